@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/runner"
+)
+
+// Host is what the command line needs of the program around it: opening workspaces and asking the machine. cmd/pawl
+// implements it by wiring the packages that this one may not know.
+type Host interface {
+	// Find returns the workspace that dir belongs to: the nearest folder upwards with a .pawl folder, else the top of
+	// the git repository, else dir itself.
+	Find(dir string) (effect.Place, error)
+	// Open opens the store of a workspace. With Create it makes the .pawl folder and the store where they are missing;
+	// without, a workspace that was never initialised is a not_found error.
+	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
+	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
+	Doctor(ctx context.Context, place effect.Place) []Finding
+	// Demo unpacks the sample repository of `pawl demo` into dir and returns the arguments of the run to show.
+	Demo(ctx context.Context, dir string) (Sample, error)
+	// Git runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
+	Log(ctx context.Context, dir string, n int) ([]string, error)
+}
+
+// Open says how a workspace is opened.
+type Open struct {
+	Create   bool
+	ReadOnly bool
+	Config   Config
+}
+
+// Sample is the demo: a repository, a plan file in it, and what to ask for.
+type Sample struct {
+	Dir         string
+	PlanFile    string
+	Requirement string
+}
+
+// Finding is one line of `pawl doctor`.
+type Finding struct {
+	Name string `json:"name"`
+	// State is ok, warn or fail.
+	State string `json:"state"`
+	// Key and Args name the message; Value is data to show beside it (a version, a path).
+	Key   string   `json:"key"`
+	Args  []string `json:"args,omitempty"`
+	Value string   `json:"value,omitempty"`
+}
+
+// Workspace is an open workspace.
+type Workspace struct {
+	Place  effect.Place
+	Kernel *kernel.Kernel
+	// Tools describes the tools that plans may call.
+	Tools []effect.ToolInfo
+	// Runner makes a runner; the caller must hold the ownership. Progress may be nil.
+	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
+	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
+	Own func(command string) (release func(), err error)
+	// Owner says which process runs work now.
+	Owner func() (Owner, bool)
+	// Export rewrites every projection from the store and returns their paths.
+	Export func(ctx context.Context) ([]string, error)
+	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
+	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Backup writes a copy of the store.
+	Backup func(ctx context.Context, path string) error
+	// Checkpoint signs the head of the audit log with the workspace's key, which lives outside the workspace, and returns
+	// the signed note; VerifyNote checks one that was kept elsewhere against the log.
+	Checkpoint func(ctx context.Context) ([]byte, error)
+	VerifyNote func(ctx context.Context, note []byte) error
+	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
+	Warnings func(ctx context.Context) []Finding
+	Close    func() error
+}
+
+// Owner is the process that runs work in a workspace.
+type Owner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+	Command string    `json:"command"`
+}
+
+// Streams are the three standard streams and what is known of them.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown.
+	TTY   bool
+	Width int
+	// Env looks up an environment variable.
+	Env func(string) string
+	Dir string // the working directory
+}

@@ -1,0 +1,65 @@
+// Package archive writes projections: the files below .pawl that the seeds name and that show people what the store holds
+// (the task archive, plan packages, active_context.md, state.json). Projections are written whole and atomically, they can
+// be written again at any time, and nothing here ever reads one as truth.
+package archive
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+)
+
+// Archive is the driver for effect.KindArchive. It is safe for concurrent use on different workspaces.
+type Archive struct{}
+
+// New returns the driver.
+func New() Archive { return Archive{} }
+
+// Do writes the files of an ArchiveSpec below .pawl of the place's workspace, as Write does, and answers with their names
+// relative to .pawl.
+func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	start := time.Now()
+	r := do(ctx, e)
+	r.Start, r.End, r.Attempts = start, time.Now(), 1
+	return r
+}
+
+func do(ctx context.Context, e effect.Effect) effect.Receipt {
+	spec, dir, err := target(e)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	written, err := Write(ctx, dir, spec.Files)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(effect.ArchiveResult{Written: written})
+}
+
+// Done says yes when every file is written as Write would leave it, and no otherwise: to write again is harmless.
+func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	spec, dir, err := target(e)
+	if err != nil {
+		return effect.DoneNo, effect.Receipt{}
+	}
+	written, ok := Written(dir, spec.Files)
+	if !ok {
+		return effect.DoneNo, effect.Receipt{}
+	}
+	return effect.DoneYes, effect.Succeeded(effect.ArchiveResult{Written: written})
+}
+
+// target decodes the spec and returns the folder that it is about.
+func target(e effect.Effect) (effect.ArchiveSpec, string, error) {
+	spec, err := effect.Decode[effect.ArchiveSpec](e.Spec)
+	if err != nil {
+		return spec, "", err
+	}
+	if !filepath.IsAbs(e.Place.Workspace) {
+		return spec, "", pawl.Fail(pawl.CodeInvalid, "archive.no_place").In("archive.Do")
+	}
+	return spec, filepath.Join(e.Place.Workspace, ".pawl"), nil
+}

@@ -1,0 +1,355 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pawl"
+	"pawl/effect"
+)
+
+const (
+	maxFile     = 64 << 20         // bytes of one projection, what is appended to included
+	maxVersions = 100              // names that a Unique file tries (spec.md §3.10)
+	staleAfter  = 15 * time.Minute // age at which a temporary file was left by a crash
+	tempMark    = ".pawl-tmp-"
+)
+
+// reserved are the names in .pawl that are no projections: pawl's own repository, caches, worktrees and locks. The store's
+// files all begin with storeName.
+var reserved = []string{"git", "cache", "tree", "trees", "worktree", "worktrees", "tmp", "run", "lock"}
+
+const storeName = "pawl.db"
+
+// Write writes files below dir, which is created when its parent exists, and returns their names as written, relative to
+// dir. Each file appears whole or not at all: a temporary file is flushed and renamed, and its folder flushed. Writing
+// the same files again changes nothing:
+//
+//   - Append adds the content at the end unless the file holds Marker already, or ends with the content where there is no
+//     marker.
+//   - Unique never overwrites: where the name is taken by other content, the next _vN before the extension is used.
+//   - Otherwise the file is replaced.
+//
+// All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something of
+// pawl that is no projection is CodeDenied; so is a symbolic link that leads out. Other failures are CodeIO,
+// CodeDiskFull, CodeReadOnly, CodeInvalid (too large) or CodeCanceled; files before the failing one stay written.
+func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]string, error) {
+	if err := check(files); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, failed(dir, err)
+	}
+	root, err := openDir(dir)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	defer root.Close()
+	w := writer{root: root, swept: map[string]bool{}}
+	out := make([]string, 0, len(files))
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return out, pawl.Fail(pawl.CodeCanceled, "archive.canceled").Because(err).In("archive.Write")
+		}
+		name, err := w.write(f)
+		if err != nil {
+			return out, failed(f.Path, err)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// Written returns the names under which the files stand below dir, and whether all of them do as Write would leave them.
+func Written(dir string, files []effect.ProjectedFile) ([]string, bool) {
+	if check(files) != nil {
+		return nil, false
+	}
+	root, err := openDir(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	w := writer{root: root}
+	var out []string
+	for _, f := range files {
+		name, ok := w.standing(f)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, name)
+	}
+	return out, true
+}
+
+// openDir opens the folder, which must not be a symbolic link: what a repository brings must not say where pawl writes.
+func openDir(dir string) (*os.Root, error) {
+	parent, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	info, err := parent.Lstat(filepath.Base(dir))
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errNotPlain
+	}
+	return parent.OpenRoot(filepath.Base(dir))
+}
+
+var (
+	errNotPlain = errors.New("not a plain file or folder")
+	errTooLarge = errors.New("file too large")
+	errTaken    = errors.New("every version of the name is taken")
+)
+
+// check judges the paths and sizes of files.
+func check(files []effect.ProjectedFile) error {
+	for _, f := range files {
+		first, _, _ := strings.Cut(f.Path, "/")
+		first = strings.ToLower(first)
+		inside := fs.ValidPath(f.Path) && f.Path != "." && filepath.IsLocal(filepath.FromSlash(f.Path)) &&
+			!strings.Contains(f.Path, `\`) && utf8.ValidString(f.Path) && !strings.ContainsFunc(f.Path, func(r rune) bool { return !unicode.IsPrint(r) })
+		own := slices.Contains(reserved, first) || strings.HasPrefix(first, storeName)
+		if !inside || own || strings.HasPrefix(path.Base(f.Path), tempMark) {
+			return pawl.Fail(pawl.CodeDenied, "archive.path_refused", f.Path).In("archive.Write")
+		}
+		if len(f.Content) > maxFile {
+			return pawl.Fail(pawl.CodeInvalid, "archive.too_large", f.Path).In("archive.Write")
+		}
+	}
+	return nil
+}
+
+// writer writes below one root.
+type writer struct {
+	root  *os.Root
+	swept map[string]bool // folders whose stale temporary files were removed
+}
+
+// write brings one file into its final form and returns its name.
+func (w writer) write(f effect.ProjectedFile) (string, error) {
+	if err := w.folders(path.Dir(f.Path)); err != nil {
+		return "", err
+	}
+	if name, ok := w.standing(f); ok {
+		return name, nil
+	}
+	content := []byte(f.Content)
+	switch {
+	case f.Append:
+		old, err := w.read(f.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if len(old)+len(content) > maxFile {
+			return "", errTooLarge
+		}
+		return f.Path, w.replace(f.Path, append(old, content...))
+	case f.Unique:
+		for n := 1; n <= maxVersions; n++ {
+			name := version(f.Path, n)
+			err := w.create(name, content)
+			if err == nil || !errors.Is(err, fs.ErrExist) {
+				return name, err
+			}
+		}
+		return "", errTaken
+	}
+	return f.Path, w.replace(f.Path, content)
+}
+
+// standing returns the name under which the file stands in its final form already.
+func (w writer) standing(f effect.ProjectedFile) (string, bool) {
+	for n := 1; n <= maxVersions; n++ {
+		name := version(f.Path, n)
+		have, err := w.read(name)
+		if err != nil {
+			return "", false
+		}
+		switch {
+		case f.Append && f.Marker != "":
+			return name, bytes.Contains(have, []byte(f.Marker))
+		case f.Append:
+			return name, bytes.HasSuffix(have, []byte(f.Content))
+		case string(have) == f.Content:
+			return name, true
+		case !f.Unique:
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// version is the n-th name of a unique file.
+func version(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	ext := path.Ext(name)
+	return strings.TrimSuffix(name, ext) + "_v" + strconv.Itoa(n) + ext
+}
+
+// read returns a plain file. Anything else that stands in its place is refused without being opened.
+func (w writer) read(name string) ([]byte, error) {
+	info, err := w.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotPlain
+	}
+	if info.Size() > maxFile {
+		return nil, errTooLarge
+	}
+	file, err := w.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}
+
+// folders makes a folder and its parents, durably. A symbolic link on the way is refused even where it stays inside: it
+// would turn a projection's name into a name of something else.
+func (w writer) folders(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if err := w.folders(path.Dir(dir)); err != nil {
+		return err
+	}
+	info, err := w.root.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = w.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err = w.flush(path.Dir(dir)); err != nil {
+			return err
+		}
+		info, err = w.root.Lstat(dir)
+	}
+	if err == nil && !info.IsDir() {
+		err = errNotPlain
+	}
+	return err
+}
+
+// replace puts a file into place, over an older one.
+func (w writer) replace(name string, content []byte) error {
+	if info, err := w.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return errNotPlain
+	}
+	return w.place(name, content, w.root.Rename)
+}
+
+// create puts a file into place only where nothing stands yet (fs.ErrExist otherwise).
+func (w writer) create(name string, content []byte) error {
+	if _, err := w.root.Lstat(name); err == nil {
+		return fs.ErrExist
+	}
+	return w.place(name, content, func(temp, name string) error {
+		err := w.root.Link(temp, name)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return errors.Join(err, w.root.Remove(temp))
+		}
+		// A file system without hard links: the name was free a moment ago, and one process owns the workspace.
+		return w.root.Rename(temp, name)
+	})
+}
+
+// place writes a temporary file beside name, flushes it, moves it with put and flushes the folder.
+func (w writer) place(name string, content []byte, put func(temp, name string) error) (err error) {
+	dir := path.Dir(name)
+	w.sweep(dir)
+	var random [8]byte
+	rand.Read(random[:]) // never fails
+	temp := path.Join(dir, tempMark+hex.EncodeToString(random[:]))
+	file, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			w.root.Remove(temp)
+		}
+	}()
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err = put(temp, name); err != nil {
+		return err
+	}
+	return w.flush(dir)
+}
+
+// flush makes the names in a folder durable.
+func (w writer) flush(dir string) error {
+	d, err := w.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// sweep removes temporary files that a crash left in a folder. Young ones may belong to a writer at work.
+func (w writer) sweep(dir string) {
+	if w.swept == nil || w.swept[dir] {
+		return
+	}
+	w.swept[dir] = true
+	d, err := w.root.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	entries, _ := d.ReadDir(-1)
+	for _, e := range entries {
+		if info, err := e.Info(); strings.HasPrefix(e.Name(), tempMark) && err == nil && time.Since(info.ModTime()) > staleAfter {
+			w.root.Remove(path.Join(dir, e.Name()))
+		}
+	}
+}
+
+// failed gives a failure its code.
+func failed(name string, err error) error {
+	code, key := pawl.CodeIO, "archive.write_failed"
+	switch {
+	case errors.Is(err, errNotPlain):
+		code, key = pawl.CodeDenied, "archive.path_refused"
+	case errors.Is(err, errTooLarge):
+		code, key = pawl.CodeInvalid, "archive.too_large"
+	case errors.Is(err, errTaken):
+		code, key = pawl.CodeConflict, "archive.names_taken"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code = pawl.CodeDiskFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		code = pawl.CodeReadOnly
+	}
+	return pawl.Fail(code, key, name).Because(err).In("archive.Write")
+}

@@ -1,0 +1,139 @@
+// Package checkpoint holds the drivers that make and remove a task's worktree, record checkpoints of a tree and bring a tree
+// back to one. All git work is done by package sandbox/git; here is what the effects mean, how they are found to be done
+// after a crash, and how they are undone.
+package checkpoint
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// open finds the repository of an effect's place.
+func open(ctx context.Context, p effect.Place) (*git.Repo, error) {
+	return git.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+}
+
+// Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference. It is
+// stateless and safe for concurrent use.
+type Point struct{}
+
+// NewPoint returns the driver of effect.KindCheckpoint.
+func NewPoint() Point { return Point{} }
+
+// Do records the tree. When the name is taken by another checkpoint, as two in one minute are (spec.md §6.1 A9), -2, -3 …
+// is added and the result names what was taken.
+func (Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	result, err := mark(ctx, repo, e, spec.Name)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(result)
+}
+
+// Done looks for the reference that carries the effect's id.
+func (Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	result, _, err := find(ctx, repo, e, spec.Name)
+	switch {
+	case err != nil:
+		return effect.DoneUnknown, effect.Failed(err)
+	case result.Commit == "":
+		return effect.DoneNo, effect.Receipt{}
+	}
+	return effect.DoneYes, effect.Succeeded(result)
+}
+
+// Undo removes the reference of the checkpoint.
+func (Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
+	result, err := effect.Decode[effect.CheckpointResult](r.Result)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err == nil {
+		err = repo.DeleteRef(ctx, result.Ref, result.Commit)
+	}
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(result)
+}
+
+// names are what may stand behind refs/pawl/: chk-YYYYMMDDHHMM of the seed, checkpoint-… of older tools, safety names.
+var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// mostAlike bounds the checkpoints of one name: those of one minute.
+const mostAlike = 1000
+
+// find looks for the checkpoint that an effect made. Without one, free is the first name that is not taken.
+func find(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (result effect.CheckpointResult, free string, err error) {
+	if !names.MatchString(name) {
+		return result, "", pawl.Fail(pawl.CodeInvalid, "point.bad_name", name)
+	}
+	for n := 1; n <= mostAlike; n++ {
+		candidate := name
+		if n > 1 {
+			candidate += "-" + strconv.Itoa(n)
+		}
+		ref := git.PrivateRef(candidate)
+		id, err := repo.Ref(ctx, ref)
+		if err != nil {
+			return result, "", err
+		}
+		if id == "" {
+			return result, candidate, nil
+		}
+		commit, err := repo.ReadCommit(ctx, id)
+		if err == nil && strings.Contains(commit.Message, "\n"+trailer(e)) {
+			return effect.CheckpointResult{Name: candidate, Commit: id, Tree: commit.Tree, Ref: ref}, "", nil
+		}
+	}
+	return result, "", pawl.Fail(pawl.CodeConflict, "point.no_name", name)
+}
+
+// trailer is the line by which a checkpoint is known as an effect's own.
+func trailer(e effect.Effect) string { return "Pawl-Effect: " + e.ID + "\n" }
+
+// mark makes the checkpoint of an effect, or returns the one that it made before a crash.
+func mark(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (effect.CheckpointResult, error) {
+	result, free, err := find(ctx, repo, e, name)
+	if err != nil || result.Commit != "" {
+		return result, err
+	}
+	tree, err := repo.Snapshot(ctx)
+	if err != nil {
+		return result, err
+	}
+	message := "pawl checkpoint " + free + "\n\n" + trailer(e) + "Pawl-Session: " + e.Session + "\n"
+	if e.Task != "" {
+		message += "Pawl-Task: " + e.Task + "\n"
+	}
+	commit, err := repo.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: git.Pawl, At: time.Now()})
+	if err != nil {
+		return result, err
+	}
+	result = effect.CheckpointResult{Name: free, Commit: commit, Tree: tree, Ref: git.PrivateRef(free)}
+	return result, repo.SetRef(ctx, result.Ref, commit, "", "pawl: checkpoint")
+}

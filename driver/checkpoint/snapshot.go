@@ -1,0 +1,75 @@
+package checkpoint
+
+import (
+	"context"
+	"time"
+
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// KeptFor is how long checkpoints and snapshots are kept (spec.md §1.5).
+const KeptFor = 7 * 24 * time.Hour
+
+// longestPatch bounds what Patch returns.
+const longestPatch = 16 << 20
+
+// Snapshotter records trees and compares what was recorded. It is stateless and safe for concurrent use; calls on one tree
+// wait for each other.
+type Snapshotter struct{}
+
+// NewSnapshotter returns a Snapshotter.
+func NewSnapshotter() Snapshotter { return Snapshotter{} }
+
+// Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not recorded.
+func (Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
+	repo, err := open(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return repo.Snapshot(ctx)
+}
+
+// Diff summarises the change from one recorded tree to another, in the order of paths. Renames are a deletion and an
+// addition; binary files count no lines.
+func (Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) ([]effect.FileStat, error) {
+	repo, err := open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := repo.Diff(ctx, from, to)
+	stats := make([]effect.FileStat, 0, len(changes))
+	for _, c := range changes {
+		stats = append(stats, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
+	}
+	return stats, err
+}
+
+// Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
+// whether there was more. Binary files are only named.
+func (Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
+	repo, err := open(ctx, p)
+	if err != nil {
+		return "", false, err
+	}
+	return repo.Patch(ctx, from, to, longestPatch)
+}
+
+// Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids
+// are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never removed.
+func (Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
+	repo, err := open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]bool{}
+	for _, s := range spare {
+		set[s], set[git.PrivateRef(s)] = true, true
+	}
+	refs, err := repo.Prune(ctx, before, func(ref git.Ref) bool { return set[ref.Name] || set[ref.ID] })
+	removed := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		removed = append(removed, ref.Name)
+	}
+	return removed, err
+}

@@ -1,0 +1,128 @@
+package checkpoint
+
+import (
+	"context"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// Worktree is the driver of effect.KindWorktree: it makes the task's own tree. In place it only records the tree that is
+// there. It is stateless and safe for concurrent use.
+type Worktree struct{}
+
+// NewWorktree returns the driver of effect.KindWorktree.
+func NewWorktree() Worktree { return Worktree{} }
+
+// Do makes the worktree at the base commit, or a copy of the workspace where there is no git. It may be repeated.
+func (Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.WorktreeSpec](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	tree, err := makeTree(ctx, repo, spec.Base)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(effect.WorktreeResult{Tree: tree})
+}
+
+func makeTree(ctx context.Context, repo *git.Repo, base string) (string, error) {
+	switch {
+	case repo.InPlace():
+		if o := repo.Operation(); o != "" {
+			return "", pawl.Fail(pawl.CodeRepository, "git.operation", o)
+		}
+		return repo.Snapshot(ctx)
+	case repo.Git():
+		if err := repo.Ready(ctx); err != nil {
+			return "", err
+		}
+		return repo.AddWorktree(ctx, base)
+	}
+	return repo.CopyTree(ctx)
+}
+
+// Done reports whether the worktree stands with exactly the content of its base.
+func (Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	spec, err := effect.Decode[effect.WorktreeSpec](e.Spec)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	if repo.InPlace() || !repo.Git() {
+		return effect.DoneNo, effect.Receipt{} // recording and copying may be repeated
+	}
+	ok, err := repo.WorktreeIs(ctx, spec.Base)
+	if err != nil || !ok {
+		return effect.DoneNo, effect.Receipt{}
+	}
+	tree, err := repo.ResolveTree(ctx, spec.Base)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	return effect.DoneYes, effect.Succeeded(effect.WorktreeResult{Tree: tree})
+}
+
+// Undo removes the worktree.
+func (Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) effect.Receipt {
+	return Cleanup{}.Do(ctx, effect.Effect{ID: e.ID, Place: e.Place, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
+}
+
+// Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files.
+// Checkpoints stay. It is stateless and safe for concurrent use.
+type Cleanup struct{}
+
+// NewCleanup returns the driver of effect.KindCleanup.
+func NewCleanup() Cleanup { return Cleanup{} }
+
+// What a cleanup is made of, as its summary names it.
+const (
+	partWorktree  = "worktree"
+	partTemporary = "temporary_files"
+)
+
+// Do removes what the task left and says what was done, what failed and what was skipped. It fails only where something
+// could not be removed; the summary is in the receipt then as well. It may be repeated.
+func (Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.CleanupSpec](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	sum := effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{}}
+	var failure error
+	note := func(part string, err error) {
+		if err != nil {
+			sum.Failed, failure = append(sum.Failed, part), err
+			return
+		}
+		sum.Performed = append(sum.Performed, part)
+	}
+	if repo.InPlace() || spec.KeepTree {
+		sum.Skipped = append(sum.Skipped, partWorktree)
+	} else {
+		note(partWorktree, repo.RemoveWorktree(ctx))
+	}
+	note(partTemporary, repo.Sweep(ctx))
+	if failure != nil {
+		return effect.FailedWith(failure, sum)
+	}
+	return effect.Succeeded(sum)
+}
+
+// Done always answers no: cleaning up again is the way to know that everything is gone.
+func (Cleanup) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}

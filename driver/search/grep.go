@@ -1,0 +1,307 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/policy"
+	"pawl/sandbox"
+)
+
+// Bounds of grep.
+const (
+	maxGrepFile    = 16 << 20  // larger files are skipped and counted
+	maxGrepLine    = 500       // bytes of one line before it is cut
+	maxGrepBytes   = 1_000_000 // bytes of lines in one answer
+	defaultResults = 200
+	sniff          = 8_000 // bytes in which a NUL makes a file binary, as git judges
+)
+
+// Grep is the tool grep. It finds lines by a regular expression.
+type Grep struct{ reader }
+
+type grepArgs struct {
+	Pattern    string `json:"pattern"`
+	Path       string `json:"path"`
+	Glob       string `json:"glob"`
+	IgnoreCase bool   `json:"ignore_case"`
+	Context    int    `json:"context"`
+	MaxResults int    `json:"max_results"`
+	re         *query
+}
+
+var grepParams = effect.Object{
+	{Name: "pattern", Type: effect.String, Required: true, Min: 1, Max: 4096, About: "Regular expression in RE2 syntax. It is matched within single lines."},
+	{Name: "path", Type: effect.String, Max: 4096, About: "Folder or file to search, relative to the workspace; the workspace itself unless given."},
+	{Name: "glob", Type: effect.String, Max: 1024, About: "Search only files whose path matches this pattern (as in glob_file_search)."},
+	{Name: "ignore_case", Type: effect.Boolean, About: "Let upper and lower case match each other."},
+	{Name: "context", Type: effect.Integer, Min: 0, Max: 20, About: "Number of lines to show before and after each match; 0 unless given."},
+	{Name: "max_results", Type: effect.Integer, Min: 1, Max: 2000, About: "Number of matching lines to return; 200 unless given."},
+}
+
+var grepReturn = effect.Object{
+	{Name: "matches", Type: effect.Objects, Required: true, Fields: effect.Object{
+		{Name: "path", Type: effect.String, Required: true},
+		{Name: "line", Type: effect.Integer, Required: true, About: "Counted from 1."},
+		{Name: "text", Type: effect.String, Required: true, About: "The line, cut to 500 bytes."},
+		{Name: "before", Type: effect.Strings, About: "Lines before it, when context is asked for."},
+		{Name: "after", Type: effect.Strings, About: "Lines after it, when context is asked for."},
+	}},
+	{Name: "files", Type: effect.Integer, Required: true, About: "Number of files with matches, as far as the search got."},
+	{Name: "truncated", Type: effect.Boolean, Required: true, About: "The search stopped because the answer was full."},
+	{Name: "skipped_binary", Type: effect.Integer, Required: true},
+	{Name: "skipped_large", Type: effect.Integer, Required: true, About: "Files of more than 16 MiB."},
+	{Name: "skipped_secret", Type: effect.Integer, Required: true, About: "Files that are known to hold credentials."},
+}
+
+type match struct {
+	Path   string   `json:"path"`
+	Line   int      `json:"line"`
+	Text   string   `json:"text"`
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+}
+
+type matches struct {
+	Matches       []match `json:"matches"`
+	Files         int     `json:"files"`
+	Truncated     bool    `json:"truncated"`
+	SkippedBinary int     `json:"skipped_binary"`
+	SkippedLarge  int     `json:"skipped_large"`
+	SkippedSecret int     `json:"skipped_secret"`
+
+	bytes int
+}
+
+// Info describes the tool.
+func (Grep) Info() effect.ToolInfo {
+	return info("grep", "Find lines by a regular expression, in text files that .gitignore does not exclude. Binary files and files that hold credentials are skipped.", grepParams, grepReturn)
+}
+
+// Request reduces a call to what policy judges. Malformed arguments, a bad expression and a bad glob are refused with
+// pawl.CodeInvalid.
+func (Grep) Request(args json.RawMessage) (policy.Request, error) {
+	a, err := decodeGrep(args)
+	return request("grep", a.Path), err
+}
+
+func decodeGrep(raw json.RawMessage) (grepArgs, error) {
+	a := grepArgs{MaxResults: defaultResults}
+	err := decode(grepParams, raw, &a, &a.Path)
+	if err != nil {
+		return a, err
+	}
+	if a.Glob != "" {
+		a.Glob = anyDepth(strings.TrimPrefix(a.Glob, "./"))
+		if err := validPattern(a.Glob); err != nil {
+			return a, err
+		}
+	}
+	a.re, err = compile(a.Pattern, a.IgnoreCase)
+	return a, err
+}
+
+// Do searches. A file that vanishes or cannot be read meanwhile is passed over.
+func (Grep) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	return answer(e, func(call effect.ToolCall) (any, error) {
+		a, err := decodeGrep(call.Args)
+		if err != nil {
+			return nil, err
+		}
+		root, rel, at, err := open(e, a.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		out := matches{Matches: []match{}}
+		w := walker{ctx: ctx, root: root, visit: func(p string, d fs.DirEntry) error {
+			if !d.Type().IsRegular() || a.Glob != "" && !doublestar.MatchUnvalidated(a.Glob, below(rel, p)) {
+				return nil
+			}
+			if info, err := d.Info(); err == nil && info.Size() > maxGrepFile {
+				out.SkippedLarge++
+				return nil
+			}
+			return out.search(ctx, root, p, a)
+		}}
+		if at.IsDir() {
+			err = w.walk(rel)
+		} else {
+			err = w.visit(rel, fs.FileInfoToDirEntry(at))
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			return nil, err
+		}
+		return out, nil
+	})
+}
+
+// search adds the matches of one file.
+func (m *matches) search(ctx context.Context, root *sandbox.Root, rel string, a grepArgs) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	if secret(rel) {
+		m.SkippedSecret++
+		return nil
+	}
+	data, err := root.ReadFile(rel, maxGrepFile)
+	switch {
+	case err != nil && unreadable(err):
+		return nil
+	case err != nil:
+		return err
+	case bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0:
+		m.SkippedBinary++
+		return nil
+	}
+	number, counted := 1, 0 // the number of the line that begins at counted
+	hit := false
+	for start, end := range a.re.lines(data) {
+		if len(m.Matches) == a.MaxResults || m.bytes > maxGrepBytes {
+			m.Truncated = true
+			return errEnough
+		}
+		if !hit {
+			hit = true
+			m.Files++
+		}
+		number += bytes.Count(data[counted:start], []byte{'\n'})
+		counted = start
+		found := match{
+			Path: rel, Line: number, Text: show(data[start:end]),
+			Before: before(data, start, a.Context), After: after(data, end, a.Context),
+		}
+		m.bytes += len(found.Text)
+		for _, l := range append(found.Before, found.After...) {
+			m.bytes += len(l)
+		}
+		m.Matches = append(m.Matches, found)
+	}
+	return nil
+}
+
+// secret reports whether policy refuses to read a file. The search names no file that policy could have judged before, so
+// each is judged here.
+func secret(rel string) bool {
+	return policy.Judge(request("grep", rel), policy.Standard()).Decision == policy.Deny
+}
+
+// before returns up to n lines before the line that begins at start.
+func before(data []byte, start, n int) []string {
+	var out []string
+	for range n {
+		if start == 0 {
+			break
+		}
+		end := start - 1
+		start = bytes.LastIndexByte(data[:end], '\n') + 1
+		out = append([]string{show(data[start:end])}, out...)
+	}
+	return out
+}
+
+// after returns up to n lines behind the line that ends at end.
+func after(data []byte, end, n int) []string {
+	var out []string
+	for range n {
+		start := end + 1
+		if start >= len(data) {
+			break
+		}
+		end = lineEnd(data, start)
+		out = append(out, show(data[start:end]))
+	}
+	return out
+}
+
+// show makes a line presentable: without its carriage return, cut, valid UTF-8.
+func show(l []byte) string {
+	l = bytes.TrimSuffix(l, []byte{'\r'})
+	if len(l) > maxGrepLine {
+		n := maxGrepLine
+		for n > maxGrepLine-utf8.UTFMax && !utf8.RuneStart(l[n]) {
+			n--
+		}
+		return strings.ToValidUTF8(string(l[:n]), "\uFFFD") + "…"
+	}
+	return strings.ToValidUTF8(string(l), "\uFFFD")
+}
+
+func lineEnd(data []byte, from int) int {
+	if i := bytes.IndexByte(data[from:], '\n'); i >= 0 {
+		return from + i
+	}
+	return len(data)
+}
+
+// query matches an expression line by line.
+type query struct {
+	line *regexp.Regexp
+	// block finds candidates in many lines at once, which is much faster where matches are rare. It is nil for expressions
+	// that ask for the beginning or the end of the text, which is the line's for us.
+	block *regexp.Regexp
+	// ends says that the expression asks for the end of a line, which a carriage return hides in a block.
+	ends bool
+}
+
+func compile(pattern string, ignoreCase bool) (*query, error) {
+	flags := ""
+	if ignoreCase {
+		flags = "(?i)"
+	}
+	line, err := regexp.Compile(flags + pattern)
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeInvalid, "search.bad_pattern", pattern).In("search.args").Because(err)
+	}
+	q := &query{line: line}
+	tree, err := syntax.Parse("(?m)"+flags+pattern, syntax.Perl)
+	if err == nil && !uses(tree, syntax.OpBeginText, syntax.OpEndText) {
+		q.block, _ = regexp.Compile("(?m)" + flags + pattern) // it parses, as the line above says
+		q.ends = uses(tree, syntax.OpEndLine)
+	}
+	return q, nil
+}
+
+func uses(re *syntax.Regexp, ops ...syntax.Op) bool {
+	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return uses(sub, ops...) })
+}
+
+// lines yields the bounds of the matching lines, without their newlines.
+func (q *query) lines(data []byte) func(yield func(start, end int) bool) {
+	block := q.block
+	if q.ends && bytes.IndexByte(data, '\r') >= 0 {
+		block = nil
+	}
+	return func(yield func(start, end int) bool) {
+		for start := 0; start < len(data); {
+			if block != nil {
+				at := block.FindIndex(data[start:])
+				if at == nil {
+					return
+				}
+				start += bytes.LastIndexByte(data[start:start+at[0]], '\n') + 1
+				if start == len(data) {
+					return // behind the last newline is no line
+				}
+			}
+			end := lineEnd(data, start)
+			if q.line.Match(bytes.TrimSuffix(data[start:end], []byte{'\r'})) && !yield(start, end) {
+				return
+			}
+			start = end + 1
+		}
+	}
+}

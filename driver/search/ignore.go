@@ -1,0 +1,164 @@
+package search
+
+import (
+	"path"
+	"strings"
+)
+
+// ignoreFile is the file whose patterns exclude others, in its folder and below.
+const ignoreFile = ".gitignore"
+
+// rules are the patterns of the .gitignore files of one folder and those above it. A folder without such a file shares the
+// rules of its parent.
+type rules struct {
+	parent *rules
+	dir    string // the folder of the file, "" for the root
+	list   []rule // in the order of the file
+}
+
+// rule is one pattern of a .gitignore file.
+type rule struct {
+	negated bool
+	dirOnly bool
+	base    string   // a pattern for the last component alone, "" when parts is used
+	parts   []string // a pattern for the path relative to the file, "**" stands for any number of components
+}
+
+// with returns the rules in a folder that has a .gitignore file with the given content.
+func (r *rules) with(dir, text string) *rules {
+	out := &rules{parent: r, dir: dir}
+	text = strings.TrimPrefix(text, "\ufeff")
+	for l := range strings.SplitSeq(text, "\n") {
+		if rule, ok := parseRule(strings.TrimSuffix(l, "\r")); ok {
+			out.list = append(out.list, rule)
+		}
+	}
+	return out
+}
+
+// ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last such
+// pattern. The caller has not descended into excluded folders, so nothing below one can be included again.
+func (r *rules) ignored(rel string, isDir bool) bool {
+	for ; r != nil; r = r.parent {
+		below := rel
+		if r.dir != "" {
+			below = strings.TrimPrefix(rel, r.dir+"/")
+		}
+		for i := len(r.list) - 1; i >= 0; i-- {
+			if r.list[i].match(below, isDir) {
+				return !r.list[i].negated
+			}
+		}
+	}
+	return false
+}
+
+func parseRule(l string) (rule, bool) {
+	l = trimSpaces(l)
+	if l == "" || l[0] == '#' {
+		return rule{}, false
+	}
+	var r rule
+	if l[0] == '!' {
+		r.negated = true
+		l = l[1:]
+	}
+	if strings.HasSuffix(l, "/") {
+		r.dirOnly = true
+		l = strings.TrimRight(l, "/")
+	}
+	if l == "" {
+		return rule{}, false
+	}
+	if !strings.Contains(l, "/") {
+		r.base = component(l)
+		return r, true
+	}
+	for p := range strings.SplitSeq(strings.TrimPrefix(l, "/"), "/") {
+		switch {
+		case p == "**" && len(r.parts) > 0 && r.parts[len(r.parts)-1] == "**":
+		case p == "**":
+			r.parts = append(r.parts, p)
+		default:
+			r.parts = append(r.parts, component(p))
+		}
+	}
+	// "a/**" is everything in a, but not a itself.
+	if last := len(r.parts) - 1; r.parts[last] == "**" {
+		r.parts = append(r.parts[:last], "*", "**")
+	}
+	return r, true
+}
+
+// trimSpaces drops the spaces at the end of a line that no backslash protects.
+func trimSpaces(l string) string {
+	for strings.HasSuffix(l, " ") {
+		slashes := len(l) - 1 - len(strings.TrimRight(l[:len(l)-1], `\`))
+		if slashes%2 == 1 {
+			break
+		}
+		l = l[:len(l)-1]
+	}
+	return l
+}
+
+// classes are the named character classes that git knows and path.Match does not.
+var classes = strings.NewReplacer(
+	"[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9", "[:upper:]", "A-Z", "[:lower:]", "a-z",
+	"[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:punct:]", "!-/:-@\\[-`{-~",
+)
+
+// component translates one component of a pattern from git's notation to that of path.Match.
+func component(p string) string {
+	if !strings.Contains(p, "[") {
+		return p
+	}
+	return strings.ReplaceAll(classes.Replace(p), "[!", "[^")
+}
+
+func (r rule) match(rel string, isDir bool) bool {
+	if r.dirOnly && !isDir {
+		return false
+	}
+	if r.parts == nil {
+		return matchName(r.base, rel[strings.LastIndexByte(rel, '/')+1:])
+	}
+	return matchParts(r.parts, rel)
+}
+
+// matchName matches one component. The two commonest forms do without the general matcher.
+func matchName(pattern, name string) bool {
+	if i := strings.IndexAny(pattern, `*?[\`); i < 0 {
+		return pattern == name
+	} else if i == 0 && pattern[0] == '*' && strings.IndexAny(pattern[1:], `*?[\`) < 0 {
+		return strings.HasSuffix(name, pattern[1:])
+	}
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// matchParts matches a path by components. Only the last "**" ever has to be tried again, so the time is at most the product
+// of the two lengths.
+func matchParts(parts []string, rel string) bool {
+	names := strings.Split(rel, "/")
+	p, n, star, mark := 0, 0, -1, 0
+	for n < len(names) {
+		switch {
+		case p < len(parts) && parts[p] == "**":
+			star, mark = p, n
+			p++
+		case p < len(parts) && matchName(parts[p], names[n]):
+			p++
+			n++
+		case star >= 0:
+			mark++
+			p, n = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(parts) && parts[p] == "**" {
+		p++
+	}
+	return p == len(parts)
+}

@@ -1,0 +1,149 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// maxIgnore bounds a .gitignore file, in bytes; what is behind it is not read.
+const maxIgnore = 1 << 20
+
+// walker goes through a tree in the order of names, without what is ignored. It follows no symbolic links.
+type walker struct {
+	ctx  context.Context
+	root *sandbox.Root
+	// depth is how many levels below the start to descend; 0 means all.
+	depth int
+	visit func(rel string, d fs.DirEntry) error
+}
+
+// open opens the tree of an effect and checks that a path in it can be searched. The caller closes the root.
+func open(e effect.Effect, p string) (*sandbox.Root, string, fs.FileInfo, error) {
+	rel, err := effect.LocalPath(p)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	root, err := sandbox.OpenRoot(e.Place.Tree)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	info, err := stat(root, rel)
+	if err != nil {
+		_ = root.Close() // the first error counts
+		return nil, "", nil, err
+	}
+	return root, rel, info, nil
+}
+
+// stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path as
+// it is named.
+func stat(root *sandbox.Root, rel string) (fs.FileInfo, error) {
+	real, err := root.Resolve(rel)
+	if err != nil {
+		return nil, missing(err, rel)
+	}
+	if real != rel {
+		return nil, pawl.Fail(pawl.CodeDenied, "search.is_link", rel, real).In("search.open")
+	}
+	info, err := root.Lstat(rel)
+	return info, missing(err, rel)
+}
+
+func missing(err error, rel string) error {
+	if pawl.CodeOf(err) == pawl.CodeNotFound || errors.Is(err, syscall.ENOTDIR) {
+		return pawl.Fail(pawl.CodeNotFound, "search.not_found", rel).In("search.open")
+	}
+	return err
+}
+
+// walk visits everything below start, folders before what is in them. The rules of the folders above start hold, but start
+// itself is searched even where they exclude it: whoever names it wants to see it.
+func (w walker) walk(start string) error {
+	var r *rules
+	if start != "." {
+		above := ""
+		r = w.load(r, above)
+		parts := strings.Split(start, "/")
+		for _, part := range parts[:len(parts)-1] {
+			above = path.Join(above, part)
+			r = w.load(r, above)
+		}
+	}
+	if start == "." {
+		start = ""
+	}
+	return w.folder(start, r, 1)
+}
+
+// load adds the rules of a folder's own .gitignore, where it has one that can be read.
+func (w walker) load(r *rules, dir string) *rules {
+	rel := path.Join(dir, ignoreFile)
+	info, err := w.root.Lstat(rel)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnore {
+		return r
+	}
+	data, err := w.root.ReadFile(rel, maxIgnore)
+	if err != nil {
+		return r
+	}
+	return r.with(dir, string(data))
+}
+
+func (w walker) folder(dir string, r *rules, level int) error {
+	if err := canceled(w.ctx); err != nil {
+		return err
+	}
+	at := dir
+	if at == "" {
+		at = "."
+	}
+	entries, err := w.root.ReadDir(at)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return d.Name() == ignoreFile }) {
+		r = w.load(r, dir)
+	}
+	for _, d := range entries {
+		rel := path.Join(dir, d.Name())
+		if d.Name() == ".git" || rel == ".pawl" || r.ignored(rel, d.IsDir()) {
+			continue
+		}
+		if err := w.visit(rel, d); err != nil {
+			return err
+		}
+		if !d.IsDir() || w.depth > 0 && level >= w.depth {
+			continue
+		}
+		// A folder that is gone by now, or closed to us, holds nothing that could be found.
+		if err := w.folder(rel, r, level+1); err != nil && !unreadable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable reports whether an error is about one file or folder of the tree rather than about the search.
+func unreadable(err error) bool {
+	switch pawl.CodeOf(err) {
+	case pawl.CodeNotFound, pawl.CodeIO, pawl.CodeDenied, pawl.CodeInvalid:
+		return true
+	}
+	return false
+}
+
+func canceled(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return pawl.Fail(pawl.CodeCanceled, "search.canceled").In("search.call").Because(err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package verify
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+)
+
+const maxDirty = 100 // files that a ContextResult names, as effect documents
+
+// Context is the driver for effect.KindContext: it describes the workspace to whoever plans. It only reads.
+type Context struct {
+	host   Host
+	open   OpenTree
+	status Status
+}
+
+// NewContext returns the driver.
+func NewContext(host Host, open OpenTree, status Status) *Context {
+	return &Context{host: host, open: open, status: status}
+}
+
+// Do answers with a ContextResult: what git says of the place, and what Detect finds in its tree or, while the task's
+// tree is not made yet, in the workspace.
+func (c *Context) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	start := time.Now()
+	result, err := c.describe(ctx, e)
+	r := effect.Succeeded(result)
+	if err != nil {
+		r = effect.Failed(err)
+	}
+	r.Start, r.End, r.Attempts = start, time.Now(), 1
+	return r
+}
+
+// Done says no: reading again is harmless.
+func (c *Context) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+func (c *Context) describe(ctx context.Context, e effect.Effect) (effect.ContextResult, error) {
+	if err := ctx.Err(); err != nil {
+		return effect.ContextResult{}, stopError(err)
+	}
+	if _, err := effect.Decode[effect.ContextSpec](e.Spec); err != nil {
+		return effect.ContextResult{}, err
+	}
+	if !filepath.IsAbs(e.Place.Workspace) {
+		return effect.ContextResult{}, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Context")
+	}
+	dir := e.Place.Workspace
+	if isDir(e.Place.Tree) {
+		dir = e.Place.Tree
+	}
+	tree, closer, err := c.open(dir)
+	if err != nil {
+		return effect.ContextResult{}, ioError("verify.tree_unreadable", dir, err)
+	}
+	defer closer.Close()
+	out, err := Detect(tree, c.host.find(e.Place))
+	if err != nil {
+		return out, err
+	}
+	out.Head, out.Branch, out.Dirty, err = c.status(ctx, e.Place)
+	if err != nil {
+		return out, err
+	}
+	if len(out.Dirty) > maxDirty {
+		out.Dirty = out.Dirty[:maxDirty]
+	}
+	return out, nil
+}

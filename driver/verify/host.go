@@ -1,0 +1,283 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// Host is what the tools of a project may know of the machine. All fields are fixed once it is in use.
+type Host struct {
+	// Home is the user's home folder, "" when there is none. Only caches and toolchains below it are shown to tools.
+	Home string
+	// Env is the environment of pawl's own process, as os.Environ gives it; what tools get of it is a short list.
+	Env []string
+	// LookPath finds the programs of the machine.
+	LookPath LookPath
+}
+
+// Use says which set of caches a toolchain works with.
+type Use string
+
+// Verification has caches of its own: a cache that an agent's command may write would let it forge the result of a
+// check. Work is for the commands of an agent.
+const (
+	UseVerify Use = "verify"
+	UseWork   Use = "work"
+)
+
+// Toolchain is the setting in which the tools of a project work behind the walls and without a network: the sandbox's
+// private home, which is empty at the start of every command, writable caches below .pawl/cache, and the user's package
+// caches and toolchains, to be read only.
+type Toolchain struct {
+	Env      []string // complete environment, sorted
+	Writable []string // folders to make writable besides the tree
+	Readable []string // folders outside the workspace that must be readable
+}
+
+// passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
+var passed = []string{"CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "M2_HOME", "MAVEN_HOME"}
+
+// shared are variables that name a cache or a toolchain in the user's home, with the folder that they default to. They are
+// set where that folder is there, because tools behind the walls have another home.
+var shared = []struct{ name, folder string }{
+	{"GOMODCACHE", "go/pkg/mod"}, {"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"},
+	{"PYTHONUSERBASE", ".local"}, {"NVM_DIR", ".nvm"}, {"VOLTA_HOME", ".volta"}, {"RBENV_ROOT", ".rbenv"},
+	{"ASDF_DATA_DIR", ".asdf"}, {"SDKMAN_DIR", ".sdkman"}, {"NUGET_PACKAGES", ".nuget/packages"}, {"PUB_CACHE", ".pub-cache"},
+	{"GRADLE_RO_DEP_CACHE", ".gradle/caches"}, {"PIPX_HOME", ".local/pipx"},
+}
+
+// fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.
+var fixed = map[string]string{
+	"CI": "true", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+	"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off", "GOENV": "off",
+	"CARGO_NET_OFFLINE": "true", "RUSTUP_AUTO_INSTALL": "0",
+	"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_fund": "false",
+	"npm_config_update_notifier": "false", "npm_config_yes": "false", "NO_UPDATE_NOTIFIER": "1",
+	"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONDONTWRITEBYTECODE": "1",
+	"COMPOSER_DISABLE_NETWORK": "1", "BUNDLE_FROZEN": "true", "BUNDLE_DISABLE_VERSION_CHECK": "true",
+	"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1",
+}
+
+// Toolchain prepares the setting for tools that work in place and creates the cache folders. It fails with CodeIO,
+// CodeReadOnly or CodeDiskFull when they cannot be made, and with CodeDenied when .pawl or a cache in it is a symbolic
+// link.
+func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
+	caches, err := makeCaches(place, use)
+	if err != nil {
+		return Toolchain{}, err
+	}
+	env := map[string]string{}
+	for k, v := range fixed {
+		env[k] = v
+	}
+	for _, name := range passed {
+		if v := h.getenv(name); v != "" {
+			env[name] = v
+		}
+	}
+	t := Toolchain{Writable: []string{caches.all}}
+	for _, s := range shared {
+		dir := h.getenv(s.name)
+		if dir == "" && s.name == "GOMODCACHE" {
+			dir = h.goModCache()
+		}
+		if dir == "" && h.Home != "" {
+			dir = filepath.Join(h.Home, filepath.FromSlash(s.folder))
+		}
+		if isDir(dir) {
+			env[s.name] = dir
+			t.Readable = append(t.Readable, dir)
+		}
+	}
+	for name, folder := range caches.vars {
+		env[name] = folder
+	}
+	env["PATH"] = h.searchPath(place, env)
+	t.Env = sandbox.Environ(h.Env, env)
+	slices.Sort(t.Env)
+	return t, nil
+}
+
+func (h Host) getenv(name string) string {
+	for _, kv := range h.Env {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+func (h Host) goModCache() string {
+	if first, _, _ := strings.Cut(h.getenv("GOPATH"), string(filepath.ListSeparator)); first != "" {
+		return filepath.Join(first, "pkg", "mod")
+	}
+	return ""
+}
+
+// searchPath puts the project's virtual environment before the user's path. The one beside the workspace serves its
+// worktrees, too, because an ignored folder is not in them.
+func (h Host) searchPath(place effect.Place, env map[string]string) string {
+	dirs := filepath.SplitList(h.getenv("PATH"))
+	for _, base := range []string{place.Tree, place.Workspace} {
+		for _, name := range []string{".venv", "venv"} {
+			venv := filepath.Join(base, name)
+			if isFile(filepath.Join(venv, "pyvenv.cfg")) {
+				env["VIRTUAL_ENV"] = venv
+				return strings.Join(append([]string{filepath.Join(venv, "bin")}, dirs...), string(filepath.ListSeparator))
+			}
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// find is LookPath with the places that a workspace adds to the search path.
+func (h Host) find(place effect.Place) LookPath {
+	return func(program string) (string, bool) {
+		for _, base := range []string{place.Tree, place.Workspace} {
+			for _, dir := range []string{".venv/bin", "venv/bin"} {
+				if p := filepath.Join(base, dir, program); base != "" && isFile(p) {
+					return p, true
+				}
+			}
+		}
+		return h.LookPath(program)
+	}
+}
+
+// cacheSet is where a toolchain may write.
+type cacheSet struct {
+	all  string            // the folder to make writable
+	vars map[string]string // variables that name folders in it
+}
+
+// cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between trees.
+var cacheFolders = []struct {
+	name, folder string
+	perTree      bool
+}{
+	{"PAWL_BUILD", "build", true}, {"MYPY_CACHE_DIR", "mypy", true}, {"RUFF_CACHE_DIR", "ruff", true},
+	{"GOCACHE", "go-build", false}, {"CARGO_TARGET_DIR", "cargo-target", false}, {"GRADLE_USER_HOME", "gradle", false},
+	{"npm_config_cache", "npm", false}, {"GOLANGCI_LINT_CACHE", "golangci-lint", false},
+}
+
+// makeCaches makes the cache folders through a descriptor of the workspace, so that a symbolic link that the repository
+// brings cannot turn another folder writable.
+func makeCaches(place effect.Place, use Use) (cacheSet, error) {
+	fail := func(err error) (cacheSet, error) {
+		return cacheSet{}, ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	root, err := os.OpenRoot(place.Workspace)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	base := path.Join(".pawl", "cache", string(use))
+	tree := path.Join(base, "tree", shortDigest(place.Tree))
+	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
+	for _, dir := range []string{base, tree} {
+		if err := plainDirs(root, dir); err != nil {
+			return fail(err)
+		}
+	}
+	for _, c := range cacheFolders {
+		dir := path.Join(base, c.folder)
+		if c.perTree {
+			dir = path.Join(tree, c.folder)
+		}
+		if err := plainDirs(root, dir); err != nil {
+			return fail(err)
+		}
+		set.vars[c.name] = filepath.Join(place.Workspace, filepath.FromSlash(dir))
+	}
+	return set, nil
+}
+
+// Forget removes the caches that belong to the tree of a place alone. It is called when a task's worktree is removed; the
+// caches that worktrees share stay.
+func Forget(place effect.Place) error {
+	root, err := os.OpenRoot(place.Workspace)
+	if err != nil {
+		return ioError("verify.cache_unusable", place.Workspace, err)
+	}
+	defer root.Close()
+	for _, use := range []Use{UseVerify, UseWork} {
+		if err := root.RemoveAll(path.Join(".pawl", "cache", string(use), "tree", shortDigest(place.Tree))); err != nil {
+			return ioError("verify.cache_unusable", place.Workspace, err)
+		}
+	}
+	return nil
+}
+
+var errLink = errors.New("symbolic link or file in the way of a cache folder")
+
+// plainDirs makes a folder and its parents and refuses those that are not plain directories.
+func plainDirs(root *os.Root, dir string) error {
+	at := ""
+	for part := range strings.SplitSeq(dir, "/") {
+		at = path.Join(at, part)
+		info, err := root.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = root.Mkdir(at, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
+				info, err = root.Lstat(at)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return errLink
+		}
+	}
+	return nil
+}
+
+// ioError gives a failure of the file system its code.
+func ioError(key, what string, err error) error {
+	code := pawl.CodeIO
+	switch {
+	case errors.Is(err, errLink):
+		code = pawl.CodeDenied
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code = pawl.CodeDiskFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		code = pawl.CodeReadOnly
+	}
+	return pawl.Fail(code, key, what).Because(err).In("verify.Toolchain")
+}
+
+func shortDigest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:6])
+}
+
+// OpenDir is an OpenTree for a folder of the machine. Paths that lead out of the folder fail, also through links.
+func OpenDir(dir string) (fs.FS, io.Closer, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return root.FS(), root, nil
+}
+
+func isDir(p string) bool {
+	info, err := os.Stat(p)
+	return p != "" && err == nil && info.IsDir()
+}
+
+func isFile(p string) bool {
+	info, err := os.Stat(p)
+	return p != "" && err == nil && info.Mode().IsRegular()
+}

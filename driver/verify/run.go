@@ -1,0 +1,262 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// Runner starts one command behind the walls; sandbox.Box is one. An error means that the command could not be started
+// there; a command that failed is a result.
+type Runner interface {
+	Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error)
+}
+
+// OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
+type OpenTree func(dir string) (fs.FS, io.Closer, error)
+
+// Config is what the drivers work with. All fields but Changed are required, and none may change afterwards.
+type Config struct {
+	Box  Runner
+	Host Host
+	Open OpenTree
+	// Snapshot records the content of the tree and returns its id; equal content has an equal id.
+	Snapshot func(ctx context.Context, place effect.Place) (string, error)
+	// Changed lists what differs between two snapshots, for messages. It may be nil.
+	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
+}
+
+const (
+	defaultPerCheck = 300 * time.Second // spec.md §6.6 X13
+	boxOutput       = 256 << 10         // bytes of output that a box keeps
+	outcomeOutput   = 16 << 10          // bytes of output that an outcome keeps
+	exitTimeout     = 124               // exit status recorded for a check that ran out of time
+	exitNotFound    = 127               // the shell's exit status for a program that is not there
+)
+
+// session is one verification at work.
+type session struct {
+	*Config
+	place    effect.Place
+	tools    Toolchain
+	find     LookPath
+	perCheck time.Duration
+	say      effect.Progress
+}
+
+// open prepares a verification of a place.
+func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Progress) (*session, error) {
+	if !filepath.IsAbs(place.Workspace) || !filepath.IsAbs(place.Tree) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "verify.no_place").In("verify.Do")
+	}
+	tools, err := c.Host.Toolchain(place, UseVerify)
+	if err != nil {
+		return nil, err
+	}
+	if perCheck <= 0 {
+		perCheck = defaultPerCheck
+	}
+	if say == nil {
+		say = func(string) {}
+	}
+	return &session{Config: c, place: place, tools: tools, find: c.Host.find(place), perCheck: perCheck, say: say}, nil
+}
+
+// judge runs the checks between two snapshots of the tree. The error is nil unless the evidence itself could not be
+// taken; a check that fails is an outcome.
+func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail bool, one func(context.Context, effect.Check) effect.CheckOutcome) (effect.VerifyResult, error) {
+	var out effect.VerifyResult
+	var err error
+	if out.Tree, err = s.Snapshot(ctx, s.place); err != nil {
+		return out, err
+	}
+	stopped := false
+	for _, c := range checks {
+		if stopped || ctx.Err() != nil {
+			out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
+			continue
+		}
+		s.say("▶ " + label(c))
+		o := one(ctx, c)
+		s.say(verdict(o))
+		out.Outcomes = append(out.Outcomes, o)
+		stopped = stopOnFail && o.Status != effect.CheckPassed
+	}
+	if err := ctx.Err(); err != nil {
+		return out, stopError(err)
+	}
+	if out.TreeAfter, err = s.Snapshot(ctx, s.place); err != nil {
+		return out, err
+	}
+	if out.Tree != out.TreeAfter {
+		out.Outcomes = append(out.Outcomes, s.disturbed(ctx, out.Tree, out.TreeAfter))
+	}
+	out.Passed = len(out.Outcomes) > 0 && !slices.ContainsFunc(out.Outcomes, func(o effect.CheckOutcome) bool { return o.Status != effect.CheckPassed })
+	out.Fingerprint = Fingerprint(s.place, out.Outcomes)
+	return out, nil
+}
+
+// treeCheck is the name of the outcome that says that the checks changed what they judged.
+const treeCheck = "tree"
+
+// disturbed is the outcome of checks that changed the tree: whatever they said of it, it was not about what is there now.
+func (s *session) disturbed(ctx context.Context, from, to string) effect.CheckOutcome {
+	o := effect.CheckOutcome{Check: effect.Check{Name: treeCheck, Kind: kindDoctor}, Status: effect.CheckError}
+	if s.Changed == nil {
+		return o
+	}
+	files, err := s.Changed(ctx, s.place, from, to)
+	if err != nil {
+		return o
+	}
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, f.Status+" "+f.Path)
+	}
+	return s.record(o, []byte(strings.Join(lines, "\n")))
+}
+
+// command runs one check as a shell command behind the walls.
+func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutcome {
+	o := effect.CheckOutcome{Check: c, Status: effect.CheckError}
+	if strings.TrimSpace(c.Command) == "" {
+		return s.record(o, []byte("empty command"))
+	}
+	if c.Dir != "" && !filepath.IsLocal(filepath.FromSlash(c.Dir)) {
+		return s.record(o, []byte("folder outside the tree: "+c.Dir))
+	}
+	if c.Missing != "" {
+		if _, ok := s.lookup(c); !ok {
+			o.ExitCode, o.Environment = exitNotFound, true
+			return s.record(o, []byte("not installed: "+c.Missing))
+		}
+		o.Missing = ""
+	}
+	if dir := s.borrowed(c); dir != "" {
+		o.Environment = true
+		return s.record(o, []byte("packages of another tree: "+dir))
+	}
+	r, err := s.Box.Run(ctx, s.spec(c, []string{"sh", "-c", c.Command}))
+	o.DurationMS, o.Walls = r.Duration.Milliseconds(), r.Walls
+	if err != nil {
+		code := pawl.CodeOf(err)
+		o.ExitCode = -1
+		o.Environment = code == pawl.CodeEnvironment || code == pawl.CodeSandbox || code == pawl.CodeDiskFull || code == pawl.CodeReadOnly
+		return s.record(o, []byte(err.Error()))
+	}
+	o.ExitCode = r.Exit
+	switch {
+	case r.TimedOut:
+		o.Status, o.ExitCode = effect.CheckFailed, exitTimeout
+		r.Output = append(r.Output, "\ntimeout after "+s.perCheck.String()...)
+	case r.Canceled:
+		o.Status = effect.CheckError
+	case r.Exit == 0 && r.Signal == "":
+		o.Status = effect.CheckPassed
+	default:
+		o.Status = effect.CheckFailed
+		if r.Signal != "" {
+			r.Output = append(r.Output, "\nended by signal "+r.Signal...)
+		}
+		o.Environment = environmental(r.Exit, r.Output)
+	}
+	o = s.record(o, r.Output)
+	o.Digest, o.OutputBytes = r.Digest, r.Bytes
+	return o
+}
+
+// lookup asks again for a program that was missing when the plan was made. A path is one of the project's own packages.
+func (s *session) lookup(c effect.Check) (string, bool) {
+	if !strings.ContainsRune(c.Missing, '/') {
+		return s.find(c.Missing)
+	}
+	p := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir), filepath.FromSlash(c.Missing))
+	return p, isFile(p)
+}
+
+// spec describes a command in the place to the box.
+func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
+	env := slices.Clone(s.tools.Env)
+	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))
+	if src := filepath.Join(dir, "src"); isDir(src) {
+		// A virtual environment may have the project installed from another worktree; what is verified is this one.
+		env = set(env, "PYTHONPATH", src)
+	}
+	if c.Dir != "" {
+		for _, kv := range env {
+			if base, ok := strings.CutPrefix(kv, "PAWL_BUILD="); ok {
+				env = set(env, "PAWL_BUILD", filepath.Join(base, shortDigest(c.Dir)))
+			}
+		}
+	}
+	return sandbox.Spec{
+		Argv:        argv,
+		Dir:         dir,
+		Writable:    append([]string{s.place.Tree}, s.tools.Writable...),
+		Readable:    s.tools.Readable,
+		Env:         env,
+		Timeout:     s.perCheck,
+		OutputLimit: boxOutput,
+	}
+}
+
+// set replaces or adds a variable.
+func set(env []string, name, value string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// borrowed names the folder of linked packages that a check would take from the user's own tree although it judges a
+// worktree. Packages of a workspace (npm, pnpm, yarn) are links into the tree that they were installed in, and Node looks
+// for packages in the folders above; what would run is then not what is judged.
+func (s *session) borrowed(c effect.Check) string {
+	switch first, _, _ := strings.Cut(c.Command, " "); first {
+	case "npm", "npx", "pnpm", "yarn", "bun", "bunx", "node":
+	default:
+		return ""
+	}
+	own := filepath.Join(s.place.Tree, "node_modules")
+	users := filepath.Join(s.place.Workspace, "node_modules")
+	if own == users || isDir(own) || !isDir(users) {
+		return ""
+	}
+	if isFile(filepath.Join(s.place.Workspace, "pnpm-workspace.yaml")) {
+		return users
+	}
+	tree, closer, err := s.Open(s.place.Workspace)
+	if err != nil {
+		return ""
+	}
+	defer closer.Close()
+	if m, ok := readManifest(tree, "package.json"); ok && len(m.Workspaces) > 0 {
+		return users
+	}
+	return ""
+}
+
+// record puts an output into an outcome: its end, as text that is safe to keep.
+func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutcome {
+	sum := sha256.Sum256(output)
+	o.Digest, o.OutputBytes = hex.EncodeToString(sum[:]), int64(len(output))
+	o.Output = tail(output, outcomeOutput)
+	return o
+}
+
+// stopError is the error of a verification whose context ended.
+func stopError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return pawl.Fail(pawl.CodeTimeout, "verify.out_of_time").Because(err).In("verify.Do")
+	}
+	return pawl.Fail(pawl.CodeCanceled, "verify.canceled").Because(err).In("verify.Do")
+}

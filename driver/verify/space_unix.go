@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package verify
+
+import "golang.org/x/sys/unix"
+
+// freeSpace returns the bytes that are free for pawl on the file system of a folder; false when that is not known.
+func freeSpace(dir string) (uint64, bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0, false
+	}
+	return st.Bavail * uint64(st.Bsize), true
+}

@@ -1,0 +1,78 @@
+package verify
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"pawl/effect"
+	"pawl/policy"
+)
+
+// label shows a check on one line.
+func label(c effect.Check) string {
+	if c.Command == "" || strings.HasPrefix(c.Name, c.Command) {
+		return policy.Display(c.Name)
+	}
+	return policy.Display(c.Name + ": " + commandName(c.Command))
+}
+
+// verdict shows how a check ended. Signs and numbers say it in every language.
+func verdict(o effect.CheckOutcome) string {
+	took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
+	if o.Status == effect.CheckPassed {
+		return fmt.Sprintf("✓ %s (%s)", policy.Display(o.Name), took)
+	}
+	return fmt.Sprintf("✗ %s [%s %d] (%s)", policy.Display(o.Name), o.Status, o.ExitCode, took)
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
+
+// tail returns the end of an output, at most limit bytes, as valid UTF-8 without control sequences. Of a line that was
+// drawn over with carriage returns the last state is kept. It begins at a line where it can.
+func tail(output []byte, limit int) string {
+	if len(output) > 4*limit {
+		output = output[len(output)-4*limit:]
+	}
+	text := escapes.ReplaceAllString(strings.ToValidUTF8(string(output), "\uFFFD"), "")
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		end := ""
+		if strings.HasSuffix(line, "\n") {
+			line, end = strings.TrimRight(line, "\r\n"), "\n"
+		}
+		if i := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); i >= 0 {
+			line = line[i+1:]
+		}
+		b.WriteString(strings.Map(printable, line) + end)
+	}
+	text = strings.TrimRight(b.String(), " \n")
+	if len(text) <= limit {
+		return text
+	}
+	text = text[len(text)-limit:]
+	if i := strings.IndexByte(text, '\n'); i >= 0 && i < limit/4 {
+		text = text[i+1:]
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+func printable(r rune) rune {
+	if r == '\t' || unicode.IsGraphic(r) {
+		return r
+	}
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return unicode.ReplacementChar
+}
+
+// lines returns the lines of a text.
+func lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
+
+// byteCount shows a size in mebibytes.
+func byteCount(n uint64) string { return fmt.Sprintf("%d MiB", n>>20) }

@@ -1,0 +1,136 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+)
+
+// Verify is the driver for effect.KindVerify: it runs the checks of a turn and reports the evidence. It is safe for
+// concurrent use on different trees.
+type Verify struct {
+	config Config
+	known  versions
+}
+
+// New returns the driver.
+func New(c Config) *Verify { return &Verify{config: c} }
+
+// Do runs the checks in their order. The receipt carries a VerifyResult whether they passed or not, as soon as there is
+// any evidence; it is OK only when every check passed and the tree is the same as before. Otherwise its code says what
+// went wrong: CodeEnvironment when the machine is at fault, CodeChecksFailed when the work is, CodeInvalid when there was
+// nothing to run although the verification is required, CodeCanceled and CodeTimeout when the context ended. Changed
+// definitions of the checks are listed in Tampered and do not make the receipt fail: who judges them is a gate.
+func (v *Verify) Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
+	start := time.Now()
+	r := v.do(ctx, e, p)
+	r.Start, r.End, r.Attempts = start, time.Now(), 1
+	return r
+}
+
+func (v *Verify) do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.VerifySpec](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	if len(spec.Checks) == 0 && spec.Required {
+		return effect.Failed(pawl.Fail(pawl.CodeInvalid, "verify.nothing").In("verify.Do"))
+	}
+	s, err := v.config.open(e.Place, spec.PerCheck, p)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	result, err := s.judge(ctx, spec.Checks, spec.StopOnFail, s.command)
+	if len(spec.Checks) == 0 && len(result.Outcomes) == 0 {
+		result.Passed = true // nothing was asked for, and nothing is claimed: there is no outcome
+	}
+	return v.finish(ctx, s, spec, result, err)
+}
+
+// finish completes the evidence and puts it into a receipt.
+func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec, result effect.VerifyResult, err error) effect.Receipt {
+	if err != nil {
+		if len(result.Outcomes) == 0 {
+			return effect.Failed(err)
+		}
+		return effect.FailedWith(err, result)
+	}
+	ran := make([]effect.Check, 0, len(result.Outcomes))
+	for _, o := range result.Outcomes {
+		if o.Status != effect.CheckSkipped {
+			ran = append(ran, o.Check)
+		}
+	}
+	result.EnvDigest = s.environmentDigest(ctx, &v.known, ran)
+	if result.Tampered, err = s.tampered(spec.Pinned); err != nil {
+		return effect.FailedWith(err, result)
+	}
+	if result.Passed {
+		return effect.Succeeded(result)
+	}
+	return effect.FailedWith(failure(result.Outcomes), result)
+}
+
+// Done says no: evidence that was not reported is lost, and running the checks again is harmless.
+func (v *Verify) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+// tampered compares the definitions of the tree with the pinned ones.
+func (s *session) tampered(pinned map[string]string) ([]string, error) {
+	if len(pinned) == 0 {
+		return nil, nil
+	}
+	tree, closer, err := s.Open(s.place.Tree)
+	if err != nil {
+		return nil, ioError("verify.tree_unreadable", s.place.Tree, err)
+	}
+	defer closer.Close()
+	scan, err := survey(tree)
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]string{}
+	define(scan, now)
+	return tampered(pinned, now), nil
+}
+
+// failure is the error of outcomes that did not all pass. The machine's fault comes first, because no repair helps it;
+// then checks that changed the tree.
+func failure(outcomes []effect.CheckOutcome) error {
+	var names []string
+	var first, machine, disturbed *effect.CheckOutcome
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Status == effect.CheckPassed || o.Status == effect.CheckSkipped {
+			continue
+		}
+		switch {
+		case o.Environment && machine == nil:
+			machine = o
+		case o.Name == treeCheck && o.Kind == kindDoctor:
+			disturbed = o
+		}
+		if first == nil {
+			first = o
+		}
+		names = append(names, o.Name)
+	}
+	fail := pawl.Fail(pawl.CodeChecksFailed, "verify.failed", oneLine(names, 5))
+	shown := first
+	switch {
+	case machine != nil && machine.Missing != "":
+		fail, shown = pawl.Fail(pawl.CodeEnvironment, "verify.missing_program", machine.Missing, machine.Name), machine
+	case machine != nil:
+		fail, shown = pawl.Fail(pawl.CodeEnvironment, "verify.environment", machine.Name), machine
+	case disturbed != nil && disturbed == first:
+		fail, shown = pawl.Fail(pawl.CodeChecksFailed, "verify.tree_changed", oneLine(lines(disturbed.Output), 5)), disturbed
+	}
+	if shown.Output == "" {
+		return fail.In("verify.Do")
+	}
+	return fail.Because(errors.New(tail([]byte(shown.Output), 4096))).In("verify.Do")
+}

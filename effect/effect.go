@@ -1,0 +1,423 @@
+// Package effect describes what is to happen outside the store, as data. The kernel decides effects and commits them; the
+// runner claims each under a lease and hands it to its driver; the driver's receipt goes back to the kernel as a command
+// (ARCHITECTURE.md, "Decide, commit, act, report"). Everything here is a plain value with a stable JSON form, because
+// effects and receipts are kept for ever beside the audit records.
+package effect
+
+import (
+	"encoding/json"
+	"time"
+
+	"pawl"
+	"pawl/plan"
+	"pawl/policy"
+)
+
+// Kind names a driver. Kinds are append-only.
+type Kind string
+
+// The kinds of effect. Each has one spec type and one result type in this package.
+const (
+	KindContext    Kind = "context.build"      // ContextSpec → ContextResult
+	KindPlan       Kind = "agent.plan"         // PlanSpec → PlanResult
+	KindRepair     Kind = "agent.repair"       // RepairSpec → RepairResult
+	KindWorktree   Kind = "worktree.create"    // WorktreeSpec → WorktreeResult
+	KindCheckpoint Kind = "checkpoint.create"  // CheckpointSpec → CheckpointResult
+	KindRestore    Kind = "checkpoint.restore" // RestoreSpec → RestoreResult
+	KindTool       Kind = "tool.call"          // ToolSpec call → ToolResult
+	KindVerify     Kind = "verify.run"         // VerifySpec → VerifyResult
+	KindGates      Kind = "gates.run"          // VerifySpec → VerifyResult
+	KindLand       Kind = "land.commit"        // LandSpec → LandResult
+	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
+	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
+	KindArchive    Kind = "archive.write"      // ArchiveSpec → ArchiveResult
+)
+
+// Place says where an effect works. All paths are absolute.
+type Place struct {
+	// Workspace is the folder that the user works in and that holds .pawl.
+	Workspace string `json:"workspace"`
+	// Tree is the folder that effects change: the task's own worktree, or the workspace itself when in place.
+	Tree string `json:"tree"`
+	// Git says that the workspace belongs to a git repository. Without it there is no branch to land on, and snapshots
+	// are kept in a repository of pawl's own below .pawl.
+	Git bool `json:"git"`
+	// InPlace says that Tree is Workspace.
+	InPlace bool `json:"in_place"`
+}
+
+// Effect is one thing to do, as the kernel committed it.
+type Effect struct {
+	ID      string `json:"id"`
+	Kind    Kind   `json:"kind"`
+	Session string `json:"session"`
+	Task    string `json:"task,omitempty"`
+	Turn    string `json:"turn,omitempty"`
+	// Idempotent says that doing it twice is the same as doing it once, so that after a crash it may be done again.
+	Idempotent bool `json:"idempotent"`
+	// Delays are the waits before the retries of a failing idempotent effect (seed 001 §4.1); empty means no retry.
+	Delays []time.Duration `json:"delays,omitempty"`
+	// Timeout bounds one attempt; zero leaves it to the driver's default.
+	Timeout time.Duration   `json:"timeout,omitempty"`
+	Place   Place           `json:"place"`
+	Spec    json.RawMessage `json:"spec"`
+	// Token is the fencing token under which the effect was claimed; a receipt with an older token is refused.
+	Token int64 `json:"token,omitempty"`
+}
+
+// Answer is what a driver's Done says about an effect whose outcome was lost in a crash.
+type Answer string
+
+// The answers. Unknown leads to a question for a person, never to a blind repetition.
+const (
+	DoneYes     Answer = "yes"
+	DoneNo      Answer = "no"
+	DoneUnknown Answer = "unknown"
+)
+
+// Receipt is the outcome of one attempt at an effect.
+type Receipt struct {
+	OK bool `json:"ok"`
+	// Class, Code, Key and Args describe the failure when OK is false; Key and Args name a message of the catalogue.
+	Class  pawl.Class      `json:"class,omitempty"`
+	Code   pawl.Code       `json:"code,omitempty"`
+	Key    string          `json:"key,omitempty"`
+	Args   []string        `json:"args,omitempty"`
+	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
+	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
+	Start  time.Time       `json:"start"`
+	End    time.Time       `json:"end"`
+	// Attempts counts how often the effect was tried, retries included.
+	Attempts int `json:"attempts,omitempty"`
+}
+
+// Progress is called by a driver while it works, with a line for people (already safe to print, never evidence).
+type Progress func(line string)
+
+// Permission is what a tool needs.
+type Permission = policy.Permission
+
+// ToolInfo is the single source of truth about a tool (spec.md §2.2).
+type ToolInfo struct {
+	Name          string          `json:"name"`
+	Version       string          `json:"version"`
+	Description   string          `json:"description"`
+	ArgsSchema    json.RawMessage `json:"args_schema"`   // JSON Schema 2020-12, additionalProperties false
+	ReturnSchema  json.RawMessage `json:"return_schema"` // JSON Schema of ToolResult.Payload
+	Permissions   []Permission    `json:"required_permissions"`
+	SideEffects   []string        `json:"side_effects"`
+	Idempotent    bool            `json:"idempotent"`
+	DefaultTimeMS int64           `json:"default_timeout_ms"`
+}
+
+// ToolCall is the spec of KindTool: spec.md §2.2 ToolCallRequest plus the place in the plan.
+type ToolCall struct {
+	CallID      string          `json:"tool_call_id"`
+	Name        string          `json:"name"`
+	Version     string          `json:"version"`
+	Args        json.RawMessage `json:"args"`
+	Permissions []Permission    `json:"requested_permissions"`
+	TraceID     string          `json:"trace_id"`
+	StepID      string          `json:"step_id"`
+	// Fix is the number of the repair that the call belongs to, 0 for the plan itself.
+	Fix int `json:"fix,omitempty"`
+	// Granted is the id of the approval that covers the call, "" where policy allows it without one.
+	Granted string `json:"granted,omitempty"`
+	// Network says that the call was granted the network.
+	Network bool `json:"network,omitempty"`
+	// Snapshot says that the tree is to be recorded before and after the call, because its effect is not known from its
+	// arguments (commands).
+	Snapshot bool `json:"snapshot,omitempty"`
+	// Images are the files that the call will change, with what is there before, as the tool's Preflight found them. The
+	// kernel commits them before the call starts, so that after a crash the driver can tell what happened, finish it and
+	// undo it.
+	Images []FileImage `json:"images,omitempty"`
+}
+
+// ToolResult is the result of KindTool (spec.md §2.2 ToolCallResult).
+type ToolResult struct {
+	CallID     string          `json:"tool_call_id"`
+	Payload    json.RawMessage `json:"payload"`
+	Artifacts  Artifacts       `json:"artifacts"`
+	DurationMS int64           `json:"duration_ms"`
+	// Inverse undoes the call: a list of file images that restore what the call changed.
+	Inverse []FileImage `json:"inverse,omitempty"`
+	// Before and After are tree ids of the snapshots around a command, "" for other tools.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// Artifacts says what a call touched.
+type Artifacts struct {
+	FilesChanged []string `json:"files_changed"`
+	CommandsRun  []string `json:"commands_run"`
+}
+
+// FileImage is one file before and after a write. An absent file has an empty hash. Undo restores Before only while the
+// file still hashes to NewHash, so that it never removes somebody else's change.
+type FileImage struct {
+	Path    string `json:"path"`
+	OldHash string `json:"old_hash"` // sha256 hex, "" when the file did not exist
+	NewHash string `json:"new_hash"` // sha256 hex, "" when the file was deleted
+	OldMode uint32 `json:"old_mode,omitempty"`
+	NewMode uint32 `json:"new_mode,omitempty"`
+	// Dirs are the folders that the call makes for the file, outermost first; undo removes those that are empty by then.
+	Dirs []string `json:"dirs,omitempty"`
+	// Patch is the unified diff that turns new into old, for text; Before holds the old bytes otherwise (base64 in JSON).
+	Patch  string `json:"undo_patch,omitempty"`
+	Before []byte `json:"before,omitempty"`
+}
+
+// ContextSpec asks for the facts that planning needs.
+type ContextSpec struct {
+	Requirement string `json:"requirement"`
+}
+
+// Check is one verification command that pawl runs itself.
+type Check struct {
+	Name    string `json:"name"`    // short name: "go vet", "tests"
+	Command string `json:"command"` // the shell command
+	Kind    string `json:"kind"`    // format lint build test custom doctor
+	Level   int    `json:"level"`   // 0 static, 1 build, 2 tests (spec.md §2.3)
+	Dir     string `json:"dir,omitempty"`
+	// Missing names the program that the command needs and that is not installed, "" when it can run.
+	Missing string `json:"missing,omitempty"`
+}
+
+// ContextResult is what pawl found out about the workspace.
+type ContextResult struct {
+	Head       string   `json:"head"`   // commit that work starts from, "" without git
+	Branch     string   `json:"branch"` // branch that results land on, "" when detached or without git
+	Dirty      []string `json:"dirty"`  // tracked files with uncommitted changes, at most 100
+	Ecosystems []string `json:"ecosystems"`
+	Checks     []Check  `json:"checks"`
+	Files      int      `json:"files"`
+	// Definitions maps each file that defines the checks (Makefile, package.json, CI files) to its sha256, so that a
+	// change to how the work is judged is seen.
+	Definitions map[string]string `json:"definitions"`
+}
+
+// PlanSpec asks an agent for a plan.
+type PlanSpec struct {
+	Requirement string        `json:"requirement"`
+	Feedback    []string      `json:"feedback,omitempty"` // of earlier refusals and failures, newest last
+	File        string        `json:"file,omitempty"`     // name of the plan file, for messages
+	Given       []byte        `json:"given,omitempty"`    // the plan file's bytes when the user brought one
+	Context     ContextResult `json:"context"`
+}
+
+// PlanResult is an agent's proposal. Questions are asked when the requirement is not clear; then Plan is nil.
+type PlanResult struct {
+	Plan      *plan.Plan `json:"plan,omitempty"`
+	Questions []string   `json:"questions,omitempty"`
+	Agent     string     `json:"agent"`
+}
+
+// RepairSpec asks an agent for steps that repair a failed verification or step.
+type RepairSpec struct {
+	Plan     plan.Plan     `json:"plan"`
+	Attempt  int           `json:"attempt"` // 1, 2, 3
+	Failure  Failure       `json:"failure"`
+	Earlier  []Failure     `json:"earlier,omitempty"` // failures before the earlier attempts
+	Context  ContextResult `json:"context"`
+	Proposed []plan.Step   `json:"proposed,omitempty"` // steps of the earlier attempts
+}
+
+// Failure is what went wrong, as pawl saw it.
+type Failure struct {
+	What        string         `json:"what"` // "step s2", "go test ./..."
+	Class       pawl.Class     `json:"class"`
+	Code        pawl.Code      `json:"code"`
+	Key         string         `json:"key,omitempty"` // message of the failure, where there is one
+	Args        []string       `json:"args,omitempty"`
+	Output      string         `json:"output"`      // tail of the output, at most 16 KiB
+	Fingerprint string         `json:"fingerprint"` // digest of the output without times and addresses
+	Tree        string         `json:"tree"`
+	Checks      []CheckOutcome `json:"checks,omitempty"`
+}
+
+// RepairResult is the agent's proposal: further steps, or none when it knows no repair.
+type RepairResult struct {
+	Steps []plan.Step `json:"steps"`
+	Why   string      `json:"why"`
+	Agent string      `json:"agent"`
+}
+
+// WorktreeSpec asks for the task's own worktree at a commit.
+type WorktreeSpec struct {
+	Base string `json:"base"` // commit
+}
+
+// WorktreeResult is the worktree that was made.
+type WorktreeResult struct {
+	Tree string `json:"tree"` // tree id of the content at the start
+}
+
+// CheckpointSpec asks for a checkpoint of the tree, tracked and untracked.
+type CheckpointSpec struct {
+	Name string `json:"name"` // chk-YYYYMMDDHHMM[-n]
+}
+
+// CheckpointResult is the checkpoint that was made.
+type CheckpointResult struct {
+	Name   string `json:"name"`
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"`
+	Ref    string `json:"ref"`
+}
+
+// RestoreSpec asks to bring the tree back to a checkpoint. Only what pawl itself changed between Expect and the
+// checkpoint is undone; files that differ from Expect are somebody else's and make the restore stop with a conflict,
+// unless Force.
+type RestoreSpec struct {
+	Name   string `json:"name"`             // label for records: a checkpoint, or an undo step
+	Target string `json:"target"`           // tree id to restore
+	Expect string `json:"expect,omitempty"` // tree id that pawl left behind, "" to restore exactly
+	Safety string `json:"safety"`           // name of the safety reference taken first
+	// Force overwrites files that are not as Expect says; the safety reference has them.
+	Force bool `json:"force,omitempty"`
+}
+
+// RestoreResult says what the restore did.
+type RestoreResult struct {
+	Before  string   `json:"before"` // tree id found before the restore
+	After   string   `json:"after"`  // tree id afterwards
+	Changed []string `json:"changed"`
+	Kept    []string `json:"kept,omitempty"` // files left alone because they are not pawl's change
+}
+
+// VerifySpec is the spec of KindVerify and KindGates.
+type VerifySpec struct {
+	Checks     []Check           `json:"checks"`
+	StopOnFail bool              `json:"stop_on_fail"`
+	Required   bool              `json:"required"`
+	PerCheck   time.Duration     `json:"per_check"` // 300 s unless configured (spec.md §6.6 X13)
+	Pinned     map[string]string `json:"pinned,omitempty"`
+}
+
+// CheckStatus is seed 003's gate status (spec.md §4.4).
+type CheckStatus string
+
+// The gate statuses; Skipped is for checks behind a failure with stop_on_fail.
+const (
+	CheckPassed  CheckStatus = "passed"
+	CheckFailed  CheckStatus = "failed"
+	CheckError   CheckStatus = "error"
+	CheckSkipped CheckStatus = "skipped"
+)
+
+// CheckOutcome is the evidence of one command that pawl ran.
+type CheckOutcome struct {
+	Check
+	Status      CheckStatus `json:"status"`
+	ExitCode    int         `json:"exit_code"`
+	Output      string      `json:"output"` // tail, valid UTF-8, at most 16 KiB
+	OutputBytes int64       `json:"output_bytes"`
+	Digest      string      `json:"output_digest"` // sha256 of the whole output
+	DurationMS  int64       `json:"duration_ms"`
+	// Environment marks a failure of the machine rather than of the work: a missing program, a full disk.
+	Environment bool     `json:"environment,omitempty"`
+	Walls       []string `json:"walls,omitempty"`
+}
+
+// VerifyResult is the evidence of one verification: what ran, on which tree, in which environment.
+type VerifyResult struct {
+	Outcomes []CheckOutcome `json:"outcomes"`
+	Passed   bool           `json:"passed"`
+	// Tree is the id of the exact tree that was verified, taken before the commands; TreeAfter, taken after them, must be
+	// equal or the commands changed what they judged.
+	Tree      string `json:"tree"`
+	TreeAfter string `json:"tree_after"`
+	// EnvDigest is the sha256 of the environment and of the versions of the tools that the checks used.
+	EnvDigest string `json:"env_digest"`
+	// Tampered lists files that define the checks and that changed since the plan was made.
+	Tampered    []string `json:"tampered,omitempty"`
+	Fingerprint string   `json:"fingerprint,omitempty"` // of the failure, "" when passed
+}
+
+// LandSpec asks to land a verified tree as one commit.
+type LandSpec struct {
+	Tree     string   `json:"tree"`   // the verified tree; anything else is refused
+	Base     string   `json:"base"`   // commit that the work started from
+	Branch   string   `json:"branch"` // branch to land on, "" keeps the result on Keep
+	Keep     string   `json:"keep"`   // pawl/… branch for a result that cannot land
+	Subject  string   `json:"subject"`
+	Body     string   `json:"body"`
+	Trailers []string `json:"trailers"`
+	// At is the author and committer date, so that landing the same result again makes the same commit.
+	At time.Time `json:"at"`
+}
+
+// LandOutcome says where the result is.
+type LandOutcome string
+
+// Landed: on the user's branch. Kept: on a branch of pawl's, because landing would have overwritten something. InPlace:
+// the changes are in the user's tree, which has no branch or was asked to be worked in directly. Empty: nothing changed.
+const (
+	Landed  LandOutcome = "landed"
+	Kept    LandOutcome = "kept"
+	InPlace LandOutcome = "in_place"
+	Empty   LandOutcome = "empty"
+)
+
+// LandResult says what became of the verified tree.
+type LandResult struct {
+	Outcome LandOutcome `json:"outcome"`
+	Commit  string      `json:"commit,omitempty"`
+	Tree    string      `json:"tree"`
+	Branch  string      `json:"branch,omitempty"`
+	Reason  string      `json:"reason,omitempty"` // catalogue key: why it was kept instead of landed
+	Command string      `json:"command,omitempty"`
+	Files   []FileStat  `json:"files,omitempty"`
+}
+
+// FileStat is one line of a change's summary.
+type FileStat struct {
+	Path    string `json:"path"`
+	Status  string `json:"status"` // A M D R T
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+}
+
+// RevertSpec asks to undo a landed commit with a commit of its own.
+type RevertSpec struct {
+	Commit  string `json:"commit"`
+	Branch  string `json:"branch"`
+	Keep    string `json:"keep"`
+	Subject string `json:"subject"`
+	Body    string `json:"body"`
+	// At is the author and committer date.
+	At time.Time `json:"at"`
+}
+
+// CleanupSpec asks to remove what a task left: its worktree and temporary files. Checkpoints stay.
+type CleanupSpec struct {
+	KeepTree bool `json:"keep_tree"` // leave the worktree for a person to look at
+}
+
+// CleanupResult is the cleanup summary of spec.md §4.1.
+type CleanupResult struct {
+	Performed []string `json:"cleanup_performed"`
+	Failed    []string `json:"cleanup_failed"`
+	Skipped   []string `json:"cleanup_skipped"`
+}
+
+// ArchiveSpec asks to write the archive's projections: the files that the seeds name.
+type ArchiveSpec struct {
+	Files []ProjectedFile `json:"files"`
+}
+
+// ProjectedFile is one file of a projection, relative to .pawl.
+type ProjectedFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	// Append adds the content to the file's end unless Marker is in it already.
+	Append bool   `json:"append,omitempty"`
+	Marker string `json:"marker,omitempty"`
+	Unique bool   `json:"unique,omitempty"` // never overwrite: take the next _vN
+}
+
+// ArchiveResult names the files as written.
+type ArchiveResult struct {
+	Written []string `json:"written"`
+}

@@ -1,0 +1,81 @@
+package effect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"pawl"
+)
+
+// Succeeded returns the receipt of an attempt that worked. Result is the kind's result type.
+func Succeeded(result any) Receipt {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return Failed(pawl.Fail(pawl.CodeInternal, "runner.result_encoding").Because(err))
+	}
+	return Receipt{OK: true, Result: raw}
+}
+
+// Failed returns the receipt of an attempt that failed with err. Errors that are not *pawl.Error count as internal.
+func Failed(err error) Receipt {
+	var e *pawl.Error
+	if !errors.As(err, &e) {
+		e = pawl.Fail(pawl.CodeInternal, "runner.driver_failed").Because(err)
+	}
+	r := Receipt{Class: e.Class(), Code: e.Code, Key: e.Key}
+	for _, a := range e.Args {
+		r.Args = append(r.Args, fmt.Sprint(a))
+	}
+	if e.Err != nil {
+		r.Detail = e.Err.Error()
+	}
+	return r
+}
+
+// FailedWith is Failed with a result beside the failure: a verification that did not pass still has its evidence.
+func FailedWith(err error, result any) Receipt {
+	r := Failed(err)
+	if raw, encodeErr := json.Marshal(result); encodeErr == nil {
+		r.Result = raw
+	}
+	return r
+}
+
+// Err returns the receipt's failure as an error, or nil.
+func (r Receipt) Err() error {
+	if r.OK {
+		return nil
+	}
+	args := make([]any, len(r.Args))
+	for i, a := range r.Args {
+		args[i] = a
+	}
+	e := pawl.Fail(r.Code, r.Key, args...)
+	if r.Detail != "" {
+		e = e.Because(errors.New(r.Detail))
+	}
+	return e
+}
+
+// Decode reads the receipt's result into one of the result types of this package.
+func Decode[T any](raw json.RawMessage) (T, error) {
+	var v T
+	if len(raw) == 0 {
+		return v, pawl.Fail(pawl.CodeInternal, "runner.result_missing")
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
+	}
+	return v, nil
+}
+
+// Encode writes a spec as the raw JSON of an effect. Specs are plain values of this package, for which encoding cannot
+// fail; should one ever, the empty spec makes its driver refuse.
+func Encode(spec any) json.RawMessage {
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return nil
+	}
+	return raw
+}

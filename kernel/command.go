@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"pawl"
+	"pawl/effect"
+	"pawl/machine/task"
+	"pawl/plan"
+)
+
+// Command is what somebody wants to happen. Each is decided on its own and committed whole or not at all.
+type Command interface{ command() }
+
+// Envelope carries a command with the word on which it is given.
+type Envelope struct {
+	Actor pawl.Actor
+	// Key makes the command idempotent: given again with the same key it is answered with the first outcome.
+	Key string
+	// Trace joins the command's records; "" takes the key of the batch.
+	Trace string
+	// Nonce is randomness for the ids that the decision makes.
+	Nonce   [16]byte
+	Command Command
+}
+
+// Commands of a person about the session.
+type (
+	// Init makes the session of a workspace, once.
+	Init struct{ Place effect.Place }
+	// Start takes up a requirement. Given is a plan file's content, Name its name; AutoApprove names the policy in whose
+	// name the plan is approved without asking, "" for none.
+	Start struct {
+		Requirement string
+		Given       []byte
+		Name        string
+		Place       effect.Place
+		RunMode     pawl.RunMode
+		AutoApprove pawl.Actor
+	}
+	// Approve grants the open approval if its subject still has the hash.
+	Approve struct{ Hash string }
+	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another way.
+	Deny struct{ Reason string }
+	// Revise sends the plan back to planning, with feedback or with another plan.
+	Revise struct {
+		Feedback string
+		Given    []byte
+		Name     string
+	}
+	// EditPlan replaces the plan that waits for approval by one that a person edited; Base is the hash it was made from.
+	EditPlan struct {
+		Plan plan.Plan
+		Base string
+	}
+	// Pause stops dispatch at the next safe point, Resume goes on.
+	Pause  struct{}
+	Resume struct{}
+	// Stop ends the work by force and leaves the session BLOCKED.
+	Stop struct{ Reason string }
+	// CancelRun gives up a plan that is being made or waits for approval, or cancels the task that is at work.
+	CancelRun struct{ Reason string }
+	// Fix goes on after a person helped: with further steps, an answer about an effect whose outcome is unknown, or
+	// because something outside was repaired.
+	Fix struct {
+		Note   string
+		Steps  []plan.Step
+		Answer Answer
+	}
+	// Skip leaves the task that failed behind.
+	Skip struct{ Reason string }
+	// Rollback brings the tree back to the last checkpoint and ends the run.
+	Rollback struct{ Reason string }
+	// Undo undoes the landed result of the last run, Redo brings it back.
+	Undo struct{}
+	Redo struct{}
+)
+
+// Answer is what a person says about an effect whose outcome was lost in a crash.
+type Answer string
+
+// The answers: it happened, it did not and may be done, or try it again in any case.
+const (
+	AnswerNone  Answer = ""
+	AnswerDone  Answer = "done"
+	AnswerRetry Answer = "retry"
+)
+
+// Commands about single tasks (seed 003's service methods).
+type (
+	// CreateTask makes a draft.
+	CreateTask struct {
+		Title string
+		Mode  string
+		Gates []string
+		Place effect.Place
+	}
+	// Transition is seed 003's transition(): move a task to a state, if its table, gates and mode allow it.
+	Transition struct {
+		Task     string
+		To       task.State
+		Reason   string
+		Exit     task.ExitReason
+		Metadata []byte // JSON
+		Owner    string // who takes the lease, for running
+		Token    int64  // fencing token of the caller's lease, 0 for none
+		// Check asks for TaskAlreadyInState instead of the idempotent answer (spec.md §6.4 D11).
+		Check bool
+	}
+	// RequestGates asks for the gates of a task that is being verified by hand.
+	RequestGates struct{ Task string }
+	// CancelTask cancels a task; one that is at work is asked to stop and cleans up first (spec.md §6.4 D16).
+	CancelTask struct{ Task, Reason string }
+	// RestartTask makes a new draft from a task that ended, with its lineage.
+	RestartTask struct{ Task string }
+)
+
+// Commands of the runner.
+type (
+	// Claim takes the lease on a queued task (T5), or on a running one whose runner is gone.
+	Claim struct{ Task, Owner string }
+	// Heartbeat prolongs the lease.
+	Heartbeat struct {
+		Task  string
+		Token int64
+	}
+	// Begin takes an effect to do it. It is the commit that must precede any act. Images are what a writing tool found
+	// in its preflight, for Done to compare with.
+	Begin struct {
+		Effect string
+		Owner  string
+		Images []effect.FileImage
+	}
+	// Report is the receipt of an effect, under the token that Begin gave.
+	Report struct {
+		Effect  string
+		Token   int64
+		Receipt effect.Receipt
+	}
+	// Recover settles an effect that was at work when its runner died, with what the driver's Done said.
+	Recover struct {
+		Effect  string
+		Answer  effect.Answer
+		Receipt effect.Receipt
+	}
+	// Interrupted says that an effect was stopped because of a cancel, a stop or the end of the process.
+	Interrupted struct {
+		Effect string
+		Token  int64
+	}
+	// Sweep does what time asks for: leases that ended, cancels whose grace is over, tasks past their time.
+	Sweep struct{ Owner string }
+)
+
+func (*Init) command()         {}
+func (*Start) command()        {}
+func (*Approve) command()      {}
+func (*Deny) command()         {}
+func (*Revise) command()       {}
+func (*EditPlan) command()     {}
+func (*Pause) command()        {}
+func (*Resume) command()       {}
+func (*Stop) command()         {}
+func (*CancelRun) command()    {}
+func (*Fix) command()          {}
+func (*Skip) command()         {}
+func (*Rollback) command()     {}
+func (*Undo) command()         {}
+func (*Redo) command()         {}
+func (*CreateTask) command()   {}
+func (*Transition) command()   {}
+func (*RequestGates) command() {}
+func (*CancelTask) command()   {}
+func (*RestartTask) command()  {}
+func (*Claim) command()        {}
+func (*Heartbeat) command()    {}
+func (*Begin) command()        {}
+func (*Report) command()       {}
+func (*Recover) command()      {}
+func (*Interrupted) command()  {}
+func (*Sweep) command()        {}
+
+// Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide works
+// on copies and never changes a snapshot.
+type Snapshot struct {
+	Config  *Config
+	Session *Session
+	Run     *Run
+	Flow    *Flow
+	Issue   *Issue
+	Item    *Item
+	// Solution is the plan of the run, Approval the open question.
+	Solution *Solution
+	Approval *Approval
+	Turn     *Turn
+	// Task is the task that the command is about, or the run's; Effect likewise the effect.
+	Task   *Task
+	Effect *EffectDoc
+	// Checkpoint is the newest checkpoint of the task.
+	Checkpoint *CheckpointDoc
+	// Trail are the states that the task's audit records tell of, oldest first, with the number of records; they are
+	// loaded when the task may become done.
+	Trail      []string
+	TrailCount int
+	// Labels that are taken, for names that must be unique: checkpoints of this minute.
+	Taken []string
+}

@@ -1,0 +1,207 @@
+package kernel
+
+import (
+	"slices"
+
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+)
+
+// Raise is one move of a composition: an event for the machine of one kind of row.
+type Raise struct {
+	Kind  Kind
+	Event string
+	When  string
+	// May leaves the move out where the machine has no row for it in its present state. A move without May must be
+	// legal, or the whole command is refused.
+	May bool
+}
+
+// Happening names a row of the composition table. Happenings are append-only.
+type Happening string
+
+// Composition is one row of the table that makes one flow of the five machines: what happened, and which moves it raises,
+// in order, in the transaction that commits it (ARCHITECTURE.md, "Five machines, one flow").
+type Composition struct {
+	ID     string
+	What   Happening
+	Text   string
+	TextZh string
+	Raises []Raise
+}
+
+// The happenings.
+const (
+	TakenUp         Happening = "taken_up"
+	ContextReady    Happening = "context_ready"
+	ContextFailed   Happening = "context_failed"
+	PlanExists      Happening = "plan_exists"
+	PlanFailed      Happening = "plan_failed"
+	PlanningCancel  Happening = "planning_canceled"
+	PlanApproved    Happening = "plan_approved"
+	PlanDeclined    Happening = "plan_declined"
+	Claimed         Happening = "claimed"
+	NewAttempt      Happening = "new_attempt"
+	CallMade        Happening = "call_made"
+	CallWorked      Happening = "call_worked"
+	CallFailed      Happening = "call_failed"
+	CallTimedOut    Happening = "call_timed_out"
+	StepsFinished   Happening = "steps_finished"
+	CheckFailed     Happening = "check_failed"
+	FixPlanned      Happening = "fix_planned"
+	FixAsks         Happening = "fix_asks"
+	FixAllowed      Happening = "fix_allowed"
+	FixRefused      Happening = "fix_refused"
+	StepRepaired    Happening = "step_repaired"
+	ChecksPassed    Happening = "checks_passed"
+	ChecksTolerated Happening = "checks_tolerated"
+	FuseBlown       Happening = "fuse_blown"
+	GatesRetried    Happening = "gates_retried"
+	GatesFailed     Happening = "gates_failed"
+	Proven          Happening = "proven"
+	Closed          Happening = "closed"
+	AllDone         Happening = "all_done"
+	ArchiveRetried  Happening = "archive_retried"
+	Archived        Happening = "archived"
+	ArchiveBroken   Happening = "archive_broken"
+	Blocking        Happening = "blocking"
+	Stopped         Happening = "stopped"
+	HelpedFailed    Happening = "helped_failed"
+	HelpedBlocked   Happening = "helped_blocked"
+	Skipped         Happening = "skipped"
+	RolledBack      Happening = "rolled_back"
+	CanceledAtWork  Happening = "canceled_at_work"
+	RepairLeft      Happening = "repair_left"
+)
+
+func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
+func onTurn(e turn.Event) Raise       { return Raise{Kind: KindTurn, Event: string(e)} }
+func onTurnWhen(e turn.Event, w string) Raise {
+	return Raise{Kind: KindTurn, Event: string(e), When: w}
+}
+func onTask(e task.Event) Raise { return Raise{Kind: KindTask, Event: string(e)} }
+func onFlow(e workflow.Event, w string) Raise {
+	return Raise{Kind: KindFlow, Event: string(e), When: w}
+}
+func onRun(e board.Event) Raise   { return Raise{Kind: KindRun, Event: string(e)} }
+func onPhase(e board.Event) Raise { return Raise{Kind: KindPhase, Event: string(e)} }
+func onIssue(e board.Event) Raise { return Raise{Kind: KindIssue, Event: string(e)} }
+func onItem(e board.Event) Raise  { return Raise{Kind: KindItem, Event: string(e)} }
+
+func may(r Raise) Raise { r.May = true; return r }
+
+func row(id string, what Happening, text, zh string, moves ...Raise) Composition {
+	return Composition{ID: id, What: what, Text: text, TextZh: zh, Raises: moves}
+}
+
+// Compositions is the table. Rows are append-only; their ids appear in the documentation and in the exploration of the
+// joint machine.
+func Compositions() []Composition {
+	return slices.Concat(planningRows(), workingRows(), endingRows())
+}
+
+// compositions is the table by what happened.
+var compositions = func() map[Happening]Composition {
+	out := map[Happening]Composition{}
+	for _, c := range Compositions() {
+		out[c.What] = c
+	}
+	return out
+}()
+
+// planningRows are the rows from the requirement to the answer about its plan.
+func planningRows() []Composition {
+	return []Composition{
+		row("C01", TakenUp, "a requirement is taken up", "接收需求",
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
+			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)),
+		row("C02", ContextReady, "the facts about the workspace are there", "上下文构建完成",
+			onTurn(turn.ContextReady), onFlow(workflow.Complexity, string(workflow.PathLight))),
+		row("C03", ContextFailed, "the workspace cannot be worked in", "上下文构建失败",
+			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+		row("C04", PlanExists, "a plan and its document exist", "计划与 PRD 已生成",
+			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onFlow(workflow.ContextReady, ""), onIssue(board.PlanReady)),
+		row("C05", PlanFailed, "no plan could be made", "规划失败",
+			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
+		row("C06", PlanningCancel, "the planning is canceled", "取消规划",
+			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.UserCancel),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)),
+		row("C07", PlanApproved, "the plan is approved, bound to its hash", "计划获批（绑定哈希）",
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
+			onTask(task.Approve), onTask(task.Queue)),
+		row("C08", PlanDeclined, "the plan is declined, or sent back", "计划被拒绝或退回",
+			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)),
+	}
+}
+
+// workingRows are the rows from the claim of a task to its proof.
+func workingRows() []Composition {
+	return []Composition{
+		row("C10", Claimed, "a runner takes the task", "领取任务",
+			onTask(task.Start), may(onItem(board.Execute)), may(onIssue(board.Execute))),
+		row("C11", NewAttempt, "a new attempt at an approved plan", "新一轮尝试",
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)),
+		row("C12", CallMade, "a tool is called", "调用工具", may(onTurn(turn.ToolCallRequest))),
+		row("C13", CallWorked, "the call worked", "调用成功", onTurnWhen(turn.ToolCallResult, turn.ResultOK)),
+		row("C14", CallFailed, "the call failed", "调用失败",
+			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))),
+		row("C15", CallTimedOut, "the call timed out", "调用超时", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))),
+		row("C16", StepsFinished, "all steps are done", "所有步骤完成", onTurn(turn.StepsDone)),
+		row("C17", CheckFailed, "a check failed", "检查失败", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))),
+		row("C18", FixPlanned, "a repair is planned", "已规划修复", onTurn(turn.FixPlanned)),
+		row("C19", FixAsks, "a repair needs a word", "修复需要确认", onTurn(turn.ConfirmationNeeded)),
+		row("C20", FixAllowed, "the repair is allowed", "修复获准", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)),
+		row("C21", FixRefused, "the repair is refused", "修复被拒", onTurnWhen(turn.Confirm, turn.AnswerNoStep)),
+		row("C22", StepRepaired, "the step that failed works now", "失败步骤已修复", may(onSession(session.FixSuccess))),
+		row("C23", ChecksPassed, "the checks passed", "检查通过",
+			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)),
+		row("C24", ChecksTolerated, "only checks that are not required failed", "仅非必需检查失败",
+			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			may(onSession(session.FixSuccess)), onTask(task.Finish)),
+		row("C25", FuseBlown, "the last repair failed", "修复次数用尽",
+			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+		row("C26", GatesRetried, "a gate failed and a retry is left", "门禁失败，返回重试",
+			onTask(task.GateFail), may(onSession(session.ErrorDetected))),
+		row("C27", GatesFailed, "verification failed for good", "验证最终失败",
+			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+		row("C28", Proven, "the gates passed and the result is where it belongs", "门禁通过且结果已落地", onTask(task.Verify)),
+		row("C29", Closed, "the task is closed", "任务关闭", onTask(task.Close)),
+	}
+}
+
+// endingRows are the rows in which work stops, goes on after help, or ends.
+func endingRows() []Composition {
+	closeTurn := []Raise{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
+	return []Composition{
+		row("C30", AllDone, "every task is landed or closed", "所有任务已落地或关闭",
+			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))),
+		row("C31", ArchiveRetried, "archiving is tried again", "重试归档", onSession(session.HumanIntervention), onSession(session.AllTasksDone)),
+		row("C32", Archived, "the archive is written", "归档完成",
+			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete), onRun(board.Complete)),
+		row("C33", ArchiveBroken, "the archive could not be written", "归档失败", onSession(session.ArchiveFailed)),
+		row("C34", Blocking, "an answer, an approval or the environment is missing", "缺少回答、批准或环境",
+			append(closeTurn, onTask(task.Block), onSession(session.ForceStop))...),
+		row("C35", Stopped, "stopped by force", "强制停止",
+			append(closeTurn, onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail)))...),
+		row("C36", HelpedFailed, "a person helps with a task that failed", "人工帮助失败任务",
+			onSession(session.HumanIntervention), onTask(task.Retry), may(onItem(board.Retry)), may(onIssue(board.Retry))),
+		row("C37", HelpedBlocked, "a person helps with a task that is blocked", "人工帮助被阻止任务",
+			onSession(session.HumanIntervention), onTask(task.Unblock)),
+		row("C38", Skipped, "the task is left behind", "跳过任务",
+			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+		row("C39", RolledBack, "the tree is back at the checkpoint", "已回滚到检查点",
+			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
+			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)),
+		row("C40", CanceledAtWork, "the task at work is canceled and cleaned up", "取消进行中的任务",
+			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)), may(onIssue(board.Fail)), may(onIssue(board.Skip)))...),
+		row("C41", RepairLeft, "a repair is left behind with its task", "放弃任务及其修复",
+			onSession(session.ForceStop), onSession(session.SkipTask)),
+	}
+}

@@ -1,0 +1,220 @@
+package kernel
+
+import (
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/board"
+)
+
+// Decision is what a command comes to: the documents that change, already in their new form, and the records that tell of
+// it. Nothing of it has happened yet.
+type Decision struct {
+	// Touched are the documents to write, in the order in which they were first changed.
+	Touched []entity
+	Entries []audit.Entry
+	// Result is the answer to the caller: an id, a token, or nil.
+	Result any
+}
+
+// Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
+func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
+
+// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same decision,
+// and the snapshot is not changed. An error means that nothing is to be written.
+func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
+	if c, ok := env.Command.(*Transition); ok {
+		if done, err := refuseEarly(s, c); done || err != nil {
+			return Decision{}, err
+		}
+	}
+	w := begin(s, env, now)
+	if err := w.decide(); err != nil {
+		return Decision{}, err
+	}
+	return Decision{Touched: w.touched, Entries: w.entries, Result: w.result}, nil
+}
+
+// decide picks the handler of the command.
+func (w *work) decide() error {
+	switch c := w.env.Command.(type) {
+	case *Init:
+		return w.init(c)
+	case *Start:
+		return w.start(c)
+	case *Approve:
+		return w.approve(c)
+	case *Deny:
+		return w.deny(c)
+	case *Revise:
+		return w.revise(c)
+	case *EditPlan:
+		return w.editPlan(c)
+	case *Pause:
+		return w.pause()
+	case *Resume:
+		return w.resume()
+	case *Stop:
+		return w.stop(c)
+	case *CancelRun:
+		return w.cancelRun(c)
+	case *Fix:
+		return w.fix(c)
+	case *Skip:
+		return w.skip(c)
+	case *Rollback:
+		return w.rollback(c)
+	case *Undo:
+		return w.undo()
+	case *Redo:
+		return w.redo()
+	}
+	return w.decideTask()
+}
+
+// decideTask picks the handler of a command about a task or an effect.
+func (w *work) decideTask() error {
+	switch c := w.env.Command.(type) {
+	case *CreateTask:
+		return w.createTask(c)
+	case *Transition:
+		return w.transition(c)
+	case *RequestGates:
+		return w.requestGates()
+	case *CancelTask:
+		return w.cancelTask(c)
+	case *RestartTask:
+		return w.restartTask()
+	case *Claim:
+		return w.claim(c)
+	case *Heartbeat:
+		return w.heartbeat(c)
+	case *Begin:
+		return w.beginEffect(c)
+	case *Report:
+		return w.report(c)
+	case *Recover:
+		return w.recover(c)
+	case *Interrupted:
+		return w.interrupted(c)
+	case *Sweep:
+		return w.sweep()
+	}
+	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
+}
+
+// raise makes the moves of one row of the composition table, in order.
+func (w *work) raise(what Happening, reason string) error {
+	row, ok := compositions[what]
+	if !ok {
+		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
+	}
+	for _, r := range row.Raises {
+		if r.Kind == KindPhase {
+			if err := w.movePhase(board.Event(r.Event), reason); err != nil {
+				return err
+			}
+			continue
+		}
+		e := w.on(r.Kind)
+		if e == nil {
+			if r.May {
+				continue
+			}
+			return pawl.Fail(pawl.CodeInternal, "kernel.no_row", string(what), string(r.Kind))
+		}
+		if r.May && !w.has(e, r.Event, r.When) {
+			continue
+		}
+		if err := w.move(e, r.Event, r.When, reason, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// on returns the row of a kind that the composition speaks of, or nil.
+func (w *work) on(kind Kind) entity {
+	switch {
+	case kind == KindSession && w.Session != nil:
+		return w.Session
+	case kind == KindTurn && w.Turn != nil:
+		return w.Turn
+	case kind == KindTask && w.Task != nil:
+		return w.Task
+	case kind == KindFlow && w.Flow != nil:
+		return w.Flow
+	case kind == KindRun && w.Run != nil:
+		return w.Run
+	case kind == KindIssue && w.Issue != nil:
+		return w.Issue
+	case kind == KindItem && w.Item != nil:
+		return w.Item
+	}
+	return nil
+}
+
+// emit commits an effect to be done. It belongs to the task when there is one at work, else to the session.
+func (w *work) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
+	e := &EffectDoc{}
+	parent := w.Session
+	owner := ""
+	if parent != nil {
+		owner = parent.ID
+	}
+	place := effect.Place{}
+	if w.Run != nil {
+		place, owner = w.Run.Place, w.Run.ID
+	} else if parent != nil {
+		place = parent.Place
+	}
+	forTask := w.Task != nil && !sessionEffect(kind)
+	if forTask {
+		place, owner = w.Task.Place, w.Task.ID
+	}
+	w.create(e, KindEffect, "", owner, EffectPending)
+	e.Effect = effect.Effect{
+		ID: e.ID, Kind: kind, Idempotent: idempotent, Place: place, Spec: effect.Encode(spec),
+	}
+	if parent != nil {
+		e.Effect.Session = parent.ID
+	}
+	if w.Turn != nil {
+		e.Effect.Turn = w.Turn.ID
+	}
+	if forTask {
+		e.Effect.Task = w.Task.ID
+		w.Task.Effect = e.ID
+		w.touch(w.Task)
+	} else if parent != nil {
+		parent.Effect = e.ID
+		w.touch(parent)
+	}
+	w.record(e, "EFFECT_REQUESTED", audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
+	return e
+}
+
+// sessionEffect reports whether an effect of the kind belongs to the session as a whole rather than to a task.
+func sessionEffect(k effect.Kind) bool {
+	switch k {
+	case effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert:
+		return true
+	}
+	return false
+}
+
+// info keeps an error as data.
+func info(err error) ErrorInfo {
+	r := effect.Failed(err)
+	return ErrorInfo{Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Detail: r.Detail}
+}
+
+// Err returns the kept error as an error.
+func (e *ErrorInfo) Err() error {
+	if e == nil {
+		return nil
+	}
+	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail}.Err()
+}

@@ -1,0 +1,159 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+)
+
+// maxConflicts is how often a command is decided anew because somebody else wrote first.
+const maxConflicts = 16
+
+// Kernel joins the pure decisions with a store. It keeps no state of its own and is safe for concurrent use.
+type Kernel struct {
+	store  Store
+	config Config
+	clock  pawl.Clock
+	random io.Reader
+	after  []func(Outcome)
+}
+
+// New returns a kernel over a store. Random must be safe for concurrent use; crypto/rand.Reader is meant.
+func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
+	return &Kernel{store: store, config: config, clock: clock, random: random}
+}
+
+// OnCommit registers a function that is called after each commit, in the goroutine of the committing call, with what was
+// committed. It is for projections and for waking the runner: it cannot change or refuse anything. All functions are to
+// be registered before the first Do.
+func (k *Kernel) OnCommit(f func(Outcome)) { k.after = append(k.after, f) }
+
+// Config returns the configuration that decisions are made with.
+func (k *Kernel) Config() *Config { return &k.config }
+
+// Store returns the store for reading. Whatever writes goes through Do.
+func (k *Kernel) Store() Store { return k.store }
+
+// Now returns the time of the kernel's clock.
+func (k *Kernel) Now() time.Time { return k.clock.Now().UTC().Truncate(time.Millisecond) }
+
+// Outcome is what became of a command.
+type Outcome struct {
+	// Changed is false when the command asked for what is already so; nothing was written then.
+	Changed bool
+	// Replayed is true when a command with the same key had been committed before; Result is that command's.
+	Replayed bool
+	// Result is the answer as JSON: an id, a token, an effect, or null.
+	Result json.RawMessage
+	// Size is the size of the audit log after the commit.
+	Size int64
+	// Entries tell what happened, for live views.
+	Entries []audit.Entry
+}
+
+// Do decides a command and commits the decision. When it returns without an error, everything that the decision says is
+// on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with code
+// outcome_unknown means that the commit may or may not have happened; giving the command again with the same key is safe.
+func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
+	if _, err := io.ReadFull(k.random, env.Nonce[:]); err != nil {
+		return Outcome{}, pawl.Fail(pawl.CodeInternal, "kernel.no_randomness").Because(err)
+	}
+	if env.Trace == "" {
+		env.Trace = hex.EncodeToString(env.Nonce[:])
+	}
+	for try := 0; ; try++ {
+		out, err := k.once(ctx, &env)
+		if err == nil || !errors.Is(err, pawl.ErrConflict) || try >= maxConflicts || ctx.Err() != nil {
+			return out, err
+		}
+		var e *pawl.Error
+		if errors.As(err, &e) && e.Key != "store.stale" && e.Key != "store.exists" && e.Key != "store.label" {
+			return out, err
+		}
+	}
+}
+
+func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
+	snap, err := k.load(ctx, env.Command)
+	if err != nil {
+		return Outcome{}, err
+	}
+	now := k.Now()
+	d, err := Decide(snap, env, now)
+	if err != nil {
+		return Outcome{}, err
+	}
+	result, err := json.Marshal(d.Result)
+	if err != nil {
+		return Outcome{}, pawl.Fail(pawl.CodeInternal, "kernel.result").Because(err)
+	}
+	if !d.Changed() {
+		return Outcome{Result: result}, nil
+	}
+	batch, err := seal(&d, env, now, result)
+	if err != nil {
+		return Outcome{}, err
+	}
+	done, err := k.store.Commit(ctx, batch)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Changed: true, Replayed: done.Replayed, Result: result, Size: done.Size, Entries: d.Entries}
+	if done.Replayed {
+		out.Result, out.Entries = done.Result, nil
+	}
+	for _, f := range k.after {
+		f(out)
+	}
+	return out, nil
+}
+
+// seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the caller's
+// goroutine, so that the one writer of the store has little to do.
+func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, error) {
+	b := Batch{Key: env.Key, Result: result, At: now}
+	if env.Key != "" {
+		raw, err := json.Marshal(env.Command)
+		if err != nil {
+			return Batch{}, pawl.Fail(pawl.CodeInternal, "kernel.command").Because(err)
+		}
+		sum := sha256.Sum256(raw)
+		b.Digest = hex.EncodeToString(sum[:])
+	}
+	rows := make(map[audit.Subject]*Row, len(d.Touched))
+	for _, e := range d.Touched {
+		rows[subject(e)] = e.hot()
+	}
+	b.Records = make([]audit.Sealed, 0, len(d.Entries))
+	for _, entry := range d.Entries {
+		r := rows[entry.Subject]
+		prev := r.AuditHash
+		if r.AuditSeq == 0 {
+			prev = audit.Genesis(entry.Subject)
+		}
+		s := audit.Seal(entry, r.AuditSeq+1, prev)
+		r.AuditSeq, r.AuditHash = s.Seq, s.Hash
+		b.Records = append(b.Records, s)
+	}
+	b.Writes = make([]Write, 0, len(d.Touched))
+	for _, e := range d.Touched {
+		doc, err := json.Marshal(e)
+		if err != nil {
+			return Batch{}, pawl.Fail(pawl.CodeInternal, "kernel.document").Because(err)
+		}
+		r := *e.hot()
+		w := Write{Row: r, From: r.Version}
+		w.Version++
+		w.UpdatedAt = now
+		w.Doc = doc
+		b.Writes = append(b.Writes, w)
+	}
+	return b, nil
+}

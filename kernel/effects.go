@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/session"
+	"pawl/machine/task"
+)
+
+// beginEffect takes an effect to do it: the commit that must come before any act.
+func (w *work) beginEffect(c *Begin) error {
+	e := w.Effect
+	if e == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
+	}
+	if e.State != EffectPending {
+		return pawl.Fail(pawl.CodeFenced, "kernel.effect_taken", e.ID, e.State)
+	}
+	if w.Session != nil && w.Session.Paused {
+		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
+	}
+	e.State = EffectRunning
+	e.Epoch++
+	e.Attempts++
+	e.Effect.Token = e.Epoch
+	e.Due = w.now.Add(w.Config.LeaseTime)
+	if len(c.Images) > 0 {
+		call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+		if err != nil {
+			return err
+		}
+		call.Images = c.Images
+		e.Effect.Spec = effect.Encode(call)
+	}
+	w.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
+	w.result = e.Effect
+	if e.What() == effect.KindTool && w.Turn != nil {
+		return w.raise(CallMade, string(e.What()))
+	}
+	return nil
+}
+
+// report takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was taken
+// over, canceled, or reported already.
+func (w *work) report(c *Report) error {
+	e := w.Effect
+	if e == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
+	}
+	if e.State != EffectRunning || e.Epoch != c.Token {
+		return pawl.Fail(pawl.CodeFenced, "kernel.effect_fenced", e.ID, e.State, c.Token, e.Epoch)
+	}
+	return w.settleEffect(c.Receipt)
+}
+
+// settleEffect closes the effect and lets its kind decide what follows.
+func (w *work) settleEffect(r effect.Receipt) error {
+	e := w.Effect
+	e.State = EffectDone
+	if !r.OK {
+		e.State = EffectFailed
+	}
+	e.Receipt = &r
+	w.record(e, "EFFECT_"+upper(e.State), level(r.OK), map[string]any{
+		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(), "attempts": r.Attempts,
+	})
+	if w.Session != nil && w.Session.Effect == e.ID {
+		w.Session.Effect = ""
+		w.touch(w.Session)
+	}
+	if w.Task != nil && w.Task.Effect == e.ID {
+		w.Task.Effect = ""
+		w.touch(w.Task)
+	}
+	return w.follow(r)
+}
+
+// follow hands a receipt to the part of the flow that asked for it.
+func (w *work) follow(r effect.Receipt) error {
+	switch w.Effect.What() {
+	case effect.KindContext:
+		return w.contextBuilt(r)
+	case effect.KindPlan:
+		return w.planMade(r)
+	case effect.KindRepair:
+		return w.canceledOr(r, w.repairMade)
+	case effect.KindTool:
+		return w.canceledOr(r, w.called)
+	case effect.KindVerify:
+		return w.canceledOr(r, w.checked)
+	case effect.KindGates:
+		return w.canceledOr(r, w.gated)
+	case effect.KindWorktree:
+		return w.canceledOr(r, func(r effect.Receipt) error { return w.prepared(effect.KindWorktree, r) })
+	case effect.KindCheckpoint:
+		if w.ending() {
+			return w.saved(r)
+		}
+		return w.prepared(effect.KindCheckpoint, r)
+	case effect.KindLand:
+		return w.landed(r)
+	case effect.KindRevert:
+		return w.undone(r)
+	case effect.KindRestore:
+		return w.restored(r)
+	case effect.KindCleanup:
+		return w.cleaned(r)
+	case effect.KindArchive:
+		return w.archived(r)
+	}
+	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(w.Effect.What()))
+}
+
+// canceledOr leaves a receipt aside when the task is to be canceled, and cleans up instead.
+func (w *work) canceledOr(r effect.Receipt, next func(effect.Receipt) error) error {
+	if w.Task != nil && !w.Task.CancelAt.IsZero() && w.Run != nil {
+		return w.beginCleanup()
+	}
+	return next(r)
+}
+
+// ending reports whether a checkpoint is the last one of a run that ends without landing.
+func (w *work) ending() bool {
+	t := w.Task
+	return w.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+}
+
+// beginCleanup starts the second phase of a cancel.
+func (w *work) beginCleanup() error {
+	w.keepWork()
+	return nil
+}
+
+// recover settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
+// done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question.
+func (w *work) recover(c *Recover) error {
+	e := w.Effect
+	if e == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
+	}
+	if e.State != EffectRunning {
+		return nil
+	}
+	w.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	switch {
+	case c.Answer == effect.DoneYes:
+		return w.settleEffect(c.Receipt)
+	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
+		e.State = EffectPending
+		return nil
+	}
+	e.State = EffectUnknown
+	if w.Task == nil {
+		return nil
+	}
+	w.Task.Effect = ""
+	w.touch(w.Task)
+	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	return w.block(BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+}
+
+// interrupted says that the runner stopped an effect before it ended. For a cancel the cleanup follows; when the process
+// merely ends, the effect waits to be recovered as after a crash.
+func (w *work) interrupted(c *Interrupted) error {
+	e := w.Effect
+	if e == nil || e.State != EffectRunning || e.Epoch != c.Token {
+		return nil
+	}
+	if w.Task == nil || w.Task.CancelAt.IsZero() {
+		return nil
+	}
+	w.dropEffect()
+	return w.beginCleanup()
+}
+
+// sweep does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.
+func (w *work) sweep() error {
+	t := w.Task
+	if t == nil || w.Session == nil || !w.running() {
+		return nil
+	}
+	if !t.CancelAt.IsZero() && w.now.Sub(t.CancelAt) > w.Config.CancelGrace && w.Effect != nil && w.Effect.State == EffectRunning && w.Effect.What() != effect.KindCleanup {
+		w.dropEffect()
+		return w.beginCleanup()
+	}
+	overdue := !t.StartedAt.IsZero() && w.now.Sub(t.StartedAt) > w.Config.TaskTime
+	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
+		unknown := w.dropEffect()
+		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
+		w.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
+			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{w.Config.TaskTime.String()},
+		}}
+		w.dropRepair()
+		w.dispose(t)
+		t.StartedAt = w.now
+		if err := w.raise(Stopped, "the task's time is over"); err != nil {
+			return err
+		}
+		w.release(t)
+	}
+	return nil
+}
+
+// idle reports whether the session waits for a requirement.
+func (s *Session) idle() bool { return s.State == string(session.Idle) }

@@ -1,0 +1,217 @@
+package kernel
+
+import (
+	"strings"
+
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+)
+
+// sessionEvidence gathers what the session's gates look at.
+func (w *work) sessionEvidence() session.Evidence {
+	e := session.Evidence{MaxFixes: w.Config.MaxFixes, NothingChanged: true}
+	if w.Solution != nil {
+		e.PlanHash = w.Solution.Hash
+	}
+	if a := w.Approval; a != nil && a.State == ApprovalGranted {
+		e.ApprovalHash = a.Hash
+	}
+	if t := w.Task; t != nil {
+		e.FixAttempts = t.Fixes
+		e.FixVerified = t.Verified != nil && t.Verified.Passed || t.Cursor.Failed == ""
+		if t.Ready.Checkpoint {
+			e.NothingChanged = t.Ready.Cleaned
+			if t.Checkpoint != nil {
+				e.Checkpoint = t.Checkpoint.Name
+			}
+		}
+		if open(t) {
+			e.OpenTasks = 1
+		}
+	}
+	return e
+}
+
+// open reports whether a task still asks for work: it is not final, and not resting with nobody at it.
+func open(t *Task) bool {
+	s := task.State(t.State)
+	return !s.Final() && s != task.Failed
+}
+
+// turnEvidence gathers what the turn's gates look at.
+func (w *work) turnEvidence() turn.Evidence {
+	e := turn.Evidence{MaxRepairs: w.Config.MaxFixes, AskedFrom: turn.Planning}
+	if w.Turn != nil && w.Turn.Return != "" {
+		e.AskedFrom = turn.State(w.Turn.Return)
+	}
+	if a := w.Approval; a != nil {
+		e.SubjectHash = a.Hash
+		if a.State == ApprovalGranted {
+			e.ApprovalHash = a.Hash
+		}
+	}
+	if t := w.Task; t != nil {
+		e.Repairs = t.Fixes
+		if v := t.Verified; v != nil {
+			e.ChecksRan = true
+			if !v.Passed && t.Plan != nil && t.Plan.Verification.Required {
+				e.FailedRequired = countFailed(v.Outcomes)
+			}
+		}
+	}
+	return e
+}
+
+func countFailed(outcomes []effect.CheckOutcome) int {
+	n := 0
+	for _, o := range outcomes {
+		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// taskEvidence gathers what the task's gates look at.
+func (w *work) taskEvidence(t *Task) task.Evidence {
+	e := task.Evidence{
+		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: w.token(t), NoLease: t.Lease.Owner == "",
+		ExitReason: task.ExitReason(t.Exit), CleanupSummary: t.Cleanup != nil,
+		RetryCount: t.Retry.Count, MaxRetries: w.Config.Retry.Max, LastReasons: t.Retry.Reasons,
+		AuditWarnOnly: w.Config.AuditWarn,
+	}
+	if a := w.Approval; a != nil && a.State == ApprovalGranted {
+		if a.About == "plan" && a.Subject == t.Parent || a.ID == t.Approval {
+			e.ApprovalHash = a.Hash
+		}
+		e.Unblocked = a.About == "unblock" && a.Subject == t.ID || t.Blocked == nil
+	}
+	if t.Approval != "" && e.ApprovalHash == "" {
+		e.ApprovalHash = t.PlanHash
+	}
+	if t.Blocked == nil {
+		e.Unblocked = true
+	}
+	e.Tree, e.Checks = gateEvidence(t)
+	e.AuditEvents, e.AuditChainOK = w.trail(t)
+	return e
+}
+
+// token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
+// pawl acts inside the same transaction that checked the report's token.
+func (w *work) token(t *Task) int64 {
+	if c, ok := w.env.Command.(*Transition); ok {
+		return c.Token
+	}
+	return t.Epoch
+}
+
+// gateEvidence joins the outcomes that pawl has for the task: those of the gates, and those of the turn's verification of
+// the same tree. Each carries the tree that it ran on.
+func gateEvidence(t *Task) (tree string, checks []task.Check) {
+	if t.Gate == nil {
+		return "", nil
+	}
+	tree = t.Gate.Tree
+	add := func(v *effect.VerifyResult, required bool) {
+		for _, o := range v.Outcomes {
+			if o.Status == effect.CheckSkipped && !required {
+				continue
+			}
+			checks = append(checks, task.Check{Name: o.Name, Required: required, Passed: o.Status == effect.CheckPassed && v.Tree == v.TreeAfter, Tree: v.Tree})
+		}
+	}
+	add(t.Gate, true)
+	if t.Verified != nil {
+		add(t.Verified, t.Plan == nil || t.Plan.Verification.Required)
+	}
+	return tree, checks
+}
+
+// trail counts the task's audit records, those of this decision included, and reports whether the states that they tell
+// of form one unbroken chain from the creation to the present state.
+func (w *work) trail(t *Task) (int, bool) {
+	count, states := w.TrailCount, w.Trail
+	for _, e := range w.entries {
+		if e.Subject != (audit.Subject{Kind: string(KindTask), ID: t.ID}) {
+			continue
+		}
+		count++
+		if e.Move != nil {
+			states = append(states[:len(states):len(states)], e.Move.From, e.Move.To)
+		}
+	}
+	last := string(task.Draft)
+	for i := 0; i+1 < len(states); i += 2 {
+		if states[i] != last {
+			return count, false
+		}
+		last = states[i+1]
+	}
+	return count, last == t.State
+}
+
+// boardEvidence gathers what the board's gates look at.
+func (w *work) boardEvidence() board.Evidence {
+	e := board.Evidence{}
+	if w.Run != nil {
+		e.WorkDir = w.Run.Place.Workspace
+	}
+	if w.Solution != nil {
+		e.SolutionID = w.Solution.ID
+	}
+	if w.Issue != nil {
+		e.PlanFailures = w.Issue.Failures
+	}
+	if t := w.Task; t != nil && t.Land != nil {
+		e.Landed = t.State == string(task.Done)
+	}
+	return e
+}
+
+// flowEvidence gathers what the flow's gates look at. The embedded planner scores no requirement: a person stated it and
+// is asked about its plan, which is the seed's "go on with the requirement as it is".
+func (w *work) flowEvidence() workflow.Evidence {
+	e := workflow.Evidence{Continue: true, Archived: w.Run != nil && w.Run.Outcome != ""}
+	if w.Solution != nil {
+		e.Package = packageDir(w.Run, w.Solution)
+	}
+	if w.Task != nil && open(w.Task) {
+		e.Pending = 1
+	}
+	return e
+}
+
+// packageDir names the folder of a run's solution package, below .pawl (seed 002, spec.md §3.10).
+func packageDir(r *Run, s *Solution) string {
+	return "plan/" + r.StartedAt.UTC().Format("200601021504") + "_" + feature(s.Plan.Goal)
+}
+
+// feature makes the feature part of a package's name: lower case, with a dash for everything else (spec.md §3.10).
+func feature(goal string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(goal) {
+		if b.Len() >= 48 {
+			break
+		}
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 0x4e00 <= r && r <= 0x9fff {
+			if dash && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteRune(r)
+			dash = false
+			continue
+		}
+		dash = true
+	}
+	if b.Len() == 0 {
+		return "work"
+	}
+	return b.String()
+}

@@ -1,0 +1,247 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/machine/task"
+)
+
+// load reads what a command's decision needs. It reads in steps along the pointers between rows; a row that changes in
+// between is caught by its version when the decision is committed.
+func (k *Kernel) load(ctx context.Context, c Command) (*Snapshot, error) {
+	s := &Snapshot{Config: &k.config}
+	taskID, effectID := about(c)
+	if taskID != "" {
+		if err := k.loadTask(ctx, s, taskID); err != nil {
+			return nil, err
+		}
+		if _, ok := c.(*Transition); ok && s.Task.Session == "" {
+			return s, k.loadTrail(ctx, s)
+		}
+	}
+	if effectID != "" {
+		if err := load(ctx, k.store, &s.Effect, Select{Kind: KindEffect, ID: effectID}); err != nil {
+			return nil, err
+		}
+		if s.Effect == nil {
+			return nil, pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", effectID)
+		}
+		if s.Effect.Effect.Task != "" {
+			if err := k.loadTask(ctx, s, s.Effect.Effect.Task); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel}); err != nil || s.Session == nil {
+		return s, err
+	}
+	if s.Task != nil && s.Task.Session == "" {
+		return s, k.loadTrail(ctx, s)
+	}
+	return s, k.loadRun(ctx, s, c)
+}
+
+// about names the task or the effect that a command is about.
+func about(c Command) (taskID, effectID string) {
+	switch c := c.(type) {
+	case *Transition:
+		return c.Task, ""
+	case *RequestGates:
+		return c.Task, ""
+	case *CancelTask:
+		return c.Task, ""
+	case *RestartTask:
+		return c.Task, ""
+	case *Claim:
+		return c.Task, ""
+	case *Heartbeat:
+		return c.Task, ""
+	case *Begin:
+		return "", c.Effect
+	case *Report:
+		return "", c.Effect
+	case *Recover:
+		return "", c.Effect
+	case *Interrupted:
+		return "", c.Effect
+	}
+	return "", ""
+}
+
+func (k *Kernel) loadTask(ctx context.Context, s *Snapshot, id string) error {
+	if err := load(ctx, k.store, &s.Task, Select{Kind: KindTask, ID: id}); err != nil {
+		return err
+	}
+	if s.Task == nil {
+		return notFound(id)
+	}
+	return nil
+}
+
+func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", id) }
+
+// loadRun reads the run that the session is at, or the last one for an undo, and all that belongs to it.
+func (k *Kernel) loadRun(ctx context.Context, s *Snapshot, c Command) error {
+	id := s.Session.Run
+	switch c.(type) {
+	case *Undo, *Redo:
+		id = s.Session.LastRun
+	}
+	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
+		id = s.Session.LastRun
+	}
+	flow := Select{Kind: KindFlow, Label: SessionLabel}
+	if id == "" {
+		return load(ctx, k.store, &s.Flow, flow)
+	}
+	if err := load2(ctx, k.store, &s.Run, Select{Kind: KindRun, ID: id}, &s.Flow, flow); err != nil {
+		return err
+	}
+	r := s.Run
+	if r == nil {
+		return pawl.Fail(pawl.CodeStoreDamaged, "kernel.run_missing", id)
+	}
+	if err := load2(ctx, k.store, &s.Issue, Select{Kind: KindIssue, ID: r.Issue}, &s.Item, optional(KindItem, r.Item)); err != nil {
+		return err
+	}
+	if err := load(ctx, k.store, &s.Solution, optional(KindSolution, r.Solution)); err != nil {
+		return err
+	}
+	if s.Task == nil && r.Task != "" {
+		if err := k.loadTask(ctx, s, r.Task); err != nil {
+			return err
+		}
+	}
+	return k.loadWork(ctx, s)
+}
+
+// loadWork reads what hangs on the task and the session: the turn, the open approval, the effect in flight, names taken.
+func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
+	turnID, approvalID, effectID := s.Run.Turn, s.Session.Approval, s.Session.Effect
+	if t := s.Task; t != nil {
+		turnID = t.Turn
+		if approvalID == "" {
+			approvalID = t.Approval
+		}
+		if t.Effect != "" {
+			effectID = t.Effect
+		}
+	}
+	if s.Session.Blocked != nil && s.Session.Blocked.Effect != "" {
+		effectID = s.Session.Blocked.Effect
+	}
+	if err := load2(ctx, k.store, &s.Turn, optional(KindTurn, turnID), &s.Approval, optional(KindApproval, approvalID)); err != nil {
+		return err
+	}
+	if s.Effect == nil {
+		if err := load(ctx, k.store, &s.Effect, optional(KindEffect, effectID)); err != nil {
+			return err
+		}
+	}
+	if err := k.loadNames(ctx, s); err != nil {
+		return err
+	}
+	return k.loadTrail(ctx, s)
+}
+
+// loadNames reads the names of the newest checkpoints, so that a new one gets a name of its own.
+func (k *Kernel) loadNames(ctx context.Context, s *Snapshot) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindCheckpoint, Newest: true, Limit: 64, HotOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[0] {
+		s.Taken = append(s.Taken, r.Label)
+	}
+	return nil
+}
+
+// loadTrail reads the states that the task's records tell of, when the task may be closed by what is decided.
+func (k *Kernel) loadTrail(ctx context.Context, s *Snapshot) error {
+	if s.Task == nil {
+		return nil
+	}
+	if at := task.State(s.Task.State); at != task.Verifying && at != task.Verified {
+		return nil
+	}
+	for rec, err := range k.store.Records(ctx, s.Task.ID, 0) {
+		if err != nil {
+			return err
+		}
+		s.TrailCount++
+		parsed, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			return err
+		}
+		if m := parsed.Move; m != nil {
+			s.Trail = append(s.Trail, m.From, m.To)
+		}
+	}
+	return nil
+}
+
+// optional selects a row by an id that may be empty; an empty one selects nothing.
+func optional(kind Kind, id string) Select { return Select{Kind: kind, ID: id, Limit: 1} }
+
+// document is a pointer to a document of type T.
+type document[T any] interface {
+	*T
+	entity
+}
+
+// load reads one row into a document, or leaves it nil when there is none.
+func load[T any, P document[T]](ctx context.Context, st Store, into *P, sel Select) error {
+	if sel.ID == "" && sel.Label == "" {
+		return nil
+	}
+	rows, err := st.Load(ctx, sel)
+	if err != nil {
+		return err
+	}
+	return decode(rows[0], into)
+}
+
+// load2 reads two rows of different kinds in one snapshot.
+func load2[A, B any, PA document[A], PB document[B]](ctx context.Context, st Store, a *PA, selA Select, b *PB, selB Select) error {
+	if selA.ID == "" && selA.Label == "" {
+		return load(ctx, st, b, selB)
+	}
+	if selB.ID == "" && selB.Label == "" {
+		return load(ctx, st, a, selA)
+	}
+	rows, err := st.Load(ctx, selA, selB)
+	if err != nil {
+		return err
+	}
+	if err := decode(rows[0], a); err != nil {
+		return err
+	}
+	return decode(rows[1], b)
+}
+
+func decode[T any, P document[T]](rows []Row, into *P) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	doc := P(new(T))
+	if err := Decode(rows[0], doc); err != nil {
+		return err
+	}
+	*into = doc
+	return nil
+}
+
+// Decode fills a document from its row.
+func Decode(r Row, doc entity) error {
+	if len(r.Doc) > 0 {
+		if err := json.Unmarshal(r.Doc, doc); err != nil {
+			return pawl.Fail(pawl.CodeStoreDamaged, "kernel.row_unreadable", string(r.Kind), r.ID).Because(err)
+		}
+	}
+	r.Doc = nil
+	*doc.hot() = r
+	return nil
+}

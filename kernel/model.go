@@ -1,0 +1,287 @@
+package kernel
+
+import (
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/machine/workflow"
+	"pawl/plan"
+	"pawl/policy"
+)
+
+// The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.
+
+// Session is the one session of a workspace: seed 000's machine and the pointers to what it is working on.
+type Session struct {
+	Row     `json:"-"`
+	Name    string       `json:"session_id"`
+	Place   effect.Place `json:"place"`
+	RunMode pawl.RunMode `json:"run_mode"`
+	Goal    string       `json:"goal,omitempty"`
+	// Pause is orthogonal to the state (spec.md §6.1 A1).
+	Paused   bool       `json:"paused,omitempty"`
+	PausedAt time.Time  `json:"paused_at,omitzero"`
+	PausedBy pawl.Actor `json:"paused_by,omitempty"`
+	// AutoFix is the seed's auto_fix_attempts: the failed repairs of the task at work.
+	AutoFix        int    `json:"auto_fix_attempts"`
+	LastCheckpoint string `json:"last_checkpoint,omitempty"`
+	// Blocked says why the session is BLOCKED and what a person can do.
+	Blocked *Blocked `json:"blocked,omitempty"`
+	// Run, Approval and Effect name the run in progress, the open approval and the session's own effect in flight.
+	Run      string `json:"run,omitempty"`
+	Approval string `json:"approval,omitempty"`
+	Effect   string `json:"effect,omitempty"`
+	// Rolling says that a rollback was asked for and is being carried out.
+	Rolling bool `json:"rolling,omitempty"`
+	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
+	LastRun   string     `json:"last_run,omitempty"`
+	LastError *ErrorInfo `json:"last_error,omitempty"`
+	// Done counts the runs that ended, for display ids.
+	Runs  int64 `json:"runs"`
+	Tasks int64 `json:"tasks"`
+}
+
+// BlockedKind says what kind of help is needed (spec.md §6.6 X4).
+type BlockedKind string
+
+// The kinds of block.
+const (
+	BlockedFuse        BlockedKind = "fuse"
+	BlockedApproval    BlockedKind = "approval"
+	BlockedDependency  BlockedKind = "dependency"
+	BlockedEnvironment BlockedKind = "environment"
+	BlockedQuestion    BlockedKind = "question"
+	BlockedStopped     BlockedKind = "stopped"
+	BlockedArchive     BlockedKind = "archive"
+)
+
+// Blocked is why work stopped.
+type Blocked struct {
+	Kind BlockedKind `json:"kind"`
+	Task string      `json:"task,omitempty"`
+	// Effect is the effect whose outcome is not known, for a question.
+	Effect string    `json:"effect,omitempty"`
+	Error  ErrorInfo `json:"error"`
+}
+
+// ErrorInfo is an error as it is kept: the catalogue key and arguments, never text.
+type ErrorInfo struct {
+	Class  pawl.Class `json:"class"`
+	Code   pawl.Code  `json:"code"`
+	Key    string     `json:"key"`
+	Args   []string   `json:"args,omitempty"`
+	Detail string     `json:"detail,omitempty"`
+}
+
+// Run is one requirement on its way through the flow: seed 004's run, with the ids of what belongs to it.
+type Run struct {
+	Row         `json:"-"`
+	Phase       string `json:"phase"`
+	Number      int64  `json:"number"`
+	Requirement string `json:"requirement"`
+	// Given is the plan file that the user brought, and its name.
+	Given     []byte `json:"given,omitempty"`
+	GivenName string `json:"given_name,omitempty"`
+	// Place is where the run's work happens; Tree is filled in when its task is made.
+	Place    effect.Place          `json:"place"`
+	Context  *effect.ContextResult `json:"context,omitempty"`
+	Flow     string                `json:"flow"`
+	Issue    string                `json:"issue"`
+	Item     string                `json:"item,omitempty"`
+	Solution string                `json:"solution,omitempty"`
+	Turn     string                `json:"turn,omitempty"` // the planning turn, until a task takes it over
+	Task     string                `json:"task,omitempty"`
+	Feedback []string              `json:"feedback,omitempty"`
+	Outcome  string                `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
+	Land     *effect.LandResult    `json:"land,omitempty"`
+	Undone   bool                  `json:"undone,omitempty"`
+	Revert   *effect.LandResult    `json:"revert,omitempty"`
+	// AutoApprove is the actor in whose name a plan is approved without asking, "" for none.
+	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
+	StartedAt   time.Time  `json:"started_at"`
+	EndedAt     time.Time  `json:"ended_at,omitzero"`
+}
+
+// Turn is one attempt at a task, or at planning: seed 001's machine.
+type Turn struct {
+	Row     `json:"-"`
+	Trace   string `json:"trace_id"`
+	Number  int    `json:"number"`
+	Outcome string `json:"outcome,omitempty"` // done declined canceled failed blocked
+	Fix     int    `json:"fix"`               // number of the repair at work, 0 for the plan itself
+	// Return is the state that a confirmation goes back to (spec.md §6.2 B4).
+	Return  string          `json:"return,omitempty"`
+	Failure *effect.Failure `json:"failure,omitempty"`
+	Calls   int             `json:"calls"` // tool calls made, against the budget
+}
+
+// Flow is the row of seed 002's variables.
+type Flow struct {
+	Row           `json:"-"`
+	workflow.Vars `json:"vars"`
+}
+
+// Issue is seed 004's issue.
+type Issue struct {
+	Row        `json:"-"`
+	Title      string     `json:"title"`
+	Solution   string     `json:"solution_id,omitempty"`
+	PlannedAt  time.Time  `json:"planned_at,omitzero"`
+	ExecutedAt time.Time  `json:"executed_at,omitzero"`
+	Error      *ErrorInfo `json:"error,omitempty"`
+	Feedback   []string   `json:"feedback,omitempty"`
+	Failures   int        `json:"planning_failures,omitempty"`
+}
+
+// Item is seed 004's queue item.
+type Item struct {
+	Row      `json:"-"`
+	Issue    string `json:"issue_id"`
+	Solution string `json:"solution_id"`
+}
+
+// Solution is an approved or proposed plan for an issue.
+type Solution struct {
+	Row      `json:"-"`
+	Plan     plan.Plan      `json:"plan"`
+	Hash     string         `json:"hash"`
+	Agent    string         `json:"agent"`
+	Verdicts []Judged       `json:"verdicts"`
+	Risk     pawl.Risk      `json:"risk"`
+	Checks   []effect.Check `json:"checks"`
+	Bound    bool           `json:"is_bound"`
+}
+
+// Judged is the policy's verdict on one call of a plan.
+type Judged struct {
+	Step    string         `json:"step"`
+	Call    int            `json:"call"`
+	Tool    string         `json:"tool"`
+	Verdict policy.Verdict `json:"verdict"`
+}
+
+// Approval is a question to a person and its answer, bound to the hash of what it is about (spec.md §6.6 X7).
+type Approval struct {
+	Row        `json:"-"`
+	About      string       `json:"about"` // plan action unblock
+	Subject    string       `json:"subject"`
+	Hash       string       `json:"hash"`
+	Scope      policy.Scope `json:"scope"`
+	Detail     string       `json:"detail,omitempty"`
+	AnsweredBy pawl.Actor   `json:"answered_by,omitempty"`
+	AnsweredAt time.Time    `json:"answered_at,omitzero"`
+	Note       string       `json:"note,omitempty"`
+}
+
+// The states of an approval.
+const (
+	ApprovalPending = "pending"
+	ApprovalGranted = "granted"
+	ApprovalRefused = "refused"
+	ApprovalStale   = "stale"
+)
+
+// Task is seed 003's task.
+type Task struct {
+	Row      `json:"-"`
+	Title    string            `json:"title"`
+	By       pawl.Actor        `json:"created_by"`
+	Mode     string            `json:"mode_id"`
+	Number   int64             `json:"number"`
+	Session  string            `json:"session_id,omitempty"` // set for tasks of a run
+	Place    effect.Place      `json:"place,omitzero"`
+	Base     string            `json:"base,omitempty"`
+	Branch   string            `json:"branch,omitempty"`
+	Plan     *plan.Plan        `json:"plan,omitempty"`
+	PlanHash string            `json:"plan_hash,omitempty"`
+	Approval string            `json:"approval,omitempty"` // id of the approval that covers the plan
+	Checks   []effect.Check    `json:"checks,omitempty"`
+	Pinned   map[string]string `json:"pinned,omitempty"`
+	Ready    Ready             `json:"ready,omitzero"`
+	Cursor   Cursor            `json:"cursor,omitzero"`
+	Turn     string            `json:"turn,omitempty"`
+	Turns    int               `json:"turns,omitempty"`
+	Effect   string            `json:"effect,omitempty"`
+	Lease    Lease             `json:"lease,omitzero"`
+	// Repairs counts the repairs that were ever planned; it numbers their steps.
+	Repairs     int                      `json:"repairs,omitempty"`
+	Fixes       int                      `json:"fixes,omitempty"` // failed repairs since the last success
+	Failures    []effect.Failure         `json:"failures,omitempty"`
+	Retry       RetryState               `json:"retry_state,omitzero"`
+	Verified    *effect.VerifyResult     `json:"verified,omitempty"`
+	Gates       []string                 `json:"gates,omitempty"`
+	Gate        *effect.VerifyResult     `json:"gate_results,omitempty"`
+	GateNote    string                   `json:"gate_failure_context,omitempty"`
+	Land        *effect.LandResult       `json:"land,omitempty"`
+	Exit        string                   `json:"exit_reason,omitempty"`
+	Reason      string                   `json:"reason,omitempty"`
+	Blocked     *Blocked                 `json:"blocked,omitempty"`
+	CancelAt    time.Time                `json:"cancel_requested_at,omitzero"`
+	CancelBy    pawl.Actor               `json:"cancel_requested_by,omitempty"`
+	Cleanup     *effect.CleanupResult    `json:"cleanup_summary,omitempty"`
+	Disposition *Disposition             `json:"mode_disposition,omitempty"`
+	Checkpoint  *effect.CheckpointResult `json:"checkpoint,omitempty"`
+	Restart     string                   `json:"restart_source,omitempty"`
+	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind
+	StartedAt   time.Time                `json:"started_at,omitzero"`
+	EndedAt     time.Time                `json:"ended_at,omitzero"`
+}
+
+// Ready says how far a task's place is prepared.
+type Ready struct {
+	Worktree   bool `json:"worktree,omitempty"`
+	Checkpoint bool `json:"checkpoint,omitempty"`
+	Cleaned    bool `json:"cleaned,omitempty"`
+}
+
+// Cursor is the next call of the plan. It survives turns, so that a new attempt goes on where the last one stopped.
+type Cursor struct {
+	Step string `json:"step,omitempty"`
+	Call int    `json:"call,omitempty"`
+	// Failed names the step whose call failed and is tried again after its repair; "" when a check failed.
+	Failed string `json:"failed,omitempty"`
+	// At is the call of the failed step to go on with.
+	At int `json:"at,omitempty"`
+}
+
+// Lease is the right of one runner to work on a task. Its fencing token is the row's Epoch.
+type Lease struct {
+	Owner   string    `json:"owner,omitempty"`
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// RetryState is seed 003's retry bookkeeping (spec.md §4.5).
+type RetryState struct {
+	Count   int       `json:"retry_count"`
+	Last    time.Time `json:"last_retry_at,omitzero"`
+	Next    time.Time `json:"next_retry_after,omitzero"`
+	Reasons []string  `json:"retry_history,omitempty"`
+}
+
+// EffectDoc is the cold half of an effect's row: what is to be done and what became of it.
+type EffectDoc struct {
+	Row      `json:"-"`
+	Effect   effect.Effect   `json:"effect"`
+	Receipt  *effect.Receipt `json:"receipt,omitempty"`
+	Attempts int             `json:"attempts"`
+	Answer   string          `json:"answer,omitempty"` // of a person, where the outcome was unknown
+}
+
+// The states of an effect. Append-only.
+const (
+	EffectPending  = "pending"
+	EffectRunning  = "running"
+	EffectDone     = "done"
+	EffectFailed   = "failed"
+	EffectUnknown  = "unknown"
+	EffectCanceled = "canceled"
+)
+
+// CheckpointDoc is the cold half of a checkpoint's row; its label is the checkpoint's name.
+type CheckpointDoc struct {
+	Row `json:"-"`
+	effect.CheckpointResult
+	Task  string       `json:"task"`
+	Place effect.Place `json:"place"`
+}

@@ -1,0 +1,126 @@
+package kernel
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"pawl/audit"
+)
+
+// Kind says what a row is. Kinds are append-only.
+type Kind string
+
+// The kinds of row. The first seven are instances of the five machines (workflow keeps one row, board three kinds); the
+// others have a small state of their own or none.
+const (
+	KindSession    Kind = "session"
+	KindTurn       Kind = "turn"
+	KindFlow       Kind = "flow"
+	KindTask       Kind = "task"
+	KindRun        Kind = "run"
+	KindIssue      Kind = "issue"
+	KindItem       Kind = "item"
+	KindSolution   Kind = "solution"
+	KindApproval   Kind = "approval"
+	KindCheckpoint Kind = "checkpoint"
+	KindEffect     Kind = "effect"
+	KindOwner      Kind = "owner"
+	KindSetting    Kind = "setting"
+	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
+	KindPhase Kind = "phase"
+)
+
+// Row is one entity as the store keeps it. The hot half (State, Version, Epoch, Due, Rank, audit tail) is read and written
+// by every transition; Doc is written only when it changed.
+type Row struct {
+	// Pos is the row's place in the order of insertion, from 1, given by the store; writes ignore it.
+	Pos    int64
+	Kind   Kind
+	ID     string // ULID
+	Label  string // display id, unique per kind where it is not empty: T-001, ISS-…, chk-…
+	Parent string // ID of the owning row: the session of a task, the task of a turn; "" for none
+	State  string // wire name of the machine's state, "" for kinds without one
+	// Version is 1 after the insert and grows by one with every write: the compare-and-set of optimistic concurrency.
+	Version int64
+	// Epoch is the fencing token of the newest lease on the row.
+	Epoch int64
+	// Due is when the row may be claimed (queued tasks, pending effects) or when its lease ends (running ones).
+	Due time.Time
+	// Rank orders claims: higher first, then older first.
+	Rank int64
+	// AuditSeq and AuditHash are the number and the hash of the newest audit record about this row.
+	AuditSeq  int64
+	AuditHash audit.Hash
+	Doc       []byte // JSON of the kind's document
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Write is one row to insert (From 0) or to replace if its version still is From. The row carries its new version.
+type Write struct {
+	Row
+	From int64
+	// KeepDoc leaves the stored document as it is; Row.Doc is ignored.
+	KeepDoc bool
+}
+
+// Batch is what one command commits: all of it or nothing.
+type Batch struct {
+	// Key makes the batch idempotent: a second batch with the same key is not applied, and Commit answers with the
+	// Committed of the first and Replayed set. Digest guards the key: the same key with another digest is a conflict.
+	Key     string
+	Digest  string
+	Result  []byte // opaque answer that is kept with the key
+	At      time.Time
+	Writes  []Write
+	Records []audit.Sealed
+}
+
+// Committed is the store's acknowledgement. When it is returned the batch is on disk.
+type Committed struct {
+	Replayed bool
+	Result   []byte
+	// First is the index in the audit log of the batch's first record; Size is the log's size after it.
+	First, Size int64
+}
+
+// Select picks rows. All fields that are set must match. Rows come in the order of insertion unless ByRank or Newest.
+type Select struct {
+	Kind    Kind
+	ID      string
+	Label   string
+	Parent  string
+	States  []string
+	DueBy   time.Time // only rows with Due at or before this instant
+	After   int64     // continue behind this Pos
+	Limit   int       // 0 = no limit
+	ByRank  bool      // rank descending, then insertion order
+	Newest  bool      // newest first
+	HotOnly bool      // leave Doc nil
+}
+
+// Store is what the kernel needs of a database. Every implementation passes store/storetest. All methods are safe for
+// concurrent use, also by several processes on one store.
+//
+// Errors are *pawl.Error: conflict when a version does not match (nothing was written), outcome_unknown when the caller's
+// deadline passed while the batch was being written (ask again with the same key), disk_full, read_only, io, busy,
+// store_damaged.
+type Store interface {
+	// Load reads the selected rows in one consistent snapshot; result i belongs to selection i.
+	Load(ctx context.Context, sel ...Select) ([][]Row, error)
+	// Scan streams the rows of one selection; breaking off the loop releases the snapshot.
+	Scan(ctx context.Context, sel Select) iter.Seq2[Row, error]
+	// Count counts the rows of a kind by state, restricted to a parent unless it is "".
+	Count(ctx context.Context, kind Kind, parent string) (map[string]int, error)
+	// Commit applies a batch. It returns only after the batch is durable (synchronous=FULL or better). A batch that has
+	// not begun when ctx ends is dropped; the limit for one write is 10 s (seed 003 §4.1).
+	Commit(ctx context.Context, b Batch) (Committed, error)
+	// Records streams the audit log from index first on, exact bytes as they were committed; subject "" means all.
+	Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error]
+	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that carries
+	// a record, which makes it the cursor to wait on.
+	Head(ctx context.Context) (audit.Head, error)
+	// Close waits for running commits and releases the store.
+	Close() error
+}

@@ -1,0 +1,110 @@
+package board
+
+import (
+	"pawl"
+	"pawl/machine"
+)
+
+// Names of the gates.
+const (
+	GateWorkDir      = "work-dir"
+	GateIdle         = "nothing-executing"
+	GateSolution     = "solution-bound"
+	GateLanded       = "landed"
+	GatePlanBudget   = "planning-budget"
+	GatePlanSpent    = "planning-spent"
+	GateDependencies = "dependencies-done"
+)
+
+// MaxPlanFailures is the default number of failed planning attempts after which an issue fails (spec E6).
+const MaxPlanFailures = 3
+
+// Evidence is what the gates of a row look at. The caller fills in what the row's gates need; a gate that finds its
+// evidence missing refuses. A limit of 0 means the default.
+type Evidence struct {
+	// WorkDir is the working directory of the batch.
+	WorkDir string
+	// Executing is the number of items that are being executed, issues in planning included.
+	Executing int
+	// SolutionID is the solution bound to the issue.
+	SolutionID string
+	// Landed states that the solution's verified tree is on the branch that it was meant for.
+	Landed bool
+	// PlanFailures is the number of failed planning attempts of the issue, the present one included.
+	PlanFailures, MaxPlanFailures int
+	// OpenDependencies is the number of items that this one depends on and that are not completed.
+	OpenDependencies int
+}
+
+// gates are the implemented gates of all four machines.
+var gates = machine.Gates[Evidence]{
+	{Name: GateWorkDir, Pass: workDir, Description: "the batch has a working directory", DescriptionZh: "已设置工作目录"},
+	{Name: GateIdle, Pass: idle, Description: "no item is being planned or executed", DescriptionZh: "没有正在规划或执行的条目"},
+	{Name: GateSolution, Pass: solution, Description: "a solution is bound to the issue", DescriptionZh: "问题已绑定方案"},
+	{Name: GateLanded, Pass: landed, Description: "the solution's verified tree has landed", DescriptionZh: "已验证的目录树已落地"},
+	{Name: GatePlanBudget, Pass: planBudget, Description: "a planning attempt is left", DescriptionZh: "规划次数未用完"},
+	{Name: GatePlanSpent, Pass: planSpent, Description: "no planning attempt is left", DescriptionZh: "规划次数已用完"},
+	{Name: GateDependencies, Pass: dependencies, Description: "everything that the item depends on is completed", DescriptionZh: "所有依赖均已完成"},
+}
+
+// Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and gate,
+// or nil.
+func Admit[S ~string](r *machine.Rule[S, Event], e Evidence) *pawl.Error {
+	return gates.Admit(r.ID, r.Gates, e)
+}
+
+func workDir(e Evidence) *pawl.Error {
+	if e.WorkDir == "" {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_work_dir")
+	}
+	return nil
+}
+
+func idle(e Evidence) *pawl.Error {
+	if e.Executing > 0 {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_executing", e.Executing)
+	}
+	return nil
+}
+
+func solution(e Evidence) *pawl.Error {
+	if e.SolutionID == "" {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_solution")
+	}
+	return nil
+}
+
+func landed(e Evidence) *pawl.Error {
+	if !e.Landed {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_landed")
+	}
+	return nil
+}
+
+func (e Evidence) planLimit() int {
+	if e.MaxPlanFailures > 0 {
+		return e.MaxPlanFailures
+	}
+	return MaxPlanFailures
+}
+
+func planBudget(e Evidence) *pawl.Error {
+	if limit := e.planLimit(); e.PlanFailures >= limit {
+		return pawl.Fail(pawl.CodeBudget, "machine.gate_plan_spent", e.PlanFailures, limit)
+	}
+	return nil
+}
+
+func planSpent(e Evidence) *pawl.Error {
+	if limit := e.planLimit(); e.PlanFailures < limit {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_plan_left", e.PlanFailures, limit)
+	}
+	return nil
+}
+
+func dependencies(e Evidence) *pawl.Error {
+	if e.OpenDependencies > 0 {
+		return pawl.Fail(pawl.CodeGate, "machine.gate_dependencies", e.OpenDependencies)
+	}
+	return nil
+}

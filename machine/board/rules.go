@@ -1,0 +1,91 @@
+package board
+
+import "pawl/machine"
+
+// The rows of the four machines. Ids run through all four, and new rows are appended with new ids.
+
+var runRules = []machine.Rule[RunStatus, Event]{
+	{ID: "B01", From: RunPending, On: Init, To: RunRunning, Gates: []string{GateWorkDir}, Actors: byAll, Source: "004",
+		Description: "the batch is set up in its working directory", DescriptionZh: "初始化"},
+	{ID: "B02", From: RunRunning, On: Complete, To: RunCompleted, Gates: []string{GateIdle}, Actors: byAll, Source: "004",
+		Description: "the batch is finished", DescriptionZh: "完成"},
+}
+
+var phaseRules = []machine.Rule[PhaseStatus, Event]{
+	{ID: "B03", From: PhaseInit, On: List, To: PhaseListing, Actors: byAll, Source: "004",
+		Description: "list the issues", DescriptionZh: "列出问题"},
+	{ID: "B04", From: PhaseInit, On: Plan, To: PhasePlanning, Actors: byAll, Source: "004",
+		Description: "plan issues", DescriptionZh: "规划问题"},
+	{ID: "B05", From: PhaseInit, On: Execute, To: PhaseExecuting, Actors: byAll, Source: "004",
+		Description: "execute solutions", DescriptionZh: "执行方案"},
+	{ID: "B06", From: PhaseInit, On: Complete, To: PhaseComplete, Actors: byAll, Source: "004",
+		Description: "finish", DescriptionZh: "收尾"},
+	{ID: "B07", From: PhaseListing, On: List, To: PhaseListing, Actors: byAll, Source: "004",
+		Description: "list the issues again", DescriptionZh: "列出问题"},
+	{ID: "B08", From: PhaseListing, On: Plan, To: PhasePlanning, Actors: byAll, Source: "004",
+		Description: "plan issues", DescriptionZh: "规划问题"},
+	{ID: "B09", From: PhaseListing, On: Execute, To: PhaseExecuting, Actors: byAll, Source: "004",
+		Description: "execute solutions", DescriptionZh: "执行方案"},
+	{ID: "B10", From: PhaseListing, On: Complete, To: PhaseComplete, Actors: byAll, Source: "004",
+		Description: "finish", DescriptionZh: "收尾"},
+	{ID: "B11", From: PhasePlanning, On: List, To: PhaseListing, Actors: byAll, Source: "004",
+		Description: "list the issues", DescriptionZh: "列出问题"},
+	{ID: "B12", From: PhasePlanning, On: Plan, To: PhasePlanning, Actors: byAll, Source: "004",
+		Description: "plan issues again", DescriptionZh: "规划问题"},
+	{ID: "B13", From: PhasePlanning, On: Execute, To: PhaseExecuting, Actors: byAll, Source: "004",
+		Description: "execute solutions", DescriptionZh: "执行方案"},
+	{ID: "B14", From: PhasePlanning, On: Complete, To: PhaseComplete, Actors: byAll, Source: "004",
+		Description: "finish", DescriptionZh: "收尾"},
+	{ID: "B15", From: PhaseExecuting, On: List, To: PhaseListing, Actors: byAll, Source: "004",
+		Description: "list the issues", DescriptionZh: "列出问题"},
+	{ID: "B16", From: PhaseExecuting, On: Plan, To: PhasePlanning, Actors: byAll, Source: "004",
+		Description: "plan issues", DescriptionZh: "规划问题"},
+	{ID: "B17", From: PhaseExecuting, On: Execute, To: PhaseExecuting, Actors: byAll, Source: "004",
+		Description: "execute solutions again", DescriptionZh: "执行方案"},
+	{ID: "B18", From: PhaseExecuting, On: Complete, To: PhaseComplete, Actors: byAll, Source: "004",
+		Description: "finish", DescriptionZh: "收尾"},
+}
+
+var issueRules = []machine.Rule[IssueStatus, Event]{
+	{ID: "B19", From: IssueRegistered, On: Plan, To: IssuePlanning, Actors: byAll, Source: "004",
+		Description: "the issue is taken up", DescriptionZh: "开始规划"},
+	{ID: "B20", From: IssuePlanning, On: PlanReady, To: IssuePlanned, Gates: []string{GateSolution}, Actors: byWork, Source: "004", Named: true,
+		Description: "a solution is bound, and its queue item with it", DescriptionZh: "方案已绑定"},
+	{ID: "B21", From: IssuePlanned, On: Execute, To: IssueExecuting, Actors: byWork, Source: "004",
+		Description: "work on the solution begins", DescriptionZh: "开始执行方案"},
+	{ID: "B22", From: IssueExecuting, On: Succeed, To: IssueCompleted, Gates: []string{GateLanded}, Actors: byWork, Source: "004", Named: true,
+		Description: "the solution has landed", DescriptionZh: "方案完成"},
+	{ID: "B23", From: IssueExecuting, On: Fail, To: IssueFailed, Actors: byAll, Source: "004", Named: true,
+		Description: "the solution failed", DescriptionZh: "方案失败"},
+	{ID: "B24", From: IssuePlanning, On: PlanFailed, To: IssueRegistered, Gates: []string{GatePlanBudget}, Actors: byWork, Source: "spec E6", Ext: true,
+		Description: "no plan could be made; it may be tried again", DescriptionZh: "规划失败，可重试"},
+	{ID: "B25", From: IssuePlanning, On: PlanFailed, When: PlanGivenUp, To: IssueFailed, Gates: []string{GatePlanSpent}, Actors: byWork, Source: "spec E6", Ext: true,
+		Description: "the last planning attempt failed", DescriptionZh: "规划多次失败"},
+	{ID: "B26", From: IssuePlanning, On: Reject, To: IssueRegistered, Actors: byAll, Source: "spec X7", Ext: true,
+		Description: "planning is canceled, with the feedback kept", DescriptionZh: "取消规划，保留反馈"},
+	{ID: "B27", From: IssuePlanned, On: Reject, To: IssueRegistered, Actors: byPerson, Source: "spec X7", Ext: true,
+		Description: "the plan is declined or to be revised, with the feedback kept", DescriptionZh: "计划被拒绝或需修改，保留反馈"},
+	{ID: "B28", From: IssuePlanned, On: Skip, To: IssueFailed, Actors: byAll, Source: "spec A4", Ext: true,
+		Description: "left behind", DescriptionZh: "跳过"},
+	{ID: "B29", From: IssueExecuting, On: Requeue, To: IssuePlanned, Actors: byAll, Source: "spec A4", Ext: true,
+		Description: "the work is to be done again", DescriptionZh: "重新排队"},
+	{ID: "B30", From: IssueFailed, On: Retry, To: IssuePlanned, Gates: []string{GateSolution}, Actors: byPerson, Source: "spec E7", Ext: true,
+		Description: "execute the solution again", DescriptionZh: "重新执行"},
+	{ID: "B31", From: IssueFailed, On: Retry, When: Replan, To: IssueRegistered, Actors: byPerson, Source: "spec E7", Ext: true,
+		Description: "plan anew, with the failure as feedback", DescriptionZh: "重新规划"},
+}
+
+var itemRules = []machine.Rule[ItemStatus, Event]{
+	{ID: "B32", From: ItemPending, On: Execute, To: ItemExecuting, Gates: []string{GateDependencies}, Actors: byWork, Source: "004",
+		Description: "work on the item begins", DescriptionZh: "开始执行"},
+	{ID: "B33", From: ItemExecuting, On: Succeed, To: ItemCompleted, Gates: []string{GateLanded}, Actors: byWork, Source: "004", Named: true,
+		Description: "the item's solution has landed", DescriptionZh: "执行完成"},
+	{ID: "B34", From: ItemExecuting, On: Fail, To: ItemFailed, Actors: byAll, Source: "004", Named: true,
+		Description: "the item failed", DescriptionZh: "执行失败"},
+	{ID: "B35", From: ItemPending, On: Skip, To: ItemFailed, Actors: byAll, Source: "spec E11", Ext: true,
+		Description: "left behind, or its plan was declined", DescriptionZh: "跳过，或计划被拒绝"},
+	{ID: "B36", From: ItemExecuting, On: Requeue, To: ItemPending, Actors: byAll, Source: "spec A4", Ext: true,
+		Description: "the work is to be done again", DescriptionZh: "重新排队"},
+	{ID: "B37", From: ItemFailed, On: Retry, To: ItemPending, Actors: byPerson, Source: "spec E7", Ext: true,
+		Description: "execute the item again", DescriptionZh: "重试"},
+}

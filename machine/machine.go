@@ -1,0 +1,286 @@
+// Package machine is the one engine behind pawl's five state machines. A machine is data: a Table of states, events and
+// rows. The engine looks rows up, refuses what no row allows, checks tables for mistakes, and renders them for people.
+//
+// The package is pure: it reads no clock and no file, starts nothing, and keeps no state besides the tables themselves.
+// Whether a row's gates pass is decided by pure functions over evidence (Gates); carrying a move out is the kernel's work.
+// A Machine is immutable after New and safe for concurrent use.
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"pawl"
+)
+
+// Priority grades a row as seed 003 §3 does. It is empty in machines whose seed grades nothing.
+type Priority string
+
+// The seed's three grades.
+const (
+	High   Priority = "HIGH"
+	Medium Priority = "MEDIUM"
+	Low    Priority = "LOW"
+)
+
+// Rule is one row: from one state, on one event, to one state. (From, On, When) is unique within a table. Rows handed
+// out by a Machine are shared and must not be changed.
+type Rule[S, E ~string] struct {
+	// ID is the row's name for ever, alike in audit records, errors, diagrams and tests.
+	ID   string
+	From S
+	On   E
+	// When is the argument of the event that tells rows with the same state and event apart, such as "yes" and "no" of a
+	// confirmation. It is empty where the event needs none, and is then matched by the empty argument only.
+	When string
+	To   S
+	// Gates names the conditions that must all hold; each is one of the table's Gates.
+	Gates []string
+	// Actors are those whom the seed lets cause the move, AlsoActors those whom the product admits besides.
+	Actors, AlsoActors []pawl.ActorKind
+	Priority           Priority
+	// Description says when the row applies, in English and in 简体中文.
+	Description, DescriptionZh string
+	// Source is the section of the seed, or the resolved gap of the specification, that the row comes from.
+	Source string
+	// Ext marks a row that the product adds to its seed; Strict drops such rows.
+	Ext bool
+	// Named marks a row whose states are the seed's and whose event the product had to name.
+	Named bool
+	// Idempotent marks a row that keeps the state and writes nothing: no state, no audit record, no event.
+	Idempotent bool
+}
+
+// Admits reports whether an actor of the given kind may cause the row.
+func (r *Rule[S, E]) Admits(k pawl.ActorKind) bool {
+	return slices.Contains(r.Actors, k) || slices.Contains(r.AlsoActors, k)
+}
+
+// StateInfo describes one state for people.
+type StateInfo[S ~string] struct {
+	State                      S
+	Title, TitleZh             string
+	Description, DescriptionZh string
+	// Groups names the seed's groups that the state belongs to.
+	Groups []string
+	// Operations are what a person may do in the state, as the seed lists them.
+	Operations []Operation
+	// Unset marks the stand-in for "no state at all". It is shown as "(unset)" and not counted as a state.
+	Unset bool
+}
+
+// Operation is something that a state lets a person do: a stable id and its name in the seed's language.
+type Operation struct {
+	ID     string `json:"id"`
+	NameZh string `json:"name_zh"`
+}
+
+// EventInfo describes one event for people.
+type EventInfo[E ~string] struct {
+	Event                      E
+	Description, DescriptionZh string
+	// Named marks an event that the seed describes without a name, or that the product adds.
+	Named bool
+}
+
+// GateInfo describes one gate for people.
+type GateInfo struct {
+	Name          string `json:"name"`
+	Description   string `json:"description"`
+	DescriptionZh string `json:"description_zh"`
+}
+
+// Table is a machine as data.
+type Table[S, E ~string] struct {
+	// Name is the machine's qualified name, such as "task" or "board.issue"; Seed the number of its seed document.
+	Name, Seed string
+	Initial    S
+	// Final states have no way out. Resting states stop the work until somebody acts; they may have ways out.
+	Final, Resting []S
+	States         []StateInfo[S]
+	Events         []EventInfo[E]
+	// Gates are the implemented gates; a row that names another one can never apply.
+	Gates []GateInfo
+	// Opposed lists pairs of gates that can never pass together.
+	Opposed [][2]string
+	Rules   []Rule[S, E]
+}
+
+// Machine answers questions about a table without searching or allocating.
+type Machine[S, E ~string] struct {
+	table Table[S, E]
+	from  map[S][]*Rule[S, E]
+	// refusals holds, for each state, the error for each event in the order of the table.
+	refusals map[S][]pawl.Error
+	unknown  *pawl.Error
+}
+
+// New indexes a table. It accepts any table, so that Check can report what is wrong with it; where two rows claim the
+// same (From, On, When), the first wins. The table belongs to the machine from then on.
+func New[S, E ~string](t Table[S, E]) *Machine[S, E] {
+	m := &Machine[S, E]{
+		table:    t,
+		from:     make(map[S][]*Rule[S, E], len(t.States)),
+		refusals: make(map[S][]pawl.Error, len(t.States)),
+		unknown:  pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", t.Name),
+	}
+	for i := range t.Rules {
+		r := &m.table.Rules[i]
+		m.from[r.From] = append(m.from[r.From], r)
+	}
+	m.refuseAll()
+	return m
+}
+
+// refuseAll builds the error for every event in every state. Every start of a program pays for it, so the errors of one
+// state share their memory. A final state has a message of its own, because no other event would help there.
+func (m *Machine[S, E]) refuseAll() {
+	events := make([]any, len(m.table.Events))
+	for i, e := range m.table.Events {
+		events[i] = string(e.Event)
+	}
+	var name any = m.table.Name
+	for _, s := range m.table.States {
+		key, from, ways := "machine.refused", any(Show(s.State)), any(m.ways(s.State))
+		if m.Final(s.State) {
+			key = "machine.final_event"
+		}
+		row := make([]pawl.Error, len(events))
+		args := make([]any, 0, 4*len(events))
+		for i, on := range events {
+			at := len(args)
+			args = append(args, name, from, on, ways)
+			row[i] = pawl.Error{Code: pawl.CodeInvalidTransition, Key: key, Args: args[at:len(args):len(args)]}
+		}
+		m.refusals[s.State] = row
+	}
+}
+
+// ways lists the events that a state takes, each once, in the order of the table.
+func (m *Machine[S, E]) ways(from S) string {
+	var out []string
+	for _, r := range m.from[from] {
+		if !slices.Contains(out, string(r.On)) {
+			out = append(out, string(r.On))
+		}
+	}
+	if len(out) == 0 {
+		return "-"
+	}
+	return strings.Join(out, ", ")
+}
+
+// Name returns the machine's qualified name.
+func (m *Machine[S, E]) Name() string { return m.table.Name }
+
+// Initial returns the state that a new object starts in.
+func (m *Machine[S, E]) Initial() S { return m.table.Initial }
+
+// Next returns the row for an event and its argument in a state, and whether there is one. It does not allocate.
+func (m *Machine[S, E]) Next(from S, on E, when string) (*Rule[S, E], bool) {
+	for _, r := range m.from[from] {
+		if r.On == on && r.When == when {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// Between returns the first row that leads from one state to another, and whether there is one. It does not allocate.
+func (m *Machine[S, E]) Between(from, to S) (*Rule[S, E], bool) {
+	for _, r := range m.from[from] {
+		if r.To == to {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// From returns the rows that leave a state, in the order of the table. The slice is shared and must not be changed.
+func (m *Machine[S, E]) From(from S) []*Rule[S, E] { return m.from[from] }
+
+// Rule returns the row with an id, and whether there is one.
+func (m *Machine[S, E]) Rule(id string) (*Rule[S, E], bool) {
+	for i := range m.table.Rules {
+		if m.table.Rules[i].ID == id {
+			return &m.table.Rules[i], true
+		}
+	}
+	return nil, false
+}
+
+// Refusal returns the error for an event that Next has no row for: code invalid_transition, naming the machine, the state,
+// the event and the events that the state takes instead. The error is built in advance and shared: it must not be
+// changed, and the copying methods of pawl.Error are to be used to add to it. It does not allocate.
+func (m *Machine[S, E]) Refusal(from S, on E) *pawl.Error {
+	row := m.refusals[from]
+	for i := range row {
+		if m.table.Events[i].Event == on {
+			return &row[i]
+		}
+	}
+	return m.unknown
+}
+
+// Known reports whether s is a state of the machine.
+func (m *Machine[S, E]) Known(s S) bool { _, ok := m.refusals[s]; return ok }
+
+// Final reports whether no row may leave s.
+func (m *Machine[S, E]) Final(s S) bool { return slices.Contains(m.table.Final, s) }
+
+// Resting reports whether work stops in s until somebody acts.
+func (m *Machine[S, E]) Resting(s S) bool { return slices.Contains(m.table.Resting, s) }
+
+// States returns the states in the order of the table, including one that stands for "unset".
+func (m *Machine[S, E]) States() []S {
+	out := make([]S, len(m.table.States))
+	for i, s := range m.table.States {
+		out[i] = s.State
+	}
+	return out
+}
+
+// Events returns the events in the order of the table.
+func (m *Machine[S, E]) Events() []E {
+	out := make([]E, len(m.table.Events))
+	for i, e := range m.table.Events {
+		out[i] = e.Event
+	}
+	return out
+}
+
+// Rules returns the rows in the order of the table. The slice is shared and must not be changed.
+func (m *Machine[S, E]) Rules() []Rule[S, E] { return m.table.Rules }
+
+// Group returns the states of one of the seed's groups, in the order of the table.
+func (m *Machine[S, E]) Group(name string) []S {
+	var out []S
+	for _, s := range m.table.States {
+		if slices.Contains(s.Groups, name) {
+			out = append(out, s.State)
+		}
+	}
+	return out
+}
+
+// Strict returns the machine as its seed prints it: without the rows and the actors that the product adds. The index is
+// built anew, so keep the result.
+func (m *Machine[S, E]) Strict() *Machine[S, E] {
+	t := m.table
+	t.Rules = make([]Rule[S, E], 0, len(m.table.Rules))
+	for _, r := range m.table.Rules {
+		if !r.Ext {
+			r.AlsoActors = nil
+			t.Rules = append(t.Rules, r)
+		}
+	}
+	return New(t)
+}
+
+// Show returns a state or an event as it is shown to people: the empty one as "(unset)".
+func Show[T ~string](s T) string {
+	if s == "" {
+		return "(unset)"
+	}
+	return string(s)
+}

@@ -1,0 +1,4 @@
+package message
+
+// kernelText is the part of the catalogue for keys that begin with "kernel.".
+var kernelText = Table{}

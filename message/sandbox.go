@@ -1,0 +1,4 @@
+package message
+
+// sandboxText is the part of the catalogue for keys that begin with "sandbox.".
+var sandboxText = Table{}

@@ -1,0 +1,99 @@
+// Package pawl holds the words that every other package shares: identifiers, actors, risk, the clock and the one error type.
+// It imports nothing else of this module, performs no input or output and keeps no state.
+//
+// pawl is a durable orchestrator for AI coding agents. Its design is in ARCHITECTURE.md; the five state machines that it is
+// made of are in machine/… and docs/machines.
+package pawl
+
+import (
+	"strings"
+	"time"
+)
+
+// Clock tells the time. Pure packages never read a clock: they are handed the instant at which a decision is made.
+type Clock interface{ Now() time.Time }
+
+// ClockFunc lets a function serve as a Clock.
+type ClockFunc func() time.Time
+
+// Now calls f.
+func (f ClockFunc) Now() time.Time { return f() }
+
+// Risk grades a plan or an action (seed 001 §3.1).
+type Risk string
+
+// The three grades, as they are written in plans and records.
+const (
+	RiskLow    Risk = "low"
+	RiskMedium Risk = "medium"
+	RiskHigh   Risk = "high"
+)
+
+// Valid reports whether r is one of the three grades.
+func (r Risk) Valid() bool { return r == RiskLow || r == RiskMedium || r == RiskHigh }
+
+// AtLeast reports whether r is as grave as o or graver. An unknown grade counts as high, so that a typing error never
+// makes an action look safer.
+func (r Risk) AtLeast(o Risk) bool { return r.weight() >= o.weight() }
+
+func (r Risk) weight() int {
+	switch r {
+	case RiskLow:
+		return 0
+	case RiskMedium:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// RunMode says when a run stops for a person (seed 003, spec §4.2).
+type RunMode string
+
+// The three run modes. Interactive asks for the plan, for execution and for rollback; assisted asks for the plan only;
+// autonomous never waits for a person: what would need one blocks the task.
+const (
+	Interactive RunMode = "interactive"
+	Assisted    RunMode = "assisted"
+	Autonomous  RunMode = "autonomous"
+)
+
+// Valid reports whether m is a known run mode.
+func (m RunMode) Valid() bool { return m == Interactive || m == Assisted || m == Autonomous }
+
+// ActorKind classes those who may cause a transition (seed 003 §3, column Actor).
+type ActorKind string
+
+// The kinds of actor. Policy stands for a rule that the user wrote and that acts in the user's name.
+const (
+	KindUser       ActorKind = "user"
+	KindSystem     ActorKind = "system"
+	KindRunner     ActorKind = "runner"
+	KindVerifier   ActorKind = "verifier"
+	KindGateRunner ActorKind = "gate_runner"
+	KindPolicy     ActorKind = "policy"
+	KindAgent      ActorKind = "agent"
+)
+
+// Actor names who acts, as "kind" or "kind:name": "user:ada", "runner:host/4711", "policy:auto_full", "system".
+type Actor string
+
+// By builds an Actor from its parts. An empty name leaves the kind alone.
+func By(kind ActorKind, name string) Actor {
+	if name == "" {
+		return Actor(kind)
+	}
+	return Actor(string(kind) + ":" + name)
+}
+
+// Kind returns the part of a before the colon.
+func (a Actor) Kind() ActorKind {
+	kind, _, _ := strings.Cut(string(a), ":")
+	return ActorKind(kind)
+}
+
+// Name returns the part of a after the colon, or "".
+func (a Actor) Name() string {
+	_, name, _ := strings.Cut(string(a), ":")
+	return name
+}

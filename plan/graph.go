@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// Order returns the indexes of the steps in the order in which they are carried out: a step comes after all that it depends
+// on, and otherwise the steps keep their places. It fails when a dependency does not exist or the dependencies form a cycle.
+func Order(p Plan) ([]int, error) {
+	var found issues
+	order := graph(p, &found)
+	return order, found.err("plan.Order", "")
+}
+
+// graph orders the steps and reports repeated ids, dependencies that do not exist, and cycles.
+func graph(p Plan, found *issues) []int {
+	at, ids := make(map[string]int, len(p.Steps)), make([]string, len(p.Steps))
+	for i, s := range p.Steps {
+		if first, ok := at[s.StepID]; ok {
+			found.at(index("steps", i)+".step_id", "plan.duplicate_step", clip(s.StepID), index("steps", first))
+		} else {
+			at[s.StepID] = i
+		}
+		ids[i] = s.StepID
+	}
+	needs := make([][]int, len(p.Steps)) // the steps that each step depends on
+	for i, s := range p.Steps {
+		for j, id := range s.DependsOn {
+			path := index(index("steps", i)+".depends_on", j)
+			k, ok := at[id]
+			switch {
+			case !ok:
+				unknown(found, path, "plan.unknown_dependency", id, ids)
+			case k == i:
+				found.at(path, "plan.self_dependency", clip(id))
+			default:
+				needs[i] = append(needs[i], k)
+			}
+		}
+	}
+	order, left := sorted(needs)
+	if left >= 0 {
+		cycle := cycleFrom(needs, left, order)
+		names := make([]string, len(cycle))
+		for n, i := range cycle {
+			names[n] = p.Steps[i].StepID
+		}
+		found.at(index("steps", cycle[0])+".depends_on", "plan.cycle", strings.Join(names, " → "))
+	}
+	return order
+}
+
+// unknown reports a name that does not exist, with the nearest that does.
+func unknown(found *issues, path, key, name string, known []string) {
+	if near := nearest(name, known); near != "" {
+		found.at(path, key+"_near", clip(name), near)
+		return
+	}
+	found.at(path, key, clip(name))
+}
+
+// sorted picks, again and again, the first step whose needs are all met. left is the first step that never became ready, or
+// -1 when there is none.
+func sorted(needs [][]int) (order []int, left int) {
+	open := make([]int, len(needs)) // how many needs of each step are unmet
+	users := make([][]int, len(needs))
+	var ready []int // ascending
+	for i, ks := range needs {
+		open[i] = len(ks)
+		for _, k := range ks {
+			users[k] = append(users[k], i)
+		}
+		if len(ks) == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for len(ready) > 0 {
+		i := ready[0]
+		ready = ready[1:]
+		order = append(order, i)
+		for _, u := range users[i] {
+			if open[u]--; open[u] == 0 {
+				at, _ := slices.BinarySearch(ready, u)
+				ready = slices.Insert(ready, at, u)
+			}
+		}
+	}
+	return order, slices.IndexFunc(open, func(n int) bool { return n > 0 })
+}
+
+// cycleFrom follows unmet needs from a step that never became ready until a step comes up again, and returns the cycle
+// closed: first and last are the same.
+func cycleFrom(needs [][]int, start int, met []int) []int {
+	done := make(map[int]bool, len(met))
+	for _, i := range met {
+		done[i] = true
+	}
+	place := map[int]int{}
+	var path []int
+	for i := start; ; {
+		if from, ok := place[i]; ok {
+			return append(path[from:], i)
+		}
+		place[i] = len(path)
+		path = append(path, i)
+		for _, k := range needs[i] {
+			if !done[k] {
+				i = k
+				break
+			}
+		}
+	}
+}
+
+// Next returns the index of the step to carry out next: the one in progress, or else the first in order that is pending and
+// whose dependencies are all done or skipped. ok is false when there is none, because the plan is finished or stuck.
+func Next(p Plan) (int, bool) {
+	if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Status == InProgress }); i >= 0 {
+		return i, true
+	}
+	order, err := Order(p)
+	if err != nil {
+		return 0, false
+	}
+	closed := make(map[string]bool, len(p.Steps))
+	for _, s := range p.Steps {
+		closed[s.StepID] = s.Status.Closed()
+	}
+	for _, i := range order {
+		s := p.Steps[i]
+		if s.Status == Pending && !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !closed[id] }) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Finished reports whether every step is done or skipped.
+func Finished(p Plan) bool {
+	return !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.Status.Closed() })
+}
+
+// Stuck returns the indexes of the open steps of a plan that has no next step, in the order of the plan: those that are
+// blocked and those that wait for them. It is empty while something can be carried out and when all is finished.
+func Stuck(p Plan) []int {
+	if _, ok := Next(p); ok {
+		return nil
+	}
+	var out []int
+	for i, s := range p.Steps {
+		if !s.Status.Closed() {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Closed reports whether nothing is left to do for a step with this status.
+func (s Status) Closed() bool { return s == Done || s == Skipped }
+
+// Find returns the index of the step with that id.
+func (p Plan) Find(id string) (int, bool) {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.StepID == id })
+	return i, i >= 0
+}
+
+// Clone returns a copy that shares nothing with p.
+func (p Plan) Clone() Plan {
+	p.Constraints = slices.Clone(p.Constraints)
+	p.Verification.Commands = slices.Clone(p.Verification.Commands)
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		p.Steps[i] = p.Steps[i].clone()
+	}
+	return p
+}
+
+func (s Step) clone() Step {
+	s.DependsOn = slices.Clone(s.DependsOn)
+	s.ExpectedArtifacts = slices.Clone(s.ExpectedArtifacts)
+	s.ToolCalls = slices.Clone(s.ToolCalls)
+	for i := range s.ToolCalls {
+		s.ToolCalls[i].ArgsHint = slices.Clone(s.ToolCalls[i].ArgsHint)
+	}
+	return s
+}
+
+// nearest returns the known name that a misspelt one most probably means, or "".
+func nearest(name string, known []string) string {
+	if len(name) > maxName {
+		return ""
+	}
+	best, cost := "", 2 // less than the cost of a suggestion that is not worth making
+	if len(name) > 3 {
+		cost = 3 + min(1, len(name)/9)
+	}
+	for _, k := range known {
+		if len(k) > maxName || k == name {
+			continue
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < cost {
+			best, cost = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions and replacements of bytes that turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

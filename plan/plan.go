@@ -1,0 +1,90 @@
+// Package plan holds the plan: what an agent proposes, a person approves and pawl carries out. The types are those of seed
+// 001 §3 with the exact shapes of spec.md §2.4; additions of the product are marked EXT. A plan is data: decoding, checking,
+// patching and rendering it are pure functions.
+package plan
+
+import (
+	"encoding/json"
+
+	"pawl"
+)
+
+// Plan is seed 001 §3.1.
+type Plan struct {
+	PlanID       string             `json:"plan_id" yaml:"plan_id"`
+	Goal         string             `json:"goal" yaml:"goal"`
+	Constraints  []string           `json:"constraints" yaml:"constraints"`
+	Steps        []Step             `json:"steps" yaml:"steps"`
+	Verification VerificationPolicy `json:"verification" yaml:"verification"`
+	RiskLevel    pawl.Risk          `json:"risk_level" yaml:"risk_level"`
+	CreatedAt    Instant            `json:"created_at,omitzero" yaml:"created_at"`
+}
+
+// Step is seed 001 §3.2. DependsOn is EXT (spec.md §6.2 B8).
+type Step struct {
+	StepID            string             `json:"step_id" yaml:"step_id"`
+	Title             string             `json:"title" yaml:"title"`
+	Intent            string             `json:"intent" yaml:"intent"`
+	Status            Status             `json:"status" yaml:"status"`
+	DependsOn         []string           `json:"depends_on,omitempty" yaml:"depends_on,omitempty"`
+	ToolCalls         []ToolCallTemplate `json:"tool_calls,omitempty" yaml:"tool_calls,omitempty"`
+	ExpectedArtifacts []Artifact         `json:"expected_artifacts,omitempty" yaml:"expected_artifacts,omitempty"`
+	RollbackHint      string             `json:"rollback_hint,omitempty" yaml:"rollback_hint,omitempty"`
+}
+
+// Status is the state of a step. The five values are the seed's; a failure is kept in the attempts, not here.
+type Status string
+
+// The five values of seed 001 §3.2.
+const (
+	Pending    Status = "pending"
+	InProgress Status = "in_progress"
+	Done       Status = "done"
+	Blocked    Status = "blocked"
+	Skipped    Status = "skipped"
+)
+
+// ToolCallTemplate is a call that a step expects to make: the tool's name and its arguments as a JSON object.
+type ToolCallTemplate struct {
+	Name     string          `json:"name" yaml:"name"`
+	ArgsHint json.RawMessage `json:"args_hint" yaml:"args_hint"`
+	Why      string          `json:"why,omitempty" yaml:"why,omitempty"`
+}
+
+// Artifact is something that a step is expected to leave behind.
+type Artifact struct {
+	Type  ArtifactType `json:"type" yaml:"type"`
+	Value string       `json:"value" yaml:"value"`
+}
+
+// ArtifactType says what an artifact's value names.
+type ArtifactType string
+
+// The three types of spec.md §2.4.
+const (
+	ArtifactFile    ArtifactType = "file"
+	ArtifactCommand ArtifactType = "command"
+	ArtifactNote    ArtifactType = "note"
+)
+
+// VerificationPolicy is seed 001 §3.3. With Required false a failing command is a warning; StopOnFail ends the list of
+// commands at the first failure (spec.md §6.2 B10).
+type VerificationPolicy struct {
+	Mode       Mode     `json:"mode" yaml:"mode"`
+	Commands   []string `json:"commands" yaml:"commands"`
+	Required   bool     `json:"required" yaml:"required"`
+	StopOnFail bool     `json:"stop_on_fail" yaml:"stop_on_fail"`
+}
+
+// Mode says where the verification commands come from: none at all, those that pawl detects for linting, tests or the
+// build, or those that the policy lists.
+type Mode string
+
+// The five modes of seed 001 §3.3.
+const (
+	VerifyNone   Mode = "none"
+	VerifyLint   Mode = "lint"
+	VerifyTest   Mode = "test"
+	VerifyBuild  Mode = "build"
+	VerifyCustom Mode = "custom"
+)

@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"pawl"
+)
+
+// Limits on texts, in characters. They are wide enough for any honest plan and narrow enough to be read by a person.
+const (
+	maxTitle = 300
+	maxProse = 20_000
+	maxName  = 128
+)
+
+// identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
+var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// toolName is what a tool may be called; servers of tools put a prefix before their names.
+var toolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`)
+
+func statuses() []Status { return []Status{Pending, InProgress, Done, Blocked, Skipped} }
+
+func modes() []Mode { return []Mode{VerifyNone, VerifyLint, VerifyTest, VerifyBuild, VerifyCustom} }
+
+func artifactTypes() []ArtifactType {
+	return []ArtifactType{ArtifactFile, ArtifactCommand, ArtifactNote}
+}
+
+func risks() []pawl.Risk { return []pawl.Risk{pawl.RiskLow, pawl.RiskMedium, pawl.RiskHigh} }
+
+// shapeOf finds what the published schema refuses in the values of a plan. A field about which something was already
+// reported is passed over, so that one mistake is one problem.
+func shapeOf(p Plan, found *issues) {
+	s := shape{found: found}
+	s.prose("plan_id", p.PlanID, maxName, optionalText|oneLine)
+	s.prose("goal", p.Goal, maxProse, 0)
+	for i, c := range p.Constraints {
+		s.prose(index("constraints", i), c, maxProse, 0)
+	}
+	if len(p.Steps) == 0 {
+		s.report("steps", "plan.no_steps")
+	}
+	for i, step := range p.Steps {
+		s.step(index("steps", i), step)
+	}
+	choice(s, "verification.mode", p.Verification.Mode, modes())
+	for i, c := range p.Verification.Commands {
+		s.prose(index("verification.commands", i), c, maxProse, 0)
+	}
+	if p.Verification.Mode == VerifyCustom && len(p.Verification.Commands) == 0 {
+		s.report("verification.commands", "plan.no_commands")
+	}
+	if p.Verification.Mode == VerifyNone && len(p.Verification.Commands) > 0 {
+		s.report("verification.commands", "plan.needless_commands")
+	}
+	choice(s, "risk_level", p.RiskLevel, risks())
+}
+
+// shapeOfPatch does for a patch what shapeOf does for a plan.
+func shapeOfPatch(p Patch, found *issues) {
+	s := shape{found: found}
+	if p.Title != nil {
+		s.prose("title", *p.Title, maxProse, 0)
+	}
+	for i, id := range p.RemoveSteps {
+		s.id(index("remove_steps", i), id)
+	}
+	for i, u := range p.UpdateSteps {
+		s.update(index("update_steps", i), u)
+	}
+	for i, step := range p.AddSteps {
+		s.step(index("add_steps", i), step)
+	}
+	s.prose("reason", p.Reason, maxProse, optionalText)
+	if p.empty() && len(found.list) == 0 {
+		s.report("", "plan.patch_empty")
+	}
+}
+
+func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+type shape struct{ found *issues }
+
+// What a text may be, beyond the default of several lines that say something.
+type textRule uint8
+
+const (
+	optionalText textRule = 1 << iota
+	oneLine
+)
+
+func (s shape) report(path, key string, args ...any) {
+	if !s.found.has(path) {
+		s.found.at(path, key, args...)
+	}
+}
+
+func (s shape) prose(path, text string, limit int, rule textRule) {
+	switch n := utf8.RuneCountInString(text); {
+	case text == "" && rule&optionalText != 0:
+	case strings.TrimSpace(text) == "":
+		s.report(path, "plan.blank")
+	case n > limit:
+		s.report(path, "plan.too_long", n, limit)
+	case rule&oneLine != 0 && strings.Contains(text, "\n"):
+		s.report(path, "plan.one_line")
+	case !utf8.ValidString(text):
+		s.report(path, "plan.not_text")
+	default:
+		if i := strings.IndexFunc(text, hidden); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(text[i:])
+			s.report(path, "plan.hidden_character", fmt.Sprintf("U+%04X", r))
+		}
+	}
+}
+
+func (s shape) id(path, id string) {
+	if !identifier.MatchString(id) {
+		s.report(path, "plan.bad_id", clip(id))
+	}
+}
+
+func (s shape) step(path string, step Step) {
+	s.id(path+".step_id", step.StepID)
+	s.prose(path+".title", step.Title, maxTitle, oneLine)
+	s.prose(path+".intent", step.Intent, maxProse, 0)
+	choice(s, path+".status", step.Status, statuses())
+	s.lists(path, "depends_on", step.DependsOn, "tool_calls", step.ToolCalls, step.ExpectedArtifacts)
+	s.prose(path+".rollback_hint", step.RollbackHint, maxProse, optionalText)
+}
+
+func (s shape) update(path string, u StepUpdate) {
+	s.id(path+".id", u.ID)
+	if u.Title != nil {
+		s.prose(path+".title", *u.Title, maxTitle, oneLine)
+	}
+	if u.Description != nil {
+		s.prose(path+".description", *u.Description, maxProse, 0)
+	}
+	s.lists(path, "dependencies", deref(u.Dependencies), "tools_expected", deref(u.ToolsExpected), deref(u.ExpectedArtifacts))
+	s.prose(path+".rollback_hint", deref(u.RollbackHint), maxProse, optionalText)
+}
+
+// lists checks what steps and updates of steps have in common under different names.
+func (s shape) lists(path, deps string, ids []string, tools string, calls []ToolCallTemplate, artifacts []Artifact) {
+	for i, id := range ids {
+		s.id(index(path+"."+deps, i), id)
+	}
+	for i, c := range calls {
+		at := index(path+"."+tools, i)
+		if !toolName.MatchString(c.Name) {
+			s.report(at+".name", "plan.bad_tool_name", clip(c.Name))
+		}
+		s.arguments(at+".args_hint", c.ArgsHint)
+		s.prose(at+".why", c.Why, maxProse, optionalText)
+	}
+	for i, a := range artifacts {
+		at := index(path+".expected_artifacts", i)
+		choice(s, at+".type", a.Type, artifactTypes())
+		s.prose(at+".value", a.Value, maxProse, 0)
+	}
+}
+
+func (s shape) arguments(path string, raw json.RawMessage) {
+	if s.found.has(path) {
+		return
+	}
+	v, err := parseJSON(raw)
+	if err != nil || v.kind != kindObject {
+		s.report(path, "plan.bad_arguments")
+		return
+	}
+	var again issues
+	(&reader{&again}).repeated(v, path)
+	for _, i := range again.list {
+		s.found.at(i.Field, i.Key, i.Args...) // the position within the arguments is not one of the plan
+	}
+}
+
+func choice[T ~string](s shape, path string, got T, want []T) {
+	if !slices.Contains(want, got) {
+		names := make([]string, len(want))
+		for i, w := range want {
+			names[i] = string(w)
+		}
+		s.report(path, "plan.bad_value", clip(string(got)), strings.Join(names, ", "))
+	}
+}
+
+func deref[T any](p *T) (out T) {
+	if p != nil {
+		out = *p
+	}
+	return out
+}

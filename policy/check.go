@@ -1,0 +1,347 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// operandPaths judges every operand of a known command as a file that is read.
+func (c *command) operandPaths(args []word) {
+	for _, w := range args {
+		if !w.flag() || w.dynamic {
+			c.file(w, OpRead, c.cwds)
+		}
+	}
+}
+
+// checkFind judges find: an action that runs, deletes or writes is asked for.
+func checkFind(c *command, args []word) {
+	start, value := true, false
+	for _, w := range args {
+		switch {
+		case w.dynamic || w.pattern && w.text[0] != '.' && !value && !start:
+			c.find(Ask, CodeDynamic, w.text)
+		case slices.Contains(findActions, w.text):
+			c.flagged(w.text)
+		case start && !w.flag() && w.text != "(" && w.text != "!":
+			if w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) {
+				c.find(Ask, CodeDynamic, w.text)
+			}
+			c.file(w, OpRead, c.cwds)
+		case value:
+			c.file(w, OpRead, c.cwds)
+			value = false
+		default:
+			if w.text != "-H" && w.text != "-L" && w.text != "-P" {
+				start = false
+			}
+			value = strings.HasPrefix(w.text, "-newer") || slices.Contains([]string{"-anewer", "-cnewer", "-samefile", "-files0-from"}, w.text)
+		}
+	}
+}
+
+var findActions = []string{
+	"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-D", "-follow",
+}
+
+// checkSed judges sed: the script is read, and only commands that print, select and substitute pass.
+func checkSed(c *command, args []word) {
+	scripted := false
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		head, value, joined := strings.Cut(w.text, "=")
+		switch {
+		case w.dynamic || w.pattern && !w.quoted && i == 0:
+			c.find(Ask, CodeDynamic, w.text)
+			scripted = true
+		case w.text == "-e" && i+1 < len(args):
+			i++
+			sedScript(c, args[i])
+			scripted = true
+		case head == "--expression" && joined:
+			sedScript(c, word{text: value, dynamic: w.dynamic})
+			scripted = true
+		case slices.Contains(sedFlags, w.text):
+		case w.flag() && strings.Trim(w.text[1:], "nErsuz") != "":
+			c.flagged(w.text)
+			scripted = scripted || strings.ContainsAny(w.text, "ef")
+		case w.flag():
+		case !scripted:
+			sedScript(c, w)
+			scripted = true
+		default:
+			c.file(w, OpRead, c.cwds)
+		}
+	}
+}
+
+var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--posix", "--sandbox", "--"}
+
+// sedScript asks about a script that may do more than print.
+func sedScript(c *command, w word) {
+	if w.dynamic || w.expanded || !harmlessSed(w.text) {
+		c.ask(CodeDangerousFlag, w.text)
+	}
+}
+
+// harmlessSed reports whether a sed script consists of commands that neither run programs nor touch files. It reads the
+// script as GNU sed does and gives up at the first thing that it does not know.
+func harmlessSed(s string) bool {
+	for len(s) > 0 {
+		s = strings.TrimLeft(s, " \t\n;{}")
+		if s == "" {
+			return true
+		}
+		var ok bool
+		if s, ok = sedAddresses(s); !ok || s == "" {
+			return false
+		}
+		cmd := s[0]
+		s = s[1:]
+		switch cmd {
+		case '{', '}':
+		case '#', ':', 'a', 'i', 'c', 'b', 't', 'T':
+			// The rest of the line is a comment, a label or text; a text that is continued is beyond this reader.
+			line, rest, _ := strings.Cut(s, "\n")
+			if strings.HasSuffix(line, `\`) || (cmd == 'b' || cmd == 't' || cmd == 'T' || cmd == ':') && strings.ContainsAny(line, "};") {
+				return false
+			}
+			s = rest
+		case 'd', 'D', 'g', 'G', 'h', 'H', 'l', 'n', 'N', 'p', 'P', 'x', 'q', 'Q', '=', 'z':
+			s = strings.TrimLeft(s, " 0123456789")
+			if s != "" && !strings.ContainsRune(";\n}", rune(s[0])) {
+				return false
+			}
+		case 's', 'y':
+			if s, ok = sedSubstitution(s, cmd == 's'); !ok {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// sedAddresses skips the addresses before a command.
+func sedAddresses(s string) (string, bool) {
+	for len(s) > 0 {
+		switch ch := s[0]; {
+		case ch >= '0' && ch <= '9', strings.IndexByte("$,~+! \t", ch) >= 0:
+			s = s[1:]
+		case ch == '/':
+			end := unescaped(s[1:], '/')
+			if end < 0 {
+				return "", false
+			}
+			s = strings.TrimLeft(s[end+2:], "IM")
+		case ch == '\\':
+			return "", false
+		default:
+			return s, true
+		}
+	}
+	return s, true
+}
+
+// sedSubstitution skips the operands of s or y, and refuses the flags e and w.
+func sedSubstitution(s string, flags bool) (string, bool) {
+	if s == "" || s[0] == '\\' || s[0] == '\n' || s[0] >= 0x80 {
+		return "", false
+	}
+	delimiter := s[0]
+	s = s[1:]
+	for range 2 {
+		end := unescaped(s, delimiter)
+		if end < 0 {
+			return "", false
+		}
+		s = s[end+1:]
+	}
+	if flags {
+		s = strings.TrimLeft(s, "gpiI0123456789")
+	}
+	s = strings.TrimLeft(s, " \t")
+	return s, s == "" || strings.ContainsRune(";\n}", rune(s[0]))
+}
+
+// unescaped returns the index of the first delimiter that no backslash precedes, or -1.
+//
+// Programs disagree on a delimiter inside a bracket expression, so a text in which it could be in one is not read.
+func unescaped(s string, delimiter byte) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case delimiter:
+			if hasAny(s[:i], "[]", "[^]") || strings.LastIndexByte(s[:i], '[') > strings.LastIndexByte(s[:i], ']') {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// checkAwk judges awk: a program that may run, write or read something else is asked for.
+func checkAwk(c *command, args []word) {
+	script := false
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case w.dynamic:
+			c.find(Ask, CodeDynamic, w.text)
+			script = true
+		case script:
+			c.file(w, OpRead, c.cwds)
+		case (w.text == "-F" || w.text == "-v") && i+1 < len(args):
+			i++
+		case strings.HasPrefix(w.text, "-F") || strings.HasPrefix(w.text, "-v"):
+		case w.flag():
+			c.flagged(w.text)
+			script = true
+		default:
+			script = true
+			if w.expanded || strings.ContainsAny(w.text, "@|>") || strings.Contains(w.text, "\\\n") || hasAny(w.text, "system", "getline", "ARGV", "ARGC", "close", "fflush") {
+				c.ask(CodeDangerousFlag, w.text)
+			}
+		}
+	}
+}
+
+func hasAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// checkCopy judges cp and mv.
+func checkCopy(c *command, args []word) {
+	var operands []word
+	for _, w := range args {
+		switch {
+		case w.flag() && !w.dynamic:
+			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
+				c.flagged(w.text)
+			}
+		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
+			c.find(Ask, CodeDynamic, w.text)
+		default:
+			operands = append(operands, w)
+		}
+	}
+	if len(operands) < 2 {
+		c.ask(CodeDangerousFlag, text(args))
+	}
+	for i, w := range operands {
+		last := i == len(operands)-1
+		c.file(w, OpRead, c.cwds)
+		switch {
+		case last || w.expanded:
+			c.file(w, OpWrite, c.cwds)
+		case c.name == "mv":
+			c.protect(w)
+		}
+		if dest := operands[len(operands)-1]; !last && !dest.dynamic && !w.dynamic && dest.text != "/dev/null" {
+			into := dest
+			into.text = path.Join(dest.text, w.base())
+			into.pattern = into.pattern || w.pattern
+			if !strings.HasSuffix(w.text, "..") && !strings.HasSuffix(w.text, ".") {
+				c.protect(into)
+			}
+		}
+	}
+}
+
+// protect judges a name that a command may create or remove, without recording it as a path of the command.
+func (c *command) protect(w word) {
+	for _, cwd := range c.cwds {
+		if rel, inside := c.resolve(cwd, w.text); inside && rel != "" && !w.dynamic {
+			if d, code := classify(rel, OpWrite, w.pattern, c.prof.Sensitive); d != Allow {
+				c.find(d, code, rel)
+			}
+		}
+	}
+}
+
+// checkMode judges chmod: what everyone may write, or what takes another's rights, is asked for.
+func checkMode(c *command, args []word) {
+	mode := true
+	for _, w := range args {
+		t := w.text
+		switch {
+		case w.dynamic || w.pattern:
+			c.find(Ask, CodeDynamic, t)
+		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "":
+			c.flagged(t)
+		case mode:
+			mode = false
+			octal := strings.TrimLeft(t, "0")
+			wide := number(t) && (len(octal) > 3 || octal != "" && (octal[len(octal)-1]-'0')&2 != 0)
+			if wide || strings.Contains(t, "s") || strings.ContainsAny(t, "ao") && strings.Contains(t, "w") {
+				c.ask(CodeDestructive)
+			}
+		default:
+			c.file(w, OpWrite, c.cwds)
+		}
+	}
+}
+
+// checkRemove judges rm: every deletion is asked for, and a recursive or forced one is grave.
+func checkRemove(c *command, args []word) {
+	removed := 0
+	for _, w := range args {
+		if w.flag() && !w.dynamic {
+			if strings.ContainsAny(w.text, "rRf") {
+				c.ask(CodeDestructive)
+			}
+			continue
+		}
+		removed++
+		c.file(w, OpDelete, c.cwds)
+	}
+	if removed > 0 {
+		c.ask(CodeDelete)
+	}
+}
+
+// checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for.
+func checkTar(c *command, args []word) {
+	if len(args) == 0 {
+		return
+	}
+	mode := strings.TrimPrefix(args[0].text, "-")
+	if args[0].dynamic || args[0].expanded || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
+		c.flagged(args[0].text)
+		c.opaque(c.argv, c.cwds)
+		return
+	}
+	op := OpRead
+	if strings.Contains(mode, "c") {
+		op = OpWrite
+	}
+	for i, w := range args[1:] {
+		switch {
+		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
+			c.find(Ask, CodeDynamic, w.text)
+		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
+			c.flagged(w.text)
+		case w.flag():
+		case i == 0 && strings.Contains(mode, "f"):
+			if strings.Contains(w.text, ":") {
+				c.flagged(w.text)
+			}
+			c.file(w, op, c.cwds)
+		default:
+			c.file(w, OpRead, c.cwds)
+		}
+	}
+}
+
+// checkUnzip lets archives be listed.
+func checkUnzip(c *command, args []word) {
+	if len(args) == 0 || args[0].text != "-l" && args[0].text != "-t" {
+		c.flagged(text(args))
+		return
+	}
+	c.operandPaths(args[1:])
+}

@@ -1,0 +1,72 @@
+package policy_test
+
+// ordinary are commands that developers type every day, written for this test.
+var ordinary = []string{
+	"ls", "ls -la", "ls -lah src", "ls *.go", "pwd", "cat README.md", "cat go.mod | head -n 5", "head -n 20 main.go",
+	"tail -n 50 build.log", "tail -20 build.log", "wc -l *.go", "wc -l main.go", "stat go.sum", "file bin/app", "du -sh .", "df -h",
+	"tree -L 2", "tree -I node_modules src", "find . -name '*.go'", "find . -type f -name '*_test.go' -not -path './vendor/*'",
+	"find src -maxdepth 2 -type d", "find . -newer go.mod -name '*.ts'", "grep -rn 'TODO' .", "grep -n \"func main\" cmd/app/main.go",
+	"grep -ri --include='*.go' 'context.Context' internal", "grep -E '^import' -r src | sort | uniq -c | sort -rn | head", "rg 'TODO'",
+	"rg -n --type go 'http.Get' internal", "rg -l 'useState' src", "rg --files -g '*.md'", "fd -e go", "sort names.txt", "sort -u names.txt | uniq",
+	"cut -d: -f1 users.txt", "cut -d, -f2,3 data.csv | sort -n", "tr a-z A-Z < input.txt", "diff a.txt b.txt", "diff -u old.go new.go",
+	"cmp a.bin b.bin", "echo hello", "echo \"done: $?\"", "printf '%s\\n' one two", "date", "date +%Y-%m-%d", "basename src/main.go",
+	"dirname src/main.go", "which go", "type node", "command -v cargo", "env", "uname -a", "sleep 1", "true", "test -f go.mod && echo yes",
+	"[ -d vendor ] || echo 'no vendor'", "mkdir -p build/out", "mkdir -p pkg/{api,store}", "touch notes.txt", "cp config.example.yml config.yml",
+	"cp -r templates build/", "mv draft.md docs/guide.md", "chmod +x scripts/run.sh", "echo 'line' >> notes.txt", "echo '{}' > data.json",
+	"cat > hello.txt <<'EOF'\nhello $USER\nEOF", "sed -n '10,20p' main.go", "sed -n '/func main/,/^}/p' main.go", "sed 's/foo/bar/g' file.txt",
+	"sed -e 's|a|b|' -e '$d' file.txt", "awk '{print $1}' access.log", "awk -F: '{ n += $2 } END { print n }' data.txt",
+	"awk 'NR==5' file.txt", "jq '.scripts' package.json", "jq -r '.name' package.json", "md5sum dist.tar", "sha256sum go.sum", "base64 logo.png | wc -c",
+	"tar tzf release.tgz", "tar -czf out.tgz src docs", "xxd data.bin | head", "nl -ba main.go", "realpath main.go",
+	"cd internal && ls", "cd cmd/app && cat main.go", "cd web && npm test", "(cd api; go build ./...)", "cat ./docs/../README.md",
+	"for f in a.txt b.txt; do cat \"$f\"; done", "for d in api web; do ls $d; done", "if [ -f go.mod ]; then go vet ./...; fi",
+	"go build ./...", "go build -o bin/app ./cmd/app", "go test ./...", "go test -run TestParse -v ./internal/parse", "go test -race -count=1 ./...",
+	"go test -coverprofile=cover.out ./...", "go tool cover -func=cover.out", "go test -bench . -benchmem ./pkg/...", "go vet ./...", "go fmt ./...",
+	"gofmt -l .", "gofmt -w main.go", "go mod tidy", "go mod verify", "go mod graph", "go list ./...", "go list -m all", "go version", "go env GOOS",
+	"go doc net/http", "go build -ldflags '-s -w' ./cmd/app", "CGO_ENABLED=0 GOOS=linux go build ./...", "go test ./... 2>&1 | tail -n 30",
+	"golangci-lint run ./...", "staticcheck ./...", "timeout 60 go test ./...", "time go build ./...", "go vet ./... && go test ./...",
+	"npm test", "npm run lint", "npm run build", "npm run test:unit", "npm test -- --watch=false", "npm run typecheck", "npm ls", "node --version",
+	"node --test", "node --test test/api.test.js", "npx eslint src", "npx prettier --check .", "npx tsc --noEmit", "npx jest --coverage", "CI=1 npm test",
+	"yarn test", "yarn lint", "pnpm test", "pnpm run build", "eslint --fix src", "prettier --write src", "tsc --noEmit -p tsconfig.json", "NODE_ENV=test npm test",
+	"pytest", "pytest -q tests/test_api.py", "pytest -x -k login --maxfail=1", "python -m pytest -q", "python3 -m unittest discover", "python3 --version",
+	"ruff check .", "ruff check --fix .", "ruff format .", "black --check .", "mypy src", "flake8 src", "isort --check-only .", "coverage report",
+	"cargo test", "cargo build --release", "cargo check", "cargo fmt -- --check", "cargo clippy --all-targets -- -D warnings", "cargo test -p core parse",
+	"RUST_BACKTRACE=1 cargo test", "rustc --version", "mvn test", "mvn -q -DskipTests package", "./mvnw verify", "./gradlew test", "gradle build",
+	"./gradlew :app:test --tests ParserTest", "dotnet test", "dotnet build", "dotnet format", "bundle exec rspec", "bundle exec rake test", "rubocop",
+	"vendor/bin/phpunit", "phpunit tests/Unit", "composer validate", "php -l index.php", "flutter test", "flutter analyze", "dart analyze", "dart test", "dart format .",
+	"make test", "make lint", "make build", "make check", "make -j4 test", "make fmt", "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release", "cmake --build build -j 4",
+	"ctest --test-dir build --output-on-failure", "git status", "git status --short", "git diff", "git diff --stat HEAD~1", "git diff main...HEAD -- src",
+	"git log --oneline -n 10", "git log -p -1", "git show HEAD", "git show HEAD:README.md", "git branch", "git branch -a", "git blame main.go",
+	"git ls-files", "git rev-parse HEAD", "git grep -n TODO", "git remote -v", "git stash list", "git describe --tags", "git --no-pager log -3",
+	"shellcheck scripts/run.sh", "shfmt -d scripts", "bash -n scripts/run.sh", "bash -c 'go test ./...'", "set -euo pipefail; go vet ./...", "ls src | wc -l",
+}
+
+// questions are commands that must be asked for under the standard profile, written for this test.
+var questions = []string{
+	"rm notes.txt", "rm -rf build", "python script.py", "python3 -c 'print(1)'", "node app.js", "./run.sh", "bin/ls", "go run .", "go generate ./...", "go test -exec ./w ./...",
+	"go vet --vettool=./x ./...", "go build -toolexec=./x .", "go env -w GOPROXY=off", "npm install left-pad", "npm ci", "npm run deploy", "npx cowsay hi", "npx -y eslint .",
+	"pip install flask", "cargo install ripgrep", "cargo run", "cargo --config x=1 test", "curl https://example.org", "wget -q https://example.org", "ssh host ls", "git push", "git push --force",
+	"git commit -m x", "git add .", "git reset --hard", "git clean -fdx", "git checkout -- .", "git branch -D old", "git branch fresh", "git fetch", "git -c core.pager=less log",
+	"git --exec-path=. status", "git diff --output=x", "git diff --outpu=x", "git grep -Oless x", "git log --show-signature", "git log --format=%G?", "git q", "git config user.name x",
+	"find . -exec cat {} ;", "find . -delete", "find . -fprintf x y", "sed -i s/a/b/ f", "sed '1e ls' f", "sed 's/a/b/w out' f", "sed 's/a/b/e' f", "sed -f prog f", "sed 'w out' f",
+	"awk 'BEGIN{system(\"ls\")}'", "awk '{print > \"x\"}' f", "awk '\"ls\" | getline' f", "awk -f prog f", "rg --pre ./x y", "rg -z y", "sort -o out in", "sort --o=out in", "sort --compress-prog=./x in",
+	"tar xf a.tar", "tar cf x.tar --checkpoint-action=exec=ls .", "tar -I ./x -cf a.tar b", "make", "make deploy", "make -n test", "make --eval=x test", "make CC=./cc test",
+	"cmake -P x.cmake", "cmake -DCMAKE_C_COMPILER=x -S . -B b", "xargs rm", "ls | xargs wc", "env -S ls", "exec -a x ls", "eval ls", "source env.sh", ". ./env.sh", "alias l=ls", "f() { ls; }; f",
+	"cat $x", "cat \"$(ls)\"", "$x", "$(echo ls)", "{ls,-l}", "l? x", "$'\\x6cs'", "coproc ls", "trap -p; ls", "echo ${x@P}", "echo $((y))", "let x=1", "[[ -v a ]]", "[[ $x -eq 1 ]]",
+	"printf -v x y", "read 'a[0]'", "pushd src", "cd \"$d\" && ls", "cd - && ls", "FOO=1 ls", "chmod 777 f", "chmod u+s f", "kill -9 1", "docker run x", "psql -c 'DROP TABLE t'",
+	"dd if=a of=b", "install a b", "ln -s a b", "split --filter=x f", "echo x > .vscode/settings.json", "echo x > AGENTS.md", "cp a .github/workflows/ci.yml", "ls\u00a0-l", "while true; do cd x; done",
+	"command cd .git; touch x", "xargs -I@ bash -c 'cat @'", "jobs -x ls", "x=a; read \"x\"; cat $x", "x=a; \\read x; cat $x", "git remote -v update", "git branch --edit-desc", "cat .git/co*", "cat s*", "cat a.p?m",
+	"go build -ldflags '-X a=b -extld=./x' .", "pytest -pevil", "mypy --python-exec=./x a.py", "jq 'import \"x\" as $d; $d' f", "fd --base-directory ../x y", "git config --get credential.helper", "sed 's/[/]w out/b/' f",
+	"mapfile a < f", "cp -t dst a", "cp --target-directory=dst a", "tar cf x.tar *", "uniq in out", "xxd in out", "echo x > a*", "time -o x ls", "git diff --no-index a b", "go mod edit -replace=a=b",
+	"hash -p /bin/ls ls", "bash script.sh", "echo ls | bash", "bash -lc ls", "x=ls; $x", "cp * dst", "sort *", "npm test --script-shell=./x", "pytest -p evil", "cat .e*", "unknown --version", "cd sub && git status",
+}
+
+// refusals are commands that must be denied under the standard profile, written for this test.
+var refusals = []string{
+	"cat ../x", "cat /etc/passwd", "cat ~/x", "ls ~", "cd ..", "cd", "cd / && ls", "cd a && cat ../../x", "echo x > ../y", "echo x >| ../y", "echo x &> /x", "echo x >& /x", "exec 3>/x", "cat < ../x",
+	"cat .env", "cat packages/app/.env", "cat id_rsa", "cat cert.pem", "grep x .env.local", "cat .git/config", "echo x > .git/hooks/pre-commit", "echo x > .GIT/config", "cp a .git", "cp a .git/hooks/",
+	"cd .git && touch x", "cd .pawl && echo x>policy.json", "mv .git x", "touch .gitmodules", "mkdir .pawl/x", "cat .pawl/pawl.db", "tee .g\u200cit/x < a", "cp -r x/.git .", "echo x > .gi*",
+	"/usr/bin/sudo ls", "eslint -o../x a", "tsc --outdir ../x", "tsc --outDir .git", "date -fa/../../x", "git grep x .env", "git grep x -- ../y", "npm test -w ../x", "sudo ls", "env sudo ls", "bash -c 'sudo ls'", "echo $(sudo ls)", "true && { sudo ls; }", "pawl approve x", "PATH=. ls", "LD_PRELOAD=x ls", "env LD_PRELOAD=x ls", "export PATH=.", "IFS=_", "GIT_SSH_COMMAND=x git fetch",
+	"BASH_ENV=x bash -c ls", "NODE_OPTIONS=x npm test", "PYTHONPATH=. pytest", "CC=./cc go build .", "http_proxy=x ls", "GOFLAGS=-toolexec=x go build", "trap ls EXIT", "echo 'x", "ls |", "if true", "", "# nothing",
+	"ls\x00", "ls\r", "ls \x1b[2J", "ls \xff", "git ls-remote ext::sh", "git show HEAD:.env", "go build -o /x .", "cp a ../b", "cat a{,/../../b}", "for f in ../a b; do cat $f; done", "x=../a; cat $x", "cat $(cat ../x)",
+	"cat <(cat ../x)", "cat <<E\n$(cat ../x)\nE", "timeout 5 cat ../x", "nice -n 5 nohup cat ../x", "command cat ../x", "sed -n p ../x", "awk 1 ../x", "find .. -name x", "find / -name x", "go test ../...", "grep -f../x y", "jq . --slurpfile=/x y",
+}

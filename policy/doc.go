@@ -1,0 +1,12 @@
+// Package policy decides what a tool call may do. It is a pure function over a parsed request and a profile: Judge reads no
+// file, no clock and no environment, keeps no state, starts nothing, and may be called from any number of goroutines. It
+// answers Allow, Ask (with the widest scope that a yes may have) or Deny, each with a fine code and a reason for people.
+//
+// A shell command is parsed into its syntax tree and every simple command in it is judged on its own, wherever it stands: in
+// lists, pipes, substitutions, functions, loops, heredocs, behind wrappers such as env or timeout, and inside bash -c. What
+// the package cannot resolve to literal words it never allows. The worst finding decides, so no number of harmless commands
+// weakens a refusal.
+//
+// Policy is the first floor. The sandbox is the boundary: what is allowed here still runs behind walls, and what is denied
+// here the walls refuse as well. The rules follow seed 001 §4 and spec.md §2.2, §3.2 and §6.2 B11.
+package policy

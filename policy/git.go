@@ -1,0 +1,262 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
+// that move references or talk to others are asked for; and so is anything that is not known, since it may be an alias.
+func checkGit(c *command, args []word) {
+	rest := args
+	for len(rest) > 0 && rest[0].flag() {
+		if rest[0].dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].text) {
+			c.flagged(rest[0].text)
+			transports(c)
+			c.opaque(c.argv, c.cwds)
+			return
+		}
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || rest[0].dynamic || rest[0].expanded {
+		c.unknown(CodeNotAllowlisted)
+		return
+	}
+	sub, operands := rest[0].text, rest[1:]
+	transports(c)
+	switch {
+	case slices.Contains(gitRemote, sub):
+		c.connect(text(c.argv))
+		c.gitWrite(sub, operands)
+	case slices.Contains(gitWrites, sub):
+		c.gitWrite(sub, operands)
+	case slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands):
+		c.gitRead(sub, operands)
+	case slices.Contains(gitReads, sub):
+		c.gitWrite(sub, operands)
+	default:
+		c.unknown(CodeNotAllowlisted)
+		return
+	}
+	c.gitConfig()
+}
+
+// gitConfig asks where git's configuration could make it run a program.
+func (c *command) gitConfig() {
+	repo := c.req.Repo
+	switch {
+	case !repo.Inspected:
+		c.find(Ask, CodeGitConfig, "?")
+	case len(repo.Hazards) > 0:
+		c.find(Ask, CodeGitConfig, strings.Join(repo.Hazards, ", "))
+	}
+	for _, cwd := range c.cwds {
+		if cwd != "" {
+			// A folder may hold a repository of its own, with a configuration that nobody looked at.
+			c.find(Ask, CodeGitConfig, cwd)
+		}
+	}
+}
+
+// gitReadsOnly reports whether a command that can do both is used for reading.
+func gitReadsOnly(sub string, args []word) bool {
+	first := ""
+	if len(args) > 0 {
+		first = args[0].text
+	}
+	switch sub {
+	case "branch":
+		for i, w := range args {
+			if option("-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description --track --create-reflog", w.text, false) {
+				return false
+			}
+			if !w.flag() && !(i > 0 && slices.Contains([]string{"--list", "-l", "--contains", "--merged", "--no-merged", "--points-at", "--sort"}, args[i-1].text)) {
+				return false
+			}
+		}
+		return true
+	case "tag":
+		return len(args) == 0 || first == "-l" || first == "--list" || first == "--points-at" || first == "--contains"
+	case "remote":
+		return len(args) == 0 || first == "-v" && len(args) == 1 || first == "get-url"
+	case "stash":
+		return first == "list" || first == "show"
+	case "worktree":
+		return first == "list"
+	case "reflog":
+		return len(args) == 0 || first == "show" || first == "-n" || strings.HasPrefix(first, "-")
+	case "config":
+		return len(args) == 2 && (first == "--get" || first == "get") && slices.Contains([]string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf"}, strings.ToLower(args[1].text))
+	case "symbolic-ref":
+		return len(args) == 1 && !args[0].flag() || len(args) == 2 && (first == "--short" || first == "-q") && !args[1].flag()
+	}
+	return true
+}
+
+// gitRead judges the options and operands of a reading command.
+func (c *command) gitRead(sub string, args []word) {
+	ask := "--output --open-files-in-pager --ext-diff --textconv --show-signature --paginate --upload-pack --exec --filters --no-index --contents --output-directory --exclude-from --exclude-per-directory"
+	if sub == "grep" {
+		ask += " -O"
+	}
+	ended, pattern := false, sub == "grep"
+	for _, w := range args {
+		switch {
+		case w.dynamic:
+			c.find(Ask, CodeDynamic, w.text)
+		case w.text == "--":
+			ended = true
+		case w.pattern && !ended && strings.ContainsRune("*?[", rune(w.text[0])):
+			c.find(Ask, CodeDynamic, w.text)
+		case w.flag() && !ended:
+			if option(ask, w.text, false) && !slices.Contains(gitSafe, strings.SplitN(w.text, "=", 2)[0]) || strings.Contains(w.text, "%G") {
+				c.flagged(w.text)
+			}
+		case sub == "config":
+		case pattern && !ended && !slices.ContainsFunc(args, func(w word) bool { return option("-e -f --and", w.text, false) }):
+			pattern = false
+		default:
+			c.gitOperand(w)
+		}
+	}
+}
+
+// gitSafe are options that happen to begin like a dangerous one.
+var gitSafe = []string{"--no", "--exclude", "--exclude-standard", "--ext"}
+
+// gitOperand judges a revision or a path, or a path in a revision.
+func (c *command) gitOperand(w word) {
+	t := w.text
+	if strings.HasPrefix(t, ":/") || strings.HasPrefix(t, ":!") || strings.HasPrefix(t, ":^") {
+		return
+	}
+	if _, p, ok := strings.Cut(t, ":"); ok {
+		t = p
+	}
+	if t == "" {
+		return
+	}
+	w.text = t
+	c.file(w, OpRead, c.cwds)
+}
+
+// gitWrite asks about a command that changes the repository.
+func (c *command) gitWrite(sub string, args []word) {
+	c.unknown(CodeGitWrite)
+	grave := slices.Contains(gitGrave, sub)
+	ended := false
+	for _, w := range args {
+		t := w.text
+		switch {
+		case t == "--hard" || t == "-D" || t == "--force" || t == "-f" || t == "--delete" || t == "drop" || t == "clear" || t == "expire":
+			grave = true
+		case t == "--" || t == "." && (sub == "checkout" || sub == "restore"):
+			ended, grave = true, grave || sub == "checkout"
+		case strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "--upload-pack") || strings.HasPrefix(t, "--receive-pack") || t == "-u" && sub != "push" && sub != "add" || t == "-x" && sub != "cherry-pick":
+			c.flagged(t)
+		case w.flag() && !ended:
+		case !w.dynamic && (ended || sub == "add" || sub == "rm" || sub == "mv" || sub == "restore" || sub == "apply" || sub == "am"):
+			c.gitOperand(w)
+		}
+	}
+	if grave {
+		c.ask(CodeDestructive)
+	}
+}
+
+var (
+	gitReads = []string{
+		"status", "diff", "log", "show", "blame", "annotate", "ls-files", "ls-tree", "rev-parse", "describe", "shortlog", "rev-list",
+		"cat-file", "merge-base", "name-rev", "for-each-ref", "show-ref", "symbolic-ref", "branch", "tag", "remote", "stash",
+		"worktree", "config", "grep", "count-objects", "check-ignore", "check-attr", "diff-tree", "diff-index", "diff-files",
+		"range-diff", "reflog", "cherry", "whatchanged", "version",
+	}
+	gitWrites = []string{
+		"add", "commit", "checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "apply", "am",
+		"init", "clean", "gc", "prune", "update-index", "update-ref", "read-tree", "write-tree", "commit-tree", "hash-object", "notes",
+		"filter-branch", "replace", "bisect", "sparse-checkout", "pack-refs", "repack", "difftool", "mergetool", "format-patch", "archive",
+		"bundle", "credential", "maintenance", "stage", "fsck", "checkout-index",
+	}
+	gitRemote = []string{
+		"push", "fetch", "pull", "clone", "ls-remote", "submodule", "send-email", "request-pull", "lfs", "svn", "p4", "daemon", "http-fetch",
+		"fetch-pack", "send-pack", "upload-pack", "receive-pack", "instaweb",
+	}
+	gitGrave = []string{"push", "clean", "gc", "prune", "filter-branch", "update-ref", "repack"}
+)
+
+// InspectGit reads the texts of every git configuration file that git would obey in the workspace (the repository's config
+// and, where it exists, config.worktree) and returns what policy has to know of them. The caller makes sure that system and
+// user configuration are switched off or passes them too; with no text it says that there is no repository. Only keys that
+// are known to be inert pass; any other is a hazard, and so is a line that cannot be read.
+func InspectGit(configs ...string) Repo {
+	repo := Repo{Inspected: true}
+	note := func(key string) {
+		key = shorten(Display(key))
+		if len(repo.Hazards) < maxReasons && !slices.Contains(repo.Hazards, key) {
+			repo.Hazards = append(repo.Hazards, key)
+		}
+	}
+	for _, text := range configs {
+		section := ""
+		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' || line[0] == ';' {
+				continue
+			}
+			if line[0] == '[' {
+				name, rest, ok := strings.Cut(line[1:], "]")
+				if !ok {
+					note(line)
+					continue
+				}
+				section, _, _ = strings.Cut(strings.ToLower(name), " ")
+				section = strings.TrimSpace(section)
+				if head, _, sub := strings.Cut(section, "."); sub {
+					section = head
+				}
+				if line = strings.TrimSpace(rest); line == "" {
+					continue
+				}
+			}
+			key, value, _ := strings.Cut(line, "=")
+			key = section + "." + strings.ToLower(strings.TrimSpace(key))
+			if !inertGitKey(key, strings.TrimSpace(value)) {
+				note(key)
+			}
+		}
+	}
+	return repo
+}
+
+// inertGitKey reports whether a setting can neither run a program nor lead git out of the workspace.
+func inertGitKey(key, value string) bool {
+	if strings.HasSuffix(value, `\`) {
+		return false // the value goes on in the next line
+	}
+	if key == "core.fsmonitor" {
+		return slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(value))
+	}
+	section, name, _ := strings.Cut(key, ".")
+	if slices.Contains(inertGitSections, section) {
+		return true
+	}
+	return slices.Contains(inertGitNames[section], name)
+}
+
+var (
+	inertGitSections = []string{"user", "author", "committer", "color", "init", "advice", "push", "pull", "rerere", "column", "feature", "index", "pack"}
+	inertGitNames    = map[string][]string{
+		"core": {
+			"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf",
+			"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths", "compression",
+			"bigfilethreshold", "sparsecheckout", "sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs", "protectntfs",
+		},
+		"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort", "vscode-merge-base", "gh-merge-base"},
+		"remote": {"url", "fetch", "pushurl", "tagopt", "prune", "mirror", "gh-resolved", "push"},
+		"merge":  {"conflictstyle", "ff", "log", "stat", "renames"},
+		"diff":   {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit", "submodule", "indentheuristic"},
+		"fetch":  {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate", "abbrevcommit", "follow"},
+		"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage", "relativeworktrees"}, "gc": {"auto", "autodetach"},
+		"maintenance": {"auto", "strategy"}, "submodule": {"active", "recurse"}, "lfs": {"repositoryformatversion"},
+	}
+)

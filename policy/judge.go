@@ -1,0 +1,326 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pawl"
+)
+
+// The limits on what one verdict holds.
+const (
+	maxReasons = 16
+	maxArg     = 200
+	maxPaths   = 10_000
+)
+
+// Judge decides on a request under a profile. It never fails: what it cannot understand it denies. It takes time and memory
+// in proportion to the request, at most a fraction of a second for the longest command that it reads at all.
+func Judge(r Request, p Profile) Verdict {
+	if p.Name == "" {
+		p = Strict()
+	}
+	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}}
+	j.tool()
+	for _, path := range r.Paths {
+		j.requestPath(path)
+	}
+	j.count()
+	if r.Command != "" {
+		j.shellCommand()
+	}
+	return j.verdict()
+}
+
+// judge gathers the findings on one request.
+type judge struct {
+	req  Request
+	prof Profile
+	root string
+
+	found []finding
+	seen  map[string]bool // what is already in found, calls' names or paths, by kind
+
+	calls   []Call
+	names   []string
+	paths   []Path
+	network bool
+
+	depth  int // how deep statements are nested
+	wraps  int // how deep wrappers are nested
+	shells int // how deep shells are nested
+}
+
+// finding is one reason with its weight.
+type finding struct {
+	Reason
+	decision Decision
+	risk     pawl.Risk
+	scope    Scope
+}
+
+// rank orders decisions: the greater the worse.
+func (d Decision) rank() int {
+	switch d {
+	case Allow:
+		return 0
+	case Ask:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// find records a finding; the message's key is the code's own.
+func (j *judge) find(d Decision, code Code, args ...string) {
+	w := codeTable[code]
+	for i, a := range args {
+		args[i] = shorten(Display(a))
+	}
+	id := "f" + string(d) + string(code) + strings.Join(args, "\x00")
+	if j.seen[id] {
+		return
+	}
+	j.seen[id] = true
+	f := finding{Reason{code, "policy." + string(code), args}, d, w.risk, w.scope}
+	if len(j.found) < 8*maxReasons {
+		j.found = append(j.found, f)
+		return
+	}
+	// The list is full of findings: keep the gravest, so that a flood of questions never hides a refusal.
+	least := 0
+	for i := range j.found {
+		if compareFindings(j.found[i], j.found[least]) >= 0 {
+			least = i
+		}
+	}
+	if compareFindings(f, j.found[least]) < 0 {
+		j.found[least] = f
+	}
+}
+
+// compareFindings orders the gravest first.
+func compareFindings(a, b finding) int {
+	if c := cmp.Compare(b.decision.rank(), a.decision.rank()); c != 0 {
+		return c
+	}
+	return cmp.Compare(riskRank(b.risk), riskRank(a.risk))
+}
+
+func riskRank(r pawl.Risk) int {
+	switch {
+	case r.AtLeast(pawl.RiskHigh):
+		return 2
+	case r.AtLeast(pawl.RiskMedium):
+		return 1
+	}
+	return 0
+}
+
+// shorten cuts s to what fits into a message.
+func shorten(s string) string {
+	if len(s) <= maxArg {
+		return s
+	}
+	cut := maxArg
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// verdict sums the findings up.
+func (j *judge) verdict() Verdict {
+	v := Verdict{Decision: Allow, Risk: pawl.RiskLow, Commands: j.names, Paths: j.paths, Network: j.network || j.req.Network}
+	for _, p := range j.paths {
+		if p.Op != OpRead {
+			v.Risk = pawl.RiskMedium
+		}
+	}
+	slices.SortStableFunc(j.found, compareFindings)
+	v.Scope = Workspace
+	for _, f := range j.found {
+		if f.risk.AtLeast(v.Risk) {
+			v.Risk = f.risk
+		}
+		if f.decision == Ask && scopeRank(f.scope) < scopeRank(v.Scope) {
+			v.Scope = f.scope
+		}
+		if len(v.Reasons) < maxReasons {
+			v.Reasons = append(v.Reasons, f.Reason)
+		}
+	}
+	if len(j.found) == 0 {
+		v.Reasons = []Reason{{Code: CodeAllowed, Key: "policy.allowed"}}
+	} else {
+		v.Decision = j.found[0].decision
+	}
+	if v.Decision != Ask {
+		v.Scope = ""
+	}
+	v.Code = v.Reasons[0].Code
+	return v
+}
+
+func scopeRank(s Scope) int {
+	switch s {
+	case Workspace:
+		return 2
+	case Session:
+		return 1
+	}
+	return 0
+}
+
+// tool judges the call by its tool and by the permissions which that declares.
+func (j *judge) tool() {
+	r, p := &j.req, &j.prof
+	for _, text := range []string{r.Tool, r.Root} {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, hidden) {
+			j.find(Deny, CodeInvalidText)
+		}
+	}
+	if len(p.AllowedTools) > 0 && !slices.Contains(p.AllowedTools, r.Tool) || slices.Contains(p.DisallowedTools, r.Tool) {
+		j.find(Deny, CodeToolDisabled, r.Tool)
+	}
+	for _, perm := range r.Permissions {
+		switch {
+		case !perm.Valid():
+			j.find(Deny, CodeInvalidRequest, string(perm))
+		case perm == ProcExec && r.Command == "":
+			j.find(Deny, CodeInvalidRequest, "command")
+		case p.ReadOnly && (perm == FSWrite || perm == FSDelete || perm == GitWrite):
+			j.find(Deny, CodeReadOnly, string(perm))
+		case perm == GitWrite:
+			j.find(Ask, CodeGitWrite, r.Tool)
+		case perm == FSDelete && len(r.Paths) == 0:
+			j.find(Ask, CodeDelete, r.Tool)
+		case perm == FSWrite && len(r.Paths) == 0 && p.ConfirmWrite:
+			j.find(Ask, CodeWrite, r.Tool)
+		}
+	}
+	if r.Network || slices.Contains(r.Permissions, NetConnect) {
+		j.connect(r.Tool)
+	}
+}
+
+// connect judges a connection to somewhere.
+func (j *judge) connect(what string) {
+	j.network = true
+	switch {
+	case j.prof.ReadOnly:
+		j.find(Deny, CodeNetwork, what)
+	case !j.prof.AllowNetwork:
+		j.find(Ask, CodeNetwork, what)
+	}
+}
+
+// requestPath judges a path that the tool's arguments name.
+func (j *judge) requestPath(p Path) {
+	switch p.Op {
+	case OpRead, OpWrite, OpDelete:
+	default:
+		j.find(Deny, CodeInvalidRequest, string(p.Op))
+		return
+	}
+	if code, ok := canonical(p.Rel); !ok {
+		j.find(Deny, code, p.Rel)
+		return
+	}
+	j.touch(p.Rel, p.Op, false)
+}
+
+// touch records and judges one path inside the workspace. Loose says that the path is a pattern.
+func (j *judge) touch(rel string, op Op, pattern bool) {
+	if id := "p" + string(op) + rel; !j.seen[id] && len(j.paths) < maxPaths {
+		j.seen[id] = true
+		j.paths = append(j.paths, Path{rel, op})
+	}
+	if d, code := classify(rel, op, pattern, j.prof.Sensitive); d != Allow {
+		j.find(d, code, rel)
+	}
+	if op == OpRead {
+		return
+	}
+	switch {
+	case j.prof.ReadOnly:
+		j.find(Deny, CodeReadOnly, rel)
+	case op == OpDelete:
+		j.find(Ask, CodeDelete, rel)
+	case j.prof.ConfirmWrite:
+		j.find(Ask, CodeWrite, rel)
+	}
+}
+
+// count asks where the call changes many files at once.
+func (j *judge) count() {
+	changed := map[string]bool{}
+	for _, p := range j.req.Paths {
+		if p.Op != OpRead {
+			changed[p.Rel] = true
+		}
+	}
+	n := max(len(changed), j.req.Files)
+	if limit := j.prof.maxFiles(); n > limit {
+		j.find(Ask, CodeManyFiles, strconv.Itoa(n), strconv.Itoa(limit))
+	}
+}
+
+// shellCommand judges the shell command of the request.
+func (j *judge) shellCommand() {
+	if !j.script(j.req.Command, []string{""}) {
+		return
+	}
+	head := ""
+	if len(j.names) > 0 {
+		head = j.names[0]
+	}
+	if j.prof.ConfirmExec {
+		j.find(Ask, CodeExec, head)
+	}
+	if j.prof.Unconfined {
+		j.find(Ask, CodeNoWalls, head)
+	}
+}
+
+// weight is what a code says of a finding besides its decision.
+type weight struct {
+	risk  pawl.Risk
+	scope Scope
+}
+
+// codeTable gives each code the risk of what it found and the widest scope of a yes to it.
+var codeTable = map[Code]weight{
+	CodeAllowed:        {pawl.RiskLow, Workspace},
+	CodeInvalidRequest: {pawl.RiskMedium, SingleAction},
+	CodeInvalidText:    {pawl.RiskHigh, SingleAction},
+	CodeUnparsable:     {pawl.RiskMedium, SingleAction},
+	CodeTooComplex:     {pawl.RiskHigh, SingleAction},
+	CodeToolDisabled:   {pawl.RiskMedium, SingleAction},
+	CodePathEscape:     {pawl.RiskHigh, SingleAction},
+	CodePathForm:       {pawl.RiskMedium, SingleAction},
+	CodeProtectedPath:  {pawl.RiskHigh, SingleAction},
+	CodeSensitivePath:  {pawl.RiskHigh, SingleAction},
+	CodeSecret:         {pawl.RiskHigh, SingleAction},
+	CodeWrite:          {pawl.RiskMedium, Session},
+	CodeReadOnly:       {pawl.RiskMedium, SingleAction},
+	CodeDelete:         {pawl.RiskMedium, SingleAction},
+	CodeManyFiles:      {pawl.RiskMedium, SingleAction},
+	CodeExec:           {pawl.RiskLow, Session},
+	CodeNotAllowlisted: {pawl.RiskMedium, Session},
+	CodeDangerousFlag:  {pawl.RiskMedium, SingleAction},
+	CodeDynamic:        {pawl.RiskMedium, SingleAction},
+	CodeShellFeature:   {pawl.RiskMedium, SingleAction},
+	CodeEnvironment:    {pawl.RiskHigh, SingleAction},
+	CodeHiddenText:     {pawl.RiskHigh, SingleAction},
+	CodeNetwork:        {pawl.RiskMedium, SingleAction},
+	CodeGitWrite:       {pawl.RiskMedium, Session},
+	CodeGitConfig:      {pawl.RiskMedium, SingleAction},
+	CodeDestructive:    {pawl.RiskHigh, SingleAction},
+	CodePrivilege:      {pawl.RiskHigh, SingleAction},
+	CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
+	CodeNoWalls:        {pawl.RiskMedium, Session},
+}

@@ -1,0 +1,377 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// class says what a known command does at most.
+type class int
+
+// The classes, from the most harmless.
+const (
+	reads  class = iota // looks at files of the workspace
+	writes              // changes the files that it names
+	builds              // runs the project's own code and writes where its tools write
+)
+
+// rule says what is known of a command: which options make it something else, and what its operands are.
+type rule struct {
+	class class
+	// ask are options that make the command run a program, write a file or leave the workspace.
+	ask string
+	// only, where it is set, are the only options that are known to be harmless.
+	only string
+	// out are options whose value is a file that is written.
+	out string
+	// prose are options whose value is text rather than a path.
+	prose string
+	// exact says that options are whole words with one or two dashes, as in Go, rather than letters that can be joined
+	// and long names that can be cut short.
+	exact bool
+	// short says, beside exact, that a letter may have its value attached and that a long name may be cut short.
+	short bool
+	// text says that no operand is a path.
+	text bool
+	// lead is the number of operands before the first path, unless one of leadless is given.
+	lead     int
+	leadless string
+	// shun are words that the operands before the first path may not hold.
+	shun string
+	// most is the greatest number of operands; 0 means any.
+	most int
+	// special, where it is set, names what judges the arguments instead of all of the above.
+	special special
+}
+
+// program judges a command that is neither a wrapper nor a builtin.
+func (c *command) program() {
+	switch {
+	case slices.Contains(privileged, c.argv[0].base()):
+		c.find(Deny, CodePrivilege, text(c.argv))
+	case slices.Contains(networked, c.argv[0].base()):
+		c.connect(text(c.argv))
+		c.unknown(CodeNotAllowlisted)
+		transports(c)
+	default:
+		if r, args, ok := c.known(); ok {
+			c.apply(r, args)
+			return
+		}
+		c.unknown(CodeNotAllowlisted)
+	}
+}
+
+// special names a judgement of its own for commands whose arguments need more than a list.
+type special string
+
+// The judgements; special says which function each is.
+const (
+	specialAwk           special = "awk"
+	specialBundle        special = "bundle"
+	specialCMake         special = "cmake"
+	specialCopy          special = "copy"
+	specialCoverage      special = "coverage"
+	specialDotnet        special = "dotnet"
+	specialFetch         special = "fetch"
+	specialFind          special = "find"
+	specialGit           special = "git"
+	specialGo            special = "go"
+	specialGoMod         special = "gomod"
+	specialGoTool        special = "gotool"
+	specialGradle        special = "gradle"
+	specialMake          special = "make"
+	specialMaven         special = "maven"
+	specialMode          special = "mode"
+	specialNode          special = "node"
+	specialNpx           special = "npx"
+	specialPHP           special = "php"
+	specialPackageScript special = "packagescript"
+	specialPython        special = "python"
+	specialRemove        special = "remove"
+	specialRubySyntax    special = "rubysyntax"
+	specialScript        special = "script"
+	specialSed           special = "sed"
+	specialTar           special = "tar"
+	specialUnzip         special = "unzip"
+)
+
+// special hands the arguments to the judgement that a rule names.
+func (c *command) special(kind special, args []word) {
+	switch kind {
+	case specialAwk:
+		checkAwk(c, args)
+	case specialBundle:
+		checkBundle(c, args)
+	case specialCMake:
+		checkCMake(c, args)
+	case specialCopy:
+		checkCopy(c, args)
+	case specialCoverage:
+		checkCoverage(c, args)
+	case specialDotnet:
+		checkDotnet(c, args)
+	case specialFetch:
+		c.connect(text(c.argv))
+		c.operandPaths(args)
+	case specialFind:
+		checkFind(c, args)
+	case specialGit:
+		checkGit(c, args)
+	case specialGo:
+		checkGo(c, args)
+	case specialGoMod:
+		checkGoMod(c, args)
+	case specialGoTool:
+		checkGoTool(c, args)
+	case specialGradle:
+		checkGradle(c, args)
+	case specialMake:
+		checkMake(c, args)
+	case specialMaven:
+		checkMaven(c, args)
+	case specialMode:
+		checkMode(c, args)
+	case specialNode:
+		checkNode(c, args)
+	case specialNpx:
+		checkNpx(c, args)
+	case specialPHP:
+		checkPHP(c, args)
+	case specialPackageScript:
+		checkPackageScript(c, args)
+	case specialPython:
+		checkPython(c, args)
+	case specialRemove:
+		checkRemove(c, args)
+	case specialRubySyntax:
+		checkRubySyntax(c, args)
+	case specialScript:
+		checkScript(c, args)
+	case specialSed:
+		checkSed(c, args)
+	case specialTar:
+		checkTar(c, args)
+	case specialUnzip:
+		checkUnzip(c, args)
+	default:
+		c.unknown(CodeNotAllowlisted)
+	}
+}
+
+// known finds the rule of a command and the arguments that it applies to.
+func (c *command) known() (rule, []word, bool) {
+	if len(c.args) == 1 && slices.Contains(versioned, c.name) && slices.Contains(versionFlags, c.args[0].text) {
+		return rule{text: true}, nil, true
+	}
+	if table, ok := subcommands[c.name]; ok {
+		if len(c.args) == 0 || c.args[0].dynamic || c.args[0].expanded || c.args[0].pattern {
+			return rule{}, nil, false
+		}
+		if r, ok := table[c.args[0].text]; ok {
+			return r, c.args[1:], true
+		}
+		if r, ok := table["*"]; ok {
+			return r, c.args, true
+		}
+		return rule{}, nil, false
+	}
+	r, ok := programs[c.name]
+	return r, c.args, ok
+}
+
+// apply judges the arguments of a command by its rule.
+func (c *command) apply(r rule, args []word) {
+	if c.prof.ReadOnly && r.class != reads {
+		c.find(Deny, CodeReadOnly, text(c.argv))
+	}
+	if r.special != "" {
+		c.special(r.special, args)
+		return
+	}
+	op := OpRead
+	if r.class == writes {
+		op = OpWrite
+	}
+	for _, w := range args {
+		if w.flag() && r.leadless != "" && option(r.leadless, w.text, r.exact) {
+			r.lead = 0
+		}
+	}
+	operands, ended, out := 0, false, false
+	for _, w := range args {
+		switch {
+		case out:
+			c.file(w, OpWrite, c.cwds)
+			out = false
+		case w.dynamic && (!r.text || r.ask != "" && !w.quoted):
+			c.find(Ask, CodeDynamic, w.text)
+		case w.text == "--" && !ended:
+			ended = true
+		case w.flag() && !ended:
+			out = c.option(r, w)
+		default:
+			if w.pattern && !ended && r.ask != "" && r.class != builds && strings.ContainsRune("*?[", rune(w.text[0])) {
+				c.find(Ask, CodeDynamic, w.text) // a file may have the name of an option
+			}
+			operands++
+			if operands <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
+				c.flagged(w.text)
+			}
+			if operands > r.lead && !r.text && !number(w.text) {
+				c.file(w, op, c.cwds)
+			}
+		}
+	}
+	if r.most > 0 && operands > r.most {
+		c.ask(CodeDangerousFlag, text(args))
+	}
+}
+
+// option judges one option, and reports whether the next word is a file that the command writes.
+func (c *command) option(r rule, w word) (writesNext bool) {
+	head, value, joined := strings.Cut(w.text, "=")
+	if attached := w.text[2:]; !joined && attached != "" && w.text[1] != '-' && option(r.out, w.text[:2], true) && !option(r.out, w.text, true) {
+		value, joined = attached, true
+	}
+	switch {
+	case option(r.ask, w.text, r.exact) || r.short && abbreviated(r.ask, w.text):
+		c.flagged(w.text)
+		return false
+	case option(r.out, w.text, r.exact) || joined && option(r.out, w.text[:2], true):
+		if joined {
+			c.file(word{text: value, dynamic: w.dynamic, pattern: w.pattern}, OpWrite, c.cwds)
+		}
+		return !joined
+	case r.only != "" && !option(r.only, w.text, true):
+		c.flagged(w.text)
+	case r.text || option(r.prose, w.text, true):
+	case joined && value != "" && strings.HasPrefix(head, "-"):
+		c.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
+	case len(w.text) > 4 && w.text[1] != '-' && (w.text[2] == '/' || w.text[2] == '.' || strings.Contains(w.text, "../")):
+		c.file(word{text: w.text[2:], pattern: w.pattern}, OpRead, c.cwds)
+	}
+	return false
+}
+
+// flagged asks about an option, unless the user allowed the command together with it.
+func (c *command) flagged(flag string) {
+	for _, p := range c.prof.AllowedCommands {
+		if slices.Contains(strings.Fields(p), flag) && c.matches([]string{p}, c.argv) {
+			return
+		}
+	}
+	c.ask(CodeDangerousFlag, flag)
+}
+
+// option reports whether a word is one of the options of a list. Unless exact, a long option may be cut short and short
+// ones joined, as GNU programs allow.
+func option(list, text string, exact bool) bool {
+	if list == "" {
+		return false
+	}
+	head, _, _ := strings.Cut(text, "=")
+	for _, o := range strings.Fields(list) {
+		switch {
+		case head == o:
+			return true
+		case exact:
+			name, bare := strings.TrimLeft(head, "-"), strings.TrimLeft(o, "-")
+			if len(bare) > 1 && strings.EqualFold(name, bare) {
+				return true
+			}
+		case strings.HasPrefix(o, "--"):
+			if len(head) > 2 && strings.HasPrefix(o, head) {
+				return true
+			}
+		case len(o) == 2 && len(text) > 1 && text[1] != '-':
+			if strings.IndexByte(text[1:], o[1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// abbreviated reports whether a word is a letter of the list with its value attached, or the beginning of a long name.
+func abbreviated(list, text string) bool {
+	head, _, _ := strings.Cut(text, "=")
+	for _, o := range strings.Fields(list) {
+		if len(o) == 2 && strings.HasPrefix(text, o) || len(head) > 4 && strings.HasPrefix(head, "--") && strings.HasPrefix(o, head) {
+			return true
+		}
+	}
+	return false
+}
+
+// number reports whether an operand is a count rather than a path.
+func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// transports refuses the forms of an address that make a client run a program.
+func transports(c *command) {
+	for _, w := range c.args {
+		if strings.Contains(w.text, "ext::") {
+			c.find(Deny, CodeNetwork, w.text)
+		}
+		if strings.Contains(strings.ToLower(w.text), "proxycommand") || strings.Contains(strings.ToLower(w.text), "localcommand") {
+			c.find(Deny, CodeDangerousFlag, text(c.argv), w.text)
+		}
+	}
+}
+
+// destructive grades a command that is not known by the words that usually mean loss (spec.md §3.2).
+func destructive(j *judge, argv []word) {
+	whole := strings.ToLower(text(argv))
+	for _, phrase := range destructivePhrases {
+		if strings.Contains(whole, phrase) {
+			j.find(Ask, CodeDestructive, text(argv))
+			return
+		}
+	}
+	name := argv[0].base()
+	if slices.Contains(destructivePrograms, name) || strings.HasPrefix(name, "mkfs") {
+		j.find(Ask, CodeDestructive, text(argv))
+		return
+	}
+	for _, w := range argv[1:] {
+		_, value, joined := strings.Cut(w.text, "=")
+		if !joined {
+			value = w.text
+		}
+		if slices.Contains(destructiveWords, strings.ToLower(value)) {
+			j.find(Ask, CodeDestructive, text(argv))
+			return
+		}
+	}
+}
+
+var (
+	destructivePhrases  = []string{"drop table", "drop database", "drop schema", "truncate table", "delete from", "push -f", "kill -9"}
+	destructivePrograms = []string{"shutdown", "reboot", "halt", "poweroff", "fdisk", "parted", "shred", "wipefs", "dropdb", "killall", "pkill"}
+	destructiveWords    = []string{"--force", "--hard", "prod", "production", "live", "0777", "777", "--no-preserve-root"}
+
+	privileged = []string{
+		"sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "unshare", "nsenter", "mount", "umount",
+		"insmod", "modprobe", "rmmod", "capsh", "setcap", "sysctl", "passwd", "useradd", "usermod", "visudo", "iptables", "nft",
+		"bwrap", "pawl", "systemctl", "systemd-run", "crontab", "at", "batch",
+	}
+	networked = []string{
+		"curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "ping", "dig", "nslookup",
+		"host", "traceroute", "aria2c", "http", "https", "xh", "gh", "glab", "aws", "gcloud", "az", "kubectl", "helm", "terraform",
+		"psql", "mysql", "redis-cli", "mongosh", "pip", "pip3", "pipx", "uv", "poetry", "gem", "apt", "apt-get", "brew", "dnf", "apk",
+		"docker", "podman", "ssh-copy-id", "twine", "rustup", "nvm", "govulncheck", "openssl",
+	}
+	// allPowerful are programs that run whatever their arguments say. A pattern of the user's may not begin with one.
+	allPowerful = []string{
+		"bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "eval", "exec", "env", "xargs", "command", "builtin", "source", ".",
+		"sudo", "su", "doas", "busybox", "toybox", "nohup", "timeout", "time", "nice", "stdbuf", "setsid",
+	}
+
+	versionFlags = []string{"--version", "-V", "version", "-version", "-v", "--help", "-h"}
+	versioned    = []string{
+		"go", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "python", "python3", "pip", "pip3", "ruby", "gem", "bundle", "perl",
+		"php", "composer", "java", "javac", "mvn", "gradle", "cargo", "rustc", "rustup", "gcc", "g++", "clang", "clang++", "cc",
+		"c++", "make", "cmake", "ctest", "ninja", "dotnet", "flutter", "dart", "docker", "git", "tsc", "jest", "eslint",
+		"prettier", "pytest", "ruff", "black", "mypy", "bash", "uv", "poetry", "gh", "kubectl", "terraform", "psql", "kotlinc", "swift", "zig",
+	}
+)

@@ -1,0 +1,351 @@
+package policy
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxAlternatives bounds the words that one word of the source may stand for.
+const maxAlternatives = 64
+
+// word is one word of a command as far as it is known before the command runs.
+type word struct {
+	text string
+	// dynamic says that the value depends on something that is not known; text then shows the source.
+	dynamic bool
+	// expanded says that the shell made the text out of something else, so that its place among the words is not certain.
+	expanded bool
+	// quoted says that no part of the word is split or matched against file names.
+	quoted bool
+	// pattern says that the word is matched against file names.
+	pattern bool
+	// home says that the word begins with an unquoted tilde.
+	home bool
+}
+
+// literal returns a word that stands for itself.
+func literal(s string) word { return word{text: s, quoted: true} }
+
+// builder assembles a word and remembers which of its bytes were quoted.
+type builder struct {
+	text   []byte
+	quote  []bool
+	word   word
+	bare   bool // some part was unquoted
+	values []word
+	name   string
+}
+
+func (b *builder) add(s string, quoted bool) {
+	for i := range len(s) {
+		b.text = append(b.text, s[i])
+		b.quote = append(b.quote, quoted)
+	}
+	b.bare = b.bare || !quoted
+}
+
+// unknown adds a part whose value is not known; source is shown in its place.
+func (b *builder) unknown(source string, quoted bool) {
+	b.word.dynamic, b.word.expanded = true, true
+	b.add(source, true)
+	b.bare = b.bare || !quoted
+}
+
+// words judges what is inside a list of words and resolves it.
+func (s *walker) words(list []*syntax.Word, cwds []string) []word {
+	var out []word
+	for _, w := range list {
+		out = append(out, s.expand(w, cwds)...)
+	}
+	return out
+}
+
+// expand judges every command inside a word and returns the words that it stands for: several where it holds braces or a
+// variable whose values are known, else one.
+func (s *walker) expand(w *syntax.Word, cwds []string) []word {
+	if w == nil {
+		return []word{literal("")}
+	}
+	b := &builder{}
+	for _, part := range w.Parts {
+		s.part(b, part, false, cwds)
+	}
+	base := b.word
+	base.quoted = !b.bare
+	if base.dynamic {
+		base.text = string(b.text)
+		return []word{base}
+	}
+	alternatives := braces(b.text, b.quote, maxAlternatives)
+	if s.grown += len(alternatives)*max(len(b.values), 1) - 1; s.grown > maxGrown {
+		s.find(Deny, CodeTooComplex, "{ }")
+	}
+	if len(alternatives)*len(b.values) > maxAlternatives || s.grown > maxGrown {
+		base.dynamic, base.text = true, s.source(w)
+		return []word{base}
+	}
+	var out []word
+	for _, alt := range alternatives {
+		x := base
+		x.expanded = x.expanded || alt.made
+		x.home = len(alt.text) > 0 && alt.text[0] == '~' && !alt.quote[0]
+		x.pattern = x.pattern || hasPattern(alt.text, alt.quote)
+		x.dynamic = alt.lost
+		x.text = string(alt.text)
+		if b.name == "" {
+			out = append(out, x)
+			continue
+		}
+		for _, v := range b.values {
+			y := x
+			y.text = strings.Replace(x.text, "\x00", v.text, 1)
+			y.pattern = y.pattern || v.pattern
+			out = append(out, y)
+		}
+	}
+	return out
+}
+
+// part adds one part of a word to b and judges the commands in it.
+func (s *walker) part(b *builder, part syntax.WordPart, quoted bool, cwds []string) {
+	switch x := part.(type) {
+	case *syntax.Lit:
+		unescape(b, x.Value, quoted)
+	case *syntax.SglQuoted:
+		if x.Dollar && strings.Contains(x.Value, `\`) {
+			b.unknown(s.source(x), true)
+			return
+		}
+		b.add(x.Value, true)
+	case *syntax.DblQuoted:
+		if x.Dollar {
+			b.unknown(s.source(x), true)
+		}
+		for _, inner := range x.Parts {
+			s.part(b, inner, true, cwds)
+		}
+	case *syntax.ParamExp:
+		s.param(b, x, quoted, cwds)
+	case *syntax.CmdSubst:
+		if x.TempFile || x.ReplyVar {
+			s.find(Ask, CodeShellFeature, "${ }")
+		}
+		s.stmts(x.Stmts, cwds)
+		b.unknown(s.source(x), quoted)
+	case *syntax.ProcSubst:
+		s.stmts(x.Stmts, cwds)
+		b.add("/dev/fd/63", true)
+		b.word.expanded = true
+	case *syntax.ArithmExp:
+		s.arithmetic(x, cwds)
+		b.add("0", true)
+		b.word.expanded = true
+	default:
+		s.inner(part, cwds)
+		b.word.pattern = true
+		b.unknown(s.source(part), quoted)
+	}
+}
+
+// unescape adds literal source text, with its backslashes read as the shell reads them.
+func unescape(b *builder, s string, inQuotes bool) {
+	start := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) || inQuotes && !strings.ContainsRune("$`\"\\\n", rune(s[i+1])) {
+			continue
+		}
+		b.add(s[start:i], inQuotes)
+		if s[i+1] != '\n' {
+			b.add(s[i+1:i+2], true)
+		}
+		i++
+		start = i + 1
+	}
+	if start < len(s) {
+		b.add(s[start:], inQuotes)
+	}
+}
+
+// param adds a parameter expansion. Numbers are known to be harmless, the current folder is known, and so are variables
+// that the same text gives only literal values; anything else is unknown. Operators that evaluate text as code are asked for.
+func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []string) {
+	name := ""
+	if x.Param != nil {
+		name = x.Param.Value
+	}
+	plain := !x.Excl && !x.Width && !x.IsSet && x.Flags == nil && x.NestedParam == nil && x.Index == nil &&
+		x.Slice == nil && x.Repl == nil && x.Names == 0 && x.Exp == nil && len(x.Modifiers) == 0
+	b.word.expanded = true
+	switch {
+	case plain && (x.Length || name == "?" || name == "#" || name == "$" || name == "!"):
+		b.add("0", true)
+		return
+	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.root != "" && !strings.ContainsAny(s.root, " \t\n*?[")):
+		b.add(".", true)
+		return
+	case plain:
+		if values, ok := s.vars[name]; ok && values != nil && b.name == "" && safeValues(values, quoted) {
+			b.name, b.values = name, values
+			b.add("\x00", true)
+			return
+		}
+	case x.Exp != nil && x.Exp.Op != syntax.OtherParamOps && x.Index == nil && !x.Excl && x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull:
+	default:
+		s.find(Ask, CodeShellFeature, s.source(x))
+	}
+	s.inner(x, cwds)
+	b.unknown(s.source(x), quoted)
+}
+
+// safeValues reports whether each value stays one word where it is put.
+func safeValues(values []word, quoted bool) bool {
+	for _, v := range values {
+		if v.dynamic || !quoted && strings.ContainsAny(v.text, " \t\n*?[") && !v.pattern {
+			return false
+		}
+	}
+	return true
+}
+
+// arithmetic judges an arithmetic expression. The shell evaluates the values of variables in it as code, so anything but
+// numbers is asked for.
+func (s *walker) arithmetic(x syntax.Node, cwds []string) {
+	pure := true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			_, err := strconv.Atoi(n.Value)
+			pure = pure && err == nil
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted, *syntax.DblQuoted:
+			pure = false
+		}
+		return true
+	})
+	if !pure {
+		s.find(Ask, CodeShellFeature, s.source(x))
+		s.inner(x, cwds)
+	}
+}
+
+// inner judges every command that stands anywhere inside a node.
+func (s *walker) inner(node syntax.Node, cwds []string) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			s.stmts(n.Stmts, cwds)
+			return false
+		case *syntax.ProcSubst:
+			s.stmts(n.Stmts, cwds)
+			return false
+		}
+		return true
+	})
+}
+
+// source returns the text of a node, shortened.
+func (s *walker) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from < 0 || to > len(s.src) || from >= to {
+		return "$…"
+	}
+	return shorten(s.src[from:to])
+}
+
+// alternative is one result of brace expansion.
+type alternative struct {
+	text  []byte
+	quote []bool
+	made  bool
+	lost  bool // too many results: the word is not known
+}
+
+// braces performs brace expansion on text, whose quoted bytes are marked. More than limit results, or a range, make the
+// word unknown.
+func braces(text []byte, quote []bool, limit int) []alternative {
+	open, stop, commas := findBrace(text, quote)
+	if open < 0 {
+		return []alternative{{text: text, quote: quote}}
+	}
+	if len(commas) == 0 {
+		return []alternative{{text: text, quote: quote, made: true, lost: true}}
+	}
+	var out []alternative
+	from := open + 1
+	for _, to := range append(commas, stop) {
+		joinedText := append(append(append([]byte{}, text[:open]...), text[from:to]...), text[stop+1:]...)
+		joinedQuote := append(append(append([]bool{}, quote[:open]...), quote[from:to]...), quote[stop+1:]...)
+		for _, alt := range braces(joinedText, joinedQuote, limit-len(out)) {
+			alt.made = true
+			out = append(out, alt)
+		}
+		if len(out) > limit || limit <= 0 {
+			return []alternative{{text: text, quote: quote, made: true, lost: true}}
+		}
+		from = to + 1
+	}
+	return out
+}
+
+// findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither has
+// what is returned for a text with so many braces that looking at each would take too long.
+func findBrace(text []byte, quote []bool) (open, stop int, commas []int) {
+	tries := 0
+	for open = 0; open < len(text); open++ {
+		if quote[open] || text[open] != '{' {
+			continue
+		}
+		if tries++; tries > maxAlternatives {
+			return open, open, nil
+		}
+		stop, commas, dots := matchBrace(text, quote, open)
+		if stop > 0 && (len(commas) > 0 || dots) {
+			return open, stop, commas
+		}
+	}
+	return -1, -1, nil
+}
+
+// matchBrace returns where the brace at open closes, or 0, and what stands directly inside it.
+func matchBrace(text []byte, quote []bool, open int) (stop int, commas []int, dots bool) {
+	depth := 0
+	for i := open; i < len(text); i++ {
+		switch {
+		case quote[i]:
+		case text[i] == '{':
+			depth++
+		case text[i] == ',' && depth == 1:
+			commas = append(commas, i)
+		case text[i] == '.' && i+1 < len(text) && text[i+1] == '.' && depth == 1:
+			dots = true
+		case text[i] == '}':
+			if depth--; depth == 0 {
+				return i, commas, dots
+			}
+		}
+	}
+	return 0, nil, false
+}
+
+// hasPattern reports whether an unquoted byte makes the word a file name pattern.
+func hasPattern(text []byte, quote []bool) bool {
+	bracket := false
+	for i, c := range text {
+		switch {
+		case quote[i]:
+		case c == '*' || c == '?' || c == ']' && bracket:
+			return true
+		case c == '[':
+			bracket = true
+		}
+	}
+	return false
+}
+
+// base returns the last component of a word.
+func (w word) base() string { return path.Base(w.text) }
+
+// flag reports whether the word is an option rather than an operand.
+func (w word) flag() bool { return len(w.text) > 1 && w.text[0] == '-' }

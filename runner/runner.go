@@ -1,0 +1,409 @@
+// Package runner does the work that the kernel committed. It claims tasks and effects, hands each effect to its driver and
+// feeds the receipt back; it holds the only goroutines of the core. Nothing is done before the kernel has committed that
+// it is begun, so that after a crash every effect that was at work is known, and its driver is asked whether it happened
+// before anything is done again (ARCHITECTURE.md, "Decide, commit, act, report").
+//
+// The caller must own the workspace's runner lock for as long as a Runner works.
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+)
+
+// Driver does the effects of one kind, or the calls of one tool.
+type Driver interface {
+	// Do makes one attempt. It returns early when ctx ends, leaving nothing running.
+	Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt
+	// Done says whether the effect happened already; with DoneYes it returns the receipt that Do would have.
+	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
+}
+
+// Preflighter is a driver that can say beforehand which files a call will write, and refuse a call that cannot work. The
+// images are committed before the call is made.
+type Preflighter interface {
+	Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error)
+}
+
+// Kernel is what the runner needs of the kernel.
+type Kernel interface {
+	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
+	Look(ctx context.Context) (*kernel.Snapshot, error)
+	LookEffect(ctx context.Context, id string) (*kernel.EffectDoc, error)
+	Now() time.Time
+}
+
+// Options are what a Runner is made of.
+type Options struct {
+	// Owner names this runner in leases and records: host, process, and a part that no other runner has.
+	Owner string
+	// Drivers do the effects by kind, Tools the calls of KindTool by the tool's name.
+	Drivers map[effect.Kind]Driver
+	Tools   map[string]Driver
+	// Progress is told what happens while an effect is at work. It may be nil.
+	Progress func(e effect.Effect, line string)
+	// Poll is how often the store is asked for what other processes wrote; 50 ms unless set.
+	Poll time.Duration
+	// Beat is how often leases are prolonged; 30 s unless set.
+	Beat time.Duration
+}
+
+// Rest says why a runner has nothing to do.
+type Rest string
+
+// The reasons to rest.
+const (
+	RestIdle     Rest = "idle"     // no run
+	RestApproval Rest = "approval" // a plan or an action waits for a person
+	RestBlocked  Rest = "blocked"
+	RestPaused   Rest = "paused"
+)
+
+// Runner works for one workspace. Run and Effect must not be called concurrently.
+type Runner struct {
+	kernel Kernel
+	opt    Options
+	wake   chan struct{}
+	// begun are the effects that this runner began itself; any other that is at work was left by a dead one.
+	begun map[string]bool
+	beat  time.Time
+}
+
+// New returns a runner.
+func New(k Kernel, opt Options) *Runner {
+	if opt.Poll <= 0 {
+		opt.Poll = 50 * time.Millisecond
+	}
+	if opt.Beat <= 0 {
+		opt.Beat = 30 * time.Second
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(effect.Effect, string) {}
+	}
+	return &Runner{kernel: k, opt: opt, wake: make(chan struct{}, 1), begun: map[string]bool{}}
+}
+
+// Wake tells the runner that something was committed. It never blocks and may be called from any goroutine.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work then
+// is found and settled by the next Run, as after a crash.
+func (r *Runner) Run(ctx context.Context) (Rest, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		s, err := r.kernel.Look(ctx)
+		if err != nil {
+			return "", err
+		}
+		rest, wait, err := r.step(ctx, s)
+		switch {
+		case err != nil && !lost(err):
+			return "", err
+		case rest != "":
+			return rest, nil
+		case wait > 0 || err != nil:
+			if err := r.sleep(ctx, min(max(wait, time.Millisecond), time.Second)); err != nil {
+				return "", err
+			}
+		}
+	}
+}
+
+// lost reports whether an error means only that somebody else was faster.
+func lost(err error) bool {
+	code := pawl.CodeOf(err)
+	return code == pawl.CodeFenced || code == pawl.CodeConflict || code == pawl.CodeBusy
+}
+
+// step does the one next thing for a snapshot: an effect, a claim, or a wait.
+func (r *Runner) step(ctx context.Context, s *kernel.Snapshot) (Rest, time.Duration, error) {
+	if s.Session == nil {
+		return RestIdle, 0, nil
+	}
+	if e := s.Effect; e != nil && current(s, e) {
+		switch {
+		case e.State == kernel.EffectRunning && !r.begun[e.ID]:
+			return "", 0, r.recover(ctx, e)
+		case e.State == kernel.EffectPending && s.Session.Paused:
+			return RestPaused, 0, nil
+		case e.State == kernel.EffectPending:
+			return "", 0, r.perform(ctx, e)
+		}
+	}
+	if rest := resting(s); rest != "" {
+		return rest, 0, nil
+	}
+	if t := s.Task; t != nil {
+		return r.stepTask(ctx, s, t)
+	}
+	return "", r.opt.Poll, nil
+}
+
+// current reports whether the effect is the one that the session or its task waits for.
+func current(s *kernel.Snapshot, e *kernel.EffectDoc) bool {
+	return s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID
+}
+
+// resting says why nothing is to be done in the session's state, or "".
+func resting(s *kernel.Snapshot) Rest {
+	switch session.State(s.Session.State) {
+	case session.Idle:
+		return RestIdle
+	case session.Confirming:
+		return RestApproval
+	case session.Blocked:
+		return RestBlocked
+	}
+	if s.Session.Paused {
+		return RestPaused
+	}
+	if s.Turn != nil && turn.State(s.Turn.State) == turn.AwaitingConfirmation {
+		return RestApproval
+	}
+	return ""
+}
+
+// stepTask takes the lease on the run's task where this runner does not hold it.
+func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Task) (Rest, time.Duration, error) {
+	switch task.State(t.State) {
+	case task.Queued:
+		if wait := t.Due.Sub(r.kernel.Now()); wait > 0 {
+			return "", wait, nil
+		}
+	case task.Running, task.Verifying:
+		if t.Lease.Owner == r.opt.Owner {
+			return "", r.opt.Poll, nil
+		}
+	default:
+		return "", r.opt.Poll, nil
+	}
+	_, err := r.do(ctx, &kernel.Claim{Task: t.ID, Owner: r.opt.Owner})
+	return "", 0, err
+}
+
+// do gives a command in the runner's name.
+func (r *Runner) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
+	return r.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, r.opt.Owner), Command: c})
+}
+
+func (r *Runner) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	case <-r.wake:
+	}
+	return nil
+}
+
+// Effect performs one effect that belongs to no run, such as the gates of a task that is moved by hand.
+func (r *Runner) Effect(ctx context.Context, id string) error {
+	e, err := r.kernel.LookEffect(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", id)
+	}
+	if e.State == kernel.EffectRunning {
+		if err := r.recover(ctx, e); err != nil {
+			return err
+		}
+		if e, err = r.kernel.LookEffect(ctx, id); err != nil {
+			return err
+		}
+	}
+	if e.State != kernel.EffectPending {
+		return nil
+	}
+	return r.perform(ctx, e)
+}
+
+// driver finds who does an effect.
+func (r *Runner) driver(e effect.Effect) (Driver, error) {
+	if e.Kind != effect.KindTool {
+		if d, ok := r.opt.Drivers[e.Kind]; ok {
+			return d, nil
+		}
+		return nil, pawl.Fail(pawl.CodeInternal, "runner.no_driver", string(e.Kind))
+	}
+	var call effect.ToolCall
+	if err := json.Unmarshal(e.Spec, &call); err != nil {
+		return nil, pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
+	}
+	if d, ok := r.opt.Tools[call.Name]; ok {
+		return d, nil
+	}
+	return nil, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", call.Name)
+}
+
+// recover settles an effect that a dead runner left at work.
+func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
+	answer, receipt := effect.DoneUnknown, effect.Receipt{}
+	if d, err := r.driver(e.Effect); err == nil {
+		r.opt.Progress(e.Effect, "")
+		answer, receipt = d.Done(ctx, e.Effect)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if receipt.Start.IsZero() {
+		receipt.Start = r.kernel.Now()
+		receipt.End = receipt.Start
+	}
+	_, err := r.do(ctx, &kernel.Recover{Effect: e.ID, Answer: answer, Receipt: receipt})
+	return err
+}
+
+// perform begins an effect, does it, and reports.
+func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
+	d, err := r.driver(doc.Effect)
+	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner}
+	failed := err
+	if p, ok := d.(Preflighter); ok && failed == nil {
+		begin.Images, failed = p.Preflight(ctx, doc.Effect)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	out, err := r.do(ctx, begin)
+	if err != nil {
+		return err
+	}
+	r.begun[doc.ID] = true
+	var e effect.Effect
+	if err := json.Unmarshal(out.Result, &e); err != nil {
+		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
+	}
+	receipt := effect.Failed(failed)
+	if failed == nil {
+		receipt = r.attempt(ctx, d, e)
+	} else {
+		receipt.Start = r.kernel.Now()
+		receipt.End = receipt.Start
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt})
+	delete(r.begun, doc.ID)
+	if errors.Is(err, pawl.ErrFenced) {
+		return nil
+	}
+	return err
+}
+
+// attempt hands an effect to its driver, again after each of its delays while it fails in a way that may pass, and stops
+// it when the kernel's state says that it is no longer wanted.
+func (r *Runner) attempt(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		r.watch(work, stop, e)
+	}()
+	defer func() { stop(); <-watched }()
+	for n := 0; ; n++ {
+		start := r.kernel.Now()
+		receipt := r.once(work, d, e)
+		receipt.Start, receipt.End, receipt.Attempts = start, r.kernel.Now(), n+1
+		if receipt.OK || n >= len(e.Delays) || !passing(receipt.Class) || work.Err() != nil {
+			return receipt
+		}
+		timer := time.NewTimer(e.Delays[n])
+		select {
+		case <-work.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// once makes one attempt within its time. A driver that panics has failed; it must not take the runner with it.
+func (r *Runner) once(ctx context.Context, d Driver, e effect.Effect) (receipt effect.Receipt) {
+	if e.Timeout > 0 {
+		var cancel context.CancelFunc
+		// The driver's own limit fires first and ends in an orderly way; this one is for a driver that hangs.
+		ctx, cancel = context.WithTimeout(ctx, e.Timeout+15*time.Second)
+		defer cancel()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			receipt = effect.Failed(pawl.Fail(pawl.CodeInternal, "runner.driver_crashed", string(e.Kind), p))
+		}
+	}()
+	return d.Do(ctx, e, func(line string) { r.opt.Progress(e, line) })
+}
+
+// passing reports whether a failure of the class may pass by itself.
+func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToolTimeout }
+
+// watch prolongs the lease while an effect is at work, and stops the effect when it was canceled, stopped or taken over.
+func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
+	poll := time.NewTicker(4 * r.opt.Poll)
+	defer poll.Stop()
+	lastBeat := r.kernel.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		case <-r.wake:
+		}
+		if r.kernel.Now().Sub(lastBeat) >= r.opt.Beat {
+			lastBeat = r.kernel.Now()
+			r.heartbeat(ctx, e)
+		}
+		s, err := r.kernel.Look(ctx)
+		if err != nil || s.Session == nil {
+			continue
+		}
+		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
+			stop()
+			if _, err := r.do(context.WithoutCancel(ctx), &kernel.Interrupted{Effect: e.ID, Token: e.Token}); err == nil {
+				return
+			}
+		}
+		if doc, err := r.kernel.LookEffect(ctx, e.ID); err == nil && (doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token) {
+			stop()
+			return
+		}
+	}
+}
+
+// interruptible reports whether a cancel may stop an effect of the kind. What tidies up or lands is short and is finished.
+func interruptible(k effect.Kind) bool {
+	switch k {
+	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindPlan, effect.KindContext:
+		return true
+	}
+	return false
+}
+
+func (r *Runner) heartbeat(ctx context.Context, e effect.Effect) {
+	s, err := r.kernel.Look(ctx)
+	if err != nil || s.Task == nil || s.Task.Lease.Owner != r.opt.Owner {
+		return
+	}
+	// A lease that cannot be prolonged shows in the next report, which is refused.
+	_, _ = r.do(ctx, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+}

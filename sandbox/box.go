@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"pawl"
+)
+
+// Box runs commands behind walls. It is safe for concurrent use; every Run has walls of its own.
+type Box struct {
+	mechanism Mechanism
+	homes     []string
+
+	once   sync.Once
+	chosen Mechanism
+	walls  Walls
+	err    error
+}
+
+// New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by Run
+// and by Walls. An unknown mechanism is pawl.CodeInvalid.
+func New(o Options) (*Box, error) {
+	switch o.Mechanism {
+	case "":
+		o.Mechanism = MechanismAuto
+	case MechanismAuto, MechanismBubblewrap, MechanismNamespaces:
+	default:
+		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
+	}
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home)}, nil
+}
+
+// Run runs a command and waits until all of its processes are gone. A command that fails, is ended by a signal, by its
+// timeout or by ctx is a Result, not an error. The errors are: pawl.CodeInvalid for a Spec that makes no sense,
+// pawl.CodeDenied for a Writable path that must not be writable, pawl.CodeNotFound for one that is missing,
+// pawl.CodeEnvironment when the executable is missing or cannot be executed, pawl.CodeSandbox when the walls cannot be
+// raised, pawl.CodeCanceled when ctx was done before the start, and pawl.CodeIO when pawl itself failed.
+func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
+	s, err := s.checked(b.homes)
+	if err != nil {
+		return Result{}, err
+	}
+	if ctx.Err() != nil {
+		return Result{}, pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("sandbox.Run")
+	}
+	return b.run(ctx, s)
+}
+
+// Walls reports what this machine can do for the Box, from the probe that its first use made.
+func (b *Box) Walls(ctx context.Context) Walls {
+	b.choose(ctx)
+	return b.walls
+}
+
+// checked returns a copy of s with its defaults filled in and its paths resolved.
+func (s Spec) checked(homes []string) (Spec, error) {
+	bad := func(key string, args ...any) (Spec, error) {
+		return Spec{}, pawl.Fail(pawl.CodeInvalid, key, args...).In("sandbox.Run")
+	}
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return bad("sandbox.argv_empty")
+	}
+	for _, v := range slices.Concat(s.Argv, s.Env, s.Writable, s.Readable, s.Hidden, []string{s.Dir}) {
+		if strings.IndexByte(v, 0) >= 0 {
+			return bad("sandbox.nul")
+		}
+	}
+	for _, p := range slices.Concat(s.Writable, s.Readable, s.Hidden, []string{s.Dir}) {
+		if !filepath.IsAbs(p) {
+			return bad("sandbox.path_relative", p)
+		}
+	}
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
+	}
+	if s.MaxProcs <= 0 {
+		s.MaxProcs = DefaultMaxProcs
+	}
+	var err error
+	s.Writable, err = resolveWritable(s.Writable, homes)
+	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
+	return s, err
+}
+
+// systemDirs may never be writable, and nor may a directory that holds one of them.
+var systemDirs = []string{
+	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr",
+	"/var", "/var/tmp", "/var/lib", "/var/run",
+}
+
+// resolveWritable resolves the symbolic links of paths and refuses those that must not be writable. The directories below
+// /proc, /sys and /dev are not files of anybody's workspace, so they are refused as well.
+func resolveWritable(paths, homes []string) ([]string, error) {
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		r, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return nil, fileError("sandbox.Run", p, err)
+		}
+		for _, d := range slices.Concat(systemDirs, homes) {
+			if within(d, r) {
+				return nil, pawl.Fail(pawl.CodeDenied, "sandbox.writable_root", p).In("sandbox.Run")
+			}
+		}
+		for _, d := range []string{"/dev", "/proc", "/sys"} {
+			if within(r, d) {
+				return nil, pawl.Fail(pawl.CodeDenied, "sandbox.writable_root", p).In("sandbox.Run")
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// resolveExisting resolves the symbolic links of paths and drops those that do not exist.
+func resolveExisting(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// within reports whether p is dir or lies below it. Both are clean and absolute.
+func within(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+// homes lists the resolved home directories whose secrets are hidden.
+func homes(own string) []string {
+	candidates := []string{own, os.Getenv("HOME")}
+	if u, err := user.Current(); err == nil {
+		candidates = append(candidates, u.HomeDir)
+	}
+	var out []string
+	for _, c := range candidates {
+		if !filepath.IsAbs(c) {
+			continue
+		}
+		r, err := filepath.EvalSymlinks(c)
+		if err == nil && r != "/" && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+// Package sandbox starts processes and opens workspace files on behalf of tools; with sandbox/git it is the only package
+// of pawl that does so.
+//
+// # Files
+//
+// A Root holds a directory by descriptor. No name given to it leads outside: not "..", not an absolute name, not a symbolic
+// link, and not a link that is swapped between check and use. What the descriptor alone does not stop is refused by extra
+// checks: writes through hard links, FIFOs, devices, sockets, and changes to .git and .pawl (security.md §0.4, §3.3).
+//
+// # Processes
+//
+// A Box runs one command behind walls and returns when no process of it is left. The walls, from the outside in:
+//
+//   - namespaces of its own (user, pid, mount, ipc, uts, cgroup, and network unless it was granted), made by bubblewrap
+//     where that is installed and by pawl itself otherwise;
+//   - a file system in which everything is read-only but the writable paths of the Spec, /tmp is private, and secrets and
+//     other programs' sockets are covered;
+//   - no capabilities, no_new_privs, resource limits, and a cgroup where one can be made;
+//   - a Landlock domain and a seccomp filter, which repeat the boundary should one of the layers above have a hole.
+//
+// A command that cannot be put behind these walls is refused with pawl.CodeSandbox; nothing ever runs open.
+//
+// # The launcher
+//
+// The walls are raised from the inside: Box.Run starts the running executable again, and Child, called first thing in main,
+// turns that second process into the launcher. It is process 1 of the pid namespace, reads its order from an inherited
+// socket (so that neither arguments nor environment of the command show up in ps), raises the walls, starts the command,
+// reaps orphans and reports the status. The kernel kills whatever is left in a pid namespace when process 1 ends, and the
+// launcher ends when its socket closes, so a pawl that is killed takes its commands along.
+//
+// Loopback inside the command's own network namespace is up: tests that talk to a server of their own pass, and nothing
+// outside the namespace hears them.
+package sandbox

@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// passed lists the variables that a command inherits when pawl has them: locale, time zone and the places of toolchains and
+// their caches. Everything else is left behind, so that a variable nobody thought of carries nothing inside.
+var passed = []string{
+	"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_COLLATE", "LC_NUMERIC", "LC_TIME", "TZ",
+	"GOROOT", "GOPATH", "GOMODCACHE", "GOFLAGS", "GOTOOLCHAIN", "GOEXPERIMENT", "GOOS", "GOARCH", "GOAMD64", "GOARM64",
+	"GO111MODULE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "CGO_ENABLED",
+	"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "ANDROID_HOME", "FLUTTER_ROOT", "PUB_CACHE",
+	"DOTNET_ROOT", "NVM_DIR", "VOLTA_HOME", "PYENV_ROOT", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "VIRTUAL_ENV",
+	"PNPM_HOME", "NODE_ENV", "NODE_PATH", "CC", "CXX", "CI", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+}
+
+// homeDirs gives the directories that toolchains look for below the user's home. They are named by variable because the
+// command's own HOME is elsewhere.
+var homeDirs = map[string]string{
+	"GOPATH":      "go",
+	"CARGO_HOME":  ".cargo",
+	"RUSTUP_HOME": ".rustup",
+	"PYENV_ROOT":  ".pyenv",
+	"NVM_DIR":     ".nvm",
+	"VOLTA_HOME":  ".volta",
+	"PUB_CACHE":   ".pub-cache",
+}
+
+// secretWords mark a variable as a secret wherever they stand in its name.
+var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE"}
+
+// Environ returns the environment of a command, sorted, made of the harmless part of base (usually os.Environ()) and of
+// extra. HOME is the private Home, TMPDIR is /tmp, TERM is dumb, and PATH and LANG always have a value. Variables whose
+// names speak of tokens, keys, secrets or passwords are dropped from base and from extra alike, as are malformed ones.
+// Toolchains that keep their state below the user's home are told where it is.
+func Environ(base []string, extra map[string]string) []string {
+	env := map[string]string{
+		"PATH": "/usr/local/bin:/usr/bin:/bin",
+		"LANG": "C.UTF-8",
+	}
+	home := ""
+	for _, kv := range base {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || v == "" {
+			continue
+		}
+		if k == "HOME" {
+			home = v
+		}
+		if slices.Contains(passed, k) && usable(k, v) {
+			env[k] = v
+		}
+	}
+	if filepath.IsAbs(home) {
+		for k, dir := range homeDirs {
+			if env[k] == "" && usable(k, home) {
+				env[k] = filepath.Join(home, dir)
+			}
+		}
+	}
+	env["HOME"], env["TMPDIR"], env["TERM"] = Home, "/tmp", "dumb"
+	env["GIT_TERMINAL_PROMPT"], env["NO_COLOR"] = "0", "1"
+	for k, v := range extra {
+		if usable(k, v) {
+			env[k] = v
+		}
+	}
+	out := make([]string, 0, len(env))
+	for k, v := range env {
+		out = append(out, k+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// usable reports whether a variable can be passed on: well formed, without a secret's name, and without credentials in a
+// URL, which is how registries are often configured.
+func usable(k, v string) bool {
+	if k == "" || strings.ContainsAny(k, "=\x00") || strings.IndexByte(v, 0) >= 0 {
+		return false
+	}
+	upper := strings.ToUpper(k)
+	for _, w := range secretWords {
+		if strings.Contains(upper, w) {
+			return false
+		}
+	}
+	return !hasUserinfo(v)
+}
+
+// hasUserinfo reports whether v holds a URL with a user name or a password in it.
+func hasUserinfo(v string) bool {
+	for {
+		_, rest, ok := strings.Cut(v, "://")
+		if !ok {
+			return false
+		}
+		end := strings.IndexAny(rest, "/?#,| \t\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		if strings.Contains(rest[:end], "@") {
+			return true
+		}
+		v = rest
+	}
+}

@@ -1,0 +1,24 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// openFlags are not needed: Windows opens no pipe or device by a name inside a directory.
+const openFlags = 0
+
+// links cannot be told from the information that a directory gives.
+func links(fs.FileInfo) uint64 { return 1 }
+
+// syncDir has nothing to do: a rename is durable with the file system's own journal.
+func syncDir(*os.Root) error { return nil }
+
+func renameBetween(root *os.Root, src, dst *place) error { return root.Rename(src.name(), dst.name()) }
+
+func diskFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}

@@ -1,0 +1,285 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pawl"
+)
+
+// Checkout is the user's checked-out tree while pawl holds the lock of its index: until Close, the user's own git refuses
+// to change index or commits there, so what was checked stays true. The lock is git's own index.lock with pawl's mark in
+// it, so that a lock which a crash left behind can be told from anybody else's.
+type Checkout struct {
+	repo *Repo
+	lock string
+	mark string
+}
+
+// Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It fails
+// with CodeBusy where somebody else holds it.
+func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
+	if !r.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+	}
+	w := *r
+	w.tree, w.rel, w.index = r.workspace, ".", r.State(filepath.Join("index", "checkout"))
+	c := &Checkout{repo: &w, lock: filepath.Join(r.gitDir, "index.lock"), mark: "pawl " + id + "\n"}
+	Step(ctx, "lock index")
+	// Made apart and linked into place, so that no lock of ours ever stands there without its mark.
+	marked := filepath.Join(r.gitDir, "pawl.lock")
+	defer os.Remove(marked)
+	if err := os.WriteFile(marked, []byte(c.mark), 0o600); err != nil {
+		return nil, ioError("git.index", err)
+	}
+	err := os.Link(marked, c.lock)
+	if errors.Is(err, fs.ErrExist) && c.mine() {
+		return c, nil
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, pawl.Fail(pawl.CodeBusy, "git.index_locked", c.lock)
+	}
+	if err != nil {
+		return nil, ioError("git.index", err)
+	}
+	return c, nil
+}
+
+func (c *Checkout) mine() bool {
+	raw, err := readCapped(c.lock, 4096)
+	return err == nil && string(raw) == c.mark
+}
+
+// Close gives the lock back. It may be called again.
+func (c *Checkout) Close() error {
+	if !c.mine() {
+		return nil
+	}
+	for _, left := range []string{"index.pawl", "pawl.lock"} {
+		os.Remove(filepath.Join(c.repo.gitDir, left)) //nolint:errcheck // only a crash leaves them
+	}
+	if err := os.Remove(c.lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioError("git.index", err)
+	}
+	return nil
+}
+
+// Dirty lists the tracked files that differ from a commit, in the index or on disk.
+func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
+	dirty, _, err := c.repo.dirt(ctx, commit, "--untracked-files=no")
+	return dirty, err
+}
+
+// Obstacles says what would be lost or done wrongly if the checked-out tree went from one tree to another.
+type Obstacles struct {
+	// Untracked are files that no commit holds, ignored or not, where a new file belongs.
+	Untracked []string
+	// Sparse are paths that the user keeps out of the working tree, and Flagged those that the user told git to assume
+	// unchanged.
+	Sparse []string
+	// Converted are paths that the user's git would not write as they are: behind filters, in another encoding, or with
+	// other line ends.
+	Converted []string
+}
+
+// Obstacles looks at the paths that differ between two trees.
+func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, error) {
+	var o Obstacles
+	change, err := c.repo.deltas(ctx, from, to)
+	if err != nil {
+		return o, err
+	}
+	d, err := c.repo.openDisk()
+	if err != nil {
+		return o, err
+	}
+	defer d.close()
+	if o.Untracked, err = d.blocked(change); err != nil {
+		return o, err
+	}
+	touched := map[string]bool{}
+	var names []string
+	for _, t := range change {
+		touched[t.path] = true
+		if !t.new.absent() {
+			names = append(names, t.path)
+		}
+	}
+	if o.Sparse, err = c.flagged(ctx, touched); err != nil {
+		return o, err
+	}
+	o.Converted, err = c.converted(ctx, names)
+	return o, err
+}
+
+// flagged lists those of the paths whose index entries say "skip worktree" or "assume unchanged".
+func (c *Checkout) flagged(ctx context.Context, touched map[string]bool) ([]string, error) {
+	copied, err := c.repo.copyIndex(filepath.Join(c.repo.gitDir, "index"))
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(copied)
+	out, _, err := c.repo.on(copied, "", "ls-files", "-v", "-z").run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, line := range fields(string(out)) {
+		tag, path, _ := strings.Cut(line, " ")
+		if touched[path] && tag != "H" {
+			found = append(found, path)
+		}
+	}
+	return found, nil
+}
+
+// converted lists those of the paths that attributes or configuration tell the user's git to convert. It asks with the
+// user's attributes; asking runs none of what they name.
+func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	run := c.repo.plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
+		"filter", "working-tree-encoding", "ident", "eol", "text")
+	run.dir = c.repo.workspace
+	out, _, err := run.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	text := map[string]string{}
+	f := fields(string(out))
+	for i := 0; i+2 < len(f); i += 3 {
+		path, attribute, value := f[i], f[i+1], f[i+2]
+		switch attribute {
+		case "filter", "working-tree-encoding", "ident":
+			found[path] = found[path] || value != "unspecified" && value != "unset"
+		case "eol":
+			found[path] = found[path] || value == "crlf"
+		case "text":
+			text[path] = value
+		}
+	}
+	for _, path := range paths {
+		if c.repo.config.crlf && text[path] != "unset" {
+			found[path] = true
+		}
+	}
+	var out2 []string
+	for _, path := range paths {
+		if found[path] {
+			out2 = append(out2, path)
+		}
+	}
+	return out2, nil
+}
+
+// Advance brings the checked-out files and the index from one tree to another. Every file that is what the first tree says
+// becomes what the second says; a file or index entry that is neither is left alone and named. Run again after a crash it
+// completes.
+func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string, err error) {
+	change, err := c.repo.deltas(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	err = c.repo.locked(ctx, func(ctx context.Context) error {
+		d, err := c.repo.openDisk()
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		var todo []delta
+		for _, t := range change {
+			there, err := d.node(t.path)
+			switch {
+			case err != nil:
+				return err
+			case there == t.new || there.mode == modeDir && t.new.mode == modeNested:
+			case there == t.old || there.mode == modeDir && (t.old.absent() || t.old.mode == modeNested):
+				todo = append(todo, t)
+			default:
+				left = append(left, t.path)
+			}
+		}
+		more, err := d.put(ctx, todo, meta{})
+		if err != nil {
+			return err
+		}
+		left = append(left, more...)
+		return c.advanceIndex(ctx, change)
+	})
+	return left, err
+}
+
+// advanceIndex moves the entries that are as the old sides say to the new sides, in a copy that then takes the index's
+// place.
+func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
+	index := filepath.Join(c.repo.gitDir, "index")
+	info, err := os.Stat(index)
+	if err != nil {
+		return ioError("git.index", err)
+	}
+	copied, err := c.repo.copyIndex(index)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(copied)
+	out, _, err := c.repo.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	if err != nil {
+		return err
+	}
+	have := map[string]node{}
+	for _, line := range fields(string(out)) {
+		head, path, _ := strings.Cut(line, "\t")
+		if f := strings.Fields(head); len(f) == 3 {
+			have[path] = node{f[0], f[1]}
+		}
+	}
+	var gone, come strings.Builder
+	for _, t := range change {
+		if have[t.path] != t.old {
+			continue
+		}
+		if t.new.absent() {
+			gone.WriteString(c.repo.removals([]string{t.path}))
+			continue
+		}
+		come.WriteString(t.new.mode + " " + t.new.id + " 0\t" + t.path + "\x00")
+	}
+	if gone.Len()+come.Len() == 0 {
+		return nil
+	}
+	if err := c.repo.edit(ctx, copied, gone.String()+come.String()); err != nil {
+		return err
+	}
+	// What differs from its entry by now is the user's; refreshing finds it and says so with status 1.
+	refresh := c.repo.on(copied, "", "update-index", "-q", "--refresh")
+	if _, _, err := callWith(refresh, 1).run(ctx); err != nil {
+		return err
+	}
+	return c.install(ctx, copied, index, info.Mode().Perm())
+}
+
+// install puts a finished index in the place of the user's, whole.
+func (c *Checkout) install(ctx context.Context, copied, index string, perm fs.FileMode) error {
+	fresh := index + ".pawl"
+	if err := copyFile(fresh, copied); err != nil {
+		return ioError("git.index", err)
+	}
+	if err := os.Chmod(fresh, perm); err != nil {
+		return ioError("git.index", err)
+	}
+	Step(ctx, "install index")
+	if !c.mine() {
+		os.Remove(fresh)
+		return pawl.Fail(pawl.CodeConflict, "git.lock_lost", c.lock)
+	}
+	if err := os.Rename(fresh, index); err != nil {
+		return ioError("git.index", err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Identity is who a commit is by.
+type Identity struct{ Name, Email string }
+
+// Pawl is the identity of commits that are pawl's own, and of landed ones where the user has configured none.
+var Pawl = Identity{Name: "pawl", Email: "pawl@localhost"}
+
+// env gives the identity to git as data. A fixed instant makes a commit's id depend on nothing but its content.
+func (i Identity) env(at time.Time) []string {
+	date := "@" + strconv.FormatInt(at.Unix(), 10) + " +0000"
+	return []string{
+		"GIT_AUTHOR_NAME=" + i.Name, "GIT_AUTHOR_EMAIL=" + i.Email, "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=" + i.Name, "GIT_COMMITTER_EMAIL=" + i.Email, "GIT_COMMITTER_DATE=" + date,
+	}
+}
+
+// userConfig is the part of the user's configuration that is read, as data.
+type userConfig struct {
+	identity     Identity
+	format       string // "sha1" or "sha256"
+	bare         bool
+	excludesFile string
+	crlf         bool        // the user's git converts line ends
+	files        [][2]string // what the file system can do, as git found out when it made the repository
+}
+
+// wanted selects the keys that readConfig reads.
+const wanted = `^(user\.(name|email)|extensions\.objectformat|` +
+	`core\.(bare|excludesfile|autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode))$`
+
+// readConfig reads the user's configuration without letting any of it act: git config only parses files.
+func (r *Repo) readConfig(ctx context.Context) (userConfig, error) {
+	dir := r.gitDir
+	if !r.git {
+		// A directory that is no repository: only the user's own files are read.
+		dir = os.DevNull
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_DIR=" + dir}
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	c := call{args: []string{"config", "--null", "--includes", "--get-regexp", wanted}, env: env, dir: r.workspace, answers: []int{1}}
+	out, _, err := c.run(ctx)
+	if err != nil {
+		return userConfig{}, err
+	}
+	return parseConfig(string(out)), nil
+}
+
+func parseConfig(out string) userConfig {
+	values := map[string]string{}
+	for _, record := range fields(out) {
+		key, value, ok := strings.Cut(record, "\n")
+		if !ok {
+			value = "true" // a key without a value is a true boolean
+		}
+		values[key] = value
+	}
+	c := userConfig{format: "sha1", bare: truth(values["core.bare"]), identity: Pawl}
+	name, email := values["user.name"], values["user.email"]
+	if speaks(name) && speaks(email) {
+		c.identity = Identity{Name: name, Email: email}
+	}
+	if strings.EqualFold(values["extensions.objectformat"], "sha256") {
+		c.format = "sha256"
+	}
+	c.crlf = truth(values["core.autocrlf"]) || strings.EqualFold(values["core.eol"], "crlf")
+	for _, key := range []string{"core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode"} {
+		if value, ok := values[key]; ok {
+			c.files = append(c.files, [2]string{key, strconv.FormatBool(truth(value))})
+		}
+	}
+	c.excludesFile = excludesFile(values["core.excludesfile"])
+	return c
+}
+
+// filesystem is the configuration that says what the file system can do.
+func (c userConfig) filesystem() [][2]string { return c.files }
+
+// excludesFile resolves the user's own ignore file, which git looks for in a standard place when none is named.
+func excludesFile(value string) string {
+	home := os.Getenv("HOME")
+	if rest, ok := strings.CutPrefix(value, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	if value != "" {
+		return value
+	}
+	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" {
+		return filepath.Join(base, "git", "ignore")
+	}
+	return filepath.Join(home, ".config", "git", "ignore")
+}
+
+// speaks reports whether git would accept the text as a name or an address: something is left when it has stripped what it
+// strips.
+func speaks(s string) bool {
+	return strings.Trim(s, " .,:;<>\"\\'\t\r\n") != "" && !strings.ContainsRune(s, 0)
+}
+
+func truth(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+// fields splits output of git's that ends each record with NUL.
+func fields(out string) []string {
+	out = strings.TrimSuffix(out, "\x00")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\x00")
+}
+
+// Identity returns who commits for the user are by: the configured name and address, or pawl's.
+func (r *Repo) Identity() Identity { return r.config.identity }

@@ -1,0 +1,193 @@
+package git
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pawl"
+)
+
+// Change is one path that differs between two trees.
+type Change struct {
+	Path   string
+	Status string // A added, D deleted, M modified, T of another type
+	// Added and Removed count lines; both are 0 for binary files.
+	Added, Removed int
+	Binary         bool
+}
+
+// node is what a tree says of a path. The zero node says that there is nothing.
+type node struct {
+	mode string // 100644 100755 120000 160000
+	id   string
+}
+
+const (
+	modeFile   = "100644"
+	modeExec   = "100755"
+	modeLink   = "120000"
+	modeNested = "160000" // a submodule or nested repository
+)
+
+func (n node) absent() bool { return n.mode == "" }
+
+// delta is one path that differs between two trees, with both sides.
+type delta struct {
+	path     string
+	old, new node
+}
+
+// Diff returns what changed from one tree to another, in the order of paths. Renames are a deletion and an addition. An
+// empty id stands for the empty tree.
+func (r *Repo) Diff(ctx context.Context, from, to string) ([]Change, error) {
+	out, err := r.diffTree(ctx, from, to, "--raw", "--numstat")
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	at := map[string]int{}
+	for i := 0; i < len(out); i++ {
+		if raw, ok := strings.CutPrefix(out[i], ":"); ok && i+1 < len(out) {
+			f := strings.Fields(raw)
+			if len(f) != 5 {
+				continue
+			}
+			i++
+			at[out[i]] = len(changes)
+			changes = append(changes, Change{Path: out[i], Status: f[4]})
+			continue
+		}
+		f := strings.SplitN(out[i], "\t", 3)
+		if n, ok := at[f[len(f)-1]]; ok && len(f) == 3 {
+			c := &changes[n]
+			c.Binary = f[0] == "-"
+			c.Added, _ = strconv.Atoi(f[0])
+			c.Removed, _ = strconv.Atoi(f[1])
+		}
+	}
+	return changes, nil
+}
+
+// deltas returns what changed from one tree to another, and refuses paths that no checkout of pawl's may write.
+func (r *Repo) deltas(ctx context.Context, from, to string) ([]delta, error) {
+	if from == to {
+		return nil, nil
+	}
+	out, err := r.diffTree(ctx, from, to, "--raw", "--no-abbrev")
+	if err != nil {
+		return nil, err
+	}
+	var ds []delta
+	for i := 0; i+1 < len(out); i += 2 {
+		f := strings.Fields(strings.TrimPrefix(out[i], ":"))
+		if len(f) != 5 {
+			return nil, pawl.Fail(pawl.CodeIO, "git.failed", "diff-tree")
+		}
+		d := delta{path: out[i+1]}
+		if f[0] != "000000" {
+			d.old = node{f[0], f[2]}
+		}
+		if f[1] != "000000" {
+			d.new = node{f[1], f[3]}
+		}
+		if !safePath(d.path) {
+			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(d.path))
+		}
+		ds = append(ds, d)
+	}
+	return ds, nil
+}
+
+// diffTree runs diff-tree and splits its records.
+func (r *Repo) diffTree(ctx context.Context, from, to string, format ...string) ([]string, error) {
+	args, err := r.diffArgs(ctx, from, to, append(format, "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := r.withoutTree("", args...).run(ctx)
+	if err != nil {
+		return nil, r.missing(ctx, err, from, to)
+	}
+	return fields(string(out)), nil
+}
+
+func (r *Repo) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
+	for _, id := range []*string{&from, &to} {
+		if *id == "" {
+			empty, err := r.emptyTree(ctx)
+			if err != nil {
+				return nil, err
+			}
+			*id = empty
+		}
+		if !validID(*id) {
+			return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", *id)
+		}
+	}
+	args := []string{"diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv"}
+	return append(append(args, format...), from, to), nil
+}
+
+// missing says so where a failure comes from an object that is not there, which is what a pruned or partial repository
+// looks like.
+func (r *Repo) missing(ctx context.Context, cause error, ids ...string) error {
+	for _, id := range ids {
+		if !validID(id) {
+			continue
+		}
+		_, status, err := callWith(r.withoutTree("", "cat-file", "-e", id), 1, 128).run(ctx)
+		if err == nil && status != 0 {
+			return pawl.Fail(pawl.CodeRepository, "git.object_missing", id).Because(cause)
+		}
+	}
+	return cause
+}
+
+// Patch returns the unified diff from one tree to another, for people to read. Binary files are named only. At most limit
+// bytes are returned; cut says that there was more.
+func (r *Repo) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
+	args, err := r.diffArgs(ctx, from, to, "-p", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")
+	if err != nil {
+		return "", false, err
+	}
+	out := &capped{limit: limit}
+	c := r.withoutTree("", args...)
+	c.stdout = out
+	if _, _, err := c.run(ctx); err != nil {
+		return "", false, r.missing(ctx, err, from, to)
+	}
+	return out.String(), out.over, nil
+}
+
+// safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's. Git
+// itself refuses most of these; a tree can be made without git.
+func safePath(path string) bool {
+	for i, part := range strings.Split(path, "/") {
+		switch {
+		case part == "" || part == "." || part == ".." || !filepath.IsLocal(part):
+			return false
+		case strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1"):
+			return false
+		case i == 0 && strings.EqualFold(part, ".pawl"):
+			return false
+		}
+	}
+	return true
+}
+
+// ResolveTree returns the tree of a commit, or the id itself when it is a tree.
+func (r *Repo) ResolveTree(ctx context.Context, id string) (string, error) {
+	if !validID(id) {
+		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
+	}
+	out, status, err := callWith(r.withoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}"), 1, 128).run(ctx)
+	if err != nil {
+		return "", err
+	}
+	if status != 0 {
+		return "", pawl.Fail(pawl.CodeRepository, "git.object_missing", id)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

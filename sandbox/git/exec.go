@@ -1,0 +1,204 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+)
+
+const (
+	callTimeout = 2 * time.Minute
+	callGrace   = 500 * time.Millisecond
+	outputLimit = 256 << 20
+	stderrLimit = 16 << 10
+)
+
+// hardening is the configuration that the environment injects into every call. It outranks the files of any repository.
+// Keys that only the user's directory could set are here as well, because plumbing calls read that directory.
+var hardening = [][2]string{
+	{"core.fsmonitor", "false"},
+	{"core.hooksPath", os.DevNull},
+	{"core.attributesFile", os.DevNull},
+	{"core.excludesFile", os.DevNull},
+	{"core.pager", "cat"},
+	{"core.editor", "false"},
+	{"core.askPass", "false"},
+	{"core.sshCommand", "false"},
+	{"core.alternateRefsCommand", "false"},
+	{"credential.helper", ""},
+	{"protocol.allow", "never"},
+	{"safe.bareRepository", "explicit"},
+	{"diff.ignoreSubmodules", "all"},
+	{"submodule.recurse", "false"},
+	{"commit.gpgSign", "false"},
+	{"tag.gpgSign", "false"},
+	{"log.showSignature", "false"},
+	{"gpg.program", "false"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+	{"core.untrackedCache", "false"},
+	{"core.splitIndex", "false"},
+	{"core.sparseCheckout", "false"},
+	{"core.autocrlf", "false"},
+	{"core.eol", "lf"},
+	{"core.safecrlf", "false"},
+	{"core.quotePath", "false"},
+	{"core.protectHFS", "true"},
+	{"core.protectNTFS", "true"},
+	{"core.commitGraph", "false"},
+	{"core.useReplaceRefs", "false"},
+	{"core.fsync", "committed"},
+	{"core.fsyncMethod", "batch"},
+	{"worktree.guessRemote", "false"},
+}
+
+// call is one run of git.
+type call struct {
+	args  []string
+	env   []string // of the repository: Repo.shadowEnv or Repo.userEnv
+	dir   string
+	stdin io.Reader
+	// stdout receives the output instead of the result.
+	stdout io.Writer
+	// answers are the exit statuses besides 0 that are answers rather than failures.
+	answers []int
+}
+
+type heldKey struct{}
+
+type stepKey struct{}
+
+// Trace returns a context under which step is called before every boundary that a crash could fall on: each git call, and
+// each change to files, references and the index that pawl makes itself. Tests stop the process there.
+func Trace(ctx context.Context, step func(name string)) context.Context {
+	return context.WithValue(ctx, stepKey{}, step)
+}
+
+// Step marks a boundary for Trace.
+func Step(ctx context.Context, name string) {
+	if step, ok := ctx.Value(stepKey{}).(func(string)); ok {
+		step(name)
+	}
+}
+
+// run starts git, waits for it and returns its output and exit status. It is the only function that starts a process. The
+// process and its children end with the context, with this process (where the system can do that) or after callTimeout.
+func (c call) run(ctx context.Context) (out []byte, status int, err error) {
+	Step(ctx, "git "+c.args[0])
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, 0, pawl.Fail(pawl.CodeEnvironment, "git.missing").Because(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(limited, program, c.args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
+	cmd.WaitDelay = callGrace
+	stdout, stderr := &capped{limit: outputLimit}, &capped{limit: stderrLimit}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if c.stdout != nil {
+		cmd.Stdout = c.stdout
+	}
+	held, _ := ctx.Value(heldKey{}).(*os.File)
+	err = start(cmd, held)
+	switch {
+	case err == nil:
+		if stdout.over {
+			return nil, 0, pawl.Fail(pawl.CodeIO, "git.output_limit", c.args[0])
+		}
+		return stdout.Bytes(), 0, nil
+	case ctx.Err() != nil:
+		return nil, 0, pawl.Fail(pawl.CodeCanceled, "git.canceled", c.args[0]).Because(ctx.Err())
+	case limited.Err() != nil:
+		return nil, 0, pawl.Fail(pawl.CodeTimeout, "git.timeout", c.args[0], callTimeout)
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, 0, pawl.Fail(pawl.CodeIO, "git.not_started", c.args[0]).Because(err)
+	}
+	for _, a := range c.answers {
+		if exit.ExitCode() == a {
+			return stdout.Bytes(), a, nil
+		}
+	}
+	return nil, exit.ExitCode(), failure(c.args[0], exit, stderr.String())
+}
+
+// failure turns what git said into an error. Only conditions of the machine are recognised by their text, which is the
+// C library's and in English under LC_ALL=C; everything else is decided by asking again, never by wording.
+func failure(verb string, exit *exec.ExitError, stderr string) error {
+	said := errors.New(strings.ToValidUTF8(strings.TrimSpace(stderr), "�"))
+	switch {
+	case strings.Contains(stderr, "No space left on device"), strings.Contains(stderr, "Disk quota exceeded"):
+		return pawl.Fail(pawl.CodeDiskFull, "git.disk_full").Because(said)
+	case strings.Contains(stderr, "Read-only file system"):
+		return pawl.Fail(pawl.CodeReadOnly, "git.read_only").Because(said)
+	}
+	if stderr == "" {
+		said = exit
+	}
+	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(said)
+}
+
+// capped keeps the first limit bytes and drains the rest.
+type capped struct {
+	bytes.Buffer
+	limit int
+	over  bool
+}
+
+// Write never fails, so that git is not killed by a full pipe.
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.limit - c.Len()
+	if len(p) <= room {
+		return c.Buffer.Write(p)
+	}
+	c.over = true
+	c.Buffer.Write(p[:max(room, 0)])
+	return len(p), nil
+}
+
+// bareEnv is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
+// Extra configuration follows the hardening and so can override it.
+func bareEnv(extra ...[2]string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"),
+		"TMPDIR=" + os.TempDir(),
+		"HOME=" + os.DevNull,
+		"XDG_CONFIG_HOME=" + os.DevNull,
+		"LC_ALL=C",
+		"TZ=UTC",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=false",
+		"SSH_ASKPASS=false",
+		"GIT_EDITOR=false",
+		"GIT_PAGER=cat",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none",
+		"GIT_LITERAL_PATHSPECS=1",
+		"GIT_ADVICE=0",
+	}
+	if root := os.Getenv("SYSTEMROOT"); root != "" {
+		env = append(env, "SYSTEMROOT="+root)
+	}
+	pairs := append(append([][2]string{}, hardening...), extra...)
+	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(pairs)))
+	for i, p := range pairs {
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+p[0], "GIT_CONFIG_VALUE_"+n+"="+p[1])
+	}
+	return env
+}

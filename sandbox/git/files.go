@@ -1,0 +1,417 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's object ids, not a protection
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"pawl"
+)
+
+// modeDir and modeOther are what a tree of git's never says of a path: a folder, and anything that is not a file, a
+// symbolic link or a folder.
+const (
+	modeDir   = "040000"
+	modeOther = "other"
+)
+
+// longestLink bounds the target of a symbolic link.
+const longestLink = 64 << 10
+
+// disk changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
+// reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside it either.
+type disk struct {
+	repo *Repo
+	root *os.Root
+}
+
+// openDisk opens the tree for changes. The caller closes it.
+func (r *Repo) openDisk() (*disk, error) {
+	root, err := os.OpenRoot(r.workspace)
+	if err != nil {
+		return nil, ioError("git.files", err)
+	}
+	return &disk{repo: r, root: root}, nil
+}
+
+func (d *disk) close() { d.root.Close() }
+
+// at is a path of the tree as seen from the workspace.
+func (d *disk) at(p string) string { return path.Join(d.repo.rel, p) }
+
+// stage is the folder in which new contents are collected before they take their places: on the same file system, outside
+// the tree, and swept before each use.
+func (r *Repo) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.index)) }
+
+// stageRel is the staging folder as seen from the workspace.
+func (d *disk) stageRel() string {
+	return path.Join(".pawl", "git", "tmp", filepath.Base(d.repo.index))
+}
+
+// lstat looks at a path of the tree without following anything. A path below something that is not a folder is not there.
+func (d *disk) lstat(p string) (fs.FileInfo, error) {
+	for i, c := range p {
+		if c != '/' {
+			continue
+		}
+		info, err := d.root.Lstat(d.at(p[:i]))
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			return nil, fs.ErrNotExist
+		}
+	}
+	return d.root.Lstat(d.at(p))
+}
+
+// node says what is at a path, in git's terms.
+func (d *disk) node(p string) (node, error) {
+	info, err := d.lstat(p)
+	if gone(err) {
+		return node{}, nil
+	}
+	if err != nil {
+		return node{}, ioError("git.files", err)
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return node{mode: modeDir}, nil
+	case mode&fs.ModeSymlink != 0:
+		target, err := d.root.Readlink(d.at(p))
+		if err != nil {
+			return node{}, ioError("git.files", err)
+		}
+		id, err := d.blobID(int64(len(target)), strings.NewReader(target))
+		return node{modeLink, id}, err
+	case mode.IsRegular():
+		f, err := d.root.Open(d.at(p))
+		if err != nil {
+			return node{}, ioError("git.files", err)
+		}
+		defer f.Close()
+		id, err := d.blobID(info.Size(), f)
+		if mode&0o100 != 0 {
+			return node{modeExec, id}, err
+		}
+		return node{modeFile, id}, err
+	}
+	return node{mode: modeOther}, nil
+}
+
+// blobID is the id that git gives to a content of a size.
+func (d *disk) blobID(size int64, content io.Reader) (string, error) {
+	var h hash.Hash = sha1.New() //nolint:gosec // as above
+	if d.repo.config.format == "sha256" {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", size)
+	if _, err := io.Copy(h, content); err != nil {
+		return "", ioError("git.files", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// put makes every delta's path what its new side says. Contents are all fetched before the first file changes; then files
+// that go are removed, and those that come replace what was there in one step each, so that at any moment each file is the
+// old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left as they are: nested
+// repositories that are not empty, and whatever is no longer what the old side says, because somebody changed it just now.
+func (d *disk) put(ctx context.Context, todo []delta, want meta) (left []string, err error) {
+	if len(todo) == 0 {
+		return nil, nil
+	}
+	defer d.root.RemoveAll(d.stageRel()) //nolint:errcheck // swept before the next use
+	if err := d.fetch(ctx, todo, want); err != nil {
+		return nil, err
+	}
+	left, err = d.removeOld(ctx, todo)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range todo {
+		if t.new.absent() {
+			continue
+		}
+		Step(ctx, "write file")
+		same, err := d.unchanged(t)
+		if err == nil && same {
+			err = d.place(t, d.staged(i), want)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			left = append(left, t.path)
+		}
+	}
+	return left, nil
+}
+
+// removeOld removes what goes, deepest first, and the folders that this empties.
+func (d *disk) removeOld(ctx context.Context, todo []delta) (left []string, err error) {
+	parents := map[string]bool{}
+	for i := len(todo) - 1; i >= 0; i-- {
+		t := todo[i]
+		if !t.new.absent() {
+			continue
+		}
+		Step(ctx, "remove file")
+		same, err := d.unchanged(t)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			left = append(left, t.path)
+			continue
+		}
+		err = d.root.Remove(d.at(t.path))
+		switch {
+		case err == nil || gone(err):
+		case t.old.mode == modeNested:
+			left = append(left, t.path) // its insides are not ours
+			continue
+		default:
+			return nil, ioError("git.files", err)
+		}
+		for p := path.Dir(t.path); p != "."; p = path.Dir(p) {
+			parents[p] = true
+		}
+	}
+	return left, d.removeEmpty(parents)
+}
+
+// unchanged reports whether a path is what the old side of its delta says, or already what the new side says. A folder is
+// taken for nothing: if it holds something, it cannot be replaced.
+func (d *disk) unchanged(t delta) (bool, error) {
+	there, err := d.node(t.path)
+	if err != nil {
+		return false, err
+	}
+	if there.mode == modeDir {
+		return t.old.absent() || t.old.mode == modeNested, nil
+	}
+	return there == t.old || there == t.new || there.absent(), nil
+}
+
+// removeEmpty removes those of the folders that are empty, deepest first.
+func (d *disk) removeEmpty(dirs map[string]bool) error {
+	for _, p := range deepestFirst(dirs) {
+		info, err := d.lstat(p)
+		if gone(err) || err == nil && !info.IsDir() {
+			continue
+		}
+		if err != nil {
+			return ioError("git.files", err)
+		}
+		_ = d.root.Remove(d.at(p)) // a folder that holds something stays
+	}
+	return nil
+}
+
+func deepestFirst(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for p := range set {
+		out = append(out, p)
+	}
+	sort.Sort(sort.Reverse(sort.StringSlice(out)))
+	return out
+}
+
+// place moves one new file to where it belongs.
+func (d *disk) place(t delta, staged string, want meta) error {
+	if err := d.makeParents(t.path); err != nil {
+		return err
+	}
+	to := d.at(t.path)
+	info, err := d.root.Lstat(to)
+	if err != nil && !gone(err) {
+		return ioError("git.files", err)
+	}
+	if info != nil && info.IsDir() {
+		if t.new.mode == modeNested {
+			return nil
+		}
+		if err := d.root.Remove(to); err != nil {
+			return pawl.Fail(pawl.CodeConflict, "git.in_the_way", strconv.Quote(t.path)).Because(err)
+		}
+		info = nil
+	}
+	if info != nil && info.Mode().IsRegular() && t.new.mode != modeLink {
+		// A private file stays private: what it was recorded with counts first, then what it has now.
+		if _, known := want.perm(t.path, t.new.mode == modeExec); !known {
+			if err := d.root.Chmod(staged, withExec(info.Mode().Perm(), t.new.mode == modeExec)); err != nil {
+				return ioError("git.files", err)
+			}
+		}
+	}
+	if t.new.mode == modeNested {
+		err = d.root.Mkdir(to, 0o777)
+	} else {
+		err = d.root.Rename(staged, to)
+	}
+	if err != nil {
+		return ioError("git.files", err)
+	}
+	return nil
+}
+
+// makeParents makes the folders above a path. What stands there and is no folder is in the way, and stays.
+func (d *disk) makeParents(p string) error {
+	for i, c := range p {
+		if c != '/' {
+			continue
+		}
+		dir := d.at(p[:i])
+		info, err := d.root.Lstat(dir)
+		if gone(err) {
+			err = d.root.Mkdir(dir, 0o777)
+			info = nil
+		}
+		if err != nil {
+			return ioError("git.files", err)
+		}
+		if info != nil && !info.IsDir() {
+			return pawl.Fail(pawl.CodeConflict, "git.in_the_way", strconv.Quote(p[:i]))
+		}
+	}
+	return nil
+}
+
+// withExec sets the executable bits where reading is allowed, or clears them all.
+func withExec(perm fs.FileMode, exec bool) fs.FileMode {
+	if !exec {
+		return perm &^ 0o111
+	}
+	if perm&0o111 == 0 {
+		perm |= perm & 0o444 >> 2
+	}
+	return perm | 0o100
+}
+
+// staged is where the new side of the i-th delta waits.
+func (d *disk) staged(i int) string { return path.Join(d.stageRel(), strconv.Itoa(i)) }
+
+// fetch makes each new file in the staging folder, with the permissions that it was recorded with, or the usual ones.
+func (d *disk) fetch(ctx context.Context, todo []delta, want meta) error {
+	if err := d.root.RemoveAll(d.stageRel()); err != nil {
+		return ioError("git.files", err)
+	}
+	if err := d.root.MkdirAll(d.stageRel(), 0o700); err != nil {
+		return ioError("git.files", err)
+	}
+	var ids []string
+	var which []int
+	for i, t := range todo {
+		if !t.new.absent() && t.new.mode != modeNested {
+			ids, which = append(ids, t.new.id), append(which, i)
+		}
+	}
+	return d.repo.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+		return d.stash(which[n], todo[which[n]], size, content, want)
+	})
+}
+
+// stash makes one new file.
+func (d *disk) stash(i int, t delta, size int64, content io.Reader, want meta) error {
+	if t.new.mode == modeLink {
+		target, err := io.ReadAll(io.LimitReader(content, min(size, longestLink)))
+		if err == nil && int64(len(target)) != size {
+			return pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(t.path))
+		}
+		if err == nil {
+			err = d.root.Symlink(string(target), d.staged(i))
+		}
+		if err != nil {
+			return ioError("git.files", err)
+		}
+		return nil
+	}
+	exec, create := t.new.mode == modeExec, fs.FileMode(0o666)
+	if exec {
+		create = 0o777
+	}
+	f, err := d.root.OpenFile(d.staged(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, create)
+	if err != nil {
+		return ioError("git.files", err)
+	}
+	_, err = io.CopyN(f, content, size)
+	if perm, known := want.perm(t.path, exec); known {
+		err = errors.Join(err, f.Chmod(withExec(perm, exec)))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return ioError("git.files", err)
+	}
+	return nil
+}
+
+// blobs streams the contents of objects to sink, in order, with their place in ids.
+func (r *Repo) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	reader, writer := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := readBlobs(bufio.NewReaderSize(reader, 64<<10), ids, sink)
+		reader.CloseWithError(err)
+		done <- err
+	}()
+	c := r.withoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
+	c.stdout = writer
+	_, _, err := c.run(ctx)
+	writer.CloseWithError(io.ErrUnexpectedEOF)
+	sunk := <-done
+	var e *pawl.Error
+	if errors.As(sunk, &e) {
+		return sunk
+	}
+	if err != nil {
+		return err
+	}
+	if sunk != nil {
+		return pawl.Fail(pawl.CodeIO, "git.failed", "cat-file").Because(sunk)
+	}
+	return nil
+}
+
+func readBlobs(in *bufio.Reader, ids []string, sink func(int, int64, io.Reader) error) error {
+	for n, id := range ids {
+		head, err := in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		f := strings.Fields(head)
+		if len(f) != 3 || f[0] != id || f[1] != "blob" {
+			return pawl.Fail(pawl.CodeRepository, "git.object_missing", id)
+		}
+		size, err := strconv.ParseInt(f[2], 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := sink(n, size, in); err != nil {
+			return err
+		}
+		if _, err := in.Discard(1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package git
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// meta is what a git tree cannot say of a folder: permissions beyond the executable bit, and empty folders. It is kept
+// beside the object store under the tree's id, as it was when that tree was first seen.
+type meta struct {
+	known bool
+	plain fs.FileMode            // permissions of most files
+	exec  fs.FileMode            // permissions of most executable files
+	modes map[string]fs.FileMode // permissions that differ from those
+	empty map[string]bool        // folders that hold nothing
+}
+
+// perm is the permission that a file had; ok is false when it is not known.
+func (m meta) perm(path string, exec bool) (perm fs.FileMode, ok bool) {
+	if !m.known {
+		return 0, false
+	}
+	if perm, ok := m.modes[path]; ok {
+		return perm, true
+	}
+	if exec {
+		return m.exec, m.exec != 0
+	}
+	return m.plain, m.plain != 0
+}
+
+func (r *Repo) metaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
+
+// remember keeps the meta of a tree that is seen for the first time.
+func (r *Repo) remember(tree string, ignored []string) error {
+	path := r.metaFile(tree)
+	if exists(path) {
+		return nil
+	}
+	m, err := r.look(ignored)
+	if err != nil {
+		return ioError("git.snapshot", err)
+	}
+	f, err := os.CreateTemp(r.State("tmp"), "meta-*")
+	if err != nil {
+		return ioError("git.snapshot", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(m.String())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return ioError("git.snapshot", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return ioError("git.snapshot", err)
+	}
+	return nil
+}
+
+// look walks the tree. Ignored files and folders and nested repositories are not looked into. What vanishes meanwhile is
+// not there; what cannot be read is left out, because its content, if recorded, has already been refused.
+func (r *Repo) look(ignored []string) (meta, error) {
+	skip := make(map[string]bool, len(ignored))
+	for _, path := range ignored {
+		skip[strings.TrimSuffix(path, "/")] = true
+	}
+	w := walker{tree: r.tree, skip: skip, perms: map[string]fs.FileMode{}, empty: map[string]bool{}}
+	if err := w.dir(""); err != nil {
+		return meta{}, err
+	}
+	return w.meta(), nil
+}
+
+type walker struct {
+	tree  string
+	skip  map[string]bool
+	perms map[string]fs.FileMode
+	empty map[string]bool
+}
+
+func (w *walker) dir(rel string) error {
+	entries, err := os.ReadDir(filepath.Join(w.tree, filepath.FromSlash(rel)))
+	if err != nil {
+		if rel != "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+			return nil
+		}
+		return err
+	}
+	if len(entries) == 0 && rel != "" {
+		w.empty[rel] = true
+	}
+	if rel != "" {
+		for _, e := range entries {
+			if e.Name() == ".git" {
+				return nil
+			}
+		}
+	}
+	for _, e := range entries {
+		path := e.Name()
+		if rel != "" {
+			path = rel + "/" + path
+		} else if path == ".git" || path == ".pawl" {
+			continue
+		}
+		switch {
+		case w.skip[path]:
+		case e.IsDir():
+			if err := w.dir(path); err != nil {
+				return err
+			}
+		case e.Type().IsRegular():
+			if info, err := e.Info(); err == nil {
+				w.perms[path] = info.Mode().Perm()
+			}
+		}
+	}
+	return nil
+}
+
+// meta reduces the permissions to the two usual ones and the exceptions.
+func (w *walker) meta() meta {
+	count := map[fs.FileMode]int{}
+	for _, perm := range w.perms {
+		count[perm]++
+	}
+	m := meta{known: true, modes: map[string]fs.FileMode{}, empty: w.empty}
+	for perm, n := range count {
+		usual := &m.plain
+		if perm&0o100 != 0 {
+			usual = &m.exec
+		}
+		if n > count[*usual] || n == count[*usual] && perm > *usual {
+			*usual = perm
+		}
+	}
+	for path, perm := range w.perms {
+		if perm != m.plain && perm != m.exec {
+			m.modes[path] = perm
+		}
+	}
+	return m
+}
+
+// String is the stored form: records that end with NUL, each a letter and its arguments.
+func (m meta) String() string {
+	records := []string{"f " + octal(m.plain), "x " + octal(m.exec)}
+	for path, perm := range m.modes {
+		records = append(records, "m "+octal(perm)+" "+path)
+	}
+	for path := range m.empty {
+		records = append(records, "d "+path)
+	}
+	sort.Strings(records)
+	return strings.Join(records, "\x00") + "\x00"
+}
+
+func octal(m fs.FileMode) string { return strconv.FormatUint(uint64(m), 8) }
+
+// recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by it.
+func (r *Repo) recall(tree string) meta {
+	raw, err := os.ReadFile(r.metaFile(tree))
+	if err != nil {
+		return meta{}
+	}
+	m := meta{known: true, modes: map[string]fs.FileMode{}, empty: map[string]bool{}}
+	for _, record := range fields(string(raw)) {
+		kind, rest, _ := strings.Cut(record, " ")
+		first, path, _ := strings.Cut(rest, " ")
+		perm, err := strconv.ParseUint(first, 8, 9)
+		switch {
+		case kind == "d":
+			m.empty[rest] = true
+		case err != nil:
+			return meta{}
+		case kind == "f":
+			m.plain = fs.FileMode(perm)
+		case kind == "x":
+			m.exec = fs.FileMode(perm)
+		case kind == "m":
+			m.modes[path] = fs.FileMode(perm)
+		}
+	}
+	return m
+}

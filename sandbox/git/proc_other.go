@@ -1,0 +1,11 @@
+//go:build !unix
+
+package git
+
+import (
+	"os"
+	"os/exec"
+)
+
+// start runs cmd. The system has neither process groups nor inheritable locks.
+func start(cmd *exec.Cmd, _ *os.File) error { return cmd.Run() }

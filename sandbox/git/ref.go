@@ -1,0 +1,203 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+)
+
+// Ref is a reference as it stands.
+type Ref struct {
+	Name string // in full, "refs/…"
+	ID   string // of the object that it names
+	// At is when the commit was made; the zero time for references to other objects.
+	At time.Time
+}
+
+// private is where pawl's references live: git neither shows nor fetches nor checks them out by itself.
+const private = "refs/pawl/"
+
+// PrivateRef returns the full name of a reference of pawl's.
+func PrivateRef(name string) string { return private + name }
+
+// BranchRef returns the full name of a branch.
+func BranchRef(name string) string { return "refs/heads/" + name }
+
+// validID reports whether s is an object id in full. Only such strings reach git as revisions, so none is taken for an
+// option or an expression.
+func validID(s string) bool {
+	if len(s) != 40 && len(s) != 64 {
+		return false
+	}
+	return strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// Ref returns the object that a reference names, "" when there is no such reference. The name is taken as it is, never
+// searched for.
+func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
+	if err := r.checkRef(ctx, name); err != nil {
+		return "", err
+	}
+	out, _, err := callWith(r.plumbing("", "show-ref", "--verify", "--hash", "--", name), 1, 128).run(ctx)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func callWith(c call, answers ...int) call { c.answers = answers; return c }
+
+// checkRef refuses names that git would refuse, before they are used to look something up.
+func (r *Repo) checkRef(ctx context.Context, name string) error {
+	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") {
+		return nil // made by pawl; update-ref judges what is left
+	}
+	_, status, err := callWith(r.withoutTree("", "check-ref-format", name), 1).run(ctx)
+	if err == nil && status != 0 {
+		return pawl.Fail(pawl.CodeInvalid, "git.bad_ref", name)
+	}
+	return err
+}
+
+// SetRef makes a reference name the object id, if it now names old; an empty old means that there must be no such
+// reference. It fails with CodeConflict when the reference is something else by then. The change is durable.
+func (r *Repo) SetRef(ctx context.Context, name, id, old, why string) error {
+	if !validID(id) {
+		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
+	}
+	return r.updateRef(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.orZero(old))
+}
+
+// DeleteRef removes a reference that names old; one that is gone already is no error.
+func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
+	return r.updateRef(ctx, name, old, "update-ref", "-d", "--", name, r.orZero(old))
+}
+
+// orZero is how update-ref is told that a reference must not exist.
+func (r *Repo) orZero(id string) string {
+	if id != "" {
+		return id
+	}
+	if r.config.format == "sha256" {
+		return strings.Repeat("0", 64)
+	}
+	return strings.Repeat("0", 40)
+}
+
+// updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
+func (r *Repo) updateRef(ctx context.Context, name, old string, args ...string) error {
+	_, _, err := r.plumbing("", args...).run(ctx)
+	if err == nil {
+		return nil
+	}
+	now, readErr := r.Ref(ctx, name)
+	if readErr == nil && now != old {
+		return pawl.Fail(pawl.CodeConflict, "git.ref_moved", name).Because(err)
+	}
+	return err
+}
+
+// Refs lists the references below a prefix such as "refs/pawl/".
+func (r *Repo) Refs(ctx context.Context, prefix string) ([]Ref, error) {
+	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
+	out, _, err := r.plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		part := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
+		if len(part) != 3 {
+			continue
+		}
+		ref := Ref{Name: part[0], ID: part[1]}
+		if at, err := strconv.ParseInt(part[2], 10, 64); err == nil {
+			ref.At = time.Unix(at, 0).UTC()
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// dayLayout names the folder of references that keep one day's snapshots.
+const dayLayout = "20060102"
+
+// keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a snapshot
+// away that an undo may need. The day in its name is what Prune goes by.
+func (r *Repo) keep(ctx context.Context, tree string) error {
+	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
+	dir := r.commonDir
+	if !r.git {
+		dir = r.shadow
+	}
+	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+		return nil
+	}
+	_, _, err := r.plumbing("", "update-ref", "--", name, tree).run(ctx)
+	return err
+}
+
+// Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
+// returns them. Checkpoints and safety references go by the date of their commit, kept snapshots by the day in their name.
+// Spared are those for which spare answers true, and snapshots that some tree of this workspace still stands at.
+func (r *Repo) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
+	refs, err := r.Refs(ctx, private)
+	if err != nil {
+		return nil, err
+	}
+	standing := r.standing()
+	var old []Ref
+	var script strings.Builder
+	left := map[string]bool{}
+	for _, ref := range refs {
+		if at := age(ref); at.IsZero() || !at.Before(before) || standing[ref.ID] || spare != nil && spare(ref) {
+			left[ref.ID] = true
+			continue
+		}
+		old = append(old, ref)
+		script.WriteString("delete " + ref.Name + "\x00" + ref.ID + "\x00")
+	}
+	if len(old) == 0 {
+		return nil, nil
+	}
+	if _, _, err := r.plumbing(script.String(), "update-ref", "-z", "--stdin").run(ctx); err != nil {
+		return nil, err
+	}
+	for _, ref := range old {
+		if !left[ref.ID] {
+			os.Remove(r.metaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
+		}
+	}
+	return old, nil
+}
+
+// age is when a reference of pawl's stopped being new: the zero time where that cannot be known.
+func age(ref Ref) time.Time {
+	rest, ok := strings.CutPrefix(ref.Name, private+"trees/")
+	if !ok {
+		return ref.At
+	}
+	day, _, _ := strings.Cut(rest, "/")
+	start, err := time.Parse(dayLayout, day)
+	if err != nil {
+		return time.Time{}
+	}
+	return start.AddDate(0, 0, 1)
+}
+
+// standing is the set of trees that the last snapshots of this workspace's trees found.
+func (r *Repo) standing() map[string]bool {
+	set := map[string]bool{}
+	notes, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("index")), "*.tree"))
+	for _, note := range notes {
+		if id, ok := readLine(note, ""); ok {
+			set[id] = true
+		}
+	}
+	return set
+}

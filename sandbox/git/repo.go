@@ -1,0 +1,235 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pawl"
+)
+
+// Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in it.
+// Git says that the workspace is the top folder of a working tree of the user's repository; without it everything is kept
+// in pawl's own repository.
+type Place struct {
+	Workspace string
+	Tree      string
+	Git       bool
+}
+
+// Repo is a tree of files and the repository that remembers it. It is safe for concurrent use: what changes the tree or
+// its index takes a lock that holds across processes.
+type Repo struct {
+	workspace string
+	tree      string // folder that snapshots are taken of
+	rel       string // tree relative to workspace, with slashes; "." in place
+	git       bool
+	shadow    string // pawl's own git directory
+	index     string // pawl's own index of tree
+	gitDir    string // the user's git directory for the workspace, "" without git
+	commonDir string // the user's git directory that references and objects live in, "" without git
+	config    userConfig
+}
+
+// Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where the
+// workspace is not the top folder of a working tree, or is a bare repository, and with CodeEnvironment without git.
+func Open(ctx context.Context, p Place) (*Repo, error) {
+	workspace, err := filepath.EvalSymlinks(p.Workspace)
+	if err != nil {
+		return nil, ioError("git.open", err)
+	}
+	rel, err := filepath.Rel(p.Workspace, p.Tree)
+	if err != nil || !inside(filepath.ToSlash(rel)) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, p.Workspace)
+	}
+	r := &Repo{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git}
+	r.shadow = filepath.Join(workspace, ".pawl", "git")
+	sum := sha256.Sum256([]byte(r.rel))
+	r.index = filepath.Join(r.shadow, "index", hex.EncodeToString(sum[:8]))
+	if r.git {
+		if r.gitDir, r.commonDir, err = locate(workspace); err != nil {
+			return nil, err
+		}
+	}
+	if r.config, err = r.readConfig(ctx); err != nil {
+		return nil, err
+	}
+	if r.config.bare && r.gitDir == r.commonDir && r.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", workspace)
+	}
+	return r, r.prepare()
+}
+
+// inside reports whether a tree may stand at a path relative to the workspace: the workspace itself, or below .pawl but not
+// in pawl's own git directory.
+func inside(rel string) bool {
+	below, ok := strings.CutPrefix(rel, ".pawl/")
+	return rel == "." || ok && below != "git" && !strings.HasPrefix(below, "git/") && below != ""
+}
+
+// Top returns the top folder of the working tree that dir belongs to, without starting a process. ok is false where there
+// is none.
+func Top(dir string) (top string, ok bool) {
+	dir = filepath.Clean(dir)
+	for {
+		if _, _, err := locate(dir); err == nil {
+			return dir, true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", false
+		}
+		dir = up
+	}
+}
+
+// locate returns the git directory of a working tree's top folder, and the common directory behind it: the same one, except
+// in a linked worktree.
+func locate(top string) (gitDir, commonDir string, err error) {
+	gitDir = filepath.Join(top, ".git")
+	info, err := os.Stat(gitDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if isGitDir(top) {
+			return "", "", pawl.Fail(pawl.CodeRepository, "git.bare", top)
+		}
+		return "", "", pawl.Fail(pawl.CodeRepository, "git.not_repository", top)
+	}
+	if err != nil {
+		return "", "", ioError("git.open", err)
+	}
+	if info.Mode().IsRegular() {
+		target, ok := readLine(gitDir, "gitdir: ")
+		if !ok {
+			return "", "", pawl.Fail(pawl.CodeRepository, "git.not_repository", top)
+		}
+		gitDir = absolute(top, target)
+	}
+	commonDir = gitDir
+	if target, ok := readLine(filepath.Join(gitDir, "commondir"), ""); ok {
+		commonDir = absolute(gitDir, target)
+	}
+	if !isGitDir(commonDir) {
+		return "", "", pawl.Fail(pawl.CodeRepository, "git.not_repository", top)
+	}
+	return gitDir, commonDir, nil
+}
+
+func isGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	objects, err := os.Stat(filepath.Join(dir, "objects"))
+	return err == nil && objects.IsDir()
+}
+
+// readLine returns the single line of a small file of git's, without its prefix.
+func readLine(path, prefix string) (string, bool) {
+	raw, err := readCapped(path, 64<<10)
+	if err != nil {
+		return "", false
+	}
+	return strings.CutPrefix(strings.TrimRight(string(raw), "\r\n"), prefix)
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// InPlace reports whether the tree is the workspace itself.
+func (r *Repo) InPlace() bool { return r.rel == "." }
+
+// Git reports whether the workspace belongs to the user's repository.
+func (r *Repo) Git() bool { return r.git }
+
+// Workspace returns the same repository with the workspace for its tree.
+func (r *Repo) Workspace(ctx context.Context) (*Repo, error) {
+	return Open(ctx, Place{Workspace: r.workspace, Tree: r.workspace, Git: r.git})
+}
+
+// State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
+func (r *Repo) State(name string) string { return filepath.Join(r.shadow, name) }
+
+// shadowEnv is the environment of a call on pawl's own git directory.
+func (r *Repo) shadowEnv(tree, index string) []string {
+	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
+	if r.git {
+		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.commonDir, "objects"))
+	}
+	return env
+}
+
+// userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so
+// that no such call reads or writes the user's. Without git it is pawl's own directory.
+func (r *Repo) userEnv() []string {
+	if !r.git {
+		return r.shadowEnv(r.workspace, r.State("no-index"))
+	}
+	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.gitDir, "GIT_WORK_TREE="+r.workspace,
+		"GIT_INDEX_FILE="+r.State("no-index"))
+	return append(env, r.config.identity.env(time.Now())...)
+}
+
+// shadowRun runs git in pawl's own directory on the tree and its index.
+func (r *Repo) shadowRun(ctx context.Context, stdin string, args ...string) (string, error) {
+	out, _, err := r.on(r.index, stdin, args...).run(ctx)
+	return string(out), err
+}
+
+// on is a shadow call on the tree with any index.
+func (r *Repo) on(index, stdin string, args ...string) call {
+	return call{args: args, env: r.shadowEnv(r.tree, index), dir: r.tree, stdin: strings.NewReader(stdin)}
+}
+
+// withoutTree is a shadow call that needs no working tree: on objects alone.
+func (r *Repo) withoutTree(stdin string, args ...string) call {
+	return call{args: args, env: r.shadowEnv(r.shadow, r.State("no-index")), dir: r.shadow, stdin: strings.NewReader(stdin)}
+}
+
+// plumbing is a call on the user's git directory.
+func (r *Repo) plumbing(stdin string, args ...string) call {
+	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
+}
+
+// hold runs do under the lock of a file, which excludes every other holder in any process. It waits for the lock until the
+// context ends.
+func hold(ctx context.Context, path string, do func(context.Context) error) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return ioError("git.lock", err)
+	}
+	defer f.Close()
+	for {
+		free, err := tryLock(f)
+		if err != nil {
+			return ioError("git.lock", err)
+		}
+		if free {
+			return do(context.WithValue(ctx, heldKey{}, f))
+		}
+		select {
+		case <-ctx.Done():
+			return pawl.Fail(pawl.CodeBusy, "git.busy").Because(ctx.Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds
+// our lock knows that no git of ours is alive, and removes it.
+func (r *Repo) locked(ctx context.Context, do func(context.Context) error) error {
+	return hold(ctx, r.index+".flock", func(ctx context.Context) error {
+		if err := os.Remove(r.index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return ioError("git.lock", err)
+		}
+		return do(ctx)
+	})
+}

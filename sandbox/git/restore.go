@@ -1,0 +1,418 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"pawl"
+)
+
+// Restoration asks to bring the files of a tree back to a recorded state.
+type Restoration struct {
+	// Target is the tree to restore.
+	Target string
+	// Expect is the tree that pawl left behind. With it only what differs between Expect and Target is restored, and a file
+	// of those that is neither what Expect nor what Target says is a conflict. Empty means to restore everything.
+	Expect string
+	// Origin is the tree before the first attempt; it makes a repetition after a crash decide as that attempt did. It may be
+	// empty in a first attempt.
+	Origin string
+	// Force overwrites conflicting files. Their content is in the snapshot that is taken first.
+	Force bool
+}
+
+// Restored says what a restoration did.
+type Restored struct {
+	Before  string   // tree that was found
+	After   string   // tree that was left
+	Changed []string // paths that were written or removed
+	Kept    []string // paths that differ from the target and were left, because they are not pawl's change
+}
+
+// Restore brings the tree's files to a recorded state: contents, executable bits, symbolic links, and as far as they were
+// recorded other permissions and empty folders. It never touches .pawl, .git, the insides of nested repositories, or files
+// that the target's own ignore rules name and that were not recorded despite them. On a conflict it fails with CodeConflict,
+// naming the files, and nothing has changed. It may be repeated after a crash and then completes what is left.
+func (r *Repo) Restore(ctx context.Context, q Restoration) (done Restored, err error) {
+	err = r.locked(ctx, func(ctx context.Context) error {
+		done, err = r.restore(ctx, q)
+		return err
+	})
+	return done, err
+}
+
+func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
+	before, err := r.snapshot(ctx)
+	if err != nil {
+		return Restored{}, err
+	}
+	done := Restored{Before: before, After: before}
+	if q.Origin == "" {
+		q.Origin = before
+	}
+	d, err := r.openDisk()
+	if err != nil {
+		return done, err
+	}
+	defer d.close()
+	todo, err := r.plan(ctx, d, before, q)
+	if err != nil {
+		return done, err
+	}
+	want := r.recall(q.Target)
+	left, err := d.put(ctx, todo, want)
+	if err != nil {
+		return done, err
+	}
+	if err := d.restoreMeta(q, want, r.recall(base(q)), todo); err != nil {
+		return done, err
+	}
+	if done.After, err = r.snapshot(ctx); err != nil {
+		return done, err
+	}
+	for _, t := range todo {
+		done.Changed = append(done.Changed, t.path)
+	}
+	return r.judge(ctx, done, q, left)
+}
+
+// Pending lists the paths that a restoration has still to change. Empty means that it is done.
+func (r *Repo) Pending(ctx context.Context, q Restoration) (paths []string, err error) {
+	err = r.locked(ctx, func(ctx context.Context) error {
+		before, err := r.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		if q.Origin == "" {
+			q.Origin = before
+		}
+		d, err := r.openDisk()
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		todo, err := r.plan(ctx, d, before, q)
+		for _, t := range todo {
+			paths = append(paths, t.path)
+		}
+		return err
+	})
+	return paths, err
+}
+
+// base is the state that the restoration starts from, as far as it decides what is pawl's change.
+func base(q Restoration) string {
+	if q.Expect != "" {
+		return q.Expect
+	}
+	return q.Origin
+}
+
+// plan decides which paths are to change, from before.
+func (r *Repo) plan(ctx context.Context, d *disk, before string, q Restoration) ([]delta, error) {
+	wanted, err := r.deltas(ctx, before, q.Target)
+	if err != nil {
+		return nil, err
+	}
+	var conflicts []string
+	if q.Expect != "" {
+		wanted, conflicts, err = r.ours(ctx, wanted, before, q)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if wanted, err = r.spareIgnored(ctx, wanted, q); err != nil {
+		return nil, err
+	}
+	blocked, err := d.blocked(wanted)
+	if err != nil {
+		return nil, err
+	}
+	if conflicts = append(conflicts, blocked...); len(conflicts) > 0 {
+		return nil, pawl.Fail(pawl.CodeConflict, "git.conflict", Listing(conflicts))
+	}
+	return wanted, nil
+}
+
+// ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else has
+// changed as well.
+func (r *Repo) ours(ctx context.Context, wanted []delta, before string, q Restoration) (mine []delta, conflicts []string, err error) {
+	change, err := r.deltas(ctx, q.Expect, q.Target)
+	if err != nil {
+		return nil, nil, err
+	}
+	expected := make(map[string]node, len(change))
+	for _, c := range change {
+		expected[c.path] = c.old
+	}
+	for _, w := range wanted {
+		switch old, known := expected[w.path]; {
+		case !known:
+		case old == w.old || q.Force:
+			mine = append(mine, w)
+		default:
+			conflicts = append(conflicts, w.path)
+		}
+	}
+	return mine, conflicts, nil
+}
+
+// spareIgnored takes back the removal of files that were recorded only because an ignore pattern was gone for a while: under
+// the target's rules they are the user's, and the target could not have recorded them. Both sets of rules come from trees,
+// not from the disk, so that a repetition decides alike.
+func (r *Repo) spareIgnored(ctx context.Context, wanted []delta, q Restoration) ([]delta, error) {
+	var going []string
+	for _, w := range wanted {
+		if w.new.absent() {
+			going = append(going, w.path)
+		}
+	}
+	if len(going) == 0 {
+		return wanted, nil
+	}
+	rules, err := r.deltas(ctx, base(q), q.Target)
+	if err != nil {
+		return nil, err
+	}
+	changed := false
+	for _, d := range rules {
+		changed = changed || path.Base(d.path) == ".gitignore"
+	}
+	if !changed {
+		return wanted, nil
+	}
+	now, err := r.ignoredBy(ctx, q.Target, going)
+	if err != nil {
+		return nil, err
+	}
+	then, err := r.ignoredBy(ctx, base(q), going)
+	if err != nil {
+		return nil, err
+	}
+	kept := wanted[:0]
+	for _, w := range wanted {
+		if !w.new.absent() || !now[w.path] || then[w.path] {
+			kept = append(kept, w)
+		}
+	}
+	return kept, nil
+}
+
+// ignoredBy says which paths the ignore files of a tree would ignore.
+func (r *Repo) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
+	out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).run(ctx)
+	if err != nil {
+		return nil, r.missing(ctx, err, tree)
+	}
+	dir, err := os.MkdirTemp(r.State("tmp"), "rules-*")
+	if err != nil {
+		return nil, ioError("git.restore", err)
+	}
+	defer os.RemoveAll(dir)
+	var ids, names []string
+	for _, line := range fields(string(out)) {
+		head, name, _ := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if path.Base(name) == ".gitignore" && len(f) == 3 && f[0] != modeLink && safePath(name) {
+			ids, names = append(ids, f[2]), append(names, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	err = r.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+		raw := make([]byte, size)
+		_, err := io.ReadFull(content, raw)
+		return errors.Join(err, os.MkdirAll(filepath.Dir(names[n]), 0o700), os.WriteFile(names[n], raw, 0o600))
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := call{
+		args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, env: r.shadowEnv(dir, r.State("no-index")), dir: dir,
+		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), answers: []int{1},
+	}
+	out, _, err = c.run(ctx)
+	ignored := map[string]bool{}
+	for _, p := range fields(string(out)) {
+		ignored[p] = true
+	}
+	return ignored, err
+}
+
+// blocked names what stands where something is to be written and is not ours to remove: a file that was not recorded, or a
+// folder with such files.
+func (d *disk) blocked(todo []delta) ([]string, error) {
+	going := make(map[string]bool, len(todo))
+	for _, t := range todo {
+		if !t.old.absent() {
+			going[t.path] = true
+		}
+	}
+	found := map[string]bool{}
+	for _, t := range todo {
+		if t.new.absent() {
+			continue
+		}
+		for p := path.Dir(t.path); p != "."; p = path.Dir(p) {
+			if info, err := d.lstat(p); err == nil && !info.IsDir() && !going[p] {
+				found[p] = true
+			}
+		}
+		info, err := d.lstat(t.path)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, ioError("git.restore", err)
+		}
+		switch {
+		case info.IsDir() && t.new.mode == modeNested:
+		case info.IsDir():
+			if err := d.foreign(t.path, going, found); err != nil {
+				return nil, err
+			}
+		case t.old.absent() && !going[t.path]:
+			there, err := d.node(t.path)
+			if err != nil {
+				return nil, err
+			}
+			if there != t.new {
+				found[t.path] = true
+			}
+		}
+	}
+	out := deepestFirst(found)
+	sort.Strings(out)
+	return out, nil
+}
+
+// foreign finds the files in a folder that are not going.
+func (d *disk) foreign(dir string, going, found map[string]bool) error {
+	err := fs.WalkDir(d.root.FS(), d.at(dir), func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.repo.rel), "/"); !going[rel] {
+			found[rel] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return ioError("git.restore", err)
+	}
+	return nil
+}
+
+// restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to be
+// undone, it touches only what is still as pawl left it.
+func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
+	if !want.known {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, t := range todo {
+		written[t.path] = true
+	}
+	for p := range want.empty {
+		if !safePath(p) || reserved(p) {
+			continue
+		}
+		if err := d.makeParents(p + "/"); err != nil && pawl.CodeOf(err) != pawl.CodeConflict {
+			return err
+		}
+	}
+	surplus := map[string]bool{}
+	for p := range from.empty {
+		if !want.empty[p] && safePath(p) {
+			surplus[p] = true
+		}
+	}
+	if err := d.removeEmpty(surplus); err != nil {
+		return err
+	}
+	for p := range mergeKeys(want.modes, from.modes) {
+		if written[p] || !safePath(p) {
+			continue
+		}
+		info, err := d.lstat(p)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		exec, now := info.Mode()&0o100 != 0, info.Mode().Perm()
+		perm, _ := want.perm(p, exec)
+		if left, known := from.perm(p, exec); perm == 0 || q.Expect != "" && (!known || left != now) {
+			continue
+		}
+		if perm = withExec(perm, exec); perm != now {
+			if err := d.root.Chmod(d.at(p), perm); err != nil {
+				return ioError("git.restore", err)
+			}
+		}
+	}
+	return nil
+}
+
+func mergeKeys[V any](maps ...map[string]V) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range maps {
+		for k := range m {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+// judge compares what was left with what was asked: whatever still differs must be a path that was not ours to change.
+func (r *Repo) judge(ctx context.Context, done Restored, q Restoration, left []string) (Restored, error) {
+	rest, err := r.deltas(ctx, done.After, q.Target)
+	if err != nil {
+		return done, err
+	}
+	leave := map[string]bool{}
+	for _, p := range left {
+		leave[p] = true
+	}
+	ours := map[string]bool{}
+	for _, p := range done.Changed {
+		ours[p] = !leave[p]
+	}
+	var wrong []string
+	for _, d := range rest {
+		done.Kept = append(done.Kept, d.path)
+		if ours[d.path] {
+			wrong = append(wrong, d.path)
+		}
+	}
+	for _, p := range left {
+		if !strings.Contains("\x00"+strings.Join(done.Kept, "\x00")+"\x00", "\x00"+p+"\x00") {
+			done.Kept = append(done.Kept, p)
+		}
+	}
+	if len(wrong) > 0 {
+		return done, pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing(wrong))
+	}
+	return done, nil
+}
+
+// Listing renders paths for a message: quoted, and at most twenty of them.
+func Listing(paths []string) string {
+	const most = 20
+	var b strings.Builder
+	for i, p := range paths {
+		if i == most {
+			b.WriteString(", … +" + strconv.Itoa(len(paths)-most))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(p))
+	}
+	return b.String()
+}

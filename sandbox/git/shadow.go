@@ -1,0 +1,128 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"pawl"
+)
+
+// attributes switches every conversion and every driver off, for all paths, with the highest precedence that git knows.
+// The diff driver is unset rather than false, so that text is still shown as text.
+const attributes = "* -text -crlf !eol -ident !filter !working-tree-encoding !diff !merge !export-subst\n"
+
+// prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
+func (r *Repo) prepare() error {
+	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(r.shadow, dir), 0o700); err != nil {
+			return ioError("git.prepare", err)
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if r.config.format == "sha256" {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	files := map[string]string{
+		"config":          config,
+		"info/attributes": attributes,
+		"info/exclude":    r.excludes(),
+		"HEAD":            "ref: refs/heads/pawl\n",
+	}
+	for name, content := range files {
+		if err := writeIfChanged(filepath.Join(r.shadow, name), content); err != nil {
+			return ioError("git.prepare", err)
+		}
+	}
+	return nil
+}
+
+// excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.
+func (r *Repo) excludes() string {
+	var b strings.Builder
+	for _, path := range []string{r.config.excludesFile, filepath.Join(r.commonDir, "info", "exclude")} {
+		if raw, err := readCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {
+			b.Write(raw)
+			b.WriteByte('\n')
+		}
+	}
+	b.WriteString("/.pawl\n")
+	return b.String()
+}
+
+func writeIfChanged(path, content string) error {
+	old, err := os.ReadFile(path)
+	if err == nil && string(old) == content {
+		return nil
+	}
+	return WriteFile(path, []byte(content))
+}
+
+// WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new. The folder
+// must exist.
+func WriteFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a folder durable. Systems that cannot sync a folder do it by themselves.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// readCapped reads a regular file of at most limit bytes.
+func readCapped(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, fmt.Errorf("%s is not a regular file of at most %d bytes", path, limit)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	_, err = io.Copy(&b, io.LimitReader(f, limit))
+	return b.Bytes(), err
+}
+
+// ioError classes a failure of the file system.
+func ioError(op string, err error) error {
+	code, key := pawl.CodeIO, "git.io"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code, key = pawl.CodeDiskFull, "git.disk_full"
+	case errors.Is(err, syscall.EROFS):
+		code, key = pawl.CodeReadOnly, "git.read_only"
+	}
+	return pawl.Fail(code, key).In(op).Because(err)
+}

@@ -1,0 +1,345 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pawl"
+)
+
+// largestFile is the size above which a new or changed file stops a snapshot: keeping such files would fill the object store.
+const largestFile = 512 << 20
+
+// Snapshot records the tree as it stands, tracked and untracked, and returns the id of a git tree that holds it. What
+// .gitignore, the repository's or the user's own ignore files name is not recorded, unless it was tracked; nor are .pawl,
+// .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are recorded as
+// they are, byte for byte. A reference keeps the objects until Prune removes it.
+//
+// The same content always gives the same id. A snapshot of an unchanged tree costs two git calls.
+func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
+	err = r.locked(ctx, func(ctx context.Context) error {
+		tree, err = r.snapshot(ctx)
+		return err
+	})
+	return tree, err
+}
+
+// snapshot is Snapshot under the lock of the tree. The index is a cache: when git cannot work with it, because it is damaged
+// or because objects that it names are gone, it is made afresh once.
+func (r *Repo) snapshot(ctx context.Context) (string, error) {
+	tree, err := r.record(ctx)
+	var e *pawl.Error
+	if !errors.As(err, &e) || e.Key != "git.failed" {
+		return tree, err
+	}
+	r.forget()
+	tree, again := r.record(ctx)
+	if again != nil {
+		return "", err
+	}
+	return tree, nil
+}
+
+// forget drops what is remembered of the tree between snapshots.
+func (r *Repo) forget() {
+	for _, suffix := range []string{"", ".tree", ".source"} {
+		os.Remove(r.index + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
+	}
+}
+
+func (r *Repo) record(ctx context.Context) (string, error) {
+	if err := r.seed(ctx); err != nil {
+		return "", err
+	}
+	seen, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
+	if err != nil {
+		return "", err
+	}
+	if err := r.take(ctx, seen); err != nil {
+		return "", err
+	}
+	tree, err := r.writeTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := r.keep(ctx, tree); err != nil {
+		return "", err
+	}
+	return tree, r.remember(tree, seen.ignored)
+}
+
+// writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
+// note is right until take removes it.
+func (r *Repo) writeTree(ctx context.Context) (string, error) {
+	if id, ok := readLine(r.index+".tree", ""); ok && validID(id) {
+		return id, nil
+	}
+	out, err := r.shadowRun(ctx, "", "write-tree")
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(out)
+	if err := os.WriteFile(r.index+".tree", []byte(tree), 0o600); err != nil {
+		return "", ioError("git.snapshot", err)
+	}
+	return tree, nil
+}
+
+// seen is how a tree differs from an index.
+type seen struct {
+	changed   []string // entries whose content, mode or type differs
+	gone      []string // entries without a file
+	untracked []string // files without an entry that nothing ignores
+	ignored   []string // files, and folders with a trailing slash, that an ignore pattern names
+	unmerged  bool
+}
+
+// scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's own.
+func (r *Repo) scan(ctx context.Context, index string, how ...string) (seen, error) {
+	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is used.
+	args := append([]string{"status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames"}, how...)
+	out, _, err := r.on(index, "", args...).run(ctx)
+	if err != nil {
+		return seen{}, err
+	}
+	var s seen
+	for _, line := range fields(string(out)) {
+		kind, rest, _ := strings.Cut(line, " ")
+		switch kind {
+		case "1":
+			f := strings.SplitN(rest, " ", 8)
+			if len(f) != 8 || len(f[0]) != 2 || reserved(f[7]) {
+				continue
+			}
+			switch f[0][1] {
+			case '.':
+			case 'D':
+				s.gone = append(s.gone, f[7])
+			default:
+				s.changed = append(s.changed, f[7])
+			}
+		case "u":
+			s.unmerged = true
+			if f := strings.SplitN(rest, " ", 10); len(f) == 10 {
+				s.changed = append(s.changed, f[9])
+			}
+		case "?":
+			// A trailing slash is a nested repository, which is never entered.
+			if !reserved(rest) && !strings.HasSuffix(rest, "/") {
+				s.untracked = append(s.untracked, rest)
+			}
+		case "!":
+			s.ignored = append(s.ignored, rest)
+		}
+	}
+	return s, nil
+}
+
+// reserved reports whether a path is pawl's own.
+func reserved(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first == ".pawl"
+}
+
+// take brings pawl's index to what was seen in the tree.
+func (r *Repo) take(ctx context.Context, s seen) error {
+	if len(s.gone)+len(s.changed)+len(s.untracked) == 0 {
+		return nil
+	}
+	if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioError("git.snapshot", err)
+	}
+	if len(s.gone) > 0 {
+		// Without a look at the disk: there, something else may stand in the way by now, such as a symbolic link.
+		if err := r.edit(ctx, r.index, r.removals(s.gone)); err != nil {
+			return err
+		}
+	}
+	var names strings.Builder
+	for _, path := range append(s.changed, s.untracked...) {
+		info, err := os.Lstat(filepath.Join(r.tree, filepath.FromSlash(path)))
+		if err == nil && info.Size() > largestFile && info.Mode().IsRegular() {
+			return pawl.Fail(pawl.CodeRepository, "git.too_large", strconv.Quote(path), largestFile>>20)
+		}
+		if err == nil && info.Mode().IsRegular() && !readable(filepath.Join(r.tree, filepath.FromSlash(path))) {
+			return pawl.Fail(pawl.CodeIO, "git.unreadable", strconv.Quote(path))
+		}
+		names.WriteString(path + "\x00")
+	}
+	_, err := r.shadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	return err
+}
+
+func readable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	f.Close()
+	return true
+}
+
+// removals is an edit that removes entries.
+func (r *Repo) removals(paths []string) string {
+	var b strings.Builder
+	for _, path := range paths {
+		b.WriteString("0 " + r.orZero("") + "\t" + path + "\x00")
+	}
+	return b.String()
+}
+
+// edit changes entries of an index of pawl's as update-index --index-info says them.
+func (r *Repo) edit(ctx context.Context, index, entries string) error {
+	_, _, err := r.on(index, entries, "update-index", "-z", "--replace", "--index-info").run(ctx)
+	return err
+}
+
+// seed makes sure that pawl's index has an entry for each file that the tree's own index tracks, because a tracked file is
+// recorded even where an ignore pattern names it. Entries are taken without their flags, so that neither "assume unchanged"
+// nor a sparse checkout hides a change.
+func (r *Repo) seed(ctx context.Context) error {
+	source := r.sourceIndex()
+	stamp := stampOf(source)
+	if old, ok := readLine(r.index+".source", ""); ok && old == stamp && exists(r.index) {
+		return nil
+	}
+	if stamp != "" {
+		if err := r.adopt(ctx, source); err != nil {
+			return err
+		}
+	}
+	if !exists(r.index) {
+		if _, err := r.shadowRun(ctx, "", "read-tree", "--empty"); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(r.index+".source", []byte(stamp), 0o600); err != nil {
+		return ioError("git.snapshot", err)
+	}
+	return nil
+}
+
+// adopt adds the entries of another index that pawl's lacks.
+func (r *Repo) adopt(ctx context.Context, source string) error {
+	have := map[string]bool{}
+	if exists(r.index) {
+		out, err := r.shadowRun(ctx, "", "ls-files", "-z")
+		if err != nil {
+			return err
+		}
+		for _, path := range fields(out) {
+			have[path] = true
+		}
+	}
+	copied, err := r.copyIndex(source)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(copied)
+	out, _, err := r.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	if err != nil {
+		return err
+	}
+	var entries strings.Builder
+	for _, line := range fields(string(out)) {
+		head, path, ok := strings.Cut(line, "\t")
+		if ok && strings.HasSuffix(head, " 0") && !have[path] && !reserved(path) {
+			entries.WriteString(line + "\x00")
+		}
+	}
+	if entries.Len() == 0 {
+		return nil
+	}
+	os.Remove(r.index + ".tree")
+	return r.edit(ctx, r.index, entries.String())
+}
+
+// sourceIndex is the index that tools and people use in the tree, "" where there is none.
+func (r *Repo) sourceIndex() string {
+	switch {
+	case !r.git:
+		return ""
+	case r.InPlace():
+		return filepath.Join(r.gitDir, "index")
+	}
+	if dir := r.registration(); dir != "" {
+		return filepath.Join(dir, "index")
+	}
+	return ""
+}
+
+// stampOf identifies a version of a file by what changes when it is replaced; "" when there is no file.
+func stampOf(path string) string {
+	if path == "" {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", filepath.Base(path), info.Size(), info.ModTime().UnixNano())
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// copyIndex copies an index, with the shared part of a split one, to a file of pawl's that the caller removes.
+func (r *Repo) copyIndex(source string) (string, error) {
+	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(source), "sharedindex.*"))
+	for _, path := range shared {
+		if to := filepath.Join(r.shadow, filepath.Base(path)); !exists(to) {
+			if err := copyFile(to, path); err != nil {
+				return "", ioError("git.index", err)
+			}
+		}
+	}
+	f, err := os.CreateTemp(r.State("tmp"), "index-*")
+	if err != nil {
+		return "", ioError("git.index", err)
+	}
+	f.Close()
+	if err := copyFile(f.Name(), source); err != nil {
+		os.Remove(f.Name())
+		return "", ioError("git.index", err)
+	}
+	return f.Name(), nil
+}
+
+// copyFile copies a file whole, keeping its time: git compares it with those of the files to see which it must look into.
+func copyFile(to, from string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, raw, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// Files lists the files of the tree that are tracked or that nothing ignores, in the order of paths. Files that were deleted
+// are not listed.
+func (r *Repo) Files(ctx context.Context) (files []string, err error) {
+	err = r.locked(ctx, func(ctx context.Context) error {
+		tree, err := r.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", tree).run(ctx)
+		files = fields(string(out))
+		return err
+	})
+	return files, err
+}

@@ -1,0 +1,195 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"pawl"
+)
+
+// Status is how the user's working tree stands.
+type Status struct {
+	Head      string // commit, "" when there is none yet
+	Branch    string // short name, "" when detached
+	Detached  bool
+	Unborn    bool   // the branch has no commit yet
+	Operation string // "merge", "rebase", … while one is in progress, "" otherwise
+	Locked    bool   // somebody holds the lock of the index, or has left it behind
+	// Dirty are the tracked files that differ from the commit, in the index or on disk, and Untracked those that no commit
+	// holds and nothing ignores; both in the order of paths.
+	Dirty     []string
+	Untracked []string
+}
+
+// operations maps the files that mark an unfinished operation to its name, in the order in which they are looked for.
+var operations = [][2]string{
+	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"sequencer", "sequencer"},
+}
+
+// Operation names the git operation that is unfinished in the workspace, "" when there is none.
+func (r *Repo) Operation() string {
+	if !r.git {
+		return ""
+	}
+	for _, o := range operations {
+		if exists(filepath.Join(r.gitDir, o[0])) {
+			return o[1]
+		}
+	}
+	return ""
+}
+
+// Head returns the commit and the branch that the workspace is at. The commit is "" before the first one, the branch ""
+// where the head is detached, and both without git.
+func (r *Repo) Head(ctx context.Context) (commit, branch string, err error) {
+	if !r.git {
+		return "", "", nil
+	}
+	out, _, err := callWith(r.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
+	out, _, err = callWith(r.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
+	return strings.TrimSpace(string(out)), branch, err
+}
+
+// Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and while a
+// merge or the like is unfinished. A detached head is no hindrance; what is done then stays on a branch of pawl's.
+func (r *Repo) Ready(ctx context.Context) error {
+	if !r.git {
+		return nil
+	}
+	if o := r.Operation(); o != "" {
+		return pawl.Fail(pawl.CodeRepository, "git.operation", o)
+	}
+	head, branch, err := r.Head(ctx)
+	if err == nil && head == "" {
+		return pawl.Fail(pawl.CodeRepository, "git.unborn", branch)
+	}
+	return err
+}
+
+// Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory of
+// unchanged files. Without git it is the zero Status.
+func (r *Repo) Status(ctx context.Context) (Status, error) {
+	if !r.git {
+		return Status{}, nil
+	}
+	w := *r
+	w.tree, w.rel = r.workspace, "."
+	head, branch, err := w.Head(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Head: head, Branch: branch, Detached: branch == "", Unborn: head == "", Operation: w.Operation()}
+	s.Locked = exists(filepath.Join(w.gitDir, "index.lock"))
+	s.Dirty, s.Untracked, err = w.dirt(ctx, head, "--untracked-files=all")
+	return s, err
+}
+
+// dirt compares the user's files and index with a commit, on a copy of the index.
+func (r *Repo) dirt(ctx context.Context, head string, how ...string) (dirty, untracked []string, err error) {
+	source := filepath.Join(r.gitDir, "index")
+	if !exists(source) {
+		// Nothing is tracked: every file of the commit counts as removed from the index.
+		dirty, err = r.removedFrom(ctx, head)
+		return dirty, nil, err
+	}
+	copied, err := r.copyIndex(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.Remove(copied)
+	s, err := r.scan(ctx, copied, how...)
+	if err != nil {
+		return nil, nil, err
+	}
+	staged, err := r.staged(ctx, copied, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := map[string]bool{}
+	for _, list := range [][]string{s.changed, s.gone, staged} {
+		for _, p := range list {
+			set[p] = true
+		}
+	}
+	for p := range set {
+		dirty = append(dirty, p)
+	}
+	sort.Strings(dirty)
+	sort.Strings(s.untracked)
+	return dirty, s.untracked, nil
+}
+
+// staged lists the paths at which an index differs from a commit.
+func (r *Repo) staged(ctx context.Context, index, head string) ([]string, error) {
+	tree := head
+	if head == "" {
+		empty, err := r.emptyTree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tree = empty
+	}
+	if !validID(tree) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", tree)
+	}
+	// With --cached no file is looked at, so no submodule is entered either; a moved submodule counts.
+	out, _, err := r.on(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).run(ctx)
+	if err != nil {
+		return nil, r.missing(ctx, err, tree)
+	}
+	return fields(string(out)), nil
+}
+
+func (r *Repo) removedFrom(ctx context.Context, head string) ([]string, error) {
+	if head == "" {
+		return nil, nil
+	}
+	out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", head).run(ctx)
+	return fields(string(out)), err
+}
+
+// CheckedOutAt lists the working trees, other than the workspace, in which a branch is checked out or being rebased.
+func (r *Repo) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
+	out, _, err := r.plumbing("", "worktree", "list", "--porcelain", "-z").run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var where []string
+	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+		var dir string
+		for _, line := range fields(block) {
+			if path, ok := strings.CutPrefix(line, "worktree "); ok {
+				dir = path
+			}
+			if line == "branch "+BranchRef(branch) && !sameDir(dir, r.workspace) {
+				where = append(where, dir)
+			}
+		}
+	}
+	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "worktrees", "*"))
+	for _, dir := range append(dirs, r.commonDir) {
+		for _, name := range []string{"rebase-merge", "rebase-apply"} {
+			if ref, ok := readLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.gitDir {
+				where = append(where, dir)
+			}
+		}
+	}
+	return where, nil
+}
+
+func sameDir(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

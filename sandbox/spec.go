@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"time"
+)
+
+// Mechanism names the program that makes the namespaces. Landlock and seccomp come on top of either.
+type Mechanism string
+
+// The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise.
+const (
+	MechanismAuto       Mechanism = "auto"
+	MechanismBubblewrap Mechanism = "bwrap"
+	MechanismNamespaces Mechanism = "namespaces"
+)
+
+// Home is the home directory that Environ gives a command. It lies in the private /tmp and is made when HOME names it.
+const Home = "/tmp/home"
+
+// Defaults that stand in for a zero field of a Spec.
+const (
+	DefaultTimeout     = 5 * time.Minute
+	DefaultOutputLimit = int64(1 << 20)
+	DefaultMaxProcs    = 4096
+
+	// maxOutputLimit bounds what one command may keep in memory whatever its Spec says.
+	maxOutputLimit = int64(64 << 20)
+	// grace is how long a command has between SIGTERM and SIGKILL.
+	grace = 2 * time.Second
+	// handshake bounds the start of the launcher; a healthy one needs a few milliseconds.
+	handshake = 10 * time.Second
+)
+
+// Options configures a Box. The zero value is right for production.
+type Options struct {
+	// Mechanism forces one of the mechanisms; empty means MechanismAuto.
+	Mechanism Mechanism
+	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
+	// directories named by $HOME and by the user database are hidden in any case.
+	Home string
+}
+
+// Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do with
+// it, so a Writable path inside a Hidden one is writable, and a Readable path inside a Writable one is read-only; for one
+// and the same path, Hidden beats Readable and Readable beats Writable.
+type Spec struct {
+	// Argv is the command and its arguments, passed as they are: no shell is involved. A name without a slash is looked up
+	// in the absolute entries of PATH of Env, inside the walls.
+	Argv []string
+	// Dir is the working directory, as the command sees it.
+	Dir string
+	// Writable lists directories and files that the command may change. Each must exist, and none may be the user's home,
+	// a system directory or a parent of those. A .git or .pawl directly inside one stays read-only unless it is listed
+	// itself.
+	Writable []string
+	// Readable lists paths that must be readable and read-only: exceptions from what is hidden by default, and read-only
+	// parts of a Writable directory. Paths that do not exist are ignored.
+	Readable []string
+	// Hidden lists paths that appear empty to the command. Paths that do not exist are ignored.
+	Hidden []string
+	// Env is the complete environment; Environ makes one.
+	Env []string
+	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
+	Stdin []byte
+	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
+	Timeout time.Duration
+	// OutputLimit is the number of bytes of output that are kept, one half from the beginning and one from the end. Zero
+	// means DefaultOutputLimit; values above 64 MiB count as 64 MiB.
+	OutputLimit int64
+	// Network lets the command share pawl's network. Without it the command has nothing but a loopback of its own.
+	Network bool
+	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
+	// unprivileged user. Zero means DefaultMaxProcs.
+	MaxProcs int
+	// MaxMemory limits memory in bytes, private /tmp included, where pawl may make a cgroup. Zero means three quarters of
+	// the machine's memory.
+	MaxMemory int64
+	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never after
+	// Run has returned; the slice is valid during the call only. It must return quickly, because the command waits for it.
+	OnOutput func([]byte)
+}
+
+// Result says how a command ended.
+type Result struct {
+	// Exit is the exit status; 128 plus the number for a command ended by a signal, and 127 or 126 for one that was not
+	// found or could not be executed (Run returns an error then).
+	Exit int
+	// Signal names the signal that ended the command, such as "SIGKILL", or is empty.
+	Signal string
+	// Output is standard output and standard error in the order in which they were written, byte for byte, with one line
+	// in place of the middle where it is longer than the limit. It belongs to the caller.
+	Output []byte
+	// Truncated reports that a part of the output is not in Output.
+	Truncated bool
+	// Bytes is the length of the whole output.
+	Bytes int64
+	// Digest is the SHA-256 of the whole output in hexadecimal.
+	Digest string
+	// Duration is the time from the call of Run to the end of the last process.
+	Duration time.Duration
+	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
+	TimedOut, Canceled bool
+	// Walls lists the layers that held the command: "bwrap" or "namespaces", "landlock", "seccomp", "cgroup".
+	Walls []string
+}
+
+// Wall is one layer as Probe found it.
+type Wall struct {
+	// OK reports that the layer was tried and holds.
+	OK bool
+	// Detail is the technical reason when it does not hold, or a version when it does.
+	Detail string
+}
+
+// Walls is what this machine can do. Commands run when Bubblewrap or Namespaces hold, and Seccomp holds with them.
+// Landlock is added where the kernel has it, Cgroup where pawl may make one.
+type Walls struct {
+	Bubblewrap, Namespaces, Landlock, Seccomp, Cgroup Wall
+}
+
+// Any reports whether commands can run at all.
+func (w Walls) Any() bool { return (w.Bubblewrap.OK || w.Namespaces.OK) && w.Seccomp.OK }

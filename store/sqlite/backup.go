@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/kernel"
+)
+
+// Backup writes a complete, compact copy of the store to path, which must not exist, while others go on reading and
+// writing. The copy is one consistent state and a store of its own; it is on disk when Backup returns, and nothing is left
+// at path when it fails.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return pawl.Fail(pawl.CodeInvalid, "store.occupied", path).In("store.backup")
+	}
+	c, err := s.stream(ctx, "backup")
+	if err != nil {
+		return err
+	}
+	defer s.finish(c)
+	// The copy is made under another name, so that a crash leaves nothing that looks like a backup.
+	draft := path + ".part"
+	f, err := os.OpenFile(draft, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fileFault(err, draft)
+	}
+	defer os.Remove(draft)
+	if err := f.Close(); err != nil {
+		return fileFault(err, draft)
+	}
+	into, err := c.prepare("VACUUM INTO ?")
+	if err != nil {
+		return s.fault("backup", err)
+	}
+	if _, err := into.exec(draft); err != nil {
+		return s.fault("backup", err)
+	}
+	if err := finishCopy(draft, path); err != nil {
+		return s.fault("backup", err)
+	}
+	return nil
+}
+
+// Check examines the store as a whole, for pawl doctor: SQLite's own check of the file, the audit log from its first record
+// (anchors are what trusted checkpoints said, audit.Verify), and that every row stands where its records left it. It reads
+// everything and takes accordingly long. The report is that of the audit log.
+func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report, error) {
+	c, err := s.stream(ctx, "check")
+	if err != nil {
+		return audit.Report{}, err
+	}
+	defer s.finish(c)
+	var report audit.Report
+	err = c.snapshot(func() error {
+		if err := s.quickCheck(c); err != nil {
+			return err
+		}
+		head, err := c.prepare("SELECT size, root, frontier FROM head")
+		if err != nil {
+			return err
+		}
+		ok, err := head.one()
+		if err != nil {
+			return err
+		}
+		h, err := readHead(head, ok)
+		if err != nil {
+			return err
+		}
+		tails := map[audit.Subject]tail{}
+		report, err = audit.Verify(func(yield func(audit.Stored, error) bool) {
+			err := c.records(ctx, recordColumns+" WHERE a.idx>=? ORDER BY a.idx", 0, func(rec audit.Stored) bool {
+				tails[rec.Subject] = tails[rec.Subject].after(rec)
+				return yield(rec, nil)
+			})
+			if err != nil {
+				yield(audit.Stored{}, err)
+			}
+		}, h, anchors...)
+		if err != nil {
+			return err
+		}
+		return c.compare(ctx, tails)
+	})
+	return report, s.fault("check", err)
+}
+
+func (s *Store) quickCheck(c *conn) error {
+	q, err := c.prepare("PRAGMA quick_check(1)")
+	if err != nil {
+		return err
+	}
+	ok, err := q.one()
+	if err != nil {
+		return err
+	}
+	if !ok || q.text(0) != "ok" {
+		return pawl.Fail(pawl.CodeStoreDamaged, "store.damaged", s.path).In("store.check").Because(errors.New(q.text(0)))
+	}
+	return nil
+}
+
+// tail is what the log says last about a subject.
+type tail struct {
+	seq   int64
+	hash  audit.Hash
+	moved bool
+	state string
+}
+
+func (t tail) after(rec audit.Stored) tail {
+	t.seq, t.hash = rec.Seq, rec.Hash
+	if p, err := audit.Parse(rec.Bytes); err == nil && p.Move != nil {
+		t.moved, t.state = true, p.Move.To
+	}
+	return t
+}
+
+// compare holds the rows against the log. Rows that have no records (settings, say) are no concern of it.
+func (c *conn) compare(ctx context.Context, tails map[audit.Subject]tail) error {
+	found := 0
+	var wrong error
+	err := each(ctx, c, &kernel.Select{HotOnly: true}, func(r kernel.Row) bool {
+		subject := audit.Subject{Kind: string(r.Kind), ID: r.ID}
+		t, ok := tails[subject]
+		if ok {
+			found++
+		}
+		switch {
+		case r.AuditSeq != t.seq || ok && r.AuditHash != t.hash:
+			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.tail", subject.String(), r.AuditSeq, t.seq)
+		case t.moved && r.State != t.state:
+			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.state)
+		}
+		return wrong == nil
+	})
+	if err == nil && wrong == nil && found != len(tails) {
+		wrong = pawl.Fail(pawl.CodeStoreDamaged, "store.rows", len(tails)-found)
+	}
+	if err == nil {
+		err = wrong
+	}
+	return err
+}
+
+// finishCopy makes a finished draft durable and gives it its name, unless somebody else took that in the meantime.
+func finishCopy(draft, path string) error {
+	f, err := os.OpenFile(draft, os.O_RDWR, 0)
+	if err != nil {
+		return fileFault(err, draft)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fileFault(err, draft)
+	}
+	if err := os.Link(draft, path); errors.Is(err, fs.ErrExist) {
+		return pawl.Fail(pawl.CodeInvalid, "store.occupied", path).In("store.backup")
+	} else if err != nil {
+		if err := os.Rename(draft, path); err != nil {
+			return fileFault(err, path)
+		}
+	}
+	return syncDir(filepath.Dir(path))
+}

@@ -1,0 +1,177 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/kernel"
+	"pawl/store/sqlite"
+)
+
+func openBench(b testing.TB, tasks int) (*sqlite.Store, []string) {
+	b.Helper()
+	s, err := sqlite.Open(filepath.Join(b.TempDir(), "pawl.db"), sqlite.Options{Create: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	ids := make([]string, tasks)
+	src := pawl.NewIDSource(time.Now(), constant{})
+	session := next(b, src)
+	var batch kernel.Batch
+	batch.Writes = append(batch.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindSession, ID: session, State: "EXECUTING", Version: 1}})
+	for i := range ids {
+		ids[i] = next(b, src)
+		batch.Writes = append(batch.Writes, kernel.Write{Row: kernel.Row{Kind: kernel.KindTask, ID: ids[i],
+			Label: fmt.Sprintf("T-%05d", i), Parent: session, State: "queued", Version: 1, Doc: make([]byte, 800)}})
+		if len(batch.Writes) == 200 || i == tasks-1 {
+			if _, err := s.Commit(context.Background(), batch); err != nil {
+				b.Fatal(err)
+			}
+			batch.Writes = batch.Writes[:0]
+		}
+	}
+	return s, ids
+}
+
+// constant is a source of bytes that are all alike; the IDs that come from it still differ, because they count up.
+type constant struct{}
+
+func (constant) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 7
+	}
+	return len(p), nil
+}
+
+func next(tb testing.TB, src *pawl.IDSource) string {
+	id, err := src.Next()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(id)
+}
+
+// transition is the whole way of one transition through the store: read by ID, seal, compare-and-set with the record.
+func transition(s kernel.Store, id string) error {
+	ctx := context.Background()
+	rows, err := s.Load(ctx, kernel.Select{ID: id})
+	if err != nil {
+		return err
+	}
+	row := rows[0][0]
+	from, to := row.State, map[string]string{"queued": "running", "running": "verifying", "verifying": "queued"}[row.State]
+	prev := row.AuditHash
+	subject := audit.Subject{Kind: "task", ID: id}
+	if row.AuditSeq == 0 {
+		prev = audit.Genesis(subject)
+	}
+	rec := audit.Seal(audit.Entry{Subject: subject, Level: audit.Info, Event: "STATE_TRANSITION", At: time.Now(), Trace: "01KAB0000000000000000TRACE",
+		Move: &audit.Transition{From: from, To: to, Rule: "T5", Event: "start", Actor: "runner:host/4711", Reason: "claimed under a lease",
+			Metadata: []byte(`{"lease":300,"epoch":7,"turn":"01KAB00000000000000000TURN","tree":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}`)}},
+		row.AuditSeq+1, prev)
+	w := kernel.Write{Row: row, From: row.Version, KeepDoc: true}
+	w.Version++
+	w.State, w.AuditSeq, w.AuditHash, w.UpdatedAt = to, rec.Seq, rec.Hash, rec.At
+	_, err = s.Commit(ctx, kernel.Batch{At: rec.At, Writes: []kernel.Write{w}, Records: []audit.Sealed{rec}})
+	return err
+}
+
+// baseline is R_a: 4 KiB appended and flushed by one thread, per second.
+func baseline(b testing.TB, d time.Duration) float64 {
+	b.Helper()
+	f, err := os.Create(filepath.Join(b.TempDir(), "append"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	page := make([]byte, 4096)
+	n, start := 0, time.Now()
+	for time.Since(start) < d {
+		if _, err := f.Write(page); err != nil {
+			b.Fatal(err)
+		}
+		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	return float64(n) / time.Since(start).Seconds()
+}
+
+// cpuTime is the processor time that this process has used; unlike the clock's it tells little of what else runs here.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func BenchmarkTransitions(b *testing.B) {
+	for _, callers := range []int{1, 16, 256} {
+		b.Run(fmt.Sprint(callers, "callers"), func(b *testing.B) {
+			s, ids := openBench(b, 10000)
+			before := baseline(b, 500*time.Millisecond)
+			var turn atomic.Int64
+			latencies := make([][]time.Duration, callers)
+			var wait sync.WaitGroup
+			cpu := cpuTime()
+			b.ResetTimer()
+			for c := range callers {
+				wait.Go(func() {
+					for {
+						n := turn.Add(1)
+						if n > int64(b.N) {
+							return
+						}
+						start := time.Now()
+						if err := transition(s, ids[int(n*7919)%len(ids)]); err != nil {
+							b.Error(err)
+							return
+						}
+						latencies[c] = append(latencies[c], time.Since(start))
+					}
+				})
+			}
+			wait.Wait()
+			b.StopTimer()
+			b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N), "cpu-µs/op")
+			rate := float64(b.N) / b.Elapsed().Seconds()
+			after := baseline(b, 500*time.Millisecond)
+			all := slices.Concat(latencies...)
+			slices.Sort(all)
+			b.ReportMetric(rate, "transitions/s")
+			b.ReportMetric(rate/((before+after)/2), "×R_a")
+			b.ReportMetric((before+after)/2, "R_a/s")
+			b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+func BenchmarkLoadByID(b *testing.B) {
+	s, ids := openBench(b, 10000)
+	ctx := context.Background()
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		if rows, err := s.Load(ctx, kernel.Select{ID: ids[n*7919%len(ids)]}); err != nil || len(rows[0]) != 1 {
+			b.Fatal(rows, err)
+		}
+	}
+}

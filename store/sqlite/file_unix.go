@@ -1,0 +1,43 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncDir makes the names in a folder durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fileFault(err, dir)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fileFault(err, dir)
+	}
+	return nil
+}
+
+func isReadOnlyFS(err error) bool { return errors.Is(err, unix.EROFS) }
+
+func isDiskFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// tryLock takes the exclusive lock on an open file without waiting. The kernel releases it when the last descriptor of
+// this opening is closed, at the latest when the process dies.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, err
+		}
+	}
+}

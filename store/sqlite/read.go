@@ -1,0 +1,367 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"iter"
+	"strings"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/kernel"
+)
+
+// columns are read in the order of row.
+const columns = "SELECT e.pos, e.kind, e.id, e.label, e.parent, e.state, e.version, e.epoch, e.due, e.rank, e.audit_seq, " +
+	"e.audit_hash, e.created, e.updated"
+
+// The selection of one row by its ID, which every transition makes.
+const (
+	byID    = columns + ", d.body FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
+	byIDHot = columns + " FROM entity e WHERE e.id=?"
+)
+
+// row reads the current row of a selection.
+func row(s *stmt) (kernel.Row, error) {
+	r := kernel.Row{
+		Pos: s.int(0), Kind: kernel.Kind(s.text(1)), ID: s.text(2), Label: s.text(3), Parent: s.text(4), State: s.text(5),
+		Version: s.int(6), Epoch: s.int(7), Due: s.time(8), Rank: s.int(9), AuditSeq: s.int(10),
+		CreatedAt: s.time(12), UpdatedAt: s.time(13),
+	}
+	if len(s.dest) > 14 {
+		r.Doc = s.bytes(14)
+	}
+	if copy(r.AuditHash[:], s.bytes(11)) != len(r.AuditHash) {
+		return kernel.Row{}, pawl.Fail(pawl.CodeStoreDamaged, "store.row", r.ID).In("store.load")
+	}
+	return r, nil
+}
+
+// Load implements kernel.Store.
+func (s *Store) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row, error) {
+	c, err := s.reader(ctx, "load")
+	if err != nil {
+		return nil, err
+	}
+	defer s.give(c)
+	out := make([][]kernel.Row, len(sel))
+	if len(sel) == 1 {
+		out[0], err = load(ctx, c, &sel[0])
+	} else {
+		err = c.snapshot(func() error {
+			for i := range sel {
+				var err error
+				if out[i], err = load(ctx, c, &sel[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, s.fault("load", err)
+	}
+	return out, nil
+}
+
+// snapshot runs several reads on one state of the database.
+func (c *conn) snapshot(read func() error) error {
+	begin, err := c.prepare("BEGIN")
+	if err != nil {
+		return err
+	}
+	end, err := c.prepare("ROLLBACK")
+	if err != nil {
+		return err
+	}
+	if _, err := begin.exec(); err != nil {
+		return err
+	}
+	err = read()
+	_, ended := end.exec()
+	return errors.Join(err, ended)
+}
+
+func load(ctx context.Context, c *conn, sel *kernel.Select) ([]kernel.Row, error) {
+	var out []kernel.Row
+	err := each(ctx, c, sel, func(r kernel.Row) bool {
+		out = append(out, r)
+		return true
+	})
+	return out, err
+}
+
+// each runs a selection and calls yield with its rows until that says no.
+func each(ctx context.Context, c *conn, sel *kernel.Select, yield func(kernel.Row) bool) error {
+	text, args := query(sel)
+	s, err := c.prepare(text)
+	if err != nil {
+		return err
+	}
+	if err := s.query(args...); err != nil {
+		return err
+	}
+	defer func() { _ = s.done() }()
+	for n := 1; ; n++ {
+		ok, err := s.next()
+		if err != nil || !ok {
+			return err
+		}
+		r, err := row(s)
+		if err != nil {
+			return err
+		}
+		if !yield(r) {
+			return nil
+		}
+		if n%64 == 0 && ctx.Err() != nil {
+			return canceled(ctx, "read")
+		}
+	}
+}
+
+// query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set, not
+// by their values.
+func query(sel *kernel.Select) (string, []driver.Value) {
+	if sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 && sel.DueBy.IsZero() &&
+		sel.After == 0 {
+		if sel.HotOnly {
+			return byIDHot, []driver.Value{sel.ID}
+		}
+		return byID, []driver.Value{sel.ID}
+	}
+	var b strings.Builder
+	var args []driver.Value
+	b.WriteString(columns)
+	if !sel.HotOnly {
+		b.WriteString(", d.body")
+	}
+	b.WriteString(" FROM entity e" + index(sel))
+	if !sel.HotOnly {
+		b.WriteString(" LEFT JOIN doc d ON d.pos=e.pos")
+	}
+	word := " WHERE "
+	where := func(cond string, arg ...driver.Value) {
+		b.WriteString(word + cond)
+		args = append(args, arg...)
+		word = " AND "
+	}
+	if sel.ID != "" {
+		where("e.id=?", sel.ID)
+	}
+	if sel.Kind != "" {
+		where("e.kind=?", string(sel.Kind))
+	}
+	if sel.Label != "" {
+		where("e.label=?", sel.Label)
+	}
+	if sel.Parent != "" {
+		where("e.parent=?", sel.Parent)
+	}
+	if len(sel.States) > 0 {
+		states := make([]driver.Value, len(sel.States))
+		for i, state := range sel.States {
+			states[i] = state
+		}
+		where("e.state IN (?"+strings.Repeat(",?", len(states)-1)+")", states...)
+	}
+	if !sel.DueBy.IsZero() {
+		where("e.due<=?", sel.DueBy.UnixMicro())
+	}
+	if sel.After != 0 {
+		where(map[bool]string{false: "e.pos>?", true: "e.pos<?"}[sel.Newest], sel.After)
+	}
+	switch {
+	case sel.ByRank:
+		b.WriteString(" ORDER BY e.rank DESC, e.pos")
+	case sel.Newest:
+		b.WriteString(" ORDER BY e.pos DESC")
+	default:
+		b.WriteString(" ORDER BY e.pos")
+	}
+	if sel.Limit > 0 {
+		b.WriteString(" LIMIT ?")
+		args = append(args, int64(sel.Limit))
+	}
+	return b.String(), args
+}
+
+// index names the index that a selection shall use. The planner has no statistics to choose by, and we know more: labels
+// and IDs are unique, children of a parent are few, and lists without a limit must come in order without being sorted
+// first.
+func index(sel *kernel.Select) string {
+	switch {
+	case sel.ID != "":
+		return " INDEXED BY entity_id"
+	case sel.Label != "" && sel.Kind != "":
+		return " INDEXED BY entity_label"
+	case sel.Parent != "":
+		return " INDEXED BY entity_parent"
+	case sel.Kind != "" && len(sel.States) > 0 && (sel.ByRank || sel.Limit > 0 || !sel.DueBy.IsZero()):
+		return " INDEXED BY entity_state"
+	case sel.Kind != "":
+		return " INDEXED BY entity_kind"
+	}
+	return ""
+}
+
+// Scan implements kernel.Store.
+func (s *Store) Scan(ctx context.Context, sel kernel.Select) iter.Seq2[kernel.Row, error] {
+	return func(yield func(kernel.Row, error) bool) {
+		c, err := s.stream(ctx, "scan")
+		if err != nil {
+			yield(kernel.Row{}, err)
+			return
+		}
+		defer s.finish(c)
+		stopped := false
+		err = each(ctx, c, &sel, func(r kernel.Row) bool {
+			stopped = !yield(r, nil)
+			return !stopped
+		})
+		if err != nil && !stopped {
+			yield(kernel.Row{}, s.fault("scan", err))
+		}
+	}
+}
+
+// Count implements kernel.Store.
+func (s *Store) Count(ctx context.Context, kind kernel.Kind, parent string) (map[string]int, error) {
+	c, err := s.reader(ctx, "count")
+	if err != nil {
+		return nil, err
+	}
+	defer s.give(c)
+	q, err := c.prepare("SELECT state, n FROM tally WHERE parent=? AND kind=?")
+	if err != nil {
+		return nil, s.fault("count", err)
+	}
+	if err := q.query(parent, string(kind)); err != nil {
+		return nil, s.fault("count", err)
+	}
+	defer func() { _ = q.done() }()
+	out := map[string]int{}
+	for {
+		ok, err := q.next()
+		if err != nil || !ok {
+			return out, s.fault("count", err)
+		}
+		if n := q.int(1); n != 0 {
+			out[q.text(0)] = int(n)
+		}
+	}
+}
+
+// Head implements kernel.Store.
+func (s *Store) Head(ctx context.Context) (audit.Head, error) {
+	c, err := s.reader(ctx, "head")
+	if err != nil {
+		return audit.Head{}, err
+	}
+	defer s.give(c)
+	q, err := c.prepare("SELECT size, root, frontier FROM head")
+	if err != nil {
+		return audit.Head{}, s.fault("head", err)
+	}
+	ok, err := q.one()
+	if err != nil {
+		return audit.Head{}, s.fault("head", err)
+	}
+	return readHead(q, ok)
+}
+
+const recordColumns = "SELECT a.idx, a.seq, a.hash, a.bytes, e.kind, e.id FROM audit a JOIN entity e ON e.pos=a.ref"
+
+// Records implements kernel.Store.
+func (s *Store) Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error] {
+	return func(yield func(audit.Stored, error) bool) {
+		c, err := s.stream(ctx, "records")
+		if err != nil {
+			yield(audit.Stored{}, err)
+			return
+		}
+		defer s.finish(c)
+		stopped := false
+		each := func(rec audit.Stored) bool {
+			stopped = !yield(rec, nil)
+			return !stopped
+		}
+		if subject == "" {
+			err = c.records(ctx, recordColumns+" WHERE a.idx>=? ORDER BY a.idx", first, each)
+		} else {
+			err = c.snapshot(func() error { return c.chain(ctx, subject, first, each) })
+		}
+		if err != nil && !stopped {
+			yield(audit.Stored{}, s.fault("records", err))
+		}
+	}
+}
+
+// records runs a query for audit records.
+func (c *conn) records(ctx context.Context, text string, arg int64, yield func(audit.Stored) bool) error {
+	q, err := c.prepare(text)
+	if err != nil {
+		return err
+	}
+	if err := q.query(arg); err != nil {
+		return err
+	}
+	defer func() { _ = q.done() }()
+	for n := 1; ; n++ {
+		ok, err := q.next()
+		if err != nil || !ok {
+			return err
+		}
+		rec := audit.Stored{Index: q.int(0), Seq: q.int(1), Bytes: q.bytes(3), Subject: audit.Subject{Kind: q.text(4), ID: q.text(5)}}
+		if copy(rec.Hash[:], q.bytes(2)) != len(rec.Hash) {
+			return pawl.Fail(pawl.CodeStoreDamaged, "store.record", rec.Index).In("store.records")
+		}
+		if !yield(rec) {
+			return nil
+		}
+		if n%64 == 0 && ctx.Err() != nil {
+			return canceled(ctx, "records")
+		}
+	}
+}
+
+// chain follows a subject's records back from its newest one, then yields them in order.
+func (c *conn) chain(ctx context.Context, subject string, first int64, yield func(audit.Stored) bool) error {
+	kind, id, _ := strings.Cut(subject, ":")
+	newest, err := c.prepare("SELECT audit_at FROM entity WHERE id=? AND kind=?")
+	if err != nil {
+		return err
+	}
+	back, err := c.prepare("SELECT back FROM audit WHERE idx=?")
+	if err != nil {
+		return err
+	}
+	var places []int64
+	at := newest
+	for ok, err := newest.one(id, kind); ; ok, err = back.one(places[len(places)-1]) {
+		if err != nil {
+			return err
+		}
+		if !ok || at.null(0) || at.int(0) < first {
+			break
+		}
+		// Each step leads to an earlier record; a damaged one that does not would lead in a circle.
+		if len(places) > 0 && at.int(0) >= places[len(places)-1] {
+			return pawl.Fail(pawl.CodeStoreDamaged, "store.record", places[len(places)-1]).In("store.records")
+		}
+		places = append(places, at.int(0))
+		at = back
+	}
+	for i := len(places) - 1; i >= 0; i-- {
+		stop := false
+		err := c.records(ctx, recordColumns+" WHERE a.idx=?", places[i], func(rec audit.Stored) bool {
+			stop = !yield(rec)
+			return !stop
+		})
+		if err != nil || stop {
+			return err
+		}
+	}
+	return nil
+}

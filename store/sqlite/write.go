@@ -1,0 +1,316 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
+
+	"pawl"
+	"pawl/kernel"
+)
+
+// maxGroup bounds the batches of one transaction, and with it how long the first of them waits for the last.
+const maxGroup = 512
+
+// request is a batch on its way through the writer.
+type request struct {
+	batch *kernel.Batch
+	plan  plan
+	until time.Time
+	state atomic.Int32
+	reply chan answer
+}
+
+// The states of a request: who takes it out of waiting, the writer or a caller who gives up, takes it for good.
+const (
+	waiting int32 = iota
+	taken
+	dropped
+)
+
+type answer struct {
+	committed kernel.Committed
+	err       error
+}
+
+// Commit implements kernel.Store. The batch must not be changed until Commit returns, and not after it returned
+// outcome_unknown either.
+func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, error) {
+	if s.opts.ReadOnly {
+		return kernel.Committed{}, pawl.Fail(pawl.CodeReadOnly, "store.readonly", s.path).In("store.commit")
+	}
+	r := &request{batch: &b, reply: make(chan answer, 1), until: time.Now().Add(s.limit())}
+	if err := r.plan.check(&b); err != nil {
+		return kernel.Committed{}, err
+	}
+	timer := time.NewTimer(s.limit())
+	defer timer.Stop()
+	if err := s.submit(ctx, r, timer.C); err != nil {
+		return kernel.Committed{}, err
+	}
+	select {
+	case a := <-r.reply:
+		return a.committed, a.err
+	case <-ctx.Done():
+		return r.abandon(canceled(ctx, "commit"))
+	case <-timer.C:
+		return r.abandon(pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store.commit"))
+	}
+}
+
+// abandon gives a request up for the reason given. If the writer has already begun with it, nobody can tell how it ends.
+func (r *request) abandon(reason error) (kernel.Committed, error) {
+	if r.state.CompareAndSwap(waiting, dropped) {
+		return kernel.Committed{}, reason
+	}
+	select {
+	case a := <-r.reply:
+		return a.committed, a.err
+	default:
+		return kernel.Committed{}, pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(reason)
+	}
+}
+
+// submit hands a request to the writer, which is started by the first one.
+func (s *Store) submit(ctx context.Context, r *request, late <-chan time.Time) error {
+	if ctx.Err() != nil {
+		return canceled(ctx, "commit")
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return errClosed("commit")
+	}
+	s.start.Do(func() {
+		s.writer = &writer{store: s, in: make(chan *request, maxGroup)}
+		s.tasks.Add(1)
+		go func() {
+			defer s.tasks.Done()
+			s.writer.run()
+		}()
+	})
+	select {
+	case s.writer.in <- r:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx, "commit")
+	case <-late:
+		return pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store.commit")
+	}
+}
+
+func (s *Store) limit() time.Duration {
+	if s.opts.Limit > 0 {
+		return s.opts.Limit
+	}
+	return limit
+}
+
+func (s *Store) now() time.Time {
+	if s.opts.Clock != nil {
+		return s.opts.Clock.Now()
+	}
+	return time.Now()
+}
+
+// writer is the one goroutine that writes.
+type writer struct {
+	store *Store
+	in    chan *request
+	conn  *conn
+	st    statements
+	// broken is set once the outcome of a commit on disk is unknown; from then on nothing is written.
+	broken error
+	group  []*request
+	live   []*request
+	tx     tx
+}
+
+func (w *writer) run() {
+	for r := range w.in {
+		w.group = append(w.group[:0], r)
+		w.gather()
+		w.commit()
+		clear(w.group)
+		clear(w.live)
+	}
+}
+
+// gather adds what is waiting, without waiting for more: while one transaction is written, the next group collects itself.
+func (w *writer) gather() {
+	for len(w.group) < maxGroup {
+		select {
+		case r, open := <-w.in:
+			if !open {
+				return
+			}
+			w.group = append(w.group, r)
+		default:
+			return
+		}
+	}
+}
+
+// commit carries the group out and answers every request in it.
+func (w *writer) commit() {
+	err := w.begin()
+	if err == nil {
+		w.gather()
+		w.take()
+		err = w.apply(w.live)
+		if err != nil && len(w.live) > 1 && !w.lost(err) {
+			// One of the group cannot be written (a document too large for the disk, say). The others need not suffer.
+			w.oneByOne()
+			return
+		}
+		w.reply(w.live, err)
+		return
+	}
+	w.take()
+	w.reply(w.live, err)
+}
+
+// take makes the group's requests the writer's own. Those whose caller gave up in the meantime are left out.
+func (w *writer) take() {
+	w.live = w.live[:0]
+	for _, r := range w.group {
+		if r.state.CompareAndSwap(waiting, taken) {
+			w.live = append(w.live, r)
+		}
+	}
+}
+
+func (w *writer) oneByOne() {
+	for i := range w.live {
+		one := w.live[i : i+1]
+		err := w.begin()
+		if err == nil {
+			err = w.apply(one)
+		}
+		w.reply(one, err)
+	}
+}
+
+// lost reports whether an error leaves it open what is on disk.
+func (w *writer) lost(err error) bool {
+	return w.broken != nil || pawl.CodeOf(err) == pawl.CodeOutcomeUnknown
+}
+
+// reply answers requests: with the error if there is one, else each with its own outcome.
+func (w *writer) reply(requests []*request, err error) {
+	err = w.store.fault("commit", err)
+	for _, r := range requests {
+		if err != nil {
+			r.reply <- answer{err: err}
+		} else {
+			r.reply <- r.plan.outcome
+		}
+	}
+}
+
+// begin opens the transaction, waiting for other processes as long as any request of the group still wants it.
+func (w *writer) begin() error {
+	if w.broken != nil {
+		return pawl.Fail(pawl.CodeIO, "store.halted", w.store.path).In("store.commit").Because(w.broken)
+	}
+	if err := w.connect(); err != nil {
+		return err
+	}
+	pause := 200 * time.Microsecond
+	for {
+		_, err := w.st.begin.exec()
+		if err == nil || !locked(err) {
+			return err
+		}
+		if !w.wanted() {
+			return err
+		}
+		// Jitter keeps processes that wait for the same lock from asking in step.
+		time.Sleep(pause/2 + rand.N(pause))
+		pause = min(2*pause, 4*time.Millisecond)
+	}
+}
+
+// wanted reports whether a request of the group is still waited for and within its time.
+func (w *writer) wanted() bool {
+	now := time.Now()
+	for _, r := range w.group {
+		if r.state.Load() != dropped && now.Before(r.until) {
+			return true
+		}
+	}
+	return false
+}
+
+// connect opens the writing connection on first use: reading commands never pay for it.
+func (w *writer) connect() error {
+	if w.conn != nil {
+		return nil
+	}
+	c, err := connect(w.store.path, readWrite, w.store.extra+"&_synchronous=FULL", 0)
+	if err != nil {
+		return err
+	}
+	// A backup that was put in place of the store is not in WAL mode yet.
+	if err := errors.Join(c.run("PRAGMA journal_mode=WAL"), c.run("PRAGMA wal_autocheckpoint=2000"),
+		c.run("PRAGMA journal_size_limit=67108864"), w.st.prepare(c)); err != nil {
+		_ = c.close()
+		return err
+	}
+	w.conn = c
+	return nil
+}
+
+// apply writes the requests' batches and commits. Each request's outcome is in its plan afterwards; an error concerns all
+// of them, and then nothing is written.
+func (w *writer) apply(requests []*request) error {
+	if len(requests) == 0 {
+		return w.rollback(nil)
+	}
+	if err := w.tx.open(&w.st); err != nil {
+		return w.rollback(err)
+	}
+	for _, r := range requests {
+		r.plan.outcome = answer{}
+		committed, err := w.tx.batch(r.batch, &r.plan, w.store.now())
+		var refused *pawl.Error
+		if err != nil && !errors.As(err, &refused) {
+			return w.rollback(err)
+		}
+		r.plan.outcome = answer{committed, err}
+	}
+	if !w.tx.dirty {
+		return w.rollback(nil)
+	}
+	if err := w.tx.close(); err != nil {
+		return w.rollback(err)
+	}
+	if _, err := w.st.commit.exec(); err != nil {
+		return w.rollback(w.afterCommit(err))
+	}
+	return nil
+}
+
+// afterCommit judges a failed COMMIT. A full disk, a lock or a read-only file stops it before the log's commit mark is on
+// disk. After any other failure, a failed fsync above all, the mark may or may not survive a crash: the callers are told
+// just that, and this connection writes no more, because pages that the system dropped would pass for written.
+func (w *writer) afterCommit(err error) error {
+	switch resultCode(err) & 0xff {
+	case lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CONSTRAINT, lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return err
+	}
+	w.broken = err
+	return pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(err)
+}
+
+// rollback ends the transaction without writing and passes the reason on.
+func (w *writer) rollback(reason error) error {
+	if _, err := w.st.rollback.exec(); err != nil && reason == nil {
+		return err
+	}
+	return reason
+}
