@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/runner"
@@ -70,10 +71,10 @@ type Workspace struct {
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
 	// Backup writes a copy of the store.
 	Backup func(ctx context.Context, path string) error
-	// Checkpoint signs the head of the audit log with the workspace's key, which lives outside the workspace, and returns
-	// the signed note; VerifyNote checks one that was kept elsewhere against the log.
+	// Checkpoint signs the head of the audit log with the user's key, which lives outside the workspace, and returns the
+	// signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
 	Checkpoint func(ctx context.Context) ([]byte, error)
-	VerifyNote func(ctx context.Context, note []byte) error
+	Verify     func(ctx context.Context, notes ...[]byte) (audit.Report, error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
 	Close    func() error

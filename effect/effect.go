@@ -346,6 +346,9 @@ type LandSpec struct {
 	Trailers []string `json:"trailers"`
 	// At is the author and committer date, so that landing the same result again makes the same commit.
 	At time.Time `json:"at"`
+	// Start is the tree that the work started from, as WorktreeResult.Tree said. In place a commit is made only if it is
+	// Base's own tree, so that nothing of the user's is swept into it; without git it says what pawl changed.
+	Start string `json:"start,omitempty"`
 }
 
 // LandOutcome says where the result is.
@@ -386,6 +389,8 @@ type RevertSpec struct {
 	Keep    string `json:"keep"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
+	// Trailers are as in LandSpec.
+	Trailers []string `json:"trailers,omitempty"`
 	// At is the author and committer date.
 	At time.Time `json:"at"`
 }

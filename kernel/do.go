@@ -11,6 +11,8 @@ import (
 
 	"pawl"
 	"pawl/audit"
+	"pawl/machine/session"
+	"pawl/machine/task"
 )
 
 // maxConflicts is how often a command is decided anew because somebody else wrote first.
@@ -56,6 +58,27 @@ type Outcome struct {
 	Size int64
 	// Entries tell what happened, for live views.
 	Entries []audit.Entry
+}
+
+// Ended reports whether the commit closed a task for good or brought the session to rest, which is when a checkpoint of
+// the audit log is worth signing.
+func (o Outcome) Ended() bool {
+	for _, e := range o.Entries {
+		if e.Move == nil {
+			continue
+		}
+		switch Kind(e.Subject.Kind) {
+		case KindTask:
+			if task.State(e.Move.To).Terminal() {
+				return true
+			}
+		case KindSession:
+			if e.Move.To == string(session.Idle) || e.Move.To == string(session.Blocked) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Do decides a command and commits the decision. When it returns without an error, everything that the decision says is

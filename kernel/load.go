@@ -167,7 +167,7 @@ func (k *Kernel) loadTrail(ctx context.Context, s *Snapshot) error {
 	if at := task.State(s.Task.State); at != task.Verifying && at != task.Verified {
 		return nil
 	}
-	for rec, err := range k.store.Records(ctx, s.Task.ID, 0) {
+	for rec, err := range k.store.Records(ctx, subject(s.Task).String(), 0) {
 		if err != nil {
 			return err
 		}

@@ -154,6 +154,9 @@ func (w *work) editPlan(c *EditPlan) error {
 	p := c.Plan
 	p.PlanID, p.CreatedAt = w.Solution.Plan.PlanID, w.Solution.Plan.CreatedAt
 	verdicts, err := w.judge(&p)
+	if err == nil {
+		err = w.checkable(p)
+	}
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,9 @@ func (w *work) planMade(r effect.Receipt) error {
 		p.CreatedAt = plan.Instant{Time: w.now.UTC()}
 	}
 	verdicts, err := w.judge(&p)
+	if err == nil {
+		err = w.checkable(p)
+	}
 	if err != nil {
 		return w.planningFailed(PlanFailed, err)
 	}
@@ -176,6 +179,21 @@ func (w *work) judge(p *plan.Plan) ([]Judged, error) {
 		p.RiskLevel = r
 	}
 	return out, nil
+}
+
+// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or their program is
+// not installed. It is better said before the approval than after the work.
+func (w *work) checkable(p plan.Plan) error {
+	checks := effect.SelectChecks(p.Verification, w.Run.Context.Checks)
+	if p.Verification.Required && p.Verification.Mode != plan.VerifyNone && len(checks) == 0 {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
+	}
+	for _, c := range checks {
+		if c.Missing != "" && p.Verification.Required {
+			return pawl.Fail(pawl.CodeEnvironment, "verify.missing_program", c.Missing, c.Name)
+		}
+	}
+	return nil
 }
 
 // judgeCall asks the policy about one call; a denied one is an error.

@@ -116,7 +116,8 @@ type Store interface {
 	// Commit applies a batch. It returns only after the batch is durable (synchronous=FULL or better). A batch that has
 	// not begun when ctx ends is dropped; the limit for one write is 10 s (seed 003 §4.1).
 	Commit(ctx context.Context, b Batch) (Committed, error)
-	// Records streams the audit log from index first on, exact bytes as they were committed; subject "" means all.
+	// Records streams the audit log from index first on, exact bytes as they were committed. Subject
+	// is the text form of an audit.Subject, "task:01H…"; "" means all.
 	Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error]
 	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that carries
 	// a record, which makes it the cursor to wait on.

@@ -57,6 +57,9 @@ func (l Limits) calls() int {
 func Check(p Plan, tools func(name string) (schema []byte, ok bool), limits Limits) error {
 	var found issues
 	shapeOf(p, &found)
+	if len(p.Steps) > maxSteps {
+		return found.err("plan.Check", "")
+	}
 	limits.check(p, &found)
 	graph(p, &found)
 	if tools != nil {

@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,8 +26,6 @@ func tools(name string) ([]byte, bool) {
 		return []byte(writeFile), true
 	case "broken":
 		return []byte(`{"type": 7}`), true
-	case "curious":
-		return []byte(`{"$ref": "file:///etc/passwd"}`), true
 	}
 	return nil, false
 }
@@ -66,14 +66,13 @@ func TestCheck(t *testing.T) {
 			withStep(func(s *Step) { s.StepID = "fix1-1" }),
 			[]string{"steps[0].step_id plan.reserved_id", "steps[1].depends_on[0] plan.unknown_dependency_near"},
 		},
-		"same id":        {withStep(func(s *Step) { s.StepID = "s2" }), []string{"steps[1].step_id plan.duplicate_step", "steps[1].depends_on[0] plan.unknown_dependency_near"}},
-		"missing step":   {withStep(func(s *Step) { s.DependsOn = []string{"zzz"} }), []string{"steps[0].depends_on[0] plan.unknown_dependency"}},
-		"itself":         {withStep(func(s *Step) { s.DependsOn = []string{"s1"} }), []string{"steps[0].depends_on[0] plan.self_dependency"}},
-		"cycle":          {withStep(func(s *Step) { s.DependsOn = []string{"s2"} }), []string{"steps[0].depends_on plan.cycle"}},
-		"misspelt tool":  {withStep(func(s *Step) { s.ToolCalls[0].Name = "writefile" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool_near"}},
-		"unknown tool":   {withStep(func(s *Step) { s.ToolCalls[0].Name = "teleport" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool"}},
-		"broken schema":  {withStep(func(s *Step) { s.ToolCalls[0].Name = "broken" }), []string{"steps[0].tool_calls[0].name plan.bad_schema"}},
-		"foreign schema": {withStep(func(s *Step) { s.ToolCalls[0].Name = "curious" }), []string{"steps[0].tool_calls[0].name plan.bad_schema"}},
+		"same id":       {withStep(func(s *Step) { s.StepID = "s2" }), []string{"steps[1].step_id plan.duplicate_step", "steps[1].depends_on[0] plan.unknown_dependency_near"}},
+		"missing step":  {withStep(func(s *Step) { s.DependsOn = []string{"zzz"} }), []string{"steps[0].depends_on[0] plan.unknown_dependency"}},
+		"itself":        {withStep(func(s *Step) { s.DependsOn = []string{"s1"} }), []string{"steps[0].depends_on[0] plan.self_dependency"}},
+		"cycle":         {withStep(func(s *Step) { s.DependsOn = []string{"s2"} }), []string{"steps[0].depends_on plan.cycle"}},
+		"misspelt tool": {withStep(func(s *Step) { s.ToolCalls[0].Name = "writefile" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool_near"}},
+		"unknown tool":  {withStep(func(s *Step) { s.ToolCalls[0].Name = "teleport" }), []string{"steps[0].tool_calls[0].name plan.unknown_tool"}},
+		"broken schema": {withStep(func(s *Step) { s.ToolCalls[0].Name = "broken" }), []string{"steps[0].tool_calls[0].name plan.bad_schema"}},
 		"too many calls": {
 			withStep(func(s *Step) { s.ToolCalls = slices.Repeat(s.ToolCalls, 101) }), []string{"steps[0].tool_calls plan.too_many_calls"},
 		},
@@ -109,6 +108,19 @@ func TestCheck(t *testing.T) {
 				t.Errorf("\ngot  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestSchemaCannotReadFiles refers to a schema that could be read.
+func TestSchemaCannotReadFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "true.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	curious := func(string) ([]byte, bool) { return []byte(`{"$ref": "file://` + filepath.ToSlash(file) + `"}`), true }
+	err := Check(sample(), curious, DefaultLimits())
+	if err == nil || !slices.Equal(issuesOf(t, err), []string{"steps[0].tool_calls[0].name plan.bad_schema"}) {
+		t.Errorf("the schema of a tool made pawl read a file: %v", err)
 	}
 }
 
@@ -288,7 +300,7 @@ func TestHashCoversWhatIsApproved(t *testing.T) {
 
 func TestFixSteps(t *testing.T) {
 	p := sample()
-	p.Steps[0].Status = Blocked
+	p.Steps[0].Status, p.Steps[1].DependsOn = Blocked, nil // the second step could go on, but the repair goes first
 	fix := []Step{
 		{StepID: "s1", Title: "gofmt", Intent: "format", Status: Done, DependsOn: []string{"nowhere"}},
 		{Title: "tidy", Intent: "deps"},

@@ -77,6 +77,9 @@ func TestInstant(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", in, got, err, want)
 		}
 	}
+	if i := At(time.Date(2026, 1, 2, 3, 4, 5, 6_789_000, time.FixedZone("", 3600))); i != At(i.Time) || i.Nanosecond() != 6_000_000 {
+		t.Errorf("%v is not cut to milliseconds", i.Time)
+	}
 	data, err := json.Marshal(struct{ A, B Instant }{A: At(time.UnixMilli(5))})
 	if err != nil || string(data) != `{"A":"1970-01-01T00:00:00.005Z","B":""}` {
 		t.Errorf("%s %v", data, err)
@@ -104,6 +107,7 @@ var bad = map[string]struct {
 	"a word":          {"hello", []string{"1:1 plan.wrong_type"}},
 	"null":            {"null", []string{"1:1 plan.wrong_type"}},
 	"second document": {"goal: x\n---\ngoal: y\n", []string{"2:1 plan.second_document"}},
+	"rubbish after":   {"goal: x\n---\n[", []string{"4:1 plan.syntax"}},
 	"second JSON":     {"{\"goal\": \"x\"}\n {\"goal\": \"y\"}", []string{"2:2 plan.second_document"}},
 	"cut off JSON":    {"{\"goal\": \"x\",\n", []string{"2:1 plan.syntax"}},
 	"bad YAML":        {"goal: x\n\tsteps: []\n", []string{"2:1 plan.syntax"}},

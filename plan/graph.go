@@ -53,6 +53,10 @@ func graph(p Plan, found *issues) []int {
 
 // unknown reports a name that does not exist, with the nearest that does.
 func unknown(found *issues, path, key, name string, known []string) {
+	if len(found.list) == maxIssues { // it will not be shown
+		found.at(path, key)
+		return
+	}
 	if near := nearest(name, known); near != "" {
 		found.at(path, key+"_near", clip(name), near)
 		return
@@ -114,8 +118,9 @@ func cycleFrom(needs [][]int, start int, met []int) []int {
 }
 
 // Next returns the index of the step to carry out next: the one in progress, or else the first in order that is pending and
-// whose dependencies are all done or skipped. ok is false when there is none, because the plan is finished or stuck.
-func Next(p Plan) (int, bool) {
+// whose dependencies are all done or skipped, where the steps of repairs go before all others. ok is false when there is none,
+// because the plan is finished or stuck.
+func Next(p Plan) (i int, ok bool) {
 	if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Status == InProgress }); i >= 0 {
 		return i, true
 	}
@@ -127,13 +132,19 @@ func Next(p Plan) (int, bool) {
 	for _, s := range p.Steps {
 		closed[s.StepID] = s.Status.Closed()
 	}
-	for _, i := range order {
-		s := p.Steps[i]
-		if s.Status == Pending && !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !closed[id] }) {
-			return i, true
+	for _, at := range order {
+		s := p.Steps[at]
+		if s.Status != Pending || slices.ContainsFunc(s.DependsOn, func(id string) bool { return !closed[id] }) {
+			continue
+		}
+		if s.Repair() > 0 {
+			return at, true
+		}
+		if !ok {
+			i, ok = at, true
 		}
 	}
-	return 0, false
+	return i, ok
 }
 
 // Finished reports whether every step is done or skipped.

@@ -44,9 +44,6 @@ type approvedCall struct {
 // difference. Repairs that were appended are part of the plan; Planned takes them off.
 func Hash(p Plan) string {
 	a := approved{Constraints: p.Constraints, Goal: p.Goal, Risk: p.RiskLevel, Verification: p.Verification}
-	if len(a.Verification.Commands) == 0 {
-		a.Verification.Commands = []string{}
-	}
 	for _, s := range p.Steps {
 		step := approvedStep{
 			Artifacts: s.ExpectedArtifacts, DependsOn: s.DependsOn, ID: s.StepID, Intent: s.Intent,

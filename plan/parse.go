@@ -217,6 +217,10 @@ func (r *prdReader) boolean(dst *bool, text string, line int) {
 
 // task begins a step.
 func (r *prdReader) task(t token) {
+	if len(r.plan.Steps) == maxSteps {
+		r.fail(t.line, "plan.too_many_steps", maxSteps)
+		return
+	}
 	m := taskTitle.FindStringSubmatch(t.text)
 	s := Step{StepID: m[1], Title: unspan(m[2])}
 	if s.StepID == "" {

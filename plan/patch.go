@@ -42,6 +42,9 @@ func Apply(p Plan, patch Patch, limits Limits) (Plan, error) {
 	const op = "plan.Apply"
 	var found issues
 	shapeOfPatch(patch, &found)
+	if max(len(patch.RemoveSteps), len(patch.UpdateSteps), len(patch.AddSteps)) > maxSteps {
+		return Plan{}, found.err(op, "")
+	}
 	out := p.Clone()
 	named := map[string]string{} // step id → where the patch named it
 	a := applier{plan: p, named: named, found: &found}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,68 +25,75 @@ func edit(t *testing.T, p Plan, l Labels, old, new string) (Plan, []Change, erro
 
 const secondTask = "- [ ] T-002: [P0] `s2` Add a test\n  - Intent: So that it stays\n  - Depends on: `s1`\n"
 
+// edits are changes that a person makes to the rendering of the sample, and what comes of them; those without a want are
+// refused.
+var edits = map[string]struct {
+	old, new string
+	want     func(*Plan)
+	changes  []string
+}{
+	"goal": {"Rename Foo to Bar\n", "Rename Foo to Baz\n\nAnd say so.\n", func(p *Plan) { p.Goal = "Rename Foo to Baz\n\nAnd say so." }, []string{"goal changed"}},
+	"goal in a block": {
+		"Rename Foo to Bar\n", "```\n## 3. Atomic Task List\n  x\n```\n",
+		func(p *Plan) { p.Goal = "## 3. Atomic Task List\n  x" }, []string{"goal changed"},
+	},
+	"constraints": {
+		"- keep the public API\n", "- keep the API\n* no network\n-\n  ````\n  a\n  ```\n  b\n  ````\n",
+		func(p *Plan) { p.Constraints = []string{"keep the API", "no network", "a\n```\nb"} }, []string{"constraints changed"},
+	},
+	"skip":   {"- [ ] T-001", "- [-] T-001", func(p *Plan) { p.Steps[0].Status = Skipped }, []string{"step s1 will be skipped"}},
+	"remove": {secondTask, "", func(p *Plan) { p.Steps = p.Steps[:1] }, []string{"step s2 removed"}},
+	"title":  {"Add a test", "Add `two` tests", func(p *Plan) { p.Steps[1].Title = "Add `two` tests" }, []string{"step s2: title changed"}},
+	"title between spans": {
+		"Add a test", "`one` and `two`", func(p *Plan) { p.Steps[1].Title = "`one` and `two`" }, []string{"step s2: title changed"},
+	},
+	"title in a span": {"Add a test", "`` a`b ``", func(p *Plan) { p.Steps[1].Title = "a`b" }, []string{"step s2: title changed"}},
+	"intent": {
+		"So that it stays", "\n\n    ~~~ no fence", nil, nil,
+	},
+	"intent in a block": {
+		"- Intent: So that it stays\n", "- Intent:\n    ```text\n    one\n\n     two\n    ```\n",
+		func(p *Plan) { p.Steps[1].Intent = "one\n\n two" }, []string{"step s2: intent changed"},
+	},
+	"argument": {
+		`"path": "a.go"`, `"path": "b.go", "mode": "0755"`,
+		func(p *Plan) {
+			p.Steps[0].ToolCalls[0].ArgsHint = []byte(`{"path":"b.go","mode":"0755","content":"package a\n"}`)
+		},
+		[]string{"step s1: tool_calls changed"},
+	},
+	"dependency": {
+		"  - Depends on: `s1`\n", "", func(p *Plan) { p.Steps[1].DependsOn = nil }, []string{"step s2: depends_on changed"},
+	},
+	"command": {
+		"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command: `go test -race ./...`\n- required: no\n", nil, nil,
+	},
+	"commands": {
+		"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command：`go test -race ./...`\n",
+		func(p *Plan) { p.Verification.Commands = []string{"go vet ./...", "go test -race ./..."} }, []string{"verification.commands changed"},
+	},
+	"mode without commands": {
+		"custom\n- Required: true\n- Stop at first failure: true\n- Command: `go test ./...`", "test\n- Required: 否\n- Stop at first failure: false",
+		func(p *Plan) { p.Verification = VerificationPolicy{Mode: VerifyTest, Commands: []string{}} },
+		[]string{"verification.mode changed", "verification.commands changed", "verification.required changed", "verification.stop_on_fail changed"},
+	},
+	"risk":     {"Risk level: low", "Risk level: High", func(p *Plan) { p.RiskLevel = pawl.RiskHigh }, []string{"risk_level changed"}},
+	"artifact": {"Verify: file `a.go`", "Verify: command make", func(p *Plan) { p.Steps[0].ExpectedArtifacts[0] = Artifact{ArtifactCommand, "make"} }, []string{"step s1: expected_artifacts changed"}},
+	"undo":     {"  - Undo: git checkout a.go\n", "", func(p *Plan) { p.Steps[0].RollbackHint = "" }, []string{"step s1: rollback_hint changed"}},
+	"new step": {
+		"## 4. Risks", "- [ ] Write the changelog\n- [-] T-9: `s9` Tag it\n  - 意图：for users\n  - 依赖：s1，s2\n\n## 4. Risks",
+		func(p *Plan) {
+			p.Steps = append(p.Steps,
+				Step{StepID: "step-3", Title: "Write the changelog", Intent: "Write the changelog", Status: Pending},
+				Step{StepID: "s9", Title: "Tag it", Intent: "for users", Status: Skipped, DependsOn: []string{"s1", "s2"}})
+		},
+		[]string{"step step-3 added: Write the changelog", "step s9 added: Tag it"},
+	},
+	"blank lines and tabs": {"- [ ] T-002: [P0] `s2` Add a test\n", "\n\n-  [ ]\tT-002: [P0]\t`s2`\tAdd a test  \n\n", func(*Plan) {}, nil},
+}
+
 func TestEditsOfThePRD(t *testing.T) {
-	cases := map[string]struct {
-		old, new string
-		want     func(*Plan)
-		changes  []string
-	}{
-		"goal": {"Rename Foo to Bar\n", "Rename Foo to Baz\n\nAnd say so.\n", func(p *Plan) { p.Goal = "Rename Foo to Baz\n\nAnd say so." }, []string{"goal changed"}},
-		"goal in a block": {
-			"Rename Foo to Bar\n", "```\n## 3. Atomic Task List\n  x\n```\n",
-			func(p *Plan) { p.Goal = "## 3. Atomic Task List\n  x" }, []string{"goal changed"},
-		},
-		"constraints": {
-			"- keep the public API\n", "- keep the API\n* no network\n-\n  ````\n  a\n  ```\n  b\n  ````\n",
-			func(p *Plan) { p.Constraints = []string{"keep the API", "no network", "a\n```\nb"} }, []string{"constraints changed"},
-		},
-		"skip":   {"- [ ] T-001", "- [-] T-001", func(p *Plan) { p.Steps[0].Status = Skipped }, []string{"step s1 will be skipped"}},
-		"remove": {secondTask, "", func(p *Plan) { p.Steps = p.Steps[:1] }, []string{"step s2 removed"}},
-		"title":  {"Add a test", "Add `two` tests", func(p *Plan) { p.Steps[1].Title = "Add `two` tests" }, []string{"step s2: title changed"}},
-		"intent": {
-			"So that it stays", "\n\n    ~~~ no fence", nil, nil,
-		},
-		"intent in a block": {
-			"- Intent: So that it stays\n", "- Intent:\n    ```text\n    one\n\n     two\n    ```\n",
-			func(p *Plan) { p.Steps[1].Intent = "one\n\n two" }, []string{"step s2: intent changed"},
-		},
-		"argument": {
-			`"path": "a.go"`, `"path": "b.go", "mode": "0755"`,
-			func(p *Plan) {
-				p.Steps[0].ToolCalls[0].ArgsHint = []byte(`{"path":"b.go","mode":"0755","content":"package a\n"}`)
-			},
-			[]string{"step s1: tool_calls changed"},
-		},
-		"dependency": {
-			"  - Depends on: `s1`\n", "", func(p *Plan) { p.Steps[1].DependsOn = nil }, []string{"step s2: depends_on changed"},
-		},
-		"command": {
-			"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command: `go test -race ./...`\n- required: no\n", nil, nil,
-		},
-		"commands": {
-			"- Command: `go test ./...`\n", "- Command: go vet ./...\n- command：`go test -race ./...`\n",
-			func(p *Plan) { p.Verification.Commands = []string{"go vet ./...", "go test -race ./..."} }, []string{"verification.commands changed"},
-		},
-		"mode without commands": {
-			"custom\n- Required: true\n- Stop at first failure: true\n- Command: `go test ./...`", "test\n- Required: 否\n- Stop at first failure: false",
-			func(p *Plan) { p.Verification = VerificationPolicy{Mode: VerifyTest, Commands: []string{}} },
-			[]string{"verification.mode changed", "verification.commands changed", "verification.required changed", "verification.stop_on_fail changed"},
-		},
-		"risk":     {"Risk level: low", "Risk level: High", func(p *Plan) { p.RiskLevel = pawl.RiskHigh }, []string{"risk_level changed"}},
-		"artifact": {"Verify: file `a.go`", "Verify: command make", func(p *Plan) { p.Steps[0].ExpectedArtifacts[0] = Artifact{ArtifactCommand, "make"} }, []string{"step s1: expected_artifacts changed"}},
-		"undo":     {"  - Undo: git checkout a.go\n", "", func(p *Plan) { p.Steps[0].RollbackHint = "" }, []string{"step s1: rollback_hint changed"}},
-		"new step": {
-			"## 4. Risks", "- [ ] Write the changelog\n- [-] T-9: `s9` Tag it\n  - 意图：for users\n  - 依赖：s1，s2\n\n## 4. Risks",
-			func(p *Plan) {
-				p.Steps = append(p.Steps,
-					Step{StepID: "step-3", Title: "Write the changelog", Intent: "Write the changelog", Status: Pending},
-					Step{StepID: "s9", Title: "Tag it", Intent: "for users", Status: Skipped, DependsOn: []string{"s1", "s2"}})
-			},
-			[]string{"step step-3 added: Write the changelog", "step s9 added: Tag it"},
-		},
-		"blank lines and tabs": {"- [ ] T-002: [P0] `s2` Add a test\n", "\n\n-  [ ]\tT-002: [P0]\t`s2`\tAdd a test  \n\n", func(*Plan) {}, nil},
-	}
-	for name, test := range cases {
+	for name, test := range edits {
 		t.Run(name, func(t *testing.T) {
 			got, changes, err := edit(t, sample(), English(), test.old, test.new)
 			if test.want == nil {
@@ -113,6 +121,18 @@ func TestEditsOfThePRD(t *testing.T) {
 				t.Error("hash and changes disagree")
 			}
 		})
+	}
+}
+
+// TestWhatNobodyEditedStaysAsItWas parses a document of a plan whose values are not in the form that Decode gives them.
+func TestWhatNobodyEditedStaysAsItWas(t *testing.T) {
+	p := sample()
+	p.Constraints, p.Verification.Mode, p.Verification.Commands = nil, VerifyTest, nil
+	p.Steps[0].DependsOn, p.Steps[1].ToolCalls = []string{}, []ToolCallTemplate{}
+	p.Steps[0].ToolCalls[0].ArgsHint = []byte("{ \"path\" : \"\\u0061.go\" }")
+	got, changes, err := ParsePRD(RenderPRD(p, English()), p)
+	if err != nil || len(changes) > 0 || !reflect.DeepEqual(got, p) {
+		t.Errorf("got  %+v\nwant %+v\n%v %v", got, p, changes, err)
 	}
 }
 

@@ -136,6 +136,10 @@ func describe(s *jsonschema.Schema, name string) {
 		if n.least > 0 {
 			p.MinItems = &n.least
 		}
+		if strings.HasSuffix(pair.Key, "steps") {
+			most := uint64(maxSteps)
+			p.MaxItems = &most
+		}
 		if p.Items != nil && p.Items.Type == "string" {
 			narrow(p.Items, pair.Key)
 		}

@@ -18,6 +18,10 @@ const (
 	maxName  = 128
 )
 
+// maxSteps is the number of steps that no plan exceeds, whatever the limits: 99 repairs of 30 steps beside 30 of its own. It
+// keeps work on a hostile plan short.
+const maxSteps = 100 * hardMaxSteps
+
 // identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
 var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
@@ -46,7 +50,7 @@ func shapeOf(p Plan, found *issues) {
 	if len(p.Steps) == 0 {
 		s.report("steps", "plan.no_steps")
 	}
-	for i, step := range p.Steps {
+	for i, step := range some(s, "steps", p.Steps) {
 		s.step(index("steps", i), step)
 	}
 	choice(s, "verification.mode", p.Verification.Mode, modes())
@@ -68,13 +72,13 @@ func shapeOfPatch(p Patch, found *issues) {
 	if p.Title != nil {
 		s.prose("title", *p.Title, maxProse, 0)
 	}
-	for i, id := range p.RemoveSteps {
+	for i, id := range some(s, "remove_steps", p.RemoveSteps) {
 		s.id(index("remove_steps", i), id)
 	}
-	for i, u := range p.UpdateSteps {
+	for i, u := range some(s, "update_steps", p.UpdateSteps) {
 		s.update(index("update_steps", i), u)
 	}
-	for i, step := range p.AddSteps {
+	for i, step := range some(s, "add_steps", p.AddSteps) {
 		s.step(index("add_steps", i), step)
 	}
 	s.prose("reason", p.Reason, maxProse, optionalText)
@@ -181,6 +185,15 @@ func (s shape) arguments(path string, raw json.RawMessage) {
 	for _, i := range again.list {
 		s.found.at(i.Field, i.Key, i.Args...) // the position within the arguments is not one of the plan
 	}
+}
+
+// some returns a list of steps unless it is too long to look at.
+func some[T any](s shape, path string, list []T) []T {
+	if len(list) > maxSteps {
+		s.report(path, "plan.too_many_steps", maxSteps)
+		return nil
+	}
+	return list
 }
 
 func choice[T ~string](s shape, path string, got T, want []T) {

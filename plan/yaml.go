@@ -204,18 +204,14 @@ func (v *value) toYAML() *yaml.Node {
 	}
 }
 
-// textNode picks the style in which a text survives unchanged: literal for clean text of several lines, quoted for what
-// is not clean, and whatever the encoder likes for the rest.
+// textNode picks the style in which a text survives unchanged and is easy to read: quoted where a character must be escaped,
+// literal for several lines, and whatever the encoder likes for the rest.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
-	case strings.ContainsFunc(s, func(r rune) bool { return r == '\t' || hidden(r) || r == 0xFEFF || r == 0x85 }):
+	case strings.ContainsFunc(s, func(r rune) bool { return r == '\t' || hidden(r) }):
 		n.Style = yaml.DoubleQuotedStyle
-	case !strings.Contains(s, "\n"):
-	case strings.HasPrefix(s, "\n"), strings.HasPrefix(s, " "), strings.Contains(s, " \n"), strings.HasSuffix(s, " "),
-		strings.Trim(s, "\n") == "":
-		n.Style = yaml.DoubleQuotedStyle
-	default:
+	case strings.Contains(s, "\n"):
 		n.Style = yaml.LiteralStyle
 	}
 	return n
@@ -253,19 +249,8 @@ func (p Plan) MarshalYAML() (any, error) {
 	return v.toYAML(), nil
 }
 
-// value returns the plan as the document that is written: lists that must be present are, and arguments are in the form in
-// which nothing is invisible.
+// value returns the plan as the document that is written, with arguments in the form in which nothing is invisible.
 func (p Plan) value() (*value, error) {
-	p = p.Clone()
-	if p.Constraints == nil {
-		p.Constraints = []string{}
-	}
-	if p.Steps == nil {
-		p.Steps = []Step{}
-	}
-	if p.Verification.Commands == nil {
-		p.Verification.Commands = []string{}
-	}
 	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeInvalid, "plan.cannot_write").In("plan.Encode").Because(err)
@@ -275,4 +260,25 @@ func (p Plan) value() (*value, error) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "plan.cannot_write").In("plan.Encode").Because(err)
 	}
 	return v, nil
+}
+
+// MarshalJSON writes the lists that a plan must have, constraints and steps, as lists even when they are nil.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	type bare Plan // without this method
+	if p.Constraints == nil {
+		p.Constraints = []string{}
+	}
+	if p.Steps == nil {
+		p.Steps = []Step{}
+	}
+	return json.Marshal(bare(p))
+}
+
+// MarshalJSON writes the commands as a list even when they are nil.
+func (v VerificationPolicy) MarshalJSON() ([]byte, error) {
+	type bare VerificationPolicy
+	if v.Commands == nil {
+		v.Commands = []string{}
+	}
+	return json.Marshal(bare(v))
 }

@@ -89,7 +89,7 @@ func (j *judge) matches(patterns []string, argv []word) bool {
 		}
 		ok := true
 		for i, w := range words {
-			// For what the user forbids, "*" covers a word that is not known; for what the user allows it does not.
+			// A word that is not known is matched by nothing; it is asked for on its own.
 			ok = ok && (w == argv[i].text || w == "*" && !argv[i].dynamic)
 		}
 		if ok {

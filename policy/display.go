@@ -8,7 +8,7 @@ import (
 )
 
 // Display returns s as one line that shows a person exactly what it holds: control characters, bidirectional overrides,
-// zero-width and tag characters, unusual spaces, lone combining marks' carriers of deceit and invalid bytes appear as
+// zero-width and tag characters, unusual spaces and invalid bytes appear as
 // escapes such as \n, \x1b or \u{202e}. The result contains none of them, so it is safe on terminals, in approval screens
 // and in logs. A backslash is shown as it is, because commands are full of them: Display is for reading, not for parsing.
 func Display(s string) string {

@@ -233,10 +233,18 @@ func (j *judge) requestPath(p Path) {
 	j.touch(p.Rel, p.Op, false)
 }
 
-// touch records and judges one path inside the workspace. Loose says that the path is a pattern.
+// touch records and judges one path inside the workspace. Pattern says that it stands for every name that it
+// matches. What was judged before is not judged again.
 func (j *judge) touch(rel string, op Op, pattern bool) {
-	if id := "p" + string(op) + rel; !j.seen[id] && len(j.paths) < maxPaths {
-		j.seen[id] = true
+	id := "p" + string(op) + rel
+	if pattern {
+		id = "*" + id
+	}
+	if j.seen[id] {
+		return
+	}
+	j.seen[id] = true
+	if len(j.paths) < maxPaths {
 		j.paths = append(j.paths, Path{rel, op})
 	}
 	if d, code := classify(rel, op, pattern, j.prof.Sensitive); d != Allow {

@@ -35,11 +35,16 @@ func canonical(rel string) (Code, bool) {
 // fold returns the components of a path as the most forgiving file system would read them: letter case, Unicode forms,
 // characters that are drawn as nothing, trailing dots and spaces, stream suffixes and short names make no difference.
 func fold(rel string) []string {
-	s := norm.NFKC.String(rel)
+	s := rel
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		s = norm.NFKC.String(s)
+	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\\':
 			return '/'
+		case r >= 'a' && r <= 'z' || r == '/' || r == '.':
+			return r
 		case r != ' ' && hidden(r):
 			return -1
 		}

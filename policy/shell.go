@@ -114,7 +114,7 @@ func (j *judge) readable(src string) bool {
 
 // openers counts what could open a nested construct, wherever it stands. A parser descends at most that deep.
 func openers(src string) int {
-	n := strings.Count(src, "(") + strings.Count(src, "{") + strings.Count(src, "[") + strings.Count(src, "`") + strings.Count(src, "?")
+	n := strings.Count(src, "(") + strings.Count(src, "{") + strings.Count(src, "[") + strings.Count(src, "`") + strings.Count(src, "?") + strings.Count(src, "!")
 	for _, w := range strings.FieldsFunc(src, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
 		case "if", "elif", "while", "until", "for", "case", "select", "function", "coproc", "time":

@@ -17,10 +17,12 @@ type Box struct {
 	mechanism Mechanism
 	homes     []string
 
-	once   sync.Once
-	chosen Mechanism
-	walls  Walls
-	err    error
+	mu     sync.Mutex
+	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
+	walls  *Walls
+
+	findOnce sync.Once
+	cgroups  map[string]string // directory by controller in which a cgroup can be made
 }
 
 // New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by Run
@@ -52,10 +54,15 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	return b.run(ctx, s)
 }
 
-// Walls reports what this machine can do for the Box, from the probe that its first use made.
+// Walls reports what this machine can do. The first call tries every layer, as Probe does; later calls repeat its answer.
 func (b *Box) Walls(ctx context.Context) Walls {
-	b.choose(ctx)
-	return b.walls
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.walls == nil {
+		w := Probe(ctx)
+		b.walls = &w
+	}
+	return *b.walls
 }
 
 // checked returns a copy of s with its defaults filled in and its paths resolved.

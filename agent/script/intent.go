@@ -50,7 +50,7 @@ var grammar = []struct {
 	{goalChecks, whole(`(?:修复|修好|解决|修正)` + zhWhich + zhSuite + zhTrouble)},
 	{goalChecks, whole(`(?:通过|跑通)` + zhWhich + zhSuite)},
 	{goalFormat, whole(`(?:修复|修正|整理|统一|调整|解决|规范)` + zhWhich + `(?:代码|源码|源代码)?的?(?:格式化|格式|代码风格|风格|缩进|排版)` + zhTrouble)},
-	{goalFormat, whole(`格式化` + zhWhich + `(?:代码|源码|源代码|文件|项目|仓库|工程|代码库)?`)},
+	{goalFormat, whole(`格式化` + zhWhich + `(?:go|python|rust)?(?:代码|源码|源代码|文件|项目|仓库|工程|代码库)?`)},
 	{goalLint, whole(`(?:修复|修正|解决|清理|消除)` + zhWhich + `(?:代码|源码)?的?(?:lint|linter|静态检查|静态分析|代码检查|代码规范|规范)的?` + zhTrouble)},
 	{goalTidy, whole(`(?:整理|清理|修复|修正)` + zhWhich + `(?:项目|模块|工程)?的?(?:依赖项|依赖|模块|go\.mod|go mod)` + zhTrouble)},
 }
@@ -64,6 +64,7 @@ const (
 func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) }
 
 var (
+	hanBlank   = regexp.MustCompile(` ?(\p{Han}) ?`) // blanks beside Chinese characters separate nothing
 	polite     = regexp.MustCompile(`^(?:(?:please|pls|kindly|can you|could you|would you|just|only|now)[ ,]+|请你|请帮我|请|帮我|麻烦你|麻烦|只)+`)
 	closing    = regexp.MustCompile(`(?: (?:please|again|now|only|for me|first)|(?: (?:in|of|across|for) (?:the|this|our|my|the whole|the entire) ` + everything + `)|一下|吧|了)+$`)
 	connective = regexp.MustCompile(`\s*(?:,\s*and then|,\s*then|,\s*and|\band then\b|\band\b|\bthen\b|&|\+|,|;|，|、|；|并且|以及|然后|并|和)\s*`)
@@ -77,6 +78,7 @@ func understand(requirement string) ([]goal, bool) {
 		return nil, false
 	}
 	text := strings.ToLower(strings.Join(strings.Fields(requirement), " "))
+	text = hanBlank.ReplaceAllString(text, "$1")
 	text = strings.TrimRight(text, " .!。！")
 	text = strings.TrimSpace(polite.ReplaceAllString(text, ""))
 	text = closing.ReplaceAllString(text, "")

@@ -52,10 +52,14 @@ func proposal(commands []string, prefix, intent string) []plan.Step {
 	}
 	steps := make([]plan.Step, 0, len(commands))
 	for i, command := range commands {
+		why := intent
+		if why == "" {
+			why = command
+		}
 		s := plan.Step{
 			StepID: prefix + strconv.Itoa(i+1),
-			Title:  command,
-			Intent: intent,
+			Title:  title(command),
+			Intent: why,
 			Status: plan.Pending,
 			ToolCalls: []plan.ToolCallTemplate{{
 				Name:     runTool,
@@ -69,6 +73,14 @@ func proposal(commands []string, prefix, intent string) []plan.Step {
 		steps = append(steps, s)
 	}
 	return steps
+}
+
+// title is a command cut to what a step's title may hold.
+func title(command string) string {
+	if r := []rune(command); len(r) > 200 {
+		return string(r[:199]) + "…"
+	}
+	return command
 }
 
 // arguments are those of run_terminal_cmd for a fixer: to run it twice is the same as to run it once.

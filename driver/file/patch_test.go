@@ -265,6 +265,14 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// TestMoveWritesFirst: a crash in the middle of a move must leave the content twice rather than nowhere.
+func TestMoveWritesFirst(t *testing.T) {
+	_, edits, err := memory{"a": "1\n"}.patched("*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch\n")
+	if err != nil || len(edits) != 2 || edits[0].path != "b" || edits[1].path != "a" {
+		t.Errorf("%v %v", edits, err)
+	}
+}
+
 // FuzzPatch: no patch makes parsing or applying panic, and whatever applies can be undone from its images alone.
 func FuzzPatch(f *testing.F) {
 	if all, err := filepath.Glob("../../../shared/apply-patch-scenarios/*/patch.txt"); err == nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
@@ -118,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		{"delete root", file.Delete{}, map[string]any{"path": "."}, pawl.CodeInvalid},
 		{"write state", file.Write{}, map[string]any{"path": ".pawl/state.json", "content": "{}"}, pawl.CodeDenied},
 		{"write hook", file.Write{}, map[string]any{"path": ".git/hooks/pre-commit", "content": "x"}, pawl.CodeDenied},
-		{"patch git config", file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Add File: .git/config\n+x\n*** End Patch\n"}, pawl.CodeDenied},
+		{"patch git config behind others", file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** Add File: n/m/ok\n+x\n*** Add File: .git/config\n+x\n*** Delete File: d/g\n*** End Patch\n"}, pawl.CodeDenied},
 		{"patch through link", file.Patch{}, map[string]any{"patch": "*** Begin Patch\n*** Add File: ok\n+x\n*** Update File: dirlink/secret\n@@\n-secret\n+x\n*** End Patch\n"}, pawl.CodeDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,8 +140,8 @@ func TestRefusals(t *testing.T) {
 			if r.OK || r.Code != c.code {
 				t.Errorf("%+v, want %s", r, c.code)
 			}
-			if len(before) != len(drivertest.Snapshot(t, dir)) || len(out) != len(drivertest.Snapshot(t, outside)) {
-				t.Error("something was written")
+			if diff := cmp.Diff(before, drivertest.Snapshot(t, dir)) + cmp.Diff(out, drivertest.Snapshot(t, outside)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

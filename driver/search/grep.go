@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"regexp"
-	"regexp/syntax"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"pawl"
 	"pawl/effect"
 	"pawl/policy"
 	"pawl/sandbox"
@@ -167,6 +163,9 @@ func (m *matches) search(ctx context.Context, root *sandbox.Root, rel string, a 
 		m.SkippedBinary++
 		return nil
 	}
+	if !a.re.may(data) {
+		return nil
+	}
 	number, counted := 1, 0 // the number of the line that begins at counted
 	hit := false
 	for start, end := range a.re.lines(data) {
@@ -245,63 +244,4 @@ func lineEnd(data []byte, from int) int {
 		return from + i
 	}
 	return len(data)
-}
-
-// query matches an expression line by line.
-type query struct {
-	line *regexp.Regexp
-	// block finds candidates in many lines at once, which is much faster where matches are rare. It is nil for expressions
-	// that ask for the beginning or the end of the text, which is the line's for us.
-	block *regexp.Regexp
-	// ends says that the expression asks for the end of a line, which a carriage return hides in a block.
-	ends bool
-}
-
-func compile(pattern string, ignoreCase bool) (*query, error) {
-	flags := ""
-	if ignoreCase {
-		flags = "(?i)"
-	}
-	line, err := regexp.Compile(flags + pattern)
-	if err != nil {
-		return nil, pawl.Fail(pawl.CodeInvalid, "search.bad_pattern", pattern).In("search.args").Because(err)
-	}
-	q := &query{line: line}
-	tree, err := syntax.Parse("(?m)"+flags+pattern, syntax.Perl)
-	if err == nil && !uses(tree, syntax.OpBeginText, syntax.OpEndText) {
-		q.block, _ = regexp.Compile("(?m)" + flags + pattern) // it parses, as the line above says
-		q.ends = uses(tree, syntax.OpEndLine)
-	}
-	return q, nil
-}
-
-func uses(re *syntax.Regexp, ops ...syntax.Op) bool {
-	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return uses(sub, ops...) })
-}
-
-// lines yields the bounds of the matching lines, without their newlines.
-func (q *query) lines(data []byte) func(yield func(start, end int) bool) {
-	block := q.block
-	if q.ends && bytes.IndexByte(data, '\r') >= 0 {
-		block = nil
-	}
-	return func(yield func(start, end int) bool) {
-		for start := 0; start < len(data); {
-			if block != nil {
-				at := block.FindIndex(data[start:])
-				if at == nil {
-					return
-				}
-				start += bytes.LastIndexByte(data[start:start+at[0]], '\n') + 1
-				if start == len(data) {
-					return // behind the last newline is no line
-				}
-			}
-			end := lineEnd(data, start)
-			if q.line.Match(bytes.TrimSuffix(data[start:end], []byte{'\r'})) && !yield(start, end) {
-				return
-			}
-			start = end + 1
-		}
-	}
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // ignoreFile is the file whose patterns exclude others, in its folder and below.
@@ -12,7 +13,7 @@ const ignoreFile = ".gitignore"
 // rules of its parent.
 type rules struct {
 	parent *rules
-	dir    string // the folder of the file, "" for the root
+	dir    string // the folder of the file, "" for the root, bytewise
 	list   []rule // in the order of the file
 }
 
@@ -26,10 +27,10 @@ type rule struct {
 
 // with returns the rules in a folder that has a .gitignore file with the given content.
 func (r *rules) with(dir, text string) *rules {
-	out := &rules{parent: r, dir: dir}
+	out := &rules{parent: r, dir: bytewise(dir)}
 	text = strings.TrimPrefix(text, "\ufeff")
 	for l := range strings.SplitSeq(text, "\n") {
-		if rule, ok := parseRule(strings.TrimSuffix(l, "\r")); ok {
+		if rule, ok := parseRule(bytewise(strings.TrimSuffix(l, "\r"))); ok {
 			out.list = append(out.list, rule)
 		}
 	}
@@ -39,6 +40,7 @@ func (r *rules) with(dir, text string) *rules {
 // ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last such
 // pattern. The caller has not descended into excluded folders, so nothing below one can be included again.
 func (r *rules) ignored(rel string, isDir bool) bool {
+	rel = bytewise(rel)
 	for ; r != nil; r = r.parent {
 		below := rel
 		if r.dir != "" {
@@ -51,6 +53,22 @@ func (r *rules) ignored(rel string, isDir bool) bool {
 		}
 	}
 	return false
+}
+
+// bytewise returns s with every byte as a character of its own. Git matches bytes and path.Match characters, so that a
+// question mark or a bracket would otherwise mean more than in git.
+func bytewise(s string) string {
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			continue
+		}
+		var b strings.Builder
+		for i := range len(s) {
+			b.WriteRune(rune(s[i]))
+		}
+		return b.String()
+	}
+	return s
 }
 
 func parseRule(l string) (rule, bool) {
@@ -102,18 +120,77 @@ func trimSpaces(l string) string {
 	return l
 }
 
-// classes are the named character classes that git knows and path.Match does not.
-var classes = strings.NewReplacer(
-	"[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9", "[:upper:]", "A-Z", "[:lower:]", "a-z",
-	"[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:punct:]", "!-/:-@\\[-`{-~",
-)
+// classes are the named character classes, as git's brackets know them and path.Match does not.
+var classes = map[string]string{
+	"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
+	"space": " \t\n\v\f\r", "blank": " \t", "punct": "!-/:-@\\[-`{-~", "cntrl": "\x01-\x1f\x7f", "print": " -~", "graph": "!-~",
+}
 
-// component translates one component of a pattern from git's notation to that of path.Match.
+// never is a component that path.Match finds malformed, so that it matches nothing.
+const never = "["
+
+// component translates one component of a pattern from git's notation to that of path.Match, which differs in brackets.
 func component(p string) string {
-	if !strings.Contains(p, "[") {
-		return p
+	var b strings.Builder
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '\\':
+			if i+1 == len(p) {
+				return never
+			}
+			b.WriteString(p[i : i+2])
+			i++
+		case '[':
+			n := bracket(&b, p[i:])
+			if n == 0 {
+				return never
+			}
+			i += n - 1
+		default:
+			b.WriteByte(p[i])
+		}
 	}
-	return strings.ReplaceAll(classes.Replace(p), "[!", "[^")
+	return b.String()
+}
+
+// bracket translates the bracket at the start of p and returns its length, 0 when it does not end.
+func bracket(b *strings.Builder, p string) int {
+	b.WriteByte('[')
+	i := 1
+	if i < len(p) && (p[i] == '!' || p[i] == '^') {
+		b.WriteByte('^')
+		i++
+	}
+	for first := true; i < len(p); first = false {
+		if p[i] == ']' && !first {
+			b.WriteByte(']')
+			return i + 1
+		}
+		if name, _, ok := strings.Cut(strings.TrimPrefix(p[i:], "[:"), ":]"); ok && strings.HasPrefix(p[i:], "[:") {
+			b.WriteString(classes[name])
+			i += len(name) + len("[::]")
+			continue
+		}
+		low, n := literal(p[i:])
+		i += n
+		b.WriteString(low)
+		if i+1 < len(p) && p[i] == '-' && p[i+1] != ']' {
+			high, n := literal(p[i+1:])
+			i += 1 + n
+			b.WriteString("-" + high)
+		}
+	}
+	return 0
+}
+
+// literal returns the character at the start of p in a form that stands for itself in a bracket, and its length in p.
+func literal(p string) (string, int) {
+	skip := 0
+	if p[0] == '\\' && len(p) > 1 {
+		skip = 1
+	}
+	r, n := utf8.DecodeRuneInString(p[skip:])
+	return `\` + string(r), skip + n
 }
 
 func (r rule) match(rel string, isDir bool) bool {

@@ -22,6 +22,7 @@ func TestIgnore(t *testing.T) {
 		{"a?c", "abc", true}, {"a?c", "ac", false}, {"a?c", "a/c", false},
 		{"[ab].c", "a.c", true}, {"[!ab].c", "a.c", false}, {"[^ab].c", "x.c", true}, {"[a-c]x", "bx", true},
 		{"[[:digit:]]x", "7x", true}, {"[[:digit:]]x", "ax", false}, {"[[:space:]]", " ", true},
+		{"[]a]", "]", true}, {"[]a]", "a", true}, {"[]a]", "x", false}, {"[!]a]", "]", false}, {"[a-]", "-", true}, {"[-a]", "-", true}, {`[\]]`, "]", true},
 		{"[a", "[a", false}, {"[a", "a", false},
 		{"#a", "#a", false}, {`\#a`, "#a", true}, {`\!a`, "!a", true},
 		{"a ", "a", true}, {`a\ `, "a ", true}, {`a\ `, "a", false}, {"a b", "a b", true},
@@ -31,7 +32,7 @@ func TestIgnore(t *testing.T) {
 		{"{a,b}", "a", false}, {"{a,b}", "{a,b}", true},
 		{".*", ".x", true}, {"*", ".x", true},
 		{"x/*", "x/a", true}, {"x/*", "x/a/b", false},
-		{"中*", "中文", true},
+		{"中*", "中文", true}, {"?", "中", false}, {"???", "中", true}, {"*文", "中文", true},
 	} {
 		isDir := c.path[len(c.path)-1] == '/'
 		rel := c.path

@@ -107,7 +107,7 @@ func TestDetect(t *testing.T) {
 			ecosystems: []string{"node"},
 			checks:     []string{"L2 test bun run test @srv", "L2 test yarn test @web"},
 		},
-		"malformed package.json": {tree: files("package.json", `{"scripts":`), ecosystems: []string{"node"}},
+		"malformed package.json":        {tree: files("package.json", `{"scripts":`), ecosystems: []string{"node"}},
 		"package.json of another shape": {tree: files("package.json", `{"scripts":["a"]}`), ecosystems: []string{"node"}},
 		"python with everything configured": {
 			tree: files("pyproject.toml", "[tool.ruff]\nline-length = 100\n[tool.ruff.format]\n[tool.mypy]\n[tool.pytest.ini_options]\n",
@@ -140,6 +140,7 @@ func TestDetect(t *testing.T) {
 		},
 		"maven and gradle": {
 			tree:       files("a/pom.xml", "<project/>", "a/core/pom.xml", "<project/>", "b/build.gradle.kts", "", "b/gradlew", "#!"),
+			look:       without("gradle"),
 			ecosystems: []string{"java"},
 			checks: []string{"L1 build mvn -B -q -o test-compile @a", "L1 build sh ./gradlew --offline --no-daemon -q testClasses @b",
 				"L2 test mvn -B -q -o test @a", "L2 test sh ./gradlew --offline --no-daemon -q test @b"},
@@ -235,6 +236,9 @@ func TestDetectHostile(t *testing.T) {
 	}
 	for name := range got.Definitions {
 		t.Errorf("definition %s", name)
+	}
+	if _, err := readLimited(tree, "Makefile", 10); err == nil {
+		t.Error("a named pipe was read")
 	}
 }
 

@@ -32,7 +32,7 @@ func tests(name, command, missing string) effect.Check {
 // gofmtCommand lists the Go files that gofmt would change, and fails when there is one. gofmt itself succeeds either way.
 // The folders are those that the go command ignores, too, so that a broken file among test data is nobody's problem.
 const gofmtCommand = `! find . \( -name '.?*' -o -name '_*' -o -name vendor -o -name testdata -o -name node_modules \)` +
-	` -prune -o -type f -name '*.go' -exec gofmt -l {} + 2>&1 | grep .`
+	` -prune -o -type f -name '*.go' -exec gofmt -l {} + 2>&1 | sort | grep .`
 
 func detectGo(s *scan, d *folder) ([]effect.Check, bool) {
 	if !d.file("go.mod") {
@@ -93,24 +93,26 @@ func detectJava(s *scan, d *folder) ([]effect.Check, bool) {
 	switch {
 	case d.file("pom.xml"):
 		d.claims["java"] = true
-		tool, missing := "mvn", s.missing("mvn")
-		if d.file("mvnw") {
-			tool, missing = "sh ./mvnw", s.missing("java")
-		}
+		tool, missing := s.javaTool(d, "mvn", "mvnw")
 		return []effect.Check{
 			build("maven compile", tool+" -B -q -o test-compile", missing),
 			tests("maven test", tool+" -B -q -o test", missing)}, true
 	case d.anyFile("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts") != "":
 		d.claims["java"] = true
-		tool, missing := "gradle", s.missing("gradle")
-		if d.file("gradlew") {
-			tool, missing = "sh ./gradlew", s.missing("java")
-		}
+		tool, missing := s.javaTool(d, "gradle", "gradlew")
 		return []effect.Check{
 			build("gradle classes", tool+" --offline --no-daemon -q testClasses", missing),
 			tests("gradle test", tool+" --offline --no-daemon -q test", missing)}, true
 	}
 	return nil, false
+}
+
+// javaTool prefers the installed tool to the project's wrapper, which wants to fetch a tool of its own into the user's home.
+func (s *scan) javaTool(d *folder, tool, wrapper string) (command, missing string) {
+	if !s.installed(tool) && d.file(wrapper) {
+		return "sh ./" + wrapper, s.missing("java")
+	}
+	return tool, s.missing(tool)
 }
 
 func detectDart(s *scan, d *folder) ([]effect.Check, bool) {

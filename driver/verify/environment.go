@@ -37,6 +37,7 @@ var machineFailure = regexp.MustCompile(strings.Join([]string{
 	// The rest.
 	`Could not find \S+ in (any of the sources|locally installed gems)`, `error NU1301`, `You must install (or update )?\.NET`,
 	`(?i)pub get failed .*offline`, `(?i)could not resolve host`, `Temporary failure in name resolution`, `getaddrinfo (ENOTFOUND|EAI_AGAIN)`,
+	`java\.net\.UnknownHostException`,
 }, "|"))
 
 // environmental reports whether a failed command failed because of the machine.

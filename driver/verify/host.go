@@ -56,7 +56,7 @@ var shared = []struct{ name, folder string }{
 	{"GOMODCACHE", "go/pkg/mod"}, {"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"},
 	{"PYTHONUSERBASE", ".local"}, {"NVM_DIR", ".nvm"}, {"VOLTA_HOME", ".volta"}, {"RBENV_ROOT", ".rbenv"},
 	{"ASDF_DATA_DIR", ".asdf"}, {"SDKMAN_DIR", ".sdkman"}, {"NUGET_PACKAGES", ".nuget/packages"}, {"PUB_CACHE", ".pub-cache"},
-	{"GRADLE_RO_DEP_CACHE", ".gradle/caches"}, {"PIPX_HOME", ".local/pipx"},
+	{"GRADLE_RO_DEP_CACHE", ".gradle/caches"}, {"MAVEN_USER_HOME", ".m2"}, {"PIPX_HOME", ".local/pipx"},
 }
 
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.

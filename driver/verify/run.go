@@ -150,9 +150,8 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	r, err := s.Box.Run(ctx, s.spec(c, []string{"sh", "-c", c.Command}))
 	o.DurationMS, o.Walls = r.Duration.Milliseconds(), r.Walls
 	if err != nil {
-		code := pawl.CodeOf(err)
-		o.ExitCode = -1
-		o.Environment = code == pawl.CodeEnvironment || code == pawl.CodeSandbox || code == pawl.CodeDiskFull || code == pawl.CodeReadOnly
+		// The command did not even start: unless it cannot be one, that is no fault of the work.
+		o.ExitCode, o.Environment = -1, pawl.CodeOf(err) != pawl.CodeInvalid && pawl.CodeOf(err) != pawl.CodeCanceled
 		return s.record(o, []byte(err.Error()))
 	}
 	o.ExitCode = r.Exit

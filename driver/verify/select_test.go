@@ -81,13 +81,13 @@ func TestFingerprint(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                                    "",
-		"a\nb\n":                              "a\nb",
-		"10%\r50%\r100%\ndone\r\n":            "100%\ndone",
+		"":                                     "",
+		"a\nb\n":                               "a\nb",
+		"10%\r50%\r100%\ndone\r\n":             "100%\ndone",
 		"\x1b[31mred\x1b[0m \x1b]0;t\x07x\x00": "red x",
-		"\xff\xfe bad":                        "\uFFFD bad",
-		"bidi \u202e here":                    "bidi \uFFFD here",
-		"世界\t!":                               "世界\t!",
+		"\xff\xfe bad":                         "\uFFFD bad",
+		"bidi \u202e here":                     "bidi \uFFFD here",
+		"世界\t!":                                "世界\t!",
 	} {
 		if got := tail([]byte(in), 100); got != want {
 			t.Errorf("tail(%q) = %q, want %q", in, got, want)

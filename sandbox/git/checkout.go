@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -20,20 +21,21 @@ type Checkout struct {
 	mark string
 }
 
+// lockMark begins the content of an index lock of pawl's; the id of its holder and the process follow, a line each.
+const lockMark = "pawl "
+
 // Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It fails
 // with CodeBusy where somebody else holds it.
 func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 	if !r.git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
 	}
-	w := *r
-	w.tree, w.rel, w.index = r.workspace, ".", r.State(filepath.Join("index", "checkout"))
-	c := &Checkout{repo: &w, lock: filepath.Join(r.gitDir, "index.lock"), mark: "pawl " + id + "\n"}
+	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.gitDir, "index.lock"), mark: lockMark + id + "\n"}
 	Step(ctx, "lock index")
 	// Made apart and linked into place, so that no lock of ours ever stands there without its mark.
 	marked := filepath.Join(r.gitDir, "pawl.lock")
 	defer os.Remove(marked)
-	if err := os.WriteFile(marked, []byte(c.mark), 0o600); err != nil {
+	if err := os.WriteFile(marked, []byte(c.mark+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		return nil, ioError("git.index", err)
 	}
 	err := os.Link(marked, c.lock)
@@ -51,7 +53,25 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 
 func (c *Checkout) mine() bool {
 	raw, err := readCapped(c.lock, 4096)
-	return err == nil && string(raw) == c.mark
+	return err == nil && strings.HasPrefix(string(raw), c.mark)
+}
+
+// dropDeadLock removes a lock of pawl's whose process has ended.
+func dropDeadLock(r *site) error {
+	if !r.git {
+		return nil
+	}
+	lock := filepath.Join(r.gitDir, "index.lock")
+	raw, err := readCapped(lock, 4096)
+	mark, pid, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	id, convErr := strconv.Atoi(pid)
+	if err != nil || convErr != nil || !strings.HasPrefix(mark, lockMark) || alive(id) {
+		return nil
+	}
+	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioError("git.sweep", err)
+	}
+	return nil
 }
 
 // Close gives the lock back. It may be called again.
@@ -72,6 +92,16 @@ func (c *Checkout) Close() error {
 func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
 	dirty, _, err := c.repo.dirt(ctx, commit, "--untracked-files=no")
 	return dirty, err
+}
+
+// Staged lists the paths at which the index differs from a commit, whatever is on disk.
+func (c *Checkout) Staged(ctx context.Context, commit string) ([]string, error) {
+	copied, err := c.repo.copyIndex(filepath.Join(c.repo.gitDir, "index"))
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(copied)
+	return c.repo.staged(ctx, copied, commit)
 }
 
 // Obstacles says what would be lost or done wrongly if the checked-out tree went from one tree to another.

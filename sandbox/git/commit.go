@@ -19,7 +19,7 @@ type Commit struct {
 }
 
 // WriteCommit makes a commit object and returns its id. The same commit always has the same id; no reference names it yet.
-func (r *Repo) WriteCommit(ctx context.Context, c Commit) (string, error) {
+func (r objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
 	if !validID(c.Tree) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", c.Tree)
 	}
@@ -38,7 +38,7 @@ func (r *Repo) WriteCommit(ctx context.Context, c Commit) (string, error) {
 }
 
 // ReadCommit returns the commit with an id. It fails with CodeNotFound where there is none.
-func (r *Repo) ReadCommit(ctx context.Context, id string) (Commit, error) {
+func (r objects) ReadCommit(ctx context.Context, id string) (Commit, error) {
 	if !validID(id) {
 		return Commit{}, pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
@@ -65,7 +65,7 @@ func (r *Repo) ReadCommit(ctx context.Context, id string) (Commit, error) {
 }
 
 // Contains reports whether a commit is tip or an ancestor of it.
-func (r *Repo) Contains(ctx context.Context, tip, commit string) (bool, error) {
+func (r objects) Contains(ctx context.Context, tip, commit string) (bool, error) {
 	if !validID(tip) || !validID(commit) {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func (r *Repo) Contains(ctx context.Context, tip, commit string) (bool, error) {
 
 // Combine merges two commits in memory and returns the tree, or the paths that conflict. It reads and writes objects only;
 // no merge driver of the repository's runs.
-func (r *Repo) Combine(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
+func (r objects) Combine(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
 	if !validID(ours) || !validID(theirs) {
 		return "", nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", ours+" "+theirs)
 	}
@@ -98,7 +98,7 @@ func (r *Repo) Combine(ctx context.Context, ours, theirs string) (tree string, c
 }
 
 // emptyTree returns the id of the tree without entries, and makes sure that it exists.
-func (r *Repo) emptyTree(ctx context.Context) (string, error) {
+func (r objects) emptyTree(ctx context.Context) (string, error) {
 	out, _, err := r.withoutTree("", "mktree").run(ctx)
 	return strings.TrimSpace(string(out)), err
 }

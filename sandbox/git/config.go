@@ -39,7 +39,7 @@ const wanted = `^(user\.(name|email)|extensions\.objectformat|` +
 	`core\.(bare|excludesfile|autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode))$`
 
 // readConfig reads the user's configuration without letting any of it act: git config only parses files.
-func (r *Repo) readConfig(ctx context.Context) (userConfig, error) {
+func (r *site) readConfig(ctx context.Context) (userConfig, error) {
 	dir := r.gitDir
 	if !r.git {
 		// A directory that is no repository: only the user's own files are read.
@@ -128,4 +128,4 @@ func fields(out string) []string {
 }
 
 // Identity returns who commits for the user are by: the configured name and address, or pawl's.
-func (r *Repo) Identity() Identity { return r.config.identity }
+func (r *site) Identity() Identity { return r.config.identity }

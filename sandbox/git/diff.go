@@ -41,7 +41,7 @@ type delta struct {
 
 // Diff returns what changed from one tree to another, in the order of paths. Renames are a deletion and an addition. An
 // empty id stands for the empty tree.
-func (r *Repo) Diff(ctx context.Context, from, to string) ([]Change, error) {
+func (r objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 	out, err := r.diffTree(ctx, from, to, "--raw", "--numstat")
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *Repo) Diff(ctx context.Context, from, to string) ([]Change, error) {
 }
 
 // deltas returns what changed from one tree to another, and refuses paths that no checkout of pawl's may write.
-func (r *Repo) deltas(ctx context.Context, from, to string) ([]delta, error) {
+func (r objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 	if from == to {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (r *Repo) deltas(ctx context.Context, from, to string) ([]delta, error) {
 }
 
 // diffTree runs diff-tree and splits its records.
-func (r *Repo) diffTree(ctx context.Context, from, to string, format ...string) ([]string, error) {
+func (r objects) diffTree(ctx context.Context, from, to string, format ...string) ([]string, error) {
 	args, err := r.diffArgs(ctx, from, to, append(format, "-z")...)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (r *Repo) diffTree(ctx context.Context, from, to string, format ...string) 
 	return fields(string(out)), nil
 }
 
-func (r *Repo) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
+func (r objects) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
 	for _, id := range []*string{&from, &to} {
 		if *id == "" {
 			empty, err := r.emptyTree(ctx)
@@ -132,7 +132,7 @@ func (r *Repo) diffArgs(ctx context.Context, from, to string, format ...string) 
 
 // missing says so where a failure comes from an object that is not there, which is what a pruned or partial repository
 // looks like.
-func (r *Repo) missing(ctx context.Context, cause error, ids ...string) error {
+func (r objects) missing(ctx context.Context, cause error, ids ...string) error {
 	for _, id := range ids {
 		if !validID(id) {
 			continue
@@ -147,7 +147,7 @@ func (r *Repo) missing(ctx context.Context, cause error, ids ...string) error {
 
 // Patch returns the unified diff from one tree to another, for people to read. Binary files are named only. At most limit
 // bytes are returned; cut says that there was more.
-func (r *Repo) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
+func (r objects) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
 	args, err := r.diffArgs(ctx, from, to, "-p", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")
 	if err != nil {
 		return "", false, err
@@ -158,7 +158,7 @@ func (r *Repo) Patch(ctx context.Context, from, to string, limit int) (patch str
 	if _, _, err := c.run(ctx); err != nil {
 		return "", false, r.missing(ctx, err, from, to)
 	}
-	return out.String(), out.over, nil
+	return string(out.kept), out.over, nil
 }
 
 // safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's. Git
@@ -178,7 +178,7 @@ func safePath(path string) bool {
 }
 
 // ResolveTree returns the tree of a commit, or the id itself when it is a tree.
-func (r *Repo) ResolveTree(ctx context.Context, id string) (string, error) {
+func (r objects) ResolveTree(ctx context.Context, id string) (string, error) {
 	if !validID(id) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -114,7 +113,7 @@ func (c call) run(ctx context.Context) (out []byte, status int, err error) {
 		if stdout.over {
 			return nil, 0, pawl.Fail(pawl.CodeIO, "git.output_limit", c.args[0])
 		}
-		return stdout.Bytes(), 0, nil
+		return stdout.kept, 0, nil
 	case ctx.Err() != nil:
 		return nil, 0, pawl.Fail(pawl.CodeCanceled, "git.canceled", c.args[0]).Because(ctx.Err())
 	case limited.Err() != nil:
@@ -126,10 +125,10 @@ func (c call) run(ctx context.Context) (out []byte, status int, err error) {
 	}
 	for _, a := range c.answers {
 		if exit.ExitCode() == a {
-			return stdout.Bytes(), a, nil
+			return stdout.kept, a, nil
 		}
 	}
-	return nil, exit.ExitCode(), failure(c.args[0], exit, stderr.String())
+	return nil, exit.ExitCode(), failure(c.args[0], exit, string(stderr.kept))
 }
 
 // failure turns what git said into an error. Only conditions of the machine are recognised by their text, which is the
@@ -148,21 +147,19 @@ func failure(verb string, exit *exec.ExitError, stderr string) error {
 	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(said)
 }
 
-// capped keeps the first limit bytes and drains the rest.
+// capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy go
+// around Write would lift the limit.
 type capped struct {
-	bytes.Buffer
+	kept  []byte
 	limit int
 	over  bool
 }
 
 // Write never fails, so that git is not killed by a full pipe.
 func (c *capped) Write(p []byte) (int, error) {
-	room := c.limit - c.Len()
-	if len(p) <= room {
-		return c.Buffer.Write(p)
-	}
-	c.over = true
-	c.Buffer.Write(p[:max(room, 0)])
+	room := max(c.limit-len(c.kept), 0)
+	c.over = c.over || len(p) > room
+	c.kept = append(c.kept, p[:min(room, len(p))]...)
 	return len(p), nil
 }
 

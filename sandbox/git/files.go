@@ -55,7 +55,7 @@ func (d *disk) at(p string) string { return path.Join(d.repo.rel, p) }
 
 // stage is the folder in which new contents are collected before they take their places: on the same file system, outside
 // the tree, and swept before each use.
-func (r *Repo) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.index)) }
+func (r *site) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.index)) }
 
 // stageRel is the staging folder as seen from the workspace.
 func (d *disk) stageRel() string {
@@ -363,7 +363,7 @@ func (d *disk) stash(i int, t delta, size int64, content io.Reader, want meta) e
 }
 
 // blobs streams the contents of objects to sink, in order, with their place in ids.
-func (r *Repo) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
+func (r objects) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}

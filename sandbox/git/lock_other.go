@@ -17,3 +17,6 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// alive reports whether a process with the id may exist. It cannot be found out here, so it may.
+func alive(int) bool { return true }

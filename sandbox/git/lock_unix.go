@@ -17,3 +17,8 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// alive reports whether a process with the id may exist.
+func alive(pid int) bool {
+	return pid <= 0 || unix.Kill(pid, 0) != unix.ESRCH
+}

@@ -34,15 +34,15 @@ func (m meta) perm(path string, exec bool) (perm fs.FileMode, ok bool) {
 	return m.plain, m.plain != 0
 }
 
-func (r *Repo) metaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
+func (r *site) metaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
 
 // remember keeps the meta of a tree that is seen for the first time.
-func (r *Repo) remember(tree string, ignored []string) error {
+func (r *site) remember(tree string, ignored []string) error {
 	path := r.metaFile(tree)
 	if exists(path) {
 		return nil
 	}
-	m, err := r.look(ignored)
+	m, err := look(r.tree, ignored)
 	if err != nil {
 		return ioError("git.snapshot", err)
 	}
@@ -63,12 +63,12 @@ func (r *Repo) remember(tree string, ignored []string) error {
 
 // look walks the tree. Ignored files and folders and nested repositories are not looked into. What vanishes meanwhile is
 // not there; what cannot be read is left out, because its content, if recorded, has already been refused.
-func (r *Repo) look(ignored []string) (meta, error) {
+func look(tree string, ignored []string) (meta, error) {
 	skip := make(map[string]bool, len(ignored))
 	for _, path := range ignored {
 		skip[strings.TrimSuffix(path, "/")] = true
 	}
-	w := walker{tree: r.tree, skip: skip, perms: map[string]fs.FileMode{}, empty: map[string]bool{}}
+	w := walker{tree: tree, skip: skip, perms: map[string]fs.FileMode{}, empty: map[string]bool{}}
 	if err := w.dir(""); err != nil {
 		return meta{}, err
 	}
@@ -162,7 +162,7 @@ func (m meta) String() string {
 func octal(m fs.FileMode) string { return strconv.FormatUint(uint64(m), 8) }
 
 // recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by it.
-func (r *Repo) recall(tree string) meta {
+func (r *site) recall(tree string) meta {
 	raw, err := os.ReadFile(r.metaFile(tree))
 	if err != nil {
 		return meta{}

@@ -39,7 +39,7 @@ func validID(s string) bool {
 
 // Ref returns the object that a reference names, "" when there is no such reference. The name is taken as it is, never
 // searched for.
-func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
+func (r refs) Ref(ctx context.Context, name string) (string, error) {
 	if err := r.checkRef(ctx, name); err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
 func callWith(c call, answers ...int) call { c.answers = answers; return c }
 
 // checkRef refuses names that git would refuse, before they are used to look something up.
-func (r *Repo) checkRef(ctx context.Context, name string) error {
+func (r refs) checkRef(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") {
 		return nil // made by pawl; update-ref judges what is left
 	}
@@ -66,7 +66,7 @@ func (r *Repo) checkRef(ctx context.Context, name string) error {
 
 // SetRef makes a reference name the object id, if it now names old; an empty old means that there must be no such
 // reference. It fails with CodeConflict when the reference is something else by then. The change is durable.
-func (r *Repo) SetRef(ctx context.Context, name, id, old, why string) error {
+func (r refs) SetRef(ctx context.Context, name, id, old, why string) error {
 	if !validID(id) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
@@ -74,12 +74,12 @@ func (r *Repo) SetRef(ctx context.Context, name, id, old, why string) error {
 }
 
 // DeleteRef removes a reference that names old; one that is gone already is no error.
-func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
+func (r refs) DeleteRef(ctx context.Context, name, old string) error {
 	return r.updateRef(ctx, name, old, "update-ref", "-d", "--", name, r.orZero(old))
 }
 
 // orZero is how update-ref is told that a reference must not exist.
-func (r *Repo) orZero(id string) string {
+func (r *site) orZero(id string) string {
 	if id != "" {
 		return id
 	}
@@ -90,7 +90,7 @@ func (r *Repo) orZero(id string) string {
 }
 
 // updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
-func (r *Repo) updateRef(ctx context.Context, name, old string, args ...string) error {
+func (r refs) updateRef(ctx context.Context, name, old string, args ...string) error {
 	_, _, err := r.plumbing("", args...).run(ctx)
 	if err == nil {
 		return nil
@@ -103,7 +103,7 @@ func (r *Repo) updateRef(ctx context.Context, name, old string, args ...string) 
 }
 
 // Refs lists the references below a prefix such as "refs/pawl/".
-func (r *Repo) Refs(ctx context.Context, prefix string) ([]Ref, error) {
+func (r refs) Refs(ctx context.Context, prefix string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
 	out, _, err := r.plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).run(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ const dayLayout = "20060102"
 
 // keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a snapshot
 // away that an undo may need. The day in its name is what Prune goes by.
-func (r *Repo) keep(ctx context.Context, tree string) error {
+func (r refs) keep(ctx context.Context, tree string) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
 	dir := r.commonDir
 	if !r.git {
@@ -145,7 +145,7 @@ func (r *Repo) keep(ctx context.Context, tree string) error {
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
 // returns them. Checkpoints and safety references go by the date of their commit, kept snapshots by the day in their name.
 // Spared are those for which spare answers true, and snapshots that some tree of this workspace still stands at.
-func (r *Repo) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
+func (r refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
 	refs, err := r.Refs(ctx, private)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func age(ref Ref) time.Time {
 }
 
 // standing is the set of trees that the last snapshots of this workspace's trees found.
-func (r *Repo) standing() map[string]bool {
+func (r refs) standing() map[string]bool {
 	set := map[string]bool{}
 	notes, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("index")), "*.tree"))
 	for _, note := range notes {

@@ -26,6 +26,14 @@ type Place struct {
 // Repo is a tree of files and the repository that remembers it. It is safe for concurrent use: what changes the tree or
 // its index takes a lock that holds across processes.
 type Repo struct {
+	*site
+	objects
+	refs
+	scratch
+}
+
+// site is where everything is, and how git is called there.
+type site struct {
 	workspace string
 	tree      string // folder that snapshots are taken of
 	rel       string // tree relative to workspace, with slashes; "." in place
@@ -35,6 +43,29 @@ type Repo struct {
 	gitDir    string // the user's git directory for the workspace, "" without git
 	commonDir string // the user's git directory that references and objects live in, "" without git
 	config    userConfig
+}
+
+// objects reads and writes commits, trees and contents.
+type objects struct{ *site }
+
+// refs reads and moves references.
+type refs struct{ *site }
+
+// scratch is the index of pawl's own, and copies of others.
+type scratch struct {
+	*site
+	objects
+}
+
+func repoAt(s *site) *Repo {
+	return &Repo{site: s, objects: objects{s}, refs: refs{s}, scratch: scratch{s, objects{s}}}
+}
+
+// atWorkspace is the same repository with the workspace for its tree and an index of its own by that name.
+func (s *site) atWorkspace(index string) *Repo {
+	w := *s
+	w.tree, w.rel, w.index = s.workspace, ".", s.State(filepath.Join("index", index))
+	return repoAt(&w)
 }
 
 // Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where the
@@ -48,10 +79,9 @@ func Open(ctx context.Context, p Place) (*Repo, error) {
 	if err != nil || !inside(filepath.ToSlash(rel)) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, p.Workspace)
 	}
-	r := &Repo{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git}
+	r := &site{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git}
 	r.shadow = filepath.Join(workspace, ".pawl", "git")
-	sum := sha256.Sum256([]byte(r.rel))
-	r.index = filepath.Join(r.shadow, "index", hex.EncodeToString(sum[:8]))
+	r.index = filepath.Join(r.shadow, "index", indexName(r.rel))
 	if r.git {
 		if r.gitDir, r.commonDir, err = locate(workspace); err != nil {
 			return nil, err
@@ -63,7 +93,13 @@ func Open(ctx context.Context, p Place) (*Repo, error) {
 	if r.config.bare && r.gitDir == r.commonDir && r.git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", workspace)
 	}
-	return r, r.prepare()
+	return repoAt(r), r.prepare()
+}
+
+// indexName names the index of a tree.
+func indexName(rel string) string {
+	sum := sha256.Sum256([]byte(rel))
+	return hex.EncodeToString(sum[:8])
 }
 
 // inside reports whether a tree may stand at a path relative to the workspace: the workspace itself, or below .pawl but not
@@ -145,21 +181,19 @@ func absolute(base, path string) string {
 }
 
 // InPlace reports whether the tree is the workspace itself.
-func (r *Repo) InPlace() bool { return r.rel == "." }
+func (r *site) InPlace() bool { return r.rel == "." }
 
 // Git reports whether the workspace belongs to the user's repository.
-func (r *Repo) Git() bool { return r.git }
+func (r *site) Git() bool { return r.git }
 
 // Workspace returns the same repository with the workspace for its tree.
-func (r *Repo) Workspace(ctx context.Context) (*Repo, error) {
-	return Open(ctx, Place{Workspace: r.workspace, Tree: r.workspace, Git: r.git})
-}
+func (r *Repo) Workspace() *Repo { return r.atWorkspace(indexName(".")) }
 
 // State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
-func (r *Repo) State(name string) string { return filepath.Join(r.shadow, name) }
+func (r *site) State(name string) string { return filepath.Join(r.shadow, name) }
 
 // shadowEnv is the environment of a call on pawl's own git directory.
-func (r *Repo) shadowEnv(tree, index string) []string {
+func (r *site) shadowEnv(tree, index string) []string {
 	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.git {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.commonDir, "objects"))
@@ -169,7 +203,7 @@ func (r *Repo) shadowEnv(tree, index string) []string {
 
 // userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so
 // that no such call reads or writes the user's. Without git it is pawl's own directory.
-func (r *Repo) userEnv() []string {
+func (r *site) userEnv() []string {
 	if !r.git {
 		return r.shadowEnv(r.workspace, r.State("no-index"))
 	}
@@ -179,23 +213,23 @@ func (r *Repo) userEnv() []string {
 }
 
 // shadowRun runs git in pawl's own directory on the tree and its index.
-func (r *Repo) shadowRun(ctx context.Context, stdin string, args ...string) (string, error) {
+func (r *site) shadowRun(ctx context.Context, stdin string, args ...string) (string, error) {
 	out, _, err := r.on(r.index, stdin, args...).run(ctx)
 	return string(out), err
 }
 
 // on is a shadow call on the tree with any index.
-func (r *Repo) on(index, stdin string, args ...string) call {
+func (r *site) on(index, stdin string, args ...string) call {
 	return call{args: args, env: r.shadowEnv(r.tree, index), dir: r.tree, stdin: strings.NewReader(stdin)}
 }
 
 // withoutTree is a shadow call that needs no working tree: on objects alone.
-func (r *Repo) withoutTree(stdin string, args ...string) call {
+func (r *site) withoutTree(stdin string, args ...string) call {
 	return call{args: args, env: r.shadowEnv(r.shadow, r.State("no-index")), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
 // plumbing is a call on the user's git directory.
-func (r *Repo) plumbing(stdin string, args ...string) call {
+func (r *site) plumbing(stdin string, args ...string) call {
 	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
@@ -225,7 +259,7 @@ func hold(ctx context.Context, path string, do func(context.Context) error) erro
 
 // locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds
 // our lock knows that no git of ours is alive, and removes it.
-func (r *Repo) locked(ctx context.Context, do func(context.Context) error) error {
+func (r *site) locked(ctx context.Context, do func(context.Context) error) error {
 	return hold(ctx, r.index+".flock", func(ctx context.Context) error {
 		if err := os.Remove(r.index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return ioError("git.lock", err)

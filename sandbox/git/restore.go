@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -50,29 +51,20 @@ func (r *Repo) Restore(ctx context.Context, q Restoration) (done Restored, err e
 }
 
 func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
-	before, err := r.snapshot(ctx)
+	w, todo, err := r.begin(ctx, q)
+	if w != nil {
+		defer w.disk.close()
+	}
 	if err != nil {
 		return Restored{}, err
 	}
-	done := Restored{Before: before, After: before}
-	if q.Origin == "" {
-		q.Origin = before
-	}
-	d, err := r.openDisk()
-	if err != nil {
-		return done, err
-	}
-	defer d.close()
-	todo, err := r.plan(ctx, d, before, q)
-	if err != nil {
-		return done, err
-	}
+	done := Restored{Before: w.before, After: w.before}
 	want := r.recall(q.Target)
-	left, err := d.put(ctx, todo, want)
+	left, err := w.disk.put(ctx, todo, want)
 	if err != nil {
 		return done, err
 	}
-	if err := d.restoreMeta(q, want, r.recall(base(q)), todo); err != nil {
+	if err := w.disk.restoreMeta(q, want, r.recall(w.base()), todo); err != nil {
 		return done, err
 	}
 	if done.After, err = r.snapshot(ctx); err != nil {
@@ -81,25 +73,42 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 	for _, t := range todo {
 		done.Changed = append(done.Changed, t.path)
 	}
-	return r.judge(ctx, done, q, left)
+	return w.judge(ctx, done, left)
+}
+
+// restorer is one restoration at work.
+type restorer struct {
+	repo   *Repo
+	disk   *disk
+	q      Restoration
+	before string // tree that was found
+}
+
+// begin records the tree as it is and decides which paths are to change. The restorer, unless nil, has its disk open.
+func (r *Repo) begin(ctx context.Context, q Restoration) (*restorer, []delta, error) {
+	before, err := r.snapshot(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.Origin == "" {
+		q.Origin = before
+	}
+	d, err := r.openDisk()
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &restorer{repo: r, disk: d, q: q, before: before}
+	todo, err := w.plan(ctx)
+	return w, todo, err
 }
 
 // Pending lists the paths that a restoration has still to change. Empty means that it is done.
 func (r *Repo) Pending(ctx context.Context, q Restoration) (paths []string, err error) {
 	err = r.locked(ctx, func(ctx context.Context) error {
-		before, err := r.snapshot(ctx)
-		if err != nil {
-			return err
+		w, todo, err := r.begin(ctx, q)
+		if w != nil {
+			defer w.disk.close()
 		}
-		if q.Origin == "" {
-			q.Origin = before
-		}
-		d, err := r.openDisk()
-		if err != nil {
-			return err
-		}
-		defer d.close()
-		todo, err := r.plan(ctx, d, before, q)
 		for _, t := range todo {
 			paths = append(paths, t.path)
 		}
@@ -109,30 +118,30 @@ func (r *Repo) Pending(ctx context.Context, q Restoration) (paths []string, err 
 }
 
 // base is the state that the restoration starts from, as far as it decides what is pawl's change.
-func base(q Restoration) string {
-	if q.Expect != "" {
-		return q.Expect
+func (w *restorer) base() string {
+	if w.q.Expect != "" {
+		return w.q.Expect
 	}
-	return q.Origin
+	return w.q.Origin
 }
 
-// plan decides which paths are to change, from before.
-func (r *Repo) plan(ctx context.Context, d *disk, before string, q Restoration) ([]delta, error) {
-	wanted, err := r.deltas(ctx, before, q.Target)
+// plan decides which paths are to change.
+func (w *restorer) plan(ctx context.Context) ([]delta, error) {
+	wanted, err := w.repo.deltas(ctx, w.before, w.q.Target)
 	if err != nil {
 		return nil, err
 	}
 	var conflicts []string
-	if q.Expect != "" {
-		wanted, conflicts, err = r.ours(ctx, wanted, before, q)
+	if w.q.Expect != "" {
+		wanted, conflicts, err = w.ours(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
 	}
-	if wanted, err = r.spareIgnored(ctx, wanted, q); err != nil {
+	if wanted, err = w.spareIgnored(ctx, wanted); err != nil {
 		return nil, err
 	}
-	blocked, err := d.blocked(wanted)
+	blocked, err := w.disk.blocked(wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +153,8 @@ func (r *Repo) plan(ctx context.Context, d *disk, before string, q Restoration) 
 
 // ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else has
 // changed as well.
-func (r *Repo) ours(ctx context.Context, wanted []delta, before string, q Restoration) (mine []delta, conflicts []string, err error) {
-	change, err := r.deltas(ctx, q.Expect, q.Target)
+func (w *restorer) ours(ctx context.Context, wanted []delta) (mine []delta, conflicts []string, err error) {
+	change, err := w.repo.deltas(ctx, w.q.Expect, w.q.Target)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,13 +162,13 @@ func (r *Repo) ours(ctx context.Context, wanted []delta, before string, q Restor
 	for _, c := range change {
 		expected[c.path] = c.old
 	}
-	for _, w := range wanted {
-		switch old, known := expected[w.path]; {
+	for _, t := range wanted {
+		switch old, known := expected[t.path]; {
 		case !known:
-		case old == w.old || q.Force:
-			mine = append(mine, w)
+		case old == t.old || w.q.Force:
+			mine = append(mine, t)
 		default:
-			conflicts = append(conflicts, w.path)
+			conflicts = append(conflicts, t.path)
 		}
 	}
 	return mine, conflicts, nil
@@ -168,17 +177,17 @@ func (r *Repo) ours(ctx context.Context, wanted []delta, before string, q Restor
 // spareIgnored takes back the removal of files that were recorded only because an ignore pattern was gone for a while: under
 // the target's rules they are the user's, and the target could not have recorded them. Both sets of rules come from trees,
 // not from the disk, so that a repetition decides alike.
-func (r *Repo) spareIgnored(ctx context.Context, wanted []delta, q Restoration) ([]delta, error) {
+func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, error) {
 	var going []string
-	for _, w := range wanted {
-		if w.new.absent() {
-			going = append(going, w.path)
+	for _, t := range wanted {
+		if t.new.absent() {
+			going = append(going, t.path)
 		}
 	}
 	if len(going) == 0 {
 		return wanted, nil
 	}
-	rules, err := r.deltas(ctx, base(q), q.Target)
+	rules, err := w.repo.deltas(ctx, w.base(), w.q.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -189,25 +198,25 @@ func (r *Repo) spareIgnored(ctx context.Context, wanted []delta, q Restoration) 
 	if !changed {
 		return wanted, nil
 	}
-	now, err := r.ignoredBy(ctx, q.Target, going)
+	now, err := w.repo.ignoredBy(ctx, w.q.Target, going)
 	if err != nil {
 		return nil, err
 	}
-	then, err := r.ignoredBy(ctx, base(q), going)
+	then, err := w.repo.ignoredBy(ctx, w.base(), going)
 	if err != nil {
 		return nil, err
 	}
 	kept := wanted[:0]
-	for _, w := range wanted {
-		if !w.new.absent() || !now[w.path] || then[w.path] {
-			kept = append(kept, w)
+	for _, t := range wanted {
+		if !t.new.absent() || !now[t.path] || then[t.path] {
+			kept = append(kept, t)
 		}
 	}
 	return kept, nil
 }
 
 // ignoredBy says which paths the ignore files of a tree would ignore.
-func (r *Repo) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
+func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
 	out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).run(ctx)
 	if err != nil {
 		return nil, r.missing(ctx, err, tree)
@@ -369,8 +378,8 @@ func mergeKeys[V any](maps ...map[string]V) map[string]bool {
 }
 
 // judge compares what was left with what was asked: whatever still differs must be a path that was not ours to change.
-func (r *Repo) judge(ctx context.Context, done Restored, q Restoration, left []string) (Restored, error) {
-	rest, err := r.deltas(ctx, done.After, q.Target)
+func (w *restorer) judge(ctx context.Context, done Restored, left []string) (Restored, error) {
+	rest, err := w.repo.deltas(ctx, done.After, w.q.Target)
 	if err != nil {
 		return done, err
 	}
@@ -390,7 +399,7 @@ func (r *Repo) judge(ctx context.Context, done Restored, q Restoration, left []s
 		}
 	}
 	for _, p := range left {
-		if !strings.Contains("\x00"+strings.Join(done.Kept, "\x00")+"\x00", "\x00"+p+"\x00") {
+		if !slices.Contains(done.Kept, p) {
 			done.Kept = append(done.Kept, p)
 		}
 	}

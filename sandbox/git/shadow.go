@@ -19,9 +19,15 @@ import (
 const attributes = "* -text -crlf !eol -ident !filter !working-tree-encoding !diff !merge !export-subst\n"
 
 // prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
-func (r *Repo) prepare() error {
+func (r *site) prepare() error {
 	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(r.shadow, dir), 0o700); err != nil {
+			return ioError("git.prepare", err)
+		}
+	}
+	// So that the user's git neither shows nor cleans away what is pawl's.
+	if own := filepath.Join(r.workspace, ".pawl", ".gitignore"); !exists(own) {
+		if err := WriteFile(own, []byte("*\n")); err != nil {
 			return ioError("git.prepare", err)
 		}
 	}
@@ -44,7 +50,7 @@ func (r *Repo) prepare() error {
 }
 
 // excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.
-func (r *Repo) excludes() string {
+func (r *site) excludes() string {
 	var b strings.Builder
 	for _, path := range []string{r.config.excludesFile, filepath.Join(r.commonDir, "info", "exclude")} {
 		if raw, err := readCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {

@@ -47,7 +47,7 @@ func (r *Repo) snapshot(ctx context.Context) (string, error) {
 }
 
 // forget drops what is remembered of the tree between snapshots.
-func (r *Repo) forget() {
+func (r scratch) forget() {
 	for _, suffix := range []string{"", ".tree", ".source"} {
 		os.Remove(r.index + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
 	}
@@ -76,7 +76,7 @@ func (r *Repo) record(ctx context.Context) (string, error) {
 
 // writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
 // note is right until take removes it.
-func (r *Repo) writeTree(ctx context.Context) (string, error) {
+func (r scratch) writeTree(ctx context.Context) (string, error) {
 	if id, ok := readLine(r.index+".tree", ""); ok && validID(id) {
 		return id, nil
 	}
@@ -101,7 +101,7 @@ type seen struct {
 }
 
 // scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's own.
-func (r *Repo) scan(ctx context.Context, index string, how ...string) (seen, error) {
+func (r scratch) scan(ctx context.Context, index string, how ...string) (seen, error) {
 	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is used.
 	args := append([]string{"status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames"}, how...)
 	out, _, err := r.on(index, "", args...).run(ctx)
@@ -148,7 +148,7 @@ func reserved(path string) bool {
 }
 
 // take brings pawl's index to what was seen in the tree.
-func (r *Repo) take(ctx context.Context, s seen) error {
+func (r scratch) take(ctx context.Context, s seen) error {
 	if len(s.gone)+len(s.changed)+len(s.untracked) == 0 {
 		return nil
 	}
@@ -186,7 +186,7 @@ func readable(path string) bool {
 }
 
 // removals is an edit that removes entries.
-func (r *Repo) removals(paths []string) string {
+func (r *site) removals(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {
 		b.WriteString("0 " + r.orZero("") + "\t" + path + "\x00")
@@ -195,7 +195,7 @@ func (r *Repo) removals(paths []string) string {
 }
 
 // edit changes entries of an index of pawl's as update-index --index-info says them.
-func (r *Repo) edit(ctx context.Context, index, entries string) error {
+func (r scratch) edit(ctx context.Context, index, entries string) error {
 	_, _, err := r.on(index, entries, "update-index", "-z", "--replace", "--index-info").run(ctx)
 	return err
 }
@@ -203,7 +203,7 @@ func (r *Repo) edit(ctx context.Context, index, entries string) error {
 // seed makes sure that pawl's index has an entry for each file that the tree's own index tracks, because a tracked file is
 // recorded even where an ignore pattern names it. Entries are taken without their flags, so that neither "assume unchanged"
 // nor a sparse checkout hides a change.
-func (r *Repo) seed(ctx context.Context) error {
+func (r scratch) seed(ctx context.Context) error {
 	source := r.sourceIndex()
 	stamp := stampOf(source)
 	if old, ok := readLine(r.index+".source", ""); ok && old == stamp && exists(r.index) {
@@ -226,7 +226,7 @@ func (r *Repo) seed(ctx context.Context) error {
 }
 
 // adopt adds the entries of another index that pawl's lacks.
-func (r *Repo) adopt(ctx context.Context, source string) error {
+func (r scratch) adopt(ctx context.Context, source string) error {
 	have := map[string]bool{}
 	if exists(r.index) {
 		out, err := r.shadowRun(ctx, "", "ls-files", "-z")
@@ -261,7 +261,7 @@ func (r *Repo) adopt(ctx context.Context, source string) error {
 }
 
 // sourceIndex is the index that tools and people use in the tree, "" where there is none.
-func (r *Repo) sourceIndex() string {
+func (r scratch) sourceIndex() string {
 	switch {
 	case !r.git:
 		return ""
@@ -292,7 +292,7 @@ func exists(path string) bool {
 }
 
 // copyIndex copies an index, with the shared part of a split one, to a file of pawl's that the caller removes.
-func (r *Repo) copyIndex(source string) (string, error) {
+func (r scratch) copyIndex(source string) (string, error) {
 	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(source), "sharedindex.*"))
 	for _, path := range shared {
 		if to := filepath.Join(r.shadow, filepath.Base(path)); !exists(to) {

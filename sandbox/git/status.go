@@ -31,7 +31,7 @@ var operations = [][2]string{
 }
 
 // Operation names the git operation that is unfinished in the workspace, "" when there is none.
-func (r *Repo) Operation() string {
+func (r *site) Operation() string {
 	if !r.git {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (r *Repo) Operation() string {
 
 // Head returns the commit and the branch that the workspace is at. The commit is "" before the first one, the branch ""
 // where the head is detached, and both without git.
-func (r *Repo) Head(ctx context.Context) (commit, branch string, err error) {
+func (r refs) Head(ctx context.Context) (commit, branch string, err error) {
 	if !r.git {
 		return "", "", nil
 	}
@@ -80,8 +80,7 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 	if !r.git {
 		return Status{}, nil
 	}
-	w := *r
-	w.tree, w.rel = r.workspace, "."
+	w := r.Workspace()
 	head, branch, err := w.Head(ctx)
 	if err != nil {
 		return Status{}, err
@@ -93,7 +92,7 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 }
 
 // dirt compares the user's files and index with a commit, on a copy of the index.
-func (r *Repo) dirt(ctx context.Context, head string, how ...string) (dirty, untracked []string, err error) {
+func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, untracked []string, err error) {
 	source := filepath.Join(r.gitDir, "index")
 	if !exists(source) {
 		// Nothing is tracked: every file of the commit counts as removed from the index.
@@ -128,7 +127,7 @@ func (r *Repo) dirt(ctx context.Context, head string, how ...string) (dirty, unt
 }
 
 // staged lists the paths at which an index differs from a commit.
-func (r *Repo) staged(ctx context.Context, index, head string) ([]string, error) {
+func (r scratch) staged(ctx context.Context, index, head string) ([]string, error) {
 	tree := head
 	if head == "" {
 		empty, err := r.emptyTree(ctx)
@@ -148,7 +147,7 @@ func (r *Repo) staged(ctx context.Context, index, head string) ([]string, error)
 	return fields(string(out)), nil
 }
 
-func (r *Repo) removedFrom(ctx context.Context, head string) ([]string, error) {
+func (r objects) removedFrom(ctx context.Context, head string) ([]string, error) {
 	if head == "" {
 		return nil, nil
 	}
@@ -157,7 +156,7 @@ func (r *Repo) removedFrom(ctx context.Context, head string) ([]string, error) {
 }
 
 // CheckedOutAt lists the working trees, other than the workspace, in which a branch is checked out or being rebased.
-func (r *Repo) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
+func (r refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
 	out, _, err := r.plumbing("", "worktree", "list", "--porcelain", "-z").run(ctx)
 	if err != nil {
 		return nil, err

@@ -56,11 +56,7 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if r.InPlace() {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.tree, r.workspace)
 	}
-	source, err := r.Workspace(ctx)
-	if err != nil {
-		return "", err
-	}
-	if tree, err = source.Snapshot(ctx); err != nil {
+	if tree, err = r.Workspace().Snapshot(ctx); err != nil {
 		return "", err
 	}
 	if exists(r.tree) {
@@ -135,7 +131,7 @@ func (r *Repo) confirm(ctx context.Context, want string) error {
 
 // registration finds the folder in which the user's repository keeps what it knows of the tree as a linked worktree, ""
 // when it knows nothing. The tree's own .git file is not asked: what runs in the tree may have written it.
-func (r *Repo) registration() string {
+func (r *site) registration() string {
 	if !r.git || r.InPlace() {
 		return ""
 	}
@@ -171,7 +167,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 				return ioError("git.worktree", err)
 			}
 		}
-		if err := r.removeStillborn(); err != nil {
+		if err := removeStillborn(r.site); err != nil {
 			return ioError("git.worktree", err)
 		}
 		r.forget()
@@ -181,7 +177,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 
 // removeStillborn removes the registration that a killed "git worktree add" leaves before it has written whose it is. Such a
 // folder is locked, so that nothing else would ever remove it.
-func (r *Repo) removeStillborn() error {
+func removeStillborn(r *site) error {
 	if !r.git {
 		return nil
 	}
@@ -220,11 +216,15 @@ func ignorePermission(err error) error {
 // abandoned is the age from which a temporary file belongs to nobody: no call lasts as long.
 const abandoned = time.Hour
 
-// Sweep removes temporary files that calls which were cut short left in pawl's own directory.
+// Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's index
+// whose process is gone.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.locked(ctx, func(context.Context) error {
 		if err := os.RemoveAll(r.stage()); err != nil {
 			return ioError("git.sweep", err)
+		}
+		if err := dropDeadLock(r.site); err != nil {
+			return err
 		}
 		entries, err := os.ReadDir(r.State("tmp"))
 		if err != nil {

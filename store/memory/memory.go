@@ -192,7 +192,7 @@ func (s *Store) Records(ctx context.Context, subject string, first int64) iter.S
 		all := s.records
 		s.mu.RUnlock()
 		for _, r := range all {
-			if r.Index < first || subject != "" && r.Subject.ID != subject {
+			if r.Index < first || subject != "" && r.Subject.String() != subject {
 				continue
 			}
 			if err := ctx.Err(); err != nil {

@@ -42,14 +42,15 @@ func (st *statements) prepare(c *conn) error {
 			FROM entity WHERE id=?`},
 		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
 		{&st.insert, `INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq, audit_hash,
-			audit_at, created, updated) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
-		{&st.update, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?
-			WHERE pos=?`},
+			audit_at, created, updated, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
+		{&st.update, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
+			sum=? WHERE pos=?`},
 		{&st.updateState, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			state=?, rank=? WHERE pos=?`},
+			sum=?, state=?, rank=? WHERE pos=?`},
 		{&st.updateWhole, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			state=?, rank=?, label=?, parent=?, created=? WHERE pos=?`},
-		{&st.putDoc, "INSERT INTO doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
+			sum=?, state=?, rank=?, label=?, parent=?, created=? WHERE pos=?`},
+		{&st.putDoc, `INSERT INTO doc (pos, body, sum) VALUES (?,?,?)
+			ON CONFLICT (pos) DO UPDATE SET body=excluded.body, sum=excluded.sum`},
 		{&st.dropDoc, "DELETE FROM doc WHERE pos=?"},
 		{&st.record, "INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)"},
 		{&st.count, `INSERT INTO tally (parent, kind, state, n) VALUES (?,?,?,?)
@@ -185,6 +186,7 @@ type tx struct {
 	counts map[tallyKey]int64
 	dirty  bool
 	keyed  bool
+	sums   summer
 }
 
 type tallyKey struct{ parent, kind, state string }
@@ -317,23 +319,23 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 		at = first + s.last
 	}
 	var err error
-	due, updated, hash := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:]
+	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row)
 	switch {
 	case w.From == 0:
 		var res driver.Result
 		res, err = t.st.insert.exec(string(w.Kind), w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
-			due, w.Rank, w.AuditSeq, hash, at, instant(w.CreatedAt), updated)
+			due, w.Rank, w.AuditSeq, hash, at, instant(w.CreatedAt), updated, sum)
 		if err == nil {
 			s.pos, err = res.LastInsertId()
 		}
 		t.tally(w.Parent, string(w.Kind), w.State, 1)
 	case !s.same:
-		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, w.State, w.Rank,
+		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, w.State, w.Rank,
 			orNull(w.Label), orNull(w.Parent), instant(w.CreatedAt), s.pos)
 	case s.state != w.State || s.rank != w.Rank:
-		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, w.State, w.Rank, s.pos)
+		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, w.State, w.Rank, s.pos)
 	default:
-		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, s.pos)
+		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, s.pos)
 	}
 	if err != nil {
 		return err
@@ -347,7 +349,7 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 		return nil
 	}
 	if len(w.Doc) > 0 {
-		_, err = t.st.putDoc.exec(s.pos, w.Doc)
+		_, err = t.st.putDoc.exec(s.pos, w.Doc, sumOf(w.Doc))
 	} else if w.From != 0 {
 		_, err = t.st.dropDoc.exec(s.pos)
 	}

@@ -41,6 +41,14 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := into.exec(draft); err != nil {
 		return s.fault("backup", err)
 	}
+	// A store is in WAL mode from the start; changing to it later would need the store for itself.
+	copied, err := connect(draft, readWrite, "&_journal_mode=WAL", 0)
+	if err == nil {
+		err = copied.close()
+	}
+	if err != nil {
+		return s.fault("backup", err)
+	}
 	if err := finishCopy(draft, path); err != nil {
 		return s.fault("backup", err)
 	}
@@ -58,7 +66,7 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 	defer s.finish(c)
 	var report audit.Report
 	err = c.snapshot(func() error {
-		if err := s.quickCheck(c); err != nil {
+		if err := s.fileCheck(c); err != nil {
 			return err
 		}
 		head, err := c.prepare("SELECT size, root, frontier FROM head")
@@ -91,8 +99,8 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 	return report, s.fault("check", err)
 }
 
-func (s *Store) quickCheck(c *conn) error {
-	q, err := c.prepare("PRAGMA quick_check(1)")
+func (s *Store) fileCheck(c *conn) error {
+	q, err := c.prepare("PRAGMA integrity_check(1)")
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,9 @@ import (
 // conn is one connection, used by one goroutine at a time. It stands directly on the driver: database/sql would add its
 // pool and a lock to each of the few microseconds that a statement takes here.
 type conn struct {
-	raw driver.Conn
-	st  map[string]*stmt
+	raw  driver.Conn
+	st   map[string]*stmt
+	sums summer
 }
 
 // Ways to open a database file. All but create need the file to exist.

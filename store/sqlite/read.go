@@ -14,25 +14,27 @@ import (
 
 // columns are read in the order of row.
 const columns = "SELECT e.pos, e.kind, e.id, e.label, e.parent, e.state, e.version, e.epoch, e.due, e.rank, e.audit_seq, " +
-	"e.audit_hash, e.created, e.updated"
+	"e.audit_hash, e.created, e.updated, e.sum"
 
 // The selection of one row by its ID, which every transition makes.
 const (
-	byID    = columns + ", d.body FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
+	byID    = columns + ", d.body, d.sum FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
 	byIDHot = columns + " FROM entity e WHERE e.id=?"
 )
 
-// row reads the current row of a selection.
-func row(s *stmt) (kernel.Row, error) {
+// row reads the current row of a selection, and refuses it if it is not what was written.
+func (c *conn) row(s *stmt) (kernel.Row, error) {
 	r := kernel.Row{
 		Pos: s.int(0), Kind: kernel.Kind(s.text(1)), ID: s.text(2), Label: s.text(3), Parent: s.text(4), State: s.text(5),
 		Version: s.int(6), Epoch: s.int(7), Due: s.time(8), Rank: s.int(9), AuditSeq: s.int(10),
 		CreatedAt: s.time(12), UpdatedAt: s.time(13),
 	}
-	if len(s.dest) > 14 {
-		r.Doc = s.bytes(14)
+	whole := copy(r.AuditHash[:], s.bytes(11)) == len(r.AuditHash) && c.sums.row(&r) == s.int(14)
+	if whole && len(s.dest) > 15 && !s.null(15) {
+		r.Doc = s.bytes(15)
+		whole = sumOf(r.Doc) == s.int(16)
 	}
-	if copy(r.AuditHash[:], s.bytes(11)) != len(r.AuditHash) {
+	if !whole {
 		return kernel.Row{}, pawl.Fail(pawl.CodeStoreDamaged, "store.row", r.ID).In("store.load")
 	}
 	return r, nil
@@ -108,7 +110,7 @@ func each(ctx context.Context, c *conn, sel *kernel.Select, yield func(kernel.Ro
 		if err != nil || !ok {
 			return err
 		}
-		r, err := row(s)
+		r, err := c.row(s)
 		if err != nil {
 			return err
 		}
@@ -135,7 +137,7 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 	var args []driver.Value
 	b.WriteString(columns)
 	if !sel.HotOnly {
-		b.WriteString(", d.body")
+		b.WriteString(", d.body, d.sum")
 	}
 	b.WriteString(" FROM entity e" + index(sel))
 	if !sel.HotOnly {

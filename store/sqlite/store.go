@@ -174,10 +174,4 @@ func (s *Store) finish(c *conn) {
 	s.tasks.Done()
 }
 
-func (s *Store) connectReader() (*conn, error) {
-	c, err := connect(s.path, readOnly, s.extra, limit)
-	if err == nil {
-		err = c.run("PRAGMA mmap_size=1073741824")
-	}
-	return c, err
-}
+func (s *Store) connectReader() (*conn, error) { return connect(s.path, readOnly, s.extra, limit) }

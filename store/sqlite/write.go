@@ -251,13 +251,11 @@ func (w *writer) connect() error {
 	if w.conn != nil {
 		return nil
 	}
-	c, err := connect(w.store.path, readWrite, w.store.extra+"&_synchronous=FULL", 0)
+	c, err := connect(w.store.path, readWrite, w.store.extra+"&_synchronous=FULL&_foreign_keys=1", 0)
 	if err != nil {
 		return err
 	}
-	// A backup that was put in place of the store is not in WAL mode yet.
-	if err := errors.Join(c.run("PRAGMA journal_mode=WAL"), c.run("PRAGMA wal_autocheckpoint=2000"),
-		c.run("PRAGMA journal_size_limit=67108864"), w.st.prepare(c)); err != nil {
+	if err := errors.Join(c.run("PRAGMA wal_autocheckpoint=2000"), c.run("PRAGMA journal_size_limit=67108864"), w.st.prepare(c)); err != nil {
 		_ = c.close()
 		return err
 	}

@@ -16,7 +16,8 @@ CREATE TABLE entity (
 	audit_hash BLOB    NOT NULL,
 	audit_at   INTEGER,              -- place in the log of the newest record about this row
 	created    INTEGER,
-	updated    INTEGER
+	updated    INTEGER,
+	sum        INTEGER NOT NULL      -- CRC-32C of the row: SQLite itself does not notice a bit that flips inside a value
 ) STRICT;
 CREATE UNIQUE INDEX entity_id ON entity (id);
 CREATE UNIQUE INDEX entity_label ON entity (kind, label) WHERE label IS NOT NULL;
@@ -28,7 +29,8 @@ CREATE INDEX entity_state ON entity (kind, state, rank DESC);
 
 CREATE TABLE doc (
 	pos  INTEGER PRIMARY KEY REFERENCES entity (pos),
-	body BLOB NOT NULL
+	body BLOB NOT NULL,
+	sum  INTEGER NOT NULL            -- CRC-32C of the body
 ) STRICT;
 
 -- The audit log: exact bytes, in the order of the Merkle tree's leaves.

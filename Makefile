@@ -1,0 +1,49 @@
+# pawl: `make help` lists what there is.
+SHELL := /bin/bash
+GO ?= go
+BIN := bin/pawl
+T ?= 30s
+
+.PHONY: help setup build demo test check race golden gen verify fuzz bench clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what the tests need beside Go, git and make
+	@scripts/setup.sh
+
+build: ## build bin/pawl
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/pawl
+
+demo: build ## run the main job on a real sample repository
+	@$(BIN) demo
+
+test: setup ## run every test
+	$(GO) vet ./...
+	$(GO) test ./...
+
+check: ## formatting, vet and the rules of the house
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) test ./internal/archtest ./message
+
+race: setup ## run the tests with the race detector
+	$(GO) test -race ./kernel ./runner ./store/... ./sandbox/... ./audit
+
+golden: ## rewrite the golden files and the generated documents
+	$(GO) test ./machine/... ./plan ./driver/file ./driver/search ./driver/shell ./view ./cli ./kernel -update
+
+gen: golden ## same as golden: everything that is generated is written by a test
+
+verify: check ## fail when something generated is not fresh
+	$(GO) test ./machine/... ./plan ./cli ./view ./kernel
+
+fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each)
+	@scripts/fuzz.sh $(T)
+
+bench: ## side-by-side benchmarks, printed as ratios
+	@cd bench && $(GO) run .
+
+clean: ## remove what was built
+	rm -rf bin

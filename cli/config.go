@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/message"
+	"pawl/policy"
+)
+
+// Config are the user's settings. DefaultConfig holds every default; files, the environment and flags change single ones.
+type Config struct {
+	Lang    string
+	RunMode pawl.RunMode
+	// Strict leaves out every row that pawl adds to its seeds.
+	Strict         bool
+	Profile        policy.Profile
+	MaxFixes       int
+	MaxPlanSteps   int
+	MaxCalls       int
+	Retry          kernel.RetryConfig
+	Gates          []string
+	SmokeCommand   string
+	AuditWarn      bool
+	CallTimeout    time.Duration
+	CheckTimeout   time.Duration
+	TaskTimeout    time.Duration
+	CancelGrace    time.Duration
+	LeaseTime      time.Duration
+	ReadDelays     []time.Duration
+	sources        map[string]string // where a setting comes from, when it is not the default
+	userConfigFile string
+}
+
+// DefaultConfig returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
+func DefaultConfig() Config {
+	k := kernel.Defaults()
+	return Config{
+		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps, MaxCalls: k.MaxCalls,
+		Retry: k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
+		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
+	}
+}
+
+// Kernel returns base with the settings put in. Tools and modes are the caller's and stay as they are.
+func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
+	if err := c.Profile.Validate(); err != nil {
+		return kernel.Config{}, err
+	}
+	base.Strict, base.MaxFixes, base.Retry, base.Profile = c.Strict, c.MaxFixes, c.Retry, c.Profile
+	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
+	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
+	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
+	if base.Plan.Tools == nil {
+		base.Plan.Tools = slices.Sorted(maps.Keys(base.Tools))
+	}
+	return base, nil
+}
+
+// setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is written
+// as several values. Project says whether the file in the repository may set it to a value: a repository that somebody
+// else wrote must not be able to loosen what the user chose.
+type setting struct {
+	name    string
+	list    bool
+	get     func(*Config) []string
+	set     func(*Config, []string) error
+	project func(values []string) bool
+}
+
+// env is the name of the environment variable that sets it.
+func (s setting) env() string {
+	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))
+}
+
+func always([]string) bool { return true }
+func never([]string) bool  { return false }
+
+// only allows the project to choose among some values.
+func only(allowed ...string) func([]string) bool {
+	return func(v []string) bool { return len(v) == 1 && slices.Contains(allowed, v[0]) }
+}
+
+// settings lists every setting in the order in which they are shown.
+func settings() []setting {
+	return slices.Concat(behaviourSettings(), policySettings(), limitSettings())
+}
+
+func behaviourSettings() []setting {
+	return []setting{
+		{name: "lang", project: always,
+			get: func(c *Config) []string { return []string{c.Lang} },
+			set: func(c *Config, v []string) error {
+				if v[0] != "" && v[0] != string(message.English) && v[0] != string(message.Chinese) {
+					return badValue(v[0], "en, zh-CN")
+				}
+				c.Lang = v[0]
+				return nil
+			}},
+		{name: "run_mode", project: only(string(pawl.Interactive), string(pawl.Assisted)),
+			get: func(c *Config) []string { return []string{string(c.RunMode)} },
+			set: func(c *Config, v []string) error {
+				if !pawl.RunMode(v[0]).Valid() {
+					return badValue(v[0], "interactive, assisted, autonomous")
+				}
+				c.RunMode = pawl.RunMode(v[0])
+				return nil
+			}},
+		truth("strict", always, func(c *Config) *bool { return &c.Strict }),
+		{name: "gates.run", list: true, project: always,
+			get: func(c *Config) []string { return c.Gates },
+			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
+		{name: "gates.smoke", project: never,
+			get: func(c *Config) []string { return []string{c.SmokeCommand} },
+			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
+		{name: "gates.audit", project: only("enforce"),
+			get: func(c *Config) []string { return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]} },
+			set: func(c *Config, v []string) error {
+				if v[0] != "enforce" && v[0] != "warn" {
+					return badValue(v[0], "enforce, warn")
+				}
+				c.AuditWarn = v[0] == "warn"
+				return nil
+			}},
+	}
+}
+
+func policySettings() []setting {
+	words := func(name string, project func([]string) bool, at func(*policy.Profile) *[]string) setting {
+		return setting{name: name, list: true, project: project,
+			get: func(c *Config) []string { return *at(&c.Profile) },
+			set: func(c *Config, v []string) error { *at(&c.Profile) = v; return nil }}
+	}
+	return []setting{
+		{name: "profile", project: only(policy.ProfileStrict, policy.ProfileReadOnly),
+			get: func(c *Config) []string { return []string{c.Profile.Name} },
+			set: func(c *Config, v []string) error {
+				p, err := policy.Named(v[0])
+				if err != nil {
+					return err
+				}
+				old := c.Profile
+				p.AllowNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.MaxFiles, old.Sensitive
+				p.AllowedTools, p.DisallowedTools = old.AllowedTools, old.DisallowedTools
+				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
+				c.Profile = p
+				return nil
+			}},
+		truth("policy.allow_network", only("false"), func(c *Config) *bool { return &c.Profile.AllowNetwork }),
+		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
+		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
+		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),
+		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
+		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
+		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
+	}
+}
+
+func limitSettings() []setting {
+	return []setting{
+		number("max_fixes", 1, 20, always, func(c *Config) *int { return &c.MaxFixes }),
+		number("max_plan_steps", 1, 30, always, func(c *Config) *int { return &c.MaxPlanSteps }),
+		number("max_calls", 1, 100_000, always, func(c *Config) *int { return &c.MaxCalls }),
+		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
+		{name: "retry.kind", project: always,
+			get: func(c *Config) []string { return []string{c.Retry.Kind} },
+			set: func(c *Config, v []string) error {
+				if !slices.Contains([]string{"none", "fixed", "linear", "exponential"}, v[0]) {
+					return badValue(v[0], "none, fixed, linear, exponential")
+				}
+				c.Retry.Kind = v[0]
+				return nil
+			}},
+		span("retry.base", func(c *Config) *time.Duration { return &c.Retry.Base }),
+		span("retry.cap", func(c *Config) *time.Duration { return &c.Retry.Cap }),
+		span("timeouts.call", func(c *Config) *time.Duration { return &c.CallTimeout }),
+		span("timeouts.check", func(c *Config) *time.Duration { return &c.CheckTimeout }),
+		span("timeouts.task", func(c *Config) *time.Duration { return &c.TaskTimeout }),
+		span("timeouts.cancel", func(c *Config) *time.Duration { return &c.CancelGrace }),
+		span("timeouts.lease", func(c *Config) *time.Duration { return &c.LeaseTime }),
+		{name: "read_delays", list: true, project: always,
+			get: func(c *Config) []string {
+				out := make([]string, len(c.ReadDelays))
+				for i, d := range c.ReadDelays {
+					out[i] = d.String()
+				}
+				return out
+			},
+			set: func(c *Config, v []string) error {
+				delays := make([]time.Duration, len(v))
+				for i := range v {
+					if err := parseSpan(v[i], &delays[i]); err != nil {
+						return err
+					}
+				}
+				c.ReadDelays = delays
+				return nil
+			}},
+	}
+}
+
+func truth(name string, project func([]string) bool, at func(*Config) *bool) setting {
+	return setting{name: name, project: project,
+		get: func(c *Config) []string { return []string{strconv.FormatBool(*at(c))} },
+		set: func(c *Config, v []string) error {
+			b, err := strconv.ParseBool(v[0])
+			if err != nil {
+				return badValue(v[0], "true, false")
+			}
+			*at(c) = b
+			return nil
+		}}
+}
+
+func number(name string, least, most int, project func([]string) bool, at func(*Config) *int) setting {
+	return setting{name: name, project: project,
+		get: func(c *Config) []string { return []string{strconv.Itoa(*at(c))} },
+		set: func(c *Config, v []string) error {
+			n, err := strconv.Atoi(v[0])
+			if err != nil || n < least || n > most {
+				return badValue(v[0], strconv.Itoa(least)+" - "+strconv.Itoa(most))
+			}
+			*at(c) = n
+			return nil
+		}}
+}
+
+func span(name string, at func(*Config) *time.Duration) setting {
+	return setting{name: name, project: always,
+		get: func(c *Config) []string { return []string{at(c).String()} },
+		set: func(c *Config, v []string) error { return parseSpan(v[0], at(c)) }}
+}
+
+func parseSpan(text string, into *time.Duration) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > 7*24*time.Hour {
+		return badValue(text, "200ms, 30s, 5m, 1h")
+	}
+	*into = d
+	return nil
+}
+
+func badValue(value, allowed string) error {
+	return pawl.Fail(pawl.CodeInvalid, "cli.config_value", policy.Display(value), allowed)
+}
+
+// findSetting returns the setting with a name.
+func findSetting(name string) (setting, bool) {
+	for _, s := range settings() {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return setting{}, false
+}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/policy"
+)
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 256 << 10
+
+// projectConfig is the file of a workspace. It comes with the repository, so it may set only what cannot harm its user.
+func projectConfig(place effect.Place) string {
+	return filepath.Join(place.Workspace, ".pawl", "config.yaml")
+}
+
+// userConfig is the user's own file, or "" when the environment names no home.
+func (a *app) userConfig() string {
+	if dir := a.std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl", "config.yaml")
+	}
+	if home := a.std.Env("HOME"); home != "" {
+		return filepath.Join(home, ".config", "pawl", "config.yaml")
+	}
+	if dir := a.std.Env("APPDATA"); dir != "" {
+		return filepath.Join(dir, "pawl", "config.yaml")
+	}
+	return ""
+}
+
+// config reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
+// on top by the commands that have them.
+func (a *app) config(place effect.Place) (Config, error) {
+	c := DefaultConfig()
+	c.sources = map[string]string{}
+	c.userConfigFile = a.userConfig()
+	if err := c.read(c.userConfigFile, false); err != nil {
+		return c, err
+	}
+	if err := c.read(projectConfig(place), true); err != nil {
+		return c, err
+	}
+	for _, s := range settings() {
+		v := a.std.Env(s.env())
+		if v == "" {
+			continue
+		}
+		values := []string{v}
+		if s.list {
+			values = strings.FieldsFunc(v, func(r rune) bool { return r == ',' })
+			for i := range values {
+				values[i] = strings.TrimSpace(values[i])
+			}
+		}
+		if err := s.set(&c, values); err != nil {
+			return c, pawl.Fail(pawl.CodeInvalid, "cli.config_at", s.env(), s.name).In("cli.config").Because(err)
+		}
+		c.sources[s.name] = s.env()
+	}
+	return c, nil
+}
+
+// read puts the settings of a file into c. A file that does not exist changes nothing.
+func (c *Config) read(path string, project bool) error {
+	if path == "" {
+		return nil
+	}
+	data, err := readFile(path, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
+	}
+	return c.decode(path, data, project)
+}
+
+// readFile reads a regular file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = pawl.Fail(pawl.CodeInvalid, "cli.file_large", path, limit)
+	}
+	return data, err
+}
+
+// decode reads a file's contents strictly: every name must be a setting, and every value of its form.
+func (c *Config) decode(path string, data []byte, project bool) error {
+	d := &configReader{config: c, path: path, project: project}
+	var doc yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil
+	}
+	return d.mapping("", doc.Content[0])
+}
+
+// configReader walks over a file's nodes.
+type configReader struct {
+	config  *Config
+	path    string
+	project bool
+}
+
+func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
+	return pawl.Fail(pawl.CodeInvalid, "cli.config_at", place(d.path, n), name).In("cli.config").Because(cause)
+}
+
+func place(path string, n *yaml.Node) string {
+	return path + ":" + itoa(n.Line) + ":" + itoa(n.Column)
+}
+
+func (d *configReader) mapping(prefix string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return d.fail(n, strings.TrimSuffix(prefix, "."), pawl.Fail(pawl.CodeInvalid, "cli.config_mapping"))
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := prefix + key.Value
+		if key.Kind != yaml.ScalarNode || seen[name] {
+			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_twice"))
+		}
+		seen[name] = true
+		if err := d.entry(name, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *configReader) entry(name string, key, value *yaml.Node) error {
+	s, ok := findSetting(name)
+	if !ok {
+		if hasSection(name) {
+			return d.mapping(name+".", value)
+		}
+		if near := nearest(name, settingNames()); near != "" {
+			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near))
+		}
+		return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name)))
+	}
+	values, err := d.values(s, value)
+	if err != nil {
+		return err
+	}
+	if d.project && !s.project(values) {
+		return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.userConfigFile))
+	}
+	if err := s.set(d.config, values); err != nil {
+		return d.fail(value, name, err)
+	}
+	d.config.sources[name] = place(d.path, value)
+	return nil
+}
+
+// values reads a scalar, or a list of scalars.
+func (d *configReader) values(s setting, n *yaml.Node) ([]string, error) {
+	if !s.list {
+		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+			return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+		}
+		return []string{n.Value}, nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_list"))
+	}
+	out := []string{}
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || item.Value == "" {
+			return nil, d.fail(item, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+		}
+		out = append(out, item.Value)
+	}
+	return out, nil
+}
+
+func settingNames() []string {
+	var out []string
+	for _, s := range settings() {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// hasSection reports whether settings stand below a name.
+func hasSection(name string) bool {
+	for _, s := range settings() {
+		if strings.HasPrefix(s.name, name+".") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"pawl"
+	"pawl/plan"
+	"pawl/policy"
+)
+
+// shown is an error that the command has explained to a person already. With --json it is reported like any other.
+type shown struct{ error }
+
+func (s shown) Unwrap() error { return s.error }
+
+// exitOf returns the exit status of an error.
+func exitOf(err error) int {
+	if errors.Is(err, context.Canceled) {
+		return interrupted
+	}
+	return pawl.CodeOf(err).Info().Exit
+}
+
+// fault is the JSON form of an error.
+type fault struct {
+	Code    pawl.Code  `json:"code"`
+	Class   pawl.Class `json:"class"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitempty"`
+	Rule    string     `json:"rule,omitempty"`
+	Gate    string     `json:"gate,omitempty"`
+	Trace   string     `json:"trace,omitempty"`
+	// Problems are the single problems of a document, one text each.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// describe turns an error into its parts. Texts are escaped.
+func (a *app) describe(err error) fault {
+	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
+	f.Class = f.Code.Info().Class
+	var e *pawl.Error
+	if errors.As(err, &e) {
+		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
+		f.Message, f.Hint = a.lang.Error(err)
+		var bad *plan.Malformed
+		if errors.As(err, &bad) {
+			f.Message, f.Hint = a.text(e.Key, e.Args...), a.lang.Hint(e.Key, safe(e.Args)...)
+			f.Problems = a.problems(bad)
+		}
+	}
+	f.Message, f.Hint = policy.Display(f.Message), policy.Display(f.Hint)
+	return f
+}
+
+// problems lists what is wrong with a document, each with its place and its next step.
+func (a *app) problems(bad *plan.Malformed) []string {
+	var out []string
+	for _, p := range bad.Errors() {
+		text, hint := a.lang.Error(p)
+		if hint != "" {
+			text += " (" + hint + ")"
+		}
+		out = append(out, policy.Display(text))
+	}
+	if bad.More > 0 {
+		out = append(out, a.text("cli.more_problems", bad.More))
+	}
+	return out
+}
+
+// report writes an error to Err.
+func (a *app) report(err error) {
+	f := a.describe(err)
+	if a.flags.json {
+		raw, _ := json.Marshal(map[string]fault{"error": f})
+		_, _ = a.std.Err.Write(append(raw, '\n'))
+		return
+	}
+	var s shown
+	if errors.As(err, &s) {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(a.style.Red("pawl:") + " " + f.Message + "\n")
+	for _, p := range f.Problems {
+		b.WriteString("  " + p + "\n")
+	}
+	if f.Hint != "" {
+		b.WriteString("  " + a.style.Cyan(a.text("cli.next")) + " " + f.Hint + "\n")
+	}
+	b.WriteString("  " + a.style.Dim(a.label(f)) + "\n")
+	_, _ = io.WriteString(a.std.Err, b.String())
+}
+
+// label joins what programs and reports need: code, rule, gate and trace.
+func (a *app) label(f fault) string {
+	parts := []string{string(f.Code)}
+	if f.Rule != "" {
+		parts = append(parts, a.text("cli.rule", f.Rule))
+	}
+	if f.Gate != "" {
+		parts = append(parts, a.text("cli.gate", f.Gate))
+	}
+	if f.Trace != "" {
+		parts = append(parts, a.text("cli.trace", f.Trace))
+	}
+	return strings.Join(parts, " "+a.style.Middle()+" ")
+}
+
+// printJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.std.Out)
+	enc.SetEscapeHTML(false)
+	if a.std.TTY {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}

@@ -1,0 +1,105 @@
+// Package term draws text for a terminal: display width of characters, padding, wrapping, colour, symbols and the one live
+// line at the bottom. It knows nothing of pawl, keeps no state outside its values and writes only where it is told to.
+package term
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wide lists the ranges that terminals draw two columns wide: East Asian Wide and Fullwidth, and emoji.
+var wide = [][2]rune{
+	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x2329, 0x232a}, {0x23e9, 0x23ec}, {0x25fd, 0x25fe}, {0x2614, 0x2615},
+	{0x26a1, 0x26a1}, {0x2705, 0x2705}, {0x274c, 0x274c}, {0x2e80, 0x303e}, {0x3041, 0x33ff}, {0x3400, 0x4dbf},
+	{0x4e00, 0x9fff}, {0xa000, 0xa4cf}, {0xa960, 0xa97f}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
+	{0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
+}
+
+// Width returns how many columns s takes. Combining marks and format characters take none; s is expected to hold no
+// control characters.
+func Width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+func runeWidth(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	for _, w := range wide {
+		if r < w[0] {
+			return 1
+		}
+		if r <= w[1] {
+			return 2
+		}
+	}
+	return 1
+}
+
+// Pad appends blanks until s is w columns wide. A wider text stays as it is.
+func Pad(s string, w int) string {
+	if n := w - Width(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// Clip shortens s to w columns; what is cut off is shown by the mark, which counts. A text that fits stays as it is.
+func Clip(s string, w int, mark string) string {
+	if Width(s) <= w {
+		return s
+	}
+	room := max(0, w-Width(mark))
+	n := 0
+	for i, r := range s {
+		n += runeWidth(r)
+		if n > room {
+			return s[:i] + mark
+		}
+	}
+	return s
+}
+
+// Wrap breaks s into lines of at most w columns, at blanks where there are any and inside a word where it does not fit in
+// a line. Nothing of s but the blank at which a line breaks is left out, so that a reader sees all of it. Wide characters
+// may be broken between any two.
+func Wrap(s string, w int) []string {
+	w = max(w, 8)
+	var out []string
+	for Width(s) > w {
+		cut, space, n := 0, -1, 0
+		for i, r := range s {
+			if n+runeWidth(r) > w {
+				cut = i
+				break
+			}
+			n += runeWidth(r)
+			if r == ' ' {
+				space = i
+			} else if runeWidth(r) == 2 {
+				space = -1 // text of wide characters breaks anywhere
+			}
+		}
+		// A blank just behind the full line is where it ends as well.
+		switch {
+		case s[cut] == ' ':
+			out, s = append(out, s[:cut]), s[cut+1:]
+		case space > 0:
+			out, s = append(out, s[:space]), s[space+1:]
+		default:
+			if cut == 0 {
+				_, cut = utf8.DecodeRuneInString(s)
+			}
+			out, s = append(out, s[:cut]), s[cut:]
+		}
+	}
+	return append(out, s)
+}

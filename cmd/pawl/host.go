@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli"
+	"pawl/demo"
+	"pawl/doctor"
+	"pawl/driver/archive"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/notary"
+	"pawl/runner"
+	"pawl/sandbox"
+	"pawl/store/sqlite"
+	"pawl/view"
+	"pawl/workspace"
+)
+
+// host implements cli.Host.
+type host struct{}
+
+// Find returns the workspace that dir belongs to.
+func (host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
+
+// Open opens the store of a workspace and wires a kernel over it.
+func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+	dir := filepath.Join(place.Workspace, workspace.Dir)
+	if o.Create {
+		if err := workspace.Prepare(place); err != nil {
+			return nil, err
+		}
+	}
+	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	parts := newParts(place)
+	seal := notary.New(stateDir(), place.Workspace, rand.Reader)
+	config, err := o.Config.Kernel(parts.config())
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	k := kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	w := &cli.Workspace{Place: place, Kernel: k, Tools: parts.infos(), Backup: store.Backup, Close: store.Close, Diff: parts.diff}
+	w.Export = func(ctx context.Context) ([]string, error) {
+		files, err := k.Projections(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return archive.Write(ctx, dir, files)
+	}
+	if !o.ReadOnly {
+		k.OnCommit(func(done kernel.Outcome) {
+			// What cannot be written now is written after the next commit, or by `pawl export`; the store is the truth.
+			_, _ = w.Export(context.WithoutCancel(ctx))
+			if done.Ended() {
+				_, _ = seal.Sign(context.WithoutCancel(ctx), store)
+			}
+		})
+	}
+	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
+		r := runner.New(k, parts.options(ownerName(), progress))
+		k.OnCommit(func(kernel.Outcome) { r.Wake() })
+		return r
+	}
+	w.Own = func(command string) (func(), error) {
+		own, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: hostname(), Started: time.Now().UTC(), Command: command})
+		if err != nil {
+			return nil, err
+		}
+		return func() { _ = own.Release() }, nil
+	}
+	w.Owner = func() (cli.Owner, bool) {
+		info, ok := sqlite.Owner(dir)
+		return cli.Owner(info), ok
+	}
+	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
+	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) { return seal.Verify(ctx, store, notes...) }
+	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
+	return w, nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
+
+// ownerName names this process in leases and records; the random part tells two processes with the same number apart.
+func ownerName() string {
+	return fmt.Sprintf("%s/%d/%s", hostname(), os.Getpid(), rand.Text()[:6])
+}
+
+// Demo unpacks the sample repository.
+func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
+	box, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		return cli.Sample{}, err
+	}
+	return cli.Sample{Dir: dir, PlanFile: filepath.Join(dir, demo.PlanFile), Requirement: demo.Requirement}, demo.Unpack(ctx, box, dir)
+}
+
+// Log returns the newest commits of a repository.
+func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {
+	box, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return demo.Log(ctx, box, dir, n)
+}
+
+// Doctor asks the machine.
+func (host) Doctor(ctx context.Context, place effect.Place) []cli.Finding {
+	box, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		return nil
+	}
+	var out []cli.Finding
+	for _, f := range doctor.Examine(ctx, box, place) {
+		out = append(out, cli.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
+	}
+	return out
+}
+
+// stateDir is where the user's own state belongs (XDG Base Directory Specification).
+func stateDir() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl")
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state", "pawl")
+}
+
+// edited warns of a projection that somebody changed by hand; it is never read as truth and is overwritten.
+func edited(dir string) []cli.Finding {
+	data, err := os.ReadFile(filepath.Join(dir, "active_context.md"))
+	if err != nil || !view.Edited(data) {
+		return nil
+	}
+	return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+}

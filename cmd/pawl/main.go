@@ -1,0 +1,36 @@
+// Command pawl is the durable orchestrator for AI coding agents. This package only wires: it knows every other package
+// and decides nothing.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"pawl/cli"
+	"pawl/sandbox"
+)
+
+func main() {
+	// A command behind walls is started through this very program; its launcher never comes back from here.
+	sandbox.Child()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Main(ctx, &host{}, streams(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+func streams() cli.Streams {
+	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80, Env: os.Getenv}
+	s.Dir, _ = os.Getwd()
+	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+		s.TTY = true
+		if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+			s.Width = w
+		}
+	}
+	return s
+}

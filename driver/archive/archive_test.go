@@ -1,0 +1,259 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/message"
+)
+
+// content reads every file below a folder, path → text.
+func content(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		out[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func archiveEffect(t *testing.T, files ...effect.ProjectedFile) effect.Effect {
+	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: t.TempDir()}, Spec: effect.Encode(effect.ArchiveSpec{Files: files})}
+}
+
+func TestDo(t *testing.T) {
+	e := archiveEffect(t,
+		effect.ProjectedFile{Path: "active_context.md", Content: "idle"},
+		effect.ProjectedFile{Path: "history/task_archive_202602.md", Content: "## T-1\n", Append: true, Marker: "T-1"},
+		effect.ProjectedFile{Path: "archive/2026-02/202602011200_a/proposal.md", Content: "one", Unique: true},
+		effect.ProjectedFile{Path: "empty", Content: ""},
+	)
+	dir := filepath.Join(e.Place.Workspace, ".pawl")
+	if answer, _ := New().Done(t.Context(), e); answer != effect.DoneNo {
+		t.Fatalf("before: %s", answer)
+	}
+	want := map[string]string{
+		"active_context.md": "idle", "history/task_archive_202602.md": "## T-1\n", "archive/2026-02/202602011200_a/proposal.md": "one", "empty": "",
+	}
+	for range 3 { // doing it again is the same as doing it once
+		r := New().Do(t.Context(), e, nil)
+		if !r.OK {
+			t.Fatalf("%+v", r)
+		}
+		if d := cmp.Diff(want, content(t, dir)); d != "" {
+			t.Fatal(d)
+		}
+		answer, again := New().Done(t.Context(), e)
+		if answer != effect.DoneYes || string(again.Result) != string(r.Result) {
+			t.Fatalf("%s %s %s", answer, again.Result, r.Result)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "empty")); err != nil {
+		t.Fatal(err)
+	}
+	if answer, _ := New().Done(t.Context(), e); answer != effect.DoneNo {
+		t.Errorf("a file is gone: %s", answer)
+	}
+}
+
+func write(t *testing.T, dir string, files ...effect.ProjectedFile) []string {
+	t.Helper()
+	names, err := Write(t.Context(), dir, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestAppendAndUnique(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".pawl")
+	add := func(marker string) {
+		write(t, dir, effect.ProjectedFile{Path: "h.md", Content: "## " + marker + "\n", Append: true, Marker: marker})
+	}
+	add("A")
+	add("B")
+	add("A")
+	unique := func(text string) string {
+		return write(t, dir, effect.ProjectedFile{Path: "a/p.tar.md", Content: text, Unique: true})[0]
+	}
+	names := []string{unique("1"), unique("2"), unique("1"), unique("3"), unique("2")}
+	if d := cmp.Diff([]string{"a/p.tar.md", "a/p.tar_v2.md", "a/p.tar.md", "a/p.tar_v3.md", "a/p.tar_v2.md"}, names); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]string{"h.md": "## A\n## B\n", "a/p.tar.md": "1", "a/p.tar_v2.md": "2", "a/p.tar_v3.md": "3"}, content(t, dir)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPathsAreConfined(t *testing.T) {
+	for _, p := range []string{
+		"", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "a/", `a\b`, "a\x00b", "a\nb", "a\u202eb", "bad\xff",
+		"pawl.db", "PAWL.DB", "pawl.db-wal", "git/config", "Git/HEAD", "cache/x", "trees/x", "lock", ".pawl-tmp-x",
+	} {
+		dir := filepath.Join(t.TempDir(), ".pawl")
+		_, err := Write(t.Context(), dir, []effect.ProjectedFile{{Path: "ok", Content: "x"}, {Path: p, Content: "x"}})
+		if pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Errorf("%q: %v", p, err)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%q: something was written before all was checked", p)
+		}
+		if _, ok := Written(dir, []effect.ProjectedFile{{Path: p}}); ok {
+			t.Errorf("%q is said to be written", p)
+		}
+	}
+	_, err := Write(t.Context(), t.TempDir(), []effect.ProjectedFile{{Path: "big", Content: strings.Repeat("x", maxFile+1)}})
+	if pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLinks is a repository that brings links below .pawl.
+func TestLinks(t *testing.T) {
+	for link, target := range map[string]string{".pawl": "OUT", ".pawl/plan": "OUT", ".pawl/plan/x": "OUT", ".pawl/plan/x/f": "OUT/f", ".pawl/plan/x/f#": "../../../git"} {
+		link = strings.TrimSuffix(link, "#")
+		ws, outside := t.TempDir(), t.TempDir()
+		at := filepath.Join(ws, filepath.FromSlash(link))
+		err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(strings.Replace(target, "OUT", outside, 1), at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []effect.ProjectedFile{{Path: "plan/x/f"}, {Path: "plan/x/f", Append: true}} {
+			f.Content = "text"
+			if _, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []effect.ProjectedFile{f}); pawl.CodeOf(err) != pawl.CodeDenied {
+				t.Errorf("%s: %v", link, err)
+			}
+		}
+		if left := content(t, outside); len(left) != 0 {
+			t.Errorf("%s: written outside: %v", link, left)
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "f"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Write(t.Context(), dir, []effect.ProjectedFile{{Path: "f", Content: "a folder is in the way"}})
+	if pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Error(err)
+	}
+	_, err = Write(t.Context(), filepath.Join(dir, "gone", "deeper"), []effect.ProjectedFile{{Path: "f"}})
+	if pawl.CodeOf(err) != pawl.CodeIO {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Write(ctx, dir, []effect.ProjectedFile{{Path: "g"}})
+	if pawl.CodeOf(err) != pawl.CodeCanceled {
+		t.Error(err)
+	}
+	for n := range maxVersions {
+		if err := os.WriteFile(filepath.Join(dir, version("u", n+1)), []byte("taken"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "u", Content: "new", Unique: true}})
+	if pawl.CodeOf(err) != pawl.CodeConflict {
+		t.Error(err)
+	}
+	var e *pawl.Error
+	if errors.As(err, &e) {
+		if _, ok := message.Lookup(e.Key); !ok {
+			t.Errorf("no message %q", e.Key)
+		}
+	}
+	bad := effect.Effect{Place: effect.Place{Workspace: "relative"}, Spec: effect.Encode(effect.ArchiveSpec{})}
+	if r := New().Do(t.Context(), bad, nil); r.Code != pawl.CodeInvalid {
+		t.Errorf("%+v", r)
+	}
+	bad.Spec = nil
+	if r := New().Do(t.Context(), bad, nil); r.OK {
+		t.Errorf("%+v", r)
+	}
+	if answer, _ := New().Done(t.Context(), bad); answer != effect.DoneNo {
+		t.Error(answer)
+	}
+}
+
+// TestReadersSeeOldOrNew replaces a file while others read it: no reader may see a mixture or nothing.
+func TestReadersSeeOldOrNew(t *testing.T) {
+	dir := t.TempDir()
+	versions := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 50_000)}
+	write(t, dir, effect.ProjectedFile{Path: "state.json", Content: versions[0]})
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				b, err := os.ReadFile(filepath.Join(dir, "state.json"))
+				if err != nil || (string(b) != versions[0] && string(b) != versions[1]) {
+					t.Errorf("torn: %d bytes, %v", len(b), err)
+					return
+				}
+			}
+		})
+	}
+	for n := range 30 {
+		write(t, dir, effect.ProjectedFile{Path: "state.json", Content: versions[n%2]})
+	}
+	close(stop)
+	readers.Wait()
+}
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	old, young := filepath.Join(dir, tempMark+"1"), filepath.Join(dir, tempMark+"2")
+	past := time.Now().Add(-time.Hour)
+	err := errors.Join(os.WriteFile(old, nil, 0o644), os.WriteFile(young, nil, 0o644), os.Chtimes(old, past, past))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, effect.ProjectedFile{Path: "f", Content: "x"})
+	if d := cmp.Diff(map[string]string{tempMark + "2": "", "f": "x"}, content(t, dir)); d != "" {
+		t.Error(d)
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	f.Add("a/b", "x")
+	f.Add("../x", "x")
+	f.Fuzz(func(t *testing.T, p, text string) {
+		ws := t.TempDir()
+		dir := filepath.Join(ws, ".pawl")
+		file := effect.ProjectedFile{Path: p, Content: text}
+		if _, err := Write(t.Context(), dir, []effect.ProjectedFile{file}); err == nil {
+			if _, ok := Written(dir, []effect.ProjectedFile{file}); !ok {
+				t.Errorf("%q was written and is not there", p)
+			}
+		}
+		if entries, _ := os.ReadDir(ws); len(entries) > 1 || (len(entries) == 1 && entries[0].Name() != ".pawl") {
+			t.Errorf("%q left the folder", p)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package drivertest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/driver/drivertest"
+	"pawl/driver/file"
+	"pawl/driver/search"
+	"pawl/driver/shell"
+	"pawl/message"
+)
+
+var update = flag.Bool("update", false, "write the generated files")
+
+var tools = []drivertest.Tool{
+	file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, shell.Command{},
+}
+
+type schema struct {
+	Type        string
+	Description string
+	Enum        []string
+	Required    []string
+	Properties  map[string]schema
+	Items       *schema
+	Minimum     *int64
+	Maximum     *int64
+	MaxLength   *int64
+}
+
+func (s schema) typeName() string {
+	out := s.Type
+	if s.Items != nil {
+		out += " of " + s.Items.Type
+	}
+	if s.Minimum != nil {
+		out += fmt.Sprintf(", %d to %d", *s.Minimum, *s.Maximum)
+	}
+	if s.MaxLength != nil {
+		out += fmt.Sprintf(", at most %d bytes", *s.MaxLength)
+	}
+	if s.Enum != nil {
+		out += ": " + strings.Join(s.Enum, ", ")
+	}
+	return out
+}
+
+func table(b *strings.Builder, prefix string, s schema) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		need := ""
+		if slices.Contains(s.Required, name) {
+			need = "yes"
+		}
+		fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, name, p.typeName(), need, strings.ReplaceAll(p.Description, "|", `\|`))
+		if p.Items != nil && p.Items.Properties != nil {
+			table(b, prefix+name+"[].", *p.Items)
+		}
+	}
+}
+
+func parse(t *testing.T, raw json.RawMessage) schema {
+	t.Helper()
+	var s schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const preface = `# Tools
+
+Generated from the tools' own descriptions by ` + "`go test ./driver/drivertest -update`" + `. Arguments are one JSON object of at
+most 10 MiB. Members that are not listed, members given twice or in another case, nulls and wrong types are refused with
+` + "`E_INVALID_ARGS`" + `. Paths are relative to the workspace, separated by slashes; tools follow no symbolic links.
+
+A tool that writes is called in two steps. The first computes what every file will hold and keeps an image of it: hashes before
+and after, modes, and the inverse patch. The second writes. So a call that was interrupted is finished rather than repeated,
+it changes all of its files or none, and it can be undone as long as nobody else has changed the files.
+
+## Patches
+
+` + "`apply_patch`" + ` takes two formats. A unified diff, as git or diff write it, is applied strictly: names, line numbers, counts and
+context must be right. The other format finds its place by content:
+
+` + "```" + `
+*** Begin Patch
+*** Add File: docs/new.md
++every line of a new file begins with a plus
+*** Update File: cmd/main.go
+*** Move to: cmd/app/main.go
+@@ func main() {
+ 	context line
+-	removed line
++	added line
+*** Delete File: old.txt
+*** End Patch
+` + "```" + `
+
+The text behind ` + "`@@`" + ` is a line to go past before the hunk is looked for; it may be left out. A hunk is found exactly, else
+without regard to white space at the ends of lines, else at their beginnings too; always at the first place behind the hunk
+before it. ` + "`*** End of File`" + ` behind a hunk means that it stands at the end. Context lines keep the file's own bytes, and added
+lines get the line ending that most lines of the file have.
+`
+
+func TestDocs(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(preface)
+	for _, tool := range tools {
+		info := tool.Info()
+		permissions := make([]string, len(info.Permissions))
+		for i, p := range info.Permissions {
+			permissions[i] = "`" + string(p) + "`"
+		}
+		repeat := "never repeated without need"
+		if info.Idempotent {
+			repeat = "idempotent"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nVersion %s · %s · %s · %d s", info.Name, info.Description, info.Version, strings.Join(permissions, " "), repeat, info.DefaultTimeMS/1000)
+		for _, s := range info.SideEffects {
+			b.WriteString(" · " + s)
+		}
+		b.WriteString("\n\n| argument | type | required | |\n|---|---|---|---|\n")
+		table(&b, "", parse(t, info.ArgsSchema))
+		b.WriteString("\n| result | type | always | |\n|---|---|---|---|\n")
+		table(&b, "", parse(t, info.ReturnSchema))
+	}
+	name := filepath.Join("..", "..", "docs", "tools.md")
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(have, []byte(b.String())) {
+		t.Errorf("docs/tools.md is not what the tools say (%v): run go test ./driver/drivertest -update", err)
+	}
+}
+
+// TestMessages: every message that the tools can raise is in the catalogue, in both languages and with a next step.
+func TestMessages(t *testing.T) {
+	sources := []string{filepath.Join("..", "..", "effect", "args.go")}
+	for _, dir := range []string{"file", "search", "shell"} {
+		more, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+		if err != nil || len(more) == 0 {
+			t.Fatal(dir, err)
+		}
+		sources = append(sources, more...)
+	}
+	ops := regexp.MustCompile(`\.In\("[^"]*"\)`)
+	keys := regexp.MustCompile(`"((?:file|search|shell)\.[a-z_]+)"`)
+	used := map[string]bool{}
+	for _, name := range sources {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range keys.FindAllStringSubmatch(ops.ReplaceAllString(string(data), ""), -1) {
+			used[m[1]] = true
+			e, ok := message.Lookup(m[1])
+			if !ok || e.En == "" || e.Zh == "" || e.HintEn == "" || e.HintZh == "" {
+				t.Errorf("%s: incomplete in the catalogue", m[1])
+			}
+		}
+	}
+	for _, key := range message.Keys() {
+		if keys.MatchString(`"`+key+`"`) && !used[key] {
+			t.Errorf("%s: nobody raises it", key)
+		}
+	}
+}

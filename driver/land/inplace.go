@@ -1,0 +1,112 @@
+package land
+
+import (
+	"context"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// The reasons for which changes in the user's own tree are left without a commit, as keys of the catalogue.
+const (
+	reasonPlainDirty     = "land.in_place_dirty"
+	reasonPlainDetached  = "land.in_place_detached"
+	reasonPlainMoved     = "land.in_place_moved"
+	reasonPlainOperation = "land.in_place_operation"
+	reasonPlainLocked    = "land.in_place_locked"
+	reasonPlainConverted = "land.in_place_converted"
+	reasonPlainFolder    = "land.in_place_folder"
+)
+
+// inPlace commits what stands in the user's tree, if the whole difference to the branch is pawl's change; otherwise it
+// leaves the commit to the user.
+func (j *job) inPlace(ctx context.Context, start string) (effect.LandResult, error) {
+	ok, err := j.prepare(ctx)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	if !ok {
+		return effect.LandResult{Outcome: effect.Empty, Tree: j.to, Branch: j.branch}, nil
+	}
+	checkout, reason, err := j.admitInPlace(ctx, start)
+	if checkout != nil {
+		defer checkout.Close() //nolint:errcheck // found by the next attempt, or by a cleanup
+	}
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	if reason == "" {
+		result, err := j.advance(ctx, checkout)
+		if pawl.CodeOf(err) != pawl.CodeConflict {
+			return result, err
+		}
+		reason = reasonPlainMoved
+	}
+	result := j.result(effect.InPlace)
+	result.Commit, result.Reason = "", reason
+	return result, nil
+}
+
+func (j *job) admitInPlace(ctx context.Context, start string) (checkout *git.Checkout, reason string, err error) {
+	switch {
+	case j.branch == "":
+		return nil, reasonPlainDetached, nil
+	case start != j.from:
+		return nil, reasonPlainDirty, nil
+	case j.repo.Operation() != "":
+		return nil, reasonPlainOperation, nil
+	}
+	checkout, err = j.repo.Checkout(ctx, j.id)
+	if pawl.CodeOf(err) == pawl.CodeBusy {
+		return nil, reasonPlainLocked, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	head, branch, err := j.repo.Head(ctx)
+	if err != nil {
+		return checkout, "", err
+	}
+	if branch != j.branch || head != j.base {
+		return checkout, reasonPlainMoved, nil
+	}
+	staged, err := checkout.Staged(ctx, j.base)
+	if err != nil || len(staged) > 0 {
+		return checkout, reasonPlainDirty, err
+	}
+	o, err := checkout.Obstacles(ctx, j.from, j.to)
+	if err != nil || len(o.Converted) > 0 {
+		return checkout, reasonPlainConverted, err
+	}
+	// Only under the lock is what is committed also what stands there.
+	found, err := j.repo.Snapshot(ctx)
+	if err == nil && found != j.to {
+		err = pawl.Fail(pawl.CodeConflict, "land.tree_changed", j.to, found)
+	}
+	return checkout, "", err
+}
+
+// landFolder brings the tree to a workspace that has no commit to build on: without git, or before its first commit.
+func landFolder(ctx context.Context, repo *git.Repo, spec effect.LandSpec) (effect.LandResult, error) {
+	if spec.Start == spec.Tree {
+		return effect.LandResult{Outcome: effect.Empty, Tree: spec.Tree}, nil
+	}
+	result := effect.LandResult{Outcome: effect.InPlace, Tree: spec.Tree, Reason: reasonPlainFolder}
+	if !repo.InPlace() {
+		if spec.Start == "" {
+			return effect.LandResult{}, pawl.Fail(pawl.CodeInvalid, "land.no_start")
+		}
+		if _, err := repo.Workspace().Restore(ctx, git.Restoration{Target: spec.Tree, Expect: spec.Start}); err != nil {
+			return effect.LandResult{}, err
+		}
+	}
+	if spec.Start == "" {
+		return result, nil
+	}
+	changes, err := repo.Diff(ctx, spec.Start, spec.Tree)
+	for _, c := range changes {
+		result.Files = append(result.Files, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
+	}
+	return result, err
+}

@@ -1,0 +1,303 @@
+// Package land holds the drivers that bring a verified tree to the user's branch as one commit, and that take such a commit
+// back by another one. They never overwrite: where the branch moved, the user's tree is dirty, a file is in the way or an
+// operation is unfinished, the result stays on a branch of pawl's with the command that merges it. Nothing is ever pushed.
+//
+// A landing is written down (journal.go) before the first reference moves. The reference moves before the files, by
+// compare-and-set, while pawl holds the lock of the user's index; after a crash the journal says what to finish.
+package land
+
+import (
+	"context"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// Land is the driver of effect.KindLand. It is stateless and safe for concurrent use.
+type Land struct{}
+
+// New returns the driver of effect.KindLand.
+func New() Land { return Land{} }
+
+// open finds the repository of an effect's place.
+func open(ctx context.Context, p effect.Place) (*git.Repo, error) {
+	return git.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+}
+
+// Do lands the tree, or keeps it where landing would overwrite something. It fails with CodeConflict when the tree is no
+// longer the one that was verified. It may be repeated: what an attempt before a crash began is finished, never done twice.
+func (Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	result, err := doLand(ctx, e)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(result)
+}
+
+// Done reports whether the journal of the effect is complete, and completes it when the reference has moved.
+func (Land) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	return done(ctx, e)
+}
+
+func done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
+	result, ok, err := resume(ctx, repo, e.ID)
+	switch {
+	case err != nil:
+		// Doing it again resumes in the same way and says what is wrong.
+		return effect.DoneNo, effect.Failed(err)
+	case !ok:
+		return effect.DoneNo, effect.Receipt{}
+	}
+	return effect.DoneYes, effect.Succeeded(result)
+}
+
+func doLand(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
+	spec, err := effect.Decode[effect.LandSpec](e.Spec)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	repo, err := open(ctx, e.Place)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	if result, ok, err := resume(ctx, repo, e.ID); ok || err != nil {
+		return result, err
+	}
+	found, err := repo.Snapshot(ctx)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	if found != spec.Tree {
+		return effect.LandResult{}, pawl.Fail(pawl.CodeConflict, "land.tree_changed", spec.Tree, found)
+	}
+	if !repo.Git() || spec.Base == "" {
+		return landFolder(ctx, repo, spec)
+	}
+	from, err := repo.ResolveTree(ctx, spec.Base)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	j := job{
+		repo: repo, id: e.ID, base: spec.Base, from: from, to: spec.Tree, branch: spec.Branch, keep: spec.Keep,
+		message: message(spec.Subject, spec.Body, spec.Trailers), at: spec.At,
+	}
+	if e.Place.InPlace {
+		return j.inPlace(ctx, spec.Start)
+	}
+	return j.land(ctx)
+}
+
+// job is one commit on its way to a branch.
+type job struct {
+	repo     *git.Repo
+	id       string // of the effect
+	base     string // commit that is the parent
+	from, to string // trees of the parent and of the commit
+	branch   string // "" where there is none to land on
+	keep     string
+	message  string
+	at       time.Time
+	commit   string
+	files    []effect.FileStat
+}
+
+// prepare makes the commit. ok is false when there is nothing to commit.
+func (j *job) prepare(ctx context.Context) (ok bool, err error) {
+	if j.from == j.to {
+		return false, nil
+	}
+	if j.at.IsZero() {
+		j.at = time.Now()
+	}
+	changes, err := j.repo.Diff(ctx, j.from, j.to)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range changes {
+		j.files = append(j.files, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
+	}
+	j.commit, err = j.repo.WriteCommit(ctx, git.Commit{
+		Tree: j.to, Parents: []string{j.base}, Message: j.message, By: j.repo.Identity(), At: j.at,
+	})
+	return err == nil, err
+}
+
+// result is what becomes of the job, less what each outcome adds.
+func (j *job) result(outcome effect.LandOutcome) effect.LandResult {
+	return effect.LandResult{Outcome: outcome, Commit: j.commit, Tree: j.to, Files: j.files}
+}
+
+// land brings the commit to its branch, or keeps it.
+func (j *job) land(ctx context.Context) (effect.LandResult, error) {
+	ok, err := j.prepare(ctx)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	if !ok {
+		return effect.LandResult{Outcome: effect.Empty, Tree: j.to, Branch: j.branch}, nil
+	}
+	where, err := j.admit(ctx)
+	if err != nil {
+		return effect.LandResult{}, err
+	}
+	defer where.close()
+	if where.reason == "" {
+		result, err := j.advance(ctx, where.checkout)
+		if pawl.CodeOf(err) != pawl.CodeConflict {
+			return result, err
+		}
+		where.reason = reasonMoved
+	}
+	where.close()
+	return j.park(ctx, where)
+}
+
+// The reasons for which a result is kept instead of landed, as keys of the catalogue.
+const (
+	reasonDetached  = "land.kept_detached"
+	reasonMoved     = "land.kept_moved"
+	reasonGone      = "land.kept_gone"
+	reasonElsewhere = "land.kept_elsewhere"
+	reasonOperation = "land.kept_operation"
+	reasonLocked    = "land.kept_locked"
+	reasonDirty     = "land.kept_dirty"
+	reasonUntracked = "land.kept_untracked"
+	reasonSparse    = "land.kept_sparse"
+	reasonConverted = "land.kept_converted"
+)
+
+// venue says where a job may go: to its branch when reason is empty, with the checked-out tree when checkout is not nil.
+type venue struct {
+	reason   string
+	checkout *git.Checkout
+	at       string // the other working tree that has the branch, for reasonElsewhere
+}
+
+func (v *venue) close() {
+	if v.checkout != nil {
+		_ = v.checkout.Close() // a lock that cannot be removed is found by the next attempt, or by a cleanup
+	}
+}
+
+// admit decides whether the job may go to its branch. What it checks of the checked-out tree it checks under the lock of
+// the index, which the venue then holds.
+func (j *job) admit(ctx context.Context) (v venue, err error) {
+	if j.branch == "" {
+		return venue{reason: reasonDetached}, nil
+	}
+	tip, err := j.repo.Ref(ctx, git.BranchRef(j.branch))
+	switch {
+	case err != nil:
+		return v, err
+	case tip == "":
+		return venue{reason: reasonGone}, nil
+	case tip != j.base:
+		return venue{reason: reasonMoved}, nil
+	}
+	others, err := j.repo.CheckedOutAt(ctx, j.branch)
+	if err != nil {
+		return v, err
+	}
+	if len(others) > 0 {
+		return venue{reason: reasonElsewhere, at: others[0]}, nil
+	}
+	if j.repo.Operation() != "" {
+		return venue{reason: reasonOperation}, nil
+	}
+	v.checkout, err = j.repo.Checkout(ctx, j.id)
+	if pawl.CodeOf(err) == pawl.CodeBusy {
+		return venue{reason: reasonLocked}, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	if v.reason, err = j.obstacle(ctx, &v); err != nil {
+		v.close()
+	}
+	return v, err
+}
+
+// obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out at all, there
+// is no such tree and the venue lets go of it.
+func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
+	_, branch, err := j.repo.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if branch != j.branch {
+		err := v.checkout.Close()
+		v.checkout = nil
+		return "", err
+	}
+	dirty, err := v.checkout.Dirty(ctx, j.base)
+	if err != nil {
+		return "", err
+	}
+	if len(dirty) > 0 {
+		return reasonDirty, nil
+	}
+	o, err := v.checkout.Obstacles(ctx, j.from, j.to)
+	switch {
+	case err != nil:
+		return "", err
+	case len(o.Untracked) > 0:
+		return reasonUntracked, nil
+	case len(o.Sparse) > 0:
+		return reasonSparse, nil
+	case len(o.Converted) > 0:
+		return reasonConverted, nil
+	}
+	return "", nil
+}
+
+// advance moves the branch, and the checked-out tree with it. It fails with CodeConflict, and nothing has changed, when the
+// branch moved first.
+func (j *job) advance(ctx context.Context, checkout *git.Checkout) (effect.LandResult, error) {
+	result := j.result(effect.Landed)
+	result.Branch = j.branch
+	entry := entry{
+		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: checkout != nil, Result: result,
+	}
+	if err := entry.write(ctx, j.repo, j.id); err != nil {
+		return effect.LandResult{}, err
+	}
+	if err := j.repo.SetRef(ctx, entry.Ref, j.commit, j.base, "pawl: land"); err != nil {
+		if pawl.CodeOf(err) == pawl.CodeConflict {
+			err = orFirst(drop(j.repo, j.id), err)
+		}
+		return effect.LandResult{}, err
+	}
+	// From here on stopping halfway would leave the user's tree behind its branch.
+	ctx = context.WithoutCancel(ctx)
+	if checkout != nil {
+		if _, err := checkout.Advance(ctx, j.from, j.to); err != nil {
+			return effect.LandResult{}, j.retreat(ctx, checkout, entry, err)
+		}
+	}
+	return result, entry.finish(ctx, j.repo, j.id)
+}
+
+func orFirst(first, otherwise error) error {
+	if first != nil {
+		return first
+	}
+	return otherwise
+}
+
+// retreat takes a landing back whose files could not be written, for want of space or permission. Where that fails as well
+// the journal stays, and the next attempt goes on from there.
+func (j *job) retreat(ctx context.Context, checkout *git.Checkout, entry entry, cause error) error {
+	if _, err := checkout.Advance(ctx, j.to, j.from); err != nil {
+		return pawl.Fail(pawl.CodeOf(cause), "land.half_done", j.branch).Because(cause)
+	}
+	if err := j.repo.SetRef(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed"); err != nil {
+		return pawl.Fail(pawl.CodeOf(cause), "land.half_done", j.branch).Because(cause)
+	}
+	return orFirst(drop(j.repo, j.id), cause)
+}

@@ -1,0 +1,380 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/message"
+	"pawl/sandbox"
+)
+
+// box is a Runner that answers commands from a table and remembers what it was asked.
+type box struct {
+	mu     sync.Mutex
+	answer map[string]func(sandbox.Spec) (sandbox.Result, error)
+	ran    []string
+	specs  []sandbox.Spec
+}
+
+func (b *box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	command := strings.TrimPrefix(strings.Join(s.Argv, " "), "sh -c ")
+	b.ran, b.specs = append(b.ran, command), append(b.specs, s)
+	if ctx.Err() != nil {
+		return sandbox.Result{Canceled: true, Exit: 143}, nil
+	}
+	if f := b.answer[command]; f != nil {
+		return f(s)
+	}
+	return sandbox.Result{Output: []byte("fine"), Walls: []string{"namespaces"}, Duration: time.Second}, nil
+}
+
+func exits(status int, output string) func(sandbox.Spec) (sandbox.Result, error) {
+	return func(sandbox.Spec) (sandbox.Result, error) {
+		return sandbox.Result{Exit: status, Output: []byte(output), Bytes: int64(len(output)), Digest: "d"}, nil
+	}
+}
+
+// bench is a workspace with a driver whose box answers from a table.
+type bench struct {
+	box   *box
+	place effect.Place
+	tree  string // what the next snapshots say
+	said  []string
+	look  LookPath
+}
+
+func newBench(t *testing.T, answers map[string]func(sandbox.Spec) (sandbox.Result, error)) *bench {
+	t.Helper()
+	ws := t.TempDir()
+	tree := filepath.Join(ws, ".pawl", "trees", "1")
+	if err := os.MkdirAll(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &bench{box: &box{answer: answers}, place: effect.Place{Workspace: ws, Tree: tree, Git: true}, tree: "t1", look: everything}
+}
+
+func (b *bench) config() Config {
+	return Config{
+		Box:      b.box,
+		Host:     Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x"}, LookPath: func(p string) (string, bool) { return b.look(p) }},
+		Open:     OpenDir,
+		Snapshot: func(context.Context, effect.Place) (string, error) { return b.tree, nil },
+		Changed: func(context.Context, effect.Place, string, string) ([]effect.FileStat, error) {
+			return []effect.FileStat{{Path: "out.o", Status: "A"}}, nil
+		},
+	}
+}
+
+func (b *bench) effect(spec any) effect.Effect {
+	return effect.Effect{ID: "1", Kind: effect.KindVerify, Place: b.place, Spec: effect.Encode(spec)}
+}
+
+func (b *bench) verify(t *testing.T, spec effect.VerifySpec) (effect.Receipt, effect.VerifyResult) {
+	t.Helper()
+	r := New(b.config()).Do(t.Context(), b.effect(spec), func(line string) { b.said = append(b.said, line) })
+	return checkReceipt(t, r)
+}
+
+// checkReceipt decodes the evidence of a receipt and checks what holds for every receipt.
+func checkReceipt(t *testing.T, r effect.Receipt) (effect.Receipt, effect.VerifyResult) {
+	t.Helper()
+	if r.Start.IsZero() || r.End.Before(r.Start) {
+		t.Errorf("receipt without times: %+v", r)
+	}
+	if !r.OK {
+		if _, ok := message.Lookup(r.Key); !ok {
+			t.Errorf("no message %q", r.Key)
+		}
+	}
+	var v effect.VerifyResult
+	if len(r.Result) > 0 {
+		var err error
+		if v, err = effect.Decode[effect.VerifyResult](r.Result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.OK != v.Passed {
+		t.Errorf("ok = %v, passed = %v", r.OK, v.Passed)
+	}
+	return r, v
+}
+
+func checks(commands ...string) []effect.Check {
+	var out []effect.Check
+	for _, c := range commands {
+		out = append(out, effect.Check{Name: "check " + c, Command: c, Kind: kindTest, Level: 2})
+	}
+	return out
+}
+
+func statuses(v effect.VerifyResult) string {
+	var out []string
+	for _, o := range v.Outcomes {
+		s := string(o.Status)
+		if o.Environment {
+			s += "!"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestVerify(t *testing.T) {
+	answers := map[string]func(sandbox.Spec) (sandbox.Result, error){
+		"bad":    exits(1, "--- FAIL: TestX\n"),
+		"absent": exits(127, "in some other language"),
+		"full":   exits(2, "write x: no space left on device"),
+		"proxy":  exits(1, "main.go:3: module lookup disabled by GOPROXY=off"),
+		"killed": func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{Signal: "SIGKILL"}, nil },
+		"slow":   func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{TimedOut: true}, nil },
+		"no wall": func(sandbox.Spec) (sandbox.Result, error) {
+			return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.none")
+		},
+		"broken": func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{}, errors.New("pipe") },
+	}
+	for name, test := range map[string]struct {
+		commands []string
+		stop     bool
+		statuses string
+		code     pawl.Code
+		key      string
+	}{
+		"all pass":              {[]string{"a", "b"}, true, "passed passed", "", ""},
+		"stop at the first":     {[]string{"a", "bad", "b"}, true, "passed failed skipped", pawl.CodeChecksFailed, "verify.failed"},
+		"go on after a failure": {[]string{"bad", "b"}, false, "failed passed", pawl.CodeChecksFailed, "verify.failed"},
+		"missing program":       {[]string{"absent"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
+		"full disk":             {[]string{"full"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
+		"package to be fetched": {[]string{"proxy"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
+		"signal with status 0":  {[]string{"killed"}, true, "failed", pawl.CodeChecksFailed, "verify.failed"},
+		"timeout with status 0": {[]string{"slow"}, true, "failed", pawl.CodeChecksFailed, "verify.failed"},
+		"no walls":              {[]string{"no wall"}, true, "error!", pawl.CodeEnvironment, "verify.environment"},
+		"pawl itself failed":    {[]string{"broken"}, true, "error!", pawl.CodeEnvironment, "verify.environment"},
+		"empty command":         {[]string{"a", " \n"}, true, "passed error", pawl.CodeChecksFailed, "verify.failed"},
+		"machine before work":   {[]string{"bad", "absent"}, false, "failed failed!", pawl.CodeEnvironment, "verify.environment"},
+		"nothing at all":        {nil, true, "", pawl.CodeInvalid, "verify.nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, answers)
+			r, v := b.verify(t, effect.VerifySpec{Checks: checks(test.commands...), StopOnFail: test.stop, Required: true})
+			if got := statuses(v); got != test.statuses || r.Code != test.code || r.Key != test.key {
+				t.Errorf("%q %s %s\n%+v", got, r.Code, r.Key, r)
+			}
+			if len(v.Outcomes) > 0 && (v.Tree != "t1" || v.TreeAfter != "t1" || len(v.EnvDigest) != 64) {
+				t.Errorf("evidence: %+v", v)
+			}
+			if (v.Fingerprint == "") != (v.Passed || len(v.Outcomes) == 0) {
+				t.Errorf("fingerprint %q", v.Fingerprint)
+			}
+		})
+	}
+}
+
+func TestVerifyNotRequired(t *testing.T) {
+	b := newBench(t, nil)
+	r, v := b.verify(t, effect.VerifySpec{})
+	if !r.OK || len(v.Outcomes) != 0 || v.Tree != "t1" {
+		t.Errorf("%+v %+v", r, v)
+	}
+}
+
+func TestVerifyEvidence(t *testing.T) {
+	long := strings.Repeat("line of output\n", 10_000)
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){
+		"a": func(sandbox.Spec) (sandbox.Result, error) {
+			return sandbox.Result{Output: []byte(long + "\x1b[31mend\x1b[0m"), Bytes: 1 << 30, Digest: "whole", Duration: 1234 * time.Millisecond, Walls: []string{"w"}}, nil
+		},
+	})
+	c := checks("a")
+	c[0].Dir = "sub"
+	_, v := b.verify(t, effect.VerifySpec{Checks: c, PerCheck: time.Minute})
+	o := v.Outcomes[0]
+	if o.Digest != "whole" || o.OutputBytes != 1<<30 || o.DurationMS != 1234 || len(o.Output) > outcomeOutput || !strings.HasSuffix(o.Output, "\nend") || o.Walls[0] != "w" {
+		t.Errorf("%+v", o)
+	}
+	if d := cmp.Diff([]string{"▶ check a: a", "✓ check a (1.23s)"}, b.said); d != "" {
+		t.Error(d)
+	}
+	s := b.box.specs[0]
+	if s.Timeout != time.Minute || s.Network || s.Dir != filepath.Join(b.place.Tree, "sub") || s.Writable[0] != b.place.Tree {
+		t.Errorf("%+v", s)
+	}
+	for _, want := range []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "CARGO_NET_OFFLINE=true", "npm_config_offline=true", "CI=true", "PATH=/bin"} {
+		if !slices.Contains(s.Env, want) {
+			t.Errorf("no %s in %q", want, s.Env)
+		}
+	}
+	cache := filepath.Join(b.place.Workspace, ".pawl", "cache", "verify")
+	if !slices.Contains(s.Writable, cache) || !slices.Contains(s.Env, "GOCACHE="+filepath.Join(cache, "go-build")) {
+		t.Errorf("writable %q", s.Writable)
+	}
+	if strings.Contains(strings.Join(s.Env, " "), "SECRET") {
+		t.Error("a secret reached a check")
+	}
+}
+
+func TestVerifyRefusesToJudgeAMovingTree(t *testing.T) {
+	b := newBench(t, nil)
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"make": func(sandbox.Spec) (sandbox.Result, error) {
+		b.tree = "t2"
+		return sandbox.Result{}, nil
+	}}
+	r, v := b.verify(t, effect.VerifySpec{Checks: checks("make"), Required: true})
+	if r.Code != pawl.CodeChecksFailed || r.Key != "verify.tree_changed" || r.Args[0] != "A out.o" || statuses(v) != "passed error" {
+		t.Errorf("%+v %s", r, statuses(v))
+	}
+	if v.Tree != "t1" || v.TreeAfter != "t2" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestVerifyMissingProgram(t *testing.T) {
+	b := newBench(t, nil)
+	b.look = without("npm")
+	c := []effect.Check{{Name: "npm test", Command: "npm test", Missing: "npm"}, {Name: "unit", Command: "vendor/bin/phpunit", Missing: "vendor/bin/phpunit"}}
+	r, v := b.verify(t, effect.VerifySpec{Checks: c, Required: true})
+	if r.Code != pawl.CodeEnvironment || r.Key != "verify.missing_program" || r.Args[0] != "npm" || statuses(v) != "error! error!" || slices.Contains(b.box.ran, "npm test") {
+		t.Errorf("%+v %s %q", r, statuses(v), b.box.ran)
+	}
+	b.look = everything // installed since the plan was made
+	if r, v := b.verify(t, effect.VerifySpec{Checks: c[:1]}); !r.OK || v.Outcomes[0].Missing != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVerifyTampered(t *testing.T) {
+	b := newBench(t, nil)
+	if err := os.WriteFile(filepath.Join(b.place.Tree, "Makefile"), []byte("test:\n\ttrue\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, v := b.verify(t, effect.VerifySpec{Checks: checks("make"), Pinned: map[string]string{"Makefile": "old", "tox.ini": "gone"}})
+	if !r.OK || cmp.Diff([]string{"Makefile", "tox.ini"}, v.Tampered) != "" {
+		t.Errorf("%+v %v", r, v.Tampered)
+	}
+}
+
+func TestVerifyCanceled(t *testing.T) {
+	b := newBench(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"a": func(sandbox.Spec) (sandbox.Result, error) {
+		cancel()
+		return sandbox.Result{Canceled: true, Exit: 143}, nil
+	}}
+	r, v := checkReceipt(t, New(b.config()).Do(ctx, b.effect(effect.VerifySpec{Checks: checks("a", "b")}), nil))
+	if r.Code != pawl.CodeCanceled || statuses(v) != "error skipped" {
+		t.Errorf("%+v %s", r, statuses(v))
+	}
+}
+
+func TestVerifyBadInput(t *testing.T) {
+	b := newBench(t, nil)
+	e := b.effect(effect.VerifySpec{Checks: checks("a")})
+	e.Spec = []byte(`{"checks":`)
+	refused(t, New(b.config()).Do(t.Context(), e, nil), pawl.CodeInternal)
+	e = b.effect(effect.VerifySpec{Checks: checks("a")})
+	e.Place.Tree = "relative"
+	refused(t, New(b.config()).Do(t.Context(), e, nil), pawl.CodeInvalid)
+	c := checks("a")
+	c[0].Dir = "../.."
+	if _, v := b.verify(t, effect.VerifySpec{Checks: c}); statuses(v) != "error" || len(b.box.ran) != 0 {
+		t.Errorf("left the tree: %+v", v)
+	}
+}
+
+func refused(t *testing.T, r effect.Receipt, code pawl.Code) {
+	t.Helper()
+	if r.OK || r.Code != code {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestCachesRefuseLinks is a repository that brings .pawl/cache as a link, to have another folder made writable.
+func TestCachesRefuseLinks(t *testing.T) {
+	for _, link := range []string{".pawl", ".pawl/cache", ".pawl/cache/verify/go-build"} {
+		b := newBench(t, nil)
+		ws, outside := t.TempDir(), t.TempDir()
+		b.place.Workspace = ws
+		at := filepath.Join(ws, filepath.FromSlash(link))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(outside, at)); err != nil {
+			t.Fatal(err)
+		}
+		r := New(b.config()).Do(t.Context(), b.effect(effect.VerifySpec{Checks: checks("a")}), nil)
+		if r.Code != pawl.CodeDenied || len(b.box.ran) != 0 {
+			t.Errorf("%s: %+v", link, r)
+		}
+		if left, _ := os.ReadDir(outside); len(left) != 0 {
+			t.Errorf("%s: wrote outside", link)
+		}
+	}
+}
+
+func TestEnvironmentDigest(t *testing.T) {
+	version := "go version go1.26.8"
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"go version": func(sandbox.Spec) (sandbox.Result, error) {
+		return sandbox.Result{Output: []byte(version)}, nil
+	}})
+	digest := func(v *Verify, command string) string {
+		_, out := checkReceipt(t, v.Do(t.Context(), b.effect(effect.VerifySpec{Checks: checks(command)}), nil))
+		return out.EnvDigest
+	}
+	v := New(b.config())
+	first := digest(v, "go test ./...")
+	if first != digest(v, "go test ./...") {
+		t.Error("the same environment differs")
+	}
+	if n := strings.Count(strings.Join(b.box.ran, "\n"), "go version"); n != 1 {
+		t.Errorf("asked %d times for the version", n)
+	}
+	if first == digest(v, "make test") {
+		t.Error("other programs have the same digest")
+	}
+	version = "go version go1.27.0"
+	if first == digest(New(b.config()), "go test ./...") {
+		t.Error("another version has the same digest")
+	}
+}
+
+func TestBorrowedPackages(t *testing.T) {
+	b := newBench(t, nil)
+	ws := b.place.Workspace
+	if err := errors.Join(os.Mkdir(filepath.Join(ws, "node_modules"), 0o755),
+		os.WriteFile(filepath.Join(ws, "package.json"), []byte(`{"workspaces":["a"]}`), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test", "make")}); statuses(v) != "error! passed" {
+		t.Errorf("linked packages of another tree: %s", statuses(v))
+	}
+	if err := os.Mkdir(filepath.Join(b.place.Tree, "node_modules"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test")}); statuses(v) != "passed" {
+		t.Errorf("own packages: %s", statuses(v))
+	}
+}
+
+func TestForget(t *testing.T) {
+	b := newBench(t, nil)
+	b.verify(t, effect.VerifySpec{Checks: checks("a")})
+	trees := filepath.Join(b.place.Workspace, ".pawl", "cache", "verify", "tree")
+	if left, _ := os.ReadDir(trees); len(left) != 1 {
+		t.Fatalf("%v", left)
+	}
+	if err := Forget(b.place); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(trees); len(left) != 0 {
+		t.Errorf("%v", left)
+	}
+}

@@ -1,0 +1,293 @@
+// Package archtest keeps the house in order: who may import whom, what pure packages must not do, and how large files,
+// functions, types, interfaces and packages may become (ARCHITECTURE.md, "Layout"). It holds tests only.
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module       = "pawl"
+	maxFile      = 800
+	maxFunction  = 80
+	maxMethods   = 25
+	maxInterface = 8
+	maxFiles     = 25
+)
+
+// rule says what a package, or all packages below a folder ("x/*"), may import of ours. Third lists the third-party
+// modules that are allowed; nil allows all. Pure packages may not use the listed standard packages, the clock or
+// goroutines either.
+type rule struct {
+	pattern string
+	ours    []string
+	third   []string
+	pure    bool
+}
+
+var none = []string{}
+
+// rules is the import table. The first pattern that fits a package counts.
+var rules = []rule{
+	{pattern: ".", ours: none, third: []string{"github.com/oklog/ulid"}, pure: true},
+	{pattern: "message", ours: []string{"."}, third: none, pure: true},
+	{pattern: "machine", ours: []string{"."}, third: none, pure: true},
+	{pattern: "machine/*", ours: []string{".", "machine"}, third: none, pure: true},
+	{pattern: "plan", ours: []string{"."}, third: []string{"go.yaml.in/yaml", "github.com/santhosh-tekuri/jsonschema", "github.com/invopop/jsonschema", "golang.org/x/text"}, pure: true},
+	{pattern: "policy", ours: []string{"."}, third: []string{"mvdan.cc/sh", "golang.org/x/text"}, pure: true},
+	{pattern: "effect", ours: []string{".", "plan", "policy"}, third: none, pure: true},
+	{pattern: "audit", ours: []string{"."}, third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},
+	{pattern: "view", ours: []string{".", "machine", "machine/*", "plan", "audit", "effect", "policy"}, third: []string{"go.yaml.in/yaml"}, pure: true},
+	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "plan", "policy", "effect", "audit", "view"}, third: none},
+	{pattern: "store/*", ours: []string{".", "audit", "kernel", "effect", "plan", "policy", "machine", "machine/*"}},
+	{pattern: "sandbox", ours: []string{".", "policy"}},
+	{pattern: "sandbox/*", ours: []string{".", "policy", "sandbox", "effect"}},
+	{pattern: "driver/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "sandbox", "sandbox/*"}},
+	{pattern: "agent/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "sandbox"}},
+	{pattern: "notary", ours: []string{".", "audit", "kernel"}},
+	{pattern: "workspace", ours: []string{".", "effect", "sandbox/git"}},
+	{pattern: "doctor", ours: []string{".", "effect", "sandbox", "sandbox/git"}},
+	{pattern: "demo", ours: []string{".", "sandbox"}},
+	{pattern: "runner", ours: []string{".", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel"}},
+	{pattern: "cli", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "runner", "cli/*"}},
+	{pattern: "cli/*", ours: []string{".", "message", "policy", "view"}},
+	{pattern: "cmd/*", ours: []string{"*"}},
+	{pattern: "internal/*", ours: []string{"*"}},
+}
+
+// forbidden are standard packages that a pure package must not import.
+var forbidden = []string{"os", "os/exec", "net", "net/http", "database/sql", "syscall", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog"}
+
+// banned are package names that say nothing.
+var banned = []string{"util", "utils", "common", "helper", "helpers", "base", "shared", "types", "misc", "models", "constants"}
+
+type pkg struct {
+	ImportPath   string
+	Dir          string
+	Name         string
+	Imports      []string
+	GoFiles      []string
+	IgnoredFiles []string `json:"IgnoredGoFiles"`
+	Doc          string
+}
+
+func (p pkg) rel() string {
+	if p.ImportPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module+"/")
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Imports,GoFiles,IgnoredGoFiles,Doc", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 15 {
+		t.Fatalf("go list found %d packages", len(all))
+	}
+	return all
+}
+
+func fits(pattern, rel string) bool {
+	if pattern == "*" {
+		return true
+	}
+	ok, _ := path.Match(pattern, rel)
+	return ok
+}
+
+func ruleFor(rel string) (rule, bool) {
+	i := slices.IndexFunc(rules, func(r rule) bool { return fits(r.pattern, rel) })
+	if i < 0 {
+		return rule{}, false
+	}
+	return rules[i], true
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		rel := p.rel()
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		r, ok := ruleFor(rel)
+		if !ok {
+			t.Errorf("%s: no row of the import table fits; add one to internal/archtest", rel)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if why := refused(r, rel, imp); why != "" {
+				t.Errorf("%s imports %s: %s", rel, imp, why)
+			}
+		}
+	}
+}
+
+func refused(r rule, rel, imp string) string {
+	own, ours := strings.CutPrefix(imp, module+"/")
+	if imp == module {
+		own, ours = ".", true
+	}
+	switch {
+	case ours:
+		if own == rel || slices.ContainsFunc(r.ours, func(p string) bool { return fits(p, own) }) || testSupport(rel) {
+			return ""
+		}
+		return "not allowed by the import table"
+	case strings.Contains(strings.SplitN(imp, "/", 2)[0], "."):
+		if r.third == nil || slices.ContainsFunc(r.third, func(m string) bool { return strings.HasPrefix(imp, m) }) {
+			return ""
+		}
+		return "third-party module not allowed here"
+	case imp == "os/exec" && rel != "sandbox" && !strings.HasPrefix(rel, "sandbox/") && !strings.HasPrefix(rel, "internal/") && !testSupport(rel):
+		return "only sandbox starts processes"
+	case imp == "testing" && !testSupport(rel):
+		return "test code belongs into tests and suites"
+	case r.pure && slices.Contains(forbidden, imp):
+		return "the package is pure"
+	}
+	return ""
+}
+
+// testSupport reports whether a package is a suite or test plumbing.
+func testSupport(rel string) bool {
+	return strings.HasSuffix(rel, "test") || strings.HasPrefix(rel, "internal/")
+}
+
+func TestPurity(t *testing.T) {
+	for _, p := range packages(t) {
+		r, ok := ruleFor(p.rel())
+		if !ok || !r.pure && p.rel() != "kernel" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			inspect(t, filepath.Join(p.Dir, name), func(fset *token.FileSet, n ast.Node) {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s: a pure package starts no goroutine", fset.Position(n.Pos()))
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After"}, n.Sel.Name) {
+						t.Errorf("%s: a pure package reads no clock", fset.Position(n.Pos()))
+					}
+				}
+			})
+		}
+	}
+}
+
+func inspect(t *testing.T, file string, see func(*token.FileSet, ast.Node)) *ast.File {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool { see(fset, n); return true })
+	return f
+}
+
+func TestBudgets(t *testing.T) {
+	for _, p := range packages(t) {
+		if n := len(p.GoFiles) + len(p.IgnoredFiles); n > maxFiles {
+			t.Errorf("%s: %d files, at most %d", p.rel(), n, maxFiles)
+		}
+		if p.Doc == "" && len(p.GoFiles) > 0 {
+			t.Errorf("%s: no package comment", p.rel())
+		}
+		if slices.Contains(banned, p.Name) {
+			t.Errorf("%s: the package's name says nothing", p.rel())
+		}
+		methods := map[string]int{}
+		for _, name := range p.GoFiles {
+			budget(t, filepath.Join(p.Dir, name), methods)
+		}
+		for typ, n := range methods {
+			if n > maxMethods && !(p.rel() == "kernel" && typ == "work") {
+				t.Errorf("%s.%s: %d methods, at most %d", p.rel(), typ, n, maxMethods)
+			}
+		}
+	}
+}
+
+func budget(t *testing.T, file string, methods map[string]int) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(raw, []byte("\n")); n > maxFile {
+		t.Errorf("%s: %d lines, at most %d", file, n, maxFile)
+	}
+	inspect(t, file, func(fset *token.FileSet, n ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if lines := fset.Position(n.End()).Line - fset.Position(n.Pos()).Line + 1; lines > maxFunction {
+				t.Errorf("%s: %s has %d lines, at most %d", fset.Position(n.Pos()), n.Name.Name, lines, maxFunction)
+			}
+			if n.Recv != nil {
+				methods[receiver(n.Recv.List[0].Type)]++
+			}
+			if n.Recv == nil && n.Name.Name == "init" {
+				t.Errorf("%s: no init functions", fset.Position(n.Pos()))
+			}
+		case *ast.InterfaceType:
+			if len(n.Methods.List) > maxInterface {
+				t.Errorf("%s: interface with %d methods, at most %d", fset.Position(n.Pos()), len(n.Methods.List), maxInterface)
+			}
+		}
+	})
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
+}
+
+// TestRefusesWhatItShould guards the guard: a table that lets everything pass would never be noticed.
+func TestRefusesWhatItShould(t *testing.T) {
+	for _, c := range []struct{ rel, imp string }{
+		{"kernel", module + "/store/sqlite"}, {"machine/task", module + "/machine/turn"}, {"plan", "os"}, {"cli", "os/exec"},
+		{"driver/file", module + "/driver/search"}, {"driver/file", module + "/kernel"}, {"runner", module + "/store/sqlite"}, {"view", "net/http"},
+		{"policy", "github.com/spf13/cobra"}, {"store/sqlite", module + "/runner"},
+	} {
+		r, ok := ruleFor(c.rel)
+		if !ok || refused(r, c.rel, c.imp) == "" {
+			t.Errorf("%s may import %s", c.rel, c.imp)
+		}
+	}
+}

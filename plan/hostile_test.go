@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHostileInputIsRefusedQuickly feeds the largest inputs of the shapes that cost most. The bound is generous: what it
+// catches is work that grows with the square of the input.
+func TestHostileInputIsRefusedQuickly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads megabytes")
+	}
+	many := func(n int, f func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(f(i))
+		}
+		return b.String()
+	}
+	step := func(i int) string {
+		return fmt.Sprintf("{step_id: s%d, title: t, intent: i, depends_on: [x%d, y%d]},\n", i, i, i)
+	}
+	start := time.Now()
+	for name, in := range map[string]string{
+		"nested flow":  strings.Repeat("[", MaxBytes),
+		"nested block": strings.Repeat("- ", MaxBytes/2),
+		"list":         `{"goal":[` + strings.Repeat("1,", MaxBytes/2-20) + "1]}",
+		"same name":    "{" + strings.Repeat(`"a":1,`, 190_000) + `"a":1}`,
+		"steps":        "goal: g\nsteps: [" + many(25_000, step) + "]",
+	} {
+		if _, _, err := Decode("p", []byte(in)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	p, _, err := Decode("p", []byte("goal: g\nsteps: ["+many(maxSteps, step)+"]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Check(p, nil, Limits{}) == nil {
+		t.Error("3000 steps that depend on nothing known were accepted")
+	}
+	base := sample()
+	text := RenderPRD(base, English())
+	for name, in := range map[string]string{
+		"tasks":  strings.Replace(text, "## 4.", strings.Repeat("- [ ] x\n", 200_000)+"## 4.", 1),
+		"fences": text + strings.Repeat("```\n````\n", 200_000),
+		"lines":  text + strings.Repeat("- \n", 500_000),
+	} {
+		if _, _, err := ParsePRD(in, base); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("took %s", took)
+	}
+}

@@ -1,0 +1,526 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pawl"
+)
+
+// role makes the test binary play a part of a test: the pawl that is killed, or a command inside the walls.
+const role = "PAWL_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	Child()
+	switch os.Getenv(role) {
+	case "":
+		os.Exit(m.Run())
+	case "attack":
+		attack()
+	case "spew":
+		spew()
+	case "owner":
+		owner()
+	}
+}
+
+// each runs a test with every mechanism. A machine without bubblewrap fails, so that its path is never untested unnoticed.
+func each(t *testing.T, test func(t *testing.T, b *Box)) {
+	t.Helper()
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+		t.Run(string(m), func(t *testing.T) {
+			test(t, box(t, Options{Mechanism: m}))
+		})
+	}
+}
+
+func box(t testing.TB, o Options) *Box {
+	t.Helper()
+	if _, err := exec.LookPath("bwrap"); o.Mechanism == MechanismBubblewrap && err != nil {
+		t.Fatal("bubblewrap is not installed: run make setup")
+	}
+	b, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// spec is a shell command in a fresh workspace.
+func spec(t testing.TB, script string) Spec {
+	t.Helper()
+	ws := t.TempDir()
+	return Spec{Argv: []string{"sh", "-c", script}, Dir: ws, Writable: []string{ws}, Env: Environ(os.Environ(), nil)}
+}
+
+// self is the test binary in a part, as a command.
+func self(t testing.TB, part string, env ...string) Spec {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec(t, "")
+	s.Argv, s.Readable = []string{exe}, []string{exe}
+	s.Env = append(append(s.Env, role+"="+part), env...)
+	return s
+}
+
+func run(t testing.TB, b *Box, s Spec) Result {
+	t.Helper()
+	res, err := b.Run(context.Background(), s)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, res.Output)
+	}
+	return res
+}
+
+// output runs a command that must succeed.
+func output(t testing.TB, b *Box, s Spec) string {
+	t.Helper()
+	res := run(t, b, s)
+	if res.Exit != 0 {
+		t.Fatalf("exit %d %s\n%s", res.Exit, res.Signal, res.Output)
+	}
+	return string(res.Output)
+}
+
+// outside makes a directory that no workspace covers and that is not below the private /tmp.
+func outside(t testing.TB) string {
+	t.Helper()
+	base, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(base, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(base, "pawl-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func write(t testing.TB, name, data string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestWallsAreNamed(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		res := run(t, b, spec(t, "true"))
+		if res.Walls[0] != string(b.mechanism) || !slices.Contains(res.Walls, "seccomp") {
+			t.Errorf("walls %q", res.Walls)
+		}
+		if landlockABI() > 0 && !slices.Contains(res.Walls, "landlock") {
+			t.Errorf("the kernel has Landlock, walls %q", res.Walls)
+		}
+	})
+}
+
+func TestWritesOutsideAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		out := outside(t)
+		keep := write(t, filepath.Join(out, "keep"), "kept")
+		before, _ := os.Stat(keep)
+		s := spec(t, `cd "$1"
+for c in 'echo x >new' 'echo x >keep' 'echo x >>keep' 'rm keep' 'mv keep gone' 'mkdir d' 'ln -s keep l' 'ln keep h' \
+  'chmod 777 keep' 'chown 65534 keep' 'touch -d 2001-01-01 keep' 'truncate -s 0 keep' 'mkfifo p' 'cp /bin/true .' \
+  'mv "$2/mine" .' 'ln "$2/mine" h2' 'echo x >/etc/pawl-x' 'echo x >/pawl-x' 'echo x >/proc/sys/kernel/hostname' \
+  'echo core >/proc/sys/kernel/core_pattern' 'echo x >/sys/kernel/mm/ksm/run' 'mknod /tmp/n b 8 0' 'mount -t tmpfs t /tmp'; do
+  if eval "$c" 2>/dev/null; then echo "WORKED: $c"; fi
+done
+echo fine >"$2/made" && mkdir "$2/d" && mv "$2/mine" "$2/d/" && cat "$2/made"`)
+		s.Argv = append(s.Argv, "sh", out, s.Dir)
+		write(t, filepath.Join(s.Dir, "mine"), "x")
+		if got := output(t, b, s); got != "fine\n" {
+			t.Error(got)
+		}
+		if _, err := os.Stat(filepath.Join(s.Dir, "d", "mine")); err != nil {
+			t.Error("the workspace was not writable: ", err)
+		}
+		after, err := os.Stat(keep)
+		entries, _ := os.ReadDir(out)
+		if err != nil || len(entries) != 1 || after.ModTime() != before.ModTime() || after.Mode() != before.Mode() || after.Size() != 4 {
+			t.Errorf("outside changed: %v %v %v", err, entries, after)
+		}
+	})
+}
+
+func TestInternalsOfAWorkspaceAreReadOnly(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, `for c in 'echo x >.git/config' 'echo x >.git/hooks/pre-commit' 'mv .git g' 'rm -rf .git' 'echo x >.pawl' 'rm .pawl' \
+  'mv .pawl p' 'ln -sf /etc/passwd .pawl' 'chmod 777 .git'; do
+  if eval "$c" 2>/dev/null; then echo "WORKED: $c"; fi
+done; cat .git/config`)
+		write(t, filepath.Join(s.Dir, ".git", "config"), "mine")
+		write(t, filepath.Join(s.Dir, ".pawl"), "mine")
+		if got := output(t, b, s); got != "mine" {
+			t.Error(got)
+		}
+		// Who lists .git itself may write to it.
+		s.Writable = append(s.Writable, filepath.Join(s.Dir, ".git"))
+		s.Argv[2] = "echo new >.git/config && cat .git/config"
+		if got := output(t, b, s); got != "new\n" {
+			t.Error(got)
+		}
+		// A link cannot be held in place.
+		linked := spec(t, "true")
+		if err := os.Symlink("elsewhere", filepath.Join(linked.Dir, ".git")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Run(context.Background(), linked); pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheDeepestPathDecides(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, `cat ro/f; cat hidden/f hidden/shown/f secret 2>/dev/null
+for f in ro/f hidden/f hidden/shown/f hidden/new; do if echo x 2>/dev/null >$f; then echo "WORKED $f"; fi; done; echo y >hidden/open/f; cat hidden/open/f`)
+		p := func(rel string) string { return filepath.Join(s.Dir, rel) }
+		for _, f := range []string{"ro/f", "hidden/f", "hidden/shown/f", "hidden/open/f", "secret"} {
+			write(t, p(f), f+"\n")
+		}
+		s.Readable = []string{p("ro"), p("hidden/shown"), p("absent")}
+		s.Hidden = []string{p("hidden"), p("secret"), p("absent too")}
+		s.Writable = append(s.Writable, p("hidden/open"))
+		if got := output(t, b, s); got != "ro/f\nhidden/shown/f\ny\n" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestTmpIsPrivateAndHomeIsFresh(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		mine := write(t, filepath.Join(t.TempDir(), "mine"), "mine")
+		s := spec(t, `test -e "$1" && echo visible; echo x >/tmp/pawl-private && echo x >/var/tmp/y && ls -A "$HOME"; echo "$HOME"; echo z >"$HOME/z"`)
+		s.Argv = append(s.Argv, "sh", mine)
+		if got := output(t, b, s); got != Home+"\n" {
+			t.Error(got)
+		}
+		if _, err := os.Stat("/tmp/pawl-private"); err == nil {
+			t.Error("a file in the private /tmp is visible outside")
+		}
+	})
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	home := t.TempDir()
+	for _, f := range []string{".ssh/id_ed25519", ".gnupg/k", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".npmrc", ".docker/config.json",
+		".unheard-of/token", ".cargo/credentials.toml", ".m2/settings.xml", ".git-credentials", ".bash_history"} {
+		write(t, filepath.Join(home, f), "s3cret")
+	}
+	for _, f := range []string{".cargo/registry/index", "go/pkg/mod/m", "project/README"} {
+		write(t, filepath.Join(home, f), "open\n")
+	}
+	if err := os.Symlink("go/pkg/mod/m", filepath.Join(home, ".linked-secret")); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+		b := box(t, Options{Mechanism: m, Home: home})
+		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/project/README"; cat /etc/shadow 2>/dev/null; true`)
+		s.Argv = append(s.Argv, "sh", home)
+		// The home of this test lies in /tmp, which is private; naming it shows it again.
+		s.Readable = []string{home}
+		if got := output(t, b, s); got != "open\nopen\n" {
+			t.Errorf("%s: %s", m, got)
+		}
+		s.Writable = []string{home}
+		if _, err := b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeDenied {
+			t.Errorf("%s: a writable home: %v", m, err)
+		}
+	}
+}
+
+// attack tries, from inside, what no command may do, and prints what worked.
+func attack() {
+	worked := func(what string, err error) {
+		if err == nil {
+			fmt.Println("WORKED:", what)
+		}
+	}
+	for _, target := range strings.Split(os.Getenv("PAWL_TEST_TARGETS"), " ") {
+		network, addr, _ := strings.Cut(target, "=")
+		c, err := net.DialTimeout(network, addr, time.Second)
+		if err == nil {
+			_, err = c.Write([]byte("sentinel"))
+		}
+		worked(target, err)
+	}
+	for _, c := range []struct {
+		name string
+		args [4]uintptr
+		nr   uintptr
+	}{
+		{"socket vsock", [4]uintptr{unix.AF_VSOCK, unix.SOCK_STREAM}, unix.SYS_SOCKET},
+		{"socket packet", [4]uintptr{unix.AF_PACKET, unix.SOCK_RAW}, unix.SYS_SOCKET},
+		{"socket alg", [4]uintptr{unix.AF_ALG, unix.SOCK_SEQPACKET}, unix.SYS_SOCKET},
+		{"socket netlink", [4]uintptr{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT}, unix.SYS_SOCKET},
+		{"socket with high bits", [4]uintptr{1<<32 | unix.AF_VSOCK, unix.SOCK_STREAM}, unix.SYS_SOCKET},
+		{"unshare user", [4]uintptr{unix.CLONE_NEWUSER}, unix.SYS_UNSHARE},
+		{"clone user", [4]uintptr{unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)}, unix.SYS_CLONE},
+		{"clone3", [4]uintptr{0, 0}, unix.SYS_CLONE3},
+		{"io_uring", [4]uintptr{1, 0}, unix.SYS_IO_URING_SETUP},
+		{"bpf", [4]uintptr{}, unix.SYS_BPF},
+		{"keyctl", [4]uintptr{}, unix.SYS_KEYCTL},
+		{"ptrace", [4]uintptr{unix.PTRACE_TRACEME}, unix.SYS_PTRACE},
+		{"userfaultfd", [4]uintptr{1}, unix.SYS_USERFAULTFD},
+		{"perf", [4]uintptr{}, unix.SYS_PERF_EVENT_OPEN},
+		{"tiocsti", [4]uintptr{0, ioctlTIOCSTI}, unix.SYS_IOCTL},
+		{"tiocsti with high bits", [4]uintptr{0, 1<<32 | ioctlTIOCSTI}, unix.SYS_IOCTL},
+		{"setns", [4]uintptr{0, 0}, unix.SYS_SETNS},
+		{"chroot", [4]uintptr{0}, unix.SYS_CHROOT},
+		{"process_vm_readv", [4]uintptr{1}, unix.SYS_PROCESS_VM_READV},
+	} {
+		_, _, no := unix.RawSyscall6(c.nr, c.args[0], c.args[1], c.args[2], c.args[3], 0, 0)
+		if no != unix.EPERM && no != unix.ENOSYS {
+			fmt.Printf("WORKED: %s: %v\n", c.name, no)
+		}
+	}
+	for _, p := range []string{"environ", "mem", "maps", "fd/3", "root/etc/passwd"} {
+		f, err := os.Open("/proc/1/" + p)
+		if err == nil {
+			_, err = f.Read(make([]byte, 1))
+			if p == "environ" {
+				err = nil
+			}
+		}
+		worked("/proc/1/"+p, err)
+	}
+	_ = unix.Kill(1, unix.SIGKILL)
+	_ = unix.Kill(1, unix.SIGTERM)
+	if fds, err := os.ReadDir("/proc/self/fd"); err != nil || len(fds) > 8 {
+		fmt.Println("WORKED: descriptors", fds, err)
+	}
+	local, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		var c net.Conn
+		c, err = net.Dial("tcp", local.Addr().String())
+		if err == nil {
+			c.Close()
+		}
+	}
+	fmt.Println("loopback of its own:", err)
+}
+
+func TestNothingGetsOut(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		got, targets := listeners(t)
+		s := self(t, "attack", "PAWL_TEST_TARGETS="+strings.Join(targets, " "))
+		if out := output(t, b, s); out != "loopback of its own: <nil>\n" {
+			t.Error(out)
+		}
+		select {
+		case who := <-got:
+			t.Errorf("%s was reached", who)
+		case <-time.After(50 * time.Millisecond):
+		}
+	})
+}
+
+func TestAGrantedNetworkOpensNothingElse(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		_, targets := listeners(t)
+		s := self(t, "attack", "PAWL_TEST_TARGETS="+strings.Join(targets, " "))
+		s.Network = true
+		out := output(t, b, s)
+		for _, target := range targets {
+			inet := strings.HasPrefix(target, "tcp") || strings.HasPrefix(target, "udp")
+			abstract := strings.Contains(target, "@") && landlockABI() < 6
+			if !abstract && strings.Contains(out, "WORKED: "+target) != inet {
+				t.Errorf("%s: %s", target, out)
+			}
+		}
+	})
+}
+
+// listeners starts one listener of each kind on this machine and reports which of them hears anything.
+func listeners(t *testing.T) (<-chan string, []string) {
+	t.Helper()
+	got := make(chan string, 16)
+	var targets []string
+	dir := outside(t)
+	for _, a := range []string{"tcp=127.0.0.1:0", "tcp=[::1]:0", "unix=" + filepath.Join(dir, "docker.sock"), "unix=@pawl-test-" + strconv.Itoa(os.Getpid())} {
+		network, addr, _ := strings.Cut(a, "=")
+		l, err := net.Listen(network, addr)
+		if err != nil {
+			t.Logf("%s: %v", a, err)
+			continue
+		}
+		t.Cleanup(func() { l.Close() })
+		targets = append(targets, network+"="+l.Addr().String())
+		go func() {
+			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+				got <- a
+				c.Close()
+			}
+		}()
+	}
+	u, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { u.Close() })
+	go func() {
+		if _, _, err := u.ReadFrom(make([]byte, 9)); err == nil {
+			got <- "udp"
+		}
+	}()
+	// A datagram to a loopback where nobody listens is lost without an error, so this target is sent to by name only.
+	if addr := ownAddress(); addr != "" {
+		p, err := net.ListenPacket("udp", net.JoinHostPort(addr, "0"))
+		if err == nil {
+			t.Cleanup(func() { p.Close() })
+			targets = append(targets, "udp="+p.LocalAddr().String())
+			go func() {
+				if _, _, err := p.ReadFrom(make([]byte, 9)); err == nil {
+					got <- "udp " + addr
+				}
+			}()
+		}
+	}
+	return got, targets
+}
+
+// ownAddress is an address of this machine that is not a loopback.
+func ownAddress() string {
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
+			return n.IP.String()
+		}
+	}
+	return ""
+}
+
+func TestOtherProcessesAreInvisible(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, `ls /proc | grep -c '^[0-9]'; kill -9 -1 2>/dev/null; kill -0 "$1" 2>/dev/null && echo WORKED; ls -l /proc/self/fd | grep -c -- '->'`)
+		s.Argv = append(s.Argv, "sh", strconv.Itoa(os.Getpid()))
+		// Process 1, the shell, ls and grep; then 0, 1, 2 and the directory that ls reads.
+		if got := output(t, b, s); got != "4\n4\n" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestWithoutWallsNothingRuns(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	b, _ := New(Options{Mechanism: MechanismBubblewrap})
+	s := spec(t, `echo ran >"$PWD/ran"`)
+	_, err := b.Run(context.Background(), s)
+	if !errors.Is(err, &pawl.Error{Code: pawl.CodeSandbox}) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "ran")); err == nil {
+		t.Error("the command ran")
+	}
+	// A bubblewrap that only pretends gives no walls either.
+	write(t, filepath.Join(os.Getenv("PATH"), "bwrap"), "#!/bin/sh\nwhile [ $# -gt 0 ] && [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n")
+	if err := os.Chmod(filepath.Join(os.Getenv("PATH"), "bwrap"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeSandbox {
+		t.Error(err)
+	}
+	// Without the demand, pawl's own namespaces stand in.
+	auto := box(t, Options{})
+	s.Env = []string{"PATH=/usr/bin:/bin"}
+	if res := run(t, auto, s); res.Walls[0] != string(MechanismNamespaces) || res.Exit != 0 {
+		t.Error(res.Walls, res.Exit)
+	}
+}
+
+func TestProbeFindsWhatRunUses(t *testing.T) {
+	w := box(t, Options{}).Walls(context.Background())
+	if !w.Any() || !w.Namespaces.OK || !w.Seccomp.OK {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestGoBuildsAndTestsInside(t *testing.T) {
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal("the Go toolchain is not on PATH")
+	}
+	out, err := exec.Command(gotool, "env", "GOCACHE", "GOMODCACHE", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := strings.Fields(string(out))
+	b := box(t, Options{Mechanism: MechanismNamespaces})
+	s := spec(t, "")
+	write(t, filepath.Join(s.Dir, "go.mod"), "module sample\n\ngo 1.26\n")
+	write(t, filepath.Join(s.Dir, "s_test.go"), `package sample
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+)
+
+func TestServer(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	if _, err := http.Get(s.URL); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(t.TempDir()+"/x", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+`)
+	s.Argv = []string{gotool, "test", "-vet=off", "./..."}
+	s.Writable, s.Readable = append(s.Writable, dirs[0]), dirs[1:]
+	s.Env = Environ(os.Environ(), map[string]string{"GOCACHE": dirs[0], "GOMODCACHE": dirs[1], "GOPROXY": "off", "GOFLAGS": "-mod=mod"})
+	if got := output(t, b, s); !strings.HasPrefix(got, "ok") {
+		t.Error(got)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+		b.Run(string(m), func(b *testing.B) {
+			x := box(b, Options{Mechanism: m})
+			s := spec(b, "")
+			s.Argv = []string{"/bin/true"}
+			run(b, x, s)
+			for b.Loop() {
+				run(b, x, s)
+			}
+		})
+	}
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			p, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = p.Wait()
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package git_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"pawl/internal/gittest"
+	"pawl/sandbox/git"
+)
+
+// security.md, cases 31 to 37: whatever the repository is configured to run, no operation of pawl's runs it.
+func TestHostileRepository(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t, gittest.HostileFiles())
+	r.Git("update-ref", "refs/heads/-x", r.Head())
+	r.Git("update-ref", "refs/heads/$(touch-C)", r.Head())
+	if trial := gittest.New(t, gittest.HostileFiles()); !trial.Springs(trial.Trap()) {
+		t.Fatal("the trap does not work")
+	}
+	head, base := "", r.Head()
+	canary := r.Trap()
+	ctx := context.Background()
+	do := func(name string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		gittest.Quiet(t, canary)
+	}
+	repo := open(t, r, "", true)
+	first := snapshot(t, repo)
+	gittest.Quiet(t, canary)
+	s, err := repo.Status(ctx)
+	do("status", err)
+	head = s.Head
+	for _, branch := range []string{"-x", "$(touch-C)"} {
+		id, err := repo.Ref(ctx, git.BranchRef(branch))
+		do("ref "+branch, err)
+		if id != base {
+			t.Errorf("branch %s is %s", branch, id)
+		}
+	}
+	gittest.Write(t, r.Dir, map[string]string{"a": "changed\n", "d/new": "n", "-y": "y", "inner/y": "y", "$(touch C)": "other"})
+	second := snapshot(t, repo)
+	_, err = repo.Diff(ctx, first, second)
+	do("diff", err)
+	_, _, err = repo.Patch(ctx, first, second, 1<<20)
+	do("patch", err)
+	commit, err := repo.WriteCommit(ctx, git.Commit{Tree: second, Parents: []string{head}, Message: "m", By: repo.Identity(), At: time.Unix(1e9, 0)})
+	do("commit", err)
+	do("set ref", repo.SetRef(ctx, git.PrivateRef("chk-1"), commit, "", "why"))
+	do("set branch", repo.SetRef(ctx, git.BranchRef("-x"), commit, base, "why"))
+	_, err = repo.Restore(ctx, git.Restoration{Target: first, Expect: second})
+	do("restore", err)
+	_, _, err = repo.Combine(ctx, commit, head)
+	do("combine", err)
+	// The repository claims that missing objects can be fetched, by a program of its own.
+	missing := "1234567890123456789012345678901234567890"
+	if err := repo.SetRef(ctx, git.PrivateRef("chk-2"), missing, "", "why"); err == nil {
+		t.Error("a reference to a missing object was made")
+	}
+	if in, _ := repo.Contains(ctx, head, missing); in {
+		t.Error("a missing commit is contained")
+	}
+	if _, err := repo.ReadCommit(ctx, missing); err == nil {
+		t.Error("a missing commit was read")
+	}
+	gittest.Quiet(t, canary)
+	_, err = repo.CheckedOutAt(ctx, "main")
+	do("checked out", err)
+	tree := open(t, r, r.Path(".pawl/worktrees/t1"), true)
+	_, err = tree.AddWorktree(ctx, head)
+	do("worktree", err)
+	gittest.Write(t, r.Path(".pawl/worktrees/t1"), map[string]string{"a": "worked\n", ".git": "gitdir: /nowhere\n"})
+	worked := snapshot(t, tree)
+	gittest.Quiet(t, canary)
+	c, err := repo.Checkout(ctx, "e1")
+	do("lock", err)
+	_, err = c.Dirty(ctx, head)
+	do("dirty", err)
+	_, err = c.Obstacles(ctx, first, worked)
+	do("obstacles", err)
+	_, err = c.Advance(ctx, first, worked)
+	do("advance", err)
+	do("close", c.Close())
+	if raw, _ := os.ReadFile(r.Path("a")); string(raw) != "worked\n" {
+		t.Errorf("a is %q", raw)
+	}
+	do("remove", tree.RemoveWorktree(ctx))
+	_, err = repo.Prune(ctx, time.Now().Add(time.Hour), nil)
+	do("prune", err)
+	if _, err := os.Stat(r.Path("inner/y")); err != nil {
+		t.Error("the inside of a nested repository was touched")
+	}
+}

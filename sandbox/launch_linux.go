@@ -1,0 +1,263 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Child turns this process into the launcher when Box.Run started it as one, and does not return then. Otherwise it returns
+// at once. It must be the first call of main, and of TestMain in packages whose tests run commands.
+func Child() {
+	if len(os.Args) != 2 || os.Args[1] != launcherFlag {
+		return
+	}
+	launch()
+	os.Exit(0)
+}
+
+// launch raises the walls, runs the command and reports. Landlock, seccomp and the loss of capabilities belong to a thread;
+// the command is forked from the thread that took them on.
+func launch() {
+	runtime.LockOSThread()
+	unix.CloseOnExec(controlFD)
+	_ = unix.CloseRange(controlFD+1, ^uint(0), 0)
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	// A process inside could otherwise read and write the launcher's memory by way of /proc/1.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	control := os.NewFile(controlFD, "control")
+	send(control, msgHello, nil)
+	kind, body, err := receive(control)
+	if err != nil || kind != msgOrder {
+		return
+	}
+	o, err := decodeOrder(body)
+	if err != nil {
+		send(control, msgFailed, []byte(err.Error()))
+		return
+	}
+	// A handler, unlike ignoring, is not inherited by the command; process 1 survives what the command sends it.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
+	walls, err := o.raise()
+	if err != nil {
+		send(control, msgFailed, []byte(err.Error()))
+		return
+	}
+	send(control, msgWalls, []byte(strings.Join(walls, " ")))
+	if len(o.argv) == 0 {
+		if err := o.try(walls); err != nil {
+			send(control, msgFailed, []byte(err.Error()))
+			return
+		}
+		send(control, msgExit, binary.BigEndian.AppendUint32(nil, 0))
+		return
+	}
+	pid, which, err := o.start()
+	if err != nil {
+		var no syscall.Errno
+		errors.As(err, &no)
+		send(control, msgNoExec, append(binary.BigEndian.AppendUint32(nil, uint32(no)), which...))
+		return
+	}
+	go obey(control)
+	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(reap(pid))))
+}
+
+// obey carries out what pawl says while the command runs, and ends the launcher, and with it the namespace, when pawl is
+// gone.
+func obey(control *os.File) {
+	for {
+		kind, _, err := receive(control)
+		if err != nil {
+			os.Exit(1)
+		}
+		if kind == msgTerminate {
+			_ = unix.Kill(-1, unix.SIGTERM)
+		}
+	}
+}
+
+// reap waits for the command, and for whatever orphans end before it does.
+func reap(command int) syscall.WaitStatus {
+	for {
+		var st syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &st, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 0xff00
+		case pid == command:
+			return st
+		}
+	}
+}
+
+// raise puts up every wall in its order and looks at the result from inside.
+func (o *order) raise() ([]string, error) {
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0)
+	if o.own {
+		if err := o.furnish(); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.inspect(); err != nil {
+		return nil, err
+	}
+	o.makeHome()
+	if err := o.limit(); err != nil {
+		return nil, err
+	}
+	walls := []string{string(MechanismBubblewrap)}
+	if o.own {
+		walls[0] = string(MechanismNamespaces)
+	}
+	if err := dropCapabilities(o.own); err != nil {
+		return nil, fmt.Errorf("capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("no_new_privs: %w", err)
+	}
+	held, err := o.landlock()
+	if err != nil {
+		return nil, fmt.Errorf("landlock: %w", err)
+	}
+	if held {
+		walls = append(walls, "landlock")
+	}
+	if err := filterSyscalls(); err != nil {
+		return nil, fmt.Errorf("seccomp: %w", err)
+	}
+	return append(walls, "seccomp"), nil
+}
+
+// inspect refuses to go on when the outer walls are not what they should be, whoever made them.
+func (o *order) inspect() error {
+	if os.Getpid() != 1 {
+		return errors.New("not process 1 of a pid namespace")
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs("/", &fs); err != nil {
+		return fmt.Errorf("statfs /: %w", err)
+	}
+	if fs.Flags&unix.ST_RDONLY == 0 {
+		return errors.New("/ is writable")
+	}
+	if o.network {
+		return nil
+	}
+	dev, err := os.ReadFile("/proc/net/dev")
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Split(string(dev), "\n") {
+		name, _, ok := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); ok && name != "lo" {
+			return fmt.Errorf("network interface %s is visible", name)
+		}
+	}
+	return nil
+}
+
+// makeHome makes the directory that HOME names where it lies in a scratch directory.
+func (o *order) makeHome() {
+	for _, kv := range o.env {
+		if home, ok := strings.CutPrefix(kv, "HOME="); ok && within(filepath.Clean(home), "/tmp") {
+			_ = os.MkdirAll(filepath.Clean(home), 0o700)
+		}
+	}
+}
+
+// limit sets the resource limits that do not need a cgroup. There is none on address space, because Go and Node reserve
+// far more than they use.
+func (o *order) limit() error {
+	set := func(res int, want uint64) error {
+		var l unix.Rlimit
+		if err := unix.Getrlimit(res, &l); err != nil {
+			return err
+		}
+		l.Max = min(l.Max, want)
+		l.Cur = min(l.Cur, l.Max)
+		return unix.Setrlimit(res, &l)
+	}
+	err := errors.Join(set(unix.RLIMIT_CORE, 0), set(unix.RLIMIT_FSIZE, 10<<30))
+	if o.procs > 0 {
+		err = errors.Join(err, set(unix.RLIMIT_NPROC, uint64(o.procs)))
+	}
+	return err
+}
+
+// start finds and forks the command. On an error it says which part failed: "exec" or "dir".
+func (o *order) start() (int, string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(o.dir, &st); err != nil {
+		return 0, "dir", err
+	}
+	path, err := o.find()
+	if err != nil {
+		return 0, "exec", err
+	}
+	pid, err := syscall.ForkExec(path, o.argv, &syscall.ProcAttr{
+		Dir:   o.dir,
+		Env:   o.env,
+		Files: []uintptr{0, 1, 2},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	return pid, "exec", err
+}
+
+// find looks the command up as execvp does, but never in a relative entry of PATH.
+func (o *order) find() (string, error) {
+	name := o.argv[0]
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	search := ""
+	for _, kv := range o.env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			search = v
+		}
+	}
+	err := error(syscall.ENOENT)
+	for _, dir := range filepath.SplitList(search) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		p := filepath.Join(dir, name)
+		info, serr := os.Stat(p)
+		switch {
+		case serr != nil || info.IsDir():
+		case unix.Access(p, unix.X_OK) != nil:
+			err = syscall.EACCES
+		default:
+			return p, nil
+		}
+	}
+	return "", err
+}
+
+// send writes a message. A failure means that pawl is gone, which the next receive notices.
+func send(w io.Writer, kind byte, body []byte) { _, _ = w.Write(message(kind, body)) }
+
+// receive reads a message.
+func receive(r io.Reader) (byte, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > maxMessage {
+		return 0, nil, errOrder
+	}
+	body := make([]byte, n)
+	_, err := io.ReadFull(r, body)
+	return head[0], body, err
+}

@@ -1,0 +1,250 @@
+package sandbox
+
+import (
+	"bufio"
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"pawl"
+)
+
+// protectedNames are read-only where they stand directly in a writable directory.
+var protectedNames = []string{".git", ".pawl"}
+
+// openDots are the entries of a home directory, among those that begin with a dot, in which toolchains and package
+// managers live. All others are hidden: a new tool that keeps secrets there is hidden from its first day on.
+var openDots = []string{
+	".asdf", ".bun", ".bundle", ".cabal", ".cache", ".cargo", ".deno", ".dotnet", ".gem", ".ghcup", ".go", ".gradle", ".ivy2",
+	".juliaup", ".konan", ".local", ".m2", ".mix", ".npm", ".nuget", ".nvm", ".opam", ".pnpm-store", ".pub-cache", ".pyenv",
+	".rbenv", ".rustup", ".rvm", ".sbt", ".sdkman", ".stack", ".swiftly", ".volta", ".yarn",
+}
+
+// closedBelow are the secrets inside those.
+var closedBelow = []string{
+	".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
+	".gradle/gradle.properties", ".gem/credentials", ".bundle/config", ".ivy2/.credentials", ".nuget/NuGet",
+	".sbt/.credentials", ".local/share/keyrings", ".local/share/kwalletd", ".local/share/gh", ".local/state",
+	".local/share/containers", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium", ".cache/gh",
+	".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cache/gcloud", ".cache/keyring",
+	"Library/Keychains", "snap",
+}
+
+// systemSecrets are hidden wherever they are. An unprivileged user cannot read most of them anyway; a pawl that runs as
+// root can.
+var systemSecrets = []string{
+	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private",
+	"/etc/ssh", "/etc/docker", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard", "/etc/NetworkManager/system-connections",
+	"/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/spool/cron", "/lost+found",
+}
+
+// The parts of /run that programs need: always the system profile of distributions that keep it there, and with a network
+// what name resolution reads.
+var (
+	runAlways  = []string{"/run/current-system", "/run/opengl-driver"}
+	runNetwork = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/resolvconf",
+		"/run/NetworkManager/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf", "/run/connman/resolv.conf"}
+)
+
+// layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths come
+// first, so that the deepest statement about a file is the last and wins; about one and the same path the later of the
+// sources below wins, except that a socket which the Spec names stays as the Spec says.
+func (b *Box) layout(s Spec) ([]mount, error) {
+	l := layout{at: map[string]mountKind{}}
+	l.scratch("/tmp", "/var/tmp")
+	l.hide("/run", "/var/run")
+	l.hide(systemSecrets...)
+	l.read(runAlways...)
+	if s.Network {
+		l.read(runNetwork...)
+	}
+	for _, h := range b.homes {
+		l.home(h)
+	}
+	if os.Geteuid() == 0 {
+		l.otherHomes(b.homes)
+	}
+	if err := l.protect(s.Writable); err != nil {
+		return nil, err
+	}
+	for _, w := range s.Writable {
+		l.at[w] = mountWrite
+	}
+	l.read(s.Readable...)
+	l.hide(s.Hidden...)
+	l.sockets()
+	return l.steps(), nil
+}
+
+// layout collects at most one statement per path.
+type layout struct {
+	at map[string]mountKind
+}
+
+// real resolves p and reports whether it exists as something that can be mounted on.
+func real(p string) (string, os.FileInfo, bool) {
+	r, err := filepath.EvalSymlinks(p)
+	if err != nil {
+		return "", nil, false
+	}
+	info, err := os.Lstat(r)
+	return r, info, err == nil
+}
+
+func (l *layout) scratch(paths ...string) {
+	for _, p := range paths {
+		if r, info, ok := real(p); ok && info.IsDir() {
+			l.at[r] = mountScratch
+		}
+	}
+}
+
+func (l *layout) hide(paths ...string) {
+	for _, p := range paths {
+		r, info, ok := real(p)
+		switch {
+		case !ok || r == "/":
+		case info.IsDir():
+			l.at[r] = mountHideDir
+		default:
+			l.at[r] = mountHideFile
+		}
+	}
+}
+
+func (l *layout) read(paths ...string) {
+	for _, p := range paths {
+		if r, _, ok := real(p); ok && r != "/" {
+			l.at[r] = mountRead
+		}
+	}
+}
+
+// home hides what is not known to be a toolchain's.
+func (l *layout) home(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") && !slices.Contains(openDots, e.Name()) {
+			l.hideEntry(filepath.Join(dir, e.Name()), e)
+		}
+	}
+	for _, c := range closedBelow {
+		l.hide(filepath.Join(dir, c))
+	}
+}
+
+// hideEntry hides a directory entry without following it: what a link in a home directory leads to is judged by where it
+// is, except that a secret is often kept elsewhere and linked from there.
+func (l *layout) hideEntry(p string, e os.DirEntry) {
+	if e.Type()&os.ModeSymlink == 0 {
+		l.hide(p)
+		return
+	}
+	if r, info, ok := real(p); ok && r != "/" && !info.IsDir() {
+		l.hide(r)
+	}
+}
+
+// otherHomes hides the home directories of other users from a command of root.
+func (l *layout) otherHomes(own []string) {
+	entries, _ := os.ReadDir("/home")
+	for _, e := range entries {
+		p := filepath.Join("/home", e.Name())
+		if e.IsDir() && !slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
+			l.hide(p)
+		}
+	}
+	if !slices.ContainsFunc(own, func(h string) bool { return within(h, "/root") }) {
+		l.hide("/root")
+	}
+}
+
+// protect makes .git and .pawl in writable directories read-only. One that is a link cannot be held in place, because the
+// command could replace the link itself, and is refused.
+func (l *layout) protect(writable []string) error {
+	for _, w := range writable {
+		for _, n := range protectedNames {
+			p := filepath.Join(w, n)
+			info, err := os.Lstat(p)
+			switch {
+			case err != nil:
+			case info.Mode()&os.ModeSymlink != 0:
+				return pawl.Fail(pawl.CodeDenied, "sandbox.protected_link", p).In("sandbox.Run")
+			default:
+				l.at[p] = mountRead
+			}
+		}
+	}
+	return nil
+}
+
+// sockets hides every socket of another program that has a name in the file system: a read-only mount does not keep a
+// command from connecting to one. Those below directories that are covered anyway are left out.
+func (l *layout) sockets() {
+	f, err := os.Open("/proc/net/unix")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		_, p, ok := strings.Cut(sc.Text(), " /")
+		if !ok {
+			continue
+		}
+		r, info, ok := real("/" + p)
+		if !ok || info.Mode()&os.ModeSocket == 0 || l.covered(r) {
+			continue
+		}
+		if _, said := l.at[r]; !said {
+			l.at[r] = mountHideFile
+		}
+	}
+}
+
+// covered reports whether the deepest statement about p replaces what was there.
+func (l *layout) covered(p string) bool {
+	for d := p; d != "/"; d = filepath.Dir(d) {
+		switch l.at[d] {
+		case mountRead, mountWrite:
+			return false
+		case mountScratch, mountHideDir, mountHideFile:
+			return true
+		}
+	}
+	return false
+}
+
+// steps sorts the statements and drops those below a hidden or scratch directory that would cover what is covered.
+func (l *layout) steps() []mount {
+	var out []mount
+	for p, k := range l.at {
+		hides := k == mountHideDir || k == mountHideFile || k == mountScratch
+		if hides && l.covered(filepath.Dir(p)) {
+			continue
+		}
+		out = append(out, mount{k, p})
+	}
+	slices.SortFunc(out, func(a, b mount) int {
+		return cmp.Or(strings.Count(a.path, "/")-strings.Count(b.path, "/"), strings.Compare(a.path, b.path))
+	})
+	return out
+}
+
+// scratchSize is what a private directory may hold: a quarter of the machine's memory, at most 8 GiB.
+func scratchSize() int64 { return min(memory()/4, 8<<30) }
+
+// memory is the machine's memory in bytes.
+func memory() int64 {
+	var si unix.Sysinfo_t
+	if err := unix.Sysinfo(&si); err != nil {
+		return 4 << 30
+	}
+	return int64(uint64(si.Totalram) * uint64(si.Unit))
+}

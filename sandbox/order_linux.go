@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The launcher's name and only argument. The argument is a flag that no program knows, so an executable whose main does
+// not call Child ends at once instead of doing its own work.
+const (
+	launcherName = "pawl-init"
+	launcherFlag = "--pawl-init"
+	// controlFD is the launcher's end of the control socket.
+	controlFD = 3
+)
+
+// Messages on the control socket, each a byte, four bytes of length and a body. The launcher says hello first, so that
+// pawl learns its process id before it sends the order.
+const (
+	msgHello     = 'h' // launcher: alive
+	msgOrder     = 'o' // pawl: an order
+	msgWalls     = 'w' // launcher: the walls stand; body: their names
+	msgFailed    = 'f' // launcher: a wall could not be raised; body: why
+	msgNoExec    = 'e' // launcher: the command could not be executed; body: errno and which part
+	msgExit      = 'x' // launcher: the command ended; body: wait status
+	msgTerminate = 't' // pawl: send SIGTERM to the command
+)
+
+// maxMessage bounds a message; arguments and environment together may be at most 2 MiB to the kernel.
+const maxMessage = 16 << 20
+
+// mountKind says what becomes of a path.
+type mountKind byte
+
+const (
+	mountRead     mountKind = 'r' // readable, read-only
+	mountWrite    mountKind = 'w' // as it is, writable
+	mountScratch  mountKind = 's' // an empty private directory
+	mountHideDir  mountKind = 'd' // an empty read-only directory
+	mountHideFile mountKind = 'f' // a null device
+)
+
+// mount is one step of the layout; steps are taken in order.
+type mount struct {
+	kind mountKind
+	path string
+}
+
+// order is all that the launcher has to know.
+type order struct {
+	argv, env []string // without arguments the walls are tried instead
+	dir       string
+	mounts    []mount
+	scratch   int64 // bytes a scratch directory may hold
+	own       bool  // make the mounts and drop the capabilities; bubblewrap has done both otherwise
+	network   bool
+	procs     int64 // RLIMIT_NPROC, or zero
+}
+
+var errOrder = errors.New("malformed order")
+
+func (o order) encode() []byte {
+	var b []byte
+	str := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	list := func(l []string) {
+		b = binary.AppendUvarint(b, uint64(len(l)))
+		for _, s := range l {
+			str(s)
+		}
+	}
+	list(o.argv)
+	list(o.env)
+	str(o.dir)
+	b = binary.AppendUvarint(b, uint64(len(o.mounts)))
+	for _, m := range o.mounts {
+		b = append(b, byte(m.kind))
+		str(m.path)
+	}
+	b = binary.AppendUvarint(b, uint64(o.scratch))
+	b = append(b, flag(o.own), flag(o.network))
+	return binary.AppendUvarint(b, uint64(o.procs))
+}
+
+func flag(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// reader takes an order apart. After the first fault it yields zero values and keeps err.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.err = nil, errOrder
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.b, r.err = nil, errOrder
+		return nil
+	}
+	out := r.b[:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) byte() byte {
+	if b := r.bytes(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) str() string { return string(r.bytes(r.uint())) }
+
+// count reads the length of a list whose elements take at least one byte each.
+func (r *reader) count() int {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.b, r.err = nil, errOrder
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) list() []string {
+	out := make([]string, r.count())
+	for i := range out {
+		out[i] = r.str()
+	}
+	return out
+}
+
+func decodeOrder(b []byte) (order, error) {
+	r := &reader{b: b}
+	o := order{argv: r.list(), env: r.list(), dir: r.str()}
+	o.mounts = make([]mount, r.count())
+	for i := range o.mounts {
+		o.mounts[i] = mount{mountKind(r.byte()), r.str()}
+	}
+	o.scratch = int64(r.uint())
+	o.own, o.network = r.byte() == 1, r.byte() == 1
+	o.procs = int64(r.uint())
+	if len(r.b) > 0 {
+		r.err = errOrder
+	}
+	return o, r.err
+}
+
+// message frames a body.
+func message(kind byte, body []byte) []byte {
+	b := append(make([]byte, 0, 5+len(body)), kind)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
+	return append(b, body...)
+}

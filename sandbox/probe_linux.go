@@ -1,0 +1,232 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"pawl"
+)
+
+// Probe tries every layer on this machine: it raises the walls with each mechanism and has the launcher try to get over
+// them. It takes some tens of milliseconds.
+func Probe(ctx context.Context) Walls {
+	b := &Box{homes: homes("")}
+	var w Walls
+	for _, m := range []Mechanism{MechanismBubblewrap, MechanismNamespaces} {
+		held, err := b.try(ctx, m)
+		one := Wall{OK: err == nil}
+		if err != nil {
+			one.Detail = detail(err)
+		}
+		if m == MechanismBubblewrap {
+			w.Bubblewrap = one
+		} else {
+			w.Namespaces = one
+		}
+		if slices.Contains(held, "seccomp") {
+			w.Seccomp = Wall{OK: true}
+		}
+		if slices.Contains(held, "landlock") {
+			w.Landlock = Wall{OK: true, Detail: "ABI " + strconv.Itoa(landlockABI())}
+		}
+		if slices.Contains(held, "cgroup") {
+			w.Cgroup = Wall{OK: true, Detail: strings.Join(findGroups().controllers(), " ")}
+		}
+	}
+	return w
+}
+
+// detail is the innermost reason of an error.
+func detail(err error) string {
+	var own *pawl.Error
+	if errors.As(err, &own) && own.Err != nil {
+		return detail(own.Err)
+	}
+	return err.Error()
+}
+
+// choose returns the mechanism that the Box uses, tried for real the first time.
+func (b *Box) choose(ctx context.Context) (Mechanism, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.chosen != "" {
+		return b.chosen, nil
+	}
+	candidates := []Mechanism{b.mechanism}
+	if b.mechanism == MechanismAuto {
+		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces}
+	}
+	var errs []error
+	for _, m := range candidates {
+		_, err := b.try(ctx, m)
+		if err == nil {
+			b.chosen = m
+			return m, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %s", m, detail(err)))
+	}
+	return "", pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(errors.Join(errs...)).In("sandbox.Run")
+}
+
+// try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
+func (b *Box) try(ctx context.Context, m Mechanism) ([]string, error) {
+	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake, MaxProcs: DefaultMaxProcs})
+	return res.Walls, err
+}
+
+// try does from inside what no command may do, and fails when any of it works.
+func (o *order) try(walls []string) error {
+	const name = "/tmp/.pawl-try"
+	if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+		return fmt.Errorf("private /tmp: %w", err)
+	}
+	for _, p := range []string{"/.pawl-try", "/etc/.pawl-try", "/usr/.pawl-try"} {
+		if fd, err := unix.Open(p, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600); err == nil {
+			_ = unix.Close(fd)
+			_ = unix.Unlink(p)
+			return fmt.Errorf("%s is writable", p)
+		}
+	}
+	// Opening is enough to know, and writing nothing changes nothing should it work.
+	const knob = "/proc/sys/kernel/core_pattern"
+	if fd, err := unix.Open(knob, unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+		_ = unix.Close(fd)
+		return fmt.Errorf("%s is writable", knob)
+	}
+	if slices.Contains(walls, "landlock") {
+		// Landlock answers before the file system misses the capability, and with another error.
+		if err := unix.Mknod(name+"-node", unix.S_IFBLK, 0); err != unix.EACCES {
+			return fmt.Errorf("landlock lets mknod pass: %v", err)
+		}
+	}
+	if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {
+		return fmt.Errorf("seccomp lets unshare pass: %v", err)
+	}
+	if fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0); err != unix.EPERM {
+		_ = unix.Close(fd)
+		return fmt.Errorf("seccomp lets a vsock pass: %v", err)
+	}
+	return o.tryNetwork()
+}
+
+// tryNetwork sends a datagram towards an address that is reserved for documentation.
+func (o *order) tryNetwork() error {
+	if o.network {
+		return nil
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	defer unix.Close(fd)
+	err = unix.Sendto(fd, []byte("x"), 0, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}})
+	if err == nil {
+		return errors.New("a datagram left the network namespace")
+	}
+	return nil
+}
+
+// Descriptors that bubblewrap hands through, after the control socket.
+const (
+	argsFD = controlFD + 1
+	exeFD  = controlFD + 2
+)
+
+// bubblewrap prepares a bubblewrap that makes the namespaces and the mounts of an order and starts the launcher as process
+// 1 inside. Its options are handed over in a file, not on the command line. The executable is handed over as a descriptor,
+// because its path may be covered inside.
+func bubblewrap(o order) (_ *exec.Cmd, extra []*os.File, err error) {
+	path, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil, nil, pawl.Fail(pawl.CodeSandbox, "sandbox.no_bwrap").Because(err).In("sandbox.Run")
+	}
+	path, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range o.mounts {
+		if m.kind == mountWrite && within(path, m.path) {
+			return nil, nil, fmt.Errorf("%s lies in a writable directory", path)
+		}
+	}
+	fd, err := unix.MemfdCreate("pawl-bwrap", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, nil, err
+	}
+	args := os.NewFile(uintptr(fd), "args")
+	exe, err := os.Open("/proc/self/exe")
+	if err == nil {
+		_, err = args.WriteAt(o.bubblewrapArgs(), 0)
+	}
+	if err != nil {
+		_ = args.Close()
+		_ = exe.Close()
+		return nil, nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: path,
+		Args: []string{"bwrap", "--args", strconv.Itoa(argsFD), "--", "/proc/self/fd/" + strconv.Itoa(exeFD), launcherFlag},
+		Env:  []string{"GOMAXPROCS=2"},
+		SysProcAttr: &unix.SysProcAttr{
+			Pdeathsig: unix.SIGKILL,
+			Setsid:    true,
+		},
+	}
+	return cmd, []*os.File{args, exe}, nil
+}
+
+// bubblewrapArgs are the options for the mounts of an order, each ended by a zero byte.
+func (o *order) bubblewrapArgs() []byte {
+	args := []string{
+		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		"--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
+		"--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
+	}
+	for _, p := range procCovered {
+		args = append(args, "--ro-bind-try", "/proc/"+p, "/proc/"+p)
+	}
+	for _, p := range procHidden {
+		if _, err := os.Lstat("/proc/" + p); err == nil {
+			args = append(args, "--ro-bind", "/dev/null", "/proc/"+p)
+		}
+	}
+	if !o.network {
+		args = append(args, "--unshare-net")
+	}
+	for _, m := range o.mounts {
+		switch m.kind {
+		case mountRead:
+			args = append(args, "--ro-bind", m.path, m.path)
+		case mountWrite:
+			args = append(args, "--bind", m.path, m.path)
+		case mountScratch:
+			args = append(args, "--perms", "1777", "--size", strconv.FormatInt(o.scratch, 10), "--tmpfs", m.path)
+		case mountHideDir:
+			args = append(args, "--perms", "0755", "--size", "65536", "--tmpfs", m.path)
+		case mountHideFile:
+			args = append(args, "--ro-bind", "/dev/null", m.path)
+		}
+	}
+	for _, m := range o.mounts {
+		if m.kind == mountHideDir {
+			args = append(args, "--remount-ro", m.path)
+		}
+	}
+	args = append(args, "--chdir", "/")
+	var b bytes.Buffer
+	for _, a := range args {
+		b.WriteString(a)
+		b.WriteByte(0)
+	}
+	return b.Bytes()
+}
