@@ -78,12 +78,16 @@ func (s setting) env() string {
 	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))
 }
 
-func always([]string) bool { return true }
-func never([]string) bool  { return false }
+func always(_, _ []string) bool { return true }
+func never(_, _ []string) bool  { return false }
 
-// only allows the project to choose among some values.
-func only(allowed ...string) func([]string) bool {
-	return func(v []string) bool { return len(v) == 1 && slices.Contains(allowed, v[0]) }
+// tighter lets the project move only to the right in a list of values, from the loosest to the strictest, and never to the
+// first.
+func tighter(ranks ...string) func(old, values []string) bool {
+	return func(old, v []string) bool {
+		at := slices.Index(ranks, v[0])
+		return at > 0 && at >= slices.Index(ranks, old[0])
+	}
 }
 
 // settings lists every setting in the order in which they are shown.
@@ -96,13 +100,14 @@ func behaviourSettings() []setting {
 		{name: "lang", project: always,
 			get: func(c *Config) []string { return []string{c.Lang} },
 			set: func(c *Config, v []string) error {
-				if v[0] != "" && v[0] != string(message.English) && v[0] != string(message.Chinese) {
+				lower := strings.ToLower(v[0])
+				if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
 					return badValue(v[0], "en, zh-CN")
 				}
-				c.Lang = v[0]
+				c.Lang = string(message.ParseLang(v[0]))
 				return nil
 			}},
-		{name: "run_mode", project: only(string(pawl.Interactive), string(pawl.Assisted)),
+		{name: "run_mode", project: tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),
 			get: func(c *Config) []string { return []string{string(c.RunMode)} },
 			set: func(c *Config, v []string) error {
 				if !pawl.RunMode(v[0]).Valid() {
@@ -111,14 +116,14 @@ func behaviourSettings() []setting {
 				c.RunMode = pawl.RunMode(v[0])
 				return nil
 			}},
-		truth("strict", always, func(c *Config) *bool { return &c.Strict }),
-		{name: "gates.run", list: true, project: always,
+		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
+		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
 		{name: "gates.smoke", project: never,
 			get: func(c *Config) []string { return []string{c.SmokeCommand} },
 			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
-		{name: "gates.audit", project: only("enforce"),
+		{name: "gates.audit", project: tighter("warn", "enforce"),
 			get: func(c *Config) []string { return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]} },
 			set: func(c *Config, v []string) error {
 				if v[0] != "enforce" && v[0] != "warn" {
@@ -131,13 +136,13 @@ func behaviourSettings() []setting {
 }
 
 func policySettings() []setting {
-	words := func(name string, project func([]string) bool, at func(*policy.Profile) *[]string) setting {
-		return setting{name: name, list: true, project: project,
+	words := func(name string, project func(_, _ []string) bool, at func(*policy.Profile) *[]string) setting {
+		return setting{name: name, list: true, adds: true, project: project,
 			get: func(c *Config) []string { return *at(&c.Profile) },
 			set: func(c *Config, v []string) error { *at(&c.Profile) = v; return nil }}
 	}
 	return []setting{
-		{name: "profile", project: only(policy.ProfileStrict, policy.ProfileReadOnly),
+		{name: "profile", project: tighter(policy.ProfileStandard, policy.ProfileStrict, policy.ProfileReadOnly),
 			get: func(c *Config) []string { return []string{c.Profile.Name} },
 			set: func(c *Config, v []string) error {
 				p, err := policy.Named(v[0])
@@ -151,7 +156,7 @@ func policySettings() []setting {
 				c.Profile = p
 				return nil
 			}},
-		truth("policy.allow_network", only("false"), func(c *Config) *bool { return &c.Profile.AllowNetwork }),
+		truth("policy.allow_network", tighter("true", "false"), func(c *Config) *bool { return &c.Profile.AllowNetwork }),
 		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
 		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),
@@ -204,7 +209,7 @@ func limitSettings() []setting {
 	}
 }
 
-func truth(name string, project func([]string) bool, at func(*Config) *bool) setting {
+func truth(name string, project func(_, _ []string) bool, at func(*Config) *bool) setting {
 	return setting{name: name, project: project,
 		get: func(c *Config) []string { return []string{strconv.FormatBool(*at(c))} },
 		set: func(c *Config, v []string) error {
@@ -217,7 +222,7 @@ func truth(name string, project func([]string) bool, at func(*Config) *bool) set
 		}}
 }
 
-func number(name string, least, most int, project func([]string) bool, at func(*Config) *int) setting {
+func number(name string, least, most int, project func(_, _ []string) bool, at func(*Config) *int) setting {
 	return setting{name: name, project: project,
 		get: func(c *Config) []string { return []string{strconv.Itoa(*at(c))} },
 		set: func(c *Config, v []string) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -165,8 +166,14 @@ func (d *configReader) entry(name string, key, value *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if d.project && !s.project(values) {
-		return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.userConfigFile))
+	if d.project {
+		old := s.get(d.config)
+		if !s.project(old, values) {
+			return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.userConfigFile))
+		}
+		if s.adds {
+			values = slices.Compact(slices.Sorted(slices.Values(slices.Concat(old, values))))
+		}
 	}
 	if err := s.set(d.config, values); err != nil {
 		return d.fail(value, name, err)

@@ -41,35 +41,35 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 func (w *work) decide() error {
 	switch c := w.env.Command.(type) {
 	case *Init:
-		return w.init(c)
+		return planner{w}.init(c)
 	case *Start:
-		return w.start(c)
+		return planner{w}.start(c)
 	case *Approve:
-		return w.approve(c)
+		return desk{w}.approve(c)
 	case *Deny:
-		return w.deny(c)
+		return desk{w}.deny(c)
 	case *Revise:
-		return w.revise(c)
+		return desk{w}.revise(c)
 	case *EditPlan:
-		return w.editPlan(c)
+		return desk{w}.editPlan(c)
 	case *Pause:
-		return w.pause()
+		return desk{w}.pause()
 	case *Resume:
-		return w.resume()
+		return desk{w}.resume()
 	case *Stop:
-		return w.stop(c)
+		return desk{w}.stop(c)
 	case *CancelRun:
-		return w.cancelRun(c)
+		return desk{w}.cancelRun(c)
 	case *Fix:
-		return w.fix(c)
+		return medic{w}.fix(c)
 	case *Skip:
-		return w.skip(c)
+		return medic{w}.skip(c)
 	case *Rollback:
-		return w.rollback(c)
+		return medic{w}.rollback(c)
 	case *Undo:
-		return w.undo()
+		return medic{w}.undo()
 	case *Redo:
-		return w.redo()
+		return medic{w}.redo()
 	}
 	return w.decideTask()
 }
@@ -78,29 +78,29 @@ func (w *work) decide() error {
 func (w *work) decideTask() error {
 	switch c := w.env.Command.(type) {
 	case *CreateTask:
-		return w.createTask(c)
+		return clerk{w}.createTask(c)
 	case *Transition:
-		return w.transition(c)
+		return clerk{w}.transition(c)
 	case *RequestGates:
-		return w.requestGates()
+		return clerk{w}.requestGates()
 	case *CancelTask:
-		return w.cancelTask(c)
+		return clerk{w}.cancelTask(c)
 	case *RestartTask:
-		return w.restartTask()
+		return clerk{w}.restartTask()
 	case *Claim:
-		return w.claim(c)
+		return stepper{w}.claim(c)
 	case *Heartbeat:
-		return w.heartbeat(c)
+		return clerk{w}.heartbeat(c)
 	case *Begin:
-		return w.beginEffect(c)
+		return courier{w}.beginEffect(c)
 	case *Report:
-		return w.report(c)
+		return courier{w}.report(c)
 	case *Recover:
-		return w.recover(c)
+		return courier{w}.recover(c)
 	case *Interrupted:
-		return w.interrupted(c)
+		return courier{w}.interrupted(c)
 	case *Sweep:
-		return w.sweep()
+		return courier{w}.sweep()
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
 }

@@ -8,8 +8,11 @@ import (
 	"pawl/machine/task"
 )
 
+// courier decides about effects: their beginning, their receipts, and what a crash left of them.
+type courier struct{ *work }
+
 // beginEffect takes an effect to do it: the commit that must come before any act.
-func (w *work) beginEffect(c *Begin) error {
+func (w courier) beginEffect(c *Begin) error {
 	e := w.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
@@ -43,7 +46,7 @@ func (w *work) beginEffect(c *Begin) error {
 
 // report takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was taken
 // over, canceled, or reported already.
-func (w *work) report(c *Report) error {
+func (w courier) report(c *Report) error {
 	e := w.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
@@ -55,7 +58,7 @@ func (w *work) report(c *Report) error {
 }
 
 // settleEffect closes the effect and lets its kind decide what follows.
-func (w *work) settleEffect(r effect.Receipt) error {
+func (w courier) settleEffect(r effect.Receipt) error {
 	e := w.Effect
 	e.State = EffectDone
 	if !r.OK {
@@ -77,43 +80,43 @@ func (w *work) settleEffect(r effect.Receipt) error {
 }
 
 // follow hands a receipt to the part of the flow that asked for it.
-func (w *work) follow(r effect.Receipt) error {
+func (w courier) follow(r effect.Receipt) error {
 	switch w.Effect.What() {
 	case effect.KindContext:
-		return w.contextBuilt(r)
+		return planner{w.work}.contextBuilt(r)
 	case effect.KindPlan:
-		return w.planMade(r)
+		return planner{w.work}.planMade(r)
 	case effect.KindRepair:
-		return w.canceledOr(r, w.repairMade)
+		return w.canceledOr(r, repairer{w.work}.repairMade)
 	case effect.KindTool:
-		return w.canceledOr(r, w.called)
+		return w.canceledOr(r, stepper{w.work}.called)
 	case effect.KindVerify:
-		return w.canceledOr(r, w.checked)
+		return w.canceledOr(r, prover{w.work}.checked)
 	case effect.KindGates:
-		return w.canceledOr(r, w.gated)
+		return w.canceledOr(r, prover{w.work}.gated)
 	case effect.KindWorktree:
-		return w.canceledOr(r, func(r effect.Receipt) error { return w.prepared(effect.KindWorktree, r) })
+		return w.canceledOr(r, func(r effect.Receipt) error { return stepper{w.work}.prepared(effect.KindWorktree, r) })
 	case effect.KindCheckpoint:
 		if w.ending() {
-			return w.saved(r)
+			return medic{w.work}.saved(r)
 		}
-		return w.prepared(effect.KindCheckpoint, r)
+		return stepper{w.work}.prepared(effect.KindCheckpoint, r)
 	case effect.KindLand:
-		return w.landed(r)
+		return prover{w.work}.landed(r)
 	case effect.KindRevert:
-		return w.undone(r)
+		return medic{w.work}.undone(r)
 	case effect.KindRestore:
-		return w.restored(r)
+		return medic{w.work}.restored(r)
 	case effect.KindCleanup:
-		return w.cleaned(r)
+		return medic{w.work}.cleaned(r)
 	case effect.KindArchive:
-		return w.archived(r)
+		return medic{w.work}.archived(r)
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(w.Effect.What()))
 }
 
 // canceledOr leaves a receipt aside when the task is to be canceled, and cleans up instead.
-func (w *work) canceledOr(r effect.Receipt, next func(effect.Receipt) error) error {
+func (w courier) canceledOr(r effect.Receipt, next func(effect.Receipt) error) error {
 	if w.Task != nil && !w.Task.CancelAt.IsZero() && w.Run != nil {
 		return w.beginCleanup()
 	}
@@ -121,20 +124,20 @@ func (w *work) canceledOr(r effect.Receipt, next func(effect.Receipt) error) err
 }
 
 // ending reports whether a checkpoint is the last one of a run that ends without landing.
-func (w *work) ending() bool {
+func (w courier) ending() bool {
 	t := w.Task
 	return w.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
 }
 
 // beginCleanup starts the second phase of a cancel.
-func (w *work) beginCleanup() error {
-	w.keepWork()
+func (w courier) beginCleanup() error {
+	medic{w.work}.keepWork()
 	return nil
 }
 
 // recover settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
 // done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question.
-func (w *work) recover(c *Recover) error {
+func (w courier) recover(c *Recover) error {
 	e := w.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
@@ -157,12 +160,12 @@ func (w *work) recover(c *Recover) error {
 	w.Task.Effect = ""
 	w.touch(w.Task)
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	return w.block(BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+	return stepper{w.work}.block(BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
 // interrupted says that the runner stopped an effect before it ended. For a cancel the cleanup follows; when the process
 // merely ends, the effect waits to be recovered as after a crash.
-func (w *work) interrupted(c *Interrupted) error {
+func (w courier) interrupted(c *Interrupted) error {
 	e := w.Effect
 	if e == nil || e.State != EffectRunning || e.Epoch != c.Token {
 		return nil
@@ -170,28 +173,28 @@ func (w *work) interrupted(c *Interrupted) error {
 	if w.Task == nil || w.Task.CancelAt.IsZero() {
 		return nil
 	}
-	w.dropEffect()
+	desk{w.work}.dropEffect()
 	return w.beginCleanup()
 }
 
 // sweep does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.
-func (w *work) sweep() error {
+func (w courier) sweep() error {
 	t := w.Task
 	if t == nil || w.Session == nil || !w.running() {
 		return nil
 	}
 	if !t.CancelAt.IsZero() && w.now.Sub(t.CancelAt) > w.Config.CancelGrace && w.Effect != nil && w.Effect.State == EffectRunning && w.Effect.What() != effect.KindCleanup {
-		w.dropEffect()
+		desk{w.work}.dropEffect()
 		return w.beginCleanup()
 	}
 	overdue := !t.StartedAt.IsZero() && w.now.Sub(t.StartedAt) > w.Config.TaskTime
 	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
-		unknown := w.dropEffect()
+		unknown := desk{w.work}.dropEffect()
 		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
 		w.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
 			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{w.Config.TaskTime.String()},
 		}}
-		w.dropRepair()
+		repairer{w.work}.dropRepair()
 		w.dispose(t)
 		t.StartedAt = w.now
 		if err := w.raise(Stopped, "the task's time is over"); err != nil {

@@ -12,8 +12,11 @@ import (
 	"pawl/machine/workflow"
 )
 
+// witness gathers what gates look at.
+type witness struct{ *work }
+
 // sessionEvidence gathers what the session's gates look at.
-func (w *work) sessionEvidence() session.Evidence {
+func (w witness) sessionEvidence() session.Evidence {
 	e := session.Evidence{MaxFixes: w.Config.MaxFixes, NothingChanged: true}
 	if w.Solution != nil {
 		e.PlanHash = w.Solution.Hash
@@ -44,7 +47,7 @@ func open(t *Task) bool {
 }
 
 // turnEvidence gathers what the turn's gates look at.
-func (w *work) turnEvidence() turn.Evidence {
+func (w witness) turnEvidence() turn.Evidence {
 	e := turn.Evidence{MaxRepairs: w.Config.MaxFixes, AskedFrom: turn.Planning}
 	if w.Turn != nil && w.Turn.Return != "" {
 		e.AskedFrom = turn.State(w.Turn.Return)
@@ -78,7 +81,7 @@ func countFailed(outcomes []effect.CheckOutcome) int {
 }
 
 // taskEvidence gathers what the task's gates look at.
-func (w *work) taskEvidence(t *Task) task.Evidence {
+func (w witness) taskEvidence(t *Task) task.Evidence {
 	e := task.Evidence{
 		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: w.token(t), NoLease: t.Lease.Owner == "",
 		ExitReason: task.ExitReason(t.Exit), CleanupSummary: t.Cleanup != nil,
@@ -104,7 +107,7 @@ func (w *work) taskEvidence(t *Task) task.Evidence {
 
 // token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
 // pawl acts inside the same transaction that checked the report's token.
-func (w *work) token(t *Task) int64 {
+func (w witness) token(t *Task) int64 {
 	if c, ok := w.env.Command.(*Transition); ok {
 		return c.Token
 	}
@@ -135,7 +138,7 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 
 // trail counts the task's audit records, those of this decision included, and reports whether the states that they tell
 // of form one unbroken chain from the creation to the present state.
-func (w *work) trail(t *Task) (int, bool) {
+func (w witness) trail(t *Task) (int, bool) {
 	count, states := w.TrailCount, w.Trail
 	for _, e := range w.entries {
 		if e.Subject != (audit.Subject{Kind: string(KindTask), ID: t.ID}) {
@@ -157,7 +160,7 @@ func (w *work) trail(t *Task) (int, bool) {
 }
 
 // boardEvidence gathers what the board's gates look at.
-func (w *work) boardEvidence() board.Evidence {
+func (w witness) boardEvidence() board.Evidence {
 	e := board.Evidence{}
 	if w.Run != nil {
 		e.WorkDir = w.Run.Place.Workspace
@@ -176,7 +179,7 @@ func (w *work) boardEvidence() board.Evidence {
 
 // flowEvidence gathers what the flow's gates look at. The embedded planner scores no requirement: a person stated it and
 // is asked about its plan, which is the seed's "go on with the requirement as it is".
-func (w *work) flowEvidence() workflow.Evidence {
+func (w witness) flowEvidence() workflow.Evidence {
 	e := workflow.Evidence{Continue: true, Archived: w.Run != nil && w.Run.Outcome != ""}
 	if w.Solution != nil {
 		e.Package = packageDir(w.Run, w.Solution)

@@ -10,8 +10,11 @@ import (
 	"pawl/policy"
 )
 
+// medic decides how a blocked session goes on, and what is undone.
+type medic struct{ *work }
+
 // blocked returns why the session is BLOCKED, or refuses.
-func (w *work) blocked(op string) (*Blocked, error) {
+func (w medic) blocked(op string) (*Blocked, error) {
 	if w.Session == nil || w.Session.State != string(session.Blocked) || w.Session.Blocked == nil {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, w.stateName())
 	}
@@ -19,7 +22,7 @@ func (w *work) blocked(op string) (*Blocked, error) {
 }
 
 // fix goes on after a person helped (HUMAN_INTERVENTION).
-func (w *work) fix(c *Fix) error {
+func (w medic) fix(c *Fix) error {
 	b, err := w.blocked("fix")
 	if err != nil {
 		return err
@@ -47,7 +50,7 @@ func (w *work) fix(c *Fix) error {
 	w.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
 	if t.State == string(task.Failed) {
 		r, _ := task.Table.Next(task.Failed, task.Retry, "")
-		if err := task.Admit(r, w.taskEvidence(t)); err != nil {
+		if err := task.Admit(r, (witness{w.work}).taskEvidence(t)); err != nil {
 			return err
 		}
 		if err := w.modeRetry(t); err != nil {
@@ -56,7 +59,7 @@ func (w *work) fix(c *Fix) error {
 		if err := w.raise(HelpedFailed, note(c.Note)); err != nil {
 			return err
 		}
-		w.countRetry(t, 0)
+		prover{w.work}.countRetry(t, 0)
 		return nil
 	}
 	w.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction, AnsweredBy: w.env.Actor, AnsweredAt: w.now, Note: c.Note}
@@ -78,7 +81,7 @@ func note(s string) string {
 }
 
 // modeRetry asks the task's mode whether a retry makes sense (seed 003 §5, point 5).
-func (w *work) modeRetry(t *Task) error {
+func (w medic) modeRetry(t *Task) error {
 	m, err := w.Config.modeOf(t.Mode)
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func (w *work) modeRetry(t *Task) error {
 }
 
 // settle takes the person's word about an effect whose outcome was lost.
-func (w *work) settle(b *Blocked, a Answer) error {
+func (w medic) settle(b *Blocked, a Answer) error {
 	if b.Effect == "" {
 		return nil
 	}
@@ -117,7 +120,7 @@ func (w *work) settle(b *Blocked, a Answer) error {
 }
 
 // restoreCursor points the plan at the call of an effect, or behind it.
-func (w *work) restoreCursor(e *EffectDoc, behind int) {
+func (w medic) restoreCursor(e *EffectDoc, behind int) {
 	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
 	if err != nil {
 		return
@@ -134,7 +137,7 @@ func (w *work) restoreCursor(e *EffectDoc, behind int) {
 }
 
 // callIndex finds a call in its step by its arguments; the cursor at the time was at that call.
-func (w *work) callIndex(call effect.ToolCall) int {
+func (w medic) callIndex(call effect.ToolCall) int {
 	i, _ := w.Task.Plan.Find(call.StepID)
 	for n, c := range w.Task.Plan.Steps[i].ToolCalls {
 		if c.Name == call.Name && string(c.ArgsHint) == string(call.Args) {
@@ -146,11 +149,11 @@ func (w *work) callIndex(call effect.ToolCall) int {
 
 // addSteps appends steps that a person gives. The person stands for what the policy would ask about; what it denies stays
 // denied.
-func (w *work) addSteps(steps []plan.Step) error {
+func (w medic) addSteps(steps []plan.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	next, _, err := w.planRepair(steps)
+	next, _, err := repairer{w.work}.planRepair(steps)
 	if err != nil {
 		return err
 	}
@@ -164,7 +167,7 @@ func (w *work) addSteps(steps []plan.Step) error {
 func (e *EffectDoc) What() effect.Kind { return e.Effect.Kind }
 
 // skip leaves the task that failed behind and closes the run.
-func (w *work) skip(c *Skip) error {
+func (w medic) skip(c *Skip) error {
 	b, err := w.blocked("skip")
 	if err != nil {
 		return err
@@ -189,19 +192,19 @@ func nothingToClean() *effect.CleanupResult {
 
 // keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing is
 // lost; without a worktree there is nothing to save.
-func (w *work) keepWork() {
+func (w medic) keepWork() {
 	t := w.Task
 	if t.Ready.Worktree && !t.Ready.Cleaned {
-		w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: w.checkpointName()}, true)
+		w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: stepper{w.work}.checkpointName()}, true)
 		return
 	}
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 }
 
 // rollback brings the tree back to the task's checkpoint. Work at hand is stopped first.
-func (w *work) rollback(c *Rollback) error {
+func (w medic) rollback(c *Rollback) error {
 	if w.Session != nil && w.running() {
-		if err := w.stop(&Stop{Reason: "rollback"}); err != nil {
+		if err := (desk{w.work}).stop(&Stop{Reason: "rollback"}); err != nil {
 			return err
 		}
 	}
@@ -220,7 +223,7 @@ func (w *work) rollback(c *Rollback) error {
 	w.record(s, "ROLLBACK_REQUESTED", audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
 	if t.Place.InPlace && t.Ready.Checkpoint {
 		w.emit(effect.KindRestore, effect.RestoreSpec{
-			Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: "before-rollback-" + w.checkpointName(),
+			Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: "before-rollback-" + stepper{w.work}.checkpointName(),
 		}, true)
 		return nil
 	}
@@ -229,7 +232,7 @@ func (w *work) rollback(c *Rollback) error {
 }
 
 // restored takes the result of a restore: of a rollback, or of an undo in place.
-func (w *work) restored(r effect.Receipt) error {
+func (w medic) restored(r effect.Receipt) error {
 	s := w.Session
 	if s.State == string(session.Idle) {
 		return w.undone(r)
@@ -252,7 +255,7 @@ func (w *work) restored(r effect.Receipt) error {
 }
 
 // saved takes the checkpoint of unfinished work and goes on to the cleanup.
-func (w *work) saved(r effect.Receipt) error {
+func (w medic) saved(r effect.Receipt) error {
 	if r.OK {
 		if made, err := effect.Decode[effect.CheckpointResult](r.Result); err == nil {
 			c := &CheckpointDoc{CheckpointResult: made, Task: w.Task.ID, Place: w.Task.Place}
@@ -265,7 +268,7 @@ func (w *work) saved(r effect.Receipt) error {
 }
 
 // cleaned takes the cleanup's summary and does what the cleanup was for: close a cancel, a rollback, or the run.
-func (w *work) cleaned(r effect.Receipt) error {
+func (w medic) cleaned(r effect.Receipt) error {
 	t, s := w.Task, w.Session
 	result, err := effect.Decode[effect.CleanupResult](r.Result)
 	if err != nil {
@@ -306,12 +309,12 @@ func (w *work) cleaned(r effect.Receipt) error {
 }
 
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
-func (w *work) writeArchive() {
-	w.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(w)}, true)
+func (w medic) writeArchive() {
+	w.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(w.work)}, true)
 }
 
 // archived ends the run, or blocks until the archive can be written.
-func (w *work) archived(r effect.Receipt) error {
+func (w medic) archived(r effect.Receipt) error {
 	s := w.Session
 	if !r.OK {
 		s.Blocked = &Blocked{Kind: BlockedArchive, Error: info(r.Err())}
@@ -328,12 +331,12 @@ func (w *work) archived(r effect.Receipt) error {
 }
 
 // undo undoes the landed result of the last run.
-func (w *work) undo() error { return w.reverse(false) }
+func (w medic) undo() error { return w.reverse(false) }
 
 // redo brings the undone result of the last run back.
-func (w *work) redo() error { return w.reverse(true) }
+func (w medic) redo() error { return w.reverse(true) }
 
-func (w *work) reverse(again bool) error {
+func (w medic) reverse(again bool) error {
 	s := w.Session
 	if s == nil || s.State != string(session.Idle) || s.Effect != "" {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", w.stateName())
@@ -357,7 +360,7 @@ func (w *work) reverse(again bool) error {
 		if again {
 			target, expect = expect, target
 		}
-		e := w.emit(effect.KindRestore, effect.RestoreSpec{Name: "undo", Target: target, Expect: expect, Safety: "before-undo-" + w.checkpointName()}, true)
+		e := w.emit(effect.KindRestore, effect.RestoreSpec{Name: "undo", Target: target, Expect: expect, Safety: "before-undo-" + stepper{w.work}.checkpointName()}, true)
 		e.Effect.Task, t.Effect, s.Effect = "", "", e.ID
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
@@ -368,7 +371,7 @@ func (w *work) reverse(again bool) error {
 }
 
 // undone takes the result of an undo or a redo.
-func (w *work) undone(r effect.Receipt) error {
+func (w medic) undone(r effect.Receipt) error {
 	if !r.OK {
 		kept := info(r.Err())
 		w.Session.LastError = &kept

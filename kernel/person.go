@@ -14,11 +14,14 @@ import (
 	"pawl/policy"
 )
 
+// desk decides what a person says to the session.
+type desk struct{ *work }
+
 // minHash is the least number of characters of a hash that an approval may be given with.
 const minHash = 8
 
 // pending returns the open approval, checked against the hash that the person saw.
-func (w *work) pending(hash string) (*Approval, error) {
+func (w desk) pending(hash string) (*Approval, error) {
 	a := w.Approval
 	if a == nil || a.State != ApprovalPending {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", w.stateName())
@@ -37,7 +40,7 @@ func (w *work) stateName() string {
 }
 
 // approve grants the open question.
-func (w *work) approve(c *Approve) error {
+func (w desk) approve(c *Approve) error {
 	a, err := w.pending(c.Hash)
 	if err != nil {
 		return err
@@ -56,11 +59,11 @@ func (w *work) approve(c *Approve) error {
 	if err := w.raise(FixPlanned, "allowed by "+string(w.env.Actor)); err != nil {
 		return err
 	}
-	return w.advance()
+	return stepper{w.work}.advance()
 }
 
 // answer settles an approval.
-func (w *work) answer(a *Approval, state string, by pawl.Actor, note string) {
+func (w desk) answer(a *Approval, state string, by pawl.Actor, note string) {
 	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, w.now, note
 	level := audit.Info
 	if state != ApprovalGranted {
@@ -70,7 +73,7 @@ func (w *work) answer(a *Approval, state string, by pawl.Actor, note string) {
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
-func (w *work) grantPlan(by pawl.Actor, reason string) error {
+func (w desk) grantPlan(by pawl.Actor, reason string) error {
 	w.answer(w.Approval, ApprovalGranted, by, "")
 	w.Task.Approval = w.Approval.ID
 	w.Solution.Bound = true
@@ -86,7 +89,7 @@ func (w *work) grantPlan(by pawl.Actor, reason string) error {
 }
 
 // deny refuses the open question.
-func (w *work) deny(c *Deny) error {
+func (w desk) deny(c *Deny) error {
 	a := w.Approval
 	if a == nil || a.State != ApprovalPending {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", w.stateName())
@@ -100,12 +103,12 @@ func (w *work) deny(c *Deny) error {
 		return err
 	}
 	w.Turn.Return = ""
-	w.dropRepair()
-	return w.failed(effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason})
+	repairer{w.work}.dropRepair()
+	return repairer{w.work}.failed(effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason})
 }
 
 // declinePlan ends the run whose plan waits for approval; nothing was changed.
-func (w *work) declinePlan(reason, outcome string) error {
+func (w desk) declinePlan(reason, outcome string) error {
 	w.answer(w.Approval, ApprovalRefused, w.env.Actor, reason)
 	w.Turn.Outcome = string(turn.OutcomeDeclined)
 	w.Task.Cleanup = &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
@@ -120,7 +123,7 @@ func (w *work) declinePlan(reason, outcome string) error {
 }
 
 // revise sends the plan back to planning: the decline and the new requirement in one transaction (spec.md §6.1 A6).
-func (w *work) revise(c *Revise) error {
+func (w desk) revise(c *Revise) error {
 	if w.Session == nil || w.Session.State != string(session.Confirming) || w.Run == nil || w.Approval == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", w.stateName())
 	}
@@ -139,12 +142,12 @@ func (w *work) revise(c *Revise) error {
 	if err := w.declinePlan(c.Feedback, "revised"); err != nil {
 		return err
 	}
-	return w.takeUp(next, feedback)
+	return planner{w.work}.takeUp(next, feedback)
 }
 
 // editPlan replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
 // old hash.
-func (w *work) editPlan(c *EditPlan) error {
+func (w desk) editPlan(c *EditPlan) error {
 	if w.Session == nil || w.Session.State != string(session.Confirming) || w.Approval == nil || w.Approval.State != ApprovalPending {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", w.stateName())
 	}
@@ -153,9 +156,9 @@ func (w *work) editPlan(c *EditPlan) error {
 	}
 	p := c.Plan
 	p.PlanID, p.CreatedAt = w.Solution.Plan.PlanID, w.Solution.Plan.CreatedAt
-	verdicts, err := w.judge(&p)
+	verdicts, err := planner{w.work}.judge(&p)
 	if err == nil {
-		err = w.checkable(p)
+		err = planner{w.work}.checkable(p)
 	}
 	if err != nil {
 		return err
@@ -173,13 +176,13 @@ func (w *work) editPlan(c *EditPlan) error {
 	w.touch(s)
 	w.touch(t)
 	w.record(s, "PLAN_EDITED", audit.Info, map[string]any{"from": c.Base, "to": hash})
-	w.askFor("plan", w.Run.ID, hash, policy.Session, p.Goal)
+	planner{w.work}.askFor("plan", w.Run.ID, hash, policy.Session, p.Goal)
 	w.result = hash
 	return nil
 }
 
 // pause stops dispatch at the next safe point; the state stays (spec.md §6.1 A1).
-func (w *work) pause() error {
+func (w desk) pause() error {
 	s := w.Session
 	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) || s.State == string(session.Archiving) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", w.stateName())
@@ -193,7 +196,7 @@ func (w *work) pause() error {
 }
 
 // resume goes on after a pause. Without one there is nothing to change; the runner is what goes on.
-func (w *work) resume() error {
+func (w desk) resume() error {
 	s := w.Session
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -204,13 +207,13 @@ func (w *work) resume() error {
 	s.Paused, s.PausedAt, s.PausedBy = false, w.now, ""
 	w.record(s, "SESSION_RESUMED", audit.Info, map[string]any{"state": s.State})
 	if w.Task != nil && w.running() {
-		return w.advance()
+		return stepper{w.work}.advance()
 	}
 	return nil
 }
 
 // stop ends the work by force: the session is BLOCKED and a person decides how to go on.
-func (w *work) stop(c *Stop) error {
+func (w desk) stop(c *Stop) error {
 	s := w.Session
 	if s == nil || !w.running() {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", w.stateName())
@@ -233,7 +236,7 @@ func (w *work) stop(c *Stop) error {
 	}
 	t.Exit, t.Reason, t.Blocked = string(task.ExitUserStopped), c.Reason, s.Blocked
 	if t.Plan != nil {
-		w.dropRepair()
+		repairer{w.work}.dropRepair()
 	}
 	if w.Turn != nil {
 		w.Turn.Outcome = string(turn.OutcomeCanceled)
@@ -248,7 +251,7 @@ func (w *work) stop(c *Stop) error {
 
 // dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at work
 // and may not be repeated leaves the question whether it happened, and its id is returned.
-func (w *work) dropEffect() string {
+func (w desk) dropEffect() string {
 	e := w.Effect
 	if w.Task != nil {
 		w.Task.Effect = ""
@@ -270,7 +273,7 @@ func (w *work) dropEffect() string {
 }
 
 // cancelRun gives up what the session is doing, as far as it has come.
-func (w *work) cancelRun(c *CancelRun) error {
+func (w desk) cancelRun(c *CancelRun) error {
 	s := w.Session
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -289,7 +292,7 @@ func (w *work) cancelRun(c *CancelRun) error {
 		return w.declinePlan(c.Reason, "canceled")
 	case session.Executing, session.AutoFix:
 		if w.Task != nil {
-			return w.cancelTask(&CancelTask{Task: w.Task.ID, Reason: c.Reason})
+			return clerk{w.work}.cancelTask(&CancelTask{Task: w.Task.ID, Reason: c.Reason})
 		}
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_cancel", s.State)

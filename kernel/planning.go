@@ -16,11 +16,14 @@ import (
 	"pawl/policy"
 )
 
+// planner decides from the requirement to the question about its plan.
+type planner struct{ *work }
+
 // SessionLabel is the label of a workspace's one session, and of its one flow.
 const SessionLabel = "main"
 
 // init makes the session and the flow of a workspace. Done twice it changes nothing.
-func (w *work) init(c *Init) error {
+func (w planner) init(c *Init) error {
 	if w.Session != nil {
 		w.result = w.Session.ID
 		return nil
@@ -35,7 +38,7 @@ func (w *work) init(c *Init) error {
 }
 
 // start takes up a requirement: the run with its issue and its planning turn, and the first effect.
-func (w *work) start(c *Start) error {
+func (w planner) start(c *Start) error {
 	if w.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -48,7 +51,7 @@ func (w *work) start(c *Start) error {
 	return w.takeUp(c, nil)
 }
 
-func (w *work) takeUp(c *Start, feedback []string) error {
+func (w planner) takeUp(c *Start, feedback []string) error {
 	s := w.Session
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, c.Place
@@ -94,7 +97,7 @@ func (w *work) newTurn(parent string) {
 }
 
 // contextBuilt goes on to planning with the facts about the workspace.
-func (w *work) contextBuilt(r effect.Receipt) error {
+func (w planner) contextBuilt(r effect.Receipt) error {
 	facts, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil || !r.OK {
 		return w.planningFailed(ContextFailed, firstError(r.Err(), err))
@@ -120,7 +123,7 @@ func firstError(errs ...error) error {
 }
 
 // planMade checks and judges what the agent proposed and asks the person.
-func (w *work) planMade(r effect.Receipt) error {
+func (w planner) planMade(r effect.Receipt) error {
 	if !r.OK {
 		return w.planningFailed(PlanFailed, r.Err())
 	}
@@ -150,7 +153,7 @@ func (w *work) planMade(r effect.Receipt) error {
 
 // judge checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
 // what the policy sees.
-func (w *work) judge(p *plan.Plan) ([]Judged, error) {
+func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 	if err := plan.Check(*p, w.schema, w.Config.Plan); err != nil {
 		return nil, err
 	}
@@ -183,7 +186,7 @@ func (w *work) judge(p *plan.Plan) ([]Judged, error) {
 
 // checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or their program is
 // not installed. It is better said before the approval than after the work.
-func (w *work) checkable(p plan.Plan) error {
+func (w planner) checkable(p plan.Plan) error {
 	checks := effect.SelectChecks(p.Verification, w.Run.Context.Checks)
 	if p.Verification.Required && p.Verification.Mode != plan.VerifyNone && len(checks) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
@@ -197,7 +200,7 @@ func (w *work) checkable(p plan.Plan) error {
 }
 
 // judgeCall asks the policy about one call; a denied one is an error.
-func (w *work) judgeCall(c plan.ToolCallTemplate) (policy.Verdict, error) {
+func (w planner) judgeCall(c plan.ToolCallTemplate) (policy.Verdict, error) {
 	tool, ok := w.Config.Tools[c.Name]
 	if !ok {
 		return policy.Verdict{}, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", c.Name)
@@ -231,7 +234,7 @@ func (w *work) schema(name string) ([]byte, bool) {
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
-func (w *work) propose(p plan.Plan, verdicts []Judged, agent string) error {
+func (w planner) propose(p plan.Plan, verdicts []Judged, agent string) error {
 	hash := plan.Hash(p)
 	w.Solution = &Solution{Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, w.Run.Context.Checks)}
 	w.create(w.Solution, KindSolution, fmt.Sprintf("SOL-%s-1", w.Issue.Label), w.Issue.ID, "")
@@ -256,7 +259,7 @@ func (w *work) propose(p plan.Plan, verdicts []Judged, agent string) error {
 		return err
 	}
 	if by := w.autoApproval(); by != "" {
-		return w.grantPlan(by, "approved by "+string(by))
+		return desk{w.work}.grantPlan(by, "approved by "+string(by))
 	}
 	return nil
 }
@@ -267,7 +270,7 @@ func worktree(workspace, id string) string { return workspace + "/.pawl/worktree
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
 // askFor makes the one open approval.
-func (w *work) askFor(about, subject, hash string, scope policy.Scope, detail string) {
+func (w planner) askFor(about, subject, hash string, scope policy.Scope, detail string) {
 	w.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
 	w.create(w.Approval, KindApproval, "", subject, ApprovalPending)
 	w.Session.Approval = w.Approval.ID
@@ -276,7 +279,7 @@ func (w *work) askFor(about, subject, hash string, scope policy.Scope, detail st
 }
 
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
-func (w *work) autoApproval() pawl.Actor {
+func (w planner) autoApproval() pawl.Actor {
 	if w.Run.AutoApprove != "" {
 		return w.Run.AutoApprove
 	}
@@ -291,7 +294,7 @@ func (w *work) autoApproval() pawl.Actor {
 }
 
 // planningFailed ends the run without having changed anything (spec.md §6.1 A7).
-func (w *work) planningFailed(what Happening, err error) error {
+func (w planner) planningFailed(what Happening, err error) error {
 	kept := info(err)
 	w.Session.LastError = &kept
 	w.Issue.Error = &kept

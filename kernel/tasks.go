@@ -12,8 +12,11 @@ import (
 	"pawl/machine/task"
 )
 
+// clerk decides about single tasks (seed 003's service methods).
+type clerk struct{ *work }
+
 // createTask makes a draft outside a run.
-func (w *work) createTask(c *CreateTask) error {
+func (w clerk) createTask(c *CreateTask) error {
 	if w.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -57,7 +60,7 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 
 // transition is seed 003's transition(): one move of one task. Tasks of a run are moved by the run; only what a person may
 // do to them is allowed here.
-func (w *work) transition(c *Transition) error {
+func (w clerk) transition(c *Transition) error {
 	t := w.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
@@ -87,7 +90,7 @@ func (w *work) transition(c *Transition) error {
 		return err
 	}
 	if retried {
-		w.countRetry(t, 0)
+		prover{w.work}.countRetry(t, 0)
 	}
 	if task.State(t.State).Terminal() {
 		w.release(t)
@@ -113,7 +116,7 @@ func kindsOf(groups ...[]pawl.ActorKind) string {
 
 // prepareMove puts in place what the row's gates look at: the lease for running, the reason for failed, the summary for
 // canceled (seed 003 §4.2: a missing one is made, and says so), the retry for queued.
-func (w *work) prepareMove(t *Task, c *Transition) {
+func (w clerk) prepareMove(t *Task, c *Transition) {
 	switch c.To {
 	case task.Running:
 		t.Epoch++
@@ -140,7 +143,7 @@ func (w *work) prepareMove(t *Task, c *Transition) {
 }
 
 // requestGates asks for the gates of a task that is moved by hand.
-func (w *work) requestGates() error {
+func (w clerk) requestGates() error {
 	t := w.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", "")
@@ -162,7 +165,7 @@ func (w *work) requestGates() error {
 }
 
 // cancelTask cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).
-func (w *work) cancelTask(c *CancelTask) error {
+func (w clerk) cancelTask(c *CancelTask) error {
 	t := w.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
@@ -183,9 +186,9 @@ func (w *work) cancelTask(c *CancelTask) error {
 	}
 	switch at {
 	case task.Draft:
-		return w.declinePlan(c.Reason, "canceled")
+		return desk{w.work}.declinePlan(c.Reason, "canceled")
 	case task.Blocked:
-		return w.skip(&Skip{Reason: c.Reason})
+		return medic{w.work}.skip(&Skip{Reason: c.Reason})
 	}
 	if !t.CancelAt.IsZero() {
 		return nil
@@ -195,17 +198,17 @@ func (w *work) cancelTask(c *CancelTask) error {
 	if w.Effect != nil && w.Effect.ID == t.Effect && w.Effect.State == EffectRunning {
 		return nil
 	}
-	w.dropEffect()
-	return w.beginCleanup()
+	desk{w.work}.dropEffect()
+	return courier{w.work}.beginCleanup()
 }
 
 // holdsRun reports whether the task is the one that the session's present run is about.
-func (w *work) holdsRun(t *Task) bool {
+func (w clerk) holdsRun(t *Task) bool {
 	return w.Run != nil && w.Session.Run == w.Run.ID && w.Run.Task == t.ID
 }
 
 // restartTask makes a new draft from a task that ended (spec.md §4.5).
-func (w *work) restartTask() error {
+func (w clerk) restartTask() error {
 	old := w.Task
 	if old == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", "")
@@ -222,7 +225,7 @@ func (w *work) restartTask() error {
 }
 
 // heartbeat prolongs a lease. It is no state change and leaves no record.
-func (w *work) heartbeat(c *Heartbeat) error {
+func (w clerk) heartbeat(c *Heartbeat) error {
 	t := w.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)

@@ -152,15 +152,15 @@ func (w *work) move(e entity, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
 		return apply(w, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
-			return session.Admit(r, w.sessionEvidence())
+			return session.Admit(r, witness{w}.sessionEvidence())
 		})
 	case KindTurn:
 		return apply(w, turn.Table, e, on, when, reason, meta, func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
-			return turn.Admit(r, w.turnEvidence())
+			return turn.Admit(r, witness{w}.turnEvidence())
 		})
 	case KindTask:
 		return apply(w, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-			if err := task.Admit(r, w.taskEvidence(w.Task)); err != nil {
+			if err := task.Admit(r, (witness{w}).taskEvidence(w.Task)); err != nil {
 				return err
 			}
 			return w.askMode(w.Task, string(r.From), string(r.To), r.ID)
@@ -184,7 +184,7 @@ func (w *work) moveFlow(on workflow.Event, when, reason string, meta any) error 
 	if on == workflow.CommandGiven {
 		next, err = workflow.Command(when, w.Flow.Vars)
 	} else {
-		next, err = workflow.Advance(w.Flow.Vars, on, when, w.flowEvidence())
+		next, err = workflow.Advance(w.Flow.Vars, on, when, witness{w}.flowEvidence())
 	}
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (w *work) moveFlow(on workflow.Event, when, reason string, meta any) error 
 }
 
 func admitBoard[S ~string](w *work) func(*machine.Rule[S, board.Event]) *pawl.Error {
-	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, w.boardEvidence()) }
+	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, witness{w}.boardEvidence()) }
 }
 
 // movePhase takes the run to another phase. The phase is a second state of the run's row (seed 004), so its moves are

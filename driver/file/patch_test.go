@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"pawl"
 	"pawl/effect"
@@ -144,6 +145,7 @@ func TestEnvelope(t *testing.T) {
 		{"blank line is context", begin + "*** Update File: f\n@@\n-a\n\n+c\n b\n" + end, memory{"f": "a\n\nb\n"}, memory{"f": "\nc\nb\n"}},
 		{"no final newline stays so", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\nb"}, memory{"f": "A\nb"}},
 		{"append behind no newline", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb"}, memory{"f": "a\r\nb\r\nc\r\n"}},
+		{"equally many endings", begin + "*** Update File: f\n@@\n+c\n" + end, memory{"f": "a\r\nb\n"}, memory{"f": "a\r\nb\nc\r\n"}},
 		{"byte order mark", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "\ufeffa\n"}, memory{"f": "\ufeffA\n"}},
 		{"carriage return is content", begin + "*** Update File: f\n@@\n-a\rb\n+c\n" + end, memory{"f": "a\rb\n"}, memory{"f": "c\n"}},
 		{"invalid UTF-8 elsewhere", begin + "*** Update File: f\n@@\n-a\n+A\n" + end, memory{"f": "a\n\xff\xfe\n"}, memory{"f": "A\n\xff\xfe\n"}},
@@ -322,6 +324,7 @@ func TestImageSurvivesJSON(t *testing.T) {
 	for name, pair := range map[string][2]string{
 		"text":          {"a\nb\n", "a\nc\n"},
 		"latin-1":       {"a\xff\n", "b\xff\n"},
+		"to latin-1":    {"a\n", "\xff\n"},
 		"binary":        {"\x00\x01", "\x00\x02"},
 		"emptied":       {"a\n", ""},
 		"was empty":     {"", "a\n"},
@@ -342,4 +345,29 @@ func TestImageSurvivesJSON(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDamagedImage(t *testing.T) {
+	e := edit{"f", content{exists: true, data: []byte("\x00old")}, content{exists: true, data: []byte("new")}}
+	im := e.image(nil)
+	im.Before = []byte("\x00forged")
+	if c, err := before(im, e.new); pawl.CodeOf(err) != pawl.CodeInternal {
+		t.Errorf("%q %v", c.data, err)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SliceOfN(rapid.IntRange(0, 1), 0, 30).Draw(t, "text")
+		pattern := rapid.SliceOfN(rapid.IntRange(0, 1), 1, 6).Draw(t, "pattern")
+		want := -1
+		for i := 0; want < 0 && i+len(pattern) <= len(text); i++ {
+			if slices.Equal(text[i:i+len(pattern)], pattern) {
+				want = i
+			}
+		}
+		if got := search(text, pattern); got != want {
+			t.Fatalf("%d, want %d", got, want)
+		}
+	})
 }

@@ -257,30 +257,30 @@ func (w *window) collect(r *bufio.Reader, limit int) error {
 func nextLine(r *bufio.Reader) (text, end string, dropped int64, err error) {
 	var kept []byte
 	var size int64
+	var tail [2]byte // the last two bytes
 	for {
-		part, err := r.ReadSlice('\n')
+		var part []byte
+		part, err = r.ReadSlice('\n')
 		size += int64(len(part))
-		if room := maxLine + utf8.UTFMax + 2 - len(kept); room > 0 {
+		for _, c := range part[max(0, len(part)-2):] {
+			tail = [2]byte{tail[1], c}
+		}
+		if room := maxLine + utf8.UTFMax - len(kept); room > 0 {
 			kept = append(kept, part[:min(room, len(part))]...)
 		}
-		last := byte(0)
-		if len(part) > 0 {
-			last = part[len(part)-1]
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			break
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err != nil && !errors.Is(err, io.EOF):
-			return "", "", 0, err
-		case size == 0:
-			return "", "", 0, io.EOF
-		case last == '\n':
-			end = "\n"
-			if size == int64(len(kept)) && bytes.HasSuffix(kept, []byte("\r\n")) {
-				end = "\r\n"
-			}
-		}
-		break
+	}
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", "", 0, err
+	case size == 0:
+		return "", "", 0, io.EOF
+	case tail == [2]byte{'\r', '\n'}:
+		end = "\r\n"
+	case tail[1] == '\n':
+		end = "\n"
 	}
 	size -= int64(len(end))
 	kept = kept[:min(int64(len(kept)), size)]

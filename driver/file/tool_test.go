@@ -176,7 +176,7 @@ type window struct {
 
 func TestReadWindows(t *testing.T) {
 	lines := strings.Repeat("x\n", 5000)
-	wide := strings.Repeat("é", 100_000)
+	wide := "x" + strings.Repeat("é", 100_000)
 	for _, c := range []struct {
 		name, data    string
 		offset, limit int
@@ -192,10 +192,12 @@ func TestReadWindows(t *testing.T) {
 		{"latin-1", "caf\xe9\n", 1, 10, window{Encoding: "invalid-utf8", StartLine: 1, EndLine: 1, TotalLines: 1}, func(s string) bool { return s == "caf\uFFFD\n" }},
 		{"one wide line", "a\n" + wide + "\r\nb\n", 1, 10, window{Encoding: "utf-8", StartLine: 1, EndLine: 3, TotalLines: 3, CutLines: 1},
 			func(s string) bool {
-				return strings.HasPrefix(s, "a\né") && strings.HasSuffix(s, "… [+198001 bytes]\nb\n") && len(s) < 2100
+				return strings.HasPrefix(s, "a\nxé") && strings.HasSuffix(s, "é… [+198002 bytes]\r\nb\n") && len(s) < 2100
 			}},
 		{"more than the limit in bytes", strings.Repeat(strings.Repeat("y", 999)+"\n", 3000), 1, 3000, window{Encoding: "utf-8", StartLine: 1, EndLine: 1000, TotalLines: 3000, Truncated: true},
 			func(s string) bool { return len(s) == 1_000_000 }},
+		{"nothing behind the first that is left out", strings.Repeat(strings.Repeat("y", 999)+"\n", 999) + strings.Repeat("y", 1500) + "\nz\n", 1, 3000,
+			window{Encoding: "utf-8", StartLine: 1, EndLine: 999, TotalLines: 1001, Truncated: true}, func(s string) bool { return len(s) == 999_000 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -34,6 +34,7 @@ var project = map[string]string{
 	"dist/out.js":           "needle",
 	"sub/dist/in.js":        "needle\n",
 	"sub/.gitignore":        "*.tmp\n!a.log\n",
+	"sub/dist/y.tmp":        "needle",
 	"sub/a.log":             "needle\n",
 	"sub/x.tmp":             "needle",
 	"web/node_modules/x.js": "needle",
@@ -96,6 +97,7 @@ func TestList(t *testing.T) {
 		`{}`:                        ".env:file:13 .gitignore:file:37 README.md:file:20 cmd:dir:0 empty:dir:0 keep.log:file:12 sub:dir:0 web:dir:0",
 		`{"path":"cmd"}`:            "cmd/link:link:0 cmd/main.go:file:40 cmd/main_test.go:file:24",
 		`{"path":"sub","depth":9}`:  "sub/.gitignore:file:13 sub/a.log:file:7 sub/dist:dir:0 sub/dist/in.js:file:7",
+		`{"path":"sub/dist"}`:       "sub/dist/in.js:file:7",
 		`{"path":"dist"}`:           "dist/out.js:file:6",
 		`{"path":"web/","depth":2}`: "web/bin.dat:file:7 web/latin.txt:file:12",
 	} {

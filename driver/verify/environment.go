@@ -18,7 +18,7 @@ import (
 // program or a package that is not installed, a dependency that would have to be fetched. Reading a failure of the work
 // as one of the machine stops a run with a question; it never lets anything pass.
 var machineFailure = regexp.MustCompile(strings.Join([]string{
-	`(?i)no space left on device`, `\bENOSPC\b`, `(?i)disk quota exceeded`,
+	`(?i)no space left on device`, `/(pkg/mod|\.cargo|\.m2|\.gradle|\.nuget|\.pub-cache)/\S*: read-only file system`, `Read-only file system \(os error 30\)`, `\bENOSPC\b`, `(?i)disk quota exceeded`,
 	// Programs.
 	`(?m)^make(\[\d+\])?: \*\*\* .*Error 127\b`, `(?m)^(sh|bash|dash|/bin/sh)(: line \d+|: \d+)?: [^:\n]+: (command )?not found$`,
 	`(?m)npm (error|ERR!) code (ENOTCACHED|ENOTFOUND|EAI_AGAIN)`, `npx canceled due to missing packages`,

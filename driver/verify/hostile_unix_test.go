@@ -5,10 +5,33 @@ package verify
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 )
+
+// TestDetectHostile looks at a real folder with what a repository may bring: links, pipes, folders in the place of files.
+func TestDetectHostile(t *testing.T) {
+	dir := t.TempDir()
+	makeHostile(t, dir)
+	tree, closer, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	got, err := Detect(tree, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Checks) != 0 {
+		t.Errorf("checks = %v", show(got.Checks))
+	}
+	for name := range got.Definitions {
+		t.Errorf("definition %s", name)
+	}
+	if _, err := readLimited(tree, "Makefile", 10); err == nil {
+		t.Error("a named pipe was read")
+	}
+}
 
 // makeHostile fills a folder with things in the place of the files that detection reads.
 func makeHostile(t *testing.T, dir string) {
@@ -31,4 +54,3 @@ func makeHostile(t *testing.T, dir string) {
 	must(os.Symlink(outside, filepath.Join(dir, ".github")))
 }
 
-func sorted(s []string) []string { slices.Sort(s); return s }

@@ -228,7 +228,7 @@ func TestBudgets(t *testing.T) {
 			budget(t, filepath.Join(p.Dir, name), methods)
 		}
 		for typ, n := range methods {
-			if n > maxMethods && !(p.rel() == "kernel" && typ == "work") {
+			if n > maxMethods {
 				t.Errorf("%s.%s: %d methods, at most %d", p.rel(), typ, n, maxMethods)
 			}
 		}

@@ -242,14 +242,16 @@ func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	if err != nil {
 		return nil, err
 	}
+	// This command alone refuses literal path specifications; a name that begins with "./" has no other meaning.
 	c := call{
-		args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, env: r.shadowEnv(dir, r.State("no-index")), dir: dir,
-		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), answers: []int{1},
+		args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, dir: dir, answers: []int{1},
+		env:   append(r.shadowEnv(dir, r.State("no-index")), "GIT_LITERAL_PATHSPECS=0"),
+		stdin: strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00"),
 	}
 	out, _, err = c.run(ctx)
 	ignored := map[string]bool{}
 	for _, p := range fields(string(out)) {
-		ignored[p] = true
+		ignored[strings.TrimPrefix(p, "./")] = true
 	}
 	return ignored, err
 }
@@ -338,7 +340,8 @@ func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
 	}
 	surplus := map[string]bool{}
 	for p := range from.empty {
-		if !want.empty[p] && safePath(p) {
+		// A folder above one of those was either not there, or is in use or wanted empty.
+		for ; p != "." && !want.empty[p] && safePath(p); p = path.Dir(p) {
 			surplus[p] = true
 		}
 	}

@@ -38,19 +38,18 @@ func (st *statements) prepare(c *conn) error {
 		{&st.rollback, "ROLLBACK"},
 		{&st.head, "SELECT size, root, frontier FROM head"},
 		{&st.setHead, "UPDATE head SET size=?, root=?, frontier=?"},
-		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created
+		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum
 			FROM entity WHERE id=?`},
 		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
 		{&st.insert, `INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq, audit_hash,
-			audit_at, created, updated, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
+			audit_at, created, updated, doc_sum, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
 		{&st.update, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			sum=? WHERE pos=?`},
+			doc_sum=?, sum=? WHERE pos=?`},
 		{&st.updateState, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			sum=?, state=?, rank=? WHERE pos=?`},
+			doc_sum=?, sum=?, state=?, rank=? WHERE pos=?`},
 		{&st.updateWhole, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			sum=?, state=?, rank=?, label=?, parent=?, created=? WHERE pos=?`},
-		{&st.putDoc, `INSERT INTO doc (pos, body, sum) VALUES (?,?,?)
-			ON CONFLICT (pos) DO UPDATE SET body=excluded.body, sum=excluded.sum`},
+			doc_sum=?, sum=?, state=?, rank=?, label=?, parent=?, created=? WHERE pos=?`},
+		{&st.putDoc, "INSERT INTO doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
 		{&st.dropDoc, "DELETE FROM doc WHERE pos=?"},
 		{&st.record, "INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)"},
 		{&st.count, `INSERT INTO tally (parent, kind, state, n) VALUES (?,?,?,?)
@@ -81,6 +80,7 @@ type step struct {
 	pos     int64
 	audited int64 // stored number of audit records
 	back    driver.Value
+	docSum  driver.Value
 	state   string
 	rank    int64
 	same    bool // label, parent and creation are as stored
@@ -284,7 +284,7 @@ func (t *tx) fits(w *kernel.Write, s *step) error {
 		if w.From != 0 {
 			return conflict("store.gone", string(w.Kind), w.ID)
 		}
-		s.audited, s.back, s.same, s.label = 0, nil, false, ""
+		s.audited, s.back, s.docSum, s.same, s.label = 0, nil, nil, false, ""
 	} else {
 		if w.From == 0 {
 			return conflict("store.exists", string(w.Kind), w.ID)
@@ -293,7 +293,7 @@ func (t *tx) fits(w *kernel.Write, s *step) error {
 			return conflict("store.stale", string(w.Kind), w.ID, w.From, f.int(1))
 		}
 		s.pos, s.state, s.rank, s.audited, s.back = f.int(0), f.text(2), f.int(3), f.int(4), f.dest[5]
-		s.label, s.parent = f.text(7), f.text(8)
+		s.label, s.parent, s.docSum = f.text(7), f.text(8), f.dest[10]
 		s.same = s.label == w.Label && s.parent == w.Parent && f.dest[9] == instant(w.CreatedAt)
 	}
 	if w.AuditSeq != s.audited+s.records {
@@ -319,23 +319,30 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 		at = first + s.last
 	}
 	var err error
-	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row)
+	docSum := driver.Value(nil)
+	switch {
+	case w.KeepDoc:
+		docSum = s.docSum
+	case len(w.Doc) > 0:
+		docSum = sumOf(w.Doc)
+	}
+	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row, docSum)
 	switch {
 	case w.From == 0:
 		var res driver.Result
 		res, err = t.st.insert.exec(string(w.Kind), w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
-			due, w.Rank, w.AuditSeq, hash, at, instant(w.CreatedAt), updated, sum)
+			due, w.Rank, w.AuditSeq, hash, at, instant(w.CreatedAt), updated, docSum, sum)
 		if err == nil {
 			s.pos, err = res.LastInsertId()
 		}
 		t.tally(w.Parent, string(w.Kind), w.State, 1)
 	case !s.same:
-		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, w.State, w.Rank,
+		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, w.State, w.Rank,
 			orNull(w.Label), orNull(w.Parent), instant(w.CreatedAt), s.pos)
 	case s.state != w.State || s.rank != w.Rank:
-		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, w.State, w.Rank, s.pos)
+		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, w.State, w.Rank, s.pos)
 	default:
-		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, sum, s.pos)
+		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, s.pos)
 	}
 	if err != nil {
 		return err
@@ -349,7 +356,7 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 		return nil
 	}
 	if len(w.Doc) > 0 {
-		_, err = t.st.putDoc.exec(s.pos, w.Doc, sumOf(w.Doc))
+		_, err = t.st.putDoc.exec(s.pos, w.Doc)
 	} else if w.From != 0 {
 		_, err = t.st.dropDoc.exec(s.pos)
 	}

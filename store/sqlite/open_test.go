@@ -423,8 +423,9 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 		statement string
 		want      pawl.Code
 	}{
-		{"UPDATE entity SET state='done' WHERE pos=3", pawl.CodeAuditBroken},
-		{"UPDATE entity SET audit_seq=7 WHERE pos=3", pawl.CodeAuditBroken},
+		{"UPDATE entity SET state='done' WHERE pos=3", pawl.CodeStoreDamaged},
+		{"UPDATE doc SET body=x'7b7d' WHERE pos=3", pawl.CodeStoreDamaged},
+		{"DELETE FROM doc WHERE pos=3", pawl.CodeStoreDamaged},
 		{"UPDATE head SET size=size-1", pawl.CodeStoreDamaged},
 		{"DROP TRIGGER audit_no_delete; DELETE FROM audit WHERE idx=19", pawl.CodeAuditBroken},
 		{"DROP TRIGGER audit_no_update; UPDATE audit SET ref=1 WHERE idx=3", pawl.CodeAuditBroken},
@@ -439,5 +440,24 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.statement, err, c.want)
 		}
 		s.Close()
+	}
+	path, ids := filled(t)
+	s, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rows, err := s.Load(t.Context(), kernel.Select{ID: ids[4]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A state that no record tells of. The kernel never writes one.
+	w := kernel.Write{Row: rows[0][0], From: rows[0][0].Version, KeepDoc: true}
+	w.Version, w.State = w.From+1, "done"
+	if _, err := s.Commit(t.Context(), kernel.Batch{Writes: []kernel.Write{w}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Check(t.Context()); pawl.CodeOf(err) != pawl.CodeAuditBroken || !strings.Contains(err.Error(), "audit.state") {
+		t.Errorf("a state without a record: %v", err)
 	}
 }

@@ -14,11 +14,11 @@ import (
 
 // columns are read in the order of row.
 const columns = "SELECT e.pos, e.kind, e.id, e.label, e.parent, e.state, e.version, e.epoch, e.due, e.rank, e.audit_seq, " +
-	"e.audit_hash, e.created, e.updated, e.sum"
+	"e.audit_hash, e.created, e.updated, e.doc_sum, e.sum"
 
 // The selection of one row by its ID, which every transition makes.
 const (
-	byID    = columns + ", d.body, d.sum FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
+	byID    = columns + ", d.body FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
 	byIDHot = columns + " FROM entity e WHERE e.id=?"
 )
 
@@ -29,10 +29,10 @@ func (c *conn) row(s *stmt) (kernel.Row, error) {
 		Version: s.int(6), Epoch: s.int(7), Due: s.time(8), Rank: s.int(9), AuditSeq: s.int(10),
 		CreatedAt: s.time(12), UpdatedAt: s.time(13),
 	}
-	whole := copy(r.AuditHash[:], s.bytes(11)) == len(r.AuditHash) && c.sums.row(&r) == s.int(14)
-	if whole && len(s.dest) > 15 && !s.null(15) {
-		r.Doc = s.bytes(15)
-		whole = sumOf(r.Doc) == s.int(16)
+	whole := copy(r.AuditHash[:], s.bytes(11)) == len(r.AuditHash) && c.sums.row(&r, s.dest[14]) == s.int(15)
+	if whole && len(s.dest) > 16 {
+		r.Doc = s.bytes(16)
+		whole = s.null(14) == s.null(16) && (s.null(14) || sumOf(r.Doc) == s.int(14))
 	}
 	if !whole {
 		return kernel.Row{}, pawl.Fail(pawl.CodeStoreDamaged, "store.row", r.ID).In("store.load")
@@ -137,7 +137,7 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 	var args []driver.Value
 	b.WriteString(columns)
 	if !sel.HotOnly {
-		b.WriteString(", d.body, d.sum")
+		b.WriteString(", d.body")
 	}
 	b.WriteString(" FROM entity e" + index(sel))
 	if !sel.HotOnly {

@@ -17,6 +17,7 @@ CREATE TABLE entity (
 	audit_at   INTEGER,              -- place in the log of the newest record about this row
 	created    INTEGER,
 	updated    INTEGER,
+	doc_sum    INTEGER,              -- CRC-32C of the document
 	sum        INTEGER NOT NULL      -- CRC-32C of the row: SQLite itself does not notice a bit that flips inside a value
 ) STRICT;
 CREATE UNIQUE INDEX entity_id ON entity (id);
@@ -29,8 +30,7 @@ CREATE INDEX entity_state ON entity (kind, state, rank DESC);
 
 CREATE TABLE doc (
 	pos  INTEGER PRIMARY KEY REFERENCES entity (pos),
-	body BLOB NOT NULL,
-	sum  INTEGER NOT NULL            -- CRC-32C of the body
+	body BLOB NOT NULL
 ) STRICT;
 
 -- The audit log: exact bytes, in the order of the Merkle tree's leaves.

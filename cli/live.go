@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/session"
+	"pawl/policy"
+)
+
+// reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
+// live line about what is being done; with --json each audit record and each line of progress as a line of JSON. It is
+// called from the goroutines of the runner.
+type reporter struct {
+	*desk
+	live *term.Live
+
+	mu     sync.Mutex
+	at     effect.Effect // the effect at work
+	since  time.Time
+	line   string // what it said last
+	state  string
+	step   string // the step that was announced last
+	number int
+	steps  int
+}
+
+// newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
+func newReporter(d *desk) *reporter {
+	r := &reporter{desk: d, live: term.NewLive(d.std.Out, d.std.TTY && !d.flags.json, d.std.Width)}
+	d.ws.Kernel.OnCommit(r.committed)
+	return r
+}
+
+// happened is the JSON form of a record while it is committed.
+type happened struct {
+	Type    string            `json:"type"`
+	At      time.Time         `json:"at"`
+	Subject audit.Subject     `json:"subject"`
+	Event   string            `json:"event"`
+	Level   audit.Level       `json:"level"`
+	Move    *audit.Transition `json:"move,omitempty"`
+	Data    json.RawMessage   `json:"data,omitempty"`
+	Trace   string            `json:"trace,omitempty"`
+}
+
+// committed is called after each commit of this process.
+func (r *reporter) committed(o kernel.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range o.Entries {
+		if r.flags.json {
+			_ = r.printLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
+			continue
+		}
+		r.tell(e, o.Result)
+	}
+}
+
+// printLine writes v as one line of JSON.
+func (r *reporter) printLine(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = r.std.Out.Write(append(raw, '\n'))
+	return err
+}
+
+// progress is called by drivers while they work.
+func (r *reporter) progress(e effect.Effect, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.flags.json {
+		_ = r.printLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
+		return
+	}
+	r.line = policy.Display(line)
+	r.draw()
+}
+
+// tell says one record to a person.
+func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
+	if e.Move != nil {
+		if e.Subject.Kind == string(kernel.KindSession) {
+			r.state = e.Move.To
+			r.live.Line(r.style.Arrow() + " " + r.style.Bold(e.Move.To) + "  " + r.style.Dim(r.stateText(e.Move.To)))
+		}
+		return
+	}
+	switch e.Event {
+	case "EFFECT_STARTED":
+		r.started(result)
+	case "EFFECT_DONE", "EFFECT_FAILED":
+		r.ended(e)
+	case "EFFECT_RECOVERED":
+		d := fields[struct {
+			Effect string `json:"effect"`
+			Answer string `json:"answer"`
+		}](e)
+		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.recovered", r.kindText(effect.Kind(d.Effect)), r.text("cli.answer."+d.Answer)))
+	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
+		r.verified(e)
+	case "FIX_PLANNED":
+		d := fields[struct {
+			Attempt int    `json:"attempt"`
+			Why     string `json:"why"`
+		}](e)
+		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.fix_planned", d.Attempt, r.cfg.MaxFixes, d.Why))
+	case "FIX_FAILED":
+		d := fields[struct {
+			Attempt int `json:"attempt"`
+		}](e)
+		r.live.Line("  " + r.style.Bad() + " " + r.text("cli.live.fix_failed", d.Attempt, r.cfg.MaxFixes))
+	case "TASK_RETRY_ATTEMPT":
+		d := fields[struct {
+			Count int       `json:"retry_count"`
+			Next  time.Time `json:"next_retry_after"`
+		}](e)
+		r.live.Line("  " + r.style.Dot() + " " + r.text("cli.live.retry", d.Count, r.clock(d.Next)))
+	}
+}
+
+// fields reads what the teller needs of a record's data; a field that is not there stays empty.
+func fields[T any](e audit.Entry) T {
+	var v T
+	_ = json.Unmarshal(e.Data, &v)
+	return v
+}
+
+// started notes the effect that is being done, and announces the step that it belongs to.
+func (r *reporter) started(result json.RawMessage) {
+	var e effect.Effect
+	if json.Unmarshal(result, &e) != nil {
+		return
+	}
+	r.at, r.since, r.line = e, time.Now(), ""
+	if e.Kind == effect.KindTool {
+		var call effect.ToolCall
+		if json.Unmarshal(e.Spec, &call) == nil && call.StepID != r.step {
+			r.announce(e.Task, call.StepID)
+		}
+	}
+	r.draw()
+}
+
+// announce prints the title of the step that begins.
+func (r *reporter) announce(taskID, step string) {
+	r.step = step
+	t, err := loadDoc[kernel.Task](r.ws, kernel.KindTask, taskID)
+	if err != nil || t == nil || t.Plan == nil {
+		return
+	}
+	r.number, r.steps = 0, len(t.Plan.Steps)
+	if i, ok := t.Plan.Find(step); ok {
+		r.number = i + 1
+		r.live.Line("  " + r.style.Dim(fmt.Sprintf("[%d/%d]", r.number, r.steps)) + " " + policy.Display(t.Plan.Steps[i].Title))
+	}
+}
+
+// ended says how an effect ended. Verifications are told of by their own records.
+func (r *reporter) ended(e audit.Entry) {
+	d := fields[struct {
+		Effect effect.Kind `json:"effect"`
+		MS     int64       `json:"ms"`
+		Key    string      `json:"key"`
+	}](e)
+	at := r.at
+	r.at, r.line = effect.Effect{}, ""
+	defer r.draw()
+	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
+		return
+	}
+	what := r.kindText(d.Effect)
+	if at.ID == e.Subject.ID {
+		what = r.effectText(at)
+	}
+	took := r.style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
+	if e.Event == "EFFECT_DONE" {
+		r.live.Line("  " + r.style.OK() + " " + what + "  " + took)
+		return
+	}
+	r.live.Line("  " + r.style.Bad() + " " + what + "  " + took)
+	if doc, err := loadDoc[kernel.EffectDoc](r.ws, kernel.KindEffect, e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+		r.live.Line("    " + r.describe(doc.Receipt.Err()).Message)
+	}
+}
+
+// verified prints each command that pawl ran and how it ended.
+func (r *reporter) verified(e audit.Entry) {
+	d := fields[struct {
+		Gates []effect.CheckOutcome `json:"gates_executed"`
+		Names []struct {
+			Name string `json:"gate_name"`
+		} `json:"-"`
+	}](e)
+	names := fields[struct {
+		Gates []struct {
+			Name string `json:"gate_name"`
+		} `json:"gates_executed"`
+	}](e)
+	for i, o := range d.Gates {
+		o.Name = names.Gates[i].Name
+		r.live.Line("  " + r.outcomeLine(o))
+	}
+}
+
+// outcomeLine renders the outcome of one check.
+func (a *app) outcomeLine(o effect.CheckOutcome) string {
+	what := policy.Display(o.Name)
+	if o.Command != "" && o.Command != o.Name {
+		what += "  " + a.style.Dim(policy.Display(o.Command))
+	}
+	took := a.style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
+	switch o.Status {
+	case effect.CheckPassed:
+		return a.style.OK() + " " + what + "  " + took
+	case effect.CheckSkipped:
+		return a.style.Dot() + " " + what + "  " + a.style.Dim(a.text("cli.check.skipped"))
+	}
+	return a.style.Bad() + " " + what + "  " + a.text("cli.check.failed", o.ExitCode) + "  " + took
+}
+
+// draw sets the live line: state, step, and what runs for how long.
+func (r *reporter) draw() {
+	if r.at.ID == "" {
+		r.live.Status("", nil)
+		return
+	}
+	text := "  " + r.state
+	if r.steps > 0 && r.at.Kind == effect.KindTool {
+		text += fmt.Sprintf("  %d/%d", r.number, r.steps)
+	}
+	text += "  " + r.effectText(r.at)
+	if r.line != "" {
+		text += "  " + r.line
+	}
+	if n := time.Since(r.since); n >= time.Second {
+		text += "  " + duration(n.Truncate(time.Second))
+	}
+	r.live.Status(text, r.style.Dim)
+}
+
+// tick redraws the live line until done is closed, so that its time goes on.
+func (r *reporter) tick(done <-chan struct{}) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-done:
+			r.mu.Lock()
+			r.live.Status("", nil)
+			r.mu.Unlock()
+			return
+		case <-t.C:
+			r.mu.Lock()
+			r.draw()
+			r.mu.Unlock()
+		}
+	}
+}
+
+// stateText describes a state of the session.
+func (a *app) stateText(state string) string {
+	for _, s := range session.Describe()[0].States {
+		if s.State == state {
+			return a.choose(s.Description, s.DescriptionZh)
+		}
+	}
+	return ""
+}
+
+// kindText names an effect by its kind.
+func (a *app) kindText(k effect.Kind) string { return a.text("cli.effect." + string(k)) }
+
+// effectText names an effect with what it is about.
+func (a *app) effectText(e effect.Effect) string {
+	switch e.Kind {
+	case effect.KindTool:
+		var call effect.ToolCall
+		if json.Unmarshal(e.Spec, &call) == nil {
+			return callText(call.Name, call.Args)
+		}
+	case effect.KindCheckpoint:
+		var spec effect.CheckpointSpec
+		if json.Unmarshal(e.Spec, &spec) == nil {
+			return a.kindText(e.Kind) + " " + policy.Display(spec.Name)
+		}
+	}
+	return a.kindText(e.Kind)
+}
+
+// callText is a call on one line: the tool and the argument that says most.
+func callText(tool string, args json.RawMessage) string {
+	var known struct {
+		Command string `json:"command"`
+		Path    string `json:"path"`
+		Pattern string `json:"pattern"`
+	}
+	_ = json.Unmarshal(args, &known) // another tool's arguments name nothing of it
+	for _, s := range []string{known.Command, known.Path, known.Pattern} {
+		if s != "" {
+			return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
+		}
+	}
+	return policy.Display(tool)
+}
+
+// duration writes a span for people.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// clock writes an instant for people, in their time zone: the time alone when it is within the last or next 12 hours.
+func (d *desk) clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	if gap := d.ws.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
+		return t.Local().Format("15:04:05")
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+var _ = pawl.CodeOf

@@ -1,0 +1,253 @@
+package kernel
+
+import (
+	"slices"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/board"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/plan"
+)
+
+// prover decides from the verification to the closed task.
+type prover struct{ *work }
+
+// checked takes the result of a turn's verification.
+func (w prover) checked(r effect.Receipt) error {
+	t := w.Task
+	result, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err != nil {
+		return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), err))
+	}
+	t.Verified, t.Tree = &result, result.TreeAfter
+	w.touch(t)
+	w.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
+	for _, o := range result.Outcomes {
+		if o.Environment && o.Status != effect.CheckPassed {
+			return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
+		}
+	}
+	switch {
+	case result.Passed:
+		return w.passed(ChecksPassed, "the checks passed")
+	case !t.Plan.Verification.Required:
+		return w.passed(ChecksTolerated, "only checks that are not required failed")
+	}
+	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
+	for _, o := range result.Outcomes {
+		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+			f.What, f.Output = o.Name, clip(o.Output)
+			break
+		}
+	}
+	if err := w.raise(CheckFailed, f.What); err != nil {
+		return err
+	}
+	return repairer{w.work}.failed(f)
+}
+
+func level(ok bool) audit.Level {
+	if ok {
+		return audit.Info
+	}
+	return audit.Warn
+}
+
+// summary is what the audit keeps of a verification: everything but the outputs, whose digests stand for them.
+func summary(v effect.VerifyResult) map[string]any {
+	outcomes := make([]map[string]any, 0, len(v.Outcomes))
+	for _, o := range v.Outcomes {
+		outcomes = append(outcomes, map[string]any{
+			"gate_name": o.Name, "command": o.Command, "status": o.Status, "exit_code": o.ExitCode, "duration_ms": o.DurationMS, "output_digest": o.Digest,
+		})
+	}
+	return map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
+}
+
+// passed ends the turn and hands the task to its gates.
+func (w prover) passed(what Happening, reason string) error {
+	w.Turn.Outcome = string(turn.OutcomeDone)
+	w.Task.Cursor.Failed = ""
+	repairer{w.work}.fixHeld()
+	if err := w.raise(what, reason); err != nil {
+		return err
+	}
+	return stepper{w.work}.advance()
+}
+
+// runGates asks for the task's gates on the tree that the turn verified, minus what its verification has proven already
+// on that very tree.
+func (w prover) runGates() error {
+	t := w.Task
+	if t.Gate != nil && t.Gate.Passed && t.Gate.Tree == t.Tree {
+		w.land()
+		return nil
+	}
+	m, err := w.Config.modeOf(t.Mode)
+	if err != nil {
+		return w.gatesFailed(effect.VerifyResult{}, err)
+	}
+	var checks []effect.Check
+	for _, name := range t.Gates {
+		if v := ask(func() Verdict { return m.ValidateGate(w.modeTask(t), name) }); v.Decision != Approved {
+			return w.gatesFailed(effect.VerifyResult{}, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
+		}
+		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
+	}
+	w.emit(effect.KindGates, effect.VerifySpec{Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Pinned: t.Pinned}, true)
+	return nil
+}
+
+// gated takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
+// and ends it otherwise (spec.md §6.4 D5).
+func (w prover) gated(r effect.Receipt) error {
+	t := w.Task
+	result, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err != nil {
+		return w.gatesFailed(result, firstError(r.Err(), err))
+	}
+	t.Gate = &result
+	w.touch(t)
+	w.record(t, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
+	retry := w.gateResults(result)
+	if w.Run == nil {
+		return nil // a task that is moved by hand: the gates' evidence is there, the move is the person's
+	}
+	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
+		t.Tree = result.Tree
+		return stepper{w.work}.advance()
+	}
+	if result.Passed {
+		return w.gatesFailed(result, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
+	}
+	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
+	if !retry {
+		return w.gatesFailed(result, failure)
+	}
+	return w.gatesRetry(failure)
+}
+
+// gateResults tells the task's mode of each outcome and returns whether every failed gate may be retried.
+func (w prover) gateResults(v effect.VerifyResult) bool {
+	m, err := w.Config.modeOf(w.Task.Mode)
+	if err != nil {
+		return false
+	}
+	retry := true
+	for _, o := range v.Outcomes {
+		verdict := ask(func() Verdict {
+			if again := m.GateResult(w.modeTask(w.Task), o); !again && o.Status != effect.CheckPassed {
+				return Verdict{Decision: Rejected}
+			}
+			return Verdict{Decision: Approved}
+		})
+		retry = retry && verdict.Decision == Approved
+	}
+	return retry
+}
+
+func failedNames(v effect.VerifyResult) string {
+	out := ""
+	for _, o := range v.Outcomes {
+		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+			if out != "" {
+				out += ", "
+			}
+			out += o.Name
+		}
+	}
+	return out
+}
+
+func (w prover) gatesRetry(failure error) error {
+	t := w.Task
+	t.GateNote = failure.Error()
+	t.Retry.Reasons = append(slices.Clip(t.Retry.Reasons), "gate: "+t.GateNote)
+	r, _ := task.Table.Next(task.Verifying, task.GateFail, "")
+	if task.Admit(r, (witness{w.work}).taskEvidence(t)) != nil {
+		t.Exit = string(task.ExitRetryExhausted)
+		return w.gatesFailed(effect.VerifyResult{}, failure)
+	}
+	w.countRetry(t, w.Config.Retry.Delay(t.Retry.Count+1))
+	w.release(t)
+	w.Turn = nil
+	return w.raise(GatesRetried, t.GateNote)
+}
+
+// countRetry takes one retry from the budget and sets when the task may be claimed again.
+func (w prover) countRetry(t *Task, delay time.Duration) {
+	t.Retry.Count++
+	t.Retry.Last, t.Retry.Next = w.now, w.now.Add(delay)
+	t.Due = t.Retry.Next
+	t.Gate = nil
+	w.record(t, "TASK_RETRY_ATTEMPT", audit.Info, map[string]any{"retry_count": t.Retry.Count, "next_retry_after": t.Retry.Next})
+}
+
+// gatesFailed ends the task for good and blocks the session.
+func (w prover) gatesFailed(_ effect.VerifyResult, failure error) error {
+	t := w.Task
+	if t.Exit == "" {
+		t.Exit = string(task.ExitGateFailed)
+	}
+	kept := info(failure)
+	t.Reason = kept.Key
+	w.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: kept}
+	w.dispose(t)
+	if err := w.raise(GatesFailed, kept.Key); err != nil {
+		return err
+	}
+	w.release(t)
+	return nil
+}
+
+// land asks to land the verified tree. In seed 003's words: everything that can fail happens before VERIFIED (D4).
+func (w prover) land() {
+	t := w.Task
+	base := "pawl/" + t.Label
+	w.emit(effect.KindLand, effect.LandSpec{
+		Tree: t.Tree, Base: t.Base, Branch: t.Branch, Keep: base, Subject: firstLine(t.Title), Body: landBody(t),
+		Trailers: []string{"Pawl-Task: " + t.ID, "Pawl-Plan: " + t.PlanHash, "Pawl-Trace: " + w.trace}, At: w.now,
+	}, true)
+}
+
+func landBody(t *Task) string {
+	body := ""
+	for _, s := range t.Plan.Steps {
+		if s.Status == plan.Done {
+			body += "- " + s.Title + "\n"
+		}
+	}
+	return body
+}
+
+// landed closes the task: verified with its proof, then done, which is bookkeeping.
+func (w prover) landed(r effect.Receipt) error {
+	result, err := effect.Decode[effect.LandResult](r.Result)
+	if !r.OK || err != nil {
+		w.Task.Exit = string(task.ExitFatalError)
+		return w.gatesFailed(effect.VerifyResult{}, firstError(r.Err(), err))
+	}
+	t := w.Task
+	t.Land, w.Run.Land = &result, &result
+	w.touch(t)
+	w.touch(w.Run)
+	w.record(t, "RESULT_"+upper(string(result.Outcome)), audit.Info, map[string]any{
+		"commit": result.Commit, "tree": result.Tree, "branch": result.Branch, "reason": result.Reason,
+	})
+	if err := w.raise(Proven, "every gate passed on tree "+short(result.Tree)); err != nil {
+		return err
+	}
+	if err := w.raise(Closed, string(result.Outcome)); err != nil {
+		return err
+	}
+	t.EndedAt = w.now
+	w.release(t)
+	w.Run.Outcome = string(board.IssueCompleted)
+	w.Issue.ExecutedAt = w.now
+	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	return nil
+}
