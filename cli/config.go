@@ -70,7 +70,7 @@ type setting struct {
 	list    bool
 	get     func(*Config) []string
 	set     func(*Config, []string) error
-	project func(values []string) bool
+	project func(old, values []string) bool
 }
 
 // env is the name of the environment variable that sets it.

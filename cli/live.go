@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
 
-	"pawl"
 	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/effect"
@@ -154,8 +154,8 @@ func (r *reporter) started(result json.RawMessage) {
 // announce prints the title of the step that begins.
 func (r *reporter) announce(taskID, step string) {
 	r.step = step
-	t, err := loadDoc[kernel.Task](r.ws, kernel.KindTask, taskID)
-	if err != nil || t == nil || t.Plan == nil {
+	t := &kernel.Task{}
+	if ok, err := r.load(context.Background(), kernel.Select{Kind: kernel.KindTask, ID: taskID}, func(row kernel.Row) error { return kernel.Decode(row, t) }); !ok || err != nil || t.Plan == nil {
 		return
 	}
 	r.number, r.steps = 0, len(t.Plan.Steps)
@@ -188,7 +188,7 @@ func (r *reporter) ended(e audit.Entry) {
 		return
 	}
 	r.live.Line("  " + r.style.Bad() + " " + what + "  " + took)
-	if doc, err := loadDoc[kernel.EffectDoc](r.ws, kernel.KindEffect, e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	if doc, err := r.ws.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		r.live.Line("    " + r.describe(doc.Receipt.Err()).Message)
 	}
 }
@@ -336,5 +336,3 @@ func (d *desk) clock(t time.Time) string {
 	}
 	return t.Local().Format("2006-01-02 15:04")
 }
-
-var _ = pawl.CodeOf

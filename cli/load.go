@@ -2,24 +2,121 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
 )
 
-// doc is a document of the kernel: what kernel.Decode fills.
-type doc[T any] interface {
-	*T
-	decodable
+// load reads one row and hands it to into; ok is false when there is none.
+func (d *desk) load(ctx context.Context, sel kernel.Select, into func(kernel.Row) error) (ok bool, err error) {
+	if sel.ID == "" && sel.Label == "" {
+		return false, nil
+	}
+	rows, err := d.ws.Kernel.Store().Load(ctx, sel)
+	if err != nil || len(rows[0]) == 0 {
+		return false, err
+	}
+	return true, into(rows[0][0])
 }
 
-// decodable is satisfied by every document that embeds a row.
-type decodable interface{ *kernel.Session | *kernel.Run | *kernel.Task | *kernel.Turn | *kernel.Solution | *kernel.EffectDoc }
+// lookRun reads a run with all that belongs to it, also one that ended. The snapshot has no run when there is none.
+func (d *desk) lookRun(ctx context.Context, id string) (*kernel.Snapshot, error) {
+	s, err := d.ws.Kernel.Look(ctx)
+	if err != nil || id == "" || s.Run != nil && s.Run.ID == id {
+		return s, err
+	}
+	out := &kernel.Snapshot{Config: s.Config, Session: s.Session, Run: &kernel.Run{}, Flow: s.Flow}
+	ok, err := d.load(ctx, kernel.Select{Kind: kernel.KindRun, ID: id}, func(r kernel.Row) error { return kernel.Decode(r, out.Run) })
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		out.Run = nil
+		return out, nil
+	}
+	r := out.Run
+	steps := []struct {
+		kind kernel.Kind
+		id   func() string
+		into func(kernel.Row) error
+	}{
+		{kernel.KindIssue, func() string { return r.Issue }, func(row kernel.Row) error { out.Issue = &kernel.Issue{}; return kernel.Decode(row, out.Issue) }},
+		{kernel.KindItem, func() string { return r.Item }, func(row kernel.Row) error { out.Item = &kernel.Item{}; return kernel.Decode(row, out.Item) }},
+		{kernel.KindSolution, func() string { return r.Solution }, func(row kernel.Row) error { out.Solution = &kernel.Solution{}; return kernel.Decode(row, out.Solution) }},
+		{kernel.KindTask, func() string { return r.Task }, func(row kernel.Row) error { out.Task = &kernel.Task{}; return kernel.Decode(row, out.Task) }},
+		{kernel.KindTurn, func() string { return turnOf(out) }, func(row kernel.Row) error { out.Turn = &kernel.Turn{}; return kernel.Decode(row, out.Turn) }},
+	}
+	for _, s := range steps {
+		if _, err := d.load(ctx, kernel.Select{Kind: s.kind, ID: s.id()}, s.into); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
 
-// loadDoc reads one document by its id; nil when there is none.
-func loadDoc[T kernel.Session | kernel.Run | kernel.Task | kernel.Turn | kernel.Solution | kernel.EffectDoc](ws *Workspace, kind kernel.Kind, id string) (*T, error) {
-	return nil, nil
+func turnOf(s *kernel.Snapshot) string {
+	if s.Task != nil {
+		return s.Task.Turn
+	}
+	return s.Run.Turn
+}
+
+// lastRun is the id of the run that the session is at, or of the newest one, "" when there was none.
+func (d *desk) lastRun(ctx context.Context) (string, error) {
+	s, err := d.session(ctx)
+	if err != nil || s.Run != "" {
+		return s.Run, err
+	}
+	rows, err := d.ws.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Newest: true, Limit: 1, HotOnly: true})
+	if err != nil || len(rows[0]) == 0 {
+		return "", err
+	}
+	return rows[0][0].ID, nil
+}
+
+// session reads the session, or fails where the workspace was never initialised.
+func (d *desk) session(ctx context.Context) (*kernel.Session, error) {
+	s := &kernel.Session{}
+	ok, err := d.load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}, func(r kernel.Row) error { return kernel.Decode(r, s) })
+	if err == nil && !ok {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	return s, err
+}
+
+// task finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
+// the nearest.
+func (d *desk) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
+	want := strings.ToUpper(strings.TrimSpace(given))
+	if n, err := strconv.Atoi(strings.TrimPrefix(want, "T-")); err == nil && n > 0 {
+		want = fmt.Sprintf("T-%03d", n)
+	}
+	s, err := d.ws.Kernel.LookAt(ctx, want)
+	if pawl.CodeOf(err) != pawl.CodeNotFound {
+		return s, err
+	}
+	if near := d.nearestTask(ctx, want); near != "" {
+		return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown_near", given, near).In("cli.task")
+	}
+	return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown", given).In("cli.task")
+}
+
+// nearestTask returns the label or id among the newest tasks that is most like what was given.
+func (d *desk) nearestTask(ctx context.Context, given string) string {
+	rows, err := d.ws.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindTask, Newest: true, Limit: 500, HotOnly: true})
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, r := range rows[0] {
+		if len(given) >= 20 {
+			names = append(names, r.ID)
+		} else {
+			names = append(names, r.Label)
+		}
+	}
+	return nearest(given, names)
 }

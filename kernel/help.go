@@ -18,6 +18,9 @@ func (w medic) blocked(op string) (*Blocked, error) {
 	if w.Session == nil || w.Session.State != string(session.Blocked) || w.Session.Blocked == nil {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, w.stateName())
 	}
+	if w.Session.Rolling || w.Task != nil && w.Task.Effect != "" {
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
+	}
 	return w.Session.Blocked, nil
 }
 

@@ -130,7 +130,7 @@ func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
 			effectID = t.Effect
 		}
 	}
-	if s.Session.Blocked != nil && s.Session.Blocked.Effect != "" {
+	if effectID == "" && s.Session.Blocked != nil {
 		effectID = s.Session.Blocked.Effect
 	}
 	if err := load2(ctx, k.store, &s.Turn, optional(KindTurn, turnID), &s.Approval, optional(KindApproval, approvalID)); err != nil {

@@ -172,10 +172,12 @@ func (w prover) gatesRetry(failure error) error {
 		t.Exit = string(task.ExitRetryExhausted)
 		return w.gatesFailed(effect.VerifyResult{}, failure)
 	}
+	if err := w.raise(GatesRetried, t.GateNote); err != nil {
+		return err
+	}
 	w.countRetry(t, w.Config.Retry.Delay(t.Retry.Count+1))
 	w.release(t)
-	w.Turn = nil
-	return w.raise(GatesRetried, t.GateNote)
+	return nil
 }
 
 // countRetry takes one retry from the budget and sets when the task may be claimed again.

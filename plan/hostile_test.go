@@ -30,6 +30,7 @@ func TestHostileInputIsRefusedQuickly(t *testing.T) {
 		"list":         `{"goal":[` + strings.Repeat("1,", MaxBytes/2-20) + "1]}",
 		"same name":    "{" + strings.Repeat(`"a":1,`, 190_000) + `"a":1}`,
 		"steps":        "goal: g\nsteps: [" + many(25_000, step) + "]",
+		"3001 steps":   "goal: g\nsteps: [" + many(maxSteps+1, step) + "]",
 	} {
 		if _, _, err := Decode("p", []byte(in)); err == nil {
 			t.Errorf("%s: accepted", name)

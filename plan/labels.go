@@ -22,7 +22,7 @@ type Labels struct {
 func English() Labels {
 	return Labels{
 		Title: "PRD", Plan: "Plan", Hash: "Hash", Created: "Created", Status: "Status", State: "awaiting confirmation",
-		Help: "Edit what is below, then approve: the approval is bound to exactly this text.\n" +
+		Help: "Edit what is below, then approve: the approval is bound to exactly what this document says.\n" +
 			"A step is skipped with [-] and removed by deleting it; the order of the steps is the order of the list.\n" +
 			"Text of several lines stands in a fenced block.",
 		Goals: "Context & Goals", Goal: "Goal", Constraints: "Constraints",
@@ -38,7 +38,7 @@ func English() Labels {
 func Chinese() Labels {
 	return Labels{
 		Title: "产品需求文档（PRD）", Plan: "计划", Hash: "哈希", Created: "创建时间", Status: "状态", State: "待确认",
-		Help: "可以直接修改下面的内容再批准：批准只对这份文本生效。\n" +
+		Help: "可以直接修改下面的内容再批准：批准只对本文档所述内容生效。\n" +
 			"用 [-] 跳过一个步骤，删除整段即移除该步骤；列表的顺序就是步骤的顺序。\n" +
 			"多行文本请放在围栏代码块中。",
 		Goals: "背景与目标", Goal: "目标", Constraints: "约束",

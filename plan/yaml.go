@@ -204,14 +204,10 @@ func (v *value) toYAML() *yaml.Node {
 	}
 }
 
-// textNode picks the style in which a text survives unchanged and is easy to read: quoted where a character must be escaped,
-// literal for several lines, and whatever the encoder likes for the rest.
+// textNode writes text of several lines as a block, where the encoder can, and leaves the style of the rest to it.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	switch {
-	case strings.ContainsFunc(s, func(r rune) bool { return r == '\t' || hidden(r) }):
-		n.Style = yaml.DoubleQuotedStyle
-	case strings.Contains(s, "\n"):
+	if strings.Contains(s, "\n") {
 		n.Style = yaml.LiteralStyle
 	}
 	return n

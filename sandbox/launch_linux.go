@@ -245,7 +245,7 @@ func (o *order) find() (string, error) {
 }
 
 // send writes a message. A failure means that pawl is gone, which the next receive notices.
-func send(w io.Writer, kind byte, body []byte) { _, _ = w.Write(message(kind, body)) }
+func send(w io.Writer, kind byte, body []byte) { _, _ = w.Write(frame(kind, body)) }
 
 // receive reads a message.
 func receive(r io.Reader) (byte, []byte, error) {

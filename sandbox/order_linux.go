@@ -160,8 +160,8 @@ func decodeOrder(b []byte) (order, error) {
 	return o, r.err
 }
 
-// message frames a body.
-func message(kind byte, body []byte) []byte {
+// frame makes a message of a kind and a body.
+func frame(kind byte, body []byte) []byte {
 	b := append(make([]byte, 0, 5+len(body)), kind)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
 	return append(b, body...)

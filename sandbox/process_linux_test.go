@@ -191,6 +191,7 @@ func TestNobodyIsLeft(t *testing.T) {
 
 func TestTimeoutAndCancel(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
+		t.Parallel()
 		t.Run("polite", func(t *testing.T) {
 			t.Parallel()
 			m := mark()

@@ -93,8 +93,10 @@ func (p *place) name() string { return path.Join(append(append([]string{}, p.rea
 
 // find walks to rel one component at a time. Each directory is opened by its single name from the one before it and
 // compared with what was seen under that name, so a component that is swapped meanwhile is noticed and no link is followed
-// by anything but this function. follow says whether a link at the end is followed.
+// by anything but this function. follow says whether a link at the end is followed; a slash behind the name always means
+// what the link leads to, as it does to the kernel.
 func (r *Root) find(op, rel string, follow bool) (*place, error) {
+	follow = follow || strings.HasSuffix(rel, "/")
 	todo, err := components(op, rel)
 	if err != nil {
 		return nil, err
@@ -219,8 +221,16 @@ func components(op, rel string) ([]string, error) {
 	return strings.Split(clean, "/"), nil
 }
 
-// change finds rel for a change of the entry itself or, with follow, of what it links to, and refuses protected names.
+// change finds rel for a change of the entry itself or, with follow, of what it links to. It refuses protected names, both
+// in rel, whether they exist or not, and in what rel turns out to be.
 func (r *Root) change(op, rel string, follow bool) (*place, error) {
+	parts, err := components(op, rel)
+	if err != nil {
+		return nil, err
+	}
+	if !r.internal && guarded(parts...) {
+		return nil, denied(op, "sandbox.protected", rel)
+	}
 	p, err := r.find(op, rel, follow)
 	if err != nil {
 		return nil, err

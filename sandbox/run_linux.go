@@ -242,7 +242,7 @@ func (c *child) begin(s Spec, o order) error {
 		o.procs = int64(s.MaxProcs)
 	}
 	_ = c.control.SetWriteDeadline(time.Now().Add(handshake))
-	if _, err := c.control.Write(message(msgOrder, o.encode())); err != nil {
+	if _, err := c.control.Write(frame(msgOrder, o.encode())); err != nil {
 		return err
 	}
 	kind, body, err := receive(c.in)
@@ -281,7 +281,7 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 	stop := func(why *bool) {
 		*why = true
 		if patience == nil {
-			_, _ = c.control.Write(message(msgTerminate, nil))
+			_, _ = c.control.Write(frame(msgTerminate, nil))
 			patience = time.After(grace)
 		}
 	}

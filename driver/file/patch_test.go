@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"pawl"
 	"pawl/effect"
@@ -334,14 +333,19 @@ func TestImageSurvivesJSON(t *testing.T) {
 		"all different": {strings.Repeat("x\n", 5000), strings.Repeat("y\n", 5000)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := edit{"odd\nname \"q\".txt", content{exists: true, data: []byte(pair[0]), mode: 0o600}, content{exists: true, data: []byte(pair[1]), mode: 0o600}}
-			im, err := effect.Decode[effect.FileImage](effect.Encode(e.image(nil)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := before(im, e.new)
-			if err != nil || string(got.data) != pair[0] || got.mode != 0o600 {
-				t.Fatalf("%q %o %v", got.data, got.mode, err)
+			e := edit{"f.txt", content{exists: true, data: []byte(pair[0]), mode: 0o600}, content{exists: true, data: []byte(pair[1]), mode: 0o600}}
+			for _, e.path = range []string{"f.txt", "odd\nname \"q\".txt", "日本\t"} {
+				im, err := effect.Decode[effect.FileImage](effect.Encode(e.image(nil)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := before(im, e.new)
+				if err != nil || string(got.data) != pair[0] || got.mode != 0o600 {
+					t.Fatalf("%q %o %v", got.data, got.mode, err)
+				}
+				if name == "text" && e.path == "f.txt" && im.Patch == "" {
+					t.Error("text is not kept as a patch")
+				}
 			}
 		})
 	}
@@ -356,18 +360,31 @@ func TestDamagedImage(t *testing.T) {
 	}
 }
 
+// TestSearch compares with the obvious method on every text and pattern of two symbols up to a length.
 func TestSearch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SliceOfN(rapid.IntRange(0, 1), 0, 30).Draw(t, "text")
-		pattern := rapid.SliceOfN(rapid.IntRange(0, 1), 1, 6).Draw(t, "pattern")
-		want := -1
-		for i := 0; want < 0 && i+len(pattern) <= len(text); i++ {
-			if slices.Equal(text[i:i+len(pattern)], pattern) {
-				want = i
+	words := func(most int) (out [][]int) {
+		for n := range most + 1 {
+			for bits := range 1 << n {
+				w := make([]int, n)
+				for i := range w {
+					w[i] = bits >> i & 1
+				}
+				out = append(out, w)
 			}
 		}
-		if got := search(text, pattern); got != want {
-			t.Fatalf("%d, want %d", got, want)
+		return out
+	}
+	for _, text := range words(9) {
+		for _, pattern := range words(5) {
+			want := -1
+			for i := 0; want < 0 && i+len(pattern) <= len(text); i++ {
+				if slices.Equal(text[i:i+len(pattern)], pattern) {
+					want = i
+				}
+			}
+			if got := search(text, pattern); got != want {
+				t.Fatalf("%v in %v: %d, want %d", pattern, text, got, want)
+			}
 		}
-	})
+	}
 }

@@ -53,4 +53,3 @@ func makeHostile(t *testing.T, dir string) {
 	must(os.Symlink(".", filepath.Join(dir, "loop")))
 	must(os.Symlink(outside, filepath.Join(dir, ".github")))
 }
-

@@ -130,11 +130,11 @@ func (t tail) after(rec audit.Stored) tail {
 	return t
 }
 
-// compare holds the rows against the log. Rows that have no records (settings, say) are no concern of it.
+// compare reads every row with its document and holds it against the log. Rows that have no records (settings, say) are no concern of it.
 func (c *conn) compare(ctx context.Context, tails map[audit.Subject]tail) error {
 	found := 0
 	var wrong error
-	err := each(ctx, c, &kernel.Select{HotOnly: true}, func(r kernel.Row) bool {
+	err := each(ctx, c, &kernel.Select{}, func(r kernel.Row) bool {
 		subject := audit.Subject{Kind: string(r.Kind), ID: r.ID}
 		t, ok := tails[subject]
 		if ok {

@@ -16,6 +16,4 @@ var backend = storetest.Backend{
 	},
 }
 
-func TestMain(m *testing.M) { storetest.Main(m, backend) }
-
 func TestStore(t *testing.T) { storetest.Run(t, backend) }

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/runner"
+)
+
+// drive runs the work of the session in the foreground until it ends, needs a person who is not there, or ctx ends.
+type drive struct {
+	*desk
+	run *runner.Runner
+	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
+	ask bool
+	// wanted are the outcomes of a run that are what the command was given for.
+	wanted []string
+}
+
+// newDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the workspace.
+func (d *desk) newDrive(wanted ...string) *drive {
+	if d.rep == nil {
+		d.rep = newReporter(d)
+	}
+	return &drive{desk: d, run: d.ws.Runner(d.rep.progress), ask: d.std.TTY && !d.flags.json, wanted: wanted}
+}
+
+// work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
+// printed by then.
+func (v *drive) work(ctx context.Context, runID string) error {
+	for {
+		rest, err := v.foreground(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := v.lookRun(ctx, runID)
+		if err != nil {
+			return err
+		}
+		switch rest {
+		case runner.RestApproval:
+			again, err := v.approval(ctx, s)
+			if err != nil || !again {
+				return err
+			}
+			// A revised plan is a run of its own.
+			if s, err := v.ws.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
+				runID = s.Session.Run
+			}
+		case runner.RestBlocked:
+			return v.blocked(ctx, s)
+		case runner.RestPaused:
+			v.result(resultPaused, s)
+			return nil
+		default:
+			return v.finished(ctx, s)
+		}
+	}
+}
+
+// foreground runs the runner with its live line. At an interrupt it says at once how to go on.
+func (v *drive) foreground(ctx context.Context) (runner.Rest, error) {
+	done, ticked := make(chan struct{}), make(chan struct{})
+	go func() { defer close(ticked); v.rep.tick(done) }()
+	stop := context.AfterFunc(ctx, func() {
+		if !v.flags.json {
+			v.rep.live.Line(v.style.Warn() + " " + v.text("cli.interrupted"))
+		}
+	})
+	rest, err := v.run.Run(ctx)
+	stop()
+	close(done)
+	<-ticked
+	return rest, err
+}
+
+// finished prints the summary of a run that ended, and returns an error unless it ended as the command wanted.
+func (v *drive) finished(ctx context.Context, s *kernel.Snapshot) error {
+	r := s.Run
+	if r == nil {
+		v.result(resultIdle, s)
+		return nil
+	}
+	if r.Outcome == "failed" {
+		v.result(resultFailed, s)
+		if s.Session.LastError != nil {
+			return s.Session.LastError.Err()
+		}
+		return pawl.Fail(pawl.CodeInternal, "cli.run_failed")
+	}
+	v.result(resultEnded, s)
+	if slices.Contains(v.wanted, r.Outcome) {
+		return nil
+	}
+	switch r.Outcome {
+	case "completed", "skipped":
+		return nil
+	case "declined", "revised":
+		return shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", r.Outcome)}
+	}
+	return shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", r.Outcome)}
+}
+
+// blocked explains why work stopped and the ways on.
+func (v *drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
+	v.result(resultBlocked, s)
+	b := s.Session.Blocked
+	if b == nil {
+		return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked")}
+	}
+	return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked_by", string(b.Kind)).Because(b.Error.Err())}
+}
+
+// goOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
+// told so. The command is given in either case, by give, behind the ownership.
+func (a *app) goOn(ctx context.Context, noWait bool, wanted []string, give func(*desk) error) error {
+	return a.with(ctx, writing(), func(d *desk) error { return d.goOn(ctx, noWait, wanted, give) })
+}
+
+func (d *desk) goOn(ctx context.Context, noWait bool, wanted []string, give func(*desk) error) error {
+	if noWait {
+		if err := give(d); err != nil {
+			return err
+		}
+		return d.given(ctx)
+	}
+	release, other, err := d.own()
+	if other != nil {
+		if err := give(d); err != nil {
+			return err
+		}
+		if !d.flags.json {
+			d.sayText("cli.other_goes_on", other.PID, other.Host, other.Command)
+		}
+		return d.given(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	d.warn(ctx)
+	v := d.newDrive(wanted...)
+	runID, err := d.lastRun(ctx)
+	if err != nil {
+		return err
+	}
+	if err := give(d); err != nil {
+		return err
+	}
+	if s, err := d.session(ctx); err == nil && s.Run != "" {
+		runID = s.Run
+	}
+	return v.work(ctx, runID)
+}
+
+// given prints where the session stands after a command that this process does not follow.
+func (d *desk) given(ctx context.Context) error {
+	s, err := d.ws.Kernel.Look(ctx)
+	if err != nil {
+		return err
+	}
+	if d.flags.json {
+		return d.printJSON(d.status(ctx, s))
+	}
+	d.sayText("cli.state_now", s.Session.State)
+	return nil
+}
+
+// quietly hides the difference between an error and one that a person was told of.
+func quietly(err error) error {
+	var s shown
+	if errors.As(err, &s) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+	"pawl/policy"
+)
+
+// runFlags are the flags of `pawl run`.
+type runFlags struct {
+	plan, mode, profile             string
+	yes, inPlace, unattended, noWait bool
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	c := a.command("run [REQUIREMENT]", "cli.run", `  pawl run "make the checks pass"
+  pawl run --plan rename.yaml
+  pawl run --plan rename.yaml --yes --json`, between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.runWork(c.Context(), f, strings.Join(args, " ")) }
+	c.Flags().StringVar(&f.plan, "plan", "", a.text("cli.flag.plan"))
+	c.Flags().BoolVar(&f.yes, "yes", false, a.text("cli.flag.yes_plan"))
+	c.Flags().BoolVar(&f.inPlace, "in-place", false, a.text("cli.flag.in_place"))
+	c.Flags().StringVar(&f.mode, "mode", "", a.text("cli.flag.mode"))
+	c.Flags().BoolVar(&f.unattended, "unattended", false, a.text("cli.flag.unattended"))
+	c.Flags().BoolVar(&f.noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().StringVar(&f.profile, "profile", "", a.text("cli.flag.profile"))
+	return c
+}
+
+// override puts a flag on top of the configuration.
+func override(name, value string) func(*Config) error {
+	return func(c *Config) error {
+		if value == "" {
+			return nil
+		}
+		s, _ := findSetting(name)
+		if err := s.set(c, []string{value}); err != nil {
+			return pawl.Fail(pawl.CodeUsage, "cli.flag_setting", "--"+strings.TrimPrefix(name, "run_")).Because(err)
+		}
+		return nil
+	}
+}
+
+func (a *app) runWork(ctx context.Context, f runFlags, requirement string) error {
+	if f.unattended {
+		if f.mode != "" && f.mode != string(pawl.Autonomous) {
+			return usage("cli.flags_conflict", "--unattended", "--mode "+f.mode)
+		}
+		f.mode = string(pawl.Autonomous)
+	}
+	start := &kernel.Start{Requirement: strings.TrimSpace(requirement)}
+	if f.plan != "" {
+		p, err := a.readPlan(f.plan, start)
+		if err != nil {
+			return err
+		}
+		if start.Requirement == "" {
+			start.Requirement = p.Goal
+		}
+	}
+	if start.Requirement == "" {
+		return usage("cli.run_nothing")
+	}
+	if f.yes {
+		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
+	}
+	return a.with(ctx, Open{Create: true}, func(d *desk) error {
+		return d.startRun(ctx, start, f)
+	}, override("run_mode", f.mode), override("profile", f.profile))
+}
+
+// readPlan reads a plan file into a Start. The file is checked here already, so that a mistake in it costs nothing.
+func (a *app) readPlan(name string, start *kernel.Start) (plan.Plan, error) {
+	data, err := a.readInput(name, plan.MaxBytes)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p, _, err := plan.Decode(name, data)
+	start.Given, start.Name = data, name
+	return p, err
+}
+
+// readInput reads a file that the user named; "-" is the standard input.
+func (a *app) readInput(name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		data, err := readAtMost(a.std.In, limit)
+		if err != nil {
+			return nil, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+		}
+		return data, nil
+	}
+	data, err := readFile(a.path(name), limit)
+	switch {
+	case err == nil:
+		return data, nil
+	case os.IsNotExist(err):
+		return nil, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
+	case pawl.CodeOf(err) == pawl.CodeInvalid:
+		return nil, err
+	}
+	return nil, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+}
+
+// path makes a name that the user typed absolute.
+func (a *app) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.std.Dir, name)
+}
+
+// startRun takes the requirement up and works on it.
+func (d *desk) startRun(ctx context.Context, start *kernel.Start, f runFlags) error {
+	release, err := d.mustOwn()
+	if err != nil {
+		return err
+	}
+	defer release()
+	d.warn(ctx)
+	v := d.newDrive("completed")
+	v.ask = v.ask && d.cfg.RunMode != pawl.Autonomous
+	if _, err := d.do(ctx, &kernel.Init{Place: d.ws.Place}); err != nil {
+		return err
+	}
+	start.RunMode, start.Place = d.cfg.RunMode, workPlace(d.ws.Place, f.inPlace)
+	out, err := d.do(ctx, start)
+	if err != nil {
+		return err
+	}
+	if f.noWait {
+		return d.given(ctx)
+	}
+	return v.work(ctx, id(out))
+}
+
+// workPlace says where the work happens. Without git there is no other place than the folder itself.
+func workPlace(p effect.Place, inPlace bool) effect.Place {
+	p.Tree = p.Workspace
+	p.InPlace = inPlace || !p.Git
+	return p
+}
+
+func newInitCommand(a *app) *cobra.Command {
+	return a.command("init", "cli.init", "  pawl init\n  pawl init -C ../service", exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), Open{Create: true}, func(d *desk) error {
+			out, err := d.do(c.Context(), &kernel.Init{Place: d.ws.Place})
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.printJSON(map[string]any{"workspace": d.ws.Place.Workspace, "git": d.ws.Place.Git, "session": id(out), "created": out.Changed})
+			}
+			key := "cli.init.exists"
+			if out.Changed {
+				key = "cli.init.done"
+			}
+			a.say(a.style.OK() + " " + a.text(key, d.ws.Place.Workspace))
+			if !d.ws.Place.Git {
+				a.say("  " + a.text("cli.init.no_git"))
+			}
+			a.say("  " + a.text("cli.init.next"))
+			return nil
+		})
+	})
+}
+
+func newResumeCommand(a *app) *cobra.Command {
+	var noWait bool
+	c := a.command("resume", "cli.resume", "  pawl resume", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), writing(), func(d *desk) error { return d.resume(c.Context(), noWait) })
+	}
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	return c
+}
+
+// resume goes on with whatever was left: after a pause, an interrupt or a crash.
+func (d *desk) resume(ctx context.Context, noWait bool) error {
+	s, err := d.session(ctx)
+	if err != nil {
+		return err
+	}
+	if s.State == "IDLE" && s.Effect == "" {
+		if d.flags.json {
+			return d.given(ctx)
+		}
+		d.sayText("cli.resume.nothing")
+		return nil
+	}
+	return d.goOn(ctx, noWait, []string{"completed"}, func(d *desk) error {
+		_, err := d.do(ctx, &kernel.Resume{})
+		return err
+	})
+}
+
+// display escapes text of others for one line.
+func display(s string) string { return policy.Display(s) }

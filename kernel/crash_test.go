@@ -1,0 +1,132 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+)
+
+// TestAnyCommandAtAnyTimeKeepsTheHouseInOrder lets a person say anything at any moment, lets effects fail, and kills the
+// runner between the beginning of an effect and its receipt. Whatever happens, no decision is refused for an internal
+// reason, the audit verifies, a call that is not idempotent is started at most once unless a person said so, and the
+// session can be brought back to IDLE.
+func TestAnyCommandAtAnyTimeKeepsTheHouseInOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBench(t)
+		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"), failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair")}
+		started := map[string]int{}
+		retried := false
+		answer := func(e effect.Effect) effect.Receipt { return w.answer(e) }
+		for range rapid.IntRange(5, 60).Draw(rt, "length") {
+			s := b.look()
+			switch rapid.IntRange(0, 12).Draw(rt, "move") {
+			case 0:
+				b.say(rt, person(rt, s))
+			case 1, 2:
+				if e := pendingEffect(s); e != nil && !s.Session.Paused {
+					b.do(&kernel.Begin{Effect: e.ID, Owner: "r1"})
+					if e.What() == effect.KindTool {
+						started[e.ID]++
+					}
+					b.do(&kernel.Recover{Effect: e.ID, Answer: rapid.SampledFrom([]effect.Answer{effect.DoneNo, effect.DoneUnknown}).Draw(rt, "answer")})
+					if got := b.effect(e.ID); got.State == kernel.EffectPending {
+						started[e.ID]-- // the driver said that it did not happen
+					}
+				}
+			case 3:
+				if s.Session.State == "BLOCKED" {
+					retried = true
+					b.say(rt, &kernel.Fix{Answer: kernel.AnswerRetry})
+				}
+			default:
+				if !s.Session.Paused {
+					b.act(answer)
+				}
+			}
+		}
+		for id, n := range started {
+			if n > 1 && !retried {
+				rt.Fatalf("effect %s was started %d times", id, n)
+			}
+		}
+		b.home(rt, answer)
+		b.verifyAudit()
+	})
+}
+
+func pendingEffect(s *kernel.Snapshot) *kernel.EffectDoc {
+	if e := s.Effect; e != nil && e.State == kernel.EffectPending && (s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
+		return e
+	}
+	return nil
+}
+
+func (b *bench) effect(id string) *kernel.EffectDoc {
+	b.t.Helper()
+	e, err := b.k.LookEffect(context.Background(), id)
+	if err != nil || e == nil {
+		b.t.Fatal(err)
+	}
+	return e
+}
+
+// person draws something that a person may say.
+func person(rt *rapid.T, s *kernel.Snapshot) kernel.Command {
+	hash := "00000000"
+	if s.Approval != nil {
+		hash = s.Approval.Hash
+	}
+	return rapid.SampledFrom([]kernel.Command{
+		&kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted},
+		&kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Deny{Reason: "no"}, &kernel.Revise{Feedback: "again"},
+		&kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{Reason: "stop"}, &kernel.CancelRun{}, &kernel.Fix{Note: "helped"}, &kernel.Fix{Answer: kernel.AnswerDone},
+		&kernel.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Sweep{},
+	}).Draw(rt, "said")
+}
+
+// say gives a person's command; it may be refused, but only for a reason that the person can understand.
+func (b *bench) say(rt *rapid.T, c kernel.Command) {
+	if _, err := b.try(c); err != nil {
+		var e *pawl.Error
+		if !errors.As(err, &e) || e.Code == pawl.CodeInternal || e.Code == pawl.CodeStoreDamaged || e.Code == pawl.CodeAuditBroken {
+			raw, _ := json.Marshal(b.look().Session)
+			rt.Fatalf("%T: %v in %s", c, err, raw)
+		}
+	}
+}
+
+// home brings the session back to IDLE by what a person would do.
+func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
+	for range 40 {
+		s := b.look()
+		switch {
+		case s.Session.Paused:
+			b.say(rt, &kernel.Resume{})
+		case pendingEffect(s) != nil || s.Task != nil && s.Task.State == "queued" && s.Session.State != "BLOCKED":
+			b.run(answer)
+		case s.Session.State == "IDLE":
+			return
+		case s.Session.State == "CONFIRMING":
+			b.say(rt, &kernel.Deny{Reason: "enough"})
+		case s.Session.State == "BLOCKED":
+			b.say(rt, &kernel.Rollback{})
+			b.say(rt, &kernel.Fix{Answer: kernel.AnswerDone})
+		case s.Turn != nil && s.Turn.State == "AWAITING_CONFIRMATION":
+			b.say(rt, &kernel.Deny{})
+		default:
+			b.run(answer)
+		}
+	}
+	s := b.look()
+	raw, _ := json.Marshal(s.Session)
+	task, _ := json.Marshal(s.Task)
+	rt.Fatalf("stuck: %s, effect %+v, session %s, task %s %s", s.Session.State, s.Effect, raw, s.Task.State, task)
+}

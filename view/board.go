@@ -1,0 +1,100 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"pawl/machine/board"
+)
+
+// BoardError is an entry of state.json's error log; its time may be zero where it is not known.
+type BoardError struct {
+	At     time.Time
+	Action string
+	Issue  string
+	Error  Error
+}
+
+// Batch is what state.json shows: a run, its issues and its queue (seed 004).
+type Batch struct {
+	Status  board.RunStatus
+	Phase   board.PhaseStatus
+	WorkDir string
+	Issues  []board.IssueState
+	Queue   []board.QueueItem
+	// Actions are the actions that the run has gone through: init, list, plan, execute, complete.
+	Actions          []string
+	Errors           []BoardError
+	Created, Updated time.Time
+}
+
+// StateJSON returns the content of state.json in the shape of seed 004. Counters are derived from the issues (spec.md §6.5
+// E16); board.ValidateState accepts the result.
+func StateJSON(b Batch) []byte {
+	s := board.State{
+		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{}, Queue: []board.QueueItem{},
+		CompletedActions: []string{}, Errors: []board.ErrorEntry{}, CreatedAt: stamp(b.Created), UpdatedAt: stamp(b.Updated),
+	}
+	s.CompletedActions = append(s.CompletedActions, b.Actions...)
+	s.Queue = append(s.Queue, b.Queue...)
+	for _, i := range b.Issues {
+		s.Issues[i.ID] = i
+		switch i.Status {
+		case board.IssueCompleted:
+			s.Context.CompletedCount++
+		case board.IssueFailed:
+			s.Context.FailedCount++
+		}
+	}
+	s.Context.TotalIssues = len(s.Issues)
+	for _, e := range b.Errors {
+		s.Errors = append(s.Errors, board.ErrorEntry{
+			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class), Code: string(e.Error.Code), Message: e.Error.Technical(),
+		})
+	}
+	return indented(s)
+}
+
+// BoardPoint is one entry of state-history.json: the run after one of its moves.
+type BoardPoint struct {
+	At      time.Time
+	Phase   board.PhaseStatus
+	Actions int
+	Issues  int
+}
+
+// StateHistory returns the content of state-history.json in the shape of seed 004.
+func StateHistory(points []BoardPoint) []byte {
+	type entry struct {
+		Timestamp        string            `json:"timestamp"`
+		Phase            board.PhaseStatus `json:"phase"`
+		CompletedActions int               `json:"completed_actions"`
+		IssuesCount      int               `json:"issues_count"`
+	}
+	out := []entry{}
+	for _, p := range points {
+		out = append(out, entry{stamp(p.At), p.Phase, p.Actions, p.Issues})
+	}
+	return indented(out)
+}
+
+// indented writes a value of this package's own types as the seed's tools do, with two blanks per level.
+func indented(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	// Strings, numbers, and lists and maps of them always encode.
+	_ = enc.Encode(v)
+	return b.Bytes()
+}
+
+// Technical returns the error in one line for logs and for files without a language: class, code, key and arguments.
+func (e Error) Technical() string {
+	out := string(e.Class) + "/" + string(e.Code) + " " + e.Key
+	for _, a := range e.Args {
+		out += " " + a
+	}
+	return plain(out, maxGoal)
+}
