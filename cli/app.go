@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type app struct {
 	lang  message.Lang
 	style term.Style
 	flags globals
+	in    *bufio.Reader // over std.In, once something was asked
 }
 
 // globals are the flags that every command takes.

@@ -93,11 +93,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = pawl.Fail(pawl.CodeInvalid, "cli.file_large", path, limit)
-	}
-	return data, err
+	return readAtMost(f, path, limit)
 }
 
 // decode reads a file's contents strictly: every name must be a setting, and every value of its form.
@@ -219,4 +215,13 @@ func hasSection(name string) bool {
 		}
 	}
 	return false
+}
+
+// readAtMost reads r to its end, at most limit bytes.
+func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = pawl.Fail(pawl.CodeInvalid, "cli.file_large", name, limit)
+	}
+	return data, err
 }

@@ -93,7 +93,7 @@ func (a *app) readPlan(name string, start *kernel.Start) (plan.Plan, error) {
 // readInput reads a file that the user named; "-" is the standard input.
 func (a *app) readInput(name string, limit int64) ([]byte, error) {
 	if name == "-" {
-		data, err := readAtMost(a.std.In, limit)
+		data, err := readAtMost(a.std.In, name, limit)
 		if err != nil {
 			return nil, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -175,6 +176,7 @@ func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, erro
 		w := Write{Row: r, From: r.Version}
 		w.Version++
 		w.UpdatedAt = now
+		w.KeepDoc = w.From > 0 && bytes.Equal(doc, r.Doc)
 		w.Doc = doc
 		b.Writes = append(b.Writes, w)
 	}

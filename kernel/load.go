@@ -241,7 +241,6 @@ func Decode(r Row, doc entity) error {
 			return pawl.Fail(pawl.CodeStoreDamaged, "kernel.row_unreadable", string(r.Kind), r.ID).Because(err)
 		}
 	}
-	r.Doc = nil
 	*doc.hot() = r
 	return nil
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"time"
 
 	"pawl"
@@ -284,4 +285,13 @@ type CheckpointDoc struct {
 	effect.CheckpointResult
 	Task  string       `json:"task"`
 	Place effect.Place `json:"place"`
+}
+
+// keptReasons is how many reasons of failures are kept; the loop detection looks at the last three.
+const keptReasons = 10
+
+// because adds the reason of a failure.
+func (r *RetryState) because(reason string) {
+	all := append(slices.Clip(r.Reasons), reason)
+	r.Reasons = all[max(0, len(all)-keptReasons):]
 }

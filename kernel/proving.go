@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"slices"
 	"time"
 
 	"pawl"
@@ -166,7 +165,7 @@ func failedNames(v effect.VerifyResult) string {
 func (w prover) gatesRetry(failure error) error {
 	t := w.Task
 	t.GateNote = failure.Error()
-	t.Retry.Reasons = append(slices.Clip(t.Retry.Reasons), "gate: "+t.GateNote)
+	t.Retry.because("gate: " + t.GateNote)
 	r, _ := task.Table.Next(task.Verifying, task.GateFail, "")
 	if task.Admit(r, (witness{w.work}).taskEvidence(t)) != nil {
 		t.Exit = string(task.ExitRetryExhausted)

@@ -88,7 +88,7 @@ func (w repairer) fixFailed() {
 func (w repairer) blowFuse(f effect.Failure) error {
 	t := w.Task
 	t.Exit, t.Reason = string(task.ExitRetryExhausted), f.What
-	t.Retry.Reasons = append(slices.Clip(t.Retry.Reasons), f.What+" "+f.Fingerprint)
+	t.Retry.because(f.What + " " + f.Fingerprint)
 	w.Turn.Outcome = string(turn.OutcomeFailed)
 	w.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: ErrorInfo{
 		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: "kernel.fuse", Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,

@@ -124,7 +124,7 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 		c.Token = t.Epoch
 	case task.Failed:
 		t.Exit, t.Reason = string(c.Exit), c.Reason
-		t.Retry.Reasons = append(slices.Clip(t.Retry.Reasons), c.Reason)
+		t.Retry.because(c.Reason)
 		w.dispose(t)
 	case task.Canceled:
 		if t.Cleanup == nil {

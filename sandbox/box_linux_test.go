@@ -144,7 +144,7 @@ func TestWritesOutsideAreRefused(t *testing.T) {
 		out := outside(t)
 		keep := write(t, filepath.Join(out, "keep"), "kept")
 		before, _ := os.Stat(keep)
-		s := spec(t, `cd "$1"
+		s := spec(t, `cd "$1" || exit
 for c in 'echo x >new' 'echo x >keep' 'echo x >>keep' 'rm keep' 'mv keep gone' 'mkdir d' 'ln -s keep l' 'ln keep h' \
   'chmod 777 keep' 'chown 65534 keep' 'touch -d 2001-01-01 keep' 'truncate -s 0 keep' 'mkfifo p' 'cp /bin/true .' \
   'mv "$2/mine" .' 'ln "$2/mine" h2' 'echo x >/etc/pawl-x' 'echo x >/pawl-x' 'echo x >/proc/sys/kernel/hostname' \
@@ -153,6 +153,7 @@ for c in 'echo x >new' 'echo x >keep' 'echo x >>keep' 'rm keep' 'mv keep gone' '
 done
 echo fine >"$2/made" && mkdir "$2/d" && mv "$2/mine" "$2/d/" && cat "$2/made"`)
 		s.Argv = append(s.Argv, "sh", out, s.Dir)
+		s.Readable = []string{out}
 		write(t, filepath.Join(s.Dir, "mine"), "x")
 		if got := output(t, b, s); got != "fine\n" {
 			t.Error(got)
@@ -471,6 +472,9 @@ func TestGoBuildsAndTestsInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirs := strings.Fields(string(out))
+	if err := os.MkdirAll(dirs[0], 0o755); err != nil {
+		t.Fatal(err)
+	}
 	b := box(t, Options{Mechanism: MechanismNamespaces})
 	s := spec(t, "")
 	write(t, filepath.Join(s.Dir, "go.mod"), "module sample\n\ngo 1.26\n")

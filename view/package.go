@@ -35,7 +35,7 @@ func (p Package) proposal() string {
 	list(&b, p.Plan.Constraints)
 	b.WriteString("\n### 验收标准\n\n")
 	if len(p.Checks) == 0 {
-		b.WriteString("- -\n")
+		b.WriteString("- 无\n")
 	}
 	for _, c := range p.Checks {
 		fmt.Fprintf(&b, "- %s: %s\n", line(c.Name, maxTitle), span(c.Command))
@@ -63,7 +63,7 @@ func (p Package) proposal() string {
 // list writes texts as a list, or a dash for none.
 func list(b *strings.Builder, texts []string) {
 	if len(texts) == 0 {
-		b.WriteString("- -\n")
+		b.WriteString("- 无\n")
 	}
 	for _, t := range texts {
 		b.WriteString("- " + start(t, maxCell) + "\n")

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -29,7 +30,24 @@ func openDir(dir string) (fs.FS, io.Closer, error) {
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent {
 		return New(Config{LookPath: agenttest.Tools, Open: openDir})
-	}, agenttest.Traits{Unplannable: "add a login page with OAuth"})
+	}, agenttest.Traits{Unplannable: "add a login page with OAuth", Explain: explain})
+}
+
+// explain is an error in both languages, or "" when a language lacks it.
+func explain(err error) string {
+	var e *pawl.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	if _, ok := message.Lookup(e.Key); !ok {
+		return ""
+	}
+	text, hint := message.English.Error(err)
+	zh, zhHint := message.Chinese.Error(err)
+	if text == zh || hint == zhHint {
+		return ""
+	}
+	return text + "\n" + hint
 }
 
 func TestUnderstand(t *testing.T) {

@@ -136,7 +136,7 @@ func TestGofmtBehindWalls(t *testing.T) {
 
 // TestMakeBehindWalls runs commands that try what a check must not, and one that is honest.
 func TestMakeBehindWalls(t *testing.T) {
-	v, place, found := project(t, map[string]string{"Makefile": "all:\n\t@echo built\ntest:\n\t@cat answer\n", "answer": "42\n"})
+	v, place, found := project(t, map[string]string{"Makefile": "all:\n\t@echo built\ntest:\n\t@cat answer\n", "answer": "42\n", ".pawl/secret": "x"})
 	if r, result := run(t, v, place, found.Checks); !r.OK || result.Outcomes[1].Output != "cat answer\n42" && result.Outcomes[1].Output != "42" {
 		t.Fatalf("%s %+v", r.Detail, result.Outcomes)
 	}
@@ -158,6 +158,9 @@ func TestMakeBehindWalls(t *testing.T) {
 	}
 	if r, _ := command("echo 43 > answer"); r.OK || r.Key != "verify.tree_changed" {
 		t.Errorf("a check that changes what it judges: %+v", r.Key)
+	}
+	if r, o := command(`test ! -e "$PWD/.pawl/secret"`); !r.OK {
+		t.Errorf("a check sees what is in .pawl: %+v", o)
 	}
 	if r, o := command("env"); !r.OK || strings.Contains(o.Output, "TOKEN") {
 		t.Errorf("%+v", o)

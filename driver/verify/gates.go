@@ -26,8 +26,8 @@ const (
 // uncommitted changes. Without git all are empty.
 type Status func(ctx context.Context, place effect.Place) (head, branch string, dirty []string, err error)
 
-// Gates is the driver for effect.KindGates. A check of its spec is a gate: either it carries a command, or its name is one
-// of those that pawl knows. It is safe for concurrent use on different trees.
+// Gates is the driver for effect.KindGates. A check of its spec is a gate: either it carries a command, or one is
+// configured for its name (Config.Commands), or its name is one of those that pawl knows. It is safe for concurrent use on different trees.
 type Gates struct {
 	verify *Verify
 	status Status
@@ -80,6 +80,9 @@ func (g *Gates) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 func (s *session) gates(asked []effect.Check) ([]effect.Check, error) {
 	var out []effect.Check
 	for _, c := range asked {
+		if strings.TrimSpace(c.Command) == "" {
+			c.Command = s.Commands[c.Name]
+		}
 		switch {
 		case strings.TrimSpace(c.Command) != "":
 			out = append(out, c)
@@ -118,7 +121,7 @@ func (s *session) detected() ([]effect.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Select(allChecks, found.Checks), nil
+	return found.Checks, nil
 }
 
 // minFree is the space that must be left on the workspace's file system for work to go on.

@@ -26,6 +26,7 @@ func TestGates(t *testing.T) {
 		files    map[string]string
 		dirty    []string
 		look     LookPath
+		commands map[string]string
 		statuses string
 		code     pawl.Code
 		key      string
@@ -39,6 +40,7 @@ func TestGates(t *testing.T) {
 		"smoke":                   {gates: named("doctor", "smoke=./quick"), statuses: "passed passed"},
 		"tests": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"},
 			statuses: "passed passed passed"},
+		"smoke as configured":     {gates: named("doctor", "smoke"), commands: map[string]string{"smoke": "./quick"}, statuses: "passed passed"},
 		"tests as configured": {gates: named("tests=./all"), statuses: "passed"},
 		"fail-fast":           {gates: named("bad=false", "smoke=./quick"), statuses: "failed skipped", code: pawl.CodeChecksFailed, key: "verify.failed"},
 		"a program is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"}, look: without("make"),
@@ -56,7 +58,9 @@ func TestGates(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			g := NewGates(New(b.config()), func(context.Context, effect.Place) (string, string, []string, error) {
+			c := b.config()
+			c.Commands = test.commands
+			g := NewGates(New(c), func(context.Context, effect.Place) (string, string, []string, error) {
 				return "c", "main", test.dirty, nil
 			})
 			r, v := checkReceipt(t, g.Do(t.Context(), b.effect(effect.VerifySpec{Checks: test.gates}), nil))

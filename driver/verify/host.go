@@ -62,7 +62,7 @@ var shared = []struct{ name, folder string }{
 // fixed are variables that keep tools quiet, offline and from writing into the tree that they judge.
 var fixed = map[string]string{
 	"CI": "true", "LC_ALL": "C.UTF-8", "TZ": "UTC",
-	"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off", "GOENV": "off",
+	"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off", "GOENV": "off",
 	"CARGO_NET_OFFLINE": "true", "RUSTUP_AUTO_INSTALL": "0",
 	"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_fund": "false",
 	"npm_config_update_notifier": "false", "npm_config_yes": "false", "NO_UPDATE_NOTIFIER": "1",

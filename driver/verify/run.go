@@ -26,7 +26,8 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed are required, and none may change afterwards.
+// Config is what the drivers work with. All fields but Changed and Commands are required, and none may change
+// afterwards.
 type Config struct {
 	Box  Runner
 	Host Host
@@ -35,6 +36,8 @@ type Config struct {
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed lists what differs between two snapshots, for messages. It may be nil.
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
+	// Commands are the commands of gates by name, as the project configured them ("smoke"). It may be nil.
+	Commands map[string]string
 }
 
 const (
@@ -73,7 +76,7 @@ func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Pro
 	return &session{Config: c, place: place, tools: tools, find: c.Host.find(place), perCheck: perCheck, say: say}, nil
 }
 
-// judge runs the checks between two snapshots of the tree. The error is nil unless the evidence itself could not be
+// judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could not be
 // taken; a check that fails is an outcome.
 func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail bool, one func(context.Context, effect.Check) effect.CheckOutcome) (effect.VerifyResult, error) {
 	var out effect.VerifyResult
@@ -82,7 +85,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		return out, err
 	}
 	stopped := false
-	for _, c := range checks {
+	for _, c := range s.runnable(checks) {
 		if stopped || ctx.Err() != nil {
 			out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
 			continue
@@ -105,6 +108,24 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	out.Passed = len(out.Outcomes) > 0 && !slices.ContainsFunc(out.Outcomes, func(o effect.CheckOutcome) bool { return o.Status != effect.CheckPassed })
 	out.Fingerprint = Fingerprint(s.place, out.Outcomes)
 	return out, nil
+}
+
+// runnable leaves out the static checks whose program is not installed, as long as another check remains: the linter that a
+// machine lacks must not keep all work on it from being verified. Builds and tests are never left out.
+func (s *session) runnable(checks []effect.Check) []effect.Check {
+	var out []effect.Check
+	for _, c := range checks {
+		_, found := s.lookup(c)
+		if c.Level > 0 || c.Missing == "" || found {
+			out = append(out, c)
+		} else {
+			s.say("– " + label(c) + " (" + c.Missing + "?)")
+		}
+	}
+	if len(out) == 0 {
+		return checks
+	}
+	return out
 }
 
 // treeCheck is the name of the outcome that says that the checks changed what they judged.
@@ -204,6 +225,7 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Dir:         dir,
 		Writable:    append([]string{s.place.Tree}, s.tools.Writable...),
 		Readable:    s.tools.Readable,
+		Hidden:      []string{filepath.Join(s.place.Workspace, ".pawl")}, // the tree and the caches lie deeper and stay
 		Env:         env,
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,

@@ -76,3 +76,12 @@ func lines(text string) []string {
 
 // byteCount shows a size in mebibytes.
 func byteCount(n uint64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// commandName is the first line of a command, cut to a length that fits a table.
+func commandName(command string) string {
+	line, _, _ := strings.Cut(command, "\n")
+	if r := []rune(line); len(r) > 60 {
+		line = string(r[:59]) + "…"
+	}
+	return strings.TrimSpace(line)
+}

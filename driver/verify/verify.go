@@ -19,7 +19,8 @@ type Verify struct {
 // New returns the driver.
 func New(c Config) *Verify { return &Verify{config: c} }
 
-// Do runs the checks in their order. The receipt carries a VerifyResult whether they passed or not, as soon as there is
+// Do runs the checks in their order. Static checks whose program is not installed are left out while another check
+// remains. The receipt carries a VerifyResult whether they passed or not, as soon as there is
 // any evidence; it is OK only when every check passed and the tree is the same as before. Otherwise its code says what
 // went wrong: CodeEnvironment when the machine is at fault, CodeChecksFailed when the work is, CodeInvalid when there was
 // nothing to run although the verification is required, CodeCanceled and CodeTimeout when the context ended. Changed

@@ -243,7 +243,7 @@ func TestVerifyRefusesToJudgeAMovingTree(t *testing.T) {
 func TestVerifyMissingProgram(t *testing.T) {
 	b := newBench(t, nil)
 	b.look = without("npm")
-	c := []effect.Check{{Name: "npm test", Command: "npm test", Missing: "npm"}, {Name: "unit", Command: "vendor/bin/phpunit", Missing: "vendor/bin/phpunit"}}
+	c := []effect.Check{{Name: "npm test", Command: "npm test", Level: 2, Missing: "npm"}, {Name: "unit", Level: 2, Command: "vendor/bin/phpunit", Missing: "vendor/bin/phpunit"}}
 	r, v := b.verify(t, effect.VerifySpec{Checks: c, Required: true})
 	if r.Code != pawl.CodeEnvironment || r.Key != "verify.missing_program" || r.Args[0] != "npm" || statuses(v) != "error! error!" || slices.Contains(b.box.ran, "npm test") {
 		t.Errorf("%+v %s %q", r, statuses(v), b.box.ran)
@@ -251,6 +251,22 @@ func TestVerifyMissingProgram(t *testing.T) {
 	b.look = everything // installed since the plan was made
 	if r, v := b.verify(t, effect.VerifySpec{Checks: c[:1]}); !r.OK || v.Outcomes[0].Missing != "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestVerifyLeavesOutAMissingLinter(t *testing.T) {
+	b := newBench(t, nil)
+	b.look = without("ruff")
+	lint := effect.Check{Name: "ruff", Command: "ruff check .", Kind: kindLint, Missing: "ruff"}
+	if r, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); !r.OK || statuses(v) != "passed" {
+		t.Errorf("%+v %s", r, statuses(v))
+	}
+	if r, v := b.verify(t, effect.VerifySpec{Checks: []effect.Check{lint}}); r.OK || statuses(v) != "error!" {
+		t.Errorf("nothing else judges: %+v %s", r, statuses(v))
+	}
+	b.look = everything
+	if _, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); statuses(v) != "passed passed" {
+		t.Errorf("installed meanwhile: %s", statuses(v))
 	}
 }
 

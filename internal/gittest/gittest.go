@@ -19,8 +19,11 @@ type Repo struct {
 }
 
 // Isolate runs the tests of a package with a home of their own, so that the configuration of whoever runs them plays no part,
-// and returns the exit status for TestMain.
-func Isolate(m *testing.M) int {
+// and returns the exit status for TestMain. In the child that KillAt starts it plays a scene instead.
+func Isolate(m *testing.M, scenes map[string]Scene) int {
+	if name := os.Getenv(sceneVariable); name != "" {
+		return play(scenes[name])
+	}
 	home, err := os.MkdirTemp("", "home-*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	os.Exit(gittest.Isolate(m))
+	os.Exit(gittest.Isolate(m, nil))
 }
 
 func open(t testing.TB, r *gittest.Repo, tree string, isGit bool) *git.Repo {

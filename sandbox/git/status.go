@@ -27,7 +27,7 @@ type Status struct {
 // operations maps the files that mark an unfinished operation to its name, in the order in which they are looked for.
 var operations = [][2]string{
 	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
-	{"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"sequencer", "sequencer"},
+	{"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"sequencer", "cherry-pick"},
 }
 
 // Operation names the git operation that is unfinished in the workspace, "" when there is none.

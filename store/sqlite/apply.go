@@ -19,7 +19,7 @@ const maxBytes = 256 << 20
 // statements are those of the writing connection.
 type statements struct {
 	begin, commit, rollback                  *stmt
-	head, setHead                            *stmt
+	version, head, setHead                   *stmt
 	find, label                              *stmt
 	insert, update, updateState, updateWhole *stmt
 	putDoc, dropDoc                          *stmt
@@ -36,6 +36,7 @@ func (st *statements) prepare(c *conn) error {
 		{&st.begin, "BEGIN IMMEDIATE"},
 		{&st.commit, "COMMIT"},
 		{&st.rollback, "ROLLBACK"},
+		{&st.version, "PRAGMA data_version"},
 		{&st.head, "SELECT size, root, frontier FROM head"},
 		{&st.setHead, "UPDATE head SET size=?, root=?, frontier=?"},
 		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum
@@ -77,16 +78,23 @@ type plan struct {
 type step struct {
 	records int64 // records of the batch about this row
 	last    int64 // index in the batch of the newest of them, or -1
-	pos     int64
-	audited int64 // stored number of audit records
-	back    driver.Value
-	docSum  driver.Value
-	state   string
-	rank    int64
-	same    bool // label, parent and creation are as stored
-	label   string
-	parent  string
+	old     stored
 }
+
+// stored is what the writer needs to know of a row as it is, to judge a write and to carry it out.
+type stored struct {
+	pos                 int64
+	version             int64
+	kind, label, parent string
+	state               string
+	rank                int64
+	audited             int64        // number of audit records
+	newest              driver.Value // place in the log of the newest of them
+	docSum, created     driver.Value
+}
+
+// maxKnown bounds the rows that the writer remembers between transactions.
+const maxKnown = 1 << 15
 
 func invalid(key string, args ...any) error {
 	return pawl.Fail(pawl.CodeInvalid, key, args...).In("store.commit")
@@ -187,11 +195,15 @@ type tx struct {
 	dirty  bool
 	keyed  bool
 	sums   summer
+	// known are rows as this connection wrote or found them last. It holds as long as no other connection writes, which
+	// the database's data version tells.
+	known   map[string]stored
+	version int64
 }
 
 type tallyKey struct{ parent, kind, state string }
 
-// open reads the head of the log as it is in this transaction; another process may have moved it.
+// open finds out whether another process has written since the last transaction, and if so, what it left.
 func (t *tx) open(st *statements) error {
 	t.st, t.dirty, t.keyed = st, false, false
 	t.leaves = t.leaves[:0]
@@ -199,17 +211,26 @@ func (t *tx) open(st *statements) error {
 		t.counts = map[tallyKey]int64{}
 	}
 	clear(t.counts)
-	h := st.head
-	ok, err := h.one()
-	if err != nil {
+	if _, err := st.version.one(); err != nil {
 		return err
 	}
-	if ok && t.head.Size == h.int(0) && string(t.head.Root[:]) == string(h.bytes(1)) && t.head.Size > 0 {
-		return nil
+	if version := st.version.int(0); t.known == nil || version != t.version || len(t.known) > maxKnown {
+		t.forget()
+		t.version = version
+		ok, err := st.head.one()
+		if err != nil {
+			return err
+		}
+		if t.head, err = readHead(st.head, ok); err != nil {
+			t.known = nil
+			return err
+		}
 	}
-	t.head, err = readHead(h, ok)
-	return err
+	return nil
 }
+
+// forget drops what was remembered; after a rollback it is not what the database holds.
+func (t *tx) forget() { t.known = map[string]stored{} }
 
 // readHead reads the columns size, root and frontier.
 func readHead(s *stmt, ok bool) (audit.Head, error) {
@@ -273,33 +294,36 @@ func (t *tx) replay(b *kernel.Batch, now time.Time) (kernel.Committed, bool, err
 	return kernel.Committed{Replayed: true, Result: s.bytes(1), First: s.int(2), Size: s.int(3)}, true, nil
 }
 
-// fits compares a write with the stored row and keeps in the step what writing it needs to know.
-func (t *tx) fits(w *kernel.Write, s *step) error {
+// find returns the row with an ID as it is stored.
+func (t *tx) find(id string) (stored, bool, error) {
+	if old, ok := t.known[id]; ok {
+		return old, true, nil
+	}
 	f := t.st.find
-	found, err := f.one(w.ID)
-	if err != nil {
+	if found, err := f.one(id); err != nil || !found {
+		return stored{}, false, err
+	}
+	return stored{pos: f.int(0), version: f.int(1), state: f.text(2), rank: f.int(3), audited: f.int(4), newest: f.dest[5],
+		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10]}, true, nil
+}
+
+// fits compares a write with the stored row and keeps that in the step.
+func (t *tx) fits(w *kernel.Write, s *step) error {
+	old, found, err := t.find(w.ID)
+	switch {
+	case err != nil:
 		return err
+	case !found && w.From != 0:
+		return conflict("store.gone", string(w.Kind), w.ID)
+	case found && w.From == 0:
+		return conflict("store.exists", string(w.Kind), w.ID)
+	case old.version != w.From || found && old.kind != string(w.Kind):
+		return conflict("store.stale", string(w.Kind), w.ID, w.From, old.version)
+	case w.AuditSeq != old.audited+s.records:
+		return conflict("store.chain", string(w.Kind), w.ID, old.audited, w.AuditSeq)
 	}
-	if !found {
-		if w.From != 0 {
-			return conflict("store.gone", string(w.Kind), w.ID)
-		}
-		s.audited, s.back, s.docSum, s.same, s.label = 0, nil, nil, false, ""
-	} else {
-		if w.From == 0 {
-			return conflict("store.exists", string(w.Kind), w.ID)
-		}
-		if f.int(1) != w.From || f.text(6) != string(w.Kind) {
-			return conflict("store.stale", string(w.Kind), w.ID, w.From, f.int(1))
-		}
-		s.pos, s.state, s.rank, s.audited, s.back = f.int(0), f.text(2), f.int(3), f.int(4), f.dest[5]
-		s.label, s.parent, s.docSum = f.text(7), f.text(8), f.dest[10]
-		s.same = s.label == w.Label && s.parent == w.Parent && f.dest[9] == instant(w.CreatedAt)
-	}
-	if w.AuditSeq != s.audited+s.records {
-		return conflict("store.chain", string(w.Kind), w.ID, s.audited, w.AuditSeq)
-	}
-	if w.Label == "" || w.Label == s.label {
+	s.old = old
+	if w.Label == "" || w.Label == old.label {
 		return nil
 	}
 	taken, err := t.st.label.one(string(w.Kind), w.Label)
@@ -314,51 +338,61 @@ func (t *tx) fits(w *kernel.Write, s *step) error {
 
 // write inserts or replaces one row. first is the place in the log of the batch's first record.
 func (t *tx) write(w *kernel.Write, s *step, first int64) error {
-	at := s.back
+	old := s.old
+	now := stored{pos: old.pos, version: w.Version, kind: string(w.Kind), label: w.Label, parent: w.Parent, state: w.State,
+		rank: w.Rank, audited: w.AuditSeq, newest: old.newest, created: instant(w.CreatedAt)}
 	if s.last >= 0 {
-		at = first + s.last
+		now.newest = first + s.last
 	}
-	var err error
-	docSum := driver.Value(nil)
 	switch {
 	case w.KeepDoc:
-		docSum = s.docSum
+		now.docSum = old.docSum
 	case len(w.Doc) > 0:
-		docSum = sumOf(w.Doc)
+		now.docSum = sumOf(w.Doc)
 	}
-	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row, docSum)
+	if err := t.put(w, &old, &now); err != nil {
+		return err
+	}
+	t.dirty = true
+	t.known[w.ID] = now
+	s.old.pos = now.pos
+	if w.From == 0 || old.state != now.state || old.parent != now.parent {
+		if w.From != 0 {
+			t.tally(old.parent, old.kind, old.state, -1)
+		}
+		t.tally(now.parent, now.kind, now.state, 1)
+	}
+	var err error
+	switch {
+	case w.KeepDoc:
+	case len(w.Doc) > 0:
+		_, err = t.st.putDoc.exec(now.pos, w.Doc)
+	case old.docSum != nil:
+		_, err = t.st.dropDoc.exec(now.pos)
+	}
+	return err
+}
+
+// put runs the statement that writes the row, the narrowest that does: fewer columns mean fewer indexes to touch.
+func (t *tx) put(w *kernel.Write, old, now *stored) error {
+	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row, now.docSum)
+	var err error
 	switch {
 	case w.From == 0:
 		var res driver.Result
-		res, err = t.st.insert.exec(string(w.Kind), w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
-			due, w.Rank, w.AuditSeq, hash, at, instant(w.CreatedAt), updated, docSum, sum)
+		res, err = t.st.insert.exec(now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
+			due, w.Rank, w.AuditSeq, hash, now.newest, now.created, updated, now.docSum, sum)
 		if err == nil {
-			s.pos, err = res.LastInsertId()
+			now.pos, err = res.LastInsertId()
 		}
-		t.tally(w.Parent, string(w.Kind), w.State, 1)
-	case !s.same:
-		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, w.State, w.Rank,
-			orNull(w.Label), orNull(w.Parent), instant(w.CreatedAt), s.pos)
-	case s.state != w.State || s.rank != w.Rank:
-		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, w.State, w.Rank, s.pos)
+	case old.label != now.label || old.parent != now.parent || old.created != now.created:
+		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum,
+			w.State, w.Rank, orNull(w.Label), orNull(w.Parent), now.created, now.pos)
+	case old.state != now.state || old.rank != now.rank:
+		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum,
+			w.State, w.Rank, now.pos)
 	default:
-		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, at, updated, docSum, sum, s.pos)
-	}
-	if err != nil {
-		return err
-	}
-	if w.From != 0 && (s.state != w.State || s.parent != w.Parent) {
-		t.tally(s.parent, string(w.Kind), s.state, -1)
-		t.tally(w.Parent, string(w.Kind), w.State, 1)
-	}
-	t.dirty = true
-	if w.KeepDoc {
-		return nil
-	}
-	if len(w.Doc) > 0 {
-		_, err = t.st.putDoc.exec(s.pos, w.Doc)
-	} else if w.From != 0 {
-		_, err = t.st.dropDoc.exec(s.pos)
+		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum, now.pos)
 	}
 	return err
 }
@@ -369,10 +403,10 @@ func (t *tx) records(b *kernel.Batch, p *plan) error {
 		rec := &b.Records[i]
 		s := &p.writes[p.about(b, rec.Subject)]
 		at := t.head.Size + int64(len(t.leaves))
-		if _, err := t.st.record.exec(at, s.pos, rec.Seq, s.back, rec.Hash[:], rec.Bytes); err != nil {
+		if _, err := t.st.record.exec(at, s.old.pos, rec.Seq, s.old.newest, rec.Hash[:], rec.Bytes); err != nil {
 			return err
 		}
-		s.back = at
+		s.old.newest = at
 		t.leaves = append(t.leaves, rec.Hash)
 		t.dirty = true
 	}

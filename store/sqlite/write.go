@@ -307,6 +307,10 @@ func (w *writer) afterCommit(err error) error {
 
 // rollback ends the transaction without writing and passes the reason on.
 func (w *writer) rollback(reason error) error {
+	if reason != nil {
+		w.tx.forget()
+		w.tx.version = -1
+	}
 	if _, err := w.st.rollback.exec(); err != nil && reason == nil {
 		return err
 	}

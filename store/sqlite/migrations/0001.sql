@@ -17,8 +17,8 @@ CREATE TABLE entity (
 	audit_at   INTEGER,              -- place in the log of the newest record about this row
 	created    INTEGER,
 	updated    INTEGER,
-	doc_sum    INTEGER,              -- CRC-32C of the document
-	sum        INTEGER NOT NULL      -- CRC-32C of the row: SQLite itself does not notice a bit that flips inside a value
+	doc_sum    INTEGER,              -- CRC-32 (IEEE) of the document
+	sum        INTEGER NOT NULL      -- CRC-32 (IEEE) of the row: SQLite itself does not notice a bit that flips inside a value
 ) STRICT;
 CREATE UNIQUE INDEX entity_id ON entity (id);
 CREATE UNIQUE INDEX entity_label ON entity (kind, label) WHERE label IS NOT NULL;

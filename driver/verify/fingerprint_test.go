@@ -4,47 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"pawl/effect"
-	"pawl/plan"
 )
-
-func TestSelect(t *testing.T) {
-	detected := []effect.Check{
-		{Name: "fmt", Command: "fmt", Level: 0}, {Name: "lint", Command: "lint", Level: 0, Missing: "linter"},
-		{Name: "build", Command: "build", Level: 1}, {Name: "test", Command: "go test ./...", Level: 2, Missing: "go"},
-	}
-	for name, test := range map[string]struct {
-		policy plan.VerificationPolicy
-		from   []effect.Check
-		want   string
-	}{
-		"none":                {plan.VerificationPolicy{Mode: plan.VerifyNone, Commands: []string{"x"}}, detected, ""},
-		"lint":                {plan.VerificationPolicy{Mode: plan.VerifyLint}, detected, "fmt"},
-		"lint, none at hand":  {plan.VerificationPolicy{Mode: plan.VerifyLint}, detected[1:2], "lint"},
-		"build":               {plan.VerificationPolicy{Mode: plan.VerifyBuild}, detected, "fmt build"},
-		"test":                {plan.VerificationPolicy{Mode: plan.VerifyTest}, detected, "fmt build test"},
-		"unknown is all":      {plan.VerificationPolicy{Mode: "TEST"}, detected, "fmt build test"},
-		"test and a command":  {plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{" go test ./... ", "./x"}}, detected, "fmt build test ./x"},
-		"custom":              {plan.VerificationPolicy{Mode: plan.VerifyCustom, Commands: []string{"a", "b"}}, detected, "a b"},
-		"custom blank":        {plan.VerificationPolicy{Mode: plan.VerifyCustom, Commands: []string{" "}}, detected, "custom_1"},
-		"custom with nothing": {plan.VerificationPolicy{Mode: plan.VerifyCustom}, detected, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, c := range Select(test.policy, test.from) {
-				got = append(got, strings.ReplaceAll(c.Name, " ", "_"))
-			}
-			if d := cmp.Diff(test.want, strings.Join(got, " ")); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-	if len(detected) != 4 || detected[1].Missing != "linter" {
-		t.Error("the detected checks were changed")
-	}
-}
 
 func TestFingerprint(t *testing.T) {
 	here := effect.Place{Tree: "/w/.pawl/trees/1", Workspace: "/w"}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/plan"
+	"pawl/view"
+)
+
+// approval puts the open question before a person. Again says that the work goes on.
+func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	if s.Approval == nil {
+		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
+	}
+	p := s.Plan()
+	if v.flags.json {
+		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": p.Approval, "plan": p}); err != nil {
+			return false, err
+		}
+	}
+	if !v.ask {
+		v.tellHow(s, p)
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
+	}
+	cut := v.show(s, p, false)
+	for {
+		answer, err := v.question(ctx, s, cut)
+		if err != nil {
+			return false, err
+		}
+		switch answer {
+		case "y", "yes", "是":
+			if cut {
+				cut = v.show(s, p, true)
+				continue
+			}
+			_, err = v.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+			return err == nil, err
+		case "v", "view":
+			cut = v.show(s, p, true)
+		case "n", "no", "否":
+			_, err = v.do(ctx, &kernel.Deny{})
+			return err == nil, err
+		case "r", "revise":
+			if s.Approval.About == "plan" {
+				return v.askRevise(ctx)
+			}
+		case "e", "edit":
+			if s.Approval.About != "plan" {
+				continue
+			}
+			if err := v.editPlan(ctx, s); err != nil {
+				v.report(err)
+				continue
+			}
+			// The edited plan is another question, which the next round asks.
+			return true, nil
+		}
+	}
+}
+
+// show prints what is asked about and reports whether something was left out.
+func (a *app) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+	if s.Approval.About == "action" {
+		p = repairOf(p)
+		a.say("\n" + a.text("cli.ask.repair", s.Approval.Detail))
+	}
+	sheet := a.proposal(p, full)
+	for _, l := range sheet.lines {
+		a.say(l)
+	}
+	return sheet.cut
+}
+
+// repairOf keeps of a plan the steps of its repairs that are still to be done.
+func repairOf(p view.Plan) view.Plan {
+	var steps []view.PlanStep
+	for _, s := range p.Steps {
+		if s.Repair > 0 && !s.Status.Closed() {
+			steps = append(steps, s)
+		}
+	}
+	p.Steps = steps
+	if p.Approval != nil {
+		p.Hash = p.Approval.Hash
+	}
+	return p
+}
+
+// question asks until something was answered; an end of the input leaves the question open.
+func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
+	key := "cli.ask.plan"
+	switch {
+	case s.Approval.About == "action":
+		key = "cli.ask.action"
+	case cut:
+		key = "cli.ask.plan_cut"
+	}
+	line, err := v.prompt(ctx, v.text(key, short(s.Approval.Hash))+" ")
+	if errors.Is(err, io.EOF) {
+		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))
+	}
+	return strings.ToLower(line), err
+}
+
+func (v *drive) askRevise(ctx context.Context) (bool, error) {
+	note, err := v.prompt(ctx, v.text("cli.ask.revise")+" ")
+	if err != nil {
+		return false, err
+	}
+	_, err = v.do(ctx, &kernel.Revise{Feedback: note})
+	return err == nil, err
+}
+
+// tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
+func (v *drive) tellHow(s *kernel.Snapshot, p view.Plan) {
+	if v.flags.json {
+		return
+	}
+	if v.show(s, p, false) {
+		v.say(v.style.Yellow(v.text("cli.ask.see_all")))
+	}
+	v.say(v.text("cli.ask.how"))
+	v.say("  pawl approve " + short(s.Approval.Hash))
+	v.say("  pawl deny")
+	if s.Approval.About == "plan" {
+		v.say("  pawl revise -m \"" + v.text("cli.ask.what_differs") + "\"")
+	}
+}
+
+// prompt writes a question and reads one line. It ends with ctx's error when ctx ends.
+func (a *app) prompt(ctx context.Context, question string) (string, error) {
+	if _, err := io.WriteString(a.std.Out, question); err != nil {
+		return "", err
+	}
+	if a.in == nil {
+		a.in = bufio.NewReader(a.std.In)
+	}
+	type answer struct {
+		line string
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		line, err := a.in.ReadString('\n')
+		if err != nil && line != "" {
+			err = nil
+		}
+		got <- answer{strings.TrimSpace(line), err}
+	}()
+	select {
+	case <-ctx.Done():
+		a.say("")
+		return "", ctx.Err()
+	case r := <-got:
+		return r.line, r.err
+	}
+}
+
+// confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
+// approval_needed, naming the flag that answers it.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	if !a.std.TTY || a.flags.json {
+		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
+	}
+	line, err := a.prompt(ctx, question+" ")
+	if err != nil {
+		return false, err
+	}
+	line = strings.ToLower(line)
+	return line == "y" || line == "yes" || line == "是", nil
+}
+
+// editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
+// cannot be used.
+func (d *desk) editPlan(ctx context.Context, s *kernel.Snapshot) error {
+	f, err := os.CreateTemp("", "pawl-plan-*.md")
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
+	}
+	name := f.Name()
+	_, err = f.WriteString(plan.RenderPRD(s.Solution.Plan, d.labels()))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
+	}
+	if err := d.host.Edit(ctx, name); err != nil {
+		_ = os.Remove(name)
+		return err
+	}
+	text, err := readFile(name, plan.MaxBytes)
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+	}
+	if err := d.replacePlan(ctx, s, string(text)); err != nil {
+		if !d.flags.json {
+			d.sayText("cli.plan.edit_kept", name)
+		}
+		return err
+	}
+	_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
+	return nil
+}
+
+// replacePlan reads an edited document and gives the plan that it says.
+func (d *desk) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
+	base := s.Solution.Plan
+	edited, changes, err := plan.ParsePRD(text, base)
+	if err != nil {
+		return err
+	}
+	out, err := d.do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	if err != nil {
+		return err
+	}
+	if d.flags.json {
+		return nil
+	}
+	if len(changes) == 0 {
+		d.sayText("cli.plan.unchanged")
+		return nil
+	}
+	for _, c := range changes {
+		d.say("  " + d.style.Dot() + " " + d.text(c.Key, c.Args...))
+	}
+	d.sayText("cli.plan.edited", short(id(out)))
+	return nil
+}
+
+// labels are the words of a plan's document in the language of the call.
+func (a *app) labels() plan.Labels {
+	if a.choose("en", "zh") == "zh" {
+		return plan.Chinese()
+	}
+	return plan.English()
+}

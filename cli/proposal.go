@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"pawl"
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/policy"
+	"pawl/view"
+)
+
+// shortValue is the number of lines of one argument that a proposal shows unless all of it is asked for.
+const shortValue = 20
+
+// sheet collects the lines of a document for a person. Cut says that something was left out, which a person must have seen
+// before approving (security: what is approved is what was shown).
+type sheet struct {
+	*app
+	full  bool
+	cut   bool
+	lines []string
+}
+
+func (s *sheet) add(line string) { s.lines = append(s.lines, line) }
+
+// wrapped adds text that is wrapped to the width behind an indent.
+func (s *sheet) wrapped(indent int, text string) {
+	for _, l := range term.Wrap(text, s.std.Width-indent) {
+		s.add(strings.Repeat(" ", indent) + l)
+	}
+}
+
+// proposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
+// hash.
+func (a *app) proposal(p view.Plan, full bool) *sheet {
+	s := &sheet{app: a, full: full}
+	s.add("")
+	head := a.text("cli.plan.head", short(p.Hash))
+	if p.Agent != "" {
+		head += " " + a.style.Middle() + " " + a.text("cli.plan.by", p.Agent)
+	}
+	s.add(a.style.Bold(head) + " " + a.style.Middle() + " " + a.riskText(p.Risk))
+	s.add("")
+	s.value(2, p.Goal)
+	for _, c := range p.Constraints {
+		s.wrapped(4, "- "+display(c))
+	}
+	for i, step := range p.Steps {
+		s.step(i, step)
+	}
+	s.add("")
+	s.facts(p)
+	s.add("")
+	return s
+}
+
+func short(hash string) string { return hash[:min(12, len(hash))] }
+
+func (a *app) riskText(r pawl.Risk) string {
+	text := a.text("cli.plan.risk", string(r))
+	switch {
+	case r == pawl.RiskLow:
+		return a.style.Green(text)
+	case r == pawl.RiskMedium:
+		return a.style.Yellow(text)
+	}
+	return a.style.Red(text)
+}
+
+func (s *sheet) step(i int, step view.PlanStep) {
+	s.add("")
+	s.add(fmt.Sprintf("  %s %s", s.style.Bold(fmt.Sprintf("%d.", i+1)), display(step.Title)) + s.style.Dim("  "+display(step.ID)))
+	if step.Status != "" && step.Status != "pending" {
+		s.add("     " + s.style.Dim(string(step.Status)))
+	}
+	if step.Intent != "" && step.Intent != step.Title {
+		s.wrapped(5, display(step.Intent))
+	}
+	if len(step.DependsOn) > 0 {
+		s.add("     " + s.style.Dim(s.text("cli.plan.depends", strings.Join(step.DependsOn, ", "))))
+	}
+	for _, c := range step.Calls {
+		s.call(c)
+	}
+}
+
+// call adds one call with its verdict and its arguments.
+func (s *sheet) call(c view.PlanCall) {
+	s.add("     " + s.style.Arrow() + " " + s.style.Bold(display(c.Tool)) + "  " + s.verdict(c.Verdict))
+	if c.Why != "" {
+		s.wrapped(7, s.text("cli.plan.why", c.Why))
+	}
+	for _, m := range members(c.Args) {
+		s.member(7, m.name, m.raw)
+	}
+}
+
+// verdict says what the policy says: nothing is asked, or what is and why.
+func (s *sheet) verdict(v *policy.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	var reasons []string
+	for _, r := range v.Reasons {
+		if r.Code != policy.CodeAllowed {
+			args := make([]any, len(r.Args))
+			for i, x := range r.Args {
+				args[i] = x
+			}
+			reasons = append(reasons, s.text(r.Key, args...))
+		}
+	}
+	text := strings.Join(reasons, "; ")
+	switch v.Decision {
+	case policy.Allow:
+		return s.style.Green(s.text("cli.plan.allowed"))
+	case policy.Ask:
+		return s.style.Yellow(s.text("cli.plan.asks", text))
+	}
+	return s.style.Red(s.text("cli.plan.denied", text))
+}
+
+type member struct {
+	name string
+	raw  json.RawMessage
+}
+
+// members lists the members of a JSON object in their order. What is no object is one member without a name.
+func members(raw json.RawMessage) []member {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return []member{{"", raw}}
+	}
+	var out []member
+	for dec.More() {
+		t, err := dec.Token()
+		name, _ := t.(string)
+		var v json.RawMessage
+		if err != nil || dec.Decode(&v) != nil {
+			return []member{{"", raw}}
+		}
+		out = append(out, member{name, v})
+	}
+	return out
+}
+
+// member adds one argument. Text is shown as it is, everything else as JSON.
+func (s *sheet) member(indent int, name string, raw json.RawMessage) {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.std.Width {
+		s.add(strings.Repeat(" ", indent) + s.style.Dim(display(name)+":") + " " + visible(text))
+		s.flag(indent, text)
+		return
+	}
+	s.add(strings.Repeat(" ", indent) + s.style.Dim(display(name)+":"))
+	s.value(indent+2, text)
+}
+
+// value adds text of any length, line by line and wrapped, and leaves out what is too much at once.
+func (s *sheet) value(indent int, text string) {
+	var all []string
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		all = append(all, term.Wrap(visible(l), s.std.Width-indent)...)
+	}
+	left := 0
+	if !s.full && len(all) > shortValue {
+		left = len(all) - shortValue
+		all = all[:shortValue]
+		s.cut = true
+	}
+	for _, l := range all {
+		s.add(strings.Repeat(" ", indent) + l)
+	}
+	if left > 0 {
+		s.add(strings.Repeat(" ", indent) + s.style.Yellow(s.text("cli.plan.left_out", left)))
+	}
+	s.flag(indent, text)
+}
+
+// flag warns of characters that are not seen; they are shown as escapes.
+func (s *sheet) flag(indent int, text string) {
+	for l := range strings.SplitSeq(text, "\n") {
+		plain := strings.ReplaceAll(l, "\t", "")
+		if display(plain) != plain {
+			s.add(strings.Repeat(" ", indent) + s.style.Red("! "+s.text("cli.plan.hidden")))
+			return
+		}
+	}
+}
+
+// visible escapes a line, keeps tabs as blanks, and names runs of blanks that would push something out of sight.
+func visible(line string) string {
+	line = display(strings.ReplaceAll(line, "\t", "    "))
+	const run = 40
+	at := strings.Index(line, strings.Repeat(" ", run))
+	if at < 0 {
+		return line
+	}
+	n := len(line) - at - len(strings.TrimLeft(line[at:], " "))
+	return line[:at] + fmt.Sprintf("<%d x space>", n) + visible(line[at+n:])
+}
+
+// facts adds what the plan comes to: checks, files, gates and hash.
+func (s *sheet) facts(p view.Plan) {
+	var t term.Table
+	for i, c := range p.Checks {
+		name := ""
+		if i == 0 {
+			name = s.text("cli.plan.checks")
+		}
+		command := display(c.Name)
+		if c.Command != "" && c.Command != c.Name {
+			command += ": " + visible(c.Command)
+		}
+		t.Row("  "+name, command)
+	}
+	if len(p.Checks) == 0 {
+		t.Row("  "+s.text("cli.plan.checks"), s.text("cli.plan.no_checks"))
+	}
+	if len(p.Gates) > 0 {
+		t.Row("  "+s.text("cli.plan.gates"), display(strings.Join(p.Gates, ", ")))
+	}
+	if files := touched(p); len(files) > 0 {
+		t.Row("  "+s.text("cli.plan.files"), display(strings.Join(files, ", ")))
+	}
+	t.Row("  "+s.text("cli.plan.hash"), p.Hash)
+	for _, l := range t.Lines(s.std.Width) {
+		s.add(l)
+	}
+	for _, v := range p.Commands {
+		if v.Decision != policy.Allow {
+			s.add("  " + s.verdict(&v))
+		}
+	}
+}
+
+// touched lists the files that the calls of a plan name for writing or deleting.
+func touched(p view.Plan) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, step := range p.Steps {
+		for _, c := range step.Calls {
+			if c.Verdict == nil {
+				continue
+			}
+			for _, path := range c.Verdict.Paths {
+				if path.Op != policy.OpRead && !seen[path.Rel] {
+					seen[path.Rel] = true
+					out = append(out, path.Rel)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fileLines renders the statistics of changed files.
+func (a *app) fileLines(files []effect.FileStat, indent string) []string {
+	var t term.Table
+	for _, f := range files {
+		mark := f.Status
+		paint := a.style.Yellow
+		switch f.Status {
+		case "A":
+			paint = a.style.Green
+		case "D":
+			paint = a.style.Red
+		}
+		t.Painted(func(s string) string { return indent + paint(strings.TrimPrefix(s, indent)) }, indent+mark,
+			fmt.Sprintf("+%d", f.Added), fmt.Sprintf("-%d", f.Removed), display(f.Path))
+	}
+	return t.Lines(0)
+}

@@ -1,0 +1,206 @@
+package land_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"pawl/driver/land"
+	"pawl/effect"
+	"pawl/internal/gittest"
+)
+
+const specFile = "/.pawl/test-tree"
+
+func inScene(ctx context.Context, e effect.Effect, d interface {
+	Do(context.Context, effect.Effect, effect.Progress) effect.Receipt
+}) error {
+	return d.Do(ctx, e, nil).Err()
+}
+
+// sceneEffect is the effect of a scene; the folder was copied, so its place is another one than the original's.
+func sceneEffect(dir string) (effect.Effect, error) {
+	var base, tree, branch string
+	raw, err := os.ReadFile(dir + specFile)
+	if err == nil {
+		_, err = fmt.Sscan(string(raw), &base, &tree, &branch)
+	}
+	s := spec(base, tree)
+	if s.Branch = branch; branch == "-" {
+		s.Branch = ""
+	}
+	return landing(effect.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t1", Git: true}, s), err
+}
+
+func sceneLand(ctx context.Context, dir string) error {
+	e, err := sceneEffect(dir)
+	if err != nil {
+		return err
+	}
+	return inScene(ctx, e, land.New())
+}
+
+func sceneKept(ctx context.Context, dir string) error { return sceneLand(ctx, dir) }
+
+func inPlaceEffect(dir string) (effect.Effect, error) {
+	e, err := sceneEffect(dir)
+	s, decodeErr := effect.Decode[effect.LandSpec](e.Spec)
+	if err == nil {
+		err = decodeErr
+	}
+	raw, readErr := os.ReadFile(dir + specFile + "-start")
+	if err == nil {
+		err = readErr
+	}
+	s.Start = string(raw)
+	e.Spec = effect.Encode(s)
+	e.Place.Tree, e.Place.InPlace = dir, true
+	return e, err
+}
+
+func sceneInPlace(ctx context.Context, dir string) error {
+	e, err := inPlaceEffect(dir)
+	if err != nil {
+		return err
+	}
+	return inScene(ctx, e, land.New())
+}
+
+func revertEffect(dir string) (effect.Effect, error) {
+	raw, err := os.ReadFile(dir + specFile)
+	s := effect.RevertSpec{Commit: string(raw), Branch: "main", Keep: "pawl/undo-T-1", Subject: "Undo", At: when}
+	return effect.Effect{ID: "02E", Kind: effect.KindRevert, Place: effect.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t1", Git: true}, Spec: effect.Encode(s)}, err
+}
+
+func sceneRevert(ctx context.Context, dir string) error {
+	e, err := revertEffect(dir)
+	if err != nil {
+		return err
+	}
+	return inScene(ctx, e, land.NewRevert())
+}
+
+// killEverywhere kills a scene at each of its steps, each time in a fresh copy, and has the rest done after.
+func killEverywhere(t *testing.T, scene, template string, after func(t *testing.T, r *gittest.Repo)) {
+	t.Helper()
+	steps := 0
+	for n := 1; ; n++ {
+		dir := gittest.Copy(t, template)
+		if !gittest.KillAt(t, scene, dir, n) {
+			break
+		}
+		steps = n
+		t.Run(fmt.Sprint("step ", n), func(t *testing.T) { after(t, gittest.At(t, dir)) })
+	}
+	if steps < 10 {
+		t.Fatalf("the scene has only %d steps", steps)
+	}
+}
+
+type driver interface {
+	Do(context.Context, effect.Effect, effect.Progress) effect.Receipt
+	Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt)
+}
+
+// recoverFrom does what the runner does after a crash: it asks, and does again what was not done.
+func recoverFrom(t *testing.T, d driver, e effect.Effect) effect.LandResult {
+	t.Helper()
+	answer, receipt := d.Done(context.Background(), e)
+	switch answer {
+	case effect.DoneNo:
+		receipt = d.Do(context.Background(), e, nil)
+	case effect.DoneUnknown:
+		t.Fatalf("unknown: %v", receipt.Err())
+	}
+	if err := receipt.Err(); err != nil {
+		t.Fatalf("answer %s: %v", answer, err)
+	}
+	if again, _ := d.Done(context.Background(), e); again != effect.DoneYes {
+		t.Errorf("after recovery the answer is %s", again)
+	}
+	result, err := effect.Decode[effect.LandResult](receipt.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestKilledWhileLanding(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	base := r.Head()
+	s, _ := effect.Decode[effect.LandSpec](e.Spec)
+	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main"})
+	killEverywhere(t, "land", r.Dir, func(t *testing.T, r *gittest.Repo) {
+		e, err := sceneEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
+			t.Fatalf("%+v", result)
+		}
+		landed(t, r, base, s)
+	})
+}
+
+func TestKilledWhileKeeping(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	s, _ := effect.Decode[effect.LandSpec](e.Spec)
+	gittest.Write(t, r.Dir, map[string]string{specFile: r.Head() + " " + s.Tree + " -"})
+	head, tree := r.Head(), gittest.Tree(t, r.Dir)
+	killEverywhere(t, "kept", r.Dir, func(t *testing.T, r *gittest.Repo) {
+		e, err := sceneEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := recoverFrom(t, land.New(), e)
+		if result.Outcome != effect.Kept || result.Branch != "pawl/T-1" || r.Git("rev-parse", "pawl/T-1") != result.Commit {
+			t.Fatalf("%+v", result)
+		}
+		if r.Head() != head || gittest.Tree(t, r.Dir) != tree {
+			t.Error("something of the user's changed")
+		}
+	})
+}
+
+func TestKilledInPlace(t *testing.T) {
+	t.Parallel()
+	r, s := inPlace(t)
+	base := r.Head()
+	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main", specFile + "-start": s.Start})
+	killEverywhere(t, "in place", r.Dir, func(t *testing.T, r *gittest.Repo) {
+		e, err := inPlaceEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed {
+			t.Fatalf("%+v", result)
+		}
+		landed(t, r, base, s)
+	})
+}
+
+func TestKilledWhileReverting(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	base := r.Git("rev-parse", "HEAD^{tree}")
+	commit := do(t, e).Commit
+	r.Write(map[string]string{"b": "later\n"})
+	r.Commit("later")
+	gittest.Write(t, r.Dir, map[string]string{specFile: commit})
+	killEverywhere(t, "revert", r.Dir, func(t *testing.T, r *gittest.Repo) {
+		e, err := revertEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := recoverFrom(t, land.NewRevert(), e); result.Outcome != effect.Landed {
+			t.Fatalf("%+v", result)
+		}
+		if got := r.Git("diff", "--name-only", base, "HEAD"); got != "b" || r.Git("status", "--porcelain") != "" || r.Git("rev-list", "--count", "HEAD") != "4" {
+			t.Errorf("differs from the start at %q", got)
+		}
+		clean(t, r)
+	})
+}

@@ -1,0 +1,341 @@
+package land_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl"
+	"pawl/driver/land"
+	"pawl/effect"
+	"pawl/internal/gittest"
+	"pawl/sandbox/git"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"land": sceneLand, "in place": sceneInPlace, "revert": sceneRevert, "kept": sceneKept}))
+}
+
+var files = map[string]string{
+	"a": "a\n", "b": "b\n", "run": "echo\n", "gone": "g\n", "d/x": "x\n", "kind": "file\n", ".gitignore": "*.log\n/.pawl\n",
+}
+
+// change is what the task did: every kind of change.
+func change(t testing.TB, dir string) {
+	os.Remove(dir + "/gone")
+	os.Remove(dir + "/kind")
+	gittest.Write(t, dir, map[string]string{"a": "worked\n", "new/文": "n\n", "run": "#!/bin/sh\n", "d/x": "-> ../a", "kind/inside": "k\n"})
+}
+
+var when = time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
+
+func place(r *gittest.Repo) effect.Place {
+	return effect.Place{Workspace: r.Dir, Tree: r.Path(".pawl/worktrees/t1"), Git: true}
+}
+
+func opened(t testing.TB, p effect.Place) *git.Repo {
+	t.Helper()
+	repo, err := git.Open(context.Background(), git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+func spec(base, tree string) effect.LandSpec {
+	return effect.LandSpec{
+		Tree: tree, Base: base, Branch: "main", Keep: "pawl/T-1", Subject: "Do the work", Body: "- step\n", Trailers: []string{"Pawl-Task: T-1"}, At: when,
+	}
+}
+
+func landing(p effect.Place, s effect.LandSpec) effect.Effect {
+	return effect.Effect{ID: "01E", Kind: effect.KindLand, Place: p, Spec: effect.Encode(s)}
+}
+
+// worked makes a repository with a task's worktree in which the work is done, and the effect that lands it.
+func worked(t testing.TB) (*gittest.Repo, effect.Effect) {
+	t.Helper()
+	r := gittest.New(t, files)
+	p := place(r)
+	repo := opened(t, p)
+	if _, err := repo.AddWorktree(context.Background(), r.Head()); err != nil {
+		t.Fatal(err)
+	}
+	change(t, p.Tree)
+	tree, err := repo.Snapshot(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, landing(p, spec(r.Head(), tree))
+}
+
+func do(t testing.TB, e effect.Effect) effect.LandResult {
+	t.Helper()
+	receipt := land.New().Do(context.Background(), e, nil)
+	if err := receipt.Err(); err != nil {
+		t.Fatal(err)
+	}
+	result, err := effect.Decode[effect.LandResult](receipt.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// landed checks everything that must hold once the result is on the branch.
+func landed(t testing.TB, r *gittest.Repo, base string, s effect.LandSpec) {
+	t.Helper()
+	if got := r.Git("rev-parse", "main^{tree}"); got != s.Tree {
+		t.Errorf("main has tree %s, want %s", got, s.Tree)
+	}
+	if got := r.Git("rev-list", "--count", base+"..main"); got != "1" {
+		t.Errorf("%s commits on main", got)
+	}
+	if got := r.Git("status", "--porcelain"); got != "" {
+		t.Errorf("status:\n%s", got)
+	}
+	clean(t, r)
+}
+
+// clean checks that nothing of pawl's is left in the user's git directory.
+func clean(t testing.TB, r *gittest.Repo) {
+	t.Helper()
+	entries, err := os.ReadDir(r.Path(".git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "pawl") || strings.HasSuffix(e.Name(), ".lock") {
+			t.Errorf("%s is left in .git", e.Name())
+		}
+	}
+}
+
+func TestLanded(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	base := r.Head()
+	r.Write(map[string]string{"mine": "untracked", "x.log": "ignored"})
+	result := do(t, e)
+	if result.Outcome != effect.Landed || result.Commit != r.Head() || result.Branch != "main" || len(result.Files) != 7 {
+		t.Fatalf("%+v", result)
+	}
+	s := spec(base, result.Tree)
+	os.Remove(r.Path("mine"))
+	landed(t, r, base, s)
+	if raw, _ := os.ReadFile(r.Path("x.log")); string(raw) != "ignored" {
+		t.Error("an ignored file was touched")
+	}
+	const want = "Ada <ada@example.org> 2026-02-08T12:00:00Z\nDo the work\n\n- step\n\nPawl-Task: T-1"
+	if got := strings.TrimSpace(r.Git("log", "-1", "--format=%an <%ae> %cd%n%B", "--date=format:%Y-%m-%dT%H:%M:%SZ")); got != want {
+		t.Errorf("commit:\n%s", got)
+	}
+	if got := r.Git("reflog", "-1", "--format=%gs", "HEAD"); got != "pawl: land" {
+		t.Errorf("reflog %q", got)
+	}
+	// Again, and after the user has gone on: the same answer, no second commit.
+	r.Write(map[string]string{"a": "mine\n"})
+	r.Commit("on top")
+	head := r.Head()
+	if again := do(t, e); again.Commit != result.Commit || r.Head() != head {
+		t.Fatalf("%+v", again)
+	}
+	if answer, receipt := land.New().Done(context.Background(), e); answer != effect.DoneYes || receipt.Err() != nil {
+		t.Fatalf("%s %v", answer, receipt.Err())
+	}
+}
+
+func TestDoneBeforeDo(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	head := r.Head()
+	if answer, _ := land.New().Done(context.Background(), e); answer != effect.DoneNo || r.Head() != head {
+		t.Fatal(answer)
+	}
+}
+
+// Landing is refused wherever it would overwrite something, and the command that it names brings the result in.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		prepare func(r *gittest.Repo)
+		reason  string
+		settle  func(r *gittest.Repo) // what a person does before running the command
+		command string
+	}{
+		"dirty":          {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
+		"dirty same":     {func(r *gittest.Repo) { r.Write(map[string]string{"a": "mine\n"}) }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("stash", "-q") }, "git merge --ff-only pawl/T-1"},
+		"staged":         {func(r *gittest.Repo) { r.Write(map[string]string{"n": "n"}); r.Git("add", "n") }, "land.kept_dirty", func(r *gittest.Repo) { r.Git("commit", "-qm", "n") }, "git merge --ff-only pawl/T-1"},
+		"deleted":        {func(r *gittest.Repo) { os.Remove(r.Path("b")) }, "land.kept_dirty", nil, "git merge --ff-only pawl/T-1"},
+		"mode":           {func(r *gittest.Repo) { os.Chmod(r.Path("b"), 0o755) }, "land.kept_dirty", nil, "git merge --ff-only pawl/T-1"},
+		"untracked":      {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, "land.kept_untracked", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }, "git merge --ff-only pawl/T-1"},
+		"untracked file": {func(r *gittest.Repo) { r.Write(map[string]string{"new": "mine"}) }, "land.kept_untracked", nil, "git merge --ff-only pawl/T-1"},
+		"moved":          {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") }, "land.kept_moved", nil, "git merge pawl/T-1"},
+		"detached":       {func(r *gittest.Repo) { r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl/T-1"},
+		"gone":           {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "x"); r.Git("branch", "-D", "main") }, "land.kept_gone", nil, "git branch -- main pawl/T-1"},
+		"elsewhere":      {func(r *gittest.Repo) { r.Git("checkout", "-q", "-b", "x"); r.Git("worktree", "add", "-q", r.Path("../other wt"), "main") }, "land.kept_elsewhere", nil, ""},
+		"locked":         {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, "land.kept_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) }, "git merge --ff-only pawl/T-1"},
+		"merging":        {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) }, "land.kept_operation", func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) }, "git merge --ff-only pawl/T-1"},
+		"sparse":         {func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "a") }, "land.kept_sparse", nil, "git merge --ff-only pawl/T-1"},
+		"assumed":        {func(r *gittest.Repo) { r.Git("update-index", "--assume-unchanged", "a") }, "land.kept_sparse", nil, "git merge --ff-only pawl/T-1"},
+		"filtered":       {func(r *gittest.Repo) { r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"}) }, "land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
+		"crlf":           {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, "land.kept_converted", nil, "git merge --ff-only pawl/T-1"},
+		"name taken":     {func(r *gittest.Repo) { r.Git("branch", "pawl/T-1"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl/T-1-2"},
+		"folder taken":   {func(r *gittest.Repo) { r.Git("branch", "pawl"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl-T-1"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, e := worked(t)
+			if name == "detached" || strings.HasSuffix(name, "taken") {
+				s, _ := effect.Decode[effect.LandSpec](e.Spec)
+				s.Branch = ""
+				e.Spec = effect.Encode(s)
+			}
+			c.prepare(r)
+			tree, index, refs := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s", "-v"), r.Git("show-ref", "--heads")
+			result := do(t, e)
+			if result.Outcome != effect.Kept || result.Reason != c.reason || c.command != "" && result.Command != c.command {
+				t.Fatalf("%+v", result)
+			}
+			if got := r.Git("rev-parse", "refs/heads/"+result.Branch); got != result.Commit {
+				t.Fatalf("%s is %s", result.Branch, got)
+			}
+			if again := do(t, e); again.Branch != result.Branch || again.Commit != result.Commit {
+				t.Fatalf("again: %+v", again)
+			}
+			r.Git("update-ref", "-d", "refs/heads/"+result.Branch, result.Commit)
+			if gittest.Tree(t, r.Dir) != tree || r.Git("ls-files", "-s", "-v") != index || r.Git("show-ref", "--heads") != refs {
+				t.Fatal("something of the user's changed")
+			}
+			r.Git("update-ref", "refs/heads/"+result.Branch, result.Commit)
+			if c.settle != nil {
+				c.settle(r)
+				if name != "staged" {
+					r.Git(strings.Fields(result.Command)[1:]...)
+					if _, err := r.Try("diff", "--quiet", result.Commit); err != nil {
+						t.Error("the command did not bring the result in")
+					}
+				}
+			}
+		})
+	}
+}
+
+// A user's commit in the middle of a landing wins, and nothing of it is lost.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	other := r.Git("commit-tree", "-p", r.Head(), "-m", "meanwhile", r.Head()+"^{tree}")
+	tree := gittest.Tree(t, r.Dir)
+	tried := false
+	ctx := git.Trace(context.Background(), func(step string) {
+		if step == "git update-ref" && !tried {
+			tried = true
+			if out, err := r.Try("commit", "-q", "--allow-empty", "-m", "blocked by the lock"); err == nil {
+				t.Errorf("the user's git worked under the lock: %s", out)
+			}
+			r.Git("update-ref", "refs/heads/main", other)
+		}
+	})
+	receipt := land.New().Do(ctx, e, nil)
+	result, err := effect.Decode[effect.LandResult](receipt.Result)
+	if err != nil || result.Outcome != effect.Kept || result.Reason != "land.kept_moved" || !tried {
+		t.Fatalf("%+v %v", result, receipt.Err())
+	}
+	if r.Head() != other || gittest.Tree(t, r.Dir) != tree {
+		t.Fatal("something of the user's changed")
+	}
+	clean(t, r)
+	r.Git(strings.Fields(result.Command)[1:]...)
+}
+
+// Files that cannot be written take the landing back.
+func TestRetreat(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	base, tree := r.Head(), gittest.Tree(t, r.Dir)
+	ctx := git.Trace(context.Background(), func(step string) {
+		if step == "write file" {
+			os.WriteFile(r.Path("new"), nil, 0o600) // a file where a folder belongs
+		}
+	})
+	receipt := land.New().Do(ctx, e, nil)
+	if receipt.OK || receipt.Code != pawl.CodeConflict {
+		t.Fatalf("%+v", receipt)
+	}
+	os.Remove(r.Path("new"))
+	if got := gittest.Tree(t, r.Dir); got != tree || r.Head() != base || r.Git("status", "--porcelain") != "" {
+		t.Fatalf("the landing was not taken back:\n%s", got)
+	}
+	clean(t, r)
+	if result := do(t, e); result.Outcome != effect.Landed {
+		t.Fatalf("%+v", result)
+	}
+}
+
+func TestNotCheckedOut(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	r.Git("checkout", "-q", "-b", "other")
+	r.Write(map[string]string{"b": "dirty but elsewhere\n"})
+	tree := gittest.Tree(t, r.Dir)
+	result := do(t, e)
+	if result.Outcome != effect.Landed || r.Git("rev-parse", "main") != result.Commit || gittest.Tree(t, r.Dir) != tree {
+		t.Fatalf("%+v", result)
+	}
+	clean(t, r)
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	gittest.Write(t, e.Place.Tree, map[string]string{"late": "after verification"})
+	if receipt := land.New().Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
+		t.Fatalf("%+v", receipt)
+	}
+	os.Remove(e.Place.Tree + "/late")
+	bad := e
+	bad.ID = "../x"
+	if receipt := land.New().Do(context.Background(), bad, nil); receipt.Code != pawl.CodeInvalid {
+		t.Fatalf("%+v", receipt)
+	}
+	bad = e
+	bad.Spec = []byte(`{"tree":1}`)
+	if receipt := land.New().Do(context.Background(), bad, nil); receipt.OK {
+		t.Fatal("a malformed spec was taken")
+	}
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if receipt := land.New().Do(canceled, e, nil); receipt.OK {
+		t.Fatal("landed after the context had ended")
+	}
+	clean(t, r)
+}
+
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	repo := opened(t, e.Place)
+	if _, err := repo.Restore(context.Background(), git.Restoration{Target: r.Git("rev-parse", "HEAD^{tree}")}); err != nil {
+		t.Fatal(err)
+	}
+	head := r.Head()
+	e.Spec = effect.Encode(spec(head, r.Git("rev-parse", "HEAD^{tree}")))
+	if result := do(t, e); result.Outcome != effect.Empty || result.Commit != "" || r.Head() != head {
+		t.Fatalf("%+v", result)
+	}
+}
+
+// Without a configured identity, or with one that git would refuse, commits are pawl's.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	r.Git("config", "--unset", "user.email")
+	do(t, e)
+	if got := r.Git("log", "-1", "--format=%an <%ae> %cn"); got != "pawl <pawl@localhost> pawl" {
+		t.Fatal(got)
+	}
+}

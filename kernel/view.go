@@ -1,0 +1,434 @@
+package kernel
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"pawl/effect"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+	"pawl/plan"
+	"pawl/policy"
+	"pawl/view"
+)
+
+// Status returns what `pawl status` shows of the snapshot. Owner and Last stay nil; Kernel.Status fills in Last.
+func (s *Snapshot) Status() view.Status {
+	out := view.Status{State: session.Table.Initial(), Next: []view.Next{}}
+	if s.Config != nil {
+		out.MaxAttempts = s.Config.MaxFixes
+	}
+	at := s.Session
+	if at == nil {
+		return out
+	}
+	out.ID, out.Name, out.State = at.ID, at.Name, session.State(at.State)
+	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
+	out.Paused, out.PausedAt, out.PausedBy = at.Paused, at.PausedAt, at.PausedBy
+	out.Blocked, out.Checkpoint = at.Blocked.view(), at.LastCheckpoint
+	out.LastError, out.UpdatedAt = at.LastError.view(), at.UpdatedAt
+	if a := s.Approval; a != nil && a.State == ApprovalPending {
+		out.Approval = a.view()
+	}
+	if f := s.Flow; f != nil {
+		out.Flow = &view.Flow{Stage: f.Stage, Mode: f.Mode, Path: f.Path, Package: f.CreatedPackage}
+	}
+	if at.Run != "" {
+		s.statusOfRun(&out)
+	}
+	if e := s.Effect; e != nil && (e.State == EffectPending || e.State == EffectRunning) {
+		out.Doing = e.view()
+	}
+	out.Next = append(out.Next, s.next()...)
+	return out
+}
+
+// statusOfRun fills in what belongs to the run in progress.
+func (s *Snapshot) statusOfRun(out *view.Status) {
+	if r := s.Run; r != nil {
+		out.Run = &view.Run{
+			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Outcome: r.Outcome,
+		}
+	}
+	if i := s.Issue; i != nil {
+		out.Board = &view.Board{Issue: i.Label, IssueStatus: board.IssueStatus(i.State)}
+		if s.Item != nil {
+			out.Board.Item, out.Board.ItemStatus = s.Item.Label, board.ItemStatus(s.Item.State)
+		}
+	}
+	if t := s.Turn; t != nil {
+		out.Turn = &view.Turn{ID: t.ID, State: turn.State(t.State), Number: t.Number, Repair: t.Fix, Calls: t.Calls}
+	}
+	if t := s.Task; t != nil {
+		line := t.Line()
+		out.Task, out.Step = &line, view.StepOf(t.Plan, t.Cursor.Step)
+	}
+}
+
+// next lists what a person can do in the session's state, the most useful first.
+func (s *Snapshot) next() []view.Next {
+	at := s.Session
+	if at.Paused {
+		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
+	}
+	if a := s.Approval; a != nil && a.State == ApprovalPending && at.Approval == a.ID {
+		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + short(a.Hash)}}
+		if a.About == "plan" {
+			out = append(out, view.Next{Op: "show", Command: "pawl plan show"}, view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
+		}
+		return append(out, view.Next{Op: "deny", Command: "pawl deny"})
+	}
+	switch session.State(at.State) {
+	case session.Idle:
+		return []view.Next{{Op: string(session.OpRequire), Command: "pawl run REQUIREMENT"}, {Op: string(session.OpHistory), Command: "pawl task list"}}
+	case session.Planning:
+		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}, {Op: string(session.OpPause), Command: "pawl pause"}}
+	case session.Executing:
+		return []view.Next{{Op: string(session.OpProgress), Command: "pawl status --watch"}, {Op: "resume", Command: "pawl resume"},
+			{Op: string(session.OpPause), Command: "pawl pause"}, {Op: string(session.OpStop), Command: "pawl stop"}}
+	case session.AutoFix:
+		return []view.Next{{Op: string(session.OpErrors), Command: "pawl task show"}, {Op: "resume", Command: "pawl resume"}, {Op: string(session.OpStop), Command: "pawl stop"}}
+	case session.Archiving:
+		return []view.Next{{Op: "resume", Command: "pawl resume"}}
+	case session.Blocked:
+		return s.nextBlocked(at.Blocked)
+	}
+	return nil
+}
+
+func (s *Snapshot) nextBlocked(b *Blocked) []view.Next {
+	fix := func(rest string) view.Next { return view.Next{Op: string(session.OpFix), Command: "pawl fix" + rest} }
+	switch {
+	case b == nil:
+		return nil
+	case b.Kind == BlockedArchive:
+		return []view.Next{fix("")}
+	}
+	out := []view.Next{fix("")}
+	if b.Effect != "" {
+		out = []view.Next{fix(" --answer " + string(AnswerDone)), fix(" --answer " + string(AnswerRetry))}
+	}
+	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"}, view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
+}
+
+func (e *ErrorInfo) view() *view.Error {
+	if e == nil {
+		return nil
+	}
+	return &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail}
+}
+
+func (b *Blocked) view() *view.Blocked {
+	if b == nil {
+		return nil
+	}
+	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.view()}
+}
+
+func (a *Approval) view() *view.Approval {
+	if a == nil {
+		return nil
+	}
+	return &view.Approval{
+		ID: a.ID, About: a.About, Hash: a.Hash, Scope: string(a.Scope), Detail: a.Detail, State: a.State, By: string(a.AnsweredBy), Since: a.CreatedAt,
+	}
+}
+
+func (e *EffectDoc) view() *view.Doing {
+	out := &view.Doing{ID: e.ID, Kind: e.What(), State: e.State, Attempts: e.Attempts, Since: e.UpdatedAt}
+	if e.What() == effect.KindTool {
+		if call, err := effect.Decode[effect.ToolCall](e.Effect.Spec); err == nil {
+			out.Tool, out.Step = call.Name, call.StepID
+		}
+	}
+	return out
+}
+
+// Line returns the task as one line of a list.
+func (t *Task) Line() view.TaskLine {
+	l := view.TaskLine{
+		ID: t.ID, Label: t.Label, Title: t.Title, State: task.State(t.State), Mode: t.modeName(), Exit: t.Exit, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	if t.Session != "" {
+		l.Run = t.Parent
+	}
+	return l
+}
+
+// View returns the whole task. Config may be nil.
+func (t *Task) View(c *Config) view.Task {
+	out := view.Task{
+		TaskLine: t.Line(), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash, Approval: t.Approval,
+		Steps: view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs, Turns: t.Turns,
+		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
+		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Land: view.LandingOf(t.Land), Reason: t.Reason,
+		Blocked: t.Blocked.view(), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart, Cleanup: t.Cleanup,
+		StartedAt: t.StartedAt, EndedAt: t.EndedAt, Failures: failures(t.Failures),
+	}
+	if c != nil {
+		out.Retries.Max = c.Retry.Max
+	}
+	if t.Lease.Owner != "" {
+		out.Lease = &view.Lease{Owner: t.Lease.Owner, Token: t.Epoch, Expires: t.Lease.Expires}
+	}
+	if t.Disposition != nil {
+		out.Verdict = t.Disposition.Verdict
+	}
+	if t.Checkpoint != nil {
+		out.Checkpoint = t.Checkpoint.Name
+	}
+	if t.State == string(task.Queued) {
+		out.DueAt = t.Due
+	}
+	return out
+}
+
+func failures(list []effect.Failure) []view.Failure {
+	var out []view.Failure
+	for _, f := range list {
+		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args}, Output: f.Output})
+	}
+	return out
+}
+
+// Plan returns the plan of the run, with the progress of its steps once its task is at work.
+func (s *Snapshot) Plan() view.Plan {
+	p, verdicts := (*plan.Plan)(nil), map[string]map[int]*policy.Verdict{}
+	if s.Solution != nil {
+		p = &s.Solution.Plan
+		for i := range s.Solution.Verdicts {
+			j := &s.Solution.Verdicts[i]
+			if verdicts[j.Step] == nil {
+				verdicts[j.Step] = map[int]*policy.Verdict{}
+			}
+			verdicts[j.Step][j.Call] = &j.Verdict
+		}
+	}
+	if s.Task != nil && s.Task.Plan != nil {
+		p = s.Task.Plan
+	}
+	out := view.PlanOf(p, func(step string, n int) *policy.Verdict { return verdicts[step][n] })
+	if t := s.Task; t != nil {
+		out.Hash, out.Task = t.PlanHash, t.Label
+		out.Checks, out.Gates = append(out.Checks, t.Checks...), append(out.Gates, t.Gates...)
+	}
+	if sol := s.Solution; sol != nil {
+		out.Hash, out.Agent = sol.Hash, sol.Agent
+		for n := range sol.Plan.Verification.Commands {
+			if v := verdicts["verification"][n]; v != nil {
+				out.Commands = append(out.Commands, *v)
+			}
+		}
+		if s.Run != nil {
+			out.Package = packageDir(s.Run, sol)
+		}
+	}
+	if a := s.Approval; a != nil && a.About == "plan" {
+		out.Approval = a.view()
+	}
+	return out
+}
+
+// Summary returns what became of the run of the snapshot, or of its task when it belongs to none.
+func (s *Snapshot) Summary() view.Summary {
+	out := view.Summary{
+		Steps: []view.SummaryStep{}, Files: []effect.FileStat{}, Verification: []view.Evidence{}, Risks: []view.Note{},
+		Undo: []view.Next{}, Next: []view.Next{},
+	}
+	if r := s.Run; r != nil {
+		out.Run, out.Goal, out.Outcome, out.StartedAt, out.EndedAt = r.Label, r.Requirement, r.Outcome, r.StartedAt, r.EndedAt
+	}
+	if i := s.Issue; i != nil && i.Error != nil {
+		out.Error = i.Error.view()
+	}
+	if t := s.Task; t != nil {
+		s.summarize(&out, t)
+	}
+	if at := s.Session; at != nil {
+		if at.Blocked != nil {
+			out.Error = at.Blocked.Error.view()
+		}
+		if s.Run == nil || at.Run == "" || at.Run == s.Run.ID {
+			out.Next = append(out.Next, s.next()...)
+		}
+	}
+	if !out.StartedAt.IsZero() && out.EndedAt.After(out.StartedAt) {
+		out.Duration = out.EndedAt.Sub(out.StartedAt)
+	}
+	return out
+}
+
+// summarize fills in what the task has to tell.
+func (s *Snapshot) summarize(out *view.Summary, t *Task) {
+	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
+	if out.Goal == "" {
+		out.Goal = t.Title
+	}
+	if out.Outcome == "" && task.State(t.State).Terminal() {
+		out.Outcome = t.State
+	}
+	if out.StartedAt.IsZero() {
+		out.StartedAt, out.EndedAt = t.StartedAt, t.EndedAt
+	}
+	if t.Plan != nil {
+		out.Risk = t.Plan.RiskLevel
+		for i, l := range view.StepsOf(t.Plan) {
+			out.Steps = append(out.Steps, view.SummaryStep{StepLine: l, Why: t.Plan.Steps[i].Intent})
+		}
+	}
+	if out.Landing != nil {
+		out.Files = append(out.Files, out.Landing.Files...)
+	}
+	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
+		if e != nil {
+			out.Verification = append(out.Verification, *e)
+		}
+	}
+	out.Risks = append(out.Risks, s.risks(t)...)
+	out.Undo = append(out.Undo, s.undos(t)...)
+}
+
+// risks lists what a person should know before relying on the result.
+func (s *Snapshot) risks(t *Task) []view.Note {
+	var out []view.Note
+	note := func(key string, args ...string) { out = append(out, view.Note{Key: key, Args: args}) }
+	if t.Plan != nil && t.Plan.RiskLevel != "low" {
+		note("kernel.risk_level", string(t.Plan.RiskLevel))
+	}
+	if t.Plan != nil && t.Plan.Verification.Mode == plan.VerifyNone {
+		note("kernel.risk_unverified")
+	}
+	if v := t.Verified; v != nil {
+		if failed := failedNames(*v); failed != "" && t.State == string(task.Done) {
+			note("kernel.risk_tolerated", failed)
+		}
+		if len(v.Tampered) > 0 {
+			note("kernel.risk_tampered", strings.Join(v.Tampered, ", "))
+		}
+	}
+	if t.Plan != nil {
+		for _, l := range view.StepsOf(t.Plan) {
+			if l.Status == plan.Skipped && l.Repair == 0 {
+				note("kernel.risk_skipped", l.ID, l.Title)
+			}
+		}
+	}
+	if l := t.Land; l != nil && l.Outcome == effect.Kept {
+		note("kernel.risk_kept", l.Branch, l.Command)
+	}
+	if c := t.Cleanup; c != nil && len(c.Failed) > 0 {
+		note("kernel.risk_cleanup", strings.Join(c.Failed, ", "))
+	}
+	return out
+}
+
+// undos lists the ways to undo the result.
+func (s *Snapshot) undos(t *Task) []view.Next {
+	switch {
+	case s.Run != nil && s.Run.Undone:
+		return []view.Next{{Op: "redo", Command: "pawl redo"}}
+	case t.Land != nil && (t.Land.Outcome == effect.Landed || t.Land.Outcome == effect.InPlace):
+		out := []view.Next{{Op: "undo", Command: "pawl undo"}}
+		if t.Land.Commit != "" {
+			out = append(out, view.Next{Op: "revert", Command: "git revert " + t.Land.Commit})
+		}
+		return out
+	case t.Land != nil && t.Land.Outcome == effect.Kept:
+		return []view.Next{{Op: "delete", Command: "git branch -D " + t.Land.Branch}}
+	case s.Session != nil && s.Session.State == string(session.Blocked) && t.Ready.Checkpoint:
+		return []view.Next{{Op: string(session.OpRollback), Command: "pawl rollback"}}
+	}
+	return nil
+}
+
+// Status reads the session and says how the last run ended.
+func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
+	s, err := k.Look(ctx)
+	if err != nil {
+		return view.Status{}, err
+	}
+	out := s.Status()
+	last, err := k.lookLast(ctx, s.Session)
+	if err != nil || last == nil {
+		return out, err
+	}
+	r := last.Run
+	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if last.Task != nil {
+		out.Last.Task = last.Task.Label
+	}
+	if l := r.Land; l != nil {
+		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
+		if out.State == session.Idle && s.Session.LastRun == r.ID {
+			op := "undo"
+			if r.Undone {
+				op = "redo"
+			}
+			out.Next = append(out.Next, view.Next{Op: op, Command: "pawl " + op})
+		}
+	}
+	return out, nil
+}
+
+// LookLast reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
+// none has ended.
+func (k *Kernel) LookLast(ctx context.Context) (*Snapshot, error) {
+	s := &Snapshot{Config: &k.config}
+	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel}); err != nil || s.Session == nil {
+		return s, err
+	}
+	last, err := k.lookLast(ctx, s.Session)
+	if err != nil || last == nil {
+		return s, err
+	}
+	if err := load2(ctx, k.store, &last.Issue, optional(KindIssue, last.Run.Issue), &last.Item, optional(KindItem, last.Run.Item)); err != nil {
+		return nil, err
+	}
+	turnID := last.Run.Turn
+	if last.Task != nil {
+		turnID = last.Task.Turn
+	}
+	return last, load2(ctx, k.store, &last.Solution, optional(KindSolution, last.Run.Solution), &last.Turn, optional(KindTurn, turnID))
+}
+
+// lookLast reads the newest run that is over and its task, or returns nil.
+func (k *Kernel) lookLast(ctx context.Context, at *Session) (*Snapshot, error) {
+	if at == nil {
+		return nil, nil
+	}
+	rows, err := k.store.Load(ctx, Select{Kind: KindRun, Newest: true, Limit: 2})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows[0] {
+		if row.ID == at.Run {
+			continue
+		}
+		s := &Snapshot{Config: &k.config, Session: at, Run: new(Run)}
+		if err := Decode(row, s.Run); err != nil {
+			return nil, err
+		}
+		return s, load(ctx, k.store, &s.Task, optional(KindTask, s.Run.Task))
+	}
+	return nil, nil
+}
+
+// endedAt is when the run's work ended: the end of its task, or of the run itself.
+func endedAt(r *Run, t *Task) time.Time {
+	if t != nil && !t.EndedAt.IsZero() {
+		return t.EndedAt
+	}
+	return r.EndedAt
+}
+
+// stageOf returns the stage of the flow.
+func (s *Snapshot) stageOf() workflow.Stage {
+	if s.Flow == nil {
+		return workflow.None
+	}
+	return s.Flow.Stage
+}
