@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl"
 	"pawl/effect"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -296,7 +297,7 @@ func (s *Snapshot) summarize(out *view.Summary, t *Task) {
 func (s *Snapshot) risks(t *Task) []view.Note {
 	var out []view.Note
 	note := func(key string, args ...string) { out = append(out, view.Note{Key: key, Args: args}) }
-	if t.Plan != nil && t.Plan.RiskLevel != "low" {
+	if t.Plan != nil && t.Plan.RiskLevel != pawl.RiskLow {
 		note("kernel.risk_level", string(t.Plan.RiskLevel))
 	}
 	if t.Plan != nil && t.Plan.Verification.Mode == plan.VerifyNone {

@@ -83,6 +83,10 @@ var fileText = Table{
 		En: "%v cannot be created because %v is a file", Zh: "无法创建 %v，因为 %v 是文件",
 		HintEn: "Choose another path, or delete the file in a call of its own first.", HintZh: "请换一个路径，或先用单独一次调用删除该文件。",
 	},
+	"file.is_needed_folder": {
+		En: "%v cannot be a file because the same patch puts files below it", Zh: "%v 不能是文件，因为同一补丁在其下放置了文件",
+		HintEn: "Choose another path for one of them.", HintZh: "请为其中之一换一个路径。",
+	},
 	"file.too_large": {
 		En: "%v is larger than %v MiB", Zh: "%v 超过 %v MiB",
 		HintEn: "Change large files with a command.", HintZh: "请用命令修改大文件。",

@@ -3,10 +3,8 @@ package file
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"pawl"
 	"pawl/effect"
@@ -49,11 +47,12 @@ type draft struct {
 	from  source
 	old   map[string]content
 	now   map[string]content
-	order []string // paths in the order in which they were first changed
+	below map[string]int // folder → number of files that the draft has put below it
+	order []string       // paths in the order in which they were first changed
 }
 
 func newDraft(from source) *draft {
-	return &draft{from: from, old: map[string]content{}, now: map[string]content{}}
+	return &draft{from: from, old: map[string]content{}, now: map[string]content{}, below: map[string]int{}}
 }
 
 func (d *draft) look(rel string) (content, error) {
@@ -100,6 +99,10 @@ func (d *draft) put(p string, c content) error {
 		}
 		d.order = append(d.order, rel)
 	}
+	change := boolInt(c.exists) - boolInt(d.now[rel].exists)
+	for dir := path.Dir(rel); dir != "." && change != 0; dir = path.Dir(dir) {
+		d.below[dir] += change
+	}
 	d.now[rel] = c
 	return nil
 }
@@ -118,10 +121,8 @@ func (d *draft) room(rel string) error {
 			break
 		}
 	}
-	for other := range maps.Keys(d.now) {
-		if d.now[other].exists && strings.HasPrefix(other, rel+"/") {
-			return pawl.Fail(pawl.CodeConflict, "file.parent_is_file", other, rel).In("file.edit")
-		}
+	if d.below[rel] > 0 {
+		return pawl.Fail(pawl.CodeConflict, "file.is_needed_folder", rel).In("file.edit")
 	}
 	return nil
 }

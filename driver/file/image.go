@@ -32,9 +32,15 @@ func (e edit) image(dirs []string) effect.FileImage {
 	return im
 }
 
+// maxDiff bounds the bytes of both sides of a diff; beyond it, a diff costs more time than it saves space.
+const maxDiff = 1 << 20
+
 // inversePatch returns the unified diff from new to old. It is used only where it is text that survives JSON, gives back
 // exactly the old bytes, and is not much longer than they are.
 func inversePatch(e edit) (string, bool) {
+	if len(e.old.data)+len(e.new.data) > maxDiff {
+		return "", false
+	}
 	before, after := string(e.new.data), string(e.old.data)
 	if !utf8.ValidString(before) || !utf8.ValidString(after) || strings.ContainsRune(before+after, 0) {
 		return "", false

@@ -241,6 +241,8 @@ func TestUnified(t *testing.T) {
 		{"new and deleted", "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n--- a/f\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n", memory{"new": "n\n", "w": tree["w"], "dir/n": "x"}},
 		{"rename", "diff --git a/f b/g\nsimilarity index 60%\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+A\n", memory{"g": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
 		{"without the last newline", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"CRLF diff of an LF file", "diff --git a/f b/f\r\n--- a/f\r\n+++ b/f\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
+		{"CRLF diff of a CRLF file", "--- a/w\r\n+++ b/w\r\n@@ -1 +1 @@\r\n-a\r\n+A\r\n", memory{"f": tree["f"], "w": "A\r\nb\r\n", "dir/n": "x"}},
 		{"mail signature", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n-- \n2.39\n", memory{"f": "A\nb\nc\n", "w": tree["w"], "dir/n": "x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

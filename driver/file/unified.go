@@ -21,6 +21,9 @@ const (
 // lines outside the hunks that look like changes are an error rather than ignored, and everything but changes to regular
 // text files is refused.
 func parseUnified(text string) ([]section, error) {
+	if isCRLF(text) { // the carriage returns are the transport's, as in the other format
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

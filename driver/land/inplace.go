@@ -2,6 +2,7 @@ package land
 
 import (
 	"context"
+	"errors"
 
 	"pawl"
 	"pawl/effect"
@@ -38,7 +39,7 @@ func (j *job) inPlace(ctx context.Context, start string) (effect.LandResult, err
 	}
 	if reason == "" {
 		result, err := j.advance(ctx, checkout)
-		if pawl.CodeOf(err) != pawl.CodeConflict {
+		if !errors.Is(err, errMoved) {
 			return result, err
 		}
 		reason = reasonPlainMoved

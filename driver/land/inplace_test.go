@@ -42,10 +42,17 @@ func TestInPlace(t *testing.T) {
 		"staged":   {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("add", "a") }, "land.in_place_dirty"},
 		"detached": {func(r *gittest.Repo, s *effect.LandSpec) { s.Branch = "" }, "land.in_place_detached"},
 		"moved":    {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("commit", "-q", "--allow-empty", "-m", "x") }, "land.in_place_moved"},
-		"switched": {func(r *gittest.Repo, s *effect.LandSpec) { r.Git("symbolic-ref", "HEAD", "refs/heads/x"); r.Git("update-ref", "refs/heads/x", s.Base) }, "land.in_place_moved"},
-		"merging":  {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/MERGE_HEAD": s.Base + "\n"}) }, "land.in_place_operation"},
-		"locked":   {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/index.lock": ""}) }, "land.in_place_locked"},
-		"filtered": {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"}) }, "land.in_place_converted"},
+		"switched": {func(r *gittest.Repo, s *effect.LandSpec) {
+			r.Git("symbolic-ref", "HEAD", "refs/heads/x")
+			r.Git("update-ref", "refs/heads/x", s.Base)
+		}, "land.in_place_moved"},
+		"merging": {func(r *gittest.Repo, s *effect.LandSpec) {
+			r.Write(map[string]string{".git/MERGE_HEAD": s.Base + "\n"})
+		}, "land.in_place_operation"},
+		"locked": {func(r *gittest.Repo, s *effect.LandSpec) { r.Write(map[string]string{".git/index.lock": ""}) }, "land.in_place_locked"},
+		"filtered": {func(r *gittest.Repo, s *effect.LandSpec) {
+			r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"})
+		}, "land.in_place_converted"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

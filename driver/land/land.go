@@ -8,6 +8,7 @@ package land
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"pawl"
@@ -149,10 +150,14 @@ func (j *job) land(ctx context.Context) (effect.LandResult, error) {
 	defer where.close()
 	if where.reason == "" {
 		result, err := j.advance(ctx, where.checkout)
-		if pawl.CodeOf(err) != pawl.CodeConflict {
+		switch {
+		case errors.Is(err, errMoved):
+			where.reason = reasonMoved
+		case pawl.CodeOf(err) == pawl.CodeConflict:
+			where.reason = reasonUntracked // it came while files were written, which were taken back
+		default:
 			return result, err
 		}
-		where.reason = reasonMoved
 	}
 	where.close()
 	return j.park(ctx, where)
@@ -256,8 +261,11 @@ func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 	return "", nil
 }
 
-// advance moves the branch, and the checked-out tree with it. It fails with CodeConflict, and nothing has changed, when the
-// branch moved first.
+// errMoved says that the branch moved before pawl could.
+var errMoved = errors.New("the branch moved")
+
+// advance moves the branch, and the checked-out tree with it. It fails with errMoved, and nothing has changed, when the
+// branch moved first, and with CodeConflict, and all was taken back, when something came to stand in the way of a file.
 func (j *job) advance(ctx context.Context, checkout *git.Checkout) (effect.LandResult, error) {
 	result := j.result(effect.Landed)
 	result.Branch = j.branch
@@ -269,7 +277,7 @@ func (j *job) advance(ctx context.Context, checkout *git.Checkout) (effect.LandR
 	}
 	if err := j.repo.SetRef(ctx, entry.Ref, j.commit, j.base, "pawl: land"); err != nil {
 		if pawl.CodeOf(err) == pawl.CodeConflict {
-			err = orFirst(drop(j.repo, j.id), err)
+			err = orFirst(drop(j.repo, j.id), errMoved)
 		}
 		return effect.LandResult{}, err
 	}

@@ -64,7 +64,7 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	}
 	result, err := s.judge(ctx, checks, true, func(ctx context.Context, c effect.Check) effect.CheckOutcome {
 		if c.Name == GateDoctor && c.Command == "" {
-			return g.doctor(ctx, s, c, checks)
+			return g.doctor(ctx, s, c, s.runnable(checks))
 		}
 		return s.command(ctx, c)
 	})

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,11 +41,13 @@ func TestGates(t *testing.T) {
 		"smoke":                   {gates: named("doctor", "smoke=./quick"), statuses: "passed passed"},
 		"tests": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"},
 			statuses: "passed passed passed"},
-		"smoke as configured":     {gates: named("doctor", "smoke"), commands: map[string]string{"smoke": "./quick"}, statuses: "passed passed"},
+		"smoke as configured": {gates: named("doctor", "smoke"), commands: map[string]string{"smoke": "./quick"}, statuses: "passed passed"},
 		"tests as configured": {gates: named("tests=./all"), statuses: "passed"},
 		"fail-fast":           {gates: named("bad=false", "smoke=./quick"), statuses: "failed skipped", code: pawl.CodeChecksFailed, key: "verify.failed"},
 		"a program is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"}, look: without("make"),
 			statuses: "failed! skipped skipped", code: pawl.CodeEnvironment, key: "verify.environment"},
+		"a linter is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "lint:\ntest:\n", "x/setup.cfg": "[flake8]"},
+			look: without("flake8"), statuses: "passed passed passed passed"},
 		"an unresolved merge": {gates: named("doctor"), files: map[string]string{"a.txt": "x\n<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n", "b.md": "=======\n"},
 			dirty: []string{"a.txt", "b.md", "gone.txt"}, statuses: "failed", code: pawl.CodeChecksFailed, key: "verify.failed"},
 	} {
@@ -54,7 +57,8 @@ func TestGates(t *testing.T) {
 				b.look = test.look
 			}
 			for n, text := range test.files {
-				if err := os.WriteFile(filepath.Join(b.place.Tree, n), []byte(text), 0o644); err != nil {
+				p := filepath.Join(b.place.Tree, n)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -110,19 +110,21 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	return out, nil
 }
 
-// runnable leaves out the static checks whose program is not installed, as long as another check remains: the linter that a
-// machine lacks must not keep all work on it from being verified. Builds and tests are never left out.
+// runnable leaves out the static checks whose program is not installed, as long as another command remains: the linter that
+// a machine lacks must not keep all work on it from being verified. Builds and tests are never left out.
 func (s *session) runnable(checks []effect.Check) []effect.Check {
 	var out []effect.Check
+	judged := false
 	for _, c := range checks {
-		_, found := s.lookup(c)
-		if c.Level > 0 || c.Missing == "" || found {
-			out = append(out, c)
-		} else {
-			s.say("– " + label(c) + " (" + c.Missing + "?)")
+		if c.Level == 0 && c.Missing != "" {
+			if _, found := s.lookup(c); !found {
+				continue
+			}
 		}
+		out = append(out, c)
+		judged = judged || c.Command != ""
 	}
-	if len(out) == 0 {
+	if !judged {
 		return checks
 	}
 	return out

@@ -2,13 +2,14 @@ package git
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"pawl"
 )
 
-// Commit is a commit, to be made or as it stands.
+// Commit is a commit, to be made or as it stands. By is not read back.
 type Commit struct {
 	ID      string // empty in a commit to be made
 	Tree    string
@@ -59,9 +60,24 @@ func (r objects) ReadCommit(ctx context.Context, id string) (Commit, error) {
 			c.Tree = value
 		case "parent":
 			c.Parents = append(c.Parents, value)
+		case "committer":
+			c.At = committed(value)
 		}
 	}
 	return c, nil
+}
+
+// committed reads the instant at the end of a committer line: "name <address> seconds zone".
+func committed(line string) time.Time {
+	f := strings.Fields(line)
+	if len(f) < 2 {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(f[len(f)-2], 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
 }
 
 // Contains reports whether a commit is tip or an ancestor of it.

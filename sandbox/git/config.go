@@ -17,7 +17,8 @@ var Pawl = Identity{Name: "pawl", Email: "pawl@localhost"}
 
 // env gives the identity to git as data. A fixed instant makes a commit's id depend on nothing but its content.
 func (i Identity) env(at time.Time) []string {
-	date := "@" + strconv.FormatInt(at.Unix(), 10) + " +0000"
+	// Git knows no instant before 1970.
+	date := "@" + strconv.FormatInt(max(at.Unix(), 0), 10) + " +0000"
 	return []string{
 		"GIT_AUTHOR_NAME=" + i.Name, "GIT_AUTHOR_EMAIL=" + i.Email, "GIT_AUTHOR_DATE=" + date,
 		"GIT_COMMITTER_NAME=" + i.Name, "GIT_COMMITTER_EMAIL=" + i.Email, "GIT_COMMITTER_DATE=" + date,
