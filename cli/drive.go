@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"pawl"
@@ -158,22 +157,13 @@ func (d *desk) goOn(ctx context.Context, noWait bool, wanted []string, give func
 
 // given prints where the session stands after a command that this process does not follow.
 func (d *desk) given(ctx context.Context) error {
-	s, err := d.ws.Kernel.Look(ctx)
+	st, err := d.status(ctx)
 	if err != nil {
 		return err
 	}
 	if d.flags.json {
-		return d.printJSON(d.status(ctx, s))
+		return d.printJSON(st)
 	}
-	d.sayText("cli.state_now", s.Session.State)
+	d.sayText("cli.state_now", string(st.State))
 	return nil
-}
-
-// quietly hides the difference between an error and one that a person was told of.
-func quietly(err error) error {
-	var s shown
-	if errors.As(err, &s) {
-		return nil
-	}
-	return err
 }

@@ -24,7 +24,12 @@ type Host interface {
 	Doctor(ctx context.Context, place effect.Place) []Finding
 	// Demo unpacks the sample repository of `pawl demo` into dir and returns the arguments of the run to show.
 	Demo(ctx context.Context, dir string) (Sample, error)
-	// Git runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
+	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
+	// fails with code environment when there is no editor.
+	Edit(ctx context.Context, path string) error
+	// Tools describes the tools that plans may call, for commands that need no workspace.
+	Tools() []effect.ToolInfo
+	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
 	Log(ctx context.Context, dir string, n int) ([]string, error)
 }
 

@@ -22,46 +22,21 @@ func (d *desk) load(ctx context.Context, sel kernel.Select, into func(kernel.Row
 	return true, into(rows[0][0])
 }
 
-// lookRun reads a run with all that belongs to it, also one that ended. The snapshot has no run when there is none.
+// lookRun reads a run with all that belongs to it: the one that the session is at, or the newest one that ended. The
+// snapshot has no run when the id names neither.
 func (d *desk) lookRun(ctx context.Context, id string) (*kernel.Snapshot, error) {
 	s, err := d.ws.Kernel.Look(ctx)
-	if err != nil || id == "" || s.Run != nil && s.Run.ID == id {
+	if err != nil || id == "" || s.Run != nil && s.Run.ID == id && s.Session.Run == id {
 		return s, err
 	}
-	out := &kernel.Snapshot{Config: s.Config, Session: s.Session, Run: &kernel.Run{}, Flow: s.Flow}
-	ok, err := d.load(ctx, kernel.Select{Kind: kernel.KindRun, ID: id}, func(r kernel.Row) error { return kernel.Decode(r, out.Run) })
+	last, err := d.ws.Kernel.LookLast(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		out.Run = nil
-		return out, nil
+	if last.Run != nil && last.Run.ID != id {
+		last.Run = nil
 	}
-	r := out.Run
-	steps := []struct {
-		kind kernel.Kind
-		id   func() string
-		into func(kernel.Row) error
-	}{
-		{kernel.KindIssue, func() string { return r.Issue }, func(row kernel.Row) error { out.Issue = &kernel.Issue{}; return kernel.Decode(row, out.Issue) }},
-		{kernel.KindItem, func() string { return r.Item }, func(row kernel.Row) error { out.Item = &kernel.Item{}; return kernel.Decode(row, out.Item) }},
-		{kernel.KindSolution, func() string { return r.Solution }, func(row kernel.Row) error { out.Solution = &kernel.Solution{}; return kernel.Decode(row, out.Solution) }},
-		{kernel.KindTask, func() string { return r.Task }, func(row kernel.Row) error { out.Task = &kernel.Task{}; return kernel.Decode(row, out.Task) }},
-		{kernel.KindTurn, func() string { return turnOf(out) }, func(row kernel.Row) error { out.Turn = &kernel.Turn{}; return kernel.Decode(row, out.Turn) }},
-	}
-	for _, s := range steps {
-		if _, err := d.load(ctx, kernel.Select{Kind: s.kind, ID: s.id()}, s.into); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func turnOf(s *kernel.Snapshot) string {
-	if s.Task != nil {
-		return s.Task.Turn
-	}
-	return s.Run.Turn
+	return last, nil
 }
 
 // lastRun is the id of the run that the session is at, or of the newest one, "" when there was none.

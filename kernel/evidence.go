@@ -108,7 +108,7 @@ func (w witness) taskEvidence(t *Task) task.Evidence {
 // token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
 // pawl acts inside the same transaction that checked the report's token.
 func (w witness) token(t *Task) int64 {
-	if c, ok := w.env.Command.(*Transition); ok {
+	if c, ok := w.env.Command.(*Transition); ok && !w.leased {
 		return c.Token
 	}
 	return t.Epoch

@@ -53,12 +53,17 @@ func (w planner) start(c *Start) error {
 
 func (w planner) takeUp(c *Start, feedback []string) error {
 	s := w.Session
+	place := c.Place
+	if !place.Git || place.InPlace {
+		// Without git there is no branch to land on: the work happens where the user's files are.
+		place.InPlace, place.Tree = true, place.Workspace
+	}
 	s.Runs++
-	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, c.Place
+	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
 	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling = 0, nil, nil, false, false
 	w.Task, w.Item, w.Solution, w.Approval, w.Checkpoint = nil, nil, nil, nil, nil
 	w.Run = &Run{
-		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: c.Place,
+		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
 		Phase: string(board.Phase.Initial()), Flow: w.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: w.now,
 	}
 	w.create(w.Run, KindRun, fmt.Sprintf("RUN-%d", s.Runs), s.ID, string(board.Run.Initial()))

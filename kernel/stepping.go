@@ -189,7 +189,7 @@ func (w stepper) call(s *plan.Step, c plan.ToolCallTemplate) error {
 	command := slices.Contains(tool.Permissions, policy.ProcExec)
 	e := w.emit(effect.KindTool, effect.ToolCall{
 		CallID: w.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
-		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: v.Network && granted != "", Snapshot: command,
+		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: v.Network && granted != "", Snapshot: command || w.Task.Place.InPlace && !tool.Idempotent,
 	}, tool.Idempotent || declaredIdempotent(c.ArgsHint))
 	e.Effect.Timeout = w.Config.Call
 	if tool.Idempotent {

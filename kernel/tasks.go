@@ -121,7 +121,7 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 	case task.Running:
 		t.Epoch++
 		t.Lease = Lease{Owner: c.Owner, Expires: w.now.Add(w.Config.LeaseTime)}
-		c.Token = t.Epoch
+		w.leased = true
 	case task.Failed:
 		t.Exit, t.Reason = string(c.Exit), c.Reason
 		t.Retry.because(c.Reason)

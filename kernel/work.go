@@ -31,6 +31,8 @@ type work struct {
 	touched []entity
 	entries []audit.Entry
 	result  any
+	// leased says that this very decision takes the lease, so that there is no older token to compare with.
+	leased bool
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.

@@ -10,8 +10,8 @@ var scriptText = Table{
 	"script.cannot_plan": {
 		En:     "the embedded agent cannot plan %[1]q; it has no model and nothing was changed",
 		Zh:     "内置代理无法规划 %[1]q；它不使用模型，没有任何内容被修改",
-		HintEn: "Go on with a plan file (pawl run --plan FILE), with a model, or with a coding agent that you have installed (pawl config agent). By itself it can: make the checks pass, fix formatting, fix lint, tidy dependencies",
-		HintZh: "可以这样继续：提供计划文件（pawl run --plan FILE）、配置模型，或使用已安装的编码代理（pawl config agent）。它自身能做：让检查通过、修复格式、修复 lint、整理依赖",
+		HintEn: "Go on with a plan file (pawl run --plan FILE), with a model, or with a coding agent that you have installed. By itself it can: make the checks pass, fix formatting, fix lint, tidy dependencies",
+		HintZh: "可以这样继续：提供计划文件（pawl run --plan FILE）、配置模型，或使用已安装的编码代理。它自身能做：让检查通过、修复格式、修复 lint、整理依赖",
 	},
 	"script.no_checks": {
 		En:     "pawl found no way to check this project, so it could not tell whether the work was done",

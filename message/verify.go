@@ -28,7 +28,7 @@ var verifyText = Table{
 	},
 	"verify.gate_without_command": {
 		En: "the gate %[1]q has no command", Zh: "关卡 %[1]q 没有命令",
-		HintEn: "Configure a quick command for it: pawl config", HintZh: "请为它配置一条快速命令：pawl config",
+		HintEn: "Configure a command for it (gates.%[1]s): pawl config", HintZh: "请为它配置一条命令（gates.%[1]s）：pawl config",
 	},
 	"verify.gate_without_tests": {
 		En: "the gate tests found no check in this project", Zh: "关卡 tests 在此项目中没有找到任何检查",

@@ -84,7 +84,9 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		return cli.Owner(info), ok
 	}
 	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
-	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) { return seal.Verify(ctx, store, notes...) }
+	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
+		return seal.Verify(ctx, store, notes...)
+	}
 	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
 	return w, nil
 }

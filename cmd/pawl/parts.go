@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 
 	"pawl/agent/script"
@@ -16,23 +15,15 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/kernel"
-	"pawl/policy"
 	"pawl/runner"
 	"pawl/sandbox"
 	"pawl/sandbox/git"
 )
 
-// tool is what every tool's driver offers.
-type tool interface {
-	runner.Driver
-	Info() effect.ToolInfo
-	Request(args json.RawMessage) (policy.Request, error)
-}
-
 // parts are the drivers, the agent and the tools, wired for one process.
 type parts struct {
 	drivers map[effect.Kind]runner.Driver
-	tools   []tool
+	tools   []checkpoint.Tool
 	shots   checkpoint.Snapshotter
 }
 
@@ -53,7 +44,9 @@ func newParts(effect.Place) *parts {
 		t, err := machine.Toolchain(place, verify.UseWork)
 		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable}, err
 	}}
-	p.tools = []tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command}
+	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
+		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
+	}
 	return p
 }
 

@@ -4,7 +4,8 @@
 //
 // The search is a walk of pawl's own rather than a call of rg or git grep. It behaves alike on every machine and in folders
 // without git, it starts no process and so needs no walls, and it opens files only through package sandbox, so that no link
-// and no race leads out of the workspace. On trees of some thousand files it takes about as long as git grep
-// (BenchmarkGrep). Files that are tracked by git although .gitignore names them are left out too, as rg does; the excludes
+// and no race leads out of the workspace. That has its price: for a regular expression it is as fast as git grep, but for a
+// plain word git grep, which opens files unguarded and on several threads, takes a fraction of the time (BenchmarkGrep; some
+// tens of microseconds per file). Files that are tracked by git although .gitignore names them are left out too, as rg does; the excludes
 // outside the tree (.git/info/exclude, core.excludesFile) are not read.
 package search

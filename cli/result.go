@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/view"
+)
+
+// ending is how a command that works ended, as its JSON result names it.
+type ending string
+
+// The endings.
+const (
+	resultEnded   ending = "ended"
+	resultFailed  ending = "failed"
+	resultBlocked ending = "blocked"
+	resultPaused  ending = "paused"
+	resultIdle    ending = "idle"
+)
+
+// maxTail is the number of lines of a failing command's output that are shown.
+const maxTail = 20
+
+// result prints how the work ended.
+func (v *drive) result(how ending, s *kernel.Snapshot) {
+	if v.flags.json {
+		st := s.Status()
+		_ = v.rep.printLine(map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()})
+		return
+	}
+	switch how {
+	case resultEnded:
+		v.summary(s)
+	case resultBlocked:
+		v.blockedText(s)
+	case resultPaused:
+		v.sayText("cli.paused", s.Session.State)
+	case resultIdle:
+		v.sayText("cli.state_now", s.Session.State)
+	}
+}
+
+// summary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
+// it and what to do next.
+func (a *app) summary(s *kernel.Snapshot) {
+	sum := s.Summary()
+	symbol := a.style.OK()
+	if sum.Outcome != "completed" {
+		symbol = a.style.Warn()
+	}
+	a.say("")
+	a.say(symbol + " " + a.style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(display(firstLine(sum.Goal)), max(20, a.std.Width-30), a.style.Ellipsis()))
+	a.section("cli.sum.changed", a.fileLines(sum.Files, "  "))
+	if len(sum.Files) == 0 && sum.Outcome == "completed" {
+		a.section("cli.sum.changed", []string{"  " + a.text("cli.sum.nothing")})
+	}
+	a.section("cli.sum.why", a.stepLines(sum.Steps))
+	a.section("cli.sum.verified", a.evidenceLines(sum))
+	var risks []string
+	for _, n := range sum.Risks {
+		risks = append(risks, "  "+a.style.Warn()+" "+a.noteText(n))
+	}
+	a.section("cli.sum.risks", risks)
+	a.section("cli.sum.result", a.landingLines(sum.Landing))
+	a.section("cli.sum.undo", commandLines(sum.Undo))
+	a.section("cli.sum.next", commandLines(sum.Next))
+	if sum.Duration > 0 {
+		a.say("")
+		line := a.text("cli.sum.time", duration(sum.Duration))
+		if sum.Repairs > 0 {
+			line += " " + a.style.Middle() + " " + a.text("cli.sum.repairs", sum.Repairs)
+		}
+		a.say(a.style.Dim(line))
+	}
+}
+
+// section prints lines under a title, or nothing when there are none.
+func (a *app) section(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	a.say("\n" + a.style.Bold(a.text(title)))
+	for _, l := range lines {
+		a.say(l)
+	}
+}
+
+func (a *app) outcomeText(outcome string) string {
+	switch outcome {
+	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
+		return a.text("cli.outcome." + outcome)
+	}
+	return display(outcome)
+}
+
+func (a *app) noteText(n view.Note) string {
+	args := make([]any, len(n.Args))
+	for i, s := range n.Args {
+		args[i] = s
+	}
+	return a.text(n.Key, args...)
+}
+
+func (a *app) stepLines(steps []view.SummaryStep) []string {
+	var out []string
+	for _, st := range steps {
+		symbol := a.style.Dot()
+		switch st.Status {
+		case "done":
+			symbol = a.style.OK()
+		case "blocked":
+			symbol = a.style.Bad()
+		}
+		line := "  " + symbol + " " + display(st.Title)
+		if st.Repair > 0 {
+			line += " " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
+		}
+		out = append(out, line)
+		if st.Why != "" && st.Why != st.Title {
+			for _, l := range term.Wrap(display(st.Why), a.std.Width-4) {
+				out = append(out, "    "+a.style.Dim(l))
+			}
+		}
+	}
+	return out
+}
+
+// evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
+func (a *app) evidenceLines(sum view.Summary) []string {
+	var out []string
+	for _, e := range sum.Verification {
+		for _, c := range e.Checks {
+			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS}
+			line := "  " + a.outcomeLine(o)
+			if c.Status == effect.CheckPassed {
+				line += "  " + a.style.Dim(a.text("cli.check.exit", c.ExitCode))
+			}
+			out = append(out, line)
+		}
+	}
+	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
+		out = append(out, "  "+a.style.Dim(a.text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+	}
+	return out
+}
+
+// landingLines says where the result is.
+func (a *app) landingLines(l *view.Landing) []string {
+	if l == nil {
+		return nil
+	}
+	switch l.Outcome {
+	case effect.Landed:
+		return []string{"  " + a.text("cli.land.landed", short(l.Commit), l.Branch)}
+	case effect.InPlace:
+		return []string{"  " + a.text("cli.land.in_place")}
+	case effect.Empty:
+		return []string{"  " + a.text("cli.land.empty")}
+	}
+	out := []string{"  " + a.text("cli.land.kept", l.Branch)}
+	if l.Reason != "" {
+		out = append(out, "  "+a.text(l.Reason))
+	}
+	if l.Command != "" {
+		out = append(out, "  "+a.style.Arrow()+" "+display(l.Command))
+	}
+	return out
+}
+
+func commandLines(next []view.Next) []string {
+	var out []string
+	for _, n := range next {
+		out = append(out, "  "+display(n.Command))
+	}
+	return out
+}
+
+// blockedText explains why work stopped: the failure with the end of its output, where the work is, and the ways on.
+func (a *app) blockedText(s *kernel.Snapshot) {
+	b := s.Session.Blocked
+	if b == nil {
+		return
+	}
+	f := a.describe(b.Error.Err())
+	a.say("")
+	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", string(b.Kind))))
+	for _, l := range term.Wrap(a.lang.Text(b.Error.Key, anys(b.Error.Args)...), a.std.Width-2) {
+		a.say("  " + display(l))
+	}
+	sum := s.Summary()
+	if n := len(sum.Failures); n > 0 && sum.Failures[n-1].Output != "" {
+		a.section("cli.blocked.output", tail(sum.Failures[n-1].Output, a.std.Width))
+	} else if b.Error.Detail != "" {
+		a.section("cli.blocked.output", tail(b.Error.Detail, a.std.Width))
+	}
+	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
+		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
+	}
+	if f.Hint != "" {
+		a.say("\n" + a.style.Cyan(a.text("cli.next")) + " " + f.Hint)
+	}
+	var t term.Table
+	for _, n := range sum.Next {
+		t.Row("  "+n.Command, a.wayText(n.Op, s))
+	}
+	a.section("cli.blocked.ways", t.Lines(a.std.Width))
+}
+
+// wayText says what an operation does for a session that is BLOCKED.
+func (a *app) wayText(op string, s *kernel.Snapshot) string {
+	switch op {
+	case "fix":
+		return a.text("cli.way.fix")
+	case "rollback":
+		return a.text("cli.way.rollback", s.Session.LastCheckpoint)
+	case "skip":
+		return a.text("cli.way.skip")
+	}
+	return ""
+}
+
+func anys(in []string) []any {
+	out := make([]any, len(in))
+	for i, s := range in {
+		out[i] = s
+	}
+	return out
+}
+
+// tail returns the last lines of an output, escaped and cut to the width.
+func tail(output string, width int) []string {
+	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
+	if len(lines) > maxTail {
+		lines = lines[len(lines)-maxTail:]
+	}
+	for i, l := range lines {
+		lines[i] = "  " + term.Clip(visible(l), width-2, "…")
+	}
+	return lines
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// status is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+func (d *desk) status(ctx context.Context) (view.Status, error) {
+	st, err := d.ws.Kernel.Status(ctx)
+	if err != nil {
+		return st, err
+	}
+	if o, ok := d.ws.Owner(); ok {
+		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command}
+	}
+	return st, nil
+}
+
+// since writes how long ago an instant was.
+func (d *desk) since(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return duration(d.ws.Kernel.Now().Sub(t).Truncate(time.Second))
+}

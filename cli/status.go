@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli/term"
+	"pawl/view"
+)
+
+// watchEvery is how often `pawl status --watch` asks whether something was committed.
+const watchEvery = 150 * time.Millisecond
+
+func newStatusCommand(a *app) *cobra.Command {
+	var watch bool
+	c := a.command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			if watch {
+				return d.watch(c.Context())
+			}
+			return d.printStatus(c.Context())
+		})
+	}
+	c.Flags().BoolVarP(&watch, "watch", "w", false, a.text("cli.flag.watch"))
+	return c
+}
+
+func (d *desk) printStatus(ctx context.Context) error {
+	st, err := d.initialised(ctx)
+	if err != nil {
+		return err
+	}
+	if d.flags.json {
+		return d.printJSON(st)
+	}
+	d.warn(ctx)
+	last, err := d.lastRecord(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range d.statusLines(st, last) {
+		d.say(l)
+	}
+	return nil
+}
+
+// initialised reads the status, or fails where the workspace has no session.
+func (d *desk) initialised(ctx context.Context) (view.Status, error) {
+	st, err := d.status(ctx)
+	if err == nil && st.ID == "" {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	return st, err
+}
+
+// watch prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
+// place; elsewhere, and with --json, each state is printed below the last.
+func (d *desk) watch(ctx context.Context) error {
+	size, drawn := int64(-1), 0
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		head, err := d.ws.Kernel.Store().Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Size != size {
+			size = head.Size
+			st, err := d.initialised(ctx)
+			if err != nil {
+				return err
+			}
+			if drawn, err = d.redraw(ctx, st, drawn); err != nil {
+				return err
+			}
+			if st.State == "IDLE" && st.Doing == nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// redraw prints the status over the lines that were drawn before and returns how many it drew.
+func (d *desk) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
+	if d.flags.json {
+		return 0, (&reporter{desk: d}).printLine(st)
+	}
+	last, err := d.lastRecord(ctx)
+	if err != nil {
+		return 0, err
+	}
+	lines := d.statusLines(st, last)
+	if d.std.TTY && drawn > 0 {
+		fmt.Fprintf(d.std.Out, "\x1b[%dA\x1b[J", drawn)
+	} else if drawn > 0 {
+		d.say("")
+	}
+	for _, l := range lines {
+		d.say(l)
+	}
+	return len(lines), nil
+}
+
+// lastRecord reads the newest audit record, nil when there is none.
+func (d *desk) lastRecord(ctx context.Context) (*audit.Parsed, error) {
+	head, err := d.ws.Kernel.Store().Head(ctx)
+	if err != nil || head.Size == 0 {
+		return nil, err
+	}
+	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", head.Size-1) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		return &p, nil
+	}
+	return nil, nil
+}
+
+// statusLines renders the status at one glance.
+func (d *desk) statusLines(st view.Status, last *audit.Parsed) []string {
+	var t term.Table
+	row := func(key, text string) {
+		if text != "" {
+			t.Painted(d.style.Dim, d.text(key), text)
+		}
+	}
+	out := []string{d.headline(st)}
+	row("cli.status.goal", display(firstLine(st.Goal)))
+	if st.Task != nil {
+		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+display(st.Task.Title))
+	}
+	row("cli.status.step", stepText(st.Step))
+	if st.Doing != nil {
+		what := d.kindText(st.Doing.Kind)
+		if st.Doing.Tool != "" {
+			what = display(st.Doing.Tool)
+		}
+		row("cli.status.doing", what+"  "+st.Doing.State+"  "+d.since(st.Doing.Since))
+	}
+	if st.Attempts > 0 {
+		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
+	}
+	if b := st.Blocked; b != nil {
+		row("cli.status.blocked", b.Kind+": "+d.text(b.Error.Key, anys(b.Error.Args)...))
+	}
+	if ap := st.Approval; ap != nil {
+		row("cli.status.approval", ap.About+"  "+short(ap.Hash)+"  "+d.text("cli.status.waiting", d.since(ap.Since)))
+	}
+	if e := st.LastError; e != nil && st.Blocked == nil {
+		row("cli.status.error", d.text(e.Key, anys(e.Args)...))
+	}
+	if o := st.Owner; o != nil {
+		row("cli.status.owner", d.text("cli.status.owned", o.PID, o.Host, o.Command))
+	}
+	row("cli.status.checkpoint", display(st.Checkpoint))
+	row("cli.status.last", d.lastText(st.Last))
+	if last != nil {
+		row("cli.status.event", d.clock(last.At)+"  "+d.recordText(*last))
+	}
+	for i, n := range st.Next {
+		key := "cli.status.next"
+		if i > 0 {
+			key = "cli.status.blank"
+		}
+		t.Painted(d.style.Dim, d.text(key), n.Command)
+	}
+	for _, l := range t.Lines(d.std.Width - 2) {
+		out = append(out, "  "+l)
+	}
+	return out
+}
+
+// headline is the state with its meaning.
+func (d *desk) headline(st view.Status) string {
+	symbol := d.style.Dot()
+	switch {
+	case st.Blocked != nil:
+		symbol = d.style.Bad()
+	case st.Approval != nil || st.Paused:
+		symbol = d.style.Warn()
+	case st.State == "IDLE":
+		symbol = d.style.OK()
+	default:
+		symbol = d.style.Arrow()
+	}
+	line := symbol + " " + d.style.Bold(string(st.State)) + "  " + d.style.Dim(d.stateText(string(st.State)))
+	if st.Paused {
+		line += "  " + d.style.Yellow(d.text("cli.status.paused", d.clock(st.PausedAt), string(st.PausedBy)))
+	}
+	return line
+}
+
+func stepText(s *view.Step) string {
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d / %d", s.Done, s.Total)
+	if s.Title != "" {
+		text += "  " + display(s.Title)
+	}
+	return text
+}
+
+// lastText is the result of the last run in one line.
+func (d *desk) lastText(r *view.Result) string {
+	if r == nil {
+		return ""
+	}
+	parts := []string{d.outcomeText(r.Outcome)}
+	if r.Commit != "" {
+		parts = append(parts, short(r.Commit))
+	}
+	if r.Branch != "" {
+		parts = append(parts, display(r.Branch))
+	}
+	if r.Undone {
+		parts = append(parts, d.text("cli.status.undone"))
+	}
+	return strings.Join(append(parts, display(firstLine(r.Goal))), "  ")
+}
+
+// recordText is an audit record in one line, without its time.
+func (a *app) recordText(p audit.Parsed) string {
+	text := p.Subject.Kind + "  " + display(p.Event)
+	if m := p.Move; m != nil {
+		text = p.Subject.Kind + "  " + display(m.From) + " " + a.style.To() + " " + display(m.To) + "  " + display(m.Rule)
+	}
+	return text
+}

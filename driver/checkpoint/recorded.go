@@ -1,0 +1,65 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+
+	"pawl/effect"
+	"pawl/policy"
+)
+
+// Tool is what every tool's driver offers.
+type Tool interface {
+	Info() effect.ToolInfo
+	Request(args json.RawMessage) (policy.Request, error)
+	Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt
+	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
+}
+
+// Recorded is a tool whose calls record the tree that they leave behind, where the call asks for it and the tool does not
+// do so itself. Work in the user's own tree needs that: what pawl left is how a rollback tells pawl's changes from the
+// user's.
+type Recorded struct {
+	Tool
+	Snapshotter Snapshotter
+}
+
+// Preflight passes on to the tool, if it has one.
+func (r Recorded) Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error) {
+	if p, ok := r.Tool.(interface {
+		Preflight(ctx context.Context, e effect.Effect) ([]effect.FileImage, error)
+	}); ok {
+		return p.Preflight(ctx, e)
+	}
+	return nil, nil
+}
+
+// Do makes the call and records the tree behind it.
+func (r Recorded) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	return r.record(ctx, e, r.Tool.Do(ctx, e, progress))
+}
+
+// Done asks the tool, and records the tree when the call turns out to have happened.
+func (r Recorded) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	answer, receipt := r.Tool.Done(ctx, e)
+	if answer == effect.DoneYes {
+		receipt = r.record(ctx, e, receipt)
+	}
+	return answer, receipt
+}
+
+func (r Recorded) record(ctx context.Context, e effect.Effect, receipt effect.Receipt) effect.Receipt {
+	call, err := effect.Decode[effect.ToolCall](e.Spec)
+	if err != nil || !call.Snapshot || !receipt.OK {
+		return receipt
+	}
+	result, err := effect.Decode[effect.ToolResult](receipt.Result)
+	if err != nil || result.After != "" {
+		return receipt
+	}
+	if result.After, err = r.Snapshotter.Snapshot(ctx, e.Place); err != nil {
+		return effect.FailedWith(err, result)
+	}
+	receipt.Result = effect.Encode(result)
+	return receipt
+}
