@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -288,6 +289,13 @@ func (w planner) autoApproval() pawl.Actor {
 	if w.Run.AutoApprove != "" {
 		return w.Run.AutoApprove
 	}
+	if w.Session.RunMode == pawl.Autonomous {
+		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
+		if !w.asks() {
+			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
+		}
+		w.record(w.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": w.Solution.Risk})
+	}
 	m, err := w.Config.modeOf(w.Task.Mode)
 	if err != nil {
 		return ""
@@ -296,6 +304,11 @@ func (w planner) autoApproval() pawl.Actor {
 		return pawl.By(pawl.KindPolicy, "mode/"+w.Task.modeName())
 	}
 	return ""
+}
+
+// asks reports whether the policy wants a word for something in the plan.
+func (w planner) asks() bool {
+	return slices.ContainsFunc(w.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
 // planningFailed ends the run without having changed anything (spec.md §6.1 A7).

@@ -1,4 +1,264 @@
 package message
 
 // kernelText is the part of the catalogue for keys that begin with "kernel.".
-var kernelText = Table{}
+var kernelText = Table{
+	// The session and its requirement.
+	"kernel.not_initialised": {
+		En: "this workspace has no session yet", Zh: "本工作区还没有会话",
+		HintEn: "Make one with: pawl init", HintZh: "用 pawl init 创建",
+	},
+	"kernel.session_active": {
+		En: "the session is %[1]s with: %[2]s", Zh: "会话处于 %[1]s，正在处理：%[2]s",
+		HintEn: "See it with pawl status; go on with pawl resume, or give it up with pawl cancel", HintZh: "用 pawl status 查看；用 pawl resume 继续，或用 pawl cancel 放弃",
+	},
+	"kernel.requirement_empty": {
+		En: "there is neither a requirement nor a plan", Zh: "既没有需求也没有计划",
+		HintEn: "Say what is wanted: pawl run \"REQUIREMENT\", or give a plan: pawl run --plan FILE", HintZh: "说明需求：pawl run \"需求\"，或给出计划文件：pawl run --plan 文件",
+	},
+	"kernel.paused": {
+		En: "the session is paused", Zh: "会话已暂停",
+		HintEn: "Go on with: pawl resume", HintZh: "用 pawl resume 继续",
+	},
+	"kernel.nothing_to_pause": {
+		En: "a session in state %s has no work to pause", Zh: "%s 状态的会话没有可暂停的工作",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.nothing_to_stop": {
+		En: "a session in state %s has no work to stop", Zh: "%s 状态的会话没有可停止的工作",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.nothing_to_cancel": {
+		En: "a session in state %s has nothing to cancel", Zh: "%s 状态的会话没有可取消的内容",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+
+	// The plan and its approval.
+	"kernel.plan_missing": {
+		En: "no plan could be made; what is not clear: %s", Zh: "无法生成计划；不清楚之处：%s",
+		HintEn: "Answer in a new requirement: pawl run \"REQUIREMENT\", or give a plan: pawl run --plan FILE", HintZh: "请在新的需求中说明：pawl run \"需求\"，或给出计划文件：pawl run --plan 文件",
+	},
+	"kernel.no_checks": {
+		En: "the plan asks for verification (%s), but no check was found here that could prove the result", Zh: "计划要求验证（%s），但这里没有找到任何能证明结果的检查",
+		HintEn: "Name the commands in the plan (verification.mode: custom, commands: […]) and check it with: pawl plan validate FILE", HintZh: "请在计划中写明命令（verification.mode: custom，commands: […]），并用 pawl plan validate 文件 检查",
+	},
+	"kernel.tool_unknown": {
+		En: "there is no tool named %q", Zh: "没有名为 %q 的工具",
+		HintEn: "List the tools with: pawl tools", HintZh: "用 pawl tools 列出所有工具",
+	},
+	"kernel.nothing_to_approve": {
+		En: "nothing waits for an answer (session %s)", Zh: "没有等待答复的事项（会话 %s）",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.approval_stale": {
+		En: "the hash %[1]q is not that of what waits for approval (%[2]s)", Zh: "哈希 %[1]q 与等待批准的内容（%[2]s）不符",
+		HintEn: "Look at the plan as it is now with pawl plan show, then: pawl approve %[2]s", HintZh: "先用 pawl plan show 查看当前计划，再运行：pawl approve %[2]s",
+	},
+	"kernel.nothing_to_revise": {
+		En: "only a plan that waits for approval can be revised (session %s)", Zh: "只有等待批准的计划才能退回修改（会话 %s）",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.nothing_to_edit": {
+		En: "only a plan that waits for approval can be edited (session %s)", Zh: "只有等待批准的计划才能编辑（会话 %s）",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.edit_stale": {
+		En: "the plan was changed meanwhile: the edit is based on %[1]s, the plan is %[2]s", Zh: "计划在此期间已变更：编辑基于 %[1]s，当前为 %[2]s",
+		HintEn: "Edit the plan as it is now: pawl plan edit", HintZh: "请在当前计划上重新编辑：pawl plan edit",
+	},
+	"kernel.repair_asks": {
+		En: "a repair needs an approval and nobody is asked in autonomous mode: %s", Zh: "修复需要批准，而自主模式不会询问任何人：%s",
+		HintEn: "Allow it and go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "用 pawl fix 允许并继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+	},
+
+	// BLOCKED, and the ways out of it.
+	"kernel.fuse": {
+		En: "%[1]s repairs in a row failed, the last at: %[2]s", Zh: "连续 %[1]s 次修复失败，最后失败于：%[2]s",
+		HintEn: "Repair it yourself and go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "自行修复后用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+	},
+	"kernel.stopped": {
+		En: "stopped by %[1]s: %[2]s", Zh: "已被 %[1]s 停止：%[2]s",
+		HintEn: "Go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+	},
+	"kernel.task_timeout": {
+		En: "the task took longer than %s", Zh: "任务用时超过 %s",
+		HintEn: "Go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+	},
+	"kernel.outcome_unknown": {
+		En: "nobody can say whether this call happened before the interruption: step %[1]s, %[2]s %[3]s", Zh: "无法判断中断之前该调用是否已经执行：步骤 %[1]s，%[2]s %[3]s",
+		HintEn: "Look, then answer: pawl fix --answer done if it happened, pawl fix --answer retry if it is to be done again", HintZh: "请检查后回答：已执行则运行 pawl fix --answer done，需要重做则运行 pawl fix --answer retry",
+	},
+	"kernel.answer_needed": {
+		En: "the question about effect %s has to be answered first", Zh: "必须先回答关于操作 %s 的问题",
+		HintEn: "pawl fix --answer done if it happened, pawl fix --answer retry if it is to be done again", HintZh: "已执行则运行 pawl fix --answer done，需要重做则运行 pawl fix --answer retry",
+	},
+	"kernel.blocked_by_hand": {
+		En: "blocked by hand: %s", Zh: "被手动阻止：%s",
+		HintEn: "Go on with: pawl task unblock TASK", HintZh: "用 pawl task unblock 任务 继续",
+	},
+	"kernel.not_blocked": {
+		En: "%[1]s is for a session that is BLOCKED; this one is %[2]s", Zh: "%[1]s 只用于 BLOCKED 状态的会话，当前为 %[2]s",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.winding_up": {
+		En: "%s has to wait: the work is still being tidied up", Zh: "%s 需要等待：正在收尾清理",
+		HintEn: "Finish the tidying with: pawl resume", HintZh: "用 pawl resume 完成收尾",
+	},
+	"kernel.nothing_to_fix": {
+		En: "there is no task to help with", Zh: "没有需要帮助的任务",
+		HintEn: "See what can be done now with: pawl status", HintZh: "用 pawl status 查看当前可执行的操作",
+	},
+	"kernel.archive_cannot_be_skipped": {
+		En: "the work is done and only its archive is missing; there is no task to skip", Zh: "工作已完成，只差归档；没有可跳过的任务",
+		HintEn: "Remove what keeps .pawl from being written, then: pawl fix", HintZh: "排除导致 .pawl 无法写入的原因，然后运行：pawl fix",
+	},
+	"kernel.landed_already": {
+		En: "the result has landed already; a rollback would not remove it", Zh: "结果已经落地，回滚无法将其移除",
+		HintEn: "Finish with pawl fix, then undo the result with: pawl undo", HintZh: "先用 pawl fix 完成，再用 pawl undo 撤销结果",
+	},
+
+	// Undo and redo.
+	"kernel.undo_when_idle": {
+		En: "undo and redo are for a session that is IDLE; this one is %s", Zh: "撤销和重做只用于 IDLE 状态的会话，当前为 %s",
+		HintEn: "Finish or cancel the present work first: pawl status", HintZh: "请先完成或取消当前工作：pawl status",
+	},
+	"kernel.nothing_to_undo": {
+		En: "there is no result to undo or redo", Zh: "没有可撤销或重做的结果",
+		HintEn: "See the last result with: pawl status", HintZh: "用 pawl status 查看上一次结果",
+	},
+	"kernel.nothing_landed": {
+		En: "the last result is not on your branch (%s), so there is nothing to undo there", Zh: "上一次结果不在你的分支上（%s），无需撤销",
+		HintEn: "See where it is with: pawl status", HintZh: "用 pawl status 查看结果所在位置",
+	},
+	"kernel.undo_kept": {
+		En: "the branch has moved on; the undo is kept on %s", Zh: "分支已有新的提交，撤销结果保留在 %s 上",
+		HintEn: "Take it over with: %[2]s", HintZh: "用以下命令合入：%[2]s",
+	},
+
+	// Tasks.
+	"kernel.task_not_found": {
+		En: "there is no task %q", Zh: "没有任务 %q",
+		HintEn: "List the tasks with: pawl task list", HintZh: "用 pawl task list 列出任务",
+	},
+	"kernel.title_empty": {
+		En: "a task needs a title", Zh: "任务需要标题",
+		HintEn: "pawl task create \"TITLE\"", HintZh: "pawl task create \"标题\"",
+	},
+	"kernel.already_in_state": {
+		En: "task %[1]s is %[2]s already", Zh: "任务 %[1]s 已处于 %[2]s",
+		HintEn: "Look at it with: pawl task show %[1]s", HintZh: "用 pawl task show %[1]s 查看",
+	},
+	"kernel.task_of_run": {
+		En: "task %[1]s belongs to the session's run, which moves it; it cannot be set to %[2]s by hand", Zh: "任务 %[1]s 属于会话的运行，由运行推进，不能手动设为 %[2]s",
+		HintEn: "Use the session's commands: pawl status names them", HintZh: "请使用会话命令：pawl status 会列出",
+	},
+	"kernel.actor_refused": {
+		En: "%[1]s may not make move %[2]s; it is for: %[3]s", Zh: "%[1]s 不能执行转换 %[2]s；允许的执行者：%[3]s",
+		HintEn: "See who may do what with: pawl machine show task", HintZh: "用 pawl machine show task 查看各转换的执行者",
+	},
+	"kernel.metadata": {
+		En: "the metadata is not a JSON object", Zh: "元数据不是 JSON 对象",
+		HintEn: "Give an object such as {\"ticket\": 7}", HintZh: "请给出对象，例如 {\"ticket\": 7}",
+	},
+	"kernel.gates_when_verifying": {
+		En: "gates run for a task that is verifying; %[1]s is %[2]s", Zh: "只有 verifying 状态的任务才运行门禁；%[1]s 处于 %[2]s",
+		HintEn: "Look at the task with: pawl task show %[1]s", HintZh: "用 pawl task show %[1]s 查看任务",
+	},
+	"kernel.restart_when_ended": {
+		En: "only a task that has ended can be restarted; %[1]s is %[2]s", Zh: "只有已结束的任务才能重新开始；%[1]s 处于 %[2]s",
+		HintEn: "Look at the task with: pawl task show %[1]s", HintZh: "用 pawl task show %[1]s 查看任务",
+	},
+	"kernel.not_due": {
+		En: "task %[1]s waits for its retry until %[2]s", Zh: "任务 %[1]s 将等到 %[2]s 再重试",
+		HintEn: "Wait, or watch it with: pawl status --watch", HintZh: "请等待，或用 pawl status --watch 观察",
+	},
+	"kernel.lease_lost": {
+		En: "the lease on task %s belongs to somebody else now", Zh: "任务 %s 的租约已归他人所有",
+		HintEn: "See who works with: pawl status", HintZh: "用 pawl status 查看正在工作的进程",
+	},
+
+	// Gates and modes.
+	"kernel.gate_failed": {
+		En: "gates failed: %s", Zh: "门禁未通过：%s",
+		HintEn: "Read their output with: pawl task show", HintZh: "用 pawl task show 查看输出",
+	},
+	"kernel.tree_changed": {
+		En: "the gates ran on tree %[1]s, but %[2]s was verified", Zh: "门禁运行于目录树 %[1]s，而已验证的是 %[2]s",
+		HintEn: "Something changed the files during verification; go back with pawl rollback, or verify again with pawl fix", HintZh: "验证期间有文件被改动；用 pawl rollback 回滚，或用 pawl fix 重新验证",
+	},
+	"kernel.mode_unknown": {
+		En: "there is no mode %q", Zh: "没有模式 %q",
+		HintEn: "Use implementation, design, chat, ops, test, planning, debug, release or experimental_open_plan", HintZh: "请使用 implementation、design、chat、ops、test、planning、debug、release 或 experimental_open_plan",
+	},
+	"kernel.mode_refused": {
+		En: "mode %[1]s answers %[4]s to the move from %[2]s to %[3]s: %[5]s", Zh: "模式 %[1]s 对 %[2]s → %[3]s 的答复是 %[4]s：%[5]s",
+		HintEn: "Use a task of another mode: pawl task create --mode implementation", HintZh: "改用其他模式的任务：pawl task create --mode implementation",
+	},
+	"kernel.mode_gate": {
+		En: "mode %[1]s refuses to run gate %[2]s: %[3]s", Zh: "模式 %[1]s 拒绝运行门禁 %[2]s：%[3]s",
+		HintEn: "Correct the mode or the task's gates, then: pawl fix", HintZh: "修正模式或任务的门禁后运行：pawl fix",
+	},
+	"kernel.mode_retry": {
+		En: "mode %[1]s refuses another try: %[2]s", Zh: "模式 %[1]s 拒绝再次重试：%[2]s",
+		HintEn: "Leave the task with pawl skip, or go back with pawl rollback", HintZh: "用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+	},
+
+	// Effects.
+	"kernel.effect_not_found": {
+		En: "there is no effect %s", Zh: "没有操作 %s",
+		HintEn: "See what is at work with: pawl status", HintZh: "用 pawl status 查看正在进行的操作",
+	},
+	"kernel.effect_taken": {
+		En: "effect %[1]s cannot begin: it is %[2]s", Zh: "操作 %[1]s 无法开始：其状态为 %[2]s",
+		HintEn: "Another runner was faster; see pawl status", HintZh: "另一个执行者已先行处理；请看 pawl status",
+	},
+	"kernel.effect_fenced": {
+		En: "the result of effect %[1]s comes too late: it is %[2]s, and token %[3]v is not %[4]v", Zh: "操作 %[1]s 的结果来得太晚：其状态为 %[2]s，令牌 %[3]v 不是 %[4]v",
+		HintEn: "Somebody else took it over or it was canceled; see pawl status", HintZh: "该操作已被接管或取消；请看 pawl status",
+	},
+
+	// What a person should know before relying on a result.
+	"kernel.risk_level":      {En: "the plan's risk is %s", Zh: "计划的风险等级为 %s"},
+	"kernel.risk_unverified": {En: "the plan asked for no verification: nothing proves the result", Zh: "计划未要求验证：没有任何证据证明结果"},
+	"kernel.risk_tolerated":  {En: "checks failed that the plan does not require: %s", Zh: "以下非必需检查未通过：%s"},
+	"kernel.risk_tampered":   {En: "files that define the checks were changed by the work: %s", Zh: "定义检查的文件被本次工作修改：%s"},
+	"kernel.risk_skipped":    {En: "step %s was not carried out: %s", Zh: "步骤 %s 未执行：%s"},
+	"kernel.risk_kept":       {En: "the result is not on your branch but on %s; take it over with: %s", Zh: "结果不在你的分支上，而在 %s；用以下命令合入：%s"},
+	"kernel.risk_cleanup":    {En: "could not be tidied up: %s", Zh: "未能清理：%s"},
+
+	// Projections.
+	"kernel.context_malformed": {
+		En: "this is not an active_context.md: its front matter cannot be read", Zh: "这不是 active_context.md：无法读取其 front matter",
+		HintEn: "Write it again from the store with: pawl export", HintZh: "用 pawl export 从存储重新生成",
+	},
+	"kernel.context_status": {
+		En: "%q is not a state of a session", Zh: "%q 不是会话状态",
+		HintEn: "The seven states are in: pawl machine show session", HintZh: "七种状态见：pawl machine show session",
+	},
+
+	// Faults of pawl or of its store.
+	"kernel.run_missing": {
+		En: "the store has no run %s although the session points at it", Zh: "会话指向运行 %s，但存储中不存在",
+		HintEn: restoreEn, HintZh: restoreZh,
+	},
+	"kernel.row_unreadable": {
+		En: "the stored %[1]s %[2]s cannot be read", Zh: "存储的 %[1]s %[2]s 无法读取",
+		HintEn: restoreEn, HintZh: restoreZh,
+	},
+	"kernel.no_randomness":     {En: "the system gives no random numbers", Zh: "系统无法提供随机数", HintEn: doctorEn, HintZh: doctorZh},
+	"kernel.result":            {En: "the answer cannot be written as JSON", Zh: "答复无法写成 JSON", HintEn: reportEn, HintZh: reportZh},
+	"kernel.command":           {En: "the command cannot be written as JSON", Zh: "命令无法写成 JSON", HintEn: reportEn, HintZh: reportZh},
+	"kernel.document":          {En: "a document cannot be written as JSON", Zh: "文档无法写成 JSON", HintEn: reportEn, HintZh: reportZh},
+	"kernel.unknown_command":   {En: "the kernel does not know this command", Zh: "内核不认识该命令", HintEn: reportEn, HintZh: reportZh},
+	"kernel.unknown_happening": {En: "the composition table has no row for %q", Zh: "组合表中没有 %q 这一行", HintEn: reportEn, HintZh: reportZh},
+	"kernel.no_row":            {En: "%[1]s asks for a %[2]s where there is none", Zh: "%[1]s 需要一个 %[2]s，但不存在", HintEn: reportEn, HintZh: reportZh},
+	"kernel.no_machine":        {En: "rows of kind %s have no machine", Zh: "%s 类型的行没有状态机", HintEn: reportEn, HintZh: reportZh},
+	"kernel.effect_unknown":    {En: "nothing follows an effect of kind %s", Zh: "没有处理 %s 类操作结果的步骤", HintEn: reportEn, HintZh: reportZh},
+}
+
+// Hints for what only pawl's makers, or the machine's owner, can mend.
+const (
+	reportEn = "This is a mistake in pawl; report it with the output of: pawl doctor"
+	reportZh = "这是 pawl 自身的错误，请附上 pawl doctor 的输出进行反馈"
+	doctorEn = "Look at the machine with: pawl doctor"
+	doctorZh = "用 pawl doctor 检查本机"
+)

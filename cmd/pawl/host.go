@@ -43,7 +43,7 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	if err != nil {
 		return nil, err
 	}
-	parts := newParts(place)
+	parts := newParts(o.Config.SmokeCommand)
 	seal := notary.New(stateDir(), place.Workspace, rand.Reader)
 	config, err := o.Config.Kernel(parts.config())
 	if err != nil {
@@ -112,6 +112,12 @@ func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
 	}
 	return cli.Sample{Dir: dir, PlanFile: filepath.Join(dir, demo.PlanFile), Requirement: demo.Requirement}, demo.Unpack(ctx, box, dir)
 }
+
+// Edit opens a file in the user's editor.
+func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
+
+// Tools describes the tools.
+func (host) Tools() []effect.ToolInfo { return newParts("").infos() }
 
 // Log returns the newest commits of a repository.
 func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {

@@ -27,23 +27,28 @@ type parts struct {
 	shots   checkpoint.Snapshotter
 }
 
-func newParts(effect.Place) *parts {
+func newParts(smoke string) *parts {
 	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
 	shots := checkpoint.NewSnapshotter()
 	home, _ := os.UserHomeDir()
 	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
-	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff})
+	commands := map[string]string{}
+	if smoke != "" {
+		commands[verify.GateSmoke] = smoke
+	}
+	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	p := &parts{shots: shots, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: verify.NewContext(machine, verify.OpenDir, gitStatus), effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(), effect.KindCheckpoint: checkpoint.NewPoint(), effect.KindRestore: checkpoint.NewRestore(),
-		effect.KindCleanup: checkpoint.NewCleanup(), effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
+		effect.KindCleanup: cleanup{checkpoint.NewCleanup()}, effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
 	}}
-	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Setting: func(place effect.Place, network bool) (shell.Setting, error) {
-		t, err := machine.Toolchain(place, verify.UseWork)
-		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable}, err
-	}}
+	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore,
+		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
+			t, err := machine.Toolchain(place, verify.UseWork)
+			return shell.Setting(t), err
+		}}
 	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
 	}
@@ -97,3 +102,31 @@ func gitStatus(ctx context.Context, place effect.Place) (head, branch string, di
 }
 
 var _ cli.Host = host{}
+
+// cleanup removes a task's worktree and the caches that were kept for it.
+type cleanup struct{ checkpoint.Cleanup }
+
+// Do forgets the caches and cleans up.
+func (c cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	if err := verify.Forget(e.Place); err != nil {
+		return effect.Failed(err)
+	}
+	return c.Cleanup.Do(ctx, e, progress)
+}
+
+// changed names the files that differ between two recorded trees.
+func (p *parts) changed(ctx context.Context, place effect.Place, from, to string) ([]string, error) {
+	stats, err := p.shots.Diff(ctx, place, from, to)
+	var out []string
+	for _, s := range stats {
+		out = append(out, s.Path)
+	}
+	return out, err
+}
+
+// restore brings a tree back from one recorded state to another, as far as nobody else changed it since.
+func restore(ctx context.Context, place effect.Place, before, after string) error {
+	spec := effect.RestoreSpec{Name: "undo", Target: before, Expect: after}
+	r := checkpoint.NewRestore().Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place, Spec: effect.Encode(spec)}, nil)
+	return r.Err()
+}

@@ -3,9 +3,11 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"pawl/effect"
 	"pawl/policy"
+	"pawl/sandbox"
 )
 
 // Tool is what every tool's driver offers.
@@ -39,8 +41,12 @@ func (r Recorded) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 	return r.record(ctx, e, r.Tool.Do(ctx, e, progress))
 }
 
-// Done asks the tool, and records the tree when the call turns out to have happened.
+// Done removes what a write that was cut off left behind, asks the tool, and records the tree when the call turns out to
+// have happened.
 func (r Recorded) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	if err := sweep(ctx, e.Place.Tree); err != nil {
+		return effect.DoneUnknown, effect.Failed(err)
+	}
 	answer, receipt := r.Tool.Done(ctx, e)
 	if answer == effect.DoneYes {
 		receipt = r.record(ctx, e, receipt)
@@ -62,4 +68,14 @@ func (r Recorded) record(ctx context.Context, e effect.Effect, receipt effect.Re
 	}
 	receipt.Result = effect.Encode(result)
 	return receipt
+}
+
+// sweep removes unfinished files; nothing else writes in the tree while a call is being recovered.
+func sweep(ctx context.Context, tree string) error {
+	root, err := sandbox.OpenRoot(tree)
+	if err != nil {
+		return err
+	}
+	_, err = root.Sweep(ctx)
+	return errors.Join(err, root.Close())
 }

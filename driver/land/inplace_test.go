@@ -54,10 +54,11 @@ func TestInPlace(t *testing.T) {
 			r.Write(map[string]string{".git/info/attributes": "a filter=lfs\n"})
 		}, "land.in_place_converted"},
 	}
+	template, s := inPlace(t)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, s := inPlace(t)
+			r, s := gittest.At(t, gittest.Copy(t, template.Dir)), s
 			base := r.Head()
 			c.prepare(r, &s)
 			tree, index, refs := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s"), r.Git("show-ref", "--heads")
@@ -160,7 +161,7 @@ func TestRevert(t *testing.T) {
 	if receipt := revert("r3", redone); receipt.Err() != nil {
 		t.Fatal(receipt.Err())
 	}
-	if got := r.Git("diff", "--name-only", "HEAD~4", "HEAD"); got != "b\nmine" {
+	if got := r.Git("diff", "--name-only", "HEAD~5", "HEAD"); got != "b\nmine" {
 		t.Fatalf("differs at %q", got)
 	}
 	if empty, _ := effect.Decode[effect.LandResult](revert("r4", redone).Result); empty.Outcome != effect.Empty {

@@ -81,23 +81,6 @@ func sceneRevert(ctx context.Context, dir string) error {
 	return inScene(ctx, e, land.NewRevert())
 }
 
-// killEverywhere kills a scene at each of its steps, each time in a fresh copy, and has the rest done after.
-func killEverywhere(t *testing.T, scene, template string, after func(t *testing.T, r *gittest.Repo)) {
-	t.Helper()
-	steps := 0
-	for n := 1; ; n++ {
-		dir := gittest.Copy(t, template)
-		if !gittest.KillAt(t, scene, dir, n) {
-			break
-		}
-		steps = n
-		t.Run(fmt.Sprint("step ", n), func(t *testing.T) { after(t, gittest.At(t, dir)) })
-	}
-	if steps < 10 {
-		t.Fatalf("the scene has only %d steps", steps)
-	}
-}
-
 type driver interface {
 	Do(context.Context, effect.Effect, effect.Progress) effect.Receipt
 	Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt)
@@ -132,7 +115,8 @@ func TestKilledWhileLanding(t *testing.T) {
 	base := r.Head()
 	s, _ := effect.Decode[effect.LandSpec](e.Spec)
 	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main"})
-	killEverywhere(t, "land", r.Dir, func(t *testing.T, r *gittest.Repo) {
+	gittest.KillEverywhere(t, "land", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
 		e, err := sceneEffect(r.Dir)
 		if err != nil {
 			t.Fatal(err)
@@ -146,11 +130,13 @@ func TestKilledWhileLanding(t *testing.T) {
 
 func TestKilledWhileKeeping(t *testing.T) {
 	t.Parallel()
+	gittest.Thorough(t)
 	r, e := worked(t)
 	s, _ := effect.Decode[effect.LandSpec](e.Spec)
 	gittest.Write(t, r.Dir, map[string]string{specFile: r.Head() + " " + s.Tree + " -"})
 	head, tree := r.Head(), gittest.Tree(t, r.Dir)
-	killEverywhere(t, "kept", r.Dir, func(t *testing.T, r *gittest.Repo) {
+	gittest.KillEverywhere(t, "kept", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
 		e, err := sceneEffect(r.Dir)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +156,8 @@ func TestKilledInPlace(t *testing.T) {
 	r, s := inPlace(t)
 	base := r.Head()
 	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main", specFile + "-start": s.Start})
-	killEverywhere(t, "in place", r.Dir, func(t *testing.T, r *gittest.Repo) {
+	gittest.KillEverywhere(t, "in place", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
 		e, err := inPlaceEffect(r.Dir)
 		if err != nil {
 			t.Fatal(err)
@@ -184,13 +171,15 @@ func TestKilledInPlace(t *testing.T) {
 
 func TestKilledWhileReverting(t *testing.T) {
 	t.Parallel()
+	gittest.Thorough(t)
 	r, e := worked(t)
 	base := r.Git("rev-parse", "HEAD^{tree}")
 	commit := do(t, e).Commit
 	r.Write(map[string]string{"b": "later\n"})
 	r.Commit("later")
 	gittest.Write(t, r.Dir, map[string]string{specFile: commit})
-	killEverywhere(t, "revert", r.Dir, func(t *testing.T, r *gittest.Repo) {
+	gittest.KillEverywhere(t, "revert", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
 		e, err := revertEffect(r.Dir)
 		if err != nil {
 			t.Fatal(err)

@@ -188,10 +188,12 @@ func TestKept(t *testing.T) {
 		"name taken":   {func(r *gittest.Repo) { r.Git("branch", "pawl/T-1"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl/T-1-2"},
 		"folder taken": {func(r *gittest.Repo) { r.Git("branch", "pawl"); r.Git("checkout", "-q", "--detach") }, "land.kept_detached", nil, "git merge --ff-only pawl-T-1"},
 	}
+	template, e := worked(t)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, e := worked(t)
+			r, e := gittest.At(t, gittest.Copy(t, template.Dir)), e
+			e.Place = place(r)
 			if name == "detached" || strings.HasSuffix(name, "taken") {
 				s, _ := effect.Decode[effect.LandSpec](e.Spec)
 				s.Branch = ""

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pawl/sandbox/git"
@@ -16,6 +18,7 @@ const (
 	sceneVariable = "GITTEST_SCENE"
 	dirVariable   = "GITTEST_DIR"
 	stepVariable  = "GITTEST_STEP"
+	allVariable   = "GITTEST_ALL"
 )
 
 // Scene is something that a child process does in a folder until it is killed.
@@ -25,7 +28,8 @@ type Scene func(ctx context.Context, dir string) error
 func play(scene Scene) int {
 	at, _ := strconv.Atoi(os.Getenv(stepVariable))
 	n := 0
-	ctx := git.Trace(context.Background(), func(string) {
+	ctx := git.Trace(context.Background(), func(name string) {
+		fmt.Println(name)
 		if n++; n == at {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -58,6 +62,59 @@ func KillAt(t testing.TB, scene, dir string, n int) (killed bool) {
 	}
 	t.Fatalf("scene %s: %v\n%s", scene, err, out)
 	return false
+}
+
+// changing are the steps of git.Trace at which something that outlives the process changes.
+var changing = []string{
+	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index", "git read-tree",
+	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree",
+}
+
+// KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step; then
+// after has the rest done and looks at the result. With GITTEST_ALL set it is every step, otherwise those around changes.
+func KillEverywhere(t *testing.T, scene, template string, after func(t *testing.T, dir string)) {
+	t.Helper()
+	names := steps(t, scene, Copy(t, template))
+	all := os.Getenv(allVariable) != ""
+	killed := 0
+	for i, name := range names {
+		before := ""
+		if i > 0 {
+			before = names[i-1]
+		}
+		if !all && (name == before || !slices.Contains(changing, name) && !slices.Contains(changing, before)) {
+			continue
+		}
+		killed++
+		dir := Copy(t, template)
+		if !KillAt(t, scene, dir, i+1) {
+			t.Fatalf("the scene ended before step %d", i+1)
+		}
+		t.Run(fmt.Sprintf("%d before %s", i+1, name), func(t *testing.T) { after(t, dir) })
+	}
+	if killed < 5 {
+		t.Fatalf("the scene has only %d steps: %q", killed, names)
+	}
+}
+
+// steps plays a scene to its end and returns the names of its steps.
+func steps(t testing.TB, scene, dir string) []string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sceneVariable+"="+scene, dirVariable+"="+dir, stepVariable+"=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("scene %s: %v", scene, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// Thorough skips a test whose ground others cover in part, unless GITTEST_ALL is set.
+func Thorough(t testing.TB) {
+	t.Helper()
+	if os.Getenv(allVariable) == "" {
+		t.Skip("runs with " + allVariable + "=1")
+	}
 }
 
 // Copy copies a folder with its links, permissions and times.

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/plan"
+)
+
+func newApproveCommand(a *app) *cobra.Command { return a.approveCommand("approve [HASH]") }
+
+// approveCommand is `pawl approve`, which `pawl plan approve` is too.
+func (a *app) approveCommand(use string) *cobra.Command {
+	var yes, noWait bool
+	c := a.command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --yes --no-wait", between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		hash := ""
+		if len(args) > 0 {
+			hash = args[0]
+		}
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error { return d.approve(c.Context(), hash, yes) })
+	}
+	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes_open"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	return c
+}
+
+// approve grants the open question. Without a hash the person is shown what is asked first; where nobody can be asked,
+// only --yes grants it.
+func (d *desk) approve(ctx context.Context, hash string, yes bool) error {
+	if hash != "" {
+		_, err := d.do(ctx, &kernel.Approve{Hash: hash})
+		return err
+	}
+	s, err := d.ws.Kernel.Look(ctx)
+	if err != nil {
+		return err
+	}
+	if s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+		_, err := d.do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
+		return err
+	}
+	if !yes {
+		// The work that follows puts the question.
+		return nil
+	}
+	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+	return err
+}
+
+func newDenyCommand(a *app) *cobra.Command {
+	var reason string
+	c := a.command("deny", "cli.deny", "  pawl deny -m \"not now\"", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.goOn(c.Context(), false, []string{"declined"}, func(d *desk) error {
+			_, err := d.do(c.Context(), &kernel.Deny{Reason: reason})
+			return err
+		})
+	}
+	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	return c
+}
+
+func newReviseCommand(a *app) *cobra.Command {
+	var note, file string
+	var noWait bool
+	c := a.command("revise [FEEDBACK]", "cli.revise", "  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r := &kernel.Revise{Feedback: note}
+		if len(args) > 0 {
+			r.Feedback = args[0]
+		}
+		if r.Feedback == "" && file == "" {
+			return usage("cli.revise_nothing")
+		}
+		if file != "" {
+			var start kernel.Start
+			if _, err := a.readPlan(file, &start); err != nil {
+				return err
+			}
+			r.Given, r.Name = start.Given, start.Name
+		}
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
+			_, err := d.do(c.Context(), r)
+			return err
+		})
+	}
+	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.feedback"))
+	c.Flags().StringVar(&file, "plan", "", a.text("cli.flag.plan"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	return c
+}
+
+func newPlanCommand(a *app) *cobra.Command {
+	return a.group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), a.approveCommand("approve [HASH]"), newPlanValidateCommand(a))
+}
+
+func newPlanShowCommand(a *app) *cobra.Command {
+	var yaml, prd bool
+	c := a.command("show", "cli.plan.show", "  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			s, err := d.planned(c.Context())
+			if err != nil {
+				return err
+			}
+			switch {
+			case yaml:
+				raw, err := plan.EncodeYAML(s.Solution.Plan)
+				if err == nil {
+					_, err = a.std.Out.Write(raw)
+				}
+				return err
+			case prd:
+				_, err := a.std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, a.labels())))
+				return err
+			case a.flags.json:
+				return a.printJSON(s.Plan())
+			}
+			for _, l := range a.proposal(s.Plan(), true).lines {
+				a.say(l)
+			}
+			return nil
+		})
+	}
+	c.Flags().BoolVar(&yaml, "yaml", false, a.text("cli.flag.yaml"))
+	c.Flags().BoolVar(&prd, "prd", false, a.text("cli.flag.prd"))
+	return c
+}
+
+// planned reads the plan of the run in progress, or of the newest run that has one.
+func (d *desk) planned(ctx context.Context) (*kernel.Snapshot, error) {
+	if _, err := d.session(ctx); err != nil {
+		return nil, err
+	}
+	s, err := d.ws.Kernel.Look(ctx)
+	if err != nil || s.Solution != nil {
+		return s, err
+	}
+	if s, err = d.ws.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
+		err = pawl.Fail(pawl.CodeNotFound, "cli.no_plan")
+	}
+	return s, err
+}
+
+func newPlanEditCommand(a *app) *cobra.Command {
+	var from string
+	c := a.command("edit", "cli.plan.edit", "  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), writing(), func(d *desk) error {
+			s, err := d.planned(c.Context())
+			if err != nil {
+				return err
+			}
+			if from == "" {
+				err = d.editPlan(c.Context(), s)
+			} else if text, readErr := a.readInput(from, plan.MaxBytes); readErr != nil {
+				err = readErr
+			} else {
+				err = d.replacePlan(c.Context(), s, string(text))
+			}
+			if err != nil || !a.flags.json {
+				return err
+			}
+			if s, err = d.planned(c.Context()); err != nil {
+				return err
+			}
+			return a.printJSON(s.Plan())
+		})
+	}
+	c.Flags().StringVar(&from, "from", "", a.text("cli.flag.from"))
+	return c
+}
+
+func newPlanValidateCommand(a *app) *cobra.Command {
+	var schema bool
+	c := a.command("validate FILE", "cli.plan.validate", "  pawl plan validate rename.yaml\n  pawl plan validate --schema > plan.schema.json", between(0, 1), nil)
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if schema {
+			_, err := a.std.Out.Write(plan.Schema())
+			return err
+		}
+		if len(args) == 0 {
+			return usage("cli.args_few", c.UseLine(), c.CommandPath())
+		}
+		return a.validatePlan(args[0])
+	}
+	c.Flags().BoolVar(&schema, "schema", false, a.text("cli.flag.schema"))
+	return c
+}
+
+// validatePlan checks a plan file as `pawl run` would before any work: form, graph, tools and their arguments.
+func (a *app) validatePlan(name string) error {
+	data, err := a.readInput(name, plan.MaxBytes)
+	if err != nil {
+		return err
+	}
+	p, at, err := plan.Decode(name, data)
+	if err != nil {
+		return err
+	}
+	schemas := map[string][]byte{}
+	limits := plan.DefaultLimits()
+	for _, t := range a.host.Tools() {
+		schemas[t.Name] = t.ArgsSchema
+		limits.Tools = append(limits.Tools, t.Name)
+	}
+	if dir, err := a.start(); err == nil {
+		if place, err := a.host.Find(dir); err == nil {
+			c, err := a.config(place)
+			if err != nil {
+				return err
+			}
+			limits.MaxSteps = c.MaxPlanSteps
+		}
+	}
+	tool := func(name string) ([]byte, bool) { s, ok := schemas[name]; return s, ok }
+	if err := at.Locate(plan.Check(p, tool, limits)); err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.printJSON(map[string]any{"valid": true, "goal": p.Goal, "steps": len(p.Steps), "hash": plan.Hash(p)})
+	}
+	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, len(p.Steps), short(plan.Hash(p))))
+	return nil
+}

@@ -1,0 +1,193 @@
+package kernel
+
+import (
+	"slices"
+
+	"pawl/machine"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+)
+
+// Combination is one state of the five machines together. An empty field is a row that is not there, except for Stage,
+// where it means that no flow runs.
+type Combination struct {
+	Session session.State     `json:"session"`
+	Turn    turn.State        `json:"turn,omitempty"`
+	Task    task.State        `json:"task,omitempty"`
+	Stage   workflow.Stage    `json:"flow"`
+	Issue   board.IssueStatus `json:"issue,omitempty"`
+	Item    board.ItemStatus  `json:"item,omitempty"`
+	Run     board.RunStatus   `json:"run,omitempty"`
+	Phase   board.PhaseStatus `json:"phase,omitempty"`
+}
+
+// Exploration is what walking every way through the joint machine has found.
+type Exploration struct {
+	// Combinations is the number of reachable combinations, Transitions that of the ways between them, Rows that of the
+	// rows of the composition table.
+	Combinations int `json:"combinations"`
+	Transitions  int `json:"transitions"`
+	Rows         int `json:"rows"`
+	// DeadEnds are reachable combinations outside of IDLE that no row leads out of. Trapped are those from which IDLE
+	// cannot be reached again; every dead end is among them.
+	DeadEnds []Combination `json:"dead_ends"`
+	Trapped  []Combination `json:"trapped"`
+	// Unreachable are the rows that apply in no reachable combination.
+	Unreachable []string `json:"unreachable"`
+}
+
+// Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
+// every row of the composition table whose moves the five tables allow. Gates are left out, except for what Decide itself
+// makes sure of before it raises a row (raisable), so more combinations come out than can really happen; what holds for
+// all of them holds for the real ones.
+func Explore() Exploration {
+	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
+	rows := Compositions()
+	at := map[Combination]int{start: 0}
+	order := []Combination{start}
+	back := [][]int{nil} // the combinations that lead to each one
+	used := make([]bool, len(rows))
+	out := Exploration{Rows: len(rows), DeadEnds: []Combination{}, Trapped: []Combination{}, Unreachable: []string{}}
+	for i := 0; i < len(order); i++ {
+		from, left := order[i], false
+		for n, row := range rows {
+			to, ok := from.after(row)
+			if !ok {
+				continue
+			}
+			used[n] = true
+			out.Transitions++
+			if to == from {
+				continue
+			}
+			left = true
+			j, known := at[to]
+			if !known {
+				j = len(order)
+				at[to], order, back = j, append(order, to), append(back, nil)
+			}
+			back[j] = append(back[j], i)
+		}
+		if !left && from.Session != session.Idle {
+			out.DeadEnds = append(out.DeadEnds, from)
+		}
+	}
+	out.Combinations = len(order)
+	for i, home := range homeward(order, back) {
+		if !home {
+			out.Trapped = append(out.Trapped, order[i])
+		}
+	}
+	for n, ok := range used {
+		if !ok {
+			out.Unreachable = append(out.Unreachable, rows[n].ID)
+		}
+	}
+	return out
+}
+
+// homeward marks the combinations from which IDLE can be reached, by going back from IDLE.
+func homeward(order []Combination, back [][]int) []bool {
+	home := make([]bool, len(order))
+	var next []int
+	for i, c := range order {
+		if c.Session == session.Idle {
+			home[i] = true
+			next = append(next, i)
+		}
+	}
+	for len(next) > 0 {
+		i := next[0]
+		next = next[1:]
+		for _, j := range back[i] {
+			if !home[j] {
+				home[j] = true
+				next = append(next, j)
+			}
+		}
+	}
+	return home
+}
+
+// after applies a row of the composition table as raise does: in order, all or nothing, leaving out the moves that may be
+// left out. A row that would move nothing at all does not apply.
+func (c Combination) after(row Composition) (Combination, bool) {
+	if !c.raisable(row.What) {
+		return c, false
+	}
+	switch row.What {
+	case TakenUp:
+		c = Combination{
+			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.Issue.Initial(), Turn: turn.Table.Initial(),
+		}
+	case PlanExists:
+		c.Item, c.Task = board.Item.Initial(), task.Table.Initial()
+	}
+	moved := false
+	for _, r := range row.Raises {
+		switch {
+		case c.move(r):
+			moved = true
+		case !r.May:
+			return c, false
+		}
+	}
+	return c, moved
+}
+
+// raisable reports whether Decide may raise a happening here. A run that is over takes no part in anything any more, and
+// a plan is made once per run.
+func (c Combination) raisable(what Happening) bool {
+	if what == TakenUp {
+		return true
+	}
+	if c.Run == "" || c.Run == board.RunCompleted {
+		return false
+	}
+	return what != PlanExists || c.Task == ""
+}
+
+// move makes one move and reports whether its table has a row for it.
+func (c *Combination) move(r Raise) bool {
+	switch r.Kind {
+	case KindSession:
+		return step(session.Table, &c.Session, r)
+	case KindTurn:
+		return step(turn.Table, &c.Turn, r)
+	case KindTask:
+		return step(task.Table, &c.Task, r)
+	case KindFlow:
+		return step(workflow.Stages, &c.Stage, r)
+	case KindIssue:
+		return step(board.Issue, &c.Issue, r)
+	case KindItem:
+		return step(board.Item, &c.Item, r)
+	case KindRun:
+		return step(board.Run, &c.Run, r)
+	case KindPhase:
+		return step(board.Phase, &c.Phase, r)
+	}
+	return false
+}
+
+func step[S, E ~string](m *machine.Machine[S, E], at *S, r Raise) bool {
+	row, ok := m.Next(*at, E(r.Event), r.When)
+	if ok {
+		*at = row.To
+	}
+	return ok
+}
+
+// Rows returns the ids of the rows that apply in the combination, in the order of the table.
+func (c Combination) Rows() []string {
+	var out []string
+	for _, row := range Compositions() {
+		if _, ok := c.after(row); ok {
+			out = append(out, row.ID)
+		}
+	}
+	return slices.Clip(out)
+}
