@@ -10,6 +10,7 @@ import (
 	"github.com/qmuntal/stateless"
 
 	"pawl"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/task"
 )
@@ -224,7 +225,8 @@ func evidence(m pair, now time.Time) *kernel.Task {
 			AuditSeq: 4, CreatedAt: now, UpdatedAt: now},
 		Title: "benchmark", By: "user:bench", Number: 1, Gates: []string{"doctor"},
 		Lease: kernel.Lease{Owner: "bench", Expires: now.Add(time.Minute)},
-		Gate:  passed(), Cleanup: nil,
+		Gate: &effect.VerifyResult{Passed: true, Tree: "t1", TreeAfter: "t1",
+			Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckPassed}}},
 	}
 }
 

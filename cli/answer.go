@@ -43,9 +43,12 @@ func (d *desk) approve(ctx context.Context, hash string, yes bool) error {
 		_, err := d.do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
 		return err
 	}
+	if !yes && d.rep != nil {
+		return nil // the work that follows puts the question
+	}
 	if !yes {
-		// The work that follows puts the question.
-		return nil
+		d.tellHow(s, s.Plan())
+		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
 	}
 	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 	return err

@@ -35,6 +35,7 @@ type app struct {
 	style term.Style
 	flags globals
 	in    *bufio.Reader // over std.In, once something was asked
+	typed chan typed    // the line that is being read, nil when none is
 }
 
 // globals are the flags that every command takes.
@@ -179,7 +180,9 @@ func (a *app) user() string {
 func (a *app) commandLine() string { return "pawl " + strings.Join(a.args, " ") }
 
 // usage returns an error about how a command was called.
-func usage(key string, args ...any) error { return pawl.Fail(pawl.CodeUsage, key, args...).In("cli.args") }
+func usage(key string, args ...any) error {
+	return pawl.Fail(pawl.CodeUsage, key, args...).In("cli.args")
+}
 
 // exactly accepts n arguments.
 func exactly(n int) cobra.PositionalArgs { return between(n, n) }

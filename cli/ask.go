@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/kernel"
@@ -32,6 +33,10 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	cut := v.show(s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
+		if errors.Is(err, errSettled) {
+			v.sayText("cli.ask.settled")
+			return true, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -103,15 +108,21 @@ func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	case cut:
 		key = "cli.ask.plan_cut"
 	}
-	line, err := v.prompt(ctx, v.text(key, short(s.Approval.Hash))+" ")
+	line, err := v.prompt(ctx, v.text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
 	if errors.Is(err, io.EOF) {
 		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))
 	}
 	return strings.ToLower(line), err
 }
 
+// settled reports whether a question is no longer open.
+func (v *drive) settled(ctx context.Context, id string) bool {
+	s, err := v.ws.Kernel.Look(ctx)
+	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
+}
+
 func (v *drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.prompt(ctx, v.text("cli.ask.revise")+" ")
+	note, err := v.prompt(ctx, v.text("cli.ask.revise")+" ", nil)
 	if err != nil {
 		return false, err
 	}
@@ -120,7 +131,7 @@ func (v *drive) askRevise(ctx context.Context) (bool, error) {
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func (v *drive) tellHow(s *kernel.Snapshot, p view.Plan) {
+func (v *desk) tellHow(s *kernel.Snapshot, p view.Plan) {
 	if v.flags.json {
 		return
 	}
@@ -135,32 +146,52 @@ func (v *drive) tellHow(s *kernel.Snapshot, p view.Plan) {
 	}
 }
 
-// prompt writes a question and reads one line. It ends with ctx's error when ctx ends.
-func (a *app) prompt(ctx context.Context, question string) (string, error) {
+// typed is a line from the input, or its end.
+type typed struct {
+	line string
+	err  error
+}
+
+// errSettled says that a question was answered elsewhere while it waited here.
+var errSettled = errors.New("answered elsewhere")
+
+// prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
+// which is asked now and then and may be nil, says that the answer is no longer needed.
+func (a *app) prompt(ctx context.Context, question string, settled func() bool) (string, error) {
 	if _, err := io.WriteString(a.std.Out, question); err != nil {
 		return "", err
 	}
-	if a.in == nil {
-		a.in = bufio.NewReader(a.std.In)
-	}
-	type answer struct {
-		line string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		line, err := a.in.ReadString('\n')
-		if err != nil && line != "" {
-			err = nil
+	if a.typed == nil {
+		// A read cannot be called back; one that is left over serves the next question.
+		if a.in == nil {
+			a.in = bufio.NewReader(a.std.In)
 		}
-		got <- answer{strings.TrimSpace(line), err}
-	}()
-	select {
-	case <-ctx.Done():
-		a.say("")
-		return "", ctx.Err()
-	case r := <-got:
-		return r.line, r.err
+		got := make(chan typed, 1)
+		a.typed = got
+		go func() {
+			line, err := a.in.ReadString('\n')
+			if err != nil && line != "" {
+				err = nil
+			}
+			got <- typed{strings.TrimSpace(line), err}
+		}()
+	}
+	poll := time.NewTicker(300 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			a.say("")
+			return "", ctx.Err()
+		case r := <-a.typed:
+			a.typed = nil
+			return r.line, r.err
+		case <-poll.C:
+			if settled != nil && settled() {
+				a.say("")
+				return "", errSettled
+			}
+		}
 	}
 }
 
@@ -170,7 +201,7 @@ func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	if !a.std.TTY || a.flags.json {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
-	line, err := a.prompt(ctx, question+" ")
+	line, err := a.prompt(ctx, question+" ", nil)
 	if err != nil {
 		return false, err
 	}

@@ -63,11 +63,13 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 }
 
 // setting is one entry of the configuration: its name in files, and how it is read and written as text. A list is written
-// as several values. Project says whether the file in the repository may set it to a value: a repository that somebody
-// else wrote must not be able to loosen what the user chose.
+// as several values. Project says whether the file in the repository may change it from one value to another: a repository
+// that somebody else wrote must not be able to loosen what the user chose. For the same reason the project's values of a
+// list that restricts are added to the user's (adds).
 type setting struct {
 	name    string
 	list    bool
+	adds    bool
 	get     func(*Config) []string
 	set     func(*Config, []string) error
 	project func(old, values []string) bool
@@ -124,7 +126,9 @@ func behaviourSettings() []setting {
 			get: func(c *Config) []string { return []string{c.SmokeCommand} },
 			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
 		{name: "gates.audit", project: tighter("warn", "enforce"),
-			get: func(c *Config) []string { return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]} },
+			get: func(c *Config) []string {
+				return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]}
+			},
 			set: func(c *Config, v []string) error {
 				if v[0] != "enforce" && v[0] != "warn" {
 					return badValue(v[0], "enforce, warn")

@@ -17,7 +17,7 @@ import (
 
 // runFlags are the flags of `pawl run`.
 type runFlags struct {
-	plan, mode, profile             string
+	plan, mode, profile              string
 	yes, inPlace, unattended, noWait bool
 }
 

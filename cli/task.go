@@ -364,4 +364,3 @@ func (d *desk) runGates(ctx context.Context, t *kernel.Task) error {
 	}
 	return v.run.Effect(ctx, id(out))
 }
-

@@ -37,12 +37,16 @@ type Exploration struct {
 	Trapped  []Combination `json:"trapped"`
 	// Unreachable are the rows that apply in no reachable combination.
 	Unreachable []string `json:"unreachable"`
+
+	reached map[Combination]int
 }
 
+// Reaches reports whether a combination is among those that were found.
+func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; return ok }
+
 // Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
-// every row of the composition table whose moves the five tables allow. Gates are left out, except for what Decide itself
-// makes sure of before it raises a row (raisable), so more combinations come out than can really happen; what holds for
-// all of them holds for the real ones.
+// every row of the composition table whose moves the five tables allow. Gates that look at more than states are left out,
+// so more combinations come out than can really happen.
 func Explore() Exploration {
 	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
 	rows := Compositions()
@@ -75,7 +79,7 @@ func Explore() Exploration {
 			out.DeadEnds = append(out.DeadEnds, from)
 		}
 	}
-	out.Combinations = len(order)
+	out.Combinations, out.reached = len(order), at
 	for i, home := range homeward(order, back) {
 		if !home {
 			out.Trapped = append(out.Trapped, order[i])
@@ -138,8 +142,9 @@ func (c Combination) after(row Composition) (Combination, bool) {
 	return c, moved
 }
 
-// raisable reports whether Decide may raise a happening here. A run that is over takes no part in anything any more, and
-// a plan is made once per run.
+// raisable reports whether Decide may raise a happening here, as far as states alone tell: a run that is over takes no part
+// in anything any more, a plan is made once per run, work happens only while the session is at work, and the run ends only
+// when its task asks for no more work.
 func (c Combination) raisable(what Happening) bool {
 	if what == TakenUp {
 		return true
@@ -147,8 +152,18 @@ func (c Combination) raisable(what Happening) bool {
 	if c.Run == "" || c.Run == board.RunCompleted {
 		return false
 	}
-	return what != PlanExists || c.Task == ""
+	switch what {
+	case PlanExists:
+		return c.Task == ""
+	case AllDone:
+		return c.Task.Final() || c.Task == task.Failed
+	case CanceledAtWork, RepairLeft:
+		return c.atWork()
+	}
+	return c.atWork() || !slices.ContainsFunc(workingRows(), func(r Composition) bool { return r.What == what })
 }
+
+func (c Combination) atWork() bool { return c.Session == session.Executing || c.Session == session.AutoFix }
 
 // move makes one move and reports whether its table has a row for it.
 func (c *Combination) move(r Raise) bool {
@@ -190,4 +205,74 @@ func (c Combination) Rows() []string {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// Combination returns the states of the snapshot's run together, in the form in which Explore speaks of them.
+func (s *Snapshot) Combination() Combination {
+	c := Combination{Session: session.Table.Initial(), Stage: s.stageOf()}
+	if s.Session == nil {
+		return c
+	}
+	c.Session = session.State(s.Session.State)
+	if s.Session.Run == "" || s.Run == nil {
+		return c
+	}
+	c.Run, c.Phase = board.RunStatus(s.Run.State), board.PhaseStatus(s.Run.Phase)
+	if s.Turn != nil {
+		c.Turn = turn.State(s.Turn.State)
+	}
+	if s.Task != nil {
+		c.Task = task.State(s.Task.State)
+	}
+	if s.Issue != nil {
+		c.Issue = board.IssueStatus(s.Issue.State)
+	}
+	if s.Item != nil {
+		c.Item = board.ItemStatus(s.Item.State)
+	}
+	return c
+}
+
+// Derived returns the state that the session must be in, derived from what lies below it (spec.md §6.6, last paragraph;
+// the first that fits). It looks at no state of the session's own, so that the two can be compared.
+func Derived(s *Snapshot) session.State {
+	at, t := s.Session, s.Task
+	if at == nil || at.Run == "" || s.Run == nil {
+		return session.Idle
+	}
+	if a := s.Approval; a != nil && a.ID == at.Approval && a.State == ApprovalPending && a.About == "plan" {
+		return session.Confirming
+	}
+	if t == nil {
+		return session.Planning
+	}
+	switch state := task.State(t.State); {
+	case state.Final() || state == task.Failed && s.Run.Outcome == "skipped":
+		// The task is closed: what it leaves behind is tidied up, and then archived, which can fail.
+		switch {
+		case t.Effect != "":
+			return session.Executing
+		case at.Effect != "":
+			return session.Archiving
+		}
+		return session.Blocked
+	case state.Terminal():
+		return session.Blocked
+	case state == task.Verifying || state == task.Verified:
+		return session.Executing
+	}
+	if s.repairing() {
+		return session.AutoFix
+	}
+	return session.Executing
+}
+
+// repairing reports whether a failure of the task at work is being mended: its turn recovers or carries out a repair, or a
+// gate has sent it back to the queue (T14) and its checks have not passed since.
+func (s *Snapshot) repairing() bool {
+	if u := s.Turn; u != nil && u.State != string(turn.Idle) && (u.Fix > 0 || u.State == string(turn.Recovering)) {
+		return true
+	}
+	r := s.Task.Retry
+	return s.Task.GateNote != "" && r.Next.After(r.Last) && s.Task.Due.Equal(r.Next)
 }

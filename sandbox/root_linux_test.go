@@ -380,19 +380,22 @@ func TestWalkAndSweep(t *testing.T) {
 	}
 }
 
-// TestRace swaps a directory for a link to the neighbour, and a file likewise, while every method works on names through
-// them. The neighbour must stay as it is, and what is read must never be its secret.
+// TestRace swaps a directory for a link to the neighbour, and another for a link to .git, while every method works on names
+// through them. The neighbour and .git must stay as they are, and what is read must never be the neighbour's secret.
 func TestRace(t *testing.T) {
 	r, dir, neighbour := tree(t)
 	write(t, filepath.Join(dir, "door", "secret"), "inside")
 	aside := filepath.Join(dir, "aside")
 	link(t, neighbour, aside)
+	write(t, filepath.Join(dir, "gate", "config"), "inside")
+	link(t, ".git", filepath.Join(dir, "beside"))
 	stop := time.Now().Add(time.Second)
 	var tries, escapes atomic.Int64
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for time.Now().Before(stop) {
 			_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "door"), unix.AT_FDCWD, aside, unix.RENAME_EXCHANGE)
+			_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "gate"), unix.AT_FDCWD, filepath.Join(dir, "beside"), unix.RENAME_EXCHANGE)
 		}
 	})
 	for w := range 3 {
@@ -402,6 +405,8 @@ func TestRace(t *testing.T) {
 				_ = r.Mkdir(name, 0o755)
 				_ = r.Remove(name)
 				_ = r.WriteFile("door/secret", []byte("inside"), 0o644)
+				_ = r.WriteFile("gate/config", []byte("inside"), 0o644)
+				_ = r.Mkdir(fmt.Sprintf("gate/n%d", w), 0o755)
 				_ = r.Chmod("door/secret", 0o640)
 				_ = r.Symlink("secret", name)
 				_ = r.Rename(name, name+"x")
@@ -412,7 +417,7 @@ func TestRace(t *testing.T) {
 				if l, err := r.ReadDir("door"); err == nil && len(l) == 1 && l[0].Name() == "canary" {
 					escapes.Add(1)
 				}
-				tries.Add(9)
+				tries.Add(11)
 			}
 		})
 	}
@@ -421,6 +426,10 @@ func TestRace(t *testing.T) {
 	list, _ := os.ReadDir(neighbour)
 	if err != nil || len(list) != 1 || info.Mode().Perm() != 0o644 || content(t, filepath.Join(neighbour, "secret")) != "secret" || escapes.Load() > 0 {
 		t.Errorf("%d escapes: %v %v %v", escapes.Load(), err, list, info.Mode())
+	}
+	own, _ := os.ReadDir(filepath.Join(dir, ".git"))
+	if len(own) != 1 || content(t, filepath.Join(dir, ".git", "config")) != "c" {
+		t.Error(".git was changed: ", own)
 	}
 	t.Logf("%d tries", tries.Load())
 }

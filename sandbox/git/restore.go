@@ -64,7 +64,7 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 	if err != nil {
 		return done, err
 	}
-	if err := w.disk.restoreMeta(q, want, r.recall(w.base()), todo); err != nil {
+	if err := w.disk.restoreMeta(w, want, r.recall(w.base()), todo); err != nil {
 		return done, err
 	}
 	if done.After, err = r.snapshot(ctx); err != nil {
@@ -81,7 +81,8 @@ type restorer struct {
 	repo   *Repo
 	disk   *disk
 	q      Restoration
-	before string // tree that was found
+	before string  // tree that was found
+	change []delta // from the base to the target: what the whole restoration is about, across crashes
 }
 
 // begin records the tree as it is and decides which paths are to change. The restorer, unless nil, has its disk open.
@@ -131,12 +132,12 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.change, err = w.repo.deltas(ctx, w.base(), w.q.Target); err != nil {
+		return nil, err
+	}
 	var conflicts []string
 	if w.q.Expect != "" {
-		wanted, conflicts, err = w.ours(ctx, wanted)
-		if err != nil {
-			return nil, err
-		}
+		wanted, conflicts = w.ours(wanted)
 	}
 	if wanted, err = w.spareIgnored(ctx, wanted); err != nil {
 		return nil, err
@@ -153,13 +154,9 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 
 // ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else has
 // changed as well.
-func (w *restorer) ours(ctx context.Context, wanted []delta) (mine []delta, conflicts []string, err error) {
-	change, err := w.repo.deltas(ctx, w.q.Expect, w.q.Target)
-	if err != nil {
-		return nil, nil, err
-	}
-	expected := make(map[string]node, len(change))
-	for _, c := range change {
+func (w *restorer) ours(wanted []delta) (mine []delta, conflicts []string) {
+	expected := make(map[string]node, len(w.change))
+	for _, c := range w.change {
 		expected[c.path] = c.old
 	}
 	for _, t := range wanted {
@@ -171,7 +168,7 @@ func (w *restorer) ours(ctx context.Context, wanted []delta) (mine []delta, conf
 			conflicts = append(conflicts, t.path)
 		}
 	}
-	return mine, conflicts, nil
+	return mine, conflicts
 }
 
 // spareIgnored takes back the removal of files that were recorded only because an ignore pattern was gone for a while: under
@@ -184,18 +181,8 @@ func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, e
 			going = append(going, t.path)
 		}
 	}
-	if len(going) == 0 {
-		return wanted, nil
-	}
-	rules, err := w.repo.deltas(ctx, w.base(), w.q.Target)
-	if err != nil {
-		return nil, err
-	}
-	changed := false
-	for _, d := range rules {
-		changed = changed || path.Base(d.path) == ".gitignore"
-	}
-	if !changed {
+	rules := slices.ContainsFunc(w.change, func(t delta) bool { return path.Base(t.path) == ".gitignore" })
+	if len(going) == 0 || !rules {
 		return wanted, nil
 	}
 	now, err := w.repo.ignoredBy(ctx, w.q.Target, going)
@@ -221,11 +208,11 @@ func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	if err != nil {
 		return nil, r.missing(ctx, err, tree)
 	}
-	dir, err := os.MkdirTemp(r.State("tmp"), "rules-*")
-	if err != nil {
+	dir := filepath.Join(r.stage(), "rules")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, ioError("git.restore", err)
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(r.stage())
 	var ids, names []string
 	for _, line := range fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")
@@ -322,10 +309,7 @@ func (d *disk) foreign(dir string, going, found map[string]bool) error {
 
 // restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to be
 // undone, it touches only what is still as pawl left it.
-func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
-	if !want.known {
-		return nil
-	}
+func (d *disk) restoreMeta(w *restorer, want, from meta, todo []delta) error {
 	written := map[string]bool{}
 	for _, t := range todo {
 		written[t.path] = true
@@ -338,14 +322,7 @@ func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
 			return err
 		}
 	}
-	surplus := map[string]bool{}
-	for p := range from.empty {
-		// A folder above one of those was either not there, or is in use or wanted empty.
-		for ; p != "." && !want.empty[p] && safePath(p); p = path.Dir(p) {
-			surplus[p] = true
-		}
-	}
-	if err := d.removeEmpty(surplus); err != nil {
+	if err := d.removeEmpty(w.surplus(want, from)); err != nil || !want.known {
 		return err
 	}
 	for p := range mergeKeys(want.modes, from.modes) {
@@ -358,7 +335,7 @@ func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
 		}
 		exec, now := info.Mode()&0o100 != 0, info.Mode().Perm()
 		perm, _ := want.perm(p, exec)
-		if left, known := from.perm(p, exec); perm == 0 || q.Expect != "" && (!known || left != now) {
+		if left, known := from.perm(p, exec); perm == 0 || w.q.Expect != "" && (!known || left != now) {
 			continue
 		}
 		if perm = withExec(perm, exec); perm != now {
@@ -368,6 +345,29 @@ func (d *disk) restoreMeta(q Restoration, want, from meta, todo []delta) error {
 		}
 	}
 	return nil
+}
+
+// surplus is the folders that are to go if they are empty: those that were left empty, those from which files went, perhaps
+// before a crash, and those above. Such a folder was not there, or is in use, or is wanted empty.
+func (w *restorer) surplus(want, from meta) map[string]bool {
+	var leaves []string
+	if want.known {
+		for p := range from.empty {
+			leaves = append(leaves, p)
+		}
+	}
+	for _, t := range w.change {
+		if t.new.absent() {
+			leaves = append(leaves, path.Dir(t.path))
+		}
+	}
+	out := map[string]bool{}
+	for _, p := range leaves {
+		for ; p != "." && !want.empty[p] && safePath(p); p = path.Dir(p) {
+			out[p] = true
+		}
+	}
+	return out
 }
 
 func mergeKeys[V any](maps ...map[string]V) map[string]bool {

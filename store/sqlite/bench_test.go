@@ -175,3 +175,76 @@ func BenchmarkLoadByID(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkOpenAndLoad(b *testing.B) {
+	s, ids := openBench(b, 10000)
+	path := s.Path()
+	ctx := context.Background()
+	for b.Loop() {
+		s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if rows, err := s.Load(ctx, kernel.Select{ID: ids[17]}, kernel.Select{Kind: kernel.KindSession, Newest: true, Limit: 1}); err != nil || len(rows[1]) != 1 {
+			b.Fatal(rows, err)
+		}
+		if n, err := s.Count(ctx, kernel.KindTask, ""); err != nil || n["queued"] != len(ids) {
+			b.Fatal(n, err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkScanFirstOf100000(b *testing.B) {
+	s, _ := openBench(b, 100000)
+	for b.Loop() {
+		for _, err := range s.Scan(context.Background(), kernel.Select{Kind: kernel.KindTask}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			break
+		}
+	}
+	start, n := time.Now(), 0
+	for _, err := range s.Scan(context.Background(), kernel.Select{Kind: kernel.KindTask, HotOnly: true}) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-all")
+	start = time.Now()
+	for _, err := range s.Scan(context.Background(), kernel.Select{Kind: kernel.KindTask, States: []string{"failed"}, HotOnly: true}) {
+		b.Fatal("a failed task", err)
+	}
+	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-none-by-state")
+}
+
+// BenchmarkVerify reads and verifies the log of a store, record by record.
+func BenchmarkVerify(b *testing.B) {
+	s, ids := openBench(b, 1000)
+	var wait sync.WaitGroup
+	const records = 50000
+	for c := range 250 {
+		wait.Go(func() {
+			for n := range records / 250 {
+				if err := transition(s, ids[c*4+n%4]); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for b.Loop() {
+		head, err := s.Head(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if report, err := audit.Verify(s.Records(context.Background(), "", 0), head); err != nil || report.Size != records {
+			b.Fatal(report, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/records, "ns/record")
+}

@@ -255,7 +255,7 @@ func (w *writer) connect() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.run("PRAGMA wal_autocheckpoint=2000"), c.run("PRAGMA journal_size_limit=67108864"), w.st.prepare(c)); err != nil {
+	if err := errors.Join(c.run("PRAGMA wal_autocheckpoint=4000"), c.run("PRAGMA journal_size_limit=67108864"), w.st.prepare(c)); err != nil {
 		_ = c.close()
 		return err
 	}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli/term"
+	"pawl/kernel"
+)
+
+func newAuditCommand(a *app) *cobra.Command {
+	return a.group("audit", "cli.audit",
+		a.logCommand("log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", between(0, 1)),
+		newAuditVerifyCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
+}
+
+// logFlags are the flags of the log commands.
+type logFlags struct {
+	follow bool
+	last   int
+}
+
+// logCommand lists audit records: all, or those of one task.
+func (a *app) logCommand(use, key, example string, args cobra.PositionalArgs) *cobra.Command {
+	var f logFlags
+	c := a.command(use, key, example, args, nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.last < 0 {
+			return usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
+		}
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			subject := ""
+			if len(args) > 0 {
+				s, err := d.task(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				subject = s.Task.ID
+			}
+			return d.log(c.Context(), subject, f)
+		})
+	}
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.text("cli.flag.follow"))
+	c.Flags().IntVarP(&f.last, "last", "n", 0, a.text("cli.flag.last"))
+	return c
+}
+
+// log streams records, and with follow waits for further ones until ctx ends.
+func (d *desk) log(ctx context.Context, subject string, f logFlags) error {
+	next := int64(0)
+	if f.last > 0 {
+		first, err := d.firstOf(ctx, subject, f.last)
+		if err != nil {
+			return err
+		}
+		next = first
+	}
+	names := map[string]string{}
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		out := bufio.NewWriterSize(d.std.Out, 32<<10)
+		for rec, err := range d.ws.Kernel.Store().Records(ctx, subject, next) {
+			if err != nil {
+				return err
+			}
+			next = rec.Index + 1
+			if err := d.writeRecord(ctx, out, rec, names); err != nil {
+				return err
+			}
+		}
+		if err := out.Flush(); err != nil || !f.follow {
+			return err
+		}
+		if err := d.grown(ctx, next, tick); err != nil {
+			return err
+		}
+	}
+}
+
+// grown waits until the log is longer than size.
+func (d *desk) grown(ctx context.Context, size int64, tick *time.Ticker) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			head, err := d.ws.Kernel.Store().Head(ctx)
+			if err != nil || head.Size > size {
+				return err
+			}
+		}
+	}
+}
+
+// firstOf returns the index of the first of the last n records.
+func (d *desk) firstOf(ctx context.Context, subject string, n int) (int64, error) {
+	if subject == "" {
+		head, err := d.ws.Kernel.Store().Head(ctx)
+		return max(0, head.Size-int64(n)), err
+	}
+	var ring []int64
+	for rec, err := range d.ws.Kernel.Store().Records(ctx, subject, 0) {
+		if err != nil {
+			return 0, err
+		}
+		ring = append(ring, rec.Index)
+		if len(ring) > n {
+			ring = ring[1:]
+		}
+	}
+	if len(ring) == 0 {
+		return 0, nil
+	}
+	return ring[0], nil
+}
+
+// writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
+func (d *desk) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+	if d.flags.json {
+		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
+		return err
+	}
+	p, err := audit.Parse(rec.Bytes)
+	if err != nil {
+		return err
+	}
+	what := display(p.Event)
+	by := p.Actor
+	if m := p.Move; m != nil {
+		what, by = display(m.From)+" "+d.style.To()+" "+display(m.To)+"  "+d.style.Dim(display(m.Rule)), m.Actor
+	}
+	line := d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 14) + "  " + what
+	if by != "" {
+		line += "  " + d.style.Dim(display(string(by)))
+	}
+	if m := p.Move; m != nil && m.Reason != "" {
+		line += "  " + d.style.Dim(term.Clip(display(firstLine(m.Reason)), 60, d.style.Ellipsis()))
+	}
+	_, err = out.WriteString(line + "\n")
+	return err
+}
+
+// nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.
+func (d *desk) nameOf(ctx context.Context, s audit.Subject, names map[string]string) string {
+	if n, ok := names[s.ID]; ok {
+		return n
+	}
+	name := s.Kind + " " + s.ID[max(0, len(s.ID)-6):]
+	rows, err := d.ws.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.Kind(s.Kind), ID: s.ID, HotOnly: true})
+	if err == nil && len(rows[0]) > 0 && rows[0][0].Label != "" && s.Kind != string(kernel.KindSession) {
+		name = rows[0][0].Label
+	} else if s.Kind == string(kernel.KindSession) || s.Kind == string(kernel.KindFlow) {
+		name = s.Kind
+	}
+	names[s.ID] = display(name)
+	return names[s.ID]
+}
+
+func newAuditVerifyCommand(a *app) *cobra.Command {
+	var file string
+	c := a.command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error { return d.verifyAudit(c.Context(), file) })
+	}
+	c.Flags().StringVar(&file, "checkpoint", "", a.text("cli.flag.checkpoint"))
+	return c
+}
+
+func (d *desk) verifyAudit(ctx context.Context, file string) error {
+	var notes [][]byte
+	if file != "" {
+		note, err := d.readInput(file, 64<<10)
+		if err != nil {
+			return err
+		}
+		notes = append(notes, note)
+	}
+	report, err := d.ws.Verify(ctx, notes...)
+	if err != nil {
+		return err
+	}
+	if d.flags.json {
+		return d.printJSON(map[string]any{"ok": true, "records": report.Size, "subjects": report.Subjects, "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
+	}
+	d.say(d.style.OK() + " " + d.text("cli.audit.good", report.Size, report.Subjects, report.Moves))
+	d.say("  " + d.style.Dim(d.text("cli.audit.root", report.Root.String())))
+	if file != "" {
+		d.say(d.style.OK() + " " + d.text("cli.audit.note_good", file))
+	}
+	return nil
+}
+
+func newAuditExportCommand(a *app) *cobra.Command {
+	return a.command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			if len(args) == 0 {
+				_, err := d.exportAudit(c.Context(), a.std.Out)
+				return err
+			}
+			return a.writeTo(args[0], func(w io.Writer) error {
+				n, err := d.exportAudit(c.Context(), w)
+				if err == nil {
+					err = a.tellWritten(args[0], n)
+				}
+				return err
+			})
+		})
+	})
+}
+
+// exportAudit writes every record's exact bytes, one on a line, and returns their number.
+func (d *desk) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
+	out := bufio.NewWriterSize(w, 64<<10)
+	n := int64(0)
+	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", 0) {
+		if err != nil {
+			return n, err
+		}
+		if _, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n')); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, out.Flush()
+}
+
+func (a *app) tellWritten(name string, n int64) error {
+	if a.flags.json {
+		return a.printJSON(map[string]any{"file": name, "records": n})
+	}
+	a.say(a.style.OK() + " " + a.text("cli.audit.exported", n, name))
+	return nil
+}
+
+// writeTo writes a new file that the user named. An existing one is not overwritten.
+func (a *app) writeTo(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(a.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", name)
+	}
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func newAuditCheckpointCommand(a *app) *cobra.Command {
+	return a.command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			note, err := d.ws.Checkpoint(c.Context())
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return a.writeTo(args[0], func(w io.Writer) error {
+					if _, err := w.Write(note); err != nil {
+						return err
+					}
+					return a.printNote(args[0], note)
+				})
+			}
+			if a.flags.json {
+				return a.printNote("", note)
+			}
+			_, err = a.std.Out.Write(note)
+			return err
+		})
+	})
+}
+
+func (a *app) printNote(file string, note []byte) error {
+	if a.flags.json {
+		return a.printJSON(map[string]any{"file": file, "note": string(note)})
+	}
+	a.say(a.style.OK() + " " + a.text("cli.audit.noted", file))
+	return nil
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli/term"
+	"pawl/kernel"
+	"pawl/machine"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+)
+
+// family is one of the five machines; the workflow and the board are made of several tables.
+type family struct {
+	name   string
+	tables []machine.Description
+}
+
+// families are the five machines in the order of their seeds.
+func families() []family {
+	return []family{
+		{"session", session.Describe()}, {"turn", turn.Describe()}, {"workflow", workflow.Describe()}, {"task", task.Describe()}, {"board", board.Describe()},
+	}
+}
+
+// strictly leaves out the rows that pawl adds to the seed, and the actors.
+func strictly(d machine.Description) machine.Description {
+	d.Rules = slices.DeleteFunc(slices.Clone(d.Rules), func(r machine.RuleDescription) bool { return r.Ext })
+	for i := range d.Rules {
+		d.Rules[i].AlsoActors = []string{}
+	}
+	return d
+}
+
+func newMachineCommand(a *app) *cobra.Command {
+	return a.group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
+}
+
+// machineLine is one line of `pawl machine list`.
+type machineLine struct {
+	Name    string `json:"name"`
+	Table   string `json:"table"`
+	Seed    string `json:"seed"`
+	States  int    `json:"states"`
+	Rows    int    `json:"seed_rows"`
+	Added   int    `json:"added_rows"`
+	Initial string `json:"initial"`
+}
+
+func newMachineListCommand(a *app) *cobra.Command {
+	return a.command("list", "cli.machine.list", "  pawl machine list", exactly(0), func(*cobra.Command, []string) error {
+		var lines []machineLine
+		for _, f := range families() {
+			for _, d := range f.tables {
+				states, seed, ext := d.Count()
+				lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
+			}
+		}
+		if a.flags.json {
+			return a.printJSON(lines)
+		}
+		var t term.Table
+		t.Painted(a.style.Dim, a.text("cli.machine.name"), a.text("cli.machine.seed"), a.text("cli.machine.states"), a.text("cli.machine.rows"), a.text("cli.machine.added"), a.text("cli.machine.initial"))
+		for _, l := range lines {
+			t.Row(l.Table, l.Seed, fmt.Sprint(l.States), fmt.Sprint(l.Rows), fmt.Sprint(l.Added), l.Initial)
+		}
+		for _, l := range t.Lines(0) {
+			a.say(l)
+		}
+		return nil
+	})
+}
+
+func newMachineShowCommand(a *app) *cobra.Command {
+	var format string
+	var strict bool
+	c := a.command("show NAME", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", exactly(1), nil)
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		tables, err := named(args[0])
+		if err != nil {
+			return err
+		}
+		if strict {
+			for i := range tables {
+				tables[i] = strictly(tables[i])
+			}
+		}
+		if a.flags.json {
+			format = "json"
+		}
+		return a.showMachine(tables, format)
+	}
+	c.Flags().StringVar(&format, "format", "table", a.text("cli.flag.format"))
+	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
+	return c
+}
+
+// named finds the tables of a machine, or one table of several.
+func named(name string) ([]machine.Description, error) {
+	var names []string
+	for _, f := range families() {
+		if f.name == name {
+			return f.tables, nil
+		}
+		names = append(names, f.name)
+		for _, d := range f.tables {
+			if d.Name == name {
+				return []machine.Description{d}, nil
+			}
+		}
+	}
+	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
+}
+
+func (a *app) showMachine(tables []machine.Description, format string) error {
+	switch format {
+	case "json":
+		if len(tables) == 1 {
+			return a.printJSON(tables[0])
+		}
+		return a.printJSON(tables)
+	case "mermaid", "matrix":
+		for _, d := range tables {
+			text := d.Mermaid()
+			if format == "matrix" {
+				text = d.Matrix()
+			}
+			if _, err := a.std.Out.Write([]byte(text)); err != nil {
+				return err
+			}
+		}
+	case "table":
+		for _, d := range tables {
+			a.machineTable(d)
+		}
+	default:
+		return usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
+	}
+	return nil
+}
+
+// machineTable prints states and rows in aligned columns.
+func (a *app) machineTable(d machine.Description) {
+	states, seed, ext := d.Count()
+	a.say(a.style.Bold(d.Name) + "  " + a.style.Dim(a.text("cli.machine.head", d.Seed, states, seed, ext)))
+	a.say("")
+	var t term.Table
+	for _, s := range d.States {
+		t.Row("  "+machine.Show(s.State), a.choose(s.Title, s.TitleZh), a.choose(s.Description, s.DescriptionZh))
+	}
+	for _, l := range t.Lines(a.std.Width) {
+		a.say(l)
+	}
+	a.say("")
+	t = term.Table{}
+	for _, r := range d.Rules {
+		on := r.On
+		if r.When != "" {
+			on += "(" + r.When + ")"
+		}
+		id := r.ID
+		if r.Ext {
+			id += "+"
+		}
+		t.Row("  "+id, machine.Show(r.From)+" "+a.style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
+	}
+	for _, l := range t.Lines(0) {
+		a.say(l)
+	}
+	a.say("")
+}
+
+func newMachineCheckCommand(a *app) *cobra.Command {
+	var strict bool
+	c := a.command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", exactly(0), nil)
+	c.RunE = func(*cobra.Command, []string) error { return a.checkMachines(strict) }
+	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
+	return c
+}
+
+// checkMachines checks every table, and walks the machine that they make together.
+func (a *app) checkMachines(strict bool) error {
+	problems := []machine.Problem{}
+	var lines []machineLine
+	for _, f := range families() {
+		for _, d := range f.tables {
+			// What only added rows use is no mistake of the seed's part, so the table is checked as a whole.
+			problems = append(problems, d.Check()...)
+			if strict {
+				d = strictly(d)
+			}
+			states, seed, ext := d.Count()
+			lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
+		}
+	}
+	joint := kernel.Explore()
+	wrong := len(problems) + len(joint.DeadEnds) + len(joint.Trapped) + len(joint.Unreachable)
+	if a.flags.json {
+		if err := a.printJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
+			return err
+		}
+	} else {
+		a.checkText(lines, problems, joint, wrong)
+	}
+	if wrong > 0 {
+		return shown{pawl.Fail(pawl.CodeInvalid, "cli.machine.problems", wrong)}
+	}
+	return nil
+}
+
+func (a *app) checkText(lines []machineLine, problems []machine.Problem, joint kernel.Exploration, wrong int) {
+	for _, l := range lines {
+		a.say(a.style.OK() + " " + term.Pad(l.Table, 16) + a.text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
+	}
+	for _, p := range problems {
+		a.say(a.style.Bad() + " " + display(p.String()))
+	}
+	symbol := a.style.OK()
+	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
+		symbol = a.style.Bad()
+	}
+	a.say(symbol + " " + term.Pad(a.text("cli.machine.joint"), 16) + a.text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
+	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
+		a.say("  " + display(fmt.Sprintf("%+v", c)))
+	}
+	for _, id := range joint.Unreachable {
+		a.say("  " + a.text("cli.machine.unreachable", id))
+	}
+	a.sayText("cli.machine.problems", wrong)
+}

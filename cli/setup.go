@@ -1,0 +1,417 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+)
+
+func newDoctorCommand(a *app) *cobra.Command {
+	return a.command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json", exactly(0), func(c *cobra.Command, _ []string) error {
+		dir, err := a.start()
+		if err != nil {
+			return err
+		}
+		place, err := a.host.Find(dir)
+		if err != nil {
+			return err
+		}
+		found := a.host.Doctor(c.Context(), place)
+		if _, err := a.config(place); err != nil {
+			found = append(found, a.asFinding("config", err))
+		}
+		return a.printFindings(found)
+	})
+}
+
+// asFinding makes a finding of an error.
+func (a *app) asFinding(name string, err error) Finding {
+	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
+}
+
+func (a *app) printFindings(found []Finding) error {
+	bad := 0
+	var t term.Table
+	for _, f := range found {
+		symbol := a.style.OK()
+		switch f.State {
+		case "warn":
+			symbol = a.style.Warn()
+		case "fail":
+			symbol = a.style.Bad()
+			bad++
+		}
+		text := a.finding(f)
+		if f.Value != "" {
+			text += "  " + display(f.Value)
+		}
+		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+display(f.Name), text)
+	}
+	if a.flags.json {
+		if err := a.printJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
+			return err
+		}
+	} else {
+		for _, l := range t.Lines(a.std.Width) {
+			a.say(l)
+		}
+	}
+	if bad > 0 {
+		return pawl.Fail(pawl.CodeEnvironment, "cli.doctor.bad", bad)
+	}
+	return nil
+}
+
+func newToolsCommand(a *app) *cobra.Command {
+	return a.command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", between(0, 1), func(_ *cobra.Command, args []string) error {
+		tools := a.host.Tools()
+		if len(args) > 0 {
+			return a.showTool(tools, args[0])
+		}
+		if a.flags.json {
+			return a.printJSON(tools)
+		}
+		var t term.Table
+		for _, x := range tools {
+			t.Row(display(x.Name), joined(x.Permissions), display(firstLine(x.Description)))
+		}
+		for _, l := range t.Lines(a.std.Width) {
+			a.say(l)
+		}
+		return nil
+	})
+}
+
+func (a *app) showTool(tools []effect.ToolInfo, name string) error {
+	var names []string
+	for _, t := range tools {
+		if t.Name == name {
+			return a.printJSON(t)
+		}
+		names = append(names, t.Name)
+	}
+	return pawl.Fail(pawl.CodeNotFound, "cli.tool_unknown", name, strings.Join(names, ", "))
+}
+
+func newExportCommand(a *app) *cobra.Command {
+	var backup string
+	c := a.command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), writing(), func(d *desk) error {
+			if _, err := d.session(c.Context()); err != nil {
+				return err
+			}
+			var files []string
+			var err error
+			if backup != "" {
+				files = []string{a.path(backup)}
+				err = d.ws.Backup(c.Context(), files[0])
+			} else {
+				files, err = d.ws.Export(c.Context())
+			}
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.printJSON(map[string]any{"files": files})
+			}
+			for _, f := range files {
+				a.say(a.style.OK() + " " + display(f))
+			}
+			return nil
+		})
+	}
+	c.Flags().StringVar(&backup, "backup", "", a.text("cli.flag.backup"))
+	return c
+}
+
+func newCompletionCommand(a *app) *cobra.Command {
+	c := a.command("completion SHELL", "cli.completion", "  pawl completion bash > /etc/bash_completion.d/pawl\n  pawl completion zsh > \"${fpath[1]}/_pawl\"", exactly(1), nil)
+	c.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		root := c.Root()
+		switch args[0] {
+		case "bash":
+			return root.GenBashCompletionV2(a.std.Out, true)
+		case "zsh":
+			return root.GenZshCompletion(a.std.Out)
+		case "fish":
+			return root.GenFishCompletion(a.std.Out, true)
+		case "powershell":
+			return root.GenPowerShellCompletionWithDesc(a.std.Out)
+		}
+		return usage("cli.flag_invalid", args[0], "SHELL", strings.Join(c.ValidArgs, "|"))
+	}
+	return c
+}
+
+func newVersionCommand(a *app) *cobra.Command {
+	return a.command("version", "cli.version", "  pawl version", exactly(0), func(*cobra.Command, []string) error {
+		v := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+		if info, ok := debug.ReadBuildInfo(); ok {
+			if m := info.Main.Version; m != "" && m != "(devel)" {
+				v["version"] = m
+			}
+			for _, s := range info.Settings {
+				if s.Key == "vcs.revision" {
+					v["revision"] = s.Value
+				}
+			}
+		}
+		if a.flags.json {
+			return a.printJSON(v)
+		}
+		line := "pawl " + v["version"]
+		if r := v["revision"]; r != "" {
+			line += " (" + short(r) + ")"
+		}
+		a.say(line + "  " + v["go"] + "  " + v["platform"])
+		return nil
+	})
+}
+
+func newConfigCommand(a *app) *cobra.Command {
+	return a.group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a))
+}
+
+// found is the workspace's place, without opening it.
+func (a *app) found() (effect.Place, error) {
+	dir, err := a.start()
+	if err != nil {
+		return effect.Place{}, err
+	}
+	return a.host.Find(dir)
+}
+
+func newConfigShowCommand(a *app) *cobra.Command {
+	return a.command("show", "cli.config.show", "  pawl config show", exactly(0), func(*cobra.Command, []string) error {
+		place, err := a.found()
+		if err != nil {
+			return err
+		}
+		c, err := a.config(place)
+		if err != nil {
+			return err
+		}
+		type line struct {
+			Name   string   `json:"name"`
+			Value  []string `json:"value"`
+			Source string   `json:"source"`
+			Env    string   `json:"env"`
+		}
+		lines := []line{}
+		var t term.Table
+		for _, s := range settings() {
+			source := c.sources[s.name]
+			shownSource := source
+			if source == "" {
+				source, shownSource = "default", a.text("cli.config.default")
+			}
+			v := append([]string{}, s.get(&c)...)
+			lines = append(lines, line{s.name, v, source, s.env()})
+			t.Row(s.name, display(strings.Join(v, ", ")), a.style.Dim(display(shownSource)))
+		}
+		if a.flags.json {
+			return a.printJSON(lines)
+		}
+		for _, l := range t.Lines(0) {
+			a.say(l)
+		}
+		return nil
+	})
+}
+
+func newConfigPathCommand(a *app) *cobra.Command {
+	return a.command("path", "cli.config.path", "  pawl config path", exactly(0), func(*cobra.Command, []string) error {
+		place, err := a.found()
+		if err != nil {
+			return err
+		}
+		paths := map[string]string{"user": a.userConfig(), "project": projectConfig(place)}
+		if a.flags.json {
+			return a.printJSON(paths)
+		}
+		var t term.Table
+		for _, name := range []string{"user", "project"} {
+			state := a.text("cli.config.absent")
+			if _, err := os.Stat(paths[name]); err == nil {
+				state = ""
+			}
+			t.Row(name, paths[name], a.style.Dim(state))
+		}
+		for _, l := range t.Lines(0) {
+			a.say(l)
+		}
+		return nil
+	})
+}
+
+func newConfigInitCommand(a *app) *cobra.Command {
+	var project bool
+	c := a.command("init", "cli.config.init", "  pawl config init\n  pawl config init --project", exactly(0), nil)
+	c.RunE = func(*cobra.Command, []string) error {
+		path := a.userConfig()
+		if project {
+			place, err := a.found()
+			if err != nil {
+				return err
+			}
+			path = projectConfig(place)
+		}
+		if path == "" {
+			return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
+		}
+		return a.writeTo(path, func(w io.Writer) error {
+			if _, err := io.WriteString(w, a.configTemplate(project)); err != nil {
+				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
+			}
+			if a.flags.json {
+				return a.printJSON(map[string]string{"path": path})
+			}
+			a.say(a.style.OK() + " " + display(path))
+			return nil
+		})
+	}
+	c.Flags().BoolVar(&project, "project", false, a.text("cli.flag.project"))
+	return c
+}
+
+// configTemplate is a configuration file in which every setting stands as a comment with its default.
+func (a *app) configTemplate(project bool) string {
+	var b strings.Builder
+	b.WriteString("# " + a.text("cli.config.template") + "\n")
+	c := DefaultConfig()
+	section := ""
+	for _, s := range settings() {
+		old := s.get(&c)
+		if project && len(old) > 0 && !s.project(old, old) && !s.list {
+			continue
+		}
+		head, rest, nested := strings.Cut(s.name, ".")
+		indent, name := "", s.name
+		if nested {
+			if head != section {
+				b.WriteString("#" + head + ":\n")
+			}
+			indent, name = "  ", rest
+		}
+		section = head
+		value := strings.Join(old, ", ")
+		if s.list {
+			value = "[" + value + "]"
+		} else if value == "" {
+			value = `""`
+		}
+		fmt.Fprintf(&b, "#%s%s: %s\n", indent, name, value)
+	}
+	return b.String()
+}
+
+func newConfigValidateCommand(a *app) *cobra.Command {
+	return a.command("validate [FILE]", "cli.config.validate", "  pawl config validate\n  pawl config validate draft.yaml", between(0, 1), func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			place, err := a.found()
+			if err != nil {
+				return err
+			}
+			c, err := a.config(place)
+			if err == nil {
+				_, err = c.Kernel(kernel.Defaults())
+			}
+			return a.configGood(err)
+		}
+		data, err := a.readInput(args[0], maxConfig)
+		if err != nil {
+			return err
+		}
+		c := DefaultConfig()
+		c.sources = map[string]string{}
+		err = c.decode(args[0], data, false)
+		if err == nil {
+			_, err = c.Kernel(kernel.Defaults())
+		}
+		return a.configGood(err)
+	})
+}
+
+func (a *app) configGood(err error) error {
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.printJSON(map[string]bool{"valid": true})
+	}
+	a.say(a.style.OK() + " " + a.text("cli.config.good"))
+	return nil
+}
+
+func newDemoCommand(a *app) *cobra.Command {
+	var keep string
+	c := a.command("demo", "cli.demo", "  pawl demo\n  pawl demo --keep ./pawl-demo", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) }
+	c.Flags().StringVar(&keep, "keep", "", a.text("cli.flag.keep"))
+	return c
+}
+
+// demo unpacks a sample repository and runs its plan, whose first attempt fails, to the landed commit.
+func (a *app) demo(ctx context.Context, keep string) error {
+	dir := a.path(keep)
+	if keep == "" {
+		tmp, err := os.MkdirTemp("", "pawl-demo-")
+		if err != nil {
+			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
+		}
+		defer os.RemoveAll(tmp)
+		dir = filepath.Join(tmp, "sample")
+	} else if _, err := os.Stat(dir); err == nil {
+		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", keep)
+	}
+	sample, err := a.host.Demo(ctx, dir)
+	if err != nil {
+		return err
+	}
+	a.flags.dir = sample.Dir
+	start := &kernel.Start{Requirement: sample.Requirement, AutoApprove: pawl.By(pawl.KindPolicy, "demo")}
+	if sample.PlanFile != "" {
+		data, err := readFile(sample.PlanFile, plan.MaxBytes)
+		if err != nil {
+			return pawl.Fail(pawl.CodeIO, "cli.file_unreadable", sample.PlanFile).Because(err)
+		}
+		start.Given, start.Name = data, filepath.Base(sample.PlanFile)
+	}
+	if !a.flags.json {
+		a.sayText("cli.demo.begin", sample.Dir)
+	}
+	if err := a.with(ctx, Open{Create: true}, func(d *desk) error { return d.startRun(ctx, start, runFlags{}) }); err != nil {
+		return err
+	}
+	return a.demoLog(ctx, sample.Dir)
+}
+
+func (a *app) demoLog(ctx context.Context, dir string) error {
+	commits, err := a.host.Log(ctx, dir, 5)
+	if err != nil || a.flags.json {
+		return err
+	}
+	a.say("\n" + a.style.Bold("git log --oneline"))
+	for _, l := range commits {
+		a.say("  " + display(l))
+	}
+	return nil
+}
