@@ -93,6 +93,9 @@ func TestSealCannotBeForged(t *testing.T) {
 		if p.Seq != rec.Seq || p.ID != rec.ID || p.Prev != audit.Genesis(e.Subject) || (p.Move == nil) != (e.Move == nil) {
 			t.Fatalf("read back %+v from %q", p, rec.Bytes)
 		}
+		if !audit.Follows(rec.Bytes, p.Prev) || audit.Follows(rec.Bytes, rec.Hash) {
+			t.Fatalf("Follows does not see the predecessor of %q", rec.Bytes)
+		}
 		var keys map[string]json.RawMessage
 		if err := json.Unmarshal(rec.Bytes, &keys); err != nil || len(keys) < 10 || len(keys) > 12 {
 			t.Fatalf("%d keys in %q: %v", len(keys), rec.Bytes, err)
@@ -325,7 +328,7 @@ func TestVerifyAccepts(t *testing.T) {
 			anchors = append(anchors, h.Tree())
 		}
 		report, err := audit.Verify(each(records), head, anchors...)
-		if err != nil || report.Size != int64(n) || report.Root != head.Root || report.Subjects != min(n, 7) {
+		if err != nil || report.Size != int64(n) || report.Root != head.Root || len(report.Tails) != min(n, 7) {
 			t.Errorf("%d records: %+v, %v", n, report, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,6 +57,15 @@ func Seal(e Entry, seq int64, prev Hash) Sealed {
 	b = append(b, `"}`...)
 	return Sealed{ID: id, Subject: e.Subject, Seq: seq, Event: e.Event, At: at,
 		Bytes: b[1:len(b):len(b)], Hash: Hash(sha256.Sum256(b))}
+}
+
+// Follows reports whether a sealed record names prev as its predecessor. It looks at the end of the record only, which is
+// where Seal puts it, so that a store can ask for each record that it takes.
+func Follows(record []byte, prev Hash) bool {
+	var end [2*len(prev) + 2]byte
+	hex.Encode(end[:], prev[:])
+	copy(end[2*len(prev):], `"}`)
+	return bytes.HasSuffix(record, end[:])
 }
 
 // timeLayout is RFC 3339 with exactly three digits of milliseconds, in UTC.

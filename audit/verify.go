@@ -11,10 +11,18 @@ import (
 
 // Report is what Verify found in the records that it read, complete only when there was no error.
 type Report struct {
-	Size     int64 // records read and found good
-	Subjects int   // subjects with a record
-	Moves    int64 // records that are transitions
-	Root     Hash  // the root over the records read
+	Size  int64            // records read and found good
+	Moves int64            // how many of them are transitions
+	Root  Hash             // the root over the records read
+	Tails map[Subject]Tail // where each subject's records ended
+}
+
+// Tail is how far the records of a subject go.
+type Tail struct {
+	Seq   int64
+	Hash  Hash
+	Moved bool   // at least one of them is a transition
+	State string // where the last transition led
 }
 
 // Verify reads a whole log from its first record and checks everything that can be checked from the log itself: the form
@@ -26,24 +34,14 @@ type Report struct {
 // The error names the first record that is wrong, has code audit_broken and stands beside a report of what was read up to
 // there. An error of the iteration is returned as it is. Time is linear, memory grows with the number of subjects only.
 func Verify(records iter.Seq2[Stored, error], head Head, anchors ...Tree) (Report, error) {
-	v := verifier{tails: map[Subject]*tail{}}
+	v := verifier{report: Report{Tails: map[Subject]Tail{}}}
 	v.anchors = slices.SortedFunc(slices.Values(anchors), func(a, b Tree) int { return cmp.Compare(a.N, b.N) })
 	err := v.run(records, head)
-	v.report.Subjects = len(v.tails)
 	v.report.Root = v.head.root()
 	return v.report, err
 }
 
-// tail is how far a subject's chain was followed.
-type tail struct {
-	seq   int64
-	hash  Hash
-	moved bool
-	state string
-}
-
 type verifier struct {
-	tails   map[Subject]*tail
 	head    frontier
 	anchors []Tree
 	report  Report
@@ -102,7 +100,7 @@ func (v *verifier) record(rec Stored) error {
 	if leaf != rec.Hash {
 		return broken("audit.altered", at)
 	}
-	s := scanner{rest: rec.Bytes}
+	s := scanner{rest: rec.Bytes, skim: true}
 	p := s.record()
 	if s.bad != "" {
 		return broken("audit.record", at, s.bad)
@@ -110,25 +108,25 @@ func (v *verifier) record(rec Stored) error {
 	if p.Subject != rec.Subject || p.Seq != rec.Seq {
 		return broken("audit.misplaced", at, p.Subject.String(), p.Seq)
 	}
-	t := v.tails[p.Subject]
-	if t == nil {
-		t = &tail{hash: Genesis(p.Subject)}
-		v.tails[p.Subject] = t
+	t, known := v.report.Tails[p.Subject]
+	if !known {
+		t.Hash = Genesis(p.Subject)
 	}
-	if p.Seq != t.seq+1 {
-		return broken("audit.sequence", at, p.Subject.String(), p.Seq, t.seq+1)
+	if p.Seq != t.Seq+1 {
+		return broken("audit.sequence", at, p.Subject.String(), p.Seq, t.Seq+1)
 	}
-	if p.Prev != t.hash {
+	if p.Prev != t.Hash {
 		return broken("audit.chain", at, p.Subject.String(), p.Seq)
 	}
 	if p.Move != nil {
-		if t.moved && p.Move.From != t.state {
-			return broken("audit.continuity", at, p.Subject.String(), p.Move.From, t.state)
+		if t.Moved && p.Move.From != t.State {
+			return broken("audit.continuity", at, p.Subject.String(), p.Move.From, t.State)
 		}
-		t.moved, t.state = true, p.Move.To
+		t.Moved, t.State = true, p.Move.To
 		v.report.Moves++
 	}
-	t.seq, t.hash = p.Seq, leaf
+	t.Seq, t.Hash = p.Seq, leaf
+	v.report.Tails[p.Subject] = t
 	v.head.add(leaf)
 	return nil
 }

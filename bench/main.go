@@ -34,6 +34,7 @@ var benches = []bench{
 	{"decide", benchDecide},
 	{"idle", benchIdle},
 	{"durable", benchDurable},
+	{"cli", benchCLI},
 }
 
 // settings say how a run measures.

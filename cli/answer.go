@@ -225,8 +225,8 @@ func (a *app) validatePlan(name string) error {
 		return err
 	}
 	if a.flags.json {
-		return a.printJSON(map[string]any{"valid": true, "goal": p.Goal, "steps": len(p.Steps), "hash": plan.Hash(p)})
+		return a.printJSON(map[string]any{"valid": true, "goal": p.Goal, "steps": len(p.Steps)})
 	}
-	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, len(p.Steps), short(plan.Hash(p))))
+	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, len(p.Steps)))
 	return nil
 }

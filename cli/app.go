@@ -126,7 +126,15 @@ func (a *app) locale() string {
 
 // text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
 // the terminal.
-func (a *app) text(key string, args ...any) string { return a.lang.Text(key, safe(args)...) }
+func (a *app) text(key string, args ...any) string { return a.lang.Text(key, fit(key, safe(args))...) }
+
+// wordy renders a reason that is either a key of the catalogue or text of an agent.
+func (a *app) wordy(reason string) string {
+	if _, ok := message.Lookup(reason); ok {
+		return a.lang.Text(reason)
+	}
+	return reason
+}
 
 // choose picks between texts that come in both languages, such as the descriptions of the machines.
 func (a *app) choose(en, zh string) string {

@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/plan"
+	"pawl/policy"
 	"pawl/view"
 )
 
@@ -72,10 +73,11 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 }
 
 // show prints what is asked about and reports whether something was left out.
-func (a *app) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+func (d *desk) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+	a := d.app
 	if s.Approval.About == "action" {
-		p = repairOf(p)
-		a.say("\n" + a.text("cli.ask.repair", s.Approval.Detail))
+		p = d.repairOf(s, p)
+		a.say("\n" + a.text("cli.ask.repair", a.wordy(s.Approval.Detail)))
 	}
 	sheet := a.proposal(p, full)
 	for _, l := range sheet.lines {
@@ -84,19 +86,37 @@ func (a *app) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	return sheet.cut
 }
 
-// repairOf keeps of a plan the steps of its repairs that are still to be done.
-func repairOf(p view.Plan) view.Plan {
+// repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
+func (d *desk) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
-	for _, s := range p.Steps {
-		if s.Repair > 0 && !s.Status.Closed() {
-			steps = append(steps, s)
+	for _, step := range p.Steps {
+		if step.Repair == 0 || step.Status.Closed() {
+			continue
 		}
+		for i := range step.Calls {
+			step.Calls[i].Verdict = d.verdict(s, step.Calls[i])
+		}
+		steps = append(steps, step)
 	}
-	p.Steps = steps
-	if p.Approval != nil {
-		p.Hash = p.Approval.Hash
-	}
+	p.Steps, p.Hash = steps, s.Approval.Hash
 	return p
+}
+
+// verdict asks the policy about a call as the kernel does.
+func (d *desk) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+	tool, ok := s.Config.Tools[c.Tool]
+	if !ok {
+		return nil
+	}
+	request, err := tool.Request(c.Args)
+	if err != nil {
+		return nil
+	}
+	if s.Task != nil {
+		request.Root = s.Task.Place.Tree
+	}
+	v := policy.Judge(request, s.Config.Profile)
+	return &v
 }
 
 // question asks until something was answered; an end of the input leaves the question open.

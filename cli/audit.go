@@ -188,9 +188,9 @@ func (d *desk) verifyAudit(ctx context.Context, file string) error {
 		return err
 	}
 	if d.flags.json {
-		return d.printJSON(map[string]any{"ok": true, "records": report.Size, "subjects": report.Subjects, "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
+		return d.printJSON(map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
 	}
-	d.say(d.style.OK() + " " + d.text("cli.audit.good", report.Size, report.Subjects, report.Moves))
+	d.say(d.style.OK() + " " + d.text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
 	d.say("  " + d.style.Dim(d.text("cli.audit.root", report.Root.String())))
 	if file != "" {
 		d.say(d.style.OK() + " " + d.text("cli.audit.note_good", file))

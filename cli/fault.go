@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
+	"pawl/message"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -45,15 +49,60 @@ func (a *app) describe(err error) fault {
 	var e *pawl.Error
 	if errors.As(err, &e) {
 		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
-		f.Message, f.Hint = a.lang.Error(err)
+		f.Message, f.Hint = a.lang.Error(fitted(err))
 		var bad *plan.Malformed
 		if errors.As(err, &bad) {
-			f.Message, f.Hint = a.text(e.Key, e.Args...), a.lang.Hint(e.Key, safe(e.Args)...)
+			f.Message, f.Hint = a.text(e.Key, e.Args...), a.lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
 			f.Problems = a.problems(bad)
 		}
 	}
 	f.Message, f.Hint = policy.Display(f.Message), policy.Display(f.Hint)
 	return f
+}
+
+// fitted returns the error with the arguments of each of its messages in the form that the message wants. Errors that were
+// kept in the store come back with all their arguments as text.
+func fitted(err error) error {
+	var e *pawl.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	out := *e
+	out.Args = fit(e.Key, e.Args)
+	if e.Err != nil {
+		out.Err = fitted(e.Err)
+	}
+	return &out
+}
+
+// numbered finds the placeholders of a message that take a number.
+var numbered = regexp.MustCompile(`%(?:\[(\d+)\])?([a-z%])`)
+
+// fit makes numbers of the arguments that a message wants as numbers and that are text.
+func fit(key string, args []any) []any {
+	e, ok := message.Lookup(key)
+	if !ok {
+		return args
+	}
+	out := slices.Clone(args)
+	next := 0
+	for _, m := range numbered.FindAllStringSubmatch(e.En, -1) {
+		if m[2] == "%" {
+			continue
+		}
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			next = n - 1
+		}
+		if next < len(out) && m[2] == "d" {
+			if text, ok := out[next].(string); ok {
+				if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+					out[next] = n
+				}
+			}
+		}
+		next++
+	}
+	return out
 }
 
 // problems lists what is wrong with a document, each with its place and its next step.

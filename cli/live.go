@@ -113,7 +113,7 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.fix_planned", d.Attempt, r.cfg.MaxFixes, d.Why))
+		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.fix_planned", d.Attempt, r.cfg.MaxFixes, r.wordy(d.Why)))
 	case "FIX_FAILED":
 		d := fields[struct {
 			Attempt int `json:"attempt"`
@@ -216,7 +216,7 @@ func (r *reporter) verified(e audit.Entry) {
 func (a *app) outcomeLine(o effect.CheckOutcome) string {
 	what := policy.Display(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + a.style.Dim(policy.Display(o.Command))
+		what += "  " + a.style.Dim(term.Clip(policy.Display(o.Command), max(30, a.std.Width-40), a.style.Ellipsis()))
 	}
 	took := a.style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (v *drive) result(how ending, s *kernel.Snapshot) {
 	}
 	switch how {
 	case resultEnded:
-		v.summary(s)
+		v.summary(s, v.wanted)
 	case resultBlocked:
 		v.blockedText(s)
 	case resultPaused:
@@ -47,14 +48,19 @@ func (v *drive) result(how ending, s *kernel.Snapshot) {
 
 // summary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
 // it and what to do next.
-func (a *app) summary(s *kernel.Snapshot) {
+// Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for.
+func (a *app) summary(s *kernel.Snapshot, wanted []string) {
 	sum := s.Summary()
-	symbol := a.style.OK()
-	if sum.Outcome != "completed" {
-		symbol = a.style.Warn()
+	symbol := a.style.Warn()
+	if slices.Contains(wanted, sum.Outcome) {
+		symbol = a.style.OK()
 	}
 	a.say("")
 	a.say(symbol + " " + a.style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(display(firstLine(sum.Goal)), max(20, a.std.Width-30), a.style.Ellipsis()))
+	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
+		a.section("cli.sum.next", commandLines(sum.Next))
+		return
+	}
 	a.section("cli.sum.changed", a.fileLines(sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
 		a.section("cli.sum.changed", []string{"  " + a.text("cli.sum.nothing")})
@@ -189,8 +195,8 @@ func (a *app) blockedText(s *kernel.Snapshot) {
 	f := a.describe(b.Error.Err())
 	a.say("")
 	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", string(b.Kind))))
-	for _, l := range term.Wrap(a.lang.Text(b.Error.Key, anys(b.Error.Args)...), a.std.Width-2) {
-		a.say("  " + display(l))
+	for _, l := range term.Wrap(a.text(b.Error.Key, anys(b.Error.Args)...), a.std.Width-2) {
+		a.say("  " + l)
 	}
 	sum := s.Summary()
 	if n := len(sum.Failures); n > 0 && sum.Failures[n-1].Output != "" {
@@ -201,7 +207,7 @@ func (a *app) blockedText(s *kernel.Snapshot) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
 	}
-	if f.Hint != "" {
+	if f.Hint != "" && len(sum.Next) == 0 {
 		a.say("\n" + a.style.Cyan(a.text("cli.next")) + " " + f.Hint)
 	}
 	var t term.Table
@@ -266,5 +272,8 @@ func (d *desk) since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return duration(d.ws.Kernel.Now().Sub(t).Truncate(time.Second))
+	if gap := d.ws.Kernel.Now().Sub(t); gap >= time.Second {
+		return duration(gap.Truncate(time.Second))
+	}
+	return "0s"
 }

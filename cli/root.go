@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,12 +71,12 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.flags.noColor, "no-color", a.flags.noColor, a.text("cli.flag.no_color"))
 	f.BoolP("help", "h", false, a.text("cli.flag.help"))
 	named := a.words()
-	for _, e := range entries() {
+	for i, e := range entries() {
 		if len(named) > 0 && known(named[0]) && e.name != named[0] {
 			continue
 		}
 		c := e.build(a)
-		c.Annotations = map[string]string{"group": e.group}
+		c.Annotations = map[string]string{"group": e.group, "order": fmt.Sprintf("%02d", i)}
 		root.AddCommand(c)
 	}
 	return root
@@ -123,6 +125,9 @@ func (a *app) group(use, key string, sub ...*cobra.Command) *cobra.Command {
 		return c.Help()
 	}
 	c.SuggestionsMinimumDistance = 2
+	for i, s := range sub {
+		s.Annotations = map[string]string{"order": fmt.Sprintf("%02d", i)}
+	}
 	c.AddCommand(sub...)
 	return c
 }
@@ -251,10 +256,13 @@ func (a *app) help(c *cobra.Command) string {
 }
 
 func (a *app) helpCommands(c *cobra.Command, line func(string)) {
+	all := slices.SortedFunc(slices.Values(c.Commands()), func(x, y *cobra.Command) int {
+		return strings.Compare(x.Annotations["order"], y.Annotations["order"])
+	})
 	list := func(title, group string) {
 		var t term.Table
 		n := 0
-		for _, s := range c.Commands() {
+		for _, s := range all {
 			if s.IsAvailableCommand() && (group == "" || s.Annotations["group"] == group) {
 				t.Row("  "+s.Name(), s.Short)
 				n++

@@ -197,7 +197,7 @@ func (d *desk) resume(ctx context.Context, noWait bool) error {
 		d.sayText("cli.resume.nothing")
 		return nil
 	}
-	return d.goOn(ctx, noWait, []string{"completed"}, func(d *desk) error {
+	return d.goOn(ctx, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"}, func(d *desk) error {
 		_, err := d.do(ctx, &kernel.Resume{})
 		return err
 	})

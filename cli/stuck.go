@@ -58,8 +58,7 @@ func newCancelCommand(a *app) *cobra.Command {
 			return a.cancelTask(c.Context(), args[0], reason)
 		}
 		return a.goOn(c.Context(), false, []string{"canceled"}, func(d *desk) error {
-			_, err := d.do(c.Context(), &kernel.CancelRun{Reason: reason})
-			return err
+			return d.doNow(c.Context(), &kernel.CancelRun{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
@@ -74,8 +73,7 @@ func (a *app) cancelTask(ctx context.Context, given, reason string) error {
 			return err
 		}
 		give := func(d *desk) error {
-			_, err := d.do(ctx, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
-			return err
+			return d.doNow(ctx, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
 		}
 		at, err := d.session(ctx)
 		if err != nil {
@@ -109,8 +107,7 @@ func newFixCommand(a *app) *cobra.Command {
 			f.Steps = fresh(p.Steps)
 		}
 		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
-			_, err := d.do(c.Context(), f)
-			return err
+			return d.doNow(c.Context(), f)
 		})
 	}
 	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.note"))
@@ -133,8 +130,7 @@ func newSkipCommand(a *app) *cobra.Command {
 	c := a.command("skip", "cli.skip", "  pawl skip -m \"do it by hand later\"", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.goOn(c.Context(), false, []string{"skipped"}, func(d *desk) error {
-			_, err := d.do(c.Context(), &kernel.Skip{Reason: reason})
-			return err
+			return d.doNow(c.Context(), &kernel.Skip{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
@@ -171,8 +167,7 @@ func (d *desk) rollback(ctx context.Context, reason string, yes bool) error {
 		}
 	}
 	return d.goOn(ctx, false, []string{"rolled_back"}, func(d *desk) error {
-		_, err := d.do(ctx, &kernel.Rollback{Reason: reason})
-		return err
+		return d.doNow(ctx, &kernel.Rollback{Reason: reason})
 	})
 }
 

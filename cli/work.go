@@ -90,6 +90,18 @@ func (d *desk) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error)
 	return d.doAs(ctx, d.actor(), c)
 }
 
+// doNow gives a command after which work is to go on, so that a pause ends.
+func (d *desk) doNow(ctx context.Context, c kernel.Command) error {
+	if _, err := d.do(ctx, c); err != nil {
+		return err
+	}
+	s, err := d.session(ctx)
+	if err == nil && s.Paused {
+		_, err = d.do(ctx, &kernel.Resume{})
+	}
+	return err
+}
+
 func (d *desk) doAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
 	return d.ws.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
 }

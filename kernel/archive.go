@@ -166,7 +166,11 @@ func (k *Kernel) Projections(ctx context.Context) ([]effect.ProjectedFile, error
 	if s.Session != nil && s.Session.Run != "" && s.Solution != nil {
 		out = append(out, s.solutionPackage().Live()...)
 	}
-	return out, nil
+	decisions, incidents, err := k.decisions(ctx)
+	if err == nil && len(decisions)+len(incidents) > 0 {
+		out = append(out, effect.ProjectedFile{Path: view.DecisionsFile, Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
+	}
+	return out, err
 }
 
 // history reads the newest tasks of runs that are over.

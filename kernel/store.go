@@ -31,8 +31,9 @@ const (
 	KindPhase Kind = "phase"
 )
 
-// Row is one entity as the store keeps it. The hot half (State, Version, Epoch, Due, Rank, audit tail) is read and written
-// by every transition; Doc is written only when it changed.
+// Row is one entity as the store keeps it. Its texts are UTF-8 without NUL bytes, ID and Label at most 255 bytes; instants
+// are kept to the microsecond, in UTC; Doc may hold any bytes, and an empty one is none (nil). The hot half (State, Version,
+// Epoch, Due, Rank, audit tail) is read and written by every transition; Doc is written only when it changed.
 type Row struct {
 	// Pos is the row's place in the order of insertion, from 1, given by the store; writes ignore it.
 	Pos    int64
@@ -65,10 +66,14 @@ type Write struct {
 	KeepDoc bool
 }
 
-// Batch is what one command commits: all of it or nothing.
+// Batch is what one command commits: all of it or nothing. It writes no row twice. Each record is about a row that the
+// batch writes and continues that row's chain, and the row carries the number and the hash of its last record; a row
+// without records keeps both as they were stored. Commit owns the batch until it returns, and for good after
+// outcome_unknown.
 type Batch struct {
 	// Key makes the batch idempotent: a second batch with the same key is not applied, and Commit answers with the
 	// Committed of the first and Replayed set. Digest guards the key: the same key with another digest is a conflict.
+	// Keys are remembered for at least 24 hours; the key of a batch that was refused is free.
 	Key     string
 	Digest  string
 	Result  []byte // opaque answer that is kept with the key
@@ -93,7 +98,7 @@ type Select struct {
 	Parent  string
 	States  []string
 	DueBy   time.Time // only rows with Due at or before this instant
-	After   int64     // continue behind this Pos
+	After   int64     // continue behind this Row.Pos
 	Limit   int       // 0 = no limit
 	ByRank  bool      // rank descending, then insertion order
 	Newest  bool      // newest first

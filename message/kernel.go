@@ -235,6 +235,41 @@ var kernelText = Table{
 		HintEn: "The seven states are in: pawl machine show session", HintZh: "七种状态见：pawl machine show session",
 	},
 
+	// The context manager.
+	"kernel.decision_type": {
+		En: "%[1]q is not a type of decision; there are: %[2]s", Zh: "%[1]q 不是决策类型；可用的有：%[2]s",
+		HintEn: "Choose one of them", HintZh: "请选择其中之一",
+	},
+	"kernel.decision_not_found": {
+		En: "there is no decision %s to replace", Zh: "没有可替换的决策 %s",
+		HintEn: "The ids are in .pawl/project_decisions.md; write it again with: pawl export", HintZh: "编号见 .pawl/project_decisions.md，可用 pawl export 重新生成",
+	},
+	"kernel.note_size": {
+		En: "%[1]s must say something, in at most %[2]v bytes", Zh: "%[1]s 不能为空，且不超过 %[2]v 字节",
+		HintEn: "Fill in every field, and keep each short", HintZh: "请填写每个字段，并保持简短",
+	},
+	"kernel.state_of_work": {
+		En: "the session goes from %[1]s to %[2]s by its work, not on request", Zh: "会话从 %[1]s 到 %[2]s 由工作本身触发，不能直接请求",
+		HintEn: "Let the work go on with: pawl resume", HintZh: "用 pawl resume 让工作继续",
+	},
+	"kernel.state_unreachable": {
+		En: "State: %[1]s → %[2]s is not allowed", Zh: "State: %[1]s → %[2]s 不被允许",
+		HintEn: "The legal ways are in: pawl machine show session", HintZh: "合法的转换见：pawl machine show session",
+	},
+
+	// Breaches of the invariants.
+	"kernel.invariant_derived":    {En: "the session is stored as %[1]s, but its tasks, turns and approvals say %[2]s", Zh: "会话存储为 %[1]s，但任务、轮次和批准表明应为 %[2]s", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_fixes":      {En: "%[1]s failed repairs are more than the %[2]s that are allowed", Zh: "失败修复次数 %[1]s 超过上限 %[2]s", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_retries":    {En: "%[1]s retries are more than the %[2]s that are allowed", Zh: "重试次数 %[1]s 超过上限 %[2]s", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_calls":      {En: "%[1]s tool calls in one turn are more than the %[2]s that are allowed", Zh: "单轮工具调用次数 %[1]s 超过上限 %[2]s", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_lease":      {En: "task %[1]s holds a lease although it is %[2]s", Zh: "任务 %[1]s 处于 %[2]s 却仍持有租约", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_token":      {En: "the effect at work has token %[1]s, its row has %[2]s", Zh: "进行中的操作令牌为 %[1]s，而其记录为 %[2]s", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_orphan":     {En: "an effect of kind %s is in flight and nobody waits for it", Zh: "有一个 %s 类操作在进行，却没有任何等待者", HintEn: reportEn, HintZh: reportZh},
+	"kernel.invariant_proof":      {En: "task %[1]s is done without its proof: %[2]s", Zh: "任务 %[1]s 已完成但缺少证明：%[2]s", HintEn: restoreEn, HintZh: restoreZh},
+	"kernel.invariant_move":       {En: "a %[1]s went from %[2]s on %[3]s to %[4]s by row %[5]s, which its table does not say", Zh: "%[1]s 从 %[2]s 经 %[3]s 到 %[4]s（规则 %[5]s），与其状态表不符", HintEn: restoreEn, HintZh: restoreZh},
+	"kernel.invariant_state":      {En: "a %[1]s is stored as %[2]s, but its records end in %[3]s", Zh: "%[1]s 存储为 %[2]s，但其审计记录止于 %[3]s", HintEn: restoreEn, HintZh: restoreZh},
+	"kernel.invariant_unrecorded": {En: "a %[1]s stands at audit record %[2]s, which is not in the log", Zh: "%[1]s 指向第 %[2]s 条审计记录，但日志中没有", HintEn: restoreEn, HintZh: restoreZh},
+
 	// Faults of pawl or of its store.
 	"kernel.run_missing": {
 		En: "the store has no run %s although the session points at it", Zh: "会话指向运行 %s，但存储中不存在",

@@ -1,17 +1,16 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/big"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	violation "github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // hardMaxSteps is the largest number of steps that any configuration may allow (spec.md §2.3).
@@ -63,7 +62,7 @@ func Check(p Plan, tools func(name string) (schema []byte, ok bool), limits Limi
 	limits.check(p, &found)
 	graph(p, &found)
 	if tools != nil {
-		c := checker{tools: tools, limits: limits, found: &found, compiled: map[string]*jsonschema.Schema{}}
+		c := checker{tools: tools, limits: limits, found: &found, compiled: map[string]*jsonschema.Resolved{}}
 		for i, s := range p.Steps {
 			for j, call := range s.ToolCalls {
 				c.call(index(index("steps", i)+".tool_calls", j), call)
@@ -97,7 +96,7 @@ type checker struct {
 	tools    func(string) ([]byte, bool)
 	limits   Limits
 	found    *issues
-	compiled map[string]*jsonschema.Schema
+	compiled map[string]*jsonschema.Resolved
 }
 
 func (c *checker) call(path string, call ToolCallTemplate) {
@@ -125,112 +124,95 @@ func (c *checker) call(path string, call ToolCallTemplate) {
 	if err != nil {
 		return // reported as bad arguments
 	}
-	var invalid *jsonschema.ValidationError
-	if err := schema.Validate(v.plain()); errors.As(err, &invalid) {
-		violations(invalid, v, at, c.found)
-	} else if err != nil {
-		c.found.at(at, "plan.arg_rule", "", err.Error())
-	}
-}
-
-// compile reads a schema. References to other documents are refused: the schema of a foreign tool must not make pawl read
-// files.
-func compile(raw []byte) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	const url = "urn:pawl:arguments"
-	if err := c.AddResource(url, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(url)
-}
-
-type noLoader struct{}
-
-// Load refuses.
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("reference to another document: %s", clip(url))
-}
-
-// violations reports the innermost causes of a validation error.
-func violations(e *jsonschema.ValidationError, root *value, path string, found *issues) {
-	if len(e.Causes) > 0 {
-		for _, cause := range e.Causes {
-			violations(cause, root, path, found)
-		}
+	before := len(c.found.list)
+	hold(schema.Schema(), v, at, c.found)
+	if len(c.found.list) > before {
 		return
 	}
-	at, v := path, root
-	for _, token := range e.InstanceLocation {
-		switch {
-		case v != nil && v.kind == kindObject:
-			at, v = join(at, token), v.member(token)
-		case v != nil:
-			i, _ := strconv.Atoi(token)
-			at += "[" + token + "]"
-			v = v.items[i]
-		}
-	}
-	switch k := e.ErrorKind.(type) {
-	case *violation.Required:
-		for _, name := range k.Missing {
-			found.at(join(at, name), "plan.arg_missing", clip(name))
-		}
-	case *violation.AdditionalProperties:
-		for _, name := range k.Properties {
-			found.at(join(at, name), "plan.arg_unknown", clip(name))
-		}
-	case *violation.Type:
-		found.at(at, "plan.wrong_type", strings.Join(k.Want, " | "), k.Got)
-	case *violation.Enum:
-		want := make([]string, len(k.Want))
-		for i, w := range k.Want {
-			want[i] = fmt.Sprint(w)
-		}
-		found.at(at, "plan.bad_value", clip(fmt.Sprint(k.Got)), strings.Join(want, ", "))
-	default:
-		found.at(at, "plan.arg_rule", strings.Join(e.ErrorKind.KeywordPath(), "."), rule(e.ErrorKind))
+	// What no keyword above explains, the library still sees.
+	if err := schema.Validate(v.decoded()); err != nil {
+		c.found.at(at, "plan.arg_rule", "", clip(err.Error()))
 	}
 }
 
-// rule returns the value of the keyword that was violated, as the schema has it.
-func rule(k jsonschema.ErrorKind) string {
-	number := func(r *big.Rat) string { return strings.TrimSuffix(strings.TrimRight(r.FloatString(6), "0"), ".") }
-	switch k := k.(type) {
-	case *violation.Pattern:
-		return k.Want
-	case *violation.Format:
-		return k.Want
-	case *violation.Const:
-		data, _ := json.Marshal(k.Want)
-		return clip(string(data))
-	case *violation.MinLength:
-		return strconv.Itoa(k.Want)
-	case *violation.MaxLength:
-		return strconv.Itoa(k.Want)
-	case *violation.MinItems:
-		return strconv.Itoa(k.Want)
-	case *violation.MaxItems:
-		return strconv.Itoa(k.Want)
-	case *violation.MinProperties:
-		return strconv.Itoa(k.Want)
-	case *violation.MaxProperties:
-		return strconv.Itoa(k.Want)
-	case *violation.Minimum:
-		return number(k.Want)
-	case *violation.Maximum:
-		return number(k.Want)
-	case *violation.ExclusiveMinimum:
-		return number(k.Want)
-	case *violation.ExclusiveMaximum:
-		return number(k.Want)
-	default:
-		return "" // the keyword says it all
+// compile reads a schema. References to other documents are refused, because without a loader none can be resolved: the
+// schema of a foreign tool must not make pawl read files.
+func compile(raw []byte) (*jsonschema.Resolved, error) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
 	}
+	return s.Resolve(nil)
+}
+
+// hold reports every violation of a schema's plain keywords, each at the place where it is.
+func hold(s *jsonschema.Schema, v *value, at string, found *issues) {
+	if want := slices.Concat(s.Types, present(s.Type)); len(want) > 0 && !slices.ContainsFunc(want, v.is) {
+		found.at(at, "plan.wrong_type", strings.Join(want, " | "), string(v.kind))
+		return
+	}
+	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(w any) bool { return reflect.DeepEqual(w, v.decoded()) }) {
+		want := make([]string, len(s.Enum))
+		for i, w := range s.Enum {
+			want[i] = fmt.Sprint(w)
+		}
+		found.at(at, "plan.bad_value", clip(fmt.Sprint(v.decoded())), strings.Join(want, ", "))
+	}
+	switch v.kind {
+	case kindObject:
+		holdObject(s, v, at, found)
+	case kindList:
+		bound(at, "minItems", s.MinItems, len(v.items), true, found)
+		bound(at, "maxItems", s.MaxItems, len(v.items), false, found)
+		for i, item := range v.items {
+			if s.Items != nil {
+				hold(s.Items, item, at+"["+strconv.Itoa(i)+"]", found)
+			}
+		}
+	case kindText:
+		n := utf8.RuneCountInString(v.text)
+		bound(at, "minLength", s.MinLength, n, true, found)
+		bound(at, "maxLength", s.MaxLength, n, false, found)
+		if re, err := regexp.Compile(s.Pattern); s.Pattern != "" && err == nil && !re.MatchString(v.text) {
+			found.at(at, "plan.arg_rule", "pattern", s.Pattern)
+		}
+	case kindNumber:
+		n, _ := strconv.ParseFloat(v.text, 64)
+		bound(at, "minimum", s.Minimum, n, true, found)
+		bound(at, "maximum", s.Maximum, n, false, found)
+	}
+}
+
+func holdObject(s *jsonschema.Schema, v *value, at string, found *issues) {
+	for _, name := range s.Required {
+		if v.member(name) == nil {
+			found.at(join(at, name), "plan.arg_missing", clip(name))
+		}
+	}
+	closed := s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil
+	for _, m := range v.members {
+		sub, known := s.Properties[m.name]
+		switch {
+		case known:
+			hold(sub, m.value, join(at, m.name), found)
+		case closed && len(s.PatternProperties) == 0:
+			found.at(join(at, m.name), "plan.arg_unknown", clip(m.name))
+		}
+	}
+}
+
+// bound reports a number that lies beyond a limit of the schema.
+func bound[N int | float64](at, keyword string, limit *N, n N, least bool, found *issues) {
+	if limit != nil && (least && n < *limit || !least && n > *limit) {
+		found.at(at, "plan.arg_rule", keyword, strings.TrimSuffix(fmt.Sprint(*limit), ".0"))
+	}
+}
+
+func present(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }
 
 // sortIssues puts problems into the order of the document.

@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"pawl"
 )
 
 // repairID is the id of a step that a repair appended: "fix2-1" is the first step of the second repair.
-var repairID = regexp.MustCompile(`^fix([1-9][0-9]?)-([1-9][0-9]?)$`)
+var repairID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^fix([1-9][0-9]?)-([1-9][0-9]?)$`) })
 
 // Repair returns the number of the repair that a step belongs to, and 0 for a step of the plan itself.
 func (s Step) Repair() int {
-	m := repairID.FindStringSubmatch(s.StepID)
+	m := repairID().FindStringSubmatch(s.StepID)
 	if m == nil {
 		return 0
 	}

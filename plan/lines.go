@@ -3,6 +3,7 @@ package plan
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // token is one unit of a PRD document. text is the rest of a line after its marker, and the content of a fenced block.
@@ -28,8 +29,8 @@ const (
 )
 
 var (
-	fenceLine = regexp.MustCompile("^([ \t]*)(`{3,})[^`]*$")
-	taskLine  = regexp.MustCompile(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`)
+	fenceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([ \t]*)(`{3,})[^`]*$") })
+	taskLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-*+][ \t]+\[(.)\](?:[ \t]+(.*))?$`) })
 )
 
 // tokens splits a document. Line breaks of all systems are read; blanks at the ends of lines mean nothing outside of fences.
@@ -38,7 +39,7 @@ func tokens(text string) []token {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	var out []token
 	for n := 0; n < len(lines); n++ {
-		if m := fenceLine.FindStringSubmatch(lines[n]); m != nil {
+		if m := fenceLine().FindStringSubmatch(lines[n]); m != nil {
 			body, end := fenced(lines[n+1:], m[1], m[2])
 			kind := tokenFence
 			if end < 0 {
@@ -77,7 +78,7 @@ func unindent(l, indent string) string {
 func lineToken(raw string, n int) token {
 	t := token{raw: strings.TrimRight(raw, " \t"), line: n}
 	s := strings.Trim(raw, " \t")
-	m := taskLine.FindStringSubmatch(s)
+	m := taskLine().FindStringSubmatch(s)
 	switch {
 	case s == "":
 		t.kind = tokenBlank

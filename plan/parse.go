@@ -7,16 +7,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl"
 )
 
 var (
 	// taskTitle splits what stands after a task's box: number, priority, id and title; all but the title may be absent.
-	taskTitle = regexp.MustCompile("^(?:T-[0-9]+[ \t]*[:：][ \t]*)?(?:\\[P[0-9]\\][ \t]*)?(?:`([^`]*)`(?:[ \t]+|$))?(.*)$")
+	taskTitle = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^(?:T-[0-9]+[ \t]*[:：][ \t]*)?(?:\\[P[0-9]\\][ \t]*)?(?:`([^`]*)`(?:[ \t]+|$))?(.*)$")
+	})
 
 	// idSeparator stands between the ids of a dependency list.
-	idSeparator = regexp.MustCompile("[`,，、 \t]+")
+	idSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[`,，、 \t]+") })
 )
 
 // ParsePRD reads a document that RenderPRD wrote and a person may have edited, and returns the plan that it says, with the
@@ -221,7 +224,7 @@ func (r *prdReader) task(t token) {
 		r.fail(t.line, "plan.too_many_steps", maxSteps)
 		return
 	}
-	m := taskTitle.FindStringSubmatch(t.text)
+	m := taskTitle().FindStringSubmatch(t.text)
 	s := Step{StepID: m[1], Title: unspan(m[2])}
 	if s.StepID == "" {
 		s.StepID = r.freeID()
@@ -293,7 +296,7 @@ func (r *prdReader) stepEntry(what entry, text string, line int) {
 	case isUndo:
 		r.value(text, func(text string) { s.RollbackHint = text })
 	case isDependsOn:
-		s.DependsOn = slices.DeleteFunc(idSeparator.Split(text, -1), func(id string) bool { return id == "" })
+		s.DependsOn = slices.DeleteFunc(idSeparator().Split(text, -1), func(id string) bool { return id == "" })
 	case isWhy:
 		if len(s.ToolCalls) == 0 {
 			r.fail(line, "plan.prd_line", clip(text))

@@ -7,13 +7,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // active matches what Markdown would turn into something else than the text itself: markup, links, images, entities and
 // escapes. Such text is shown as code, so that what a person sees is what the plan says.
-var active = regexp.MustCompile("[<\\\\\t]|\\]\\(|&[#A-Za-z]")
+var active = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[<\\\\\t]|\\]\\(|&[#A-Za-z]") })
 
 // RenderPRD returns the plan as a Markdown document (spec.md §1.6) that a person can read, edit and approve, and that ParsePRD
 // reads back exactly. The header names the plan, its hash and its state. The document holds all that the hash covers; nothing
@@ -161,7 +162,7 @@ func plain(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return (unicode.IsLetter(first) || unicode.IsDigit(first)) && !unicode.IsSpace(last) &&
-		!strings.Contains(s, "\n") && !active.MatchString(s)
+		!strings.Contains(s, "\n") && !active().MatchString(s)
 }
 
 // span writes text of one line as code.

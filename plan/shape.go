@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"pawl"
@@ -23,10 +24,10 @@ const (
 const maxSteps = 100 * hardMaxSteps
 
 // identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
-var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // toolName is what a tool may be called; servers of tools put a prefix before their names.
-var toolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`)
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`) })
 
 func statuses() []Status { return []Status{Pending, InProgress, Done, Blocked, Skipped} }
 
@@ -125,7 +126,7 @@ func (s shape) prose(path, text string, limit int, rule textRule) {
 }
 
 func (s shape) id(path, id string) {
-	if !identifier.MatchString(id) {
+	if !identifier().MatchString(id) {
 		s.report(path, "plan.bad_id", clip(id))
 	}
 }
@@ -158,7 +159,7 @@ func (s shape) lists(path, deps string, ids []string, tools string, calls []Tool
 	}
 	for i, c := range calls {
 		at := index(path+"."+tools, i)
-		if !toolName.MatchString(c.Name) {
+		if !toolName().MatchString(c.Name) {
 			s.report(at+".name", "plan.bad_tool_name", clip(c.Name))
 		}
 		s.arguments(at+".args_hint", c.ArgsHint)

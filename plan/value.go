@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,6 +87,38 @@ func (v *value) plain() any {
 	default:
 		return nil
 	}
+}
+
+// decoded returns the value as package encoding/json decodes it by default, with numbers as float64.
+func (v *value) decoded() any {
+	switch v.kind {
+	case kindNumber:
+		n, _ := strconv.ParseFloat(v.text, 64)
+		return n
+	case kindObject:
+		out := make(map[string]any, len(v.members))
+		for _, m := range v.members {
+			out[m.name] = m.value.decoded()
+		}
+		return out
+	case kindList:
+		out := make([]any, len(v.items))
+		for i, item := range v.items {
+			out[i] = item.decoded()
+		}
+		return out
+	default:
+		return v.plain()
+	}
+}
+
+// is reports whether the value is of a type as JSON Schema names it.
+func (v *value) is(want string) bool {
+	if want != "integer" {
+		return string(v.kind) == want
+	}
+	n, err := strconv.ParseFloat(v.text, 64)
+	return v.kind == kindNumber && err == nil && n == math.Trunc(n)
 }
 
 // encode appends the value as compact JSON. Members keep their order. Characters that a screen does not show are escaped, so

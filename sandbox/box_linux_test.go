@@ -463,6 +463,7 @@ func TestProbeFindsWhatRunUses(t *testing.T) {
 }
 
 func TestGoBuildsAndTestsInside(t *testing.T) {
+	t.Parallel()
 	gotool, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal("the Go toolchain is not on PATH")

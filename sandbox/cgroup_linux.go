@@ -188,4 +188,5 @@ func (g groups) sweep() {
 	}
 }
 
+// has reports whether a controller can limit.
 func (g groups) has(controller string) bool { return g[controller] != "" }

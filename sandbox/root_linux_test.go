@@ -383,6 +383,7 @@ func TestWalkAndSweep(t *testing.T) {
 // TestRace swaps a directory for a link to the neighbour, and another for a link to .git, while every method works on names
 // through them. The neighbour and .git must stay as they are, and what is read must never be the neighbour's secret.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	r, dir, neighbour := tree(t)
 	write(t, filepath.Join(dir, "door", "secret"), "inside")
 	aside := filepath.Join(dir, "aside")

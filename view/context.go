@@ -78,10 +78,10 @@ func ActiveContext(c Context) []byte {
 	var front, body strings.Builder
 	front.WriteString("---\n")
 	for _, f := range [][2]string{
-		{"session_id", scalar(c.SessionID)},
+		{"session_id", scalar(clip(c.SessionID, maxTitle))},
 		{"task_status", string(c.State)},
 		{"auto_fix_attempts", fmt.Sprint(c.Attempts)},
-		{"last_checkpoint", scalar(c.Checkpoint)},
+		{"last_checkpoint", scalar(clip(c.Checkpoint, maxTitle))},
 		{"stash_applied", fmt.Sprint(c.Stash)},
 		{"last_session_end", scalar(minute(c.Ended))},
 		{"last_updated", scalar(stamp(c.Updated))},

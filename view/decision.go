@@ -25,8 +25,8 @@ type Incident struct {
 // keepReplaced is how long a replaced decision is still shown.
 const keepReplaced = 7 * 24 * time.Hour
 
-// decisionTypes are the types in the order of the file's sections.
-var decisionTypes = []string{"Architecture", "Lib", "Rule"}
+// DecisionTypes returns the types of a decision in the order of the file's sections.
+func DecisionTypes() []string { return []string{"Architecture", "Lib", "Rule"} }
 
 // Decisions returns the content of project_decisions.md. Replaced decisions are marked and shown for a week after their
 // replacement; now says what a week ago was.
@@ -39,11 +39,11 @@ func Decisions(decisions []Decision, incidents []Incident, now time.Time) []byte
 			counts[d.Type]++
 		}
 	}
-	for _, t := range decisionTypes {
+	for _, t := range DecisionTypes() {
 		fmt.Fprintf(&b, "| %s | %d |\n", t, counts[t])
 	}
 	fmt.Fprintf(&b, "| Known Issues | %d |\n", len(incidents))
-	for i, t := range decisionTypes {
+	for i, t := range DecisionTypes() {
 		fmt.Fprintf(&b, "\n## %d. %s\n\n", i+2, t)
 		for _, d := range decisions {
 			if d.Type == t && d.ReplacedBy == "" {

@@ -140,7 +140,7 @@ func (p Package) task(b *strings.Builder, s plan.Step, number map[string]string)
 	if p.Outcome != "" && s.Status != plan.Done {
 		reason := p.Reason
 		if reason == "" {
-			reason = p.Outcome
+			reason = string(s.Status)
 		}
 		fmt.Fprintf(b, "  > 备注: %s\n", line(reason, maxCell))
 	}

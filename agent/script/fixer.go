@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pawl/effect"
 )
@@ -40,11 +41,11 @@ func (f fixer) shell() string {
 	return "cd " + quote(f.dir) + " && " + f.command
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`) })
 
 // quote makes a word that a POSIX shell reads as s.
 func quote(s string) string {
-	if plainWord.MatchString(s) {
+	if plainWord().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -127,22 +128,24 @@ type family struct {
 	fixers func(v *view, dir string, checks []effect.Check) []fixer
 }
 
-var families = []family{
-	{"go", regexp.MustCompile(`\bgofmt\b|^go |^golangci-lint `), goFixers},
-	{"node", regexp.MustCompile(`^(npm|npx|pnpm|yarn|bun|bunx) `), nodeFixers},
-	{"python", regexp.MustCompile(`^(ruff|black|flake8|mypy) |^python3? -m (pytest|unittest)`), pythonFixers},
-	{"rust", regexp.MustCompile(`^cargo `), rustFixers},
-	{"java", regexp.MustCompile(`^(mvn|gradle|sh \./mvnw|sh \./gradlew) `), javaFixers},
-	{"dart", regexp.MustCompile(`^(dart|flutter) `), dartFixers},
-	{"dotnet", regexp.MustCompile(`^dotnet `), dotnetFixers},
-	{"ruby", regexp.MustCompile(`\b(rubocop|rspec|rake test)\b`), rubyFixers},
-	{"php", regexp.MustCompile(`^(composer|vendor/bin/)`), phpFixers},
-	{"make", regexp.MustCompile(`^make\b`), makeFixers},
-}
+var families = sync.OnceValue(func() []family {
+	return []family{
+		{"go", regexp.MustCompile(`\bgofmt\b|^go |^golangci-lint `), goFixers},
+		{"node", regexp.MustCompile(`^(npm|npx|pnpm|yarn|bun|bunx) `), nodeFixers},
+		{"python", regexp.MustCompile(`^(ruff|black|flake8|mypy) |^python3? -m (pytest|unittest)`), pythonFixers},
+		{"rust", regexp.MustCompile(`^cargo `), rustFixers},
+		{"java", regexp.MustCompile(`^(mvn|gradle|sh \./mvnw|sh \./gradlew) `), javaFixers},
+		{"dart", regexp.MustCompile(`^(dart|flutter) `), dartFixers},
+		{"dotnet", regexp.MustCompile(`^dotnet `), dotnetFixers},
+		{"ruby", regexp.MustCompile(`\b(rubocop|rspec|rake test)\b`), rubyFixers},
+		{"php", regexp.MustCompile(`^(composer|vendor/bin/)`), phpFixers},
+		{"make", regexp.MustCompile(`^make\b`), makeFixers},
+	}
+})
 
 // familyOf returns the ecosystem of a check, or "".
 func familyOf(c effect.Check) string {
-	for _, f := range families {
+	for _, f := range families() {
 		if f.checks.MatchString(c.Command) {
 			return f.name
 		}
@@ -153,7 +156,7 @@ func familyOf(c effect.Check) string {
 // fixers returns the installed fixers of a project, folder by folder in the order of its checks.
 func (v *view) fixers(found effect.ContextResult) []fixer {
 	var out []fixer
-	for _, f := range families {
+	for _, f := range families() {
 		byDir := map[string][]effect.Check{}
 		var dirs []string
 		for _, c := range found.Checks {
@@ -181,7 +184,7 @@ func has(checks []effect.Check, prefix string) bool {
 }
 
 // goDirective is the language version of a go.mod.
-var goDirective = regexp.MustCompile(`(?m)^go 1\.(\d+)`)
+var goDirective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^go 1\.(\d+)`) })
 
 func goFixers(v *view, dir string, checks []effect.Check) []fixer {
 	if !v.installed("go", "gofmt") {
@@ -195,7 +198,7 @@ func goFixers(v *view, dir string, checks []effect.Check) []fixer {
 	if has(checks, "golangci-lint ") && v.installed("golangci-lint") {
 		out = append(out, fixer{class: linters, command: "golangci-lint run --fix --issues-exit-code 0"})
 	}
-	if m := goDirective.FindStringSubmatch(mod); m != nil {
+	if m := goDirective().FindStringSubmatch(mod); m != nil {
 		// Since Go 1.26 vet applies the fixes that it knows; a module of that version is built with such a toolchain.
 		if minor, err := strconv.Atoi(m[1]); err == nil && minor >= 26 {
 			out = append(out, fixer{class: linters, command: "go vet -fix ./... || true"})
@@ -224,7 +227,7 @@ var nodeFixScripts = []struct {
 }
 
 // rewrites tells a script that fixes from one that only checks.
-var rewrites = regexp.MustCompile(`--(fix|write|apply)\b|\bprettier -w\b`)
+var rewrites = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--(fix|write|apply)\b|\bprettier -w\b`) })
 
 func nodeFixers(v *view, dir string, checks []effect.Check) []fixer {
 	var m manifest
@@ -249,7 +252,7 @@ func nodeFixers(v *view, dir string, checks []effect.Check) []fixer {
 	done := map[class]bool{}
 	for _, row := range nodeFixScripts {
 		for _, name := range row.names {
-			if rewrites.MatchString(m.Scripts[name]) && !done[row.class] {
+			if rewrites().MatchString(m.Scripts[name]) && !done[row.class] {
 				done[row.class] = true
 				out = append(out, fixer{class: row.class, command: run + name + " || true"})
 			}
@@ -392,7 +395,7 @@ func phpFixers(v *view, _ string, checks []effect.Check) []fixer {
 }
 
 // makeTarget matches the targets of a Makefile that put code right.
-var makeTarget = regexp.MustCompile(`(?m)^(fmt|format|lint-fix|fix)\s*:(?:[^=]|$)`)
+var makeTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(fmt|format|lint-fix|fix)\s*:(?:[^=]|$)`) })
 
 func makeFixers(v *view, dir string, _ []effect.Check) []fixer {
 	if !v.installed("make") {
@@ -400,7 +403,7 @@ func makeFixers(v *view, dir string, _ []effect.Check) []fixer {
 	}
 	var out []fixer
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
-		for _, m := range makeTarget.FindAllStringSubmatch(v.text(path.Join(dir, name)), -1) {
+		for _, m := range makeTarget().FindAllStringSubmatch(v.text(path.Join(dir, name)), -1) {
 			x := fixer{class: formatters, command: "make " + m[1]}
 			if strings.Contains(m[1], "fix") {
 				x.class = linters

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/effect"
 	"pawl/plan"
@@ -25,14 +26,18 @@ const (
 var why = map[class]string{formatters: whyFormat, linters: whyLint, tidiers: whyTidy}
 
 // dependencyFailure matches what tools say when the record of the dependencies does not fit the code.
-var dependencyFailure = regexp.MustCompile(strings.Join([]string{
-	`missing go\.sum entry`, `updates to go\.(mod|sum) needed`, `inconsistent vendoring`, `no required module provides package`,
-	`go: go\.mod file indicates`, `lock file .*needs to be updated but --locked`, `cannot update the lock file`,
-	`the lock file .* (needs to be updated|is not up to date)`, `pubspec\.lock`, `run ['"\x60]?(dart|flutter) pub get`,
-}, "|"))
+var dependencyFailure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.Join([]string{
+		`missing go\.sum entry`, `updates to go\.(mod|sum) needed`, `inconsistent vendoring`, `no required module provides package`,
+		`go: go\.mod file indicates`, `lock file .*needs to be updated but --locked`, `cannot update the lock file`,
+		`the lock file .* (needs to be updated|is not up to date)`, `pubspec\.lock`, `run ['"\x60]?(dart|flutter) pub get`,
+	}, "|"))
+})
 
 // formatFailure matches the output of commands that judge the format of code.
-var formatFailure = regexp.MustCompile(`(?i)\bgofmt\b|would reformat|code style issues found|not formatted|Diff in .*\.rs`)
+var formatFailure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bgofmt\b|would reformat|code style issues found|not formatted|Diff in .*\.rs`)
+})
 
 func (a *Agent) repair(e effect.Effect) (effect.RepairResult, error) {
 	spec, err := effect.Decode[effect.RepairSpec](e.Spec)
@@ -119,9 +124,9 @@ func order(f effect.Failure, failing []effect.CheckOutcome) []class {
 		kinds[o.Kind] = true
 	}
 	switch {
-	case dependencyFailure.MatchString(text):
+	case dependencyFailure().MatchString(text):
 		return []class{tidiers, formatters, linters}
-	case kinds["format"] || formatFailure.MatchString(text):
+	case kinds["format"] || formatFailure().MatchString(text):
 		return []class{formatters, linters, tidiers}
 	case kinds["lint"]:
 		return []class{linters, formatters, tidiers}

@@ -110,12 +110,12 @@ func (Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 		}
 		sum.Performed = append(sum.Performed, part)
 	}
+	note(partTemporary, repo.Sweep(ctx))
 	if repo.InPlace() || spec.KeepTree {
 		sum.Skipped = append(sum.Skipped, partWorktree)
 	} else {
 		note(partWorktree, repo.RemoveWorktree(ctx))
 	}
-	note(partTemporary, repo.Sweep(ctx))
 	if failure != nil {
 		return effect.FailedWith(failure, sum)
 	}

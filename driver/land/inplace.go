@@ -30,15 +30,14 @@ func (j *job) inPlace(ctx context.Context, start string) (effect.LandResult, err
 	if !ok {
 		return effect.LandResult{Outcome: effect.Empty, Tree: j.to, Branch: j.branch}, nil
 	}
-	checkout, reason, err := j.admitInPlace(ctx, start)
-	if checkout != nil {
-		defer checkout.Close() //nolint:errcheck // found by the next attempt, or by a cleanup
-	}
+	v := venue{here: true}
+	defer v.close()
+	reason, err := j.admitInPlace(ctx, start, &v)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
 	if reason == "" {
-		result, err := j.advance(ctx, checkout)
+		result, err := j.advance(ctx, &v)
 		if !errors.Is(err, errMoved) {
 			return result, err
 		}
@@ -49,43 +48,44 @@ func (j *job) inPlace(ctx context.Context, start string) (effect.LandResult, err
 	return result, nil
 }
 
-func (j *job) admitInPlace(ctx context.Context, start string) (checkout *git.Checkout, reason string, err error) {
+// admitInPlace decides whether the user's tree may be committed. The venue then holds the lock of the index.
+func (j *job) admitInPlace(ctx context.Context, start string, v *venue) (reason string, err error) {
 	switch {
 	case j.branch == "":
-		return nil, reasonPlainDetached, nil
+		return reasonPlainDetached, nil
 	case start != j.from:
-		return nil, reasonPlainDirty, nil
+		return reasonPlainDirty, nil
 	case j.repo.Operation() != "":
-		return nil, reasonPlainOperation, nil
+		return reasonPlainOperation, nil
 	}
-	checkout, err = j.repo.Checkout(ctx, j.id)
+	v.checkout, err = j.repo.Checkout(ctx, j.id)
 	if pawl.CodeOf(err) == pawl.CodeBusy {
-		return nil, reasonPlainLocked, nil
+		return reasonPlainLocked, nil
 	}
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	head, branch, err := j.repo.Head(ctx)
 	if err != nil {
-		return checkout, "", err
+		return "", err
 	}
 	if branch != j.branch || head != j.base {
-		return checkout, reasonPlainMoved, nil
+		return reasonPlainMoved, nil
 	}
-	staged, err := checkout.Staged(ctx, j.base)
+	staged, err := v.checkout.Staged(ctx, j.base)
 	if err != nil || len(staged) > 0 {
-		return checkout, reasonPlainDirty, err
+		return reasonPlainDirty, err
 	}
-	o, err := checkout.Obstacles(ctx, j.from, j.to)
+	o, err := v.checkout.Obstacles(ctx, j.from, j.to)
 	if err != nil || len(o.Converted) > 0 {
-		return checkout, reasonPlainConverted, err
+		return reasonPlainConverted, err
 	}
 	// Only under the lock is what is committed also what stands there.
 	found, err := j.repo.Snapshot(ctx)
 	if err == nil && found != j.to {
 		err = pawl.Fail(pawl.CodeConflict, "land.tree_changed", j.to, found)
 	}
-	return checkout, "", err
+	return "", err
 }
 
 // landFolder brings the tree to a workspace that has no commit to build on: without git, or before its first commit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"pawl/driver/land"
@@ -128,6 +129,65 @@ func TestKilledWhileLanding(t *testing.T) {
 	})
 }
 
+// What the user does between the crash and the recovery is the user's.
+func TestEditedAfterTheCrash(t *testing.T) {
+	t.Parallel()
+	template, e := worked(t)
+	s, _ := effect.Decode[effect.LandSpec](e.Spec)
+	gittest.Write(t, template.Dir, map[string]string{specFile: template.Head() + " " + s.Tree + " main"})
+	gittest.KillBefore(t, "land", template.Dir, "remove file")
+	t.Run("files", func(t *testing.T) {
+		r := gittest.At(t, gittest.Copy(t, template.Dir))
+		r.Write(map[string]string{"a": "mine\n", "gone": "mine too\n"})
+		e, err := sceneEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
+			t.Fatalf("%+v", result)
+		}
+		if got := r.Git("status", "--porcelain"); got != " M a\n?? gone" {
+			t.Errorf("status:\n%s", got)
+		}
+		if got := r.Git("diff", "a"); !strings.Contains(got, "-worked\n+mine") {
+			t.Errorf("diff:\n%s", got)
+		}
+		clean(t, r)
+	})
+	t.Run("commit", func(t *testing.T) {
+		r := gittest.At(t, gittest.Copy(t, template.Dir))
+		if _, err := r.Try("commit", "-qam", "half of it"); err == nil {
+			t.Error("the lock did not keep the user from committing half a landing")
+		}
+		os.Remove(r.Path(".git/index.lock")) // as git advises
+		r.Commit("mine")
+		head, tree := r.Head(), gittest.Tree(t, r.Dir)
+		e, err := sceneEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || r.Head() != head || gittest.Tree(t, r.Dir) != tree {
+			t.Fatalf("%+v", result)
+		}
+	})
+	t.Run("given up", func(t *testing.T) {
+		r := gittest.At(t, gittest.Copy(t, template.Dir))
+		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}).Sweep(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(r.Path(".git/index.lock")); err == nil {
+			t.Fatal("the lock of a dead process stays")
+		}
+		r.Write(map[string]string{".git/index.lock": "somebody's"})
+		if err := opened(t, effect.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}).Sweep(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(r.Path(".git/index.lock")); err != nil {
+			t.Fatal("somebody else's lock was removed")
+		}
+	})
+}
+
 func TestKilledWhileKeeping(t *testing.T) {
 	t.Parallel()
 	gittest.Thorough(t)
@@ -153,6 +213,7 @@ func TestKilledWhileKeeping(t *testing.T) {
 
 func TestKilledInPlace(t *testing.T) {
 	t.Parallel()
+	gittest.Thorough(t)
 	r, s := inPlace(t)
 	base := r.Head()
 	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main", specFile + "-start": s.Start})

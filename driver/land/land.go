@@ -149,7 +149,7 @@ func (j *job) land(ctx context.Context) (effect.LandResult, error) {
 	}
 	defer where.close()
 	if where.reason == "" {
-		result, err := j.advance(ctx, where.checkout)
+		result, err := j.advance(ctx, &where)
 		switch {
 		case errors.Is(err, errMoved):
 			where.reason = reasonMoved
@@ -177,11 +177,12 @@ const (
 	reasonConverted = "land.kept_converted"
 )
 
-// venue says where a job may go: to its branch when reason is empty, with the checked-out tree when checkout is not nil.
+// venue says where a job may go: to its branch when reason is empty, and then with the checked-out tree when that is here.
 type venue struct {
 	reason   string
-	checkout *git.Checkout
-	at       string // the other working tree that has the branch, for reasonElsewhere
+	checkout *git.Checkout // the lock of the user's index; nil where it is not needed
+	here     bool          // the branch is the one that is checked out
+	at       string        // the other working tree that has the branch, for reasonElsewhere
 }
 
 func (v *venue) close() {
@@ -228,17 +229,15 @@ func (j *job) admit(ctx context.Context) (v venue, err error) {
 	return v, err
 }
 
-// obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out at all, there
-// is no such tree and the venue lets go of it.
+// obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out, there is no
+// such tree; the lock still keeps it from being checked out halfway.
 func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 	_, branch, err := j.repo.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	if branch != j.branch {
-		err := v.checkout.Close()
-		v.checkout = nil
-		return "", err
+	if v.here = branch == j.branch; !v.here {
+		return "", nil
 	}
 	dirty, err := v.checkout.Dirty(ctx, j.base)
 	if err != nil {
@@ -266,11 +265,11 @@ var errMoved = errors.New("the branch moved")
 
 // advance moves the branch, and the checked-out tree with it. It fails with errMoved, and nothing has changed, when the
 // branch moved first, and with CodeConflict, and all was taken back, when something came to stand in the way of a file.
-func (j *job) advance(ctx context.Context, checkout *git.Checkout) (effect.LandResult, error) {
+func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) {
 	result := j.result(effect.Landed)
 	result.Branch = j.branch
 	entry := entry{
-		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: checkout != nil, Result: result,
+		Ref: git.BranchRef(j.branch), Commit: j.commit, Base: j.base, From: j.from, To: j.to, Here: v.here, Result: result,
 	}
 	if err := entry.write(ctx, j.repo, j.id); err != nil {
 		return effect.LandResult{}, err
@@ -283,9 +282,9 @@ func (j *job) advance(ctx context.Context, checkout *git.Checkout) (effect.LandR
 	}
 	// From here on stopping halfway would leave the user's tree behind its branch.
 	ctx = context.WithoutCancel(ctx)
-	if checkout != nil {
-		if _, err := checkout.Advance(ctx, j.from, j.to); err != nil {
-			return effect.LandResult{}, j.retreat(ctx, checkout, entry, err)
+	if v.here {
+		if _, err := v.checkout.Advance(ctx, j.from, j.to); err != nil {
+			return effect.LandResult{}, j.retreat(ctx, v, entry, err)
 		}
 	}
 	return result, entry.finish(ctx, j.repo, j.id)
@@ -299,13 +298,15 @@ func orFirst(first, otherwise error) error {
 }
 
 // retreat takes a landing back whose files could not be written, for want of space or permission. Where that fails as well
-// the journal stays, and the next attempt goes on from there.
-func (j *job) retreat(ctx context.Context, checkout *git.Checkout, entry entry, cause error) error {
-	if _, err := checkout.Advance(ctx, j.to, j.from); err != nil {
-		return pawl.Fail(pawl.CodeOf(cause), "land.half_done", j.branch).Because(cause)
+// the journal stays, and the lock with it so that nobody commits the half of it; the next attempt goes on from there.
+func (j *job) retreat(ctx context.Context, v *venue, entry entry, cause error) error {
+	_, err := v.checkout.Advance(ctx, j.to, j.from)
+	if err == nil {
+		err = j.repo.SetRef(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed")
 	}
-	if err := j.repo.SetRef(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed"); err != nil {
-		return pawl.Fail(pawl.CodeOf(cause), "land.half_done", j.branch).Because(cause)
+	if err != nil {
+		v.checkout = nil
+		return pawl.Fail(pawl.CodeIO, "land.half_done", j.branch).Because(cause)
 	}
 	return orFirst(drop(j.repo, j.id), cause)
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // definitionNames are the files, by pattern of path.Match, that say how a project is checked. go.mod is not among them:
@@ -36,10 +37,14 @@ var definitionNames = []string{
 var definitionDirs = []string{".cargo", ".mvn", ".bundle", ".github/workflows", ".github/actions", ".ci", "ci", ".circleci", ".buildkite", ".gitlab", ".woodpecker"}
 
 // scriptWord matches a word of a recipe that may name a script of the project.
-var scriptWord = regexp.MustCompile(`(?:\./)?[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php)\b`)
+var scriptWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\./)?[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php)\b`)
+})
 
 // testWord tells tests from scripts: a test is work, and changing one is judged elsewhere.
-var testWord = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|/)test[_.]|[_.](test|spec)\.[a-z]+$|(^|/)tests?\.[a-z]+$`)
+var testWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|/)test[_.]|[_.](test|spec)\.[a-z]+$|(^|/)tests?\.[a-z]+$`)
+})
 
 const maxDefinitions = 2000
 
@@ -96,9 +101,9 @@ func (d *folder) scripts() []string {
 	}
 	var out []string
 	for _, recipe := range recipes {
-		for _, word := range scriptWord.FindAllString(recipe, 200) {
+		for _, word := range scriptWord().FindAllString(recipe, 200) {
 			p := path.Join(d.rel, word)
-			if !fs.ValidPath(p) || testWord.MatchString(p) {
+			if !fs.ValidPath(p) || testWord().MatchString(p) {
 				continue
 			}
 			if info, err := fs.Stat(d.tree, p); err == nil && info.Mode().IsRegular() {

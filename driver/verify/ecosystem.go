@@ -3,6 +3,7 @@ package verify
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"pawl/effect"
 )
@@ -120,7 +121,7 @@ func detectDart(s *scan, d *folder) ([]effect.Check, bool) {
 		return nil, false
 	}
 	hasTests := d.dir("test")
-	if flutterSDK.MatchString(d.text("pubspec.yaml")) {
+	if flutterSDK().MatchString(d.text("pubspec.yaml")) {
 		missing := s.missing("flutter")
 		out := []effect.Check{static("flutter analyze", kindLint, "flutter analyze --no-pub", missing)}
 		if hasTests {
@@ -136,7 +137,7 @@ func detectDart(s *scan, d *folder) ([]effect.Check, bool) {
 	return out, true
 }
 
-var flutterSDK = regexp.MustCompile(`(?m)^\s+sdk:\s*flutter\b|^flutter:`)
+var flutterSDK = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+sdk:\s*flutter\b|^flutter:`) })
 
 func detectDotnet(s *scan, d *folder) ([]effect.Check, bool) {
 	if d.claimed("dotnet") || !d.match("*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj") {
@@ -170,13 +171,13 @@ func detectRuby(s *scan, d *folder) ([]effect.Check, bool) {
 	switch {
 	case d.file(".rspec") || d.dir("spec"):
 		out = append(out, tests("rspec", prefix+"rspec", need("rspec")))
-	case rakeTest.MatchString(d.text("Rakefile")):
+	case rakeTest().MatchString(d.text("Rakefile")):
 		out = append(out, tests("rake test", prefix+"rake test", need("rake")))
 	}
 	return out, true
 }
 
-var rakeTest = regexp.MustCompile(`(?m)TestTask|^\s*task\s*[ (]:?["']?test\b`)
+var rakeTest = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)TestTask|^\s*task\s*[ (]:?["']?test\b`) })
 
 func detectPHP(s *scan, d *folder) ([]effect.Check, bool) {
 	if !d.file("composer.json") {
@@ -210,13 +211,15 @@ func detectCMake(s *scan, d *folder) ([]effect.Check, bool) {
 	d.claims["cmake"], d.claims["make"] = true, true
 	// PAWL_BUILD is a folder of the workspace's cache, one per tree and folder, so that a build never changes the tree.
 	out := []effect.Check{build("cmake build", `cmake -S . -B "$PAWL_BUILD" && cmake --build "$PAWL_BUILD"`, s.missing("cmake"))}
-	if ctestUse.MatchString(d.text("CMakeLists.txt")) {
+	if ctestUse().MatchString(d.text("CMakeLists.txt")) {
 		out = append(out, tests("ctest", `ctest --test-dir "$PAWL_BUILD" --output-on-failure`, s.missing("cmake", "ctest")))
 	}
 	return out, true
 }
 
-var ctestUse = regexp.MustCompile(`(?im)^\s*(enable_testing|add_test|include\s*\(\s*CTest)\b`)
+var ctestUse = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^\s*(enable_testing|add_test|include\s*\(\s*CTest)\b`)
+})
 
 func detectMake(s *scan, d *folder) ([]effect.Check, bool) {
 	name := d.anyFile("GNUmakefile", "makefile", "Makefile")
@@ -225,7 +228,7 @@ func detectMake(s *scan, d *folder) ([]effect.Check, bool) {
 	}
 	d.claims["make"] = true
 	targets := map[string]bool{}
-	for _, m := range makeTarget.FindAllStringSubmatch(d.text(name), -1) {
+	for _, m := range makeTarget().FindAllStringSubmatch(d.text(name), -1) {
 		for _, t := range strings.Fields(m[1]) {
 			targets[t] = true
 		}
@@ -249,4 +252,6 @@ func detectMake(s *scan, d *folder) ([]effect.Check, bool) {
 }
 
 // makeTarget matches a rule line with plain target names; assignments are not rules.
-var makeTarget = regexp.MustCompile(`(?m)^([A-Za-z0-9_][A-Za-z0-9_ .-]*?)\s*::?(?:[^=:]|$)`)
+var makeTarget = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^([A-Za-z0-9_][A-Za-z0-9_ .-]*?)\s*::?(?:[^=:]|$)`)
+})

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 
 	"pawl/effect"
 )
@@ -46,10 +47,10 @@ var nodeScripts = []struct {
 }
 
 // npmPlaceholder is what `npm init` writes where there are no tests.
-var npmPlaceholder = regexp.MustCompile(`no test specified`)
+var npmPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`no test specified`) })
 
 // rewrites matches scripts that change the files that they are asked to judge.
-var rewrites = regexp.MustCompile(`(^|\s)(--fix|--write|--apply)\b`)
+var rewrites = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)(--fix|--write|--apply)\b`) })
 
 func detectNode(s *scan, d *folder) ([]effect.Check, bool) {
 	if !d.file("package.json") {
@@ -76,7 +77,7 @@ func detectNode(s *scan, d *folder) ([]effect.Check, bool) {
 	for _, row := range nodeScripts {
 		for _, name := range row.names {
 			body, ok := m.Scripts[name]
-			if !ok || strings.TrimSpace(body) == "" || npmPlaceholder.MatchString(body) || rewrites.MatchString(body) {
+			if !ok || strings.TrimSpace(body) == "" || npmPlaceholder().MatchString(body) || rewrites().MatchString(body) {
 				continue
 			}
 			used[row.kind+name] = true
@@ -98,7 +99,7 @@ func detectNode(s *scan, d *folder) ([]effect.Check, bool) {
 func scriptBodies(m manifest) []string {
 	out := make([]string, 0, len(m.Scripts))
 	for _, body := range m.Scripts {
-		if !rewrites.MatchString(body) {
+		if !rewrites().MatchString(body) {
 			out = append(out, body)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"pawl/effect"
 )
@@ -61,7 +62,7 @@ func section(text, pattern string) bool {
 	return regexp.MustCompile(`(?m)^\s*\[+\s*` + pattern).MatchString(text)
 }
 
-var pytestRequired = regexp.MustCompile(`(?mi)^\s*["']?pytest\b`)
+var pytestRequired = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?mi)^\s*["']?pytest\b`) })
 
 // usesPytest says whether the project is tested with pytest: it is configured, or required, and there is something to
 // collect (pytest without a test fails).
@@ -76,12 +77,12 @@ func usesPytest(d *folder, pyproject, setup string) bool {
 		return true
 	}
 	for name, isDir := range d.names {
-		if ok, _ := path.Match("requirements*.txt", name); ok && !isDir && pytestRequired.MatchString(d.text(name)) {
+		if ok, _ := path.Match("requirements*.txt", name); ok && !isDir && pytestRequired().MatchString(d.text(name)) {
 			return true
 		}
 	}
 	return strings.Contains(pyproject, `"pytest`) || strings.Contains(pyproject, "'pytest") ||
-		pytestRequired.MatchString(pyproject) || pytestRequired.MatchString(d.text("Pipfile"))
+		pytestRequired().MatchString(pyproject) || pytestRequired().MatchString(d.text("Pipfile"))
 }
 
 // hasPythonTests looks for files that pytest collects by their names.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -28,7 +29,9 @@ func verdict(o effect.CheckOutcome) string {
 	return fmt.Sprintf("✗ %s [%s %d] (%s)", policy.Display(o.Name), o.Status, o.ExitCode, took)
 }
 
-var escapes = regexp.MustCompile(`\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
+})
 
 // tail returns the end of an output, at most limit bytes, as valid UTF-8 without control sequences. Of a line that was
 // drawn over with carriage returns the last state is kept. It begins at a line where it can.
@@ -36,7 +39,7 @@ func tail(output []byte, limit int) string {
 	if len(output) > 4*limit {
 		output = output[len(output)-4*limit:]
 	}
-	text := escapes.ReplaceAllString(strings.ToValidUTF8(string(output), "\uFFFD"), "")
+	text := escapes().ReplaceAllString(strings.ToValidUTF8(string(output), "\uFFFD"), "")
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		end := ""

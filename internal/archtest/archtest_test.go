@@ -45,7 +45,7 @@ var rules = []rule{
 	{pattern: "message", ours: []string{"."}, third: none, pure: true},
 	{pattern: "machine", ours: []string{"."}, third: none, pure: true},
 	{pattern: "machine/*", ours: []string{".", "machine"}, third: none, pure: true},
-	{pattern: "plan", ours: []string{"."}, third: []string{"go.yaml.in/yaml", "github.com/santhosh-tekuri/jsonschema", "github.com/invopop/jsonschema", "golang.org/x/text"}, pure: true},
+	{pattern: "plan", ours: []string{"."}, third: []string{"go.yaml.in/yaml", "github.com/google/jsonschema-go", "github.com/invopop/jsonschema", "golang.org/x/text"}, pure: true},
 	{pattern: "policy", ours: []string{"."}, third: []string{"mvdan.cc/sh", "golang.org/x/text"}, pure: true},
 	{pattern: "effect", ours: []string{".", "plan", "policy"}, third: none, pure: true},
 	{pattern: "audit", ours: []string{"."}, third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},

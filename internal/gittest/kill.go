@@ -71,20 +71,23 @@ var changing = []string{
 }
 
 // KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step; then
-// after has the rest done and looks at the result. With GITTEST_ALL set it is every step, otherwise those around changes.
+// after has the rest done and looks at the result. With GITTEST_ALL set it is every step, otherwise one
+// of each kind around changes.
 func KillEverywhere(t *testing.T, scene, template string, after func(t *testing.T, dir string)) {
 	t.Helper()
 	names := steps(t, scene, Copy(t, template))
 	all := os.Getenv(allVariable) != ""
-	killed := 0
+	killed, seen := 0, map[string]bool{}
 	for i, name := range names {
 		before := ""
 		if i > 0 {
 			before = names[i-1]
 		}
-		if !all && (name == before || !slices.Contains(changing, name) && !slices.Contains(changing, before)) {
+		pair := before + ", " + name
+		if !all && (seen[pair] || !slices.Contains(changing, name) && !slices.Contains(changing, before)) {
 			continue
 		}
+		seen[pair] = true
 		killed++
 		dir := Copy(t, template)
 		if !KillAt(t, scene, dir, i+1) {
@@ -107,6 +110,15 @@ func steps(t testing.TB, scene, dir string) []string {
 		t.Fatalf("scene %s: %v", scene, err)
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// KillBefore plays a scene and kills it before the first step of that name.
+func KillBefore(t testing.TB, scene, dir, name string) {
+	t.Helper()
+	i := slices.Index(steps(t, scene, Copy(t, dir)), name)
+	if i < 0 || !KillAt(t, scene, dir, i+1) {
+		t.Fatalf("the scene has no step %q", name)
+	}
 }
 
 // Thorough skips a test whose ground others cover in part, unless GITTEST_ALL is set.

@@ -189,6 +189,17 @@ func (r *site) Git() bool { return r.git }
 // Workspace returns the same repository with the workspace for its tree.
 func (r *Repo) Workspace() *Repo { return r.atWorkspace(indexName(".")) }
 
+// GitDirs lists the user's git directories, which nothing that runs in the tree may write to. Without git it is empty.
+func (r *Repo) GitDirs() []string {
+	if !r.git {
+		return nil
+	}
+	if r.gitDir == r.commonDir {
+		return []string{r.gitDir}
+	}
+	return []string{r.gitDir, r.commonDir}
+}
+
 // State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
 func (r *site) State(name string) string { return filepath.Join(r.shadow, name) }
 
@@ -234,20 +245,21 @@ func (r *site) plumbing(stdin string, args ...string) call {
 }
 
 // hold runs do under the lock of a file, which excludes every other holder in any process. It waits for the lock until the
-// context ends.
+// context ends. Whoever holds the lock may remove the file; who waits for it then starts over with the next one.
 func hold(ctx context.Context, path string, do func(context.Context) error) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return ioError("git.lock", err)
-	}
-	defer f.Close()
 	for {
-		free, err := tryLock(f)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return ioError("git.lock", err)
 		}
-		if free {
+		free, err := tryLock(f)
+		if err == nil && free && isAt(f, path) {
+			defer f.Close()
 			return do(context.WithValue(ctx, heldKey{}, f))
+		}
+		f.Close()
+		if err != nil {
+			return ioError("git.lock", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -255,6 +267,16 @@ func hold(ctx context.Context, path string, do func(context.Context) error) erro
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// isAt reports whether an open file is the one that a path names.
+func isAt(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(open, named)
 }
 
 // locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -64,9 +63,7 @@ func TestSnapshotEqualsCommit(t *testing.T) {
 	}
 	before := r.Git("status", "--porcelain")
 	r.Write(map[string]string{"new": "n", "x.log": "ignored", "build/o": "ignored", ".pawl/secret": "s", "fifo-dir/x": "x"})
-	if err := syscall.Mkfifo(r.Path("fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fifo(t, r.Path("fifo"))
 	tree := snapshot(t, repo)
 	changes, err := repo.Diff(context.Background(), r.Git("rev-parse", "HEAD^{tree}"), tree)
 	if err != nil {

@@ -24,6 +24,11 @@ type Status struct {
 	Untracked []string
 }
 
+// Describe names where the tree stands, for people: the branch, if any, and the first digits of the commit.
+func (s Status) Describe() string {
+	return strings.TrimSpace(s.Branch + " " + s.Head[:min(len(s.Head), 12)])
+}
+
 // operations maps the files that mark an unfinished operation to its name, in the order in which they are looked for.
 var operations = [][2]string{
 	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},

@@ -171,6 +171,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context) error {
 			return ioError("git.worktree", err)
 		}
 		r.forget()
+		os.Remove(r.index + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
 		return nil
 	})
 }
@@ -226,19 +227,26 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := dropDeadLock(r.site); err != nil {
 			return err
 		}
-		entries, err := os.ReadDir(r.State("tmp"))
-		if err != nil {
-			return ioError("git.sweep", err)
-		}
-		for _, e := range entries {
-			info, err := e.Info()
+		// Git collects new objects in a folder of this name before they enter the store.
+		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.objectDir()), "tmp_objdir-*"))
+		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("tmp")), "*"))
+		for _, path := range append(ours, halves...) {
+			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
 				continue
 			}
-			if err := os.RemoveAll(filepath.Join(r.State("tmp"), e.Name())); err != nil {
+			if err := os.RemoveAll(path); err != nil {
 				return ioError("git.sweep", err)
 			}
 		}
 		return nil
 	})
+}
+
+// objectDir is where objects are kept.
+func (r *Repo) objectDir() string {
+	if r.git {
+		return filepath.Join(r.commonDir, "objects")
+	}
+	return r.State("objects")
 }

@@ -39,7 +39,7 @@ func (st *statements) prepare(c *conn) error {
 		{&st.version, "PRAGMA data_version"},
 		{&st.head, "SELECT size, root, frontier FROM head"},
 		{&st.setHead, "UPDATE head SET size=?, root=?, frontier=?"},
-		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum
+		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash
 			FROM entity WHERE id=?`},
 		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
 		{&st.insert, `INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq, audit_hash,
@@ -77,6 +77,7 @@ type plan struct {
 // step is one write with what is known about its row.
 type step struct {
 	records int64 // records of the batch about this row
+	first   int64 // index in the batch of the oldest of them, or -1
 	last    int64 // index in the batch of the newest of them, or -1
 	old     stored
 }
@@ -90,6 +91,7 @@ type stored struct {
 	rank                int64
 	audited             int64        // number of audit records
 	newest              driver.Value // place in the log of the newest of them
+	hash                audit.Hash   // its hash
 	docSum, created     driver.Value
 }
 
@@ -134,7 +136,7 @@ func (p *plan) check(b *kernel.Batch) error {
 				return invalid("store.twice", string(w.Kind), w.ID)
 			}
 		}
-		p.writes[i].last = -1
+		p.writes[i].first, p.writes[i].last = -1, -1
 	}
 	for i := range b.Records {
 		rec := &b.Records[i]
@@ -142,7 +144,9 @@ func (p *plan) check(b *kernel.Batch) error {
 		if s < 0 {
 			return invalid("store.orphan", rec.Subject.String())
 		}
-		if prev := p.writes[s].last; prev >= 0 && b.Records[prev].Seq+1 != rec.Seq {
+		if last := p.writes[s].last; last < 0 {
+			p.writes[s].first = int64(i)
+		} else if prev := &b.Records[last]; prev.Seq+1 != rec.Seq || !audit.Follows(rec.Bytes, prev.Hash) {
 			return invalid("store.order", rec.Subject.String(), rec.Seq)
 		}
 		if len(rec.Bytes) == 0 || len(rec.Bytes) > maxBytes {
@@ -256,7 +260,7 @@ func (t *tx) batch(b *kernel.Batch, p *plan, now time.Time) (kernel.Committed, e
 		}
 	}
 	for i := range b.Writes {
-		if err := t.fits(&b.Writes[i], &p.writes[i]); err != nil {
+		if err := t.fits(b, &b.Writes[i], &p.writes[i]); err != nil {
 			return kernel.Committed{}, err
 		}
 	}
@@ -304,11 +308,19 @@ func (t *tx) find(id string) (stored, bool, error) {
 		return stored{}, false, err
 	}
 	return stored{pos: f.int(0), version: f.int(1), state: f.text(2), rank: f.int(3), audited: f.int(4), newest: f.dest[5],
-		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10]}, true, nil
+		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10], hash: hashOf(f.bytes(11))}, true, nil
+}
+
+// hashOf reads a hash; bytes of another length, which only damage makes, are no hash that anything could follow.
+func hashOf(b []byte) (h audit.Hash) {
+	if len(b) == len(h) {
+		copy(h[:], b)
+	}
+	return h
 }
 
 // fits compares a write with the stored row and keeps that in the step.
-func (t *tx) fits(w *kernel.Write, s *step) error {
+func (t *tx) fits(b *kernel.Batch, w *kernel.Write, s *step) error {
 	old, found, err := t.find(w.ID)
 	switch {
 	case err != nil:
@@ -319,7 +331,7 @@ func (t *tx) fits(w *kernel.Write, s *step) error {
 		return conflict("store.exists", string(w.Kind), w.ID)
 	case old.version != w.From || found && old.kind != string(w.Kind):
 		return conflict("store.stale", string(w.Kind), w.ID, w.From, old.version)
-	case w.AuditSeq != old.audited+s.records:
+	case w.AuditSeq != old.audited+s.records || !continues(b, w, s, &old):
 		return conflict("store.chain", string(w.Kind), w.ID, old.audited, w.AuditSeq)
 	}
 	s.old = old
@@ -336,11 +348,22 @@ func (t *tx) fits(w *kernel.Write, s *step) error {
 	return nil
 }
 
+// continues reports whether the batch's records about a row begin where the stored ones end; without any, the end must stay.
+func continues(b *kernel.Batch, w *kernel.Write, s *step, old *stored) bool {
+	switch {
+	case s.first < 0:
+		return w.AuditHash == old.hash
+	case old.audited == 0:
+		return audit.Follows(b.Records[s.first].Bytes, audit.Genesis(b.Records[s.first].Subject))
+	}
+	return audit.Follows(b.Records[s.first].Bytes, old.hash)
+}
+
 // write inserts or replaces one row. first is the place in the log of the batch's first record.
 func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	old := s.old
 	now := stored{pos: old.pos, version: w.Version, kind: string(w.Kind), label: w.Label, parent: w.Parent, state: w.State,
-		rank: w.Rank, audited: w.AuditSeq, newest: old.newest, created: instant(w.CreatedAt)}
+		rank: w.Rank, audited: w.AuditSeq, newest: old.newest, hash: w.AuditHash, created: instant(w.CreatedAt)}
 	if s.last >= 0 {
 		now.newest = first + s.last
 	}

@@ -81,12 +81,8 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 		if err != nil {
 			return err
 		}
-		tails := map[audit.Subject]tail{}
 		report, err = audit.Verify(func(yield func(audit.Stored, error) bool) {
-			err := c.records(ctx, recordColumns+" WHERE a.idx>=? ORDER BY a.idx", 0, func(rec audit.Stored) bool {
-				tails[rec.Subject] = tails[rec.Subject].after(rec)
-				return yield(rec, nil)
-			})
+			err := c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", 0, func(rec audit.Stored) bool { return yield(rec, nil) })
 			if err != nil {
 				yield(audit.Stored{}, err)
 			}
@@ -94,7 +90,7 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 		if err != nil {
 			return err
 		}
-		return c.compare(ctx, tails)
+		return c.compare(ctx, report.Tails)
 	})
 	return report, s.fault("check", err)
 }
@@ -114,26 +110,12 @@ func (s *Store) fileCheck(c *conn) error {
 	return nil
 }
 
-// tail is what the log says last about a subject.
-type tail struct {
-	seq   int64
-	hash  audit.Hash
-	moved bool
-	state string
-}
-
-func (t tail) after(rec audit.Stored) tail {
-	t.seq, t.hash = rec.Seq, rec.Hash
-	if p, err := audit.Parse(rec.Bytes); err == nil && p.Move != nil {
-		t.moved, t.state = true, p.Move.To
-	}
-	return t
-}
-
-// compare reads every row with its document and holds it against the log. Rows that have no records (settings, say) are no concern of it.
-func (c *conn) compare(ctx context.Context, tails map[audit.Subject]tail) error {
+// compare reads every row with its document and holds it against the log, and all of them against the counts. Rows without
+// records, such as settings, have nothing in the log to be held against.
+func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) error {
 	found := 0
 	var wrong error
+	counts := tx{counts: map[tallyKey]int64{}}
 	err := each(ctx, c, &kernel.Select{}, func(r kernel.Row) bool {
 		subject := audit.Subject{Kind: string(r.Kind), ID: r.ID}
 		t, ok := tails[subject]
@@ -141,20 +123,49 @@ func (c *conn) compare(ctx context.Context, tails map[audit.Subject]tail) error 
 			found++
 		}
 		switch {
-		case r.AuditSeq != t.seq || ok && r.AuditHash != t.hash:
-			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.tail", subject.String(), r.AuditSeq, t.seq)
-		case t.moved && r.State != t.state:
-			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.state)
+		case r.AuditSeq != t.Seq || ok && r.AuditHash != t.Hash:
+			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.tail", subject.String(), r.AuditSeq, t.Seq).In("store.check")
+		case t.Moved && r.State != t.State:
+			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.State).In("store.check")
 		}
+		counts.tally(r.Parent, string(r.Kind), r.State, 1)
 		return wrong == nil
 	})
-	if err == nil && wrong == nil && found != len(tails) {
-		wrong = pawl.Fail(pawl.CodeStoreDamaged, "store.rows", len(tails)-found)
+	if err := errors.Join(wrong, err); err != nil {
+		return err
 	}
-	if err == nil {
-		err = wrong
+	if found != len(tails) {
+		return pawl.Fail(pawl.CodeStoreDamaged, "store.rows", len(tails)-found).In("store.check")
 	}
-	return err
+	return c.recount(counts.counts)
+}
+
+// recount holds the stored counts against those that were made from the rows.
+func (c *conn) recount(counts map[tallyKey]int64) error {
+	q, err := c.prepare("SELECT parent, kind, state, n FROM tally")
+	if err != nil {
+		return err
+	}
+	if err := q.query(); err != nil {
+		return err
+	}
+	defer func() { _ = q.done() }()
+	for {
+		ok, err := q.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		counts[tallyKey{q.text(0), q.text(1), q.text(2)}] -= q.int(3)
+	}
+	for k, n := range counts {
+		if n != 0 {
+			return pawl.Fail(pawl.CodeStoreDamaged, "store.count", k.kind, k.state, n).In("store.check")
+		}
+	}
+	return nil
 }
 
 // finishCopy makes a finished draft durable and gives it its name, unless somebody else took that in the meantime.

@@ -29,7 +29,8 @@ type Ownership struct{ file *os.File }
 
 // Own takes the ownership of the folder dir (.pawl) or fails at once with code busy, naming the owner's process. The right
 // ends with Release, and with the process however it dies: the operating system holds the lock, not the file's content.
-// Processes that the owner starts do not inherit it.
+// Processes that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a forgotten one is
+// collected, and with it the lock.
 func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	path := filepath.Join(dir, ownerFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

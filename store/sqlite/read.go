@@ -273,7 +273,36 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	return readHead(q, ok)
 }
 
-const recordColumns = "SELECT a.idx, a.seq, a.hash, a.bytes, e.kind, e.id FROM audit a JOIN entity e ON e.pos=a.ref"
+// recordColumns are read in the order of records. The subject's name is looked up once per subject, not joined to each row.
+const recordColumns = "SELECT idx, seq, hash, bytes, ref FROM audit"
+
+// maxNames bounds the names that are remembered while records are read.
+const maxNames = 1 << 16
+
+// names finds the subjects that audit records refer to.
+type names struct {
+	q    *stmt
+	seen map[int64]audit.Subject
+}
+
+func (n *names) of(ref int64) (audit.Subject, error) {
+	if s, ok := n.seen[ref]; ok {
+		return s, nil
+	}
+	ok, err := n.q.one(ref)
+	if err == nil && !ok {
+		err = pawl.Fail(pawl.CodeStoreDamaged, "store.rows", 1).In("store.records")
+	}
+	if err != nil {
+		return audit.Subject{}, err
+	}
+	if len(n.seen) >= maxNames {
+		clear(n.seen)
+	}
+	s := audit.Subject{Kind: n.q.text(0), ID: n.q.text(1)}
+	n.seen[ref] = s
+	return s, nil
+}
 
 // Records implements kernel.Store.
 func (s *Store) Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error] {
@@ -290,7 +319,7 @@ func (s *Store) Records(ctx context.Context, subject string, first int64) iter.S
 			return !stopped
 		}
 		if subject == "" {
-			err = c.records(ctx, recordColumns+" WHERE a.idx>=? ORDER BY a.idx", first, each)
+			err = c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", first, each)
 		} else {
 			err = c.snapshot(func() error { return c.chain(ctx, subject, first, each) })
 		}
@@ -306,6 +335,11 @@ func (c *conn) records(ctx context.Context, text string, arg int64, yield func(a
 	if err != nil {
 		return err
 	}
+	name, err := c.prepare("SELECT kind, id FROM entity WHERE pos=?")
+	if err != nil {
+		return err
+	}
+	subjects := names{name, map[int64]audit.Subject{}}
 	if err := q.query(arg); err != nil {
 		return err
 	}
@@ -315,7 +349,10 @@ func (c *conn) records(ctx context.Context, text string, arg int64, yield func(a
 		if err != nil || !ok {
 			return err
 		}
-		rec := audit.Stored{Index: q.int(0), Seq: q.int(1), Bytes: q.bytes(3), Subject: audit.Subject{Kind: q.text(4), ID: q.text(5)}}
+		rec := audit.Stored{Index: q.int(0), Seq: q.int(1), Bytes: q.bytes(3)}
+		if rec.Subject, err = subjects.of(q.int(4)); err != nil {
+			return err
+		}
 		if copy(rec.Hash[:], q.bytes(2)) != len(rec.Hash) {
 			return pawl.Fail(pawl.CodeStoreDamaged, "store.record", rec.Index).In("store.records")
 		}
@@ -357,7 +394,7 @@ func (c *conn) chain(ctx context.Context, subject string, first int64, yield fun
 	}
 	for i := len(places) - 1; i >= 0; i-- {
 		stop := false
-		err := c.records(ctx, recordColumns+" WHERE a.idx=?", places[i], func(rec audit.Stored) bool {
+		err := c.records(ctx, recordColumns+" WHERE idx=?", places[i], func(rec audit.Stored) bool {
 			stop = !yield(rec)
 			return !stop
 		})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -82,20 +83,25 @@ func play(t *testing.T, role, path string) string {
 }
 
 func roleOwn(dir string) error {
-	if _, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: "there"}); err != nil {
-		return err
-	}
-	in, _, err := os.Pipe()
+	o, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: "there"})
 	if err != nil {
 		return err
 	}
+	in, end, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer end.Close()
 	p, err := os.StartProcess(os.Args[0], []string{os.Args[0]}, &os.ProcAttr{
-		Env: append(os.Environ(), roleEnv+"=sleep -"), Files: []*os.File{in, nil, nil}})
+		Env: []string{roleEnv + "=sleep -"}, Files: []*os.File{in, nil, nil}})
 	if err != nil {
 		return err
 	}
 	fmt.Println("owned", p.Pid)
-	select {}
+	for {
+		time.Sleep(time.Hour)
+		runtime.KeepAlive(o)
+	}
 }
 
 // roleFill fills a small disk until a commit is refused, makes room, and goes on with the same store.

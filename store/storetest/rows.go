@@ -476,7 +476,16 @@ func testRecordsMustFit(t *testing.T, backend Backend) {
 		"no bytes":         {pawl.CodeInvalid, func(x *kernel.Batch) { x.Records[0].Bytes = nil }},
 		"a gap":            {pawl.CodeConflict, func(x *kernel.Batch) { x.Writes[0].AuditSeq++; x.Records[0].Seq++ }},
 		"a record missing": {pawl.CodeConflict, func(x *kernel.Batch) { x.Records = nil }},
-		"the same twice":   {pawl.CodeInvalid, func(x *kernel.Batch) { x.Records = append(x.Records, x.Records[0]) }},
+		"only a hash": {pawl.CodeConflict, func(x *kernel.Batch) {
+			x.Records, x.Writes[0].AuditSeq = nil, stored.AuditSeq
+		}},
+		"another predecessor": {pawl.CodeConflict, func(x *kernel.Batch) {
+			w := step(stored)
+			w.AuditHash[3] ^= 1
+			x.Records[0] = seal(&w, audit.Entry{Event: "NOTE"})
+			x.Writes[0] = w
+		}},
+		"the same twice": {pawl.CodeInvalid, func(x *kernel.Batch) { x.Records = append(x.Records, x.Records[0]) }},
 	} {
 		batch := move(stored, "queued")
 		c.spoil(&batch)

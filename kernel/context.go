@@ -1,0 +1,283 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/view"
+)
+
+// Commands of the context manager (spec.md §1.2) that no other command covers. read_context is Kernel.Status, archive_task
+// is part of every run's end, and update_state is RouteState.
+type (
+	// SaveDecision keeps a decision of the project. Type is Architecture, Lib or Rule; Replaces is the id of the decision
+	// that this one contradicts, which is marked as deprecated, or "".
+	SaveDecision struct{ Type, Content, Replaces string }
+	// RecordError keeps what was learnt from an error: its root cause, how it was fixed and what it affects.
+	RecordError struct{ Type, RootCause, Fix, Scope string }
+	// UpdateProgress notes the progress of a task. Status is PENDING, DONE, BLOCKED, or a state of a task; a change of state
+	// goes through the task's machine like any other (spec.md §6.1 A11). An empty Status notes the summary alone.
+	UpdateProgress struct{ Task, Status, Summary string }
+	// CreateCheckpoint makes a checkpoint of the tree on request, while nothing is at work.
+	CreateCheckpoint struct{}
+)
+
+func (*SaveDecision) command()     {}
+func (*RecordError) command()      {}
+func (*UpdateProgress) command()   {}
+func (*CreateCheckpoint) command() {}
+
+// Kinds of row that this part keeps.
+const (
+	KindDecision Kind = "decision"
+	KindIncident Kind = "incident"
+)
+
+// Ruling is a decision of the project. Rows are only ever added: one is deprecated when a later one replaces it.
+type Ruling struct {
+	Row      `json:"-"`
+	Type     string     `json:"decision_type"`
+	Content  string     `json:"content"`
+	Replaces string     `json:"replaces,omitempty"`
+	By       pawl.Actor `json:"by"`
+}
+
+// Incident is an error with its cause and its fix.
+type Incident struct {
+	Row       `json:"-"`
+	Type      string     `json:"error_type"`
+	RootCause string     `json:"root_cause"`
+	Fix       string     `json:"fix_solution"`
+	Scope     string     `json:"scope"`
+	By        pawl.Actor `json:"by"`
+}
+
+// maxNote bounds the text of a decision or an incident, in bytes.
+const maxNote = 16 << 10
+
+// notary decides about what the project remembers.
+type notary struct{ *work }
+
+// decideContext picks the handler of a command of the context manager.
+func (w *work) decideContext() error {
+	switch c := w.env.Command.(type) {
+	case *SaveDecision:
+		return notary{w}.saveDecision(c)
+	case *RecordError:
+		return notary{w}.recordError(c)
+	case *UpdateProgress:
+		return notary{w}.updateProgress(c)
+	case *CreateCheckpoint:
+		return notary{w}.createCheckpoint()
+	}
+	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
+}
+
+// loadContext reads what a command of the context manager needs besides the session: the names of checkpoints, and whether
+// the decision to be replaced is there. Decisions are never removed, so that it still is when the command is committed.
+func (k *Kernel) loadContext(ctx context.Context, s *Snapshot, c Command) error {
+	switch c := c.(type) {
+	case *CreateCheckpoint:
+		if len(s.Taken) == 0 {
+			return k.loadNames(ctx, s)
+		}
+	case *SaveDecision:
+		if c.Replaces == "" {
+			return nil
+		}
+		rows, err := k.store.Load(ctx, Select{Kind: KindDecision, ID: c.Replaces, HotOnly: true})
+		if err == nil && len(rows[0]) == 0 {
+			err = pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
+		}
+		return err
+	}
+	return nil
+}
+
+func (w notary) saveDecision(c *SaveDecision) error {
+	i := slices.IndexFunc(view.DecisionTypes(), func(t string) bool { return strings.EqualFold(t, c.Type) })
+	switch {
+	case w.Session == nil:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	case i < 0:
+		return pawl.Fail(pawl.CodeInvalid, "kernel.decision_type", c.Type, strings.Join(view.DecisionTypes(), ", "))
+	}
+	if err := notable("content", c.Content); err != nil {
+		return err
+	}
+	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces, By: w.env.Actor}
+	w.create(d, KindDecision, "", w.Session.ID, "")
+	w.record(d, "DECISION_SAVED", audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
+	w.result = d.ID
+	return nil
+}
+
+func (w notary) recordError(c *RecordError) error {
+	if w.Session == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	for _, f := range [][2]string{{"error_type", c.Type}, {"root_cause", c.RootCause}, {"fix_solution", c.Fix}} {
+		if err := notable(f[0], f[1]); err != nil {
+			return err
+		}
+	}
+	if len(c.Scope) > maxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
+	}
+	i := &Incident{
+		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix), Scope: strings.TrimSpace(c.Scope), By: w.env.Actor,
+	}
+	w.create(i, KindIncident, "", w.Session.ID, "")
+	w.record(i, "ERROR_RECORDED", audit.Info, i)
+	w.result = i.ID
+	return nil
+}
+
+// notable refuses a text that says nothing or far too much.
+func notable(field, text string) error {
+	if n := len(strings.TrimSpace(text)); n == 0 || n > maxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", field, maxNote)
+	}
+	return nil
+}
+
+// progressStates are the states that the words of update_progress ask for.
+var progressStates = map[string]task.State{"PENDING": task.Queued, "DONE": task.Done, "BLOCKED": task.Blocked}
+
+func (w notary) updateProgress(c *UpdateProgress) error {
+	t := w.Task
+	if t == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
+	}
+	if len(c.Summary) > maxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "summary", maxNote)
+	}
+	if c.Status != "" {
+		to, ok := progressStates[strings.ToUpper(c.Status)]
+		if !ok {
+			parsed, err := task.Parse(c.Status)
+			if err != nil {
+				return err
+			}
+			to = parsed
+		}
+		if !task.Same(task.State(t.State), to) {
+			if err := (clerk{w.work}).transition(&Transition{Task: t.ID, To: to, Reason: note(c.Summary)}); err != nil {
+				return err
+			}
+		}
+	}
+	if strings.TrimSpace(c.Summary) != "" {
+		w.record(t, "TASK_PROGRESS", audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
+	}
+	w.result = t.ID
+	return nil
+}
+
+// createCheckpoint asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
+func (w notary) createCheckpoint() error {
+	s := w.Session
+	switch {
+	case s == nil:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	case s.State != string(session.Idle) || s.Effect != "":
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
+	}
+	w.Task, w.Run, w.Turn = nil, nil, nil
+	e := w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: stepper{w.work}.checkpointName()}, true)
+	w.result = e.ID
+	return nil
+}
+
+// pointed takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
+func (w notary) pointed(r effect.Receipt) error {
+	s := w.Session
+	made, err := effect.Decode[effect.CheckpointResult](r.Result)
+	if !r.OK || err != nil {
+		kept := info(firstError(r.Err(), err))
+		s.LastError = &kept
+		w.record(s, "CHECKPOINT_FAILED", audit.Warn, kept)
+		return nil
+	}
+	c := &CheckpointDoc{CheckpointResult: made, Place: w.Effect.Effect.Place}
+	w.create(c, KindCheckpoint, made.Name, s.ID, "")
+	w.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "requested": true})
+	s.LastCheckpoint, s.LastError = made.Name, nil
+	w.touch(s)
+	return nil
+}
+
+// RouteState returns the command that takes the session to a state, for update_state of the context manager. Text is what
+// the command needs: a requirement, the hash of the plan, a reason or a note. Moves that only work itself can cause are
+// refused, and so are those that the session's machine does not have.
+func (s *Snapshot) RouteState(to session.State, text string) (Command, error) {
+	from := session.Table.Initial()
+	if s.Session != nil {
+		from = session.State(s.Session.State)
+	}
+	switch [2]session.State{from, to} {
+	case [2]session.State{session.Idle, session.Planning}:
+		start := &Start{Requirement: text, RunMode: pawl.Assisted}
+		if s.Session != nil {
+			start.Place, start.RunMode = s.Session.Place, s.Session.RunMode
+		}
+		return start, nil
+	case [2]session.State{session.Planning, session.Idle}:
+		return &CancelRun{Reason: text}, nil
+	case [2]session.State{session.Confirming, session.Idle}:
+		return &Deny{Reason: text}, nil
+	case [2]session.State{session.Confirming, session.Executing}:
+		return &Approve{Hash: text}, nil
+	case [2]session.State{session.Executing, session.Blocked}, [2]session.State{session.AutoFix, session.Blocked}:
+		return &Stop{Reason: text}, nil
+	case [2]session.State{session.Blocked, session.Executing}:
+		return &Fix{Note: text}, nil
+	case [2]session.State{session.Blocked, session.Idle}:
+		return &Rollback{Reason: text}, nil
+	}
+	if _, ok := session.Table.Between(from, to); ok {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_of_work", string(from), string(to))
+	}
+	return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_unreachable", string(from), string(to))
+}
+
+// decisions reads the newest decisions and incidents for project_decisions.md, oldest first.
+func (k *Kernel) decisions(ctx context.Context) ([]view.Decision, []view.Incident, error) {
+	rows, err := k.store.Load(ctx, Select{Kind: KindDecision, Newest: true, Limit: maxNotes}, Select{Kind: KindIncident, Newest: true, Limit: maxNotes})
+	if err != nil {
+		return nil, nil, err
+	}
+	replaced := map[string]*Ruling{}
+	var decisions []view.Decision
+	for _, row := range rows[0] { // the newest first, so that a replacement is seen before what it replaces
+		d := new(Ruling)
+		if err := Decode(row, d); err != nil {
+			return nil, nil, err
+		}
+		v := view.Decision{ID: d.ID, Type: d.Type, Content: d.Content, By: string(d.By), At: d.CreatedAt}
+		if by := replaced[d.ID]; by != nil {
+			v.ReplacedBy, v.ReplacedAt = by.ID, by.CreatedAt
+		}
+		if d.Replaces != "" && replaced[d.Replaces] == nil {
+			replaced[d.Replaces] = d
+		}
+		decisions = append(decisions, v)
+	}
+	var incidents []view.Incident
+	for _, row := range rows[1] {
+		i := new(Incident)
+		if err := Decode(row, i); err != nil {
+			return nil, nil, err
+		}
+		incidents = append(incidents, view.Incident{ID: i.ID, Type: i.Type, Cause: i.RootCause, Fix: i.Fix, Scope: i.Scope, At: i.CreatedAt})
+	}
+	slices.Reverse(decisions)
+	slices.Reverse(incidents)
+	return decisions, incidents, nil
+}
