@@ -85,7 +85,7 @@ var notes = map[string]note{
 	"Plan.risk_level":   {text: "How much can go wrong. pawl computes it again and never lowers it.", absent: "low"},
 	"Plan.created_at":   {text: "RFC 3339, or Unix seconds or milliseconds; pawl fills it in."},
 
-	"Step.step_id":            {text: "Name of the step, unique in the plan. Names such as fix1-1 are kept for repairs.", required: true, pattern: identifier().String()},
+	"Step.step_id":            {text: "Name of the step, unique in the plan. Names such as fix1-1 are kept for repairs.", required: true, pattern: identifierPattern},
 	"Step.title":              {text: "One line that says what is done.", required: true, limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
 	"Step.intent":             {text: "Why it is done.", required: true, limit: maxProse, pattern: filled},
 	"Step.status":             {text: "Progress of the step; leave it out in a new plan.", absent: "pending"},
@@ -94,7 +94,7 @@ var notes = map[string]note{
 	"Step.expected_artifacts": {text: "What the step leaves behind."},
 	"Step.rollback_hint":      {text: "How to undo the step.", limit: maxProse, pattern: `^$|\S`},
 
-	"ToolCallTemplate.name":      {text: "Name of the tool.", required: true, pattern: toolName().String()},
+	"ToolCallTemplate.name":      {text: "Name of the tool.", required: true, pattern: toolNamePattern},
 	"ToolCallTemplate.args_hint": {text: "Arguments, valid for the schema of the tool.", required: true},
 	"ToolCallTemplate.why":       {text: "Why the call is made.", limit: maxProse, pattern: `^$|\S`},
 
@@ -112,7 +112,7 @@ var notes = map[string]note{
 	"Patch.add_steps":    {text: "Steps to add at the end; they become pending."},
 	"Patch.reason":       {text: "Why the plan is changed.", limit: maxProse, pattern: `^$|\S`},
 
-	"StepUpdate.id":                 {text: "step_id of the step to change.", required: true, pattern: identifier().String()},
+	"StepUpdate.id":                 {text: "step_id of the step to change.", required: true, pattern: identifierPattern},
 	"StepUpdate.title":              {text: "New title.", limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
 	"StepUpdate.description":        {text: "New intent.", limit: maxProse, pattern: filled},
 	"StepUpdate.dependencies":       {text: "New depends_on."},
@@ -170,7 +170,7 @@ func describe(s *jsonschema.Schema, name string) {
 func narrow(item *jsonschema.Schema, list string) {
 	switch list {
 	case "depends_on", "dependencies", "remove_steps":
-		item.Pattern = identifier().String()
+		item.Pattern = identifierPattern
 	default:
 		limit := uint64(maxProse)
 		item.Pattern, item.MaxLength = filled, &limit

@@ -23,11 +23,17 @@ const (
 // keeps work on a hostile plan short.
 const maxSteps = 100 * hardMaxSteps
 
+// The forms of ids and tool names, as the published schemas show them.
+const (
+	identifierPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+	toolNamePattern   = `^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`
+)
+
 // identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
-var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(identifierPattern) })
 
 // toolName is what a tool may be called; servers of tools put a prefix before their names.
-var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`) })
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(toolNamePattern) })
 
 func statuses() []Status { return []Status{Pending, InProgress, Done, Blocked, Skipped} }
 
