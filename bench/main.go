@@ -35,6 +35,7 @@ var benches = []bench{
 	{"idle", benchIdle},
 	{"durable", benchDurable},
 	{"cli", benchCLI},
+	{"run", benchRun},
 }
 
 // settings say how a run measures.

@@ -355,7 +355,7 @@ func TestDemoExportAndTheRest(t *testing.T) {
 			t.Errorf("no %s in the demo:\n%s", want, out)
 		}
 	}
-	c.must(6, "demo", "--keep", filepath.Base(c.host.dir), "-C", filepath.Dir(c.host.dir))
+	c.must(6, "demo", "--keep", ".")
 	c.must(0, "export")
 	c.must(0, "export", "--backup", "copy.db")
 	c.must(0, "audit", "export", "log.jsonl")

@@ -106,7 +106,10 @@ func behaviourSettings() []setting {
 				if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
 					return badValue(v[0], "en, zh-CN")
 				}
-				c.Lang = string(message.ParseLang(v[0]))
+				c.Lang = ""
+				if lower != "" {
+					c.Lang = string(message.ParseLang(lower))
+				}
 				return nil
 			}},
 		{name: "run_mode", project: tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),

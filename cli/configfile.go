@@ -121,7 +121,11 @@ type configReader struct {
 }
 
 func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
-	return pawl.Fail(pawl.CodeInvalid, "cli.config_at", place(d.path, n), name).In("cli.config").Because(cause)
+	code := pawl.CodeInvalid
+	if pawl.CodeOf(cause) == pawl.CodeDenied {
+		code = pawl.CodeDenied
+	}
+	return pawl.Fail(code, "cli.config_at", place(d.path, n), display(name)).In("cli.config").Because(cause)
 }
 
 func place(path string, n *yaml.Node) string {

@@ -64,13 +64,17 @@ func (v *drive) work(ctx context.Context, runID string) error {
 func (v *drive) foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); v.rep.tick(done) }()
+	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		if !v.flags.json {
 			v.rep.live.Line(v.style.Warn() + " " + v.text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)
-	stop()
+	if !stop() {
+		<-told
+	}
 	close(done)
 	<-ticked
 	return rest, err

@@ -139,7 +139,7 @@ func (a *app) report(err error) {
 		b.WriteString("  " + p + "\n")
 	}
 	if f.Hint != "" {
-		b.WriteString("  " + a.style.Cyan(a.text("cli.next")) + " " + f.Hint + "\n")
+		b.WriteString("  " + a.style.Cyan(a.text("cli.next")) + f.Hint + "\n")
 	}
 	b.WriteString("  " + a.style.Dim(a.label(f)) + "\n")
 	_, _ = io.WriteString(a.std.Err, b.String())

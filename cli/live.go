@@ -13,6 +13,7 @@ import (
 	"pawl/kernel"
 	"pawl/machine/session"
 	"pawl/policy"
+	"pawl/view"
 )
 
 // reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
@@ -158,10 +159,14 @@ func (r *reporter) announce(taskID, step string) {
 	if ok, err := r.load(context.Background(), kernel.Select{Kind: kernel.KindTask, ID: taskID}, func(row kernel.Row) error { return kernel.Decode(row, t) }); !ok || err != nil || t.Plan == nil {
 		return
 	}
-	r.number, r.steps = 0, len(t.Plan.Steps)
-	if i, ok := t.Plan.Find(step); ok {
-		r.number = i + 1
-		r.live.Line("  " + r.style.Dim(fmt.Sprintf("[%d/%d]", r.number, r.steps)) + " " + policy.Display(t.Plan.Steps[i].Title))
+	at := view.StepOf(t.Plan, step)
+	r.number, r.steps = at.Number, at.Total
+	place := fmt.Sprintf("%d/%d", at.Number, at.Total)
+	if at.Repair > 0 {
+		place = r.text("cli.sum.repair_step", at.Repair)
+	}
+	if at.ID != "" {
+		r.live.Line("  " + r.style.Dim("["+place+"]") + " " + policy.Display(at.Title))
 	}
 }
 
@@ -235,7 +240,7 @@ func (r *reporter) draw() {
 		return
 	}
 	text := "  " + r.state
-	if r.steps > 0 && r.at.Kind == effect.KindTool {
+	if r.number > 0 && r.at.Kind == effect.KindTool {
 		text += fmt.Sprintf("  %d/%d", r.number, r.steps)
 	}
 	text += "  " + r.effectText(r.at)

@@ -208,7 +208,7 @@ func (a *app) blockedText(s *kernel.Snapshot) {
 		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
 	}
 	if f.Hint != "" && len(sum.Next) == 0 {
-		a.say("\n" + a.style.Cyan(a.text("cli.next")) + " " + f.Hint)
+		a.say("\n" + a.style.Cyan(a.text("cli.next")) + f.Hint)
 	}
 	var t term.Table
 	for _, n := range sum.Next {

@@ -300,7 +300,7 @@ func (a *app) configTemplate(project bool) string {
 	section := ""
 	for _, s := range settings() {
 		old := s.get(&c)
-		if project && len(old) > 0 && !s.project(old, old) && !s.list {
+		if project && !s.project(old, old) {
 			continue
 		}
 		head, rest, nested := strings.Cut(s.name, ".")

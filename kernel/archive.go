@@ -333,7 +333,7 @@ var actionOf = map[board.PhaseStatus]string{
 func (k *Kernel) phases(ctx context.Context, r *Run, issues int) ([]view.BoardPoint, []string, error) {
 	points := []view.BoardPoint{}
 	actions := []string{}
-	for rec, err := range k.store.Records(ctx, r.ID, 0) {
+	for rec, err := range k.store.Records(ctx, subject(r).String(), 0) {
 		if err != nil {
 			return nil, nil, err
 		}

@@ -3,41 +3,63 @@ package kernel_test
 import (
 	"context"
 	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"pawl"
+	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/machine/board"
 	"pawl/plan"
-	"pawl/policy"
+	"pawl/view"
 )
 
-// watch checks after each commit that the session is where what lies below it says, and that the states together are among
-// those that the exploration knows.
+// watch checks after each commit that the session is where what lies below it says, that the states together are among those
+// that the exploration knows, and that the projections show that very state.
 func (b *bench) watch() {
 	known := kernel.Explore()
 	b.k.OnCommit(func(kernel.Outcome) {
-		s, err := b.k.Look(context.Background())
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		s := b.look()
 		if got := kernel.Derived(s); string(got) != s.Session.State {
 			b.t.Errorf("session %s, derived %s: %+v", s.Session.State, got, s.Combination())
 		}
 		if c := s.Combination(); !known.Reaches(c) {
 			b.t.Errorf("the exploration does not know %+v", c)
 		}
+		files := b.projections()
+		front, err := view.Parse([]byte(files[view.ContextFile]))
+		if err != nil || front.State != s.Session.State || front.Attempts != s.Session.AutoFix || front.Checkpoint != s.Session.LastCheckpoint {
+			b.t.Errorf("front matter %+v, %v; session %+v", front, err, s.Session)
+		}
+		if view.Edited([]byte(files[view.ContextFile])) {
+			b.t.Error("a fresh active_context.md counts as edited")
+		}
+		if err := board.ValidateState([]byte(files[view.StateFile])); err != nil {
+			b.t.Errorf("state.json: %v\n%s", err, files[view.StateFile])
+		}
 	})
 }
 
-var _ = json.Marshal
-var _ = rapid.Check
-var _ plan.Plan
-var _ policy.Scope
-var _ effect.Kind
+func (b *bench) projections() map[string]string {
+	b.t.Helper()
+	files, err := b.k.Projections(context.Background())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		out[f.Path] = f.Content
+	}
+	return out
+}
 
-func TestDerivedAlongEveryWay(t *testing.T) {
+func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t)
 		b.watch()
@@ -45,13 +67,13 @@ func TestDerivedAlongEveryWay(t *testing.T) {
 			plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"),
 			failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair"),
 		}
-		for range rapid.IntRange(5, 80).Draw(rt, "length") {
+		for range rapid.IntRange(5, 50).Draw(rt, "length") {
 			s := b.look()
 			switch {
 			case rapid.IntRange(0, 6).Draw(rt, "move") == 0:
 				b.say(rt, person(rt, s))
 			case s.Session.State == "IDLE" && s.Session.Effect == "":
-				b.say(rt, &kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: "assisted"})
+				b.say(rt, &kernel.Start{Requirement: "work", Place: place, RunMode: pawl.Assisted})
 			case s.Session.State == "CONFIRMING":
 				b.say(rt, &kernel.Approve{Hash: s.Approval.Hash})
 			case s.Session.Paused:
@@ -63,5 +85,351 @@ func TestDerivedAlongEveryWay(t *testing.T) {
 				rt.FailNow()
 			}
 		}
+		for _, v := range kernel.CheckInvariants(context.Background(), b.k) {
+			rt.Errorf("%+v", v)
+		}
 	})
+}
+
+var place = effect.Place{Workspace: "/w", Tree: "/w", Git: true}
+
+// until acts until an effect of a kind is pending.
+func (b *bench) until(w *world, kind effect.Kind) {
+	b.t.Helper()
+	for range 60 {
+		if s := b.look(); s.Effect != nil && s.Effect.What() == kind && s.Effect.State == kernel.EffectPending {
+			return
+		}
+		b.act(w.answer)
+	}
+	b.t.Fatalf("never came to %s", kind)
+}
+
+func commands(next []view.Next) string {
+	var out []string
+	for _, n := range next {
+		out = append(out, n.Command)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (b *bench) status() view.Status {
+	b.t.Helper()
+	s, err := b.k.Status(context.Background())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+func TestStatusFromRequirementToResult(t *testing.T) {
+	w := &world{plan: twoSteps(), failCall: 1}
+	b := newBench(t)
+	if s := b.status(); s.State != "IDLE" || s.Last != nil || commands(s.Next) != "pawl run REQUIREMENT; pawl task list" {
+		t.Errorf("at first: %+v", s)
+	}
+	b.do(&kernel.Start{Requirement: "do the work\nwell", Place: place, RunMode: pawl.Assisted})
+	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" || s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "EVALUATE" {
+		t.Errorf("planning: %+v", s)
+	}
+	b.run(w.answer)
+	hash := b.look().Solution.Hash
+	s := b.status()
+	if s.State != "CONFIRMING" || s.Approval == nil || s.Approval.About != "plan" || s.Approval.Hash != hash || s.Board.IssueStatus != board.IssuePlanned || s.Task.State != "draft" {
+		t.Errorf("confirming: %+v", s)
+	}
+	if !strings.HasPrefix(commands(s.Next), "pawl approve "+hash[:12]+"; ") {
+		t.Errorf("next: %s", commands(s.Next))
+	}
+	b.do(&kernel.Approve{Hash: hash})
+	b.until(w, effect.KindTool)
+	if s := b.status(); s.State != "EXECUTING" || s.Step == nil || s.Step.Number != 1 || s.Step.Total != 2 || s.Step.Done != 0 || s.Doing.Tool != "write_file" || s.Doing.Step != "s1" || s.Approval != nil {
+		t.Errorf("executing: %+v %+v", s, s.Step)
+	}
+	b.act(w.answer)
+	b.until(w, effect.KindTool)
+	if s := b.status(); s.State != "AUTO_FIX" || s.Step.ID != "fix1-1" || s.Step.Repair != 1 || s.Step.Number != 0 || s.Turn.Repair != 1 {
+		t.Errorf("repairing: %+v %+v", s, s.Step)
+	}
+	b.do(&kernel.Pause{})
+	if s := b.status(); !s.Paused || s.PausedBy != "user:ada" || s.PausedAt.IsZero() || s.Next[0].Command != "pawl resume" {
+		t.Errorf("paused: %+v", s)
+	}
+	b.do(&kernel.Resume{})
+	b.run(w.answer)
+	s = b.status()
+	if s.State != "IDLE" || s.Task != nil || s.Last == nil || s.Last.Outcome != "completed" || s.Last.Commit != "c1" || s.Last.Task != "T-001" || !strings.HasSuffix(commands(s.Next), "; pawl undo") {
+		t.Errorf("at the end: %+v %+v", s, s.Last)
+	}
+	raw, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(raw), `:null`) {
+		t.Errorf("JSON %s, %v", raw, err)
+	}
+	b.do(&kernel.Undo{})
+	b.run(w.answer)
+	if s := b.status(); !s.Last.Undone || !strings.HasSuffix(commands(s.Next), "; pawl redo") {
+		t.Errorf("undone: %+v", s)
+	}
+}
+
+func TestStatusWhenBlocked(t *testing.T) {
+	w := &world{plan: twoSteps(), failChecks: 99}
+	b := approved(t, w)
+	s := b.status()
+	if s.State != "BLOCKED" || s.Blocked == nil || s.Blocked.Kind != "fuse" || s.Blocked.Error.Key != "kernel.fuse" || s.Attempts != 3 || s.MaxAttempts != 3 || commands(s.Next) != "pawl fix; pawl rollback; pawl skip" {
+		t.Errorf("blocked: %+v", s)
+	}
+	sum := b.look().Summary()
+	if sum.Repairs != 3 || len(sum.Failures) != 4 || sum.Error == nil || len(sum.Verification) != 1 || sum.Verification[0].Passed || sum.Verification[0].Checks[0].Output != "FAIL" || commands(sum.Undo) != "pawl rollback" {
+		t.Errorf("summary %+v", sum)
+	}
+	w = &world{plan: twoSteps()}
+	b = proposed(t, w)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.until(w, effect.KindTool)
+	id := b.look().Effect.ID
+	b.do(&kernel.Begin{Effect: id, Owner: "r1"})
+	b.do(&kernel.Recover{Effect: id, Answer: effect.DoneUnknown})
+	if s := b.status(); s.Blocked.Kind != "question" || s.Blocked.Effect != id || !strings.HasPrefix(commands(s.Next), "pawl fix --answer done; pawl fix --answer retry; ") {
+		t.Errorf("question: %+v %s", s.Blocked, commands(s.Next))
+	}
+}
+
+func TestPlanAndSummaryOfARun(t *testing.T) {
+	p := twoSteps()
+	p.Steps[1].ToolCalls[0].Name = "run_terminal_cmd"
+	p.Verification.Commands, p.RiskLevel = []string{"go test ./..."}, pawl.RiskMedium
+	w := &world{plan: p, failGates: 1}
+	b := proposed(t, w)
+	s := b.look()
+	v := s.Plan()
+	if v.Hash != s.Solution.Hash || len(v.Steps) != 2 || v.Steps[0].Calls[0].Verdict == nil || v.Steps[0].Calls[0].Verdict.Decision == "" || len(v.Commands) != 1 || len(v.Checks) != 2 || v.Approval == nil || v.Approval.State != "pending" || !strings.HasPrefix(v.Package, "plan/2026") {
+		t.Errorf("plan %+v", v)
+	}
+	files := b.projections()
+	if !strings.Contains(files[v.Package+"/tasks.md"], "- [ ] 1.2 step s2") || !strings.Contains(files[v.Package+"/proposal.md"], "> do the work") {
+		t.Errorf("package %s: %v", v.Package, files)
+	}
+	b.do(&kernel.Approve{Hash: v.Hash})
+	b.run(w.answer)
+	last, err := b.k.LookLast(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := last.Summary()
+	if sum.Outcome != "completed" || sum.Task != "T-001" || len(sum.Steps) != 2 || sum.Steps[0].Why != "because" || sum.Landing.Commit != "c1" || len(sum.Verification) != 2 || sum.Duration <= 0 || commands(sum.Undo) != "pawl undo; git revert c1" {
+		t.Errorf("summary %+v", sum)
+	}
+	if len(sum.Risks) != 1 || sum.Risks[0].Key != "kernel.risk_level" {
+		t.Errorf("risks %+v", sum.Risks)
+	}
+	task, err := b.k.LookAt(context.Background(), "T-001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tv := task.Task.View(b.k.Config()); tv.State != "done" || tv.Retries.Count != 1 || tv.Retries.Max != 3 || tv.Turns != 2 || tv.Lease != nil || tv.Run == "" || tv.Steps[1].Status != plan.Done {
+		t.Errorf("task %+v", tv)
+	}
+}
+
+// archives collects the files of every archive effect.
+func (w *world) archives(into *[][]effect.ProjectedFile, fail int) func(effect.Effect) effect.Receipt {
+	return func(e effect.Effect) effect.Receipt {
+		if e.Kind != effect.KindArchive {
+			return w.answer(e)
+		}
+		spec, _ := effect.Decode[effect.ArchiveSpec](e.Spec)
+		*into = append(*into, spec.Files)
+		if len(*into) <= fail {
+			return effect.Failed(pawl.Fail(pawl.CodeDiskFull, "archive.write_failed", "x"))
+		}
+		return w.answer(e)
+	}
+}
+
+func TestArchiveOfARun(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		w    *world
+		skip bool
+		want string
+	}{
+		{"done", &world{plan: twoSteps()}, false, "✅完成"},
+		{"left behind", &world{plan: twoSteps(), failChecks: 99}, true, "❌失败/中止"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got [][]effect.ProjectedFile
+			answer := c.w.archives(&got, 1)
+			b := proposed(t, c.w)
+			b.watch()
+			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.run(answer)
+			if c.skip {
+				b.do(&kernel.Skip{})
+				b.run(answer)
+			}
+			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive || commands(s.Status().Next) != "pawl fix" {
+				t.Fatalf("after a full disk: %+v", s.Session)
+			}
+			b.now = b.now.Add(48 * time.Hour)
+			b.do(&kernel.Fix{})
+			b.run(answer)
+			if len(got) != 2 || !slices.Equal(got[0], got[1]) {
+				t.Fatalf("the second try writes other files:\n%+v\n%+v", got[0], got[1:])
+			}
+			paths := map[string]string{}
+			for _, f := range got[0] {
+				paths[f.Path] += f.Content
+			}
+			if !strings.Contains(paths["archive/_index.md"], c.want) || !strings.Contains(paths["history/task_archive_202602.md"], "## Task-001: do the work") ||
+				!strings.Contains(paths["archive/2026-02/202602081200_do-the-work/tasks.md"], "> **@status:** ") {
+				t.Errorf("archive %v", paths)
+			}
+			if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "T-001: do the work") || !strings.Contains(ctx, "Details: ./history/task_archive_202602.md#task-001") {
+				t.Errorf("no history in\n%s", ctx)
+			}
+		})
+	}
+}
+
+func TestProjectionsOfTheBoard(t *testing.T) {
+	w := &world{plan: twoSteps()}
+	b := newBench(t)
+	if files := b.projections(); !strings.Contains(files[view.StateFile], `"status": "pending"`) || strings.TrimSpace(files[view.HistoryFile]) != "[]" {
+		t.Errorf("at first %v", files)
+	}
+	b.do(&kernel.CreateTask{Title: "by hand\n# not a heading"})
+	if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "- [ ] T-001: [P0] by hand # not a heading\n") {
+		t.Errorf("a task that was made by hand is missing in\n%s", ctx)
+	}
+	b.do(&kernel.Start{Requirement: "do the work", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.run(w.answer)
+	files := b.projections()
+	s, err := board.ParseState([]byte(files[view.StateFile]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != "completed" || s.Phase != "complete" || s.WorkDir != "/w/.pawl" || s.Context.CompletedCount != 1 || s.Queue[0].ItemID != "S-1" || strings.Join(s.CompletedActions, " ") != "init plan execute complete" {
+		t.Errorf("state %+v", s)
+	}
+	var history []map[string]any
+	if err := json.Unmarshal([]byte(files[view.HistoryFile]), &history); err != nil || len(history) != 4 || history[3]["phase"] != "complete" {
+		t.Errorf("history %v, %v", history, err)
+	}
+	w.plan = plan.Plan{}
+	b.do(&kernel.Start{Requirement: "do more", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	s, err = board.ParseState([]byte(b.projections()[view.StateFile]))
+	if err != nil || len(s.Errors) != 1 || s.Errors[0].Action != "plan" || s.Errors[0].Code != "invalid" {
+		t.Errorf("after a bad plan: %+v, %v", s, err)
+	}
+}
+
+// forged is a store whose rows lie.
+type forged struct {
+	kernel.Store
+	forge func(*kernel.Row)
+}
+
+func (f forged) Scan(ctx context.Context, sel kernel.Select) iter.Seq2[kernel.Row, error] {
+	return func(yield func(kernel.Row, error) bool) {
+		for r, err := range f.Store.Scan(ctx, sel) {
+			f.forge(&r)
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func (f forged) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row, error) {
+	rows, err := f.Store.Load(ctx, sel...)
+	for i := range rows {
+		for j := range rows[i] {
+			f.forge(&rows[i][j])
+		}
+	}
+	return rows, err
+}
+
+// doc changes one field of a document.
+func doc(r *kernel.Row, change func(map[string]any)) {
+	var m map[string]any
+	if json.Unmarshal(r.Doc, &m) == nil {
+		change(m)
+		r.Doc, _ = json.Marshal(m)
+	}
+}
+
+func TestInvariantsNoticeForgery(t *testing.T) {
+	w := &world{plan: twoSteps(), failChecks: 1}
+	b := approved(t, w)
+	b.do(&kernel.Start{Requirement: "more work", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.until(w, effect.KindTool)
+	b.do(&kernel.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
+	if found := kernel.CheckInvariants(context.Background(), b.k); len(found) > 0 {
+		t.Fatalf("before any forgery: %+v", found)
+	}
+	is := func(kind kernel.Kind, state string, change func(*kernel.Row)) func(*kernel.Row) {
+		return func(r *kernel.Row) {
+			if r.Kind == kind && r.State == state {
+				change(r)
+			}
+		}
+	}
+	set := func(field string, value any) func(*kernel.Row) {
+		return func(r *kernel.Row) { doc(r, func(m map[string]any) { m[field] = value }) }
+	}
+	for _, c := range []struct {
+		name, want string
+		forge      func(*kernel.Row)
+	}{
+		{"done without gates", kernel.InvariantProof, is(kernel.KindTask, "done", set("gate_results", nil))},
+		{"another tree landed", kernel.InvariantProof, is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
+		{"a failed verification", kernel.InvariantProof, is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
+		{"a gate that did not run", kernel.InvariantProof, is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
+		{"a state nobody recorded", kernel.InvariantLegal, is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
+		{"records cut off", kernel.InvariantDurable, is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
+		{"too many fixes", kernel.InvariantBounded, is(kernel.KindTask, "running", set("fixes", 4))},
+		{"too many attempts", kernel.InvariantBounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
+		{"too many retries", kernel.InvariantBounded, is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
+		{"too many calls", kernel.InvariantBounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
+		{"a lease at rest", kernel.InvariantFenced, is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
+		{"an old token", kernel.InvariantFenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
+		{"an orphan", kernel.InvariantFenced, is(kernel.KindTask, "running", set("effect", ""))},
+		{"a session elsewhere", kernel.InvariantDerived, is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
+		{"an unreadable row", kernel.InvariantDurable, is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
+	} {
+		k := kernel.New(forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+		found := kernel.CheckInvariants(context.Background(), k)
+		if !slices.ContainsFunc(found, func(v kernel.Violation) bool { return v.Invariant == c.want }) {
+			t.Errorf("%s: found %+v, want %s", c.name, found, c.want)
+		}
+	}
+}
+
+// lost is a store whose log has one record less in its middle.
+type lost struct{ kernel.Store }
+
+func (l lost) Records(ctx context.Context, subject string, first int64) iter.Seq2[audit.Stored, error] {
+	return func(yield func(audit.Stored, error) bool) {
+		for r, err := range l.Store.Records(ctx, subject, first) {
+			if r.Index != 3 && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestInvariantsNoticeALostRecord(t *testing.T) {
+	b := approved(t, &world{plan: twoSteps()})
+	k := kernel.New(lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
+	found := kernel.CheckInvariants(context.Background(), k)
+	if len(found) == 0 || found[0].Invariant != kernel.InvariantDurable || found[0].Key != "audit.missing" {
+		t.Errorf("found %+v", found)
+	}
 }

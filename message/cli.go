@@ -201,6 +201,18 @@ var cliErrors = Table{
 		HintEn: "Mend what is marked above and run pawl doctor again", HintZh: "请解决上面标出的问题，再运行 pawl doctor",
 	},
 	"cli.doctor.failed": {En: "%s", Zh: "%s"},
+	"cli.demo_not_empty": {
+		En: "%s is not empty", Zh: "%s 不是空目录",
+		HintEn: "Name a folder that does not exist yet: pawl demo --keep DIR", HintZh: "请指定尚不存在的目录：pawl demo --keep 目录",
+	},
+	"cli.demo_unpack": {
+		En: "the sample repository cannot be unpacked into %s", Zh: "无法将示例仓库解压到 %s",
+		HintEn: "Check the permissions and the space on the disk", HintZh: "请检查权限和磁盘空间",
+	},
+	"cli.demo_git": {
+		En: "git failed while the sample repository was made", Zh: "创建示例仓库时 git 失败",
+		HintEn: "See whether git works here with: pawl doctor", HintZh: "用 pawl doctor 检查 git 是否可用",
+	},
 	"cli.projection_edited": {
 		En: "active_context.md was changed by hand; it is never read as truth and is written anew", Zh: "active_context.md 被手工修改过；它不作为依据，将被重新生成",
 		HintEn: "Change the session with commands instead", HintZh: "请用命令修改会话",

@@ -2,7 +2,7 @@ package message
 
 // cliScreens are the words of what commands print.
 var cliScreens = Table{
-	"cli.next":          {En: "next:", Zh: "下一步："},
+	"cli.next":          {En: "next: ", Zh: "下一步："},
 	"cli.rule":          {En: "rule %s", Zh: "规则 %s"},
 	"cli.gate":          {En: "gate %s", Zh: "门禁 %s"},
 	"cli.trace":         {En: "trace %s", Zh: "追踪 %s"},

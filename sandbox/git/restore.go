@@ -67,13 +67,29 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 	if err := w.disk.restoreMeta(w, want, r.recall(w.base()), todo); err != nil {
 		return done, err
 	}
-	if done.After, err = r.snapshot(ctx); err != nil {
+	if done.After, err = w.after(ctx, todo, left); err != nil {
 		return done, err
 	}
 	for _, t := range todo {
 		done.Changed = append(done.Changed, t.path)
 	}
 	return w.judge(ctx, done, left)
+}
+
+// after records what the restoration left: the tree that was found, with those paths as they are on disk now that it was to
+// change. Looking at all the others again would double its time.
+func (w *restorer) after(ctx context.Context, todo []delta, left []string) (string, error) {
+	var s seen
+	for _, t := range todo {
+		switch {
+		case t.new.mode == modeNested || t.old.mode == modeNested && slices.Contains(left, t.path):
+		case t.new.absent() && !slices.Contains(left, t.path):
+			s.gone = append(s.gone, t.path)
+		default:
+			s.changed = append(s.changed, t.path)
+		}
+	}
+	return w.repo.store(ctx, s)
 }
 
 // restorer is one restoration at work.
@@ -132,8 +148,11 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.change, err = w.repo.deltas(ctx, w.base(), w.q.Target); err != nil {
-		return nil, err
+	w.change = slices.Clone(wanted)
+	if w.base() != w.before {
+		if w.change, err = w.repo.deltas(ctx, w.base(), w.q.Target); err != nil {
+			return nil, err
+		}
 	}
 	var conflicts []string
 	if w.q.Expect != "" {

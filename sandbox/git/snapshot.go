@@ -61,17 +61,23 @@ func (r *Repo) record(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.take(ctx, seen); err != nil {
+	tree, err := r.store(ctx, seen)
+	if err != nil {
+		return "", err
+	}
+	return tree, r.remember(tree, seen.ignored)
+}
+
+// store records what was seen and returns the tree.
+func (r *Repo) store(ctx context.Context, s seen) (string, error) {
+	if err := r.take(ctx, s); err != nil {
 		return "", err
 	}
 	tree, err := r.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := r.keep(ctx, tree); err != nil {
-		return "", err
-	}
-	return tree, r.remember(tree, seen.ignored)
+	return tree, r.keep(ctx, tree)
 }
 
 // writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the

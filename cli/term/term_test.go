@@ -1,0 +1,80 @@
+package term_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/cli/term"
+)
+
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "abc": 3, "任务": 4, "a任b": 4, "e\u0301": 1, "✓": 1, "✅": 2, "，": 2, "ｱ": 1, "한글": 4} {
+		if got := term.Width(s); got != want {
+			t.Errorf("Width(%q) = %d, want %d", s, got, want)
+		}
+	}
+}
+
+func TestClipAndPad(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		w    int
+		want string
+	}{{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"任务列表", 5, "任务…"}, {"任务列表", 6, "任务…"}, {"ab", 0, "…"}} {
+		if got := term.Clip(c.s, c.w, "…"); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.s, c.w, got, c.want)
+		}
+	}
+	if got := term.Pad("任务", 6); got != "任务  " {
+		t.Errorf("Pad = %q", got)
+	}
+}
+
+// Wrapping never makes a line too wide and leaves out nothing but blanks.
+func TestWrapKeepsEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.SampledFrom([]rune("ab 任务，x  -"))).Draw(t, "s")
+		w := rapid.IntRange(1, 40).Draw(t, "w")
+		lines := term.Wrap(s, w)
+		for _, l := range lines {
+			if term.Width(l) > max(w, 8) {
+				t.Fatalf("%q is wider than %d", l, w)
+			}
+		}
+		strip := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+		if got := strip(strings.Join(lines, "")); got != strip(s) {
+			t.Fatalf("Wrap(%q, %d) = %q", s, w, lines)
+		}
+	})
+}
+
+func TestTableAlignsWideText(t *testing.T) {
+	var tab term.Table
+	tab.Row("目标", "x")
+	tab.Row("goal", "a long text that is wrapped below its own column, as it should be")
+	got := strings.Join(tab.Lines(40), "\n")
+	want := "目标  x\ngoal  a long text that is wrapped below\n      its own column, as it should be"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestLiveRedrawsOnlyOnATerminal(t *testing.T) {
+	var b strings.Builder
+	l := term.NewLive(&b, true, 20)
+	l.Status("working on something that is too long", nil)
+	l.Line("done")
+	l.Status("", nil)
+	if got, want := b.String(), "working on somethi…\r\x1b[2Kdone\nworking on somethi…\r\x1b[2K"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	b.Reset()
+	l = term.NewLive(&b, false, 20)
+	l.Status("working", nil)
+	l.Line("done")
+	if got := b.String(); got != "done\n" {
+		t.Errorf("got %q", got)
+	}
+}
