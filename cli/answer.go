@@ -80,11 +80,11 @@ func newReviseCommand(a *app) *cobra.Command {
 			return usage("cli.revise_nothing")
 		}
 		if file != "" {
-			var start kernel.Start
-			if _, err := a.readPlan(file, &start); err != nil {
+			p, err := a.readPlan(file)
+			if err != nil {
 				return err
 			}
-			r.Given, r.Name = start.Given, start.Name
+			r.Given, r.Name = p.data, file
 		}
 		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
 			_, err := d.do(c.Context(), r)
@@ -195,33 +195,10 @@ func newPlanValidateCommand(a *app) *cobra.Command {
 	return c
 }
 
-// validatePlan checks a plan file as `pawl run` would before any work: form, graph, tools and their arguments.
+// validatePlan checks a plan file as `pawl run` does before any work.
 func (a *app) validatePlan(name string) error {
-	data, err := a.readInput(name, plan.MaxBytes)
+	p, err := a.readPlan(name)
 	if err != nil {
-		return err
-	}
-	p, at, err := plan.Decode(name, data)
-	if err != nil {
-		return err
-	}
-	schemas := map[string][]byte{}
-	limits := plan.DefaultLimits()
-	for _, t := range a.host.Tools() {
-		schemas[t.Name] = t.ArgsSchema
-		limits.Tools = append(limits.Tools, t.Name)
-	}
-	if dir, err := a.start(); err == nil {
-		if place, err := a.host.Find(dir); err == nil {
-			c, err := a.config(place)
-			if err != nil {
-				return err
-			}
-			limits.MaxSteps = c.MaxPlanSteps
-		}
-	}
-	tool := func(name string) ([]byte, bool) { s, ok := schemas[name]; return s, ok }
-	if err := at.Locate(plan.Check(p, tool, limits)); err != nil {
 		return err
 	}
 	if a.flags.json {

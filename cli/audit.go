@@ -42,7 +42,7 @@ func (a *app) logCommand(use, key, example string, args cobra.PositionalArgs) *c
 				if err != nil {
 					return err
 				}
-				subject = s.Task.ID
+				subject = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}.String()
 			}
 			return d.log(c.Context(), subject, f)
 		})

@@ -60,10 +60,11 @@ func (a *app) runWork(ctx context.Context, f runFlags, requirement string) error
 	}
 	start := &kernel.Start{Requirement: strings.TrimSpace(requirement)}
 	if f.plan != "" {
-		p, err := a.readPlan(f.plan, start)
+		p, err := a.readPlan(f.plan)
 		if err != nil {
 			return err
 		}
+		start.Given, start.Name = p.data, f.plan
 		if start.Requirement == "" {
 			start.Requirement = p.Goal
 		}
@@ -79,15 +80,46 @@ func (a *app) runWork(ctx context.Context, f runFlags, requirement string) error
 	}, override("run_mode", f.mode), override("profile", f.profile))
 }
 
-// readPlan reads a plan file into a Start. The file is checked here already, so that a mistake in it costs nothing.
-func (a *app) readPlan(name string, start *kernel.Start) (plan.Plan, error) {
-	data, err := a.readInput(name, plan.MaxBytes)
+// planFile is a plan as a file gave it.
+type planFile struct {
+	plan.Plan
+	at   plan.Positions
+	data []byte
+}
+
+// readPlan reads a plan file and checks its form, its graph, its tools and their arguments, so that a mistake in it costs
+// nothing and is shown with its line.
+func (a *app) readPlan(name string) (planFile, error) {
+	f, err := a.readSteps(name)
 	if err != nil {
-		return plan.Plan{}, err
+		return f, err
 	}
-	p, _, err := plan.Decode(name, data)
-	start.Given, start.Name = data, name
-	return p, err
+	schemas := map[string][]byte{}
+	limits := plan.DefaultLimits()
+	for _, t := range a.host.Tools() {
+		schemas[t.Name] = t.ArgsSchema
+		limits.Tools = append(limits.Tools, t.Name)
+	}
+	if dir, err := a.start(); err == nil {
+		if place, err := a.host.Find(dir); err == nil {
+			c, err := a.config(place)
+			if err != nil {
+				return f, err
+			}
+			limits.MaxSteps = c.MaxPlanSteps
+		}
+	}
+	tool := func(name string) ([]byte, bool) { s, ok := schemas[name]; return s, ok }
+	return f, f.at.Locate(plan.Check(f.Plan, tool, limits))
+}
+
+// readSteps reads a plan file and checks its form alone: steps that are added to a plan may depend on steps that only that
+// plan has.
+func (a *app) readSteps(name string) (f planFile, err error) {
+	if f.data, err = a.readInput(name, plan.MaxBytes); err == nil {
+		f.Plan, f.at, err = plan.Decode(name, f.data)
+	}
+	return f, err
 }
 
 // readInput reads a file that the user named; "-" is the standard input.

@@ -99,8 +99,7 @@ func newFixCommand(a *app) *cobra.Command {
 			return usage("cli.flag_invalid", answer, "--answer", "done|retry")
 		}
 		if file != "" {
-			var start kernel.Start
-			p, err := a.readPlan(file, &start)
+			p, err := a.readSteps(file)
 			if err != nil {
 				return err
 			}

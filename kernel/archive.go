@@ -240,9 +240,6 @@ func (k *Kernel) queue(ctx context.Context, s *Snapshot, c *view.Context) error 
 		if err := Decode(row, t); err != nil {
 			return err
 		}
-		if t.Session != "" {
-			continue
-		}
 		c.Tasks = append(c.Tasks, view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State)})
 	}
 	if len(rows[0]) < maxQueue {

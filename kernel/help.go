@@ -365,6 +365,7 @@ func (w medic) reverse(again bool) error {
 		}
 		e := w.emit(effect.KindRestore, effect.RestoreSpec{Name: "undo", Target: target, Expect: expect, Safety: "before-undo-" + stepper{w.work}.checkpointName()}, true)
 		e.Effect.Task, t.Effect, s.Effect = "", "", e.ID
+		w.touch(s)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
 	}

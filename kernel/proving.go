@@ -249,6 +249,7 @@ func (w prover) landed(r effect.Receipt) error {
 	w.release(t)
 	w.Run.Outcome = string(board.IssueCompleted)
 	w.Issue.ExecutedAt = w.now
+	w.touch(w.Issue)
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"pawl/kernel"
 	"pawl/machine/board"
 	"pawl/plan"
+	"pawl/policy"
 	"pawl/view"
 )
 
@@ -67,7 +68,7 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 			plan: twoSteps(), failChecks: rapid.IntRange(0, 5).Draw(rt, "failing checks"), failGates: rapid.IntRange(0, 4).Draw(rt, "failing gates"),
 			failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls"), noRepair: rapid.Bool().Draw(rt, "no repair"),
 		}
-		for range rapid.IntRange(5, 50).Draw(rt, "length") {
+		for range rapid.IntRange(5, 30).Draw(rt, "length") {
 			s := b.look()
 			switch {
 			case rapid.IntRange(0, 6).Draw(rt, "move") == 0:
@@ -169,6 +170,62 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	b.run(w.answer)
 	if s := b.status(); !s.Last.Undone || !strings.HasSuffix(commands(s.Next), "; pawl redo") {
 		t.Errorf("undone: %+v", s)
+	}
+	b.do(&kernel.Start{Requirement: "more", Place: place, RunMode: pawl.Assisted})
+	if s := b.status(); s.Last == nil || s.Last.Run != "RUN-1" || s.Run.Label != "RUN-2" {
+		t.Errorf("in the next run the last one is %+v", s.Last)
+	}
+}
+
+// asking makes a tool that policy asks about.
+func (b *bench) asking(name string) {
+	ask := tool(name, false, policy.ProcExec)
+	ask.Request = func(json.RawMessage) (policy.Request, error) {
+		return policy.Request{Tool: name, Permissions: []policy.Permission{policy.ProcExec}, Command: "./deploy.sh"}, nil
+	}
+	b.k.Config().Tools[name] = ask
+}
+
+func TestStatusWhenARepairAsks(t *testing.T) {
+	w := &world{plan: twoSteps(), failChecks: 2, repairTool: "deploy"}
+	b := proposed(t, w)
+	b.watch()
+	b.asking("deploy")
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.run(w.answer)
+	s := b.status()
+	if s.State != "AUTO_FIX" || s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval == nil || s.Approval.About != "action" || commands(s.Next) != "pawl approve "+s.Approval.Hash[:12]+"; pawl deny" {
+		t.Fatalf("asking: %+v", s)
+	}
+	b.do(&kernel.Deny{Reason: "not that"})
+	b.run(w.answer)
+	if s := b.status(); s.Attempts != 1 || s.Approval == nil {
+		t.Errorf("after a no: %+v", s)
+	}
+	b.do(&kernel.Approve{Hash: b.status().Approval.Hash})
+	b.run(w.answer)
+	if got := strings.Join(w.calls, " "); got != "s1 s2 fix2-1" {
+		t.Errorf("calls %s", got)
+	}
+}
+
+func TestStopInARepairLeavesIt(t *testing.T) {
+	w := &world{plan: twoSteps(), failChecks: 1}
+	b := proposed(t, w)
+	b.watch()
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	for b.look().Turn.Fix == 0 {
+		b.act(w.answer)
+	}
+	b.do(&kernel.Stop{Reason: "enough"})
+	b.do(&kernel.Fix{Note: "I mended it"})
+	if s := b.status(); s.State != "EXECUTING" || s.Turn.Repair == 0 {
+		t.Errorf("after stop and fix: %+v", s)
+	}
+	b.run(w.answer)
+	ctx := b.projections()[view.ContextFile]
+	if !strings.Contains(ctx, "task_status: IDLE\n") || !strings.Contains(ctx, "## 1. Current Goal\n\n>\n\n## 2. Task Queue\n\n\n") {
+		t.Errorf("at rest:\n%s", ctx)
 	}
 }
 

@@ -210,7 +210,7 @@ var cliErrors = Table{
 		HintEn: "Check the permissions and the space on the disk", HintZh: "请检查权限和磁盘空间",
 	},
 	"cli.demo_git": {
-		En: "git failed while the sample repository was made", Zh: "创建示例仓库时 git 失败",
+		En: "git failed while the sample repository was made: %s", Zh: "创建示例仓库时 git 失败：%s",
 		HintEn: "See whether git works here with: pawl doctor", HintZh: "用 pawl doctor 检查 git 是否可用",
 	},
 	"cli.projection_edited": {

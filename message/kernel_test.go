@@ -67,41 +67,12 @@ func TestTheCoreHasText(t *testing.T) {
 	}
 }
 
-// verb matches a placeholder, with its index where it has one.
-var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[a-z]`)
-
-// checkEntry checks that both languages say something with the same placeholders, and that the notes on a result alone have
-// no hint.
+// checkEntry checks that a message of the core names the next step, and that the Chinese is Chinese. The notes on a result
+// alone have no next step of their own: the summary that shows them does.
 func checkEntry(t *testing.T, k string, e Entry) {
 	t.Helper()
-	if e.En == "" || e.Zh == "" || (e.HintEn == "") != (e.HintZh == "") {
-		t.Errorf("%s is not in both languages", k)
-	}
 	if e.HintEn == "" && !strings.HasPrefix(k, "kernel.risk_") {
 		t.Errorf("%s says no next step", k)
-	}
-	n := 0
-	for _, text := range []string{e.En, e.Zh, e.HintEn, e.HintZh} {
-		found := verb.FindAllStringSubmatch(text, -1)
-		n = max(n, len(found))
-		for _, v := range found {
-			at, _ := strconv.Atoi(v[1]) // "" for a placeholder without an index
-			n = max(n, at)
-		}
-	}
-	args := make([]any, n)
-	for i := range args {
-		args[i] = "arg" + strconv.Itoa(i)
-	}
-	for _, text := range []string{e.En, e.Zh, e.HintEn, e.HintZh} {
-		if got := English.format(text, args); strings.Contains(got, "%!") {
-			t.Errorf("%s is rendered as %q", k, got)
-		}
-	}
-	for i, arg := range args {
-		if en, zh := strings.Contains(English.format(e.En, args), arg.(string)), strings.Contains(Chinese.format(e.Zh, args), arg.(string)); en != zh {
-			t.Errorf("%s: argument %d is shown in one language only", k, i)
-		}
 	}
 	if !strings.ContainsFunc(e.Zh+e.HintZh, func(r rune) bool { return r >= 0x4e00 && r <= 0x9fff }) {
 		t.Errorf("%s is not Chinese: %q", k, e.Zh)

@@ -106,9 +106,33 @@ func (l Lang) format(f string, args []any) string {
 	if !strings.Contains(f, "%") {
 		return f
 	}
-	out := fmt.Sprintf(f, args...)
+	out := fmt.Sprintf(f, texts(args)...)
 	if i := strings.Index(out, "%!(EXTRA"); i >= 0 {
 		out = out[:i]
 	}
 	return out
+}
+
+// texts lets strings stand where a format wants a number: the arguments of errors that were kept in the store come back
+// as text.
+func texts(args []any) []any {
+	out := make([]any, len(args))
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			a = text(s)
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// text is a string that %d prints as it is.
+type text string
+
+// Format implements fmt.Formatter.
+func (t text) Format(s fmt.State, verb rune) {
+	if verb == 'd' {
+		verb = 's'
+	}
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), string(t))
 }

@@ -34,7 +34,7 @@ var storeText = Table{
 	"store.head":   {En: "the head of the audit log in the store is damaged", Zh: "存储中的审计日志头已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 	"store.row":    {En: "the stored row %s is damaged", Zh: "存储的行 %s 已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 	"store.rows":   {En: "%v rows that have audit records are missing from the store", Zh: "存储中缺少 %v 个有审计记录的行", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
-	"store.count":  {En: "the stored count of %s in state %q is wrong by %v", Zh: "存储的 %s 在状态 %q 下的计数相差 %v", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
+	"store.count":  {En: "the stored counts of %s are wrong", Zh: "存储的 %s 计数有误", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 	"store.record": {En: "the stored audit record %v is damaged", Zh: "存储的第 %v 条审计记录已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 	"store.readonly": {
 		En: "%s cannot be written", Zh: "%s 不可写",

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,9 +16,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pawl"
-	"pawl/cli/term"
-	"pawl/machine/task"
 	"pawl/message"
 )
 
@@ -151,7 +146,7 @@ func scriptRepo(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func scriptKeep(ts *testscript.TestScript, neg bool, args []string) {
-	m, err := manifest(ts.MkAbs("."))
+	m, err := scriptFiles(ts.MkAbs("."))
 	ts.Check(err)
 	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), ".kept"), []byte(m), 0o644))
 }
@@ -159,15 +154,15 @@ func scriptKeep(ts *testscript.TestScript, neg bool, args []string) {
 func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := os.ReadFile(filepath.Join(ts.Getenv("WORK"), ".kept"))
 	ts.Check(err)
-	got, err := manifest(ts.MkAbs("."))
+	got, err := scriptFiles(ts.MkAbs("."))
 	ts.Check(err)
 	if got != string(want) {
 		ts.Fatalf("the files changed\n--- before\n%s--- now\n%s", want, got)
 	}
 }
 
-// manifest lists path, mode and content of everything below dir except git's and pawl's own.
-func manifest(dir string) (string, error) {
+// scriptFiles lists path, mode and content of everything below dir except git's and pawl's own.
+func scriptFiles(dir string) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -181,31 +182,19 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 		return nil, err
 	}
 	found := map[string]bool{}
-	text := map[string]string{}
 	f := fields(string(out))
 	for i := 0; i+2 < len(f); i += 3 {
 		path, attribute, value := f[i], f[i+1], f[i+2]
 		switch attribute {
-		case "filter", "working-tree-encoding", "ident":
-			found[path] = found[path] || value != "unspecified" && value != "unset"
 		case "eol":
 			found[path] = found[path] || value == "crlf"
 		case "text":
-			text[path] = value
+			found[path] = found[path] || c.repo.config.crlf && value != "unset"
+		default:
+			found[path] = found[path] || value != "unspecified" && value != "unset"
 		}
 	}
-	for _, path := range paths {
-		if c.repo.config.crlf && text[path] != "unset" {
-			found[path] = true
-		}
-	}
-	var out2 []string
-	for _, path := range paths {
-		if found[path] {
-			out2 = append(out2, path)
-		}
-	}
-	return out2, nil
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !found[path] }), nil
 }
 
 // Advance brings the checked-out files and the index from one tree to another. Every file that is what the first tree says

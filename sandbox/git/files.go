@@ -226,6 +226,24 @@ func (d *disk) removeEmpty(dirs map[string]bool) error {
 	return nil
 }
 
+// removeHollow removes a folder in which there are at most folders.
+func (d *disk) removeHollow(p string) error {
+	dirs := map[string]bool{}
+	err := fs.WalkDir(d.root.FS(), d.at(p), func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			err = fs.ErrExist
+		}
+		dirs[name] = true
+		return err
+	})
+	for _, name := range deepestFirst(dirs) {
+		if err == nil {
+			err = d.root.Remove(name)
+		}
+	}
+	return err
+}
+
 func deepestFirst(set map[string]bool) []string {
 	out := make([]string, 0, len(set))
 	for p := range set {
@@ -249,7 +267,7 @@ func (d *disk) place(t delta, staged string, want meta) error {
 		if t.new.mode == modeNested {
 			return nil
 		}
-		if err := d.root.Remove(to); err != nil {
+		if err := d.removeHollow(t.path); err != nil {
 			return pawl.Fail(pawl.CodeConflict, "git.in_the_way", strconv.Quote(t.path)).Because(err)
 		}
 		info = nil

@@ -14,8 +14,8 @@ import (
 // beside the object store under the tree's id, as it was when that tree was first seen.
 type meta struct {
 	known bool
-	plain fs.FileMode            // permissions of most files
-	exec  fs.FileMode            // permissions of most executable files
+	plain fs.FileMode            // permissions of new files
+	exec  fs.FileMode            // permissions of new executable files
 	modes map[string]fs.FileMode // permissions that differ from those
 	empty map[string]bool        // folders that hold nothing
 }
@@ -42,16 +42,19 @@ func (r *site) remember(tree string, ignored []string) error {
 	if exists(path) {
 		return nil
 	}
-	m, err := look(r.tree, ignored)
-	if err != nil {
-		return ioError("git.snapshot", err)
-	}
-	f, err := os.CreateTemp(r.State("tmp"), "meta-*")
+	f, err := os.OpenFile(filepath.Join(r.State("tmp"), "meta-"+filepath.Base(r.index)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return ioError("git.snapshot", err)
 	}
 	defer os.Remove(f.Name())
-	_, err = f.WriteString(m.String())
+	// What a new file gets is what most files have.
+	info, err := f.Stat()
+	if err == nil {
+		var m meta
+		if m, err = look(r.tree, info.Mode().Perm(), ignored); err == nil {
+			_, err = f.WriteString(m.String())
+		}
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return ioError("git.snapshot", err)
 	}
@@ -61,9 +64,9 @@ func (r *site) remember(tree string, ignored []string) error {
 	return nil
 }
 
-// look walks the tree. Ignored files and folders and nested repositories are not looked into. What vanishes meanwhile is
+// look walks the tree; usual is the permission of its files that needs no mention. Ignored files and folders and nested repositories are not looked into. What vanishes meanwhile is
 // not there; what cannot be read is left out, because its content, if recorded, has already been refused.
-func look(tree string, ignored []string) (meta, error) {
+func look(tree string, usual fs.FileMode, ignored []string) (meta, error) {
 	skip := make(map[string]bool, len(ignored))
 	for _, path := range ignored {
 		skip[strings.TrimSuffix(path, "/")] = true
@@ -72,7 +75,13 @@ func look(tree string, ignored []string) (meta, error) {
 	if err := w.dir(""); err != nil {
 		return meta{}, err
 	}
-	return w.meta(), nil
+	m := meta{known: true, plain: usual, exec: withExec(usual, true), modes: map[string]fs.FileMode{}, empty: w.empty}
+	for path, perm := range w.perms {
+		if perm != m.plain && perm != m.exec {
+			m.modes[path] = perm
+		}
+	}
+	return m, nil
 }
 
 type walker struct {
@@ -120,30 +129,6 @@ func (w *walker) dir(rel string) error {
 		}
 	}
 	return nil
-}
-
-// meta reduces the permissions to the two usual ones and the exceptions.
-func (w *walker) meta() meta {
-	count := map[fs.FileMode]int{}
-	for _, perm := range w.perms {
-		count[perm]++
-	}
-	m := meta{known: true, modes: map[string]fs.FileMode{}, empty: w.empty}
-	for perm, n := range count {
-		usual := &m.plain
-		if perm&0o100 != 0 {
-			usual = &m.exec
-		}
-		if n > count[*usual] || n == count[*usual] && perm > *usual {
-			*usual = perm
-		}
-	}
-	for path, perm := range w.perms {
-		if perm != m.plain && perm != m.exec {
-			m.modes[path] = perm
-		}
-	}
-	return m
 }
 
 // String is the stored form: records that end with NUL, each a letter and its arguments.

@@ -103,7 +103,6 @@ type seen struct {
 	gone      []string // entries without a file
 	untracked []string // files without an entry that nothing ignores
 	ignored   []string // files, and folders with a trailing slash, that an ignore pattern names
-	unmerged  bool
 }
 
 // scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's own.
@@ -131,7 +130,6 @@ func (r scratch) scan(ctx context.Context, index string, how ...string) (seen, e
 				s.changed = append(s.changed, f[7])
 			}
 		case "u":
-			s.unmerged = true
 			if f := strings.SplitN(rest, " ", 10); len(f) == 10 {
 				s.changed = append(s.changed, f[9])
 			}
