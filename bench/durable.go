@@ -86,7 +86,6 @@ type load struct {
 	rate     float64 // acknowledged writes per second
 	p50, p99 float64 // of the time that a caller waited, in nanoseconds
 	cpu      float64 // processor time of the whole process per write, in nanoseconds
-	busy     float64 // part of all processors that this process used
 }
 
 // note says what the rate alone does not.
@@ -123,8 +122,8 @@ func drive(ctx context.Context, callers int, span time.Duration, write func(c, n
 	if err := errors.Join(faults...); err != nil {
 		return load{}, err
 	}
-	if ctx.Err() == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return load{}, context.Cause(ctx)
+	if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return load{}, err
 	}
 	each := slices.Concat(waits...)
 	used := float64(cpuTime() - cpu)
@@ -141,17 +140,17 @@ func (f *fleet) transitions(ctx context.Context, callers int, span time.Duration
 	})
 }
 
-// close closes the store after a check that what was acknowledged is there.
-func (f *fleet) close(ctx context.Context) error {
-	defer f.store.Close()
+// check compares a part of the store with what was acknowledged.
+func (f *fleet) check(ctx context.Context) error {
 	for i := 0; i < len(f.tasks); i += 97 {
-		s, err := f.kernel.LookAt(ctx, f.tasks[i].id)
+		w := f.tasks[i]
+		s, err := f.kernel.LookAt(ctx, w.id)
 		if err != nil {
 			return err
 		}
-		if s.Task.State != string(f.tasks[i].at) || s.Task.Retry.Count < f.tasks[i].lap-1 {
+		if s.Task.State != string(w.at) || s.Task.Retry.Count < w.lap-1 {
 			return fmt.Errorf("task %s is %s after %d retries in the store, and was acknowledged as %s in lap %d",
-				f.tasks[i].id, s.Task.State, s.Task.Retry.Count, f.tasks[i].at, f.tasks[i].lap)
+				w.id, s.Task.State, s.Task.Retry.Count, w.at, w.lap)
 		}
 	}
 	return nil
@@ -170,14 +169,14 @@ func benchDurable(ctx context.Context, s *settings, emit func(Result)) error {
 		return err
 	}
 	defer f.store.Close()
-	few := durable{settings: s, disk: d, fleet: f, emit: emit}
-	if err := few.alternate(ctx); err != nil {
+	m := durable{settings: s, disk: d, fleet: f, emit: emit}
+	if err := m.alternate(ctx); err != nil {
 		return err
 	}
-	if err := few.sustained(ctx); err != nil {
+	if err := m.sustained(ctx); err != nil {
 		return err
 	}
-	return f.close(ctx)
+	return f.check(ctx)
 }
 
 // durable is one run of the measurement.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"pawl"
@@ -29,7 +30,7 @@ type seeder struct {
 	batch   kernel.Batch
 }
 
-// seed makes the session of a workspace and n tasks whose states follow the cycle, and returns the tasks' ids.
+// seed makes the session of a workspace and n tasks whose states follow the cycle, each on the straight way, and returns the tasks' ids.
 func seed(ctx context.Context, k *kernel.Kernel, place effect.Place, n int, cycle ...task.State) ([]string, error) {
 	if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:bench", Command: &kernel.Init{Place: place}}); err != nil {
 		return nil, err
@@ -89,16 +90,14 @@ func (s *seeder) add(state task.State) (string, error) {
 	return row.ID, nil
 }
 
-// history are the entries of a task's way from its creation to a state.
+// history are the entries of a task's straight way from its creation to a state.
 func history(to task.State, title string) []audit.Entry {
 	data, _ := json.Marshal(map[string]string{"title": title, "mode": kernel.DefaultMode}) // text always encodes
 	out := []audit.Entry{{Event: "TASK_CREATED", Actor: "user:bench", Data: data}}
-	for from := task.Draft; from != to; {
-		rules := task.Table.From(from)
-		r := rules[0]
-		out = append(out, audit.Entry{Event: "STATE_TRANSITION", Move: &audit.Transition{
-			From: string(from), To: string(r.To), Rule: r.ID, Event: string(r.On), Actor: pawl.By(r.Actors[0], "bench"), Reason: "seeded"}})
-		from = r.To
+	for i := 1; i < len(straight) && straight[i-1] != to; i++ {
+		r, _ := task.Table.Between(straight[i-1], straight[i])
+		out = append(out, audit.Entry{Event: "STATE_TRANSITION_" + strings.ToUpper(string(r.To)), Move: &audit.Transition{
+			From: string(r.From), To: string(r.To), Rule: r.ID, Event: string(r.On), Actor: pawl.By(r.Actors[0], "bench"), Reason: "seeded"}})
 	}
 	return out
 }

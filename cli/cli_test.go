@@ -3,6 +3,8 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,6 +196,41 @@ func TestCutPlanMustBeSeen(t *testing.T) {
 	}
 	if !strings.Contains(first, `a\u{202e}b`) || !strings.Contains(first, "200 x space") || !strings.Contains(first, "cannot be seen") {
 		t.Errorf("hidden characters are not shown:\n%s", first)
+	}
+}
+
+// A question that waits on one terminal is over as soon as it is answered on another.
+func TestAnsweredElsewhere(t *testing.T) {
+	c := newConsole(t, "en_GB.UTF-8")
+	c.must(9, "run", "do the work")
+	hash := c.hash()
+	in, typed := io.Pipe()
+	defer typed.Close()
+	waiting := &console{t: t, host: c.host, env: c.env, tty: true, stdin: in}
+	ended := make(chan string)
+	go func() {
+		status, out, errs := waiting.run("approve")
+		ended <- fmt.Sprint(status, out, errs)
+	}()
+	for !strings.Contains(waiting.seen(), "Approve plan") {
+		time.Sleep(time.Millisecond)
+	}
+	c.must(0, "approve", hash, "--no-wait")
+	if got := <-ended; !strings.HasPrefix(got, "0") || !strings.Contains(got, "answered elsewhere") || !strings.Contains(got, "Done") {
+		t.Errorf("the first terminal did not go on: %s", got)
+	}
+}
+
+func TestFollowAndWatchEndAtAnInterrupt(t *testing.T) {
+	c := newConsole(t, "en_GB.UTF-8")
+	c.must(9, "run", "do the work")
+	for _, args := range [][]string{{"audit", "log", "-f"}, {"status", "-w"}, {"task", "log", "1", "-f", "-n", "2", "--json"}} {
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		status, out, errs := c.runIn(ctx, args...)
+		cancel()
+		if status != 130 || out == "" || errs != "" {
+			t.Errorf("%v: exit %d %q %q", args, status, out, errs)
+		}
 	}
 }
 

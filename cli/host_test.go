@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -291,8 +292,13 @@ type console struct {
 	host *fakeHost
 	env  map[string]string
 	in   string
-	tty  bool
-	log  bytes.Buffer
+	// stdin takes the place of in where it is set.
+	stdin io.Reader
+	tty   bool
+	log   bytes.Buffer
+
+	mu   sync.Mutex
+	both bytes.Buffer // what the command at work wrote so far
 }
 
 func newConsole(t *testing.T, lang string) *console {
@@ -306,13 +312,18 @@ func (c *console) run(args ...string) (status int, out, errs string) {
 }
 
 func (c *console) runIn(ctx context.Context, args ...string) (status int, out, errs string) {
-	var o, e, both bytes.Buffer
+	var o, e bytes.Buffer
+	c.both.Reset()
+	in := c.stdin
+	if in == nil {
+		in = strings.NewReader(c.in)
+	}
 	std := cli.Streams{
-		In: strings.NewReader(c.in), Out: &tee{&o, &both}, Err: &tee{&e, &both}, TTY: c.tty, Width: 80, Dir: c.host.dir,
+		In: in, Out: &tee{&o, c}, Err: &tee{&e, c}, TTY: c.tty, Width: 80, Dir: c.host.dir,
 		Env: func(name string) string { return c.env[name] },
 	}
 	status = cli.Main(ctx, c.host, std, args)
-	written := root.ReplaceAllString(strings.ReplaceAll(both.String(), c.host.dir, "/w"), "$1 ROOT")
+	written := root.ReplaceAllString(strings.ReplaceAll(c.seen(), c.host.dir, "/w"), "$1 ROOT")
 	fmt.Fprintf(&c.log, "$ pawl %s\n%s[%d]\n\n", strings.Join(args, " "), written, status)
 	return status, o.String(), e.String()
 }
@@ -344,9 +355,22 @@ func (c *console) hash() string {
 	return st.Approval.Hash[:12]
 }
 
-type tee struct{ a, b *bytes.Buffer }
+// seen is what the command at work wrote so far.
+func (c *console) seen() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.both.String()
+}
+
+// tee writes to one stream and to what both streams show together.
+type tee struct {
+	own *bytes.Buffer
+	c   *console
+}
 
 func (t *tee) Write(p []byte) (int, error) {
-	t.b.Write(p)
-	return t.a.Write(p)
+	t.c.mu.Lock()
+	defer t.c.mu.Unlock()
+	t.c.both.Write(p)
+	return t.own.Write(p)
 }

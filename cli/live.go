@@ -179,7 +179,7 @@ func (r *reporter) ended(e audit.Entry) {
 	}](e)
 	at := r.at
 	r.at, r.line = effect.Effect{}, ""
-	defer r.draw()
+	r.draw()
 	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
 		return
 	}
@@ -248,7 +248,7 @@ func (r *reporter) draw() {
 		text += "  " + r.line
 	}
 	if n := time.Since(r.since); n >= time.Second {
-		text += "  " + duration(n.Truncate(time.Second))
+		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
 	r.live.Status(text, r.style.Dim)
 }

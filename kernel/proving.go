@@ -209,10 +209,14 @@ func (w prover) gatesFailed(_ effect.VerifyResult, failure error) error {
 func (w prover) land() {
 	t := w.Task
 	base := "pawl/" + t.Label
-	w.emit(effect.KindLand, effect.LandSpec{
+	spec := effect.LandSpec{
 		Tree: t.Tree, Base: t.Base, Branch: t.Branch, Keep: base, Subject: firstLine(t.Title), Body: landBody(t),
 		Trailers: []string{"Pawl-Task: " + t.ID, "Pawl-Plan: " + t.PlanHash, "Pawl-Trace: " + w.trace}, At: w.now,
-	}, true)
+	}
+	if t.Place.InPlace && t.Checkpoint != nil {
+		spec.Start = t.Checkpoint.Tree
+	}
+	w.emit(effect.KindLand, spec, true)
 }
 
 func landBody(t *Task) string {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,10 +22,13 @@ import (
 	"pawl/view"
 )
 
+// joint is the exploration that many tests compare with.
+var joint = sync.OnceValue(kernel.Explore)
+
 // watch checks after each commit that the session is where what lies below it says, that the states together are among those
 // that the exploration knows, and that the projections show that very state.
 func (b *bench) watch() {
-	known := kernel.Explore()
+	known := joint()
 	b.k.OnCommit(func(kernel.Outcome) {
 		s := b.look()
 		if got := kernel.Derived(s); string(got) != s.Session.State {

@@ -197,7 +197,7 @@ var cliErrors = Table{
 		HintEn: "Set HOME or XDG_CONFIG_HOME", HintZh: "请设置 HOME 或 XDG_CONFIG_HOME",
 	},
 	"cli.doctor.bad": {
-		En: "%d things keep pawl from working here", Zh: "有 %d 项问题使 pawl 无法在此工作",
+		En: "what keeps pawl from working here: %d found", Zh: "有 %d 项问题使 pawl 无法在此工作",
 		HintEn: "Mend what is marked above and run pawl doctor again", HintZh: "请解决上面标出的问题，再运行 pawl doctor",
 	},
 	"cli.doctor.failed": {En: "%s", Zh: "%s"},

@@ -40,7 +40,8 @@ var verifyText = Table{
 	},
 	"verify.missing_program": {
 		En: "%[1]s is not installed, and the check %[2]q needs it", Zh: "未安装 %[1]s，而检查 %[2]q 需要它",
-		HintEn: "Install %[1]s, then continue with: pawl fix", HintZh: "请安装 %[1]s，然后用 pawl fix 继续",
+		HintEn: "Install %[1]s or put it on PATH; then run it again, or go on with pawl fix where the session is BLOCKED",
+		HintZh: "请安装 %[1]s 或将其加入 PATH；然后重新运行，若会话处于 BLOCKED，则用 pawl fix 继续",
 	},
 	"verify.environment": {
 		En: "the machine cannot run the check %[1]q", Zh: "这台机器无法运行检查 %[1]q",

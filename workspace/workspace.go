@@ -51,11 +51,15 @@ func initialised(dir string) (string, bool) {
 }
 
 // Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused, because
-// everything in it would be open to the work. It is safe to call again.
+// everything in it would be open to the work, and so is a bare repository, whose files are git's own. It is safe to call
+// again.
 func Prepare(p effect.Place) error {
 	home, _ := os.UserHomeDir()
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {
 		return pawl.Fail(pawl.CodeDenied, "cli.workspace_home", p.Workspace)
+	}
+	if bare, ok := git.Bare(p.Workspace); ok && !p.Git {
+		return pawl.Fail(pawl.CodeRepository, "git.bare", bare)
 	}
 	dir := filepath.Join(p.Workspace, Dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,8 +21,6 @@ import (
 
 // asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its own.
 const asPawl = "PAWL_TEST_MAIN"
-
-var kills = flag.Int("kills", 12, "how often the kill test kills pawl")
 
 func TestMain(m *testing.M) {
 	sandbox.Child()

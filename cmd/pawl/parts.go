@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"pawl/agent/script"
 	"pawl/cli"
@@ -42,7 +43,7 @@ func newParts(smoke string) *parts {
 		effect.KindContext: verify.NewContext(machine, verify.OpenDir, gitStatus), effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(), effect.KindCheckpoint: checkpoint.NewPoint(), effect.KindRestore: checkpoint.NewRestore(),
-		effect.KindCleanup: cleanup{checkpoint.NewCleanup()}, effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
+		effect.KindCleanup: cleanup{checkpoint.NewCleanup(), shots}, effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
 	}}
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore,
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
@@ -103,15 +104,20 @@ func gitStatus(ctx context.Context, place effect.Place) (head, branch string, di
 
 var _ cli.Host = host{}
 
-// cleanup removes a task's worktree and the caches that were kept for it.
-type cleanup struct{ checkpoint.Cleanup }
+// cleanup removes a task's worktree, the caches that were kept for it, and checkpoints past their time.
+type cleanup struct {
+	checkpoint.Cleanup
+	shots checkpoint.Snapshotter
+}
 
-// Do forgets the caches and cleans up.
+// Do forgets the caches and cleans up. Old checkpoints that cannot be removed now are removed by a later cleanup.
 func (c cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	if err := verify.Forget(e.Place); err != nil {
 		return effect.Failed(err)
 	}
-	return c.Cleanup.Do(ctx, e, progress)
+	r := c.Cleanup.Do(ctx, e, progress)
+	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}, time.Now().Add(-checkpoint.KeptFor))
+	return r
 }
 
 // changed names the files that differ between two recorded trees.

@@ -125,6 +125,20 @@ func Top(dir string) (top string, ok bool) {
 	}
 }
 
+// Bare looks for a git directory that dir is or lies in: a bare repository, where Top found no working tree around it. It
+// returns its path, or false when there is none.
+func Bare(dir string) (path string, ok bool) {
+	dir = filepath.Clean(dir)
+	for !isGitDir(dir) {
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", false
+		}
+		dir = up
+	}
+	return dir, true
+}
+
 // locate returns the git directory of a working tree's top folder, and the common directory behind it: the same one, except
 // in a linked worktree.
 func locate(top string) (gitDir, commonDir string, err error) {

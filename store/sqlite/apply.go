@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"encoding/json"
 	"time"
 	"unicode/utf8"
 
@@ -19,12 +20,11 @@ const maxBytes = 256 << 20
 // statements are those of the writing connection.
 type statements struct {
 	begin, commit, rollback                  *stmt
-	version, head, setHead                   *stmt
+	version, summary, setSummary             *stmt
 	find, label                              *stmt
 	insert, update, updateState, updateWhole *stmt
 	putDoc, dropDoc                          *stmt
 	record                                   *stmt
-	count                                    *stmt
 	answer, putAnswer, expire                *stmt
 }
 
@@ -37,8 +37,9 @@ func (st *statements) prepare(c *conn) error {
 		{&st.commit, "COMMIT"},
 		{&st.rollback, "ROLLBACK"},
 		{&st.version, "PRAGMA data_version"},
-		{&st.head, "SELECT size, root, frontier FROM head"},
-		{&st.setHead, "UPDATE head SET size=?, root=?, frontier=?"},
+		{&st.summary, summaryText},
+		{&st.setSummary, `INSERT INTO summary (parent, kind, data) VALUES (?,?,?)
+			ON CONFLICT DO UPDATE SET data=excluded.data`},
 		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash
 			FROM entity WHERE id=?`},
 		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
@@ -53,8 +54,6 @@ func (st *statements) prepare(c *conn) error {
 		{&st.putDoc, "INSERT INTO doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
 		{&st.dropDoc, "DELETE FROM doc WHERE pos=?"},
 		{&st.record, "INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)"},
-		{&st.count, `INSERT INTO tally (parent, kind, state, n) VALUES (?,?,?,?)
-			ON CONFLICT DO UPDATE SET n=n+excluded.n`},
 		{&st.answer, "SELECT digest, result, first, size, expires FROM answer WHERE key=?"},
 		{&st.putAnswer, `INSERT OR REPLACE INTO answer (key, digest, result, first, size, expires) VALUES (?,?,?,?,?,?)`},
 		{&st.expire, "DELETE FROM answer WHERE key IN (SELECT key FROM answer WHERE expires<? ORDER BY expires LIMIT 64)"},
@@ -190,72 +189,55 @@ func form(w *kernel.Write) error {
 	return nil
 }
 
-// tx is the state of one transaction.
+// tx is the state of one transaction, and what the writer remembers from one to the next.
 type tx struct {
-	st     *statements
-	head   audit.Head
-	leaves []audit.Hash
-	counts map[tallyKey]int64
-	dirty  bool
-	keyed  bool
-	sums   summer
-	// known are rows as this connection wrote or found them last. It holds as long as no other connection writes, which
-	// the database's data version tells.
-	known   map[string]stored
+	st      *statements
+	leaves  []audit.Hash
+	changed map[group]bool
+	dirty   bool
+	keyed   bool
+	now     time.Time
+	sums    summer
+	// head, known and counts are as this connection wrote or found them last. They hold as long as no other connection
+	// writes, which the database's data version tells.
 	version int64
+	head    audit.Head
+	known   map[string]stored
+	counts  map[group]counts
 }
 
-type tallyKey struct{ parent, kind, state string }
-
 // open finds out whether another process has written since the last transaction, and if so, what it left.
-func (t *tx) open(st *statements) error {
-	t.st, t.dirty, t.keyed = st, false, false
+func (t *tx) open(st *statements, now time.Time) error {
+	t.st, t.now, t.dirty, t.keyed = st, now, false, false
 	t.leaves = t.leaves[:0]
-	if t.counts == nil {
-		t.counts = map[tallyKey]int64{}
+	if t.changed == nil {
+		t.changed = map[group]bool{}
 	}
-	clear(t.counts)
+	clear(t.changed)
 	if _, err := st.version.one(); err != nil {
 		return err
 	}
-	if version := st.version.int(0); t.known == nil || version != t.version || len(t.known) > maxKnown {
-		t.forget()
-		t.version = version
-		ok, err := st.head.one()
-		if err != nil {
-			return err
-		}
-		if t.head, err = readHead(st.head, ok); err != nil {
-			t.known = nil
-			return err
-		}
+	version := st.version.int(0)
+	if t.known != nil && version == t.version && len(t.known)+len(t.counts) < maxKnown {
+		return nil
 	}
+	t.forget()
+	head, err := readHead(st.summary)
+	if err != nil {
+		return err
+	}
+	t.version, t.head, t.known, t.counts = version, head, map[string]stored{}, map[group]counts{}
 	return nil
 }
 
 // forget drops what was remembered; after a rollback it is not what the database holds.
-func (t *tx) forget() { t.known = map[string]stored{} }
-
-// readHead reads the columns size, root and frontier.
-func readHead(s *stmt, ok bool) (audit.Head, error) {
-	if !ok || len(s.bytes(1)) != len(audit.Hash{}) || len(s.bytes(2))%len(audit.Hash{}) != 0 {
-		return audit.Head{}, pawl.Fail(pawl.CodeStoreDamaged, "store.head").In("store.head")
-	}
-	head := audit.Head{Size: s.int(0), Root: audit.Hash(s.bytes(1))}
-	for raw := s.bytes(2); len(raw) > 0; raw = raw[len(audit.Hash{}):] {
-		head.Frontier = append(head.Frontier, audit.Hash(raw[:len(audit.Hash{})]))
-	}
-	if !head.Valid() {
-		return audit.Head{}, pawl.Fail(pawl.CodeStoreDamaged, "store.head").In("store.head")
-	}
-	return head, nil
-}
+func (t *tx) forget() { t.known, t.counts = nil, nil }
 
 // batch writes one batch, or refuses it with an error of ours and leaves everything as it was. Any other error concerns
 // the whole transaction.
-func (t *tx) batch(b *kernel.Batch, p *plan, now time.Time) (kernel.Committed, error) {
+func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 	if b.Key != "" {
-		if old, found, err := t.replay(b, now); err != nil || found {
+		if old, found, err := t.replay(b); err != nil || found {
 			return old, err
 		}
 	}
@@ -276,7 +258,7 @@ func (t *tx) batch(b *kernel.Batch, p *plan, now time.Time) (kernel.Committed, e
 	}
 	if b.Key != "" {
 		t.keyed = true
-		expires := now.Add(answerLife).UnixMicro()
+		expires := t.now.Add(answerLife).UnixMicro()
 		if _, err := t.st.putAnswer.exec(b.Key, b.Digest, b.Result, out.First, out.Size, expires); err != nil {
 			return kernel.Committed{}, err
 		}
@@ -286,10 +268,10 @@ func (t *tx) batch(b *kernel.Batch, p *plan, now time.Time) (kernel.Committed, e
 }
 
 // replay looks for the answer to an earlier batch with the same key.
-func (t *tx) replay(b *kernel.Batch, now time.Time) (kernel.Committed, bool, error) {
+func (t *tx) replay(b *kernel.Batch) (kernel.Committed, bool, error) {
 	s := t.st.answer
 	ok, err := s.one(b.Key)
-	if err != nil || !ok || s.int(4) < now.UnixMicro() {
+	if err != nil || !ok || s.int(4) < t.now.UnixMicro() {
 		return kernel.Committed{}, false, err
 	}
 	if s.text(0) != b.Digest {
@@ -380,10 +362,9 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	t.known[w.ID] = now
 	s.old.pos = now.pos
 	if w.From == 0 || old.state != now.state || old.parent != now.parent {
-		if w.From != 0 {
-			t.tally(old.parent, old.kind, old.state, -1)
+		if err := t.recount(&old, &now); err != nil {
+			return err
 		}
-		t.tally(now.parent, now.kind, now.state, 1)
 	}
 	var err error
 	switch {
@@ -436,40 +417,26 @@ func (t *tx) records(b *kernel.Batch, p *plan) error {
 	return nil
 }
 
-// tally notes a change of a count, under the parent and in all.
-func (t *tx) tally(parent, kind, state string, by int64) {
-	t.counts[tallyKey{"", kind, state}] += by
-	if parent != "" {
-		t.counts[tallyKey{parent, kind, state}] += by
-	}
-}
-
 // close writes what belongs to the transaction as a whole: counts and the head of the log.
 func (t *tx) close() error {
-	for k, by := range t.counts {
-		if by == 0 {
-			continue
+	for g := range t.changed {
+		data, err := json.Marshal(t.counts[g])
+		if err == nil {
+			_, err = t.st.setSummary.exec(g.parent, g.kind, data)
 		}
-		if _, err := t.st.count.exec(k.parent, k.kind, k.state, by); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if t.keyed {
-		if _, err := t.st.expire.exec(time.Now().UnixMicro()); err != nil {
+		if _, err := t.st.expire.exec(t.now.UnixMicro()); err != nil {
 			return err
 		}
 	}
 	if len(t.leaves) == 0 {
 		return nil
 	}
-	head := t.head.Append(t.leaves...)
-	frontier := make([]byte, 0, len(head.Frontier)*len(audit.Hash{}))
-	for _, h := range head.Frontier {
-		frontier = append(frontier, h[:]...)
-	}
-	if _, err := t.st.setHead.exec(head.Size, head.Root[:], frontier); err != nil {
-		return err
-	}
-	t.head = head
-	return nil
+	t.head = t.head.Append(t.leaves...)
+	_, err := t.st.setSummary.exec("", "", encodeHead(t.head))
+	return err
 }

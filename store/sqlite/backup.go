@@ -69,15 +69,11 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 		if err := s.fileCheck(c); err != nil {
 			return err
 		}
-		head, err := c.prepare("SELECT size, root, frontier FROM head")
+		q, err := c.prepare(summaryText)
 		if err != nil {
 			return err
 		}
-		ok, err := head.one()
-		if err != nil {
-			return err
-		}
-		h, err := readHead(head, ok)
+		h, err := readHead(q)
 		if err != nil {
 			return err
 		}
@@ -115,7 +111,13 @@ func (s *Store) fileCheck(c *conn) error {
 func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) error {
 	found := 0
 	var wrong error
-	counts := tx{counts: map[tallyKey]int64{}}
+	made := map[group]counts{}
+	count := func(g group, state string) {
+		if made[g] == nil {
+			made[g] = counts{}
+		}
+		made[g].add(state, 1)
+	}
 	err := each(ctx, c, &kernel.Select{}, func(r kernel.Row) bool {
 		subject := audit.Subject{Kind: string(r.Kind), ID: r.ID}
 		t, ok := tails[subject]
@@ -128,7 +130,10 @@ func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) 
 		case t.Moved && r.State != t.State:
 			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.State).In("store.check")
 		}
-		counts.tally(r.Parent, string(r.Kind), r.State, 1)
+		count(group{"", string(r.Kind)}, r.State)
+		if r.Parent != "" {
+			count(group{r.Parent, string(r.Kind)}, r.State)
+		}
 		return wrong == nil
 	})
 	if err := errors.Join(wrong, err); err != nil {
@@ -137,35 +142,7 @@ func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) 
 	if found != len(tails) {
 		return pawl.Fail(pawl.CodeStoreDamaged, "store.rows", len(tails)-found).In("store.check")
 	}
-	return c.recount(counts.counts)
-}
-
-// recount holds the stored counts against those that were made from the rows.
-func (c *conn) recount(counts map[tallyKey]int64) error {
-	q, err := c.prepare("SELECT parent, kind, state, n FROM tally")
-	if err != nil {
-		return err
-	}
-	if err := q.query(); err != nil {
-		return err
-	}
-	defer func() { _ = q.done() }()
-	for {
-		ok, err := q.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		counts[tallyKey{q.text(0), q.text(1), q.text(2)}] -= q.int(3)
-	}
-	for k, n := range counts {
-		if n != 0 {
-			return pawl.Fail(pawl.CodeStoreDamaged, "store.count", k.kind, k.state, n).In("store.check")
-		}
-	}
-	return nil
+	return c.compareCounts(ctx, made)
 }
 
 // finishCopy makes a finished draft durable and gives it its name, unless somebody else took that in the meantime.

@@ -426,8 +426,8 @@ func TestCheckFindsWhatTheLogDoesNotSay(t *testing.T) {
 		{"UPDATE entity SET state='done' WHERE pos=3", pawl.CodeStoreDamaged},
 		{"UPDATE doc SET body=x'7b7d' WHERE pos=3", pawl.CodeStoreDamaged},
 		{"DELETE FROM doc WHERE pos=3", pawl.CodeStoreDamaged},
-		{"UPDATE tally SET n=n+1", pawl.CodeStoreDamaged},
-		{"UPDATE head SET size=size-1", pawl.CodeStoreDamaged},
+		{`UPDATE summary SET data=CAST('{"queued":3}' AS BLOB) WHERE kind='task'`, pawl.CodeStoreDamaged},
+		{"UPDATE summary SET data=x'00' WHERE kind=''", pawl.CodeStoreDamaged},
 		{"DROP TRIGGER audit_no_delete; DELETE FROM audit WHERE idx=19", pawl.CodeAuditBroken},
 		{"DROP TRIGGER audit_no_update; UPDATE audit SET ref=1 WHERE idx=3", pawl.CodeAuditBroken},
 	} {

@@ -235,24 +235,19 @@ func (s *Store) Count(ctx context.Context, kind kernel.Kind, parent string) (map
 		return nil, err
 	}
 	defer s.give(c)
-	q, err := c.prepare("SELECT state, n FROM tally WHERE parent=? AND kind=?")
+	q, err := c.prepare(summaryText)
 	if err != nil {
 		return nil, s.fault("count", err)
 	}
-	if err := q.query(parent, string(kind)); err != nil {
+	stored, err := readCounts(q, group{parent, string(kind)})
+	if err != nil {
 		return nil, s.fault("count", err)
 	}
-	defer func() { _ = q.done() }()
-	out := map[string]int{}
-	for {
-		ok, err := q.next()
-		if err != nil || !ok {
-			return out, s.fault("count", err)
-		}
-		if n := q.int(1); n != 0 {
-			out[q.text(0)] = int(n)
-		}
+	out := make(map[string]int, len(stored))
+	for state, n := range stored {
+		out[state] = int(n)
 	}
+	return out, nil
 }
 
 // Head implements kernel.Store.
@@ -262,15 +257,12 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 		return audit.Head{}, err
 	}
 	defer s.give(c)
-	q, err := c.prepare("SELECT size, root, frontier FROM head")
+	q, err := c.prepare(summaryText)
 	if err != nil {
 		return audit.Head{}, s.fault("head", err)
 	}
-	ok, err := q.one()
-	if err != nil {
-		return audit.Head{}, s.fault("head", err)
-	}
-	return readHead(q, ok)
+	head, err := readHead(q)
+	return head, s.fault("head", err)
 }
 
 // recordColumns are read in the order of records. The subject's name is looked up once per subject, not joined to each row.

@@ -269,12 +269,12 @@ func (w *writer) apply(requests []*request) error {
 	if len(requests) == 0 {
 		return w.rollback(nil)
 	}
-	if err := w.tx.open(&w.st); err != nil {
+	if err := w.tx.open(&w.st, w.store.now()); err != nil {
 		return w.rollback(err)
 	}
 	for _, r := range requests {
 		r.plan.outcome = answer{}
-		committed, err := w.tx.batch(r.batch, &r.plan, w.store.now())
+		committed, err := w.tx.batch(r.batch, &r.plan)
 		var refused *pawl.Error
 		if err != nil && !errors.As(err, &refused) {
 			return w.rollback(err)
@@ -309,7 +309,6 @@ func (w *writer) afterCommit(err error) error {
 func (w *writer) rollback(reason error) error {
 	if reason != nil {
 		w.tx.forget()
-		w.tx.version = -1
 	}
 	if _, err := w.st.rollback.exec(); err != nil && reason == nil {
 		return err

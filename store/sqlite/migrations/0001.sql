@@ -43,20 +43,14 @@ CREATE TABLE audit (
 	bytes BLOB NOT NULL
 ) STRICT;
 
-CREATE TABLE head (
-	one      INTEGER PRIMARY KEY CHECK (one = 1),
-	size     INTEGER NOT NULL,
-	root     BLOB NOT NULL,
-	frontier BLOB NOT NULL
-) STRICT;
-
--- How many rows of a kind are in a state, per parent and (parent '') in all.
-CREATE TABLE tally (
+-- What is true of many rows at once, in few places, because every transaction rewrites it: how many rows of a kind are in
+-- which state, as JSON, per parent and (parent '') in all; and, where parent and kind are '', the head of the audit log: size
+-- (8 bytes, big-endian), root and frontier.
+CREATE TABLE summary (
 	parent TEXT NOT NULL,
 	kind   TEXT NOT NULL,
-	state  TEXT NOT NULL,
-	n      INTEGER NOT NULL,
-	PRIMARY KEY (parent, kind, state)
+	data   BLOB NOT NULL,
+	PRIMARY KEY (parent, kind)
 ) STRICT, WITHOUT ROWID;
 
 -- Answers to batches that carried an idempotency key.
@@ -75,4 +69,4 @@ CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 
 CREATE TRIGGER entity_no_delete BEFORE DELETE ON entity BEGIN SELECT raise(ABORT, 'entities are kept'); END;
 
 -- The empty log: its root is the SHA-256 of nothing.
-INSERT INTO head VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', x'');
+INSERT INTO summary VALUES ('', '', x'0000000000000000e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/effect"
+	"pawl/view"
+)
+
+var (
+	kills    = flag.Int("kills", 12, "how often the kill test kills pawl")
+	killSeed = flag.Uint64("killseed", 0, "seed of the kill test's moments; 0 takes one from the clock")
+	killOnly = flag.Int("killonly", -1, "number of the one kill to make, with the seed of a run that failed")
+)
+
+// life is what is the same about every life of one run, however often it was interrupted.
+type life struct {
+	Tree    string // of the commit that is checked out
+	Commits string
+	Status  view.Status
+	Task    view.Task
+	Ran     string // what the command that may run once left behind
+}
+
+// lived returns the life of a user's finished run, without the names and times that differ from run to run.
+func (u *user) lived() life {
+	u.t.Helper()
+	st, task := u.status(), u.task("T-001")
+	st.ID, st.UpdatedAt, st.Checkpoint = "", time.Time{}, ""
+	if st.Last != nil {
+		st.Last.Commit, st.Last.EndedAt = "", time.Time{}
+	}
+	kept := view.Task{Steps: task.Steps, Fixes: task.Fixes, Repairs: task.Repairs, Lease: task.Lease, Land: task.Land, Reason: task.Reason, Cleanup: task.Cleanup}
+	kept.State, kept.Label, kept.Title = task.State, task.Label, task.Title
+	if kept.Land != nil {
+		kept.Land.Commit = ""
+	}
+	if task.Verified != nil {
+		kept.Verified = &view.Evidence{Passed: task.Verified.Passed, Tree: task.Verified.Tree, TreeAfter: task.Verified.TreeAfter}
+	}
+	return life{
+		Tree: u.git("rev-parse", "HEAD^{tree}"), Commits: u.git("rev-list", "--count", "HEAD"), Status: st, Task: kept, Ran: u.read("ran.txt"),
+	}
+}
+
+// killPlan is the plan of the renaming with two commands: one that may run only once, and one that may be repeated.
+func killPlan(u *user) string {
+	return u.renaming(right,
+		step("s3", call("run_terminal_cmd", map[string]any{"command": "sleep 0.2; echo ran >> ran.txt; sleep 0.2"})),
+		step("s4", call("run_terminal_cmd", map[string]any{"command": "gofmt -l . && sleep 0.2", "idempotent": true})),
+	)
+}
+
+// TestKill kills pawl at random moments of a run and of what resumes it. Whatever the moment, the run comes to the same
+// end, and nothing is done twice that must not be.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	seed := *killSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-killseed %d", seed)
+	base := newUser(t).module().repository()
+	plan, template := killPlan(base), t.TempDir()
+	if err := os.CopyFS(template, os.DirFS(base.dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(template, ".pawl")); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	a := base.must(0, "run", "--plan", plan, "--yes", "--json")
+	s := scene{plan: plan, template: template, time: time.Since(start), lines: strings.Count(a.out, "\n"), want: base.lived()}
+	if s.want.Ran != "ran\n" || s.want.Commits != "2" || s.want.Task.State != "done" {
+		t.Fatalf("the undisturbed run: %s", pretty(s.want))
+	}
+	t.Logf("the undisturbed run took %v and said %d lines", s.time.Round(time.Millisecond), s.lines)
+	for i := range *kills {
+		if *killOnly >= 0 && i != *killOnly {
+			continue
+		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			s.play(t, rand.New(rand.NewPCG(seed, uint64(i))), i%3 == 0)
+		})
+	}
+}
+
+// scene is what every kill begins with, and the end that it has to come to.
+type scene struct {
+	plan, template string
+	time           time.Duration
+	lines          int
+	want           life
+}
+
+// play kills one run, and with twice also what resumes it, lets it come to its end and judges it.
+func (s scene) play(t *testing.T, random *rand.Rand, twice bool) {
+	u := newUser(t)
+	if err := os.CopyFS(u.dir, os.DirFS(s.template)); err != nil {
+		t.Fatal(err)
+	}
+	u.module()
+	promised := s.interrupt(u, random, "run", "--plan", s.plan, "--yes", "--json")
+	if twice {
+		s.interrupt(u, random, "resume", "--json")
+	}
+	s.settle(u, promised)
+	if got := u.lived(); pretty(got) != pretty(s.want) {
+		t.Errorf("another end: %s\nwant %s", pretty(got), pretty(s.want))
+	}
+	u.once()
+	u.must(0, "audit", "verify")
+	u.quiet()
+	if dirty := u.git("status", "--porcelain"); dirty != "" {
+		t.Errorf("git status:\n%s", dirty)
+	}
+	u.git("fsck", "--no-dangling", "--no-progress")
+	if front, err := view.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" || view.Edited([]byte(u.read(".pawl/active_context.md"))) {
+		t.Errorf("active_context.md: %+v %v", front, err)
+	}
+	if t.Failed() {
+		t.Logf("the log:\n%s", u.pawl("audit", "log").out)
+	}
+}
+
+// interrupt kills a command: either at a moment of the time that an undisturbed run takes, or just after something that it
+// said. It returns whether pawl had acknowledged the run by then.
+func (s scene) interrupt(u *user, random *rand.Rand, args ...string) (promised bool) {
+	p := u.start(args...)
+	if random.IntN(2) == 0 {
+		wait(p, time.Duration(random.Int64N(int64(s.time))))
+	} else {
+		n := random.IntN(s.lines)
+		p.until(func(out string) bool { return strings.Count(out, "\n") >= n })
+		wait(p, time.Duration(random.Int64N(int64(20*time.Millisecond))))
+	}
+	a := p.kill()
+	u.t.Logf("%s: %d lines said before the kill, exit status %d", args[0], strings.Count(a.out, "\n"), a.code)
+	if left := gone(u.dir); len(left) > 0 {
+		u.t.Errorf("processes outlive pawl: %v", left)
+	}
+	return strings.Contains(a.out, "RUN_CREATED")
+}
+
+// wait waits for a time or for the end of the process.
+func wait(p *process, d time.Duration) {
+	select {
+	case <-p.done:
+	case <-time.After(d):
+	}
+}
+
+// settle goes on until the run has come to its end: it resumes, answers the one question that may be asked as a person
+// who looks would, and begins again only what was never acknowledged.
+func (s scene) settle(u *user, promised bool) {
+	u.t.Helper()
+	for range 5 {
+		a := u.pawl("resume", "--json")
+		switch a.code {
+		case 0:
+			if u.state("IDLE").Last != nil {
+				return
+			}
+		case 3: // there is no session
+		case 8:
+			a = u.pawl("fix", "--json", "--answer", u.whatHappened())
+			if a.code == 0 {
+				return
+			}
+			u.t.Fatalf("fix: %v", a)
+		default:
+			u.t.Fatalf("resume: %v", a)
+		}
+		if promised {
+			u.t.Fatalf("pawl acknowledged the run and forgot it: %v", a)
+		}
+		u.must(0, "run", "--plan", s.plan, "--yes", "--json")
+	}
+	u.t.Fatal("it never ends")
+}
+
+// whatHappened answers the question whether the command that may run once did run.
+func (u *user) whatHappened() string {
+	u.t.Helper()
+	st := u.state("BLOCKED")
+	if st.Blocked == nil || st.Blocked.Kind != "question" {
+		u.t.Fatalf("blocked: %+v", st.Blocked)
+	}
+	if u.read(filepath.Join(".pawl", "worktrees", st.Blocked.Task, "ran.txt")) != "" {
+		return "done"
+	}
+	return "retry"
+}
+
+// once fails when an effect that may happen only once was begun again without knowing that it had not happened.
+func (u *user) once() {
+	u.t.Helper()
+	repeatable, begun, absent := map[string]bool{}, map[string]int{}, map[string]int{}
+	for _, r := range u.log() {
+		switch r.Event {
+		case "EFFECT_REQUESTED":
+			repeatable[r.Subject] = r.Payload.Idempotent
+		case "EFFECT_STARTED":
+			begun[r.Subject]++
+		case "EFFECT_RECOVERED":
+			if r.Payload.Answer == string(effect.DoneNo) {
+				absent[r.Subject]++
+			}
+		}
+	}
+	for id, n := range begun {
+		if !repeatable[id] && n > 1+absent[id] {
+			u.t.Errorf("%s may happen once, was begun %d times and was found not to have happened %d times", id, n, absent[id])
+		}
+	}
+}
+
+func pretty(v any) string {
+	raw, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
