@@ -28,10 +28,10 @@ func (a *app) approveCommand(use string) *cobra.Command {
 	return c
 }
 
-// approve grants the open question. Without a hash the person is shown what is asked first; where nobody can be asked,
-// only --yes grants it.
+// approve grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
+// terminal, only --yes grants it, whatever hash is named.
 func (d *desk) approve(ctx context.Context, hash string, yes bool) error {
-	if hash != "" {
+	if hash != "" && (yes || d.std.TTY) {
 		_, err := d.do(ctx, &kernel.Approve{Hash: hash})
 		return err
 	}

@@ -159,7 +159,12 @@ func (v *desk) tellHow(s *kernel.Snapshot, p view.Plan) {
 		v.say(v.style.Yellow(v.text("cli.ask.see_all")))
 	}
 	v.say(v.text("cli.ask.how"))
-	v.say("  pawl approve " + short(s.Approval.Hash))
+	// Where nobody sits at a terminal, only --yes approves.
+	approve := "  pawl approve " + short(s.Approval.Hash)
+	if !v.std.TTY {
+		approve += " --yes"
+	}
+	v.say(approve)
 	v.say("  pawl deny")
 	if s.Approval.About == "plan" {
 		v.say("  pawl revise -m \"" + v.text("cli.ask.what_differs") + "\"")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
@@ -32,6 +34,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 		found := a.host.Doctor(c.Context(), place)
 		if _, err := a.config(place); err != nil {
 			found = append(found, a.asFinding("config", err))
+		} else if f, ok := a.storeFinding(c.Context()); ok {
+			found = append(found, f)
 		}
 		return a.printFindings(found)
 	})
@@ -40,6 +44,23 @@ func newDoctorCommand(a *app) *cobra.Command {
 // asFinding makes a finding of an error.
 func (a *app) asFinding(name string, err error) Finding {
 	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
+}
+
+// storeFinding says whether the store can be read; ok is false where there is none yet.
+func (a *app) storeFinding(ctx context.Context) (f Finding, ok bool) {
+	d, err := a.open(ctx, reading())
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		return f, false
+	}
+	var head audit.Head
+	if err == nil {
+		head, err = d.ws.Kernel.Store().Head(ctx)
+		err = errors.Join(err, d.ws.Close())
+	}
+	if err != nil {
+		return a.asFinding("store", err), true
+	}
+	return Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
 func (a *app) printFindings(found []Finding) error {

@@ -217,23 +217,47 @@ func (k *Kernel) history(ctx context.Context) ([]view.HistoryLine, error) {
 		if t.Land != nil {
 			h.Commit = t.Land.Commit
 		}
+		if r.Undone {
+			h.Result = view.RolledBack
+		}
 		out = append(out, h)
 	}
 	return out, nil
 }
 
-// queue adds the open tasks that belong to no run to the queue.
+// openStates are the states of tasks that wait or are at work.
+var openStates = []string{
+	string(task.Draft), string(task.Approved), string(task.Queued), string(task.Running), string(task.Verifying), string(task.Verified), string(task.Blocked),
+}
+
+// queue adds the open tasks that belong to no run: the first to be claimed or, where there are very many, the newest, which
+// are found without sorting all.
 func (k *Kernel) queue(ctx context.Context, s *Snapshot, c *view.Context) error {
-	if s.Session == nil || s.Session.Tasks == s.Session.Runs && s.Session.Runs == 0 {
-		return nil
-	}
-	open := []string{string(task.Draft), string(task.Approved), string(task.Queued), string(task.Running), string(task.Verifying), string(task.Verified), string(task.Blocked)}
-	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: open, ByRank: true, Limit: maxQueue})
+	counts, err := k.store.Count(ctx, KindTask, "")
 	if err != nil {
 		return err
 	}
+	open := 0
+	for _, state := range openStates {
+		open += counts[state]
+	}
+	if len(c.Tasks) > 0 && slices.Contains(openStates, string(c.Tasks[0].State)) {
+		open-- // the task of the run
+	}
+	if open == 0 {
+		return nil
+	}
+	sel := Select{Kind: KindTask, States: openStates, ByRank: true, Limit: maxQueue + 1}
+	if open > 10*maxQueue {
+		sel = Select{Kind: KindTask, Newest: true, Limit: maxQueue + 1}
+	}
+	rows, err := k.store.Load(ctx, sel)
+	if err != nil {
+		return err
+	}
+	shown := 0
 	for _, row := range rows[0] {
-		if s.Task != nil && row.ID == s.Task.ID {
+		if shown == maxQueue || s.Task != nil && row.ID == s.Task.ID || !slices.Contains(openStates, row.State) {
 			continue
 		}
 		t := new(Task)
@@ -241,18 +265,9 @@ func (k *Kernel) queue(ctx context.Context, s *Snapshot, c *view.Context) error 
 			return err
 		}
 		c.Tasks = append(c.Tasks, view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State)})
+		shown++
 	}
-	if len(rows[0]) < maxQueue {
-		return nil
-	}
-	counts, err := k.store.Count(ctx, KindTask, "")
-	if err != nil {
-		return err
-	}
-	for _, state := range open {
-		c.More += counts[state]
-	}
-	c.More = max(0, c.More-len(c.Tasks))
+	c.More = open - shown
 	return nil
 }
 

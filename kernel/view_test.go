@@ -175,6 +175,9 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 	if s := b.status(); !s.Last.Undone || !strings.HasSuffix(commands(s.Next), "; pawl redo") {
 		t.Errorf("undone: %+v", s)
 	}
+	if ctx := b.projections()[view.ContextFile]; !strings.Contains(ctx, "- 🔄 2026-02-08 12:00 T-001: do the work (c1) Details: ") {
+		t.Errorf("undone:\n%s", ctx)
+	}
 	b.do(&kernel.Start{Requirement: "more", Place: place, RunMode: pawl.Assisted})
 	if s := b.status(); s.Last == nil || s.Last.Run != "RUN-1" || s.Run.Label != "RUN-2" {
 		t.Errorf("in the next run the last one is %+v", s.Last)
@@ -385,6 +388,23 @@ func TestProjectionsOfTheBoard(t *testing.T) {
 	s, err = board.ParseState([]byte(b.projections()[view.StateFile]))
 	if err != nil || len(s.Errors) != 1 || s.Errors[0].Action != "plan" || s.Errors[0].Code != "invalid" {
 		t.Errorf("after a bad plan: %+v, %v", s, err)
+	}
+}
+
+func TestTheQueueStaysShort(t *testing.T) {
+	b := newBench(t)
+	made := 0
+	for _, c := range []struct {
+		tasks       int
+		first, more string
+	}{{20, "T-001", ""}, {25, "T-001", "- … +5\n"}, {205, "T-205", "- … +185\n"}} {
+		for ; made < c.tasks; made++ {
+			b.do(&kernel.CreateTask{Title: "by hand"})
+		}
+		ctx := b.projections()[view.ContextFile]
+		if n := strings.Count(ctx, "[P0] by hand"); n != 20 || !strings.Contains(ctx, "## 2. Task Queue\n\n- [ ] "+c.first) || !strings.Contains(ctx, c.more) || c.more == "" && strings.Contains(ctx, "- …") {
+			t.Errorf("%d tasks: %d are shown in\n%s", c.tasks, n, ctx)
+		}
 	}
 }
 

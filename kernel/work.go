@@ -275,12 +275,16 @@ func upper(s string) string {
 }
 
 // actorFor names who stands behind a move. A row that does not list the commander's kind is raised by pawl itself as a
-// consequence: its first actor acts, and the commander is named behind it.
+// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind it.
 func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Actor {
 	if len(r.Actors) == 0 || r.Admits(commander.Kind()) {
 		return commander
 	}
-	return pawl.By(r.Actors[0], "for "+string(commander))
+	kind := r.Actors[0]
+	if r.Admits(pawl.KindSystem) {
+		kind = pawl.KindSystem
+	}
+	return pawl.By(kind, "for "+string(commander))
 }
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task

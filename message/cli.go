@@ -83,7 +83,7 @@ var cliErrors = Table{
 	},
 	"cli.approval_needed": {
 		En: "the %s %s waits for approval", Zh: "%s %s 等待批准",
-		HintEn: "Approve it with: pawl approve %[2]s", HintZh: "用 pawl approve %[2]s 批准",
+		HintEn: "Approve it with: pawl approve %[2]s --yes", HintZh: "用 pawl approve %[2]s --yes 批准",
 	},
 	"cli.no_approval": {
 		En: "something waits for approval, but it cannot be read", Zh: "有内容等待批准，但无法读取",

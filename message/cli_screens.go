@@ -196,6 +196,7 @@ var cliScreens = Table{
 	"cli.doctor_git":           {En: "repository ready, branch", Zh: "仓库就绪，分支"},
 	"cli.doctor_git_broken":    {En: "the repository cannot be read", Zh: "无法读取仓库"},
 	"cli.doctor_no_git":        {En: "no git repository: work happens in place", Zh: "没有 git 仓库：将就地工作"},
+	"cli.doctor_store":         {En: "can be read, audit records: %s", Zh: "可读取，审计记录：%s"},
 	"cli.doctor_disk":          {En: "free", Zh: "可用空间"},
 	"cli.doctor_disk_low":      {En: "little space is left", Zh: "剩余空间不足"},
 	"cli.doctor_disk_readonly": {En: "the folder cannot be written", Zh: "目录不可写"},

@@ -165,7 +165,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 				}
 			}
 		}
-		if len(below) == 0 && !strings.Contains(help, "\nExamples\n  pawl "+strings.Join(path, " ")) {
+		if len(below) == 0 && !regexp.MustCompile(`\nExamples\n  pawl .*`+path[len(path)-1]).MatchString(help) {
 			t.Errorf("%v has no example:\n%s", path, help)
 		}
 		if len(below) == 0 && !strings.Contains(zh, "\n示例\n") || !strings.Contains(zh, "\n用法\n") {

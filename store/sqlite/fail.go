@@ -40,6 +40,9 @@ func classify(err error) (pawl.Code, string) {
 		return pawl.CodeInternal, "store.engine"
 	case lib.SQLITE_IOERR_SHORT_READ, lib.SQLITE_IOERR_CORRUPTFS, lib.SQLITE_CANTOPEN_ISDIR:
 		return pawl.CodeStoreDamaged, "store.damaged"
+	case lib.SQLITE_IOERR_SHMSIZE:
+		// The index of the write-ahead log could not be made larger, which is how a full disk shows before anything is written.
+		return pawl.CodeDiskFull, "store.full"
 	case lib.SQLITE_READONLY_DBMOVED:
 		return pawl.CodeStoreDamaged, "store.moved"
 	}
