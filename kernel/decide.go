@@ -102,7 +102,7 @@ func (w *work) decideTask() error {
 	case *Sweep:
 		return courier{w}.sweep()
 	}
-	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
+	return w.decideContext()
 }
 
 // raise makes the moves of one row of the composition table, in order.

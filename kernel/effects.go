@@ -97,6 +97,9 @@ func (w courier) follow(r effect.Receipt) error {
 	case effect.KindWorktree:
 		return w.canceledOr(r, func(r effect.Receipt) error { return stepper{w.work}.prepared(effect.KindWorktree, r) })
 	case effect.KindCheckpoint:
+		if w.Effect.Effect.Task == "" {
+			return notary{w.work}.pointed(r)
+		}
 		if w.ending() {
 			return medic{w.work}.saved(r)
 		}

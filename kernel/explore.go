@@ -287,8 +287,7 @@ func (s *Snapshot) repairing() bool {
 	if u := s.Turn; u != nil && u.State != string(turn.Idle) && (u.Fix > 0 || u.State == string(turn.Recovering)) {
 		return true
 	}
-	r := s.Task.Retry
-	return s.Task.GateNote != "" && r.Next.After(r.Last) && s.Task.Due.Equal(r.Next)
+	return s.Task.GateNote != ""
 }
 
 // Violation is a breach of one of the invariants by which everything is judged (ARCHITECTURE.md, "Invariants"): its name,

@@ -48,7 +48,8 @@ func (w medic) fix(c *Fix) error {
 	if err := w.addSteps(c.Steps); err != nil {
 		return err
 	}
-	t.Fixes, t.Exit, t.Reason, t.Gate = 0, "", "", nil
+	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the same.
+	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
 	w.Session.AutoFix, w.Session.Blocked = 0, nil
 	w.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
 	if t.State == string(task.Failed) {

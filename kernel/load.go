@@ -13,6 +13,9 @@ import (
 // between is caught by its version when the decision is committed.
 func (k *Kernel) load(ctx context.Context, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: &k.config}
+	if err := k.loadContext(ctx, s, c); err != nil {
+		return nil, err
+	}
 	taskID, effectID := about(c)
 	if taskID != "" {
 		if err := k.loadTask(ctx, s, taskID); err != nil {
@@ -50,6 +53,8 @@ func about(c Command) (taskID, effectID string) {
 	case *Transition:
 		return c.Task, ""
 	case *RequestGates:
+		return c.Task, ""
+	case *UpdateProgress:
 		return c.Task, ""
 	case *CancelTask:
 		return c.Task, ""
@@ -95,7 +100,10 @@ func (k *Kernel) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 	}
 	flow := Select{Kind: KindFlow, Label: SessionLabel}
 	if id == "" {
-		return load(ctx, k.store, &s.Flow, flow)
+		if s.Effect != nil {
+			return load(ctx, k.store, &s.Flow, flow)
+		}
+		return load2(ctx, k.store, &s.Flow, flow, &s.Effect, optional(KindEffect, s.Session.Effect))
 	}
 	if err := load2(ctx, k.store, &s.Run, Select{Kind: KindRun, ID: id}, &s.Flow, flow); err != nil {
 		return err

@@ -70,7 +70,7 @@ func summary(v effect.VerifyResult) map[string]any {
 // passed ends the turn and hands the task to its gates.
 func (w prover) passed(what Happening, reason string) error {
 	w.Turn.Outcome = string(turn.OutcomeDone)
-	w.Task.Cursor.Failed = ""
+	w.Task.Cursor.Failed, w.Task.GateNote = "", ""
 	repairer{w.work}.fixHeld()
 	if err := w.raise(what, reason); err != nil {
 		return err

@@ -82,6 +82,10 @@ var auditText = Table{
 		En: "audit record %v moves %s out of state %q, but it was in state %q", Zh: "第 %v 条审计记录使 %s 离开状态 %q，但当时的状态是 %q",
 		HintEn: restoreEn, HintZh: restoreZh,
 	},
+	"audit.keep": {
+		En: "the signed checkpoints of the audit log in %s cannot be read or written", Zh: "无法读写 %s 中审计日志的签名检查点",
+		HintEn: "Make the folder writable, or set XDG_STATE_HOME to one that is", HintZh: "请使该文件夹可写，或将 XDG_STATE_HOME 设为可写的文件夹",
+	},
 	"audit.tail": {
 		En: "%s stands at audit record %v, but its last record is number %v", Zh: "%s 指向其第 %v 条审计记录，但最后一条是第 %v 条",
 		HintEn: restoreEn, HintZh: restoreZh,

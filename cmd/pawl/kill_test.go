@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pawl/effect"
+	"pawl/internal/gittest"
 	"pawl/view"
 )
 
@@ -230,4 +231,91 @@ func pretty(v any) string {
 		return err.Error()
 	}
 	return string(raw)
+}
+
+// wayBack is a command that brings the user's tree back to what it was, and what comes before it.
+type wayBack struct {
+	name    string
+	git     bool
+	args    []string
+	prepare func(u *user)
+	// done says whether the way back has been gone, by what the session says.
+	done func(st view.Status) bool
+}
+
+var waysBack = []wayBack{
+	{"rollback in place", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false", "--in-place") }, rolledBack},
+	{"rollback without git", false, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
+	{"rollback of a worktree", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
+	{"undo", true, []string{"undo"}, func(u *user) { u.changing(0, "true") }, undone},
+	{"undo without git", false, []string{"undo"}, func(u *user) { u.changing(0, "true") }, undone},
+}
+
+func rolledBack(st view.Status) bool { return st.Run == nil }
+func undone(st view.Status) bool     { return st.Last != nil && st.Last.Undone }
+
+// changing runs a plan that adds, changes, deletes and moves files.
+func (u *user) changing(code int, check string, flags ...string) {
+	u.t.Helper()
+	patch := "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** Add File: deep/er/new.txt\n+new\n*** Delete File: gone.txt\n*** Update File: old name.txt\n*** Move to: new name.txt\n@@\n-x\n+y\n*** End Patch\n"
+	text, err := document("Change much", []map[string]any{
+		step("s1", call("apply_patch", map[string]any{"patch": patch})), step("s2", call("run_terminal_cmd", map[string]any{"command": "chmod 755 b.sh; rm link; mkdir d; ln -s a.txt d/l; seq 2000 > big.txt"})),
+	}, check)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.must(code, append([]string{"run", "--plan", u.plan(text), "--yes"}, flags...)...)
+}
+
+// TestKill_WaysBack kills pawl while it rolls back and undoes. The tree comes back byte for byte all the same.
+func TestKill_WaysBack(t *testing.T) {
+	t.Parallel()
+	seed := *killSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-killseed %d", seed)
+	for n, w := range waysBack {
+		for i := range max(1, *kills/4) {
+			t.Run(fmt.Sprintf("%s/%d", w.name, i), func(t *testing.T) {
+				t.Parallel()
+				w.play(t, rand.New(rand.NewPCG(seed, uint64(1000*n+i))))
+			})
+		}
+	}
+}
+
+func (w wayBack) play(t *testing.T, random *rand.Rand) {
+	u := newUser(t)
+	gittest.Write(t, u.dir, map[string]string{"a.txt": "one\n", "gone.txt": "gone\n", "old name.txt": "x\n", "b.sh": "#", "link": "-> a.txt"})
+	if w.git {
+		u.repository()
+	}
+	u.write("mine.txt", "untracked\n")
+	before := gittest.Tree(t, u.dir)
+	w.prepare(u)
+	u.write("later.txt", "made afterwards\n")
+	want := sorted(before + "\n" + `"later.txt" 0644 "made afterwards\n"`)
+	p := u.start(w.args...)
+	wait(p, time.Duration(random.Int64N(int64(400*time.Millisecond))))
+	a := p.kill()
+	t.Logf("exit status %d, said %q", a.code, a.out)
+	for range 3 {
+		if b := u.pawl("resume"); b.code != 0 && b.code != 8 && b.code != 12 {
+			t.Fatalf("resume: %v", b)
+		}
+		if w.done(u.status()) {
+			break
+		}
+		u.must(0, w.args...)
+	}
+	u.state("IDLE")
+	same(t, "the tree", want, gittest.Tree(t, u.dir))
+	u.must(0, "audit", "verify")
+	u.quiet()
+	if w.git {
+		if dirty := u.git("status", "--porcelain", "--untracked-files=no"); dirty != "" {
+			t.Errorf("git status:\n%s", dirty)
+		}
+	}
 }

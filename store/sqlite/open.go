@@ -63,7 +63,7 @@ func Open(path string, opts Options) (*Store, error) {
 // first opens the first reading connection and makes sure that it sees our schema.
 func (s *Store) first() (*conn, error) {
 	c, have, err := s.look()
-	if code := resultCode(err) & 0xff; err != nil && (code == lib.SQLITE_CANTOPEN || code == lib.SQLITE_READONLY) && s.idle() {
+	if code := resultCode(err) & 0xff; err != nil && (code == lib.SQLITE_CANTOPEN || code == lib.SQLITE_READONLY) && idle(s.path) {
 		// The folder cannot be written, so SQLite cannot put its shared index beside the file. Without a log there would
 		// be nothing in it anyway, and nobody can change the file.
 		s.extra = "&immutable=1"
@@ -107,9 +107,9 @@ func (s *Store) look() (c *conn, schema int64, err error) {
 	return c, schema, nil
 }
 
-// idle reports whether the database has no write-ahead log that a reader would have to take into account.
-func (s *Store) idle() bool {
-	info, err := os.Stat(s.path + "-wal")
+// idle reports whether the database at path has no write-ahead log that a reader would have to take into account.
+func idle(path string) bool {
+	info, err := os.Stat(path + "-wal")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
@@ -123,7 +123,7 @@ func (s *Store) inspect() error {
 	damaged := func(key string) error { return pawl.Fail(pawl.CodeStoreDamaged, key, s.path).In("store.open") }
 	info, err := os.Stat(s.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.idle():
+	case errors.Is(err, fs.ErrNotExist) && idle(s.path):
 		return pawl.Fail(pawl.CodeNotFound, "store.missing", s.path).In("store.open")
 	case errors.Is(err, fs.ErrNotExist):
 		return damaged("store.lost")
@@ -155,7 +155,7 @@ func (s *Store) create() error {
 		return fileFault(err, draft)
 	}
 	defer os.Remove(draft)
-	s.sweep(draft)
+	sweep(s.path, draft)
 	c, err := connect(draft, readWrite, "&_synchronous=FULL", 0)
 	if err != nil {
 		return err
@@ -177,8 +177,8 @@ func (s *Store) create() error {
 }
 
 // sweep removes drafts that a process left behind which died while it made one.
-func (s *Store) sweep(keep string) {
-	drafts, err := filepath.Glob(globEscape(s.path) + ".new-*")
+func sweep(path, keep string) {
+	drafts, err := filepath.Glob(globEscape(path) + ".new-*")
 	if err != nil {
 		return
 	}

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"pawl"
 	"pawl/kernel"
 	"pawl/store/sqlite"
-	"pawl/store/storetest"
 )
 
 // roleEnv makes a process of this test binary play a part that needs a process of its own: "role path".
@@ -29,8 +29,9 @@ var roles = map[string]func(path string) error{
 	"worker":   roleWorker,
 }
 
-func TestMain(m *testing.M) {
-	if role, path, ok := cut(os.Getenv(roleEnv)); ok {
+// playRole plays the part that this process was started for, if it was, and ends it.
+func playRole() {
+	if role, path, ok := strings.Cut(os.Getenv(roleEnv), " "); ok {
 		if err := roles[role](path); err != nil {
 			fmt.Println("failed:", err)
 			os.Exit(1)
@@ -38,16 +39,6 @@ func TestMain(m *testing.M) {
 		fmt.Println("ok")
 		os.Exit(0)
 	}
-	storetest.Main(m, backend)
-}
-
-func cut(s string) (string, string, bool) {
-	for i := range len(s) {
-		if s[i] == ' ' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
 }
 
 // child starts a role and returns its process and what it prints.

@@ -16,4 +16,9 @@ var backend = storetest.Backend{
 	},
 }
 
+func TestMain(m *testing.M) {
+	playRole()
+	storetest.Main(m, backend)
+}
+
 func TestStore(t *testing.T) { storetest.Run(t, backend) }

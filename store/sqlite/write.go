@@ -44,11 +44,11 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	if s.opts.ReadOnly {
 		return kernel.Committed{}, pawl.Fail(pawl.CodeReadOnly, "store.readonly", s.path).In("store.commit")
 	}
-	r := &request{batch: &b, reply: make(chan answer, 1), until: time.Now().Add(s.limit())}
+	r := &request{batch: &b, reply: make(chan answer, 1), until: time.Now().Add(s.opts.limit())}
 	if err := r.plan.check(&b); err != nil {
 		return kernel.Committed{}, err
 	}
-	timer := time.NewTimer(s.limit())
+	timer := time.NewTimer(s.opts.limit())
 	defer timer.Stop()
 	if err := s.submit(ctx, r, timer.C); err != nil {
 		return kernel.Committed{}, err
@@ -104,16 +104,16 @@ func (s *Store) submit(ctx context.Context, r *request, late <-chan time.Time) e
 	}
 }
 
-func (s *Store) limit() time.Duration {
-	if s.opts.Limit > 0 {
-		return s.opts.Limit
+func (o Options) limit() time.Duration {
+	if o.Limit > 0 {
+		return o.Limit
 	}
 	return limit
 }
 
-func (s *Store) now() time.Time {
-	if s.opts.Clock != nil {
-		return s.opts.Clock.Now()
+func (o Options) now() time.Time {
+	if o.Clock != nil {
+		return o.Clock.Now()
 	}
 	return time.Now()
 }
@@ -273,7 +273,7 @@ func (w *writer) apply(requests []*request) error {
 	if len(requests) == 0 {
 		return w.rollback(nil)
 	}
-	if err := w.tx.open(&w.st, w.store.now()); err != nil {
+	if err := w.tx.open(&w.st, w.store.opts.now()); err != nil {
 		return w.rollback(err)
 	}
 	for _, r := range requests {

@@ -270,37 +270,7 @@ func testSelect(t *testing.T, backend Backend) {
 	for i := range rows {
 		rows[i].Pos = int64(i + 1)
 	}
-	expect := func(sel kernel.Select, keep func(kernel.Row) bool) {
-		t.Helper()
-		var want []kernel.Row
-		for _, r := range rows {
-			if keep(r) {
-				want = append(want, r)
-			}
-		}
-		if sel.Newest {
-			slices.Reverse(want)
-		}
-		if sel.ByRank {
-			slices.SortStableFunc(want, func(x, y kernel.Row) int { return int(y.Rank - x.Rank) })
-		}
-		if sel.Limit > 0 && len(want) > sel.Limit {
-			want = want[:sel.Limit]
-		}
-		if got := b.pick(sel); !slices.Equal(idsOf(got), idsOf(want)) {
-			t.Errorf("%+v: got %d rows, want %d:\n%v\n%v", sel, len(got), len(want), idsOf(got), idsOf(want))
-		}
-		var scanned []string
-		for r, err := range b.Scan(b.Context(), sel) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			scanned = append(scanned, r.ID)
-		}
-		if !slices.Equal(scanned, idsOf(want)) {
-			t.Errorf("%+v: scanned %d rows, want %d", sel, len(scanned), len(want))
-		}
-	}
+	expect := func(sel kernel.Select, keep func(kernel.Row) bool) { t.Helper(); b.expect(sel, rows, keep) }
 	task := func(r kernel.Row) bool { return r.Kind == kernel.KindTask }
 	in := func(r kernel.Row, states ...string) bool { return slices.Contains(states, r.State) }
 	due := now.Add(10 * time.Minute)
@@ -323,7 +293,45 @@ func testSelect(t *testing.T, backend Backend) {
 		expect(with(func(s *kernel.Select) { s.Kind, s.After = kernel.KindTask, 9 }),
 			func(r kernel.Row) bool { return task(r) && (r.Pos > 9) == !base.Newest && r.Pos != 9 })
 	}
-	// Paging by Pos visits everything once.
+	b.pages()
+}
+
+// expect compares what a selection brings, loaded and scanned, with the rows that it should.
+func (b *bench) expect(sel kernel.Select, rows []kernel.Row, keep func(kernel.Row) bool) {
+	b.Helper()
+	var want []kernel.Row
+	for _, r := range rows {
+		if keep(r) {
+			want = append(want, r)
+		}
+	}
+	if sel.Newest {
+		slices.Reverse(want)
+	}
+	if sel.ByRank {
+		slices.SortStableFunc(want, func(x, y kernel.Row) int { return int(y.Rank - x.Rank) })
+	}
+	if sel.Limit > 0 && len(want) > sel.Limit {
+		want = want[:sel.Limit]
+	}
+	if got := b.pick(sel); !slices.Equal(idsOf(got), idsOf(want)) {
+		b.Errorf("%+v: got %d rows, want %d:\n%v\n%v", sel, len(got), len(want), idsOf(got), idsOf(want))
+	}
+	var scanned []string
+	for r, err := range b.Scan(b.Context(), sel) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		scanned = append(scanned, r.ID)
+	}
+	if !slices.Equal(scanned, idsOf(want)) {
+		b.Errorf("%+v: scanned %d rows, want %d", sel, len(scanned), len(want))
+	}
+}
+
+// pages visits everything by Pos, page by page.
+func (b *bench) pages() {
+	b.Helper()
 	var paged []string
 	for after := int64(0); ; {
 		page := b.pick(kernel.Select{Kind: kernel.KindTask, After: after, Limit: 3})
@@ -334,7 +342,7 @@ func testSelect(t *testing.T, backend Backend) {
 		after = page[len(page)-1].Pos
 	}
 	if all := idsOf(b.pick(kernel.Select{Kind: kernel.KindTask})); !slices.Equal(paged, all) {
-		t.Errorf("paged %v, want %v", paged, all)
+		b.Errorf("paged %v, want %v", paged, all)
 	}
 }
 
