@@ -38,6 +38,7 @@ type fakeHost struct {
 	dir    string
 	store  *memory.Store
 	world  *world
+	mu     sync.Mutex
 	now    time.Time
 	ids    *counter
 	owner  *cli.Owner
@@ -53,6 +54,13 @@ func newHost(t *testing.T) *fakeHost {
 		dir: t.TempDir(), store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), ids: &counter{},
 		world: &world{plan: twoSteps()},
 	}
+}
+
+// clock goes on by a minute with each command line.
+func (h *fakeHost) clock() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
 }
 
 // counter is a source of "randomness" that is the same in every run.
@@ -97,9 +105,10 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	if err != nil {
 		return nil, err
 	}
+	h.mu.Lock()
 	h.now = h.now.Add(time.Minute)
-	now := h.now
-	k := kernel.New(h.store, config, pawl.ClockFunc(func() time.Time { return now }), h.ids)
+	h.mu.Unlock()
+	k := kernel.New(h.store, config, pawl.ClockFunc(h.clock), h.ids)
 	return &cli.Workspace{
 		Place: place, Kernel: k, Tools: h.Tools(),
 		Runner: func(progress func(effect.Effect, string)) *runner.Runner {

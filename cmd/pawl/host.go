@@ -56,7 +56,11 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		if err != nil {
 			return nil, err
 		}
-		return archive.Write(ctx, dir, files)
+		written, err := archive.Write(ctx, dir, files)
+		if err == nil {
+			err = archive.Prune(dir, "plan", files)
+		}
+		return written, err
 	}
 	if !o.ReadOnly {
 		k.OnCommit(func(done kernel.Outcome) {
