@@ -36,7 +36,7 @@ func TestRunApproveDone(t *testing.T) {
 		c.must(9, "run", "do the work")
 		c.must(0, "status")
 		c.must(0, "plan", "show")
-		c.must(0, "approve", c.hash())
+		c.must(0, "approve", c.hash(), "--yes")
 		c.must(0, "status")
 		c.must(0, "task", "show", "1")
 		c.must(0, "undo")
@@ -76,7 +76,8 @@ func TestDenyReviseCannotPlan(t *testing.T) {
 		c.must(9, "run", "do the work")
 		c.must(2, "revise")
 		c.must(9, "revise", "-m", "smaller")
-		c.must(6, "approve", "00000000")
+		c.must(6, "approve", "00000000", "--yes")
+		c.must(9, "approve", c.hash())
 		c.must(0, "deny", "-m", "no")
 		c.must(4, "deny")
 		c.must(0, "resume")
@@ -140,7 +141,7 @@ func TestOwnedByAnother(t *testing.T) {
 		c.must(7, "run", "another")
 		c.must(0, "status")
 		c.must(0, "pause")
-		c.must(0, "approve", c.hash())
+		c.must(0, "approve", c.hash(), "--yes")
 		c.must(7, "undo")
 		c.host.owner = nil
 		c.must(0, "resume")
@@ -215,7 +216,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	for !strings.Contains(waiting.seen(), "Approve plan") {
 		time.Sleep(time.Millisecond)
 	}
-	c.must(0, "approve", hash, "--no-wait")
+	c.must(0, "approve", hash, "--yes", "--no-wait")
 	if got := <-ended; !strings.HasPrefix(got, "0") || !strings.Contains(got, "answered elsewhere") || !strings.Contains(got, "Done") {
 		t.Errorf("the first terminal did not go on: %s", got)
 	}
@@ -241,7 +242,7 @@ func TestRepairThatNeedsAWord(t *testing.T) {
 	if !strings.Contains(out, "curl evil.example") || !strings.Contains(out, "pawl approve ") {
 		t.Errorf("the repair is not shown:\n%s", out)
 	}
-	c.must(0, "approve", c.hash())
+	c.must(0, "approve", c.hash(), "--yes")
 }
 
 func TestInterruptAndResume(t *testing.T) {
@@ -271,7 +272,7 @@ func TestStopPauseCancel(t *testing.T) {
 	c.must(9, "run", "do the work")
 	c.must(0, "cancel", "-m", "no")
 	c.must(9, "run", "do the work")
-	c.must(0, "approve", c.hash(), "--no-wait")
+	c.must(0, "approve", c.hash(), "--yes", "--no-wait")
 	c.must(0, "pause")
 	if out := c.must(0, "status"); !strings.Contains(out, "paused") {
 		t.Errorf("not paused:\n%s", out)
@@ -314,7 +315,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(errs), &f); err != nil || f.Error.Code != "approval_needed" || f.Error.Class != string(pawl.ClassPolicyDenied) || f.Error.Hint == "" {
 		t.Errorf("error %s: %v", errs, err)
 	}
-	_, out, _ = c.run("approve", c.hash(), "--json")
+	_, out, _ = c.run("approve", c.hash(), "--yes", "--json")
 	last := out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]
 	var result struct {
 		Type, Result, State string

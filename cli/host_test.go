@@ -88,7 +88,9 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	if !h.made && !o.Create {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
+	h.mu.Lock()
 	h.made = true
+	h.mu.Unlock()
 	base := kernel.Defaults()
 	for _, t := range h.Tools() {
 		base.Tools[t.Name] = kernel.Tool{Info: t, Request: func(args json.RawMessage) (policy.Request, error) {
@@ -322,7 +324,9 @@ func (c *console) run(args ...string) (status int, out, errs string) {
 
 func (c *console) runIn(ctx context.Context, args ...string) (status int, out, errs string) {
 	var o, e bytes.Buffer
+	c.mu.Lock()
 	c.both.Reset()
+	c.mu.Unlock()
 	in := c.stdin
 	if in == nil {
 		in = strings.NewReader(c.in)

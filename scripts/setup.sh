@@ -23,3 +23,4 @@ for p in go git make; do
 	command -v "$p" >/dev/null 2>&1 || { echo "setup: $p is missing; pawl is built and tested with Go 1.26, git and make" >&2; exit 1; }
 done
 need bwrap bubblewrap
+need strace strace

@@ -29,6 +29,8 @@ type life struct {
 	Status  view.Status
 	Task    view.Task
 	Ran     string // what the command that may run once left behind
+	Files   string // the user's folder
+	Dirty   string // what git says of it
 }
 
 // lived returns the life of a user's finished run, without the names and times that differ from run to run.
@@ -49,6 +51,7 @@ func (u *user) lived() life {
 	}
 	return life{
 		Tree: u.git("rev-parse", "HEAD^{tree}"), Commits: u.git("rev-list", "--count", "HEAD"), Status: st, Task: kept, Ran: u.read("ran.txt"),
+		Files: gittest.Tree(u.t, u.dir), Dirty: u.git("status", "--porcelain"),
 	}
 }
 
@@ -69,38 +72,51 @@ func TestKill(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-killseed %d", seed)
-	base := newUser(t).module().repository()
-	plan, template := killPlan(base), t.TempDir()
-	if err := os.CopyFS(template, os.DirFS(base.dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(template, ".pawl")); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	a := base.must(0, "run", "--plan", plan, "--yes", "--json")
-	s := scene{plan: plan, template: template, time: time.Since(start), lines: strings.Count(a.out, "\n"), want: base.lived()}
-	if s.want.Ran != "ran\n" || s.want.Commits != "2" || s.want.Task.State != "done" {
-		t.Fatalf("the undisturbed run: %s", pretty(s.want))
-	}
-	t.Logf("the undisturbed run took %v and said %d lines", s.time.Round(time.Millisecond), s.lines)
+	scenes := []scene{undisturbed(t), undisturbed(t, "--in-place")}
 	for i := range *kills {
 		if *killOnly >= 0 && i != *killOnly {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
+			s := scenes[0]
+			if i%4 == 1 {
+				s = scenes[1]
+			}
 			s.play(t, rand.New(rand.NewPCG(seed, uint64(i))), i%3 == 0)
 		})
 	}
 }
 
+// undisturbed runs the plan without a kill, to learn the end that every other run has to come to.
+func undisturbed(t *testing.T, flags ...string) scene {
+	t.Helper()
+	u := newUser(t).module().repository()
+	s := scene{template: t.TempDir()}
+	s.run = append([]string{"run", "--plan", killPlan(u), "--yes", "--json"}, flags...)
+	if err := os.CopyFS(s.template, os.DirFS(u.dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.template, ".pawl")); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	a := u.must(0, s.run...)
+	s.time, s.lines, s.want = time.Since(start), strings.Count(a.out, "\n"), u.lived()
+	if s.want.Ran != "ran\n" || s.want.Task.State != "done" || s.want.Status.Last == nil || s.want.Status.Last.Outcome != "completed" {
+		t.Fatalf("the undisturbed run: %s", pretty(s.want))
+	}
+	t.Logf("the undisturbed run %v took %v, said %d lines and made %s commits", flags, s.time.Round(time.Millisecond), s.lines, s.want.Commits)
+	return s
+}
+
 // scene is what every kill begins with, and the end that it has to come to.
 type scene struct {
-	plan, template string
-	time           time.Duration
-	lines          int
-	want           life
+	run      []string // the command that is killed
+	template string   // the user's folder before it
+	time     time.Duration
+	lines    int
+	want     life
 }
 
 // play kills one run, and with twice also what resumes it, lets it come to its end and judges it.
@@ -110,20 +126,21 @@ func (s scene) play(t *testing.T, random *rand.Rand, twice bool) {
 		t.Fatal(err)
 	}
 	u.module()
-	promised := s.interrupt(u, random, "run", "--plan", s.plan, "--yes", "--json")
+	promised := s.interrupt(u, random, s.run...)
 	if twice {
 		s.interrupt(u, random, "resume", "--json")
 	}
 	s.settle(u, promised)
-	if got := u.lived(); pretty(got) != pretty(s.want) {
+	got := u.lived()
+	same(t, "the folder", s.want.Files, got.Files)
+	got.Files = s.want.Files
+	if pretty(got) != pretty(s.want) {
+		got.Files, s.want.Files = "", ""
 		t.Errorf("another end: %s\nwant %s", pretty(got), pretty(s.want))
 	}
 	u.once()
 	u.must(0, "audit", "verify")
 	u.quiet()
-	if dirty := u.git("status", "--porcelain"); dirty != "" {
-		t.Errorf("git status:\n%s", dirty)
-	}
 	u.git("fsck", "--no-dangling", "--no-progress")
 	if front, err := view.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" || view.Edited([]byte(u.read(".pawl/active_context.md"))) {
 		t.Errorf("active_context.md: %+v %v", front, err)
@@ -142,7 +159,8 @@ func (s scene) interrupt(u *user, random *rand.Rand, args ...string) (promised b
 	} else {
 		n := random.IntN(s.lines)
 		p.until(func(out string) bool { return strings.Count(out, "\n") >= n })
-		wait(p, time.Duration(random.Int64N(int64(20*time.Millisecond))))
+		// What pawl does itself takes a few milliseconds, so that short waits hit it best.
+		wait(p, time.Duration(random.Float64()*random.Float64()*float64(20*time.Millisecond)))
 	}
 	a := p.kill()
 	u.t.Logf("%s: %d lines said before the kill, exit status %d", args[0], strings.Count(a.out, "\n"), a.code)
@@ -184,7 +202,7 @@ func (s scene) settle(u *user, promised bool) {
 		if promised {
 			u.t.Fatalf("pawl acknowledged the run and forgot it: %v", a)
 		}
-		u.must(0, "run", "--plan", s.plan, "--yes", "--json")
+		u.must(0, s.run...)
 	}
 	u.t.Fatal("it never ends")
 }
@@ -196,7 +214,7 @@ func (u *user) whatHappened() string {
 	if st.Blocked == nil || st.Blocked.Kind != "question" {
 		u.t.Fatalf("blocked: %+v", st.Blocked)
 	}
-	if u.read(filepath.Join(".pawl", "worktrees", st.Blocked.Task, "ran.txt")) != "" {
+	if u.read(filepath.Join(".pawl", "worktrees", st.Blocked.Task, "ran.txt")) != "" || u.read("ran.txt") != "" {
 		return "done"
 	}
 	return "retry"

@@ -376,6 +376,9 @@ func (c Case) crash(t *testing.T) {
 		if answer == effect.DoneUnknown || finished != (answer == effect.DoneYes) {
 			t.Errorf("at %q Done says %s, finished %v", name, answer, finished)
 		}
+		if again := c.committed(t, e); string(again.Spec) != string(e.Spec) {
+			t.Errorf("at %q the preflight of the second attempt says %s, want %s", name, again.Spec, e.Spec)
+		}
 		c.mustDo(t, tool, e)
 		same(t, final, Snapshot(t, dir))
 	}

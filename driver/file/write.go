@@ -38,11 +38,9 @@ func (w writer) preflight(ctx context.Context, e effect.Effect) ([]effect.FileIm
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
-	edits, err := w.draft(call.Args, t)
-	if err != nil {
-		return nil, err
-	}
-	return t.images(edits)
+	// A call that a crash cut short has its images already, and its files may be half written: the ledger decides.
+	_, images, err := w.resolve(call, t)
+	return images, err
 }
 
 func (w writer) draft(args json.RawMessage, from source) ([]edit, error) {

@@ -91,6 +91,11 @@ func (r scratch) writeTree(ctx context.Context) (string, error) {
 		return "", err
 	}
 	tree := strings.TrimSpace(out)
+	if tree == emptySHA1 || tree == emptySHA256 {
+		if _, err := r.emptyTree(ctx); err != nil {
+			return "", err
+		}
+	}
 	if err := os.WriteFile(r.index+".tree", []byte(tree), 0o600); err != nil {
 		return "", ioError("git.snapshot", err)
 	}

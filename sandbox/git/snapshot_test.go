@@ -108,6 +108,25 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	}
 }
 
+func TestSnapshotOfNothing(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"sha1", "sha256"} {
+		r := gittest.New(t, map[string]string{"a": "a"})
+		if err := os.RemoveAll(r.Path(".git")); err != nil {
+			t.Fatal(err)
+		}
+		r.Git("init", "-q", "--object-format="+format)
+		if err := os.Remove(r.Path("a")); err != nil {
+			t.Fatal(err)
+		}
+		tree := snapshot(t, open(t, r, "", true))
+		if entries := r.Git("ls-tree", tree); entries != "" {
+			t.Errorf("%s: the empty folder's tree has %s", format, entries)
+		}
+		r.Git("fsck", "--no-dangling")
+	}
+}
+
 func TestSnapshotTracksIgnoredButTracked(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, map[string]string{".gitignore": "*.gen\n", "a": "a"})
