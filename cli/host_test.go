@@ -23,7 +23,7 @@ import (
 	"pawl/plan"
 	"pawl/policy"
 	"pawl/runner"
-	"pawl/store/memory"
+	"pawl/internal/memory"
 )
 
 // TestMain fixes the time zone, so that transcripts are the same everywhere.

@@ -15,7 +15,7 @@ import (
 	"pawl/kernel"
 	"pawl/plan"
 	"pawl/policy"
-	"pawl/store/memory"
+	"pawl/internal/memory"
 )
 
 // bench is a kernel on a store in memory, with a clock that a test moves and a runner that a test plays by hand.

@@ -1,5 +1,5 @@
-// Package memory is a store in memory: the reference that the others are compared with, and what simulations and tests of
-// decisions run on. It keeps the contract of kernel.Store except that nothing outlives the process.
+// Package memory is a kernel.Store that forgets: what tests and the exploration of decisions run on. It is no store for
+// users, as nothing outlives the process; those pass store/storetest.
 package memory
 
 import (
