@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -50,12 +51,16 @@ type settings struct {
 
 // report is the outcome of a run.
 type report struct {
-	Machine string   `json:"machine"`
-	Go      string   `json:"go"`
-	At      string   `json:"at"`
-	Load    string   `json:"load,omitempty"`
+	Machine string `json:"machine"`
+	Go      string `json:"go"`
+	At      string `json:"at"`
+	// Load is how many processes wanted a processor in the minute before, where the system tells; -1 elsewhere.
+	Load    float64  `json:"load"`
 	Results []Result `json:"results"`
 }
+
+// busy reports whether others took so much of the machine that the figures mean little.
+func (r report) busy() bool { return r.Load > float64(runtime.NumCPU())/2 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -185,11 +190,16 @@ func show(out io.Writer, rep report, asJSON bool) error {
 	return printTable(out, rep)
 }
 
-// loadAverage is what else kept the machine busy when the run began, where the system tells.
-func loadAverage() string {
+// loadAverage is the load of the last minute, or -1 where the system does not tell.
+func loadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
-	if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {
-		return fields[0]
+	if err != nil {
+		return -1
 	}
-	return ""
+	first, _, _ := strings.Cut(string(text), " ")
+	load, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return -1
+	}
+	return load
 }

@@ -133,8 +133,11 @@ func unitSuffix(unit string) string {
 
 func printTable(out io.Writer, rep report) error {
 	head := rep.Machine + ", " + rep.Go + ", " + rep.At
-	if rep.Load != "" {
-		head += ", load " + rep.Load
+	if rep.Load >= 0 {
+		head += ", load " + strconv.FormatFloat(rep.Load, 'f', -1, 64)
+	}
+	if rep.busy() {
+		head += "\nThe machine was busy when this began. Times look worse than they are, and ratios to R_a better: measure again when it is quiet."
 	}
 	if _, err := fmt.Fprintf(out, "%s\n\n", head); err != nil {
 		return err

@@ -10,10 +10,10 @@ import (
 	"pawl/plan"
 )
 
-func newApproveCommand(a *app) *cobra.Command { return a.approveCommand("approve [HASH]") }
+func newApproveCommand(a *app) *cobra.Command { return approveCommand(a, "approve [HASH]") }
 
 // approveCommand is `pawl approve`, which `pawl plan approve` is too.
-func (a *app) approveCommand(use string) *cobra.Command {
+func approveCommand(a *app, use string) *cobra.Command {
 	var yes, noWait bool
 	c := a.command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --yes --no-wait", between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -21,16 +21,16 @@ func (a *app) approveCommand(use string) *cobra.Command {
 		if len(args) > 0 {
 			hash = args[0]
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error { return d.approve(c.Context(), hash, yes) })
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error { return approveOpen(c.Context(), d, hash, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes_open"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
 	return c
 }
 
-// approve grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
+// approveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
 // terminal, only --yes grants it, whatever hash is named.
-func (d *desk) approve(ctx context.Context, hash string, yes bool) error {
+func approveOpen(ctx context.Context, d *desk, hash string, yes bool) error {
 	if hash != "" && (yes || d.std.TTY) {
 		_, err := d.do(ctx, &kernel.Approve{Hash: hash})
 		return err
@@ -47,7 +47,7 @@ func (d *desk) approve(ctx context.Context, hash string, yes bool) error {
 		return nil // the work that follows puts the question
 	}
 	if !yes {
-		d.tellHow(s, s.Plan())
+		asker{d}.tellHow(s, s.Plan())
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
 	}
 	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
@@ -98,7 +98,7 @@ func newReviseCommand(a *app) *cobra.Command {
 }
 
 func newPlanCommand(a *app) *cobra.Command {
-	return a.group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), a.approveCommand("approve [HASH]"), newPlanValidateCommand(a))
+	return a.group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanValidateCommand(a))
 }
 
 func newPlanShowCommand(a *app) *cobra.Command {
@@ -123,7 +123,7 @@ func newPlanShowCommand(a *app) *cobra.Command {
 			case a.flags.json:
 				return a.printJSON(s.Plan())
 			}
-			for _, l := range a.proposal(s.Plan(), true).lines {
+			for _, l := range newProposal(a, s.Plan(), true).lines {
 				a.say(l)
 			}
 			return nil
@@ -159,11 +159,11 @@ func newPlanEditCommand(a *app) *cobra.Command {
 				return err
 			}
 			if from == "" {
-				err = d.editPlan(c.Context(), s)
+				err = asker{d}.editPlan(c.Context(), s)
 			} else if text, readErr := a.readInput(from, plan.MaxBytes); readErr != nil {
 				err = readErr
 			} else {
-				err = d.replacePlan(c.Context(), s, string(text))
+				err = asker{d}.replacePlan(c.Context(), s, string(text))
 			}
 			if err != nil || !a.flags.json {
 				return err
@@ -189,14 +189,14 @@ func newPlanValidateCommand(a *app) *cobra.Command {
 		if len(args) == 0 {
 			return usage("cli.args_few", c.UseLine(), c.CommandPath())
 		}
-		return a.validatePlan(args[0])
+		return validatePlan(a, args[0])
 	}
 	c.Flags().BoolVar(&schema, "schema", false, a.text("cli.flag.schema"))
 	return c
 }
 
 // validatePlan checks a plan file as `pawl run` does before any work.
-func (a *app) validatePlan(name string) error {
+func validatePlan(a *app, name string) error {
 	p, err := a.readPlan(name)
 	if err != nil {
 		return err

@@ -26,16 +26,27 @@ import (
 // interrupted is the exit status after Ctrl-C or SIGTERM: 128 and the number of SIGINT.
 const interrupted = 130
 
-// app is one call of the program.
-type app struct {
-	host  Host
-	std   Streams
-	args  []string
+// voice puts things into the words of one language, decorated for one terminal.
+type voice struct {
 	lang  message.Lang
 	style term.Style
+	width int
+}
+
+// terminal is where the program writes and asks.
+type terminal struct {
+	*voice
+	std   Streams
 	flags globals
 	in    *bufio.Reader // over std.In, once something was asked
 	typed chan typed    // the line that is being read, nil when none is
+}
+
+// app is one call of the program.
+type app struct {
+	*terminal
+	host Host
+	args []string
 }
 
 // globals are the flags that every command takes.
@@ -84,7 +95,7 @@ func newApp(host Host, std Streams, args []string) *app {
 	if std.In == nil {
 		std.In = strings.NewReader("")
 	}
-	a := &app{host: host, std: std, args: args}
+	a := &app{terminal: &terminal{voice: &voice{width: std.Width}, std: std}, host: host, args: args}
 	// Language, colour and form are needed before the flags are parsed, for help and for errors about flags.
 	a.flags.lang = early(args, "--lang")
 	a.flags.noColor = early(args, "--no-color") == "true"
@@ -126,10 +137,12 @@ func (a *app) locale() string {
 
 // text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
 // the terminal.
-func (a *app) text(key string, args ...any) string { return a.lang.Text(key, fit(key, safe(args))...) }
+func (a *voice) text(key string, args ...any) string {
+	return a.lang.Text(key, fit(key, safe(args))...)
+}
 
 // wordy renders a reason that is either a key of the catalogue or text of an agent.
-func (a *app) wordy(reason string) string {
+func (a *voice) wordy(reason string) string {
 	if _, ok := message.Lookup(reason); ok {
 		return a.lang.Text(reason)
 	}
@@ -137,7 +150,7 @@ func (a *app) wordy(reason string) string {
 }
 
 // choose picks between texts that come in both languages, such as the descriptions of the machines.
-func (a *app) choose(en, zh string) string {
+func (a *voice) choose(en, zh string) string {
 	if a.lang == message.Chinese {
 		return zh
 	}
@@ -160,13 +173,13 @@ func safe(args []any) []any {
 }
 
 // say writes a line to Out.
-func (a *app) say(line string) { _, _ = io.WriteString(a.std.Out, line+"\n") }
+func (a *terminal) say(line string) { _, _ = io.WriteString(a.std.Out, line+"\n") }
 
 // sayText writes a message to Out.
-func (a *app) sayText(key string, args ...any) { a.say(a.text(key, args...)) }
+func (a *terminal) sayText(key string, args ...any) { a.say(a.text(key, args...)) }
 
 // note writes a line for people to Err; with --json it is left out.
-func (a *app) note(line string) {
+func (a *terminal) note(line string) {
 	if !a.flags.json {
 		_, _ = io.WriteString(a.std.Err, line+"\n")
 	}

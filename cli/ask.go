@@ -28,10 +28,10 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		}
 	}
 	if !v.ask {
-		v.tellHow(s, p)
+		asker{v.desk}.tellHow(s, p)
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
 	}
-	cut := v.show(s, p, false)
+	cut := asker{v.desk}.show(s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, errSettled) {
@@ -44,13 +44,13 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y", "yes", "是":
 			if cut {
-				cut = v.show(s, p, true)
+				cut = asker{v.desk}.show(s, p, true)
 				continue
 			}
 			_, err = v.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 			return err == nil, err
 		case "v", "view":
-			cut = v.show(s, p, true)
+			cut = asker{v.desk}.show(s, p, true)
 		case "n", "no", "否":
 			_, err = v.do(ctx, &kernel.Deny{})
 			return err == nil, err
@@ -62,7 +62,7 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			if s.Approval.About != "plan" {
 				continue
 			}
-			if err := v.editPlan(ctx, s); err != nil {
+			if err := (asker{v.desk}).editPlan(ctx, s); err != nil {
 				v.report(err)
 				continue
 			}
@@ -72,14 +72,17 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 }
 
+// asker shows plans and questions about them.
+type asker struct{ *desk }
+
 // show prints what is asked about and reports whether something was left out.
-func (d *desk) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+func (d asker) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := d.app
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
 		a.say("\n" + a.text("cli.ask.repair", a.wordy(s.Approval.Detail)))
 	}
-	sheet := a.proposal(p, full)
+	sheet := newProposal(a, p, full)
 	for _, l := range sheet.lines {
 		a.say(l)
 	}
@@ -87,7 +90,7 @@ func (d *desk) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 }
 
 // repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
-func (d *desk) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
+func (d asker) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
 	for _, step := range p.Steps {
 		if step.Repair == 0 || step.Status.Closed() {
@@ -103,7 +106,7 @@ func (d *desk) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
 }
 
 // verdict asks the policy about a call as the kernel does.
-func (d *desk) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	tool, ok := s.Config.Tools[c.Tool]
 	if !ok {
 		return nil
@@ -151,7 +154,7 @@ func (v *drive) askRevise(ctx context.Context) (bool, error) {
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func (v *desk) tellHow(s *kernel.Snapshot, p view.Plan) {
+func (v asker) tellHow(s *kernel.Snapshot, p view.Plan) {
 	if v.flags.json {
 		return
 	}
@@ -182,7 +185,7 @@ var errSettled = errors.New("answered elsewhere")
 
 // prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
 // which is asked now and then and may be nil, says that the answer is no longer needed.
-func (a *app) prompt(ctx context.Context, question string, settled func() bool) (string, error) {
+func (a *terminal) prompt(ctx context.Context, question string, settled func() bool) (string, error) {
 	if _, err := io.WriteString(a.std.Out, question); err != nil {
 		return "", err
 	}
@@ -222,7 +225,7 @@ func (a *app) prompt(ctx context.Context, question string, settled func() bool) 
 
 // confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
 // approval_needed, naming the flag that answers it.
-func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+func (a *terminal) confirm(ctx context.Context, question string) (bool, error) {
 	if !a.std.TTY || a.flags.json {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
@@ -236,7 +239,7 @@ func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 
 // editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
-func (d *desk) editPlan(ctx context.Context, s *kernel.Snapshot) error {
+func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 	f, err := os.CreateTemp("", "pawl-plan-*.md")
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
@@ -268,7 +271,7 @@ func (d *desk) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 }
 
 // replacePlan reads an edited document and gives the plan that it says.
-func (d *desk) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
+func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
 	if err != nil {
@@ -293,7 +296,7 @@ func (d *desk) replacePlan(ctx context.Context, s *kernel.Snapshot, text string)
 }
 
 // labels are the words of a plan's document in the language of the call.
-func (a *app) labels() plan.Labels {
+func (a *voice) labels() plan.Labels {
 	if a.choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}

@@ -17,7 +17,7 @@ import (
 
 func newAuditCommand(a *app) *cobra.Command {
 	return a.group("audit", "cli.audit",
-		a.logCommand("log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", between(0, 1)),
+		logCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", between(0, 1)),
 		newAuditVerifyCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
 }
 
@@ -28,7 +28,7 @@ type logFlags struct {
 }
 
 // logCommand lists audit records: all, or those of one task.
-func (a *app) logCommand(use, key, example string, args cobra.PositionalArgs) *cobra.Command {
+func logCommand(a *app, use, key, example string, args cobra.PositionalArgs) *cobra.Command {
 	var f logFlags
 	c := a.command(use, key, example, args, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func (a *app) logCommand(use, key, example string, args cobra.PositionalArgs) *c
 				}
 				subject = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}.String()
 			}
-			return d.log(c.Context(), subject, f)
+			return logbook{d}.log(c.Context(), subject, f)
 		})
 	}
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.text("cli.flag.follow"))
@@ -52,8 +52,11 @@ func (a *app) logCommand(use, key, example string, args cobra.PositionalArgs) *c
 	return c
 }
 
+// logbook reads the audit log.
+type logbook struct{ *desk }
+
 // log streams records, and with follow waits for further ones until ctx ends.
-func (d *desk) log(ctx context.Context, subject string, f logFlags) error {
+func (d logbook) log(ctx context.Context, subject string, f logFlags) error {
 	next := int64(0)
 	if f.last > 0 {
 		first, err := d.firstOf(ctx, subject, f.last)
@@ -86,7 +89,7 @@ func (d *desk) log(ctx context.Context, subject string, f logFlags) error {
 }
 
 // grown waits until the log is longer than size.
-func (d *desk) grown(ctx context.Context, size int64, tick *time.Ticker) error {
+func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -101,7 +104,7 @@ func (d *desk) grown(ctx context.Context, size int64, tick *time.Ticker) error {
 }
 
 // firstOf returns the index of the first of the last n records.
-func (d *desk) firstOf(ctx context.Context, subject string, n int) (int64, error) {
+func (d logbook) firstOf(ctx context.Context, subject string, n int) (int64, error) {
 	if subject == "" {
 		head, err := d.ws.Kernel.Store().Head(ctx)
 		return max(0, head.Size-int64(n)), err
@@ -123,7 +126,7 @@ func (d *desk) firstOf(ctx context.Context, subject string, n int) (int64, error
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
-func (d *desk) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
 	if d.flags.json {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
@@ -149,7 +152,7 @@ func (d *desk) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Sto
 }
 
 // nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.
-func (d *desk) nameOf(ctx context.Context, s audit.Subject, names map[string]string) string {
+func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]string) string {
 	if n, ok := names[s.ID]; ok {
 		return n
 	}
@@ -168,13 +171,13 @@ func newAuditVerifyCommand(a *app) *cobra.Command {
 	var file string
 	c := a.command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error { return d.verifyAudit(c.Context(), file) })
+		return a.with(c.Context(), reading(), func(d *desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.text("cli.flag.checkpoint"))
 	return c
 }
 
-func (d *desk) verifyAudit(ctx context.Context, file string) error {
+func (d logbook) verifyAudit(ctx context.Context, file string) error {
 	var notes [][]byte
 	if file != "" {
 		note, err := d.readInput(file, 64<<10)
@@ -202,13 +205,13 @@ func newAuditExportCommand(a *app) *cobra.Command {
 	return a.command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", between(0, 1), func(c *cobra.Command, args []string) error {
 		return a.with(c.Context(), reading(), func(d *desk) error {
 			if len(args) == 0 {
-				_, err := d.exportAudit(c.Context(), a.std.Out)
+				_, err := logbook{d}.exportAudit(c.Context(), a.std.Out)
 				return err
 			}
 			return a.writeTo(args[0], func(w io.Writer) error {
-				n, err := d.exportAudit(c.Context(), w)
+				n, err := logbook{d}.exportAudit(c.Context(), w)
 				if err == nil {
-					err = a.tellWritten(args[0], n)
+					err = tellWritten(a, args[0], n)
 				}
 				return err
 			})
@@ -217,7 +220,7 @@ func newAuditExportCommand(a *app) *cobra.Command {
 }
 
 // exportAudit writes every record's exact bytes, one on a line, and returns their number.
-func (d *desk) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
+func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
 	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", 0) {
@@ -232,7 +235,7 @@ func (d *desk) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	return n, out.Flush()
 }
 
-func (a *app) tellWritten(name string, n int64) error {
+func tellWritten(a *app, name string, n int64) error {
 	if a.flags.json {
 		return a.printJSON(map[string]any{"file": name, "records": n})
 	}
@@ -268,11 +271,11 @@ func newAuditCheckpointCommand(a *app) *cobra.Command {
 					if _, err := w.Write(note); err != nil {
 						return err
 					}
-					return a.printNote(args[0], note)
+					return printNote(a, args[0], note)
 				})
 			}
 			if a.flags.json {
-				return a.printNote("", note)
+				return printNote(a, "", note)
 			}
 			_, err = a.std.Out.Write(note)
 			return err
@@ -280,7 +283,7 @@ func newAuditCheckpointCommand(a *app) *cobra.Command {
 	})
 }
 
-func (a *app) printNote(file string, note []byte) error {
+func printNote(a *app, file string, note []byte) error {
 	if a.flags.json {
 		return a.printJSON(map[string]any{"file": file, "note": string(note)})
 	}

@@ -43,7 +43,7 @@ type fault struct {
 }
 
 // describe turns an error into its parts. Texts are escaped.
-func (a *app) describe(err error) fault {
+func (a *voice) describe(err error) fault {
 	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
 	f.Class = f.Code.Info().Class
 	var e *pawl.Error
@@ -106,7 +106,7 @@ func fit(key string, args []any) []any {
 }
 
 // problems lists what is wrong with a document, each with its place and its next step.
-func (a *app) problems(bad *plan.Malformed) []string {
+func (a *voice) problems(bad *plan.Malformed) []string {
 	var out []string
 	for _, p := range bad.Errors() {
 		text, hint := a.lang.Error(p)
@@ -122,7 +122,7 @@ func (a *app) problems(bad *plan.Malformed) []string {
 }
 
 // report writes an error to Err.
-func (a *app) report(err error) {
+func (a *terminal) report(err error) {
 	f := a.describe(err)
 	if a.flags.json {
 		raw, _ := json.Marshal(map[string]fault{"error": f})
@@ -146,7 +146,7 @@ func (a *app) report(err error) {
 }
 
 // label joins what programs and reports need: code, rule, gate and trace.
-func (a *app) label(f fault) string {
+func (a *voice) label(f fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
 		parts = append(parts, a.text("cli.rule", f.Rule))
@@ -161,7 +161,7 @@ func (a *app) label(f fault) string {
 }
 
 // printJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
-func (a *app) printJSON(v any) error {
+func (a *terminal) printJSON(v any) error {
 	enc := json.NewEncoder(a.std.Out)
 	enc.SetEscapeHTML(false)
 	if a.std.TTY {

@@ -19,11 +19,11 @@ import (
 	"pawl/audit"
 	"pawl/cli"
 	"pawl/effect"
+	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/plan"
 	"pawl/policy"
 	"pawl/runner"
-	"pawl/internal/memory"
 )
 
 // TestMain fixes the time zone, so that transcripts are the same everywhere.

@@ -218,10 +218,10 @@ func (r *reporter) verified(e audit.Entry) {
 }
 
 // outcomeLine renders the outcome of one check.
-func (a *app) outcomeLine(o effect.CheckOutcome) string {
+func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 	what := policy.Display(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + a.style.Dim(term.Clip(policy.Display(o.Command), max(30, a.std.Width-40), a.style.Ellipsis()))
+		what += "  " + a.style.Dim(term.Clip(policy.Display(o.Command), max(30, a.width-40), a.style.Ellipsis()))
 	}
 	took := a.style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
@@ -272,8 +272,11 @@ func (r *reporter) tick(done <-chan struct{}) {
 	}
 }
 
-// stateText describes a state of the session.
-func (a *app) stateText(state string) string {
+// stateText describes a state of the session. BLOCKED has several reasons, which are told beside it.
+func (a *voice) stateText(state string) string {
+	if state == string(session.Blocked) {
+		return a.text("cli.status.needs_help")
+	}
 	for _, s := range session.Describe()[0].States {
 		if s.State == state {
 			return a.choose(s.Description, s.DescriptionZh)
@@ -283,10 +286,10 @@ func (a *app) stateText(state string) string {
 }
 
 // kindText names an effect by its kind.
-func (a *app) kindText(k effect.Kind) string { return a.text("cli.effect." + string(k)) }
+func (a *voice) kindText(k effect.Kind) string { return a.text("cli.effect." + string(k)) }
 
 // effectText names an effect with what it is about.
-func (a *app) effectText(e effect.Effect) string {
+func (a *voice) effectText(e effect.Effect) string {
 	switch e.Kind {
 	case effect.KindTool:
 		var call effect.ToolCall

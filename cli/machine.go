@@ -44,6 +44,9 @@ func newMachineCommand(a *app) *cobra.Command {
 	return a.group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
 }
 
+// atlas shows the machines.
+type atlas struct{ *app }
+
 // machineLine is one line of `pawl machine list`.
 type machineLine struct {
 	Name    string `json:"name"`
@@ -96,7 +99,7 @@ func newMachineShowCommand(a *app) *cobra.Command {
 		if a.flags.json {
 			format = "json"
 		}
-		return a.showMachine(tables, format)
+		return atlas{a}.showMachine(tables, format)
 	}
 	c.Flags().StringVar(&format, "format", "table", a.text("cli.flag.format"))
 	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
@@ -120,7 +123,7 @@ func named(name string) ([]machine.Description, error) {
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
 
-func (a *app) showMachine(tables []machine.Description, format string) error {
+func (a atlas) showMachine(tables []machine.Description, format string) error {
 	switch format {
 	case "json":
 		if len(tables) == 1 {
@@ -148,7 +151,7 @@ func (a *app) showMachine(tables []machine.Description, format string) error {
 }
 
 // machineTable prints states and rows in aligned columns.
-func (a *app) machineTable(d machine.Description) {
+func (a atlas) machineTable(d machine.Description) {
 	states, seed, ext := d.Count()
 	a.say(a.style.Bold(d.Name) + "  " + a.style.Dim(a.text("cli.machine.head", d.Seed, states, seed, ext)))
 	a.say("")
@@ -181,13 +184,13 @@ func (a *app) machineTable(d machine.Description) {
 func newMachineCheckCommand(a *app) *cobra.Command {
 	var strict bool
 	c := a.command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", exactly(0), nil)
-	c.RunE = func(*cobra.Command, []string) error { return a.checkMachines(strict) }
+	c.RunE = func(*cobra.Command, []string) error { return atlas{a}.checkMachines(strict) }
 	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
 	return c
 }
 
 // checkMachines checks every table, and walks the machine that they make together.
-func (a *app) checkMachines(strict bool) error {
+func (a atlas) checkMachines(strict bool) error {
 	problems := []machine.Problem{}
 	var lines []machineLine
 	for _, f := range families() {
@@ -216,7 +219,7 @@ func (a *app) checkMachines(strict bool) error {
 	return nil
 }
 
-func (a *app) checkText(lines []machineLine, problems []machine.Problem, joint kernel.Exploration, wrong int) {
+func (a atlas) checkText(lines []machineLine, problems []machine.Problem, joint kernel.Exploration, wrong int) {
 	for _, l := range lines {
 		a.say(a.style.OK() + " " + term.Pad(l.Table, 16) + a.text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}

@@ -34,9 +34,9 @@ func (s *sheet) wrapped(indent int, text string) {
 	}
 }
 
-// proposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
+// newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
 // hash.
-func (a *app) proposal(p view.Plan, full bool) *sheet {
+func newProposal(a *app, p view.Plan, full bool) *sheet {
 	s := &sheet{app: a, full: full}
 	s.add("")
 	head := a.text("cli.plan.head", short(p.Hash))
@@ -60,7 +60,7 @@ func (a *app) proposal(p view.Plan, full bool) *sheet {
 
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
-func (a *app) riskText(r pawl.Risk) string {
+func (a *voice) riskText(r pawl.Risk) string {
 	text := a.text("cli.plan.risk", string(r))
 	switch {
 	case r == pawl.RiskLow:
@@ -262,7 +262,7 @@ func touched(p view.Plan) []string {
 }
 
 // fileLines renders the statistics of changed files.
-func (a *app) fileLines(files []effect.FileStat, indent string) []string {
+func (a *voice) fileLines(files []effect.FileStat, indent string) []string {
 	var t term.Table
 	for _, f := range files {
 		mark := f.Status

@@ -36,9 +36,9 @@ func (v *drive) result(how ending, s *kernel.Snapshot) {
 	}
 	switch how {
 	case resultEnded:
-		v.summary(s, v.wanted)
+		printSummary(v.app, s, v.wanted)
 	case resultBlocked:
-		v.blockedText(s)
+		printBlocked(v.app, s)
 	case resultPaused:
 		v.sayText("cli.paused", s.Session.State)
 	case resultIdle:
@@ -46,10 +46,10 @@ func (v *drive) result(how ending, s *kernel.Snapshot) {
 	}
 }
 
-// summary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
+// printSummary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
 // it and what to do next.
 // Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for.
-func (a *app) summary(s *kernel.Snapshot, wanted []string) {
+func printSummary(a *app, s *kernel.Snapshot, wanted []string) {
 	sum := s.Summary()
 	symbol := a.style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
@@ -86,7 +86,7 @@ func (a *app) summary(s *kernel.Snapshot, wanted []string) {
 }
 
 // section prints lines under a title, or nothing when there are none.
-func (a *app) section(title string, lines []string) {
+func (a *terminal) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (a *app) section(title string, lines []string) {
 	}
 }
 
-func (a *app) outcomeText(outcome string) string {
+func (a *voice) outcomeText(outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
 		return a.text("cli.outcome." + outcome)
@@ -104,7 +104,7 @@ func (a *app) outcomeText(outcome string) string {
 	return display(outcome)
 }
 
-func (a *app) noteText(n view.Note) string {
+func (a *voice) noteText(n view.Note) string {
 	args := make([]any, len(n.Args))
 	for i, s := range n.Args {
 		args[i] = s
@@ -112,7 +112,7 @@ func (a *app) noteText(n view.Note) string {
 	return a.text(n.Key, args...)
 }
 
-func (a *app) stepLines(steps []view.SummaryStep) []string {
+func (a *voice) stepLines(steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
 		symbol := a.style.Dot()
@@ -128,7 +128,7 @@ func (a *app) stepLines(steps []view.SummaryStep) []string {
 		}
 		out = append(out, line)
 		if st.Why != "" && st.Why != st.Title {
-			for _, l := range term.Wrap(display(st.Why), a.std.Width-4) {
+			for _, l := range term.Wrap(display(st.Why), a.width-4) {
 				out = append(out, "    "+a.style.Dim(l))
 			}
 		}
@@ -137,7 +137,7 @@ func (a *app) stepLines(steps []view.SummaryStep) []string {
 }
 
 // evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
-func (a *app) evidenceLines(sum view.Summary) []string {
+func (a *voice) evidenceLines(sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -156,7 +156,7 @@ func (a *app) evidenceLines(sum view.Summary) []string {
 }
 
 // landingLines says where the result is.
-func (a *app) landingLines(l *view.Landing) []string {
+func (a *voice) landingLines(l *view.Landing) []string {
 	if l == nil {
 		return nil
 	}
@@ -186,8 +186,8 @@ func commandLines(next []view.Next) []string {
 	return out
 }
 
-// blockedText explains why work stopped: the failure with the end of its output, where the work is, and the ways on.
-func (a *app) blockedText(s *kernel.Snapshot) {
+// printBlocked explains why work stopped: the failure with the end of its output, where the work is, and the ways on.
+func printBlocked(a *app, s *kernel.Snapshot) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
@@ -212,19 +212,23 @@ func (a *app) blockedText(s *kernel.Snapshot) {
 	}
 	var t term.Table
 	for _, n := range sum.Next {
-		t.Row("  "+n.Command, a.wayText(n.Op, s))
+		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
 	}
 	a.section("cli.blocked.ways", t.Lines(a.std.Width))
 }
 
-// wayText says what an operation does for a session that is BLOCKED.
-func (a *app) wayText(op string, s *kernel.Snapshot) string {
-	switch op {
-	case "fix":
+// wayText says what a way on does for a session that is BLOCKED.
+func (a *voice) wayText(n view.Next, checkpoint string) string {
+	switch {
+	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
+		return a.text("cli.way.done")
+	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerRetry)):
+		return a.text("cli.way.retry")
+	case n.Op == "fix":
 		return a.text("cli.way.fix")
-	case "rollback":
-		return a.text("cli.way.rollback", s.Session.LastCheckpoint)
-	case "skip":
+	case n.Op == "rollback":
+		return a.text("cli.way.rollback", checkpoint)
+	case n.Op == "skip":
 		return a.text("cli.way.skip")
 	}
 	return ""

@@ -26,7 +26,9 @@ func newRunCommand(a *app) *cobra.Command {
 	c := a.command("run [REQUIREMENT]", "cli.run", `  pawl run "make the checks pass"
   pawl run --plan rename.yaml
   pawl run --plan rename.yaml --yes --json`, between(0, 1), nil)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.runWork(c.Context(), f, strings.Join(args, " ")) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return runWork(c.Context(), a, f, strings.Join(args, " "))
+	}
 	c.Flags().StringVar(&f.plan, "plan", "", a.text("cli.flag.plan"))
 	c.Flags().BoolVar(&f.yes, "yes", false, a.text("cli.flag.yes_plan"))
 	c.Flags().BoolVar(&f.inPlace, "in-place", false, a.text("cli.flag.in_place"))
@@ -51,7 +53,7 @@ func override(name, value string) func(*Config) error {
 	}
 }
 
-func (a *app) runWork(ctx context.Context, f runFlags, requirement string) error {
+func runWork(ctx context.Context, a *app, f runFlags, requirement string) error {
 	if f.unattended {
 		if f.mode != "" && f.mode != string(pawl.Autonomous) {
 			return usage("cli.flags_conflict", "--unattended", "--mode "+f.mode)
@@ -76,7 +78,7 @@ func (a *app) runWork(ctx context.Context, f runFlags, requirement string) error
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
 	return a.with(ctx, Open{Create: true}, func(d *desk) error {
-		return d.startRun(ctx, start, f)
+		return startRun(ctx, d, start, f)
 	}, override("run_mode", f.mode), override("profile", f.profile))
 }
 
@@ -152,7 +154,7 @@ func (a *app) path(name string) string {
 }
 
 // startRun takes the requirement up and works on it.
-func (d *desk) startRun(ctx context.Context, start *kernel.Start, f runFlags) error {
+func startRun(ctx context.Context, d *desk, start *kernel.Start, f runFlags) error {
 	release, err := d.mustOwn()
 	if err != nil {
 		return err
@@ -210,14 +212,14 @@ func newResumeCommand(a *app) *cobra.Command {
 	var noWait bool
 	c := a.command("resume", "cli.resume", "  pawl resume", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return d.resume(c.Context(), noWait) })
+		return a.with(c.Context(), writing(), func(d *desk) error { return resumeRun(c.Context(), d, noWait) })
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
 	return c
 }
 
-// resume goes on with whatever was left: after a pause, an interrupt or a crash.
-func (d *desk) resume(ctx context.Context, noWait bool) error {
+// resumeRun goes on with whatever was left: after a pause, an interrupt or a crash.
+func resumeRun(ctx context.Context, d *desk, noWait bool) error {
 	s, err := d.session(ctx)
 	if err != nil {
 		return err

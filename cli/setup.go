@@ -33,21 +33,24 @@ func newDoctorCommand(a *app) *cobra.Command {
 		}
 		found := a.host.Doctor(c.Context(), place)
 		if _, err := a.config(place); err != nil {
-			found = append(found, a.asFinding("config", err))
-		} else if f, ok := a.storeFinding(c.Context()); ok {
+			found = append(found, examiner{a}.asFinding("config", err))
+		} else if f, ok := (examiner{a}).storeFinding(c.Context()); ok {
 			found = append(found, f)
 		}
-		return a.printFindings(found)
+		return examiner{a}.printFindings(found)
 	})
 }
 
+// examiner puts together what `pawl doctor` found.
+type examiner struct{ *app }
+
 // asFinding makes a finding of an error.
-func (a *app) asFinding(name string, err error) Finding {
+func (a examiner) asFinding(name string, err error) Finding {
 	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
-func (a *app) storeFinding(ctx context.Context) (f Finding, ok bool) {
+func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
 	d, err := a.open(ctx, reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
@@ -63,7 +66,7 @@ func (a *app) storeFinding(ctx context.Context) (f Finding, ok bool) {
 	return Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
-func (a *app) printFindings(found []Finding) error {
+func (a examiner) printFindings(found []Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
@@ -100,7 +103,7 @@ func newToolsCommand(a *app) *cobra.Command {
 	return a.command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", between(0, 1), func(_ *cobra.Command, args []string) error {
 		tools := a.host.Tools()
 		if len(args) > 0 {
-			return a.showTool(tools, args[0])
+			return showTool(a, tools, args[0])
 		}
 		if a.flags.json {
 			return a.printJSON(tools)
@@ -116,7 +119,7 @@ func newToolsCommand(a *app) *cobra.Command {
 	})
 }
 
-func (a *app) showTool(tools []effect.ToolInfo, name string) error {
+func showTool(a *app, tools []effect.ToolInfo, name string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
@@ -299,7 +302,7 @@ func newConfigInitCommand(a *app) *cobra.Command {
 			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 		}
 		return a.writeTo(path, func(w io.Writer) error {
-			if _, err := io.WriteString(w, a.configTemplate(project)); err != nil {
+			if _, err := io.WriteString(w, configTemplate(a, project)); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
 			if a.flags.json {
@@ -314,7 +317,7 @@ func newConfigInitCommand(a *app) *cobra.Command {
 }
 
 // configTemplate is a configuration file in which every setting stands as a comment with its default.
-func (a *app) configTemplate(project bool) string {
+func configTemplate(a *app, project bool) string {
 	var b strings.Builder
 	b.WriteString("# " + a.text("cli.config.template") + "\n")
 	c := DefaultConfig()
@@ -355,7 +358,7 @@ func newConfigValidateCommand(a *app) *cobra.Command {
 			if err == nil {
 				_, err = c.Kernel(kernel.Defaults())
 			}
-			return a.configGood(err)
+			return configGood(a, err)
 		}
 		data, err := a.readInput(args[0], maxConfig)
 		if err != nil {
@@ -367,11 +370,11 @@ func newConfigValidateCommand(a *app) *cobra.Command {
 		if err == nil {
 			_, err = c.Kernel(kernel.Defaults())
 		}
-		return a.configGood(err)
+		return configGood(a, err)
 	})
 }
 
-func (a *app) configGood(err error) error {
+func configGood(a *app, err error) error {
 	if err != nil {
 		return err
 	}
@@ -385,13 +388,13 @@ func (a *app) configGood(err error) error {
 func newDemoCommand(a *app) *cobra.Command {
 	var keep string
 	c := a.command("demo", "cli.demo", "  pawl demo\n  pawl demo --keep ./pawl-demo", exactly(0), nil)
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) }
+	c.RunE = func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) }
 	c.Flags().StringVar(&keep, "keep", "", a.text("cli.flag.keep"))
 	return c
 }
 
-// demo unpacks a sample repository and runs its plan, whose first attempt fails, to the landed commit.
-func (a *app) demo(ctx context.Context, keep string) error {
+// runDemo unpacks a sample repository and runs its plan, whose first attempt fails, to the landed commit.
+func runDemo(ctx context.Context, a *app, keep string) error {
 	dir := a.path(keep)
 	if keep == "" {
 		tmp, err := os.MkdirTemp("", "pawl-demo-")
@@ -419,13 +422,13 @@ func (a *app) demo(ctx context.Context, keep string) error {
 	if !a.flags.json {
 		a.sayText("cli.demo.begin", sample.Dir)
 	}
-	if err := a.with(ctx, Open{Create: true}, func(d *desk) error { return d.startRun(ctx, start, runFlags{}) }); err != nil {
+	if err := a.with(ctx, Open{Create: true}, func(d *desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
 		return err
 	}
-	return a.demoLog(ctx, sample.Dir)
+	return demoLog(ctx, a, sample.Dir)
 }
 
-func (a *app) demoLog(ctx context.Context, dir string) error {
+func demoLog(ctx context.Context, a *app, dir string) error {
 	commits, err := a.host.Log(ctx, dir, 5)
 	if err != nil || a.flags.json {
 		return err

@@ -23,16 +23,19 @@ func newStatusCommand(a *app) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.with(c.Context(), reading(), func(d *desk) error {
 			if watch {
-				return d.watch(c.Context())
+				return glance{d}.watch(c.Context())
 			}
-			return d.printStatus(c.Context())
+			return glance{d}.printStatus(c.Context())
 		})
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, a.text("cli.flag.watch"))
 	return c
 }
 
-func (d *desk) printStatus(ctx context.Context) error {
+// glance shows where the session stands.
+type glance struct{ *desk }
+
+func (d glance) printStatus(ctx context.Context) error {
 	st, err := d.initialised(ctx)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (d *desk) printStatus(ctx context.Context) error {
 }
 
 // initialised reads the status, or fails where the workspace has no session.
-func (d *desk) initialised(ctx context.Context) (view.Status, error) {
+func (d glance) initialised(ctx context.Context) (view.Status, error) {
 	st, err := d.status(ctx)
 	if err == nil && st.ID == "" {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -62,7 +65,7 @@ func (d *desk) initialised(ctx context.Context) (view.Status, error) {
 
 // watch prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
 // place; elsewhere, and with --json, each state is printed below the last.
-func (d *desk) watch(ctx context.Context) error {
+func (d glance) watch(ctx context.Context) error {
 	size, drawn := int64(-1), 0
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -93,9 +96,9 @@ func (d *desk) watch(ctx context.Context) error {
 }
 
 // redraw prints the status over the lines that were drawn before and returns how many it drew.
-func (d *desk) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
+func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
 	if d.flags.json {
-		return 0, (&reporter{desk: d}).printLine(st)
+		return 0, (&reporter{desk: d.desk}).printLine(st)
 	}
 	last, err := d.lastRecord(ctx)
 	if err != nil {
@@ -114,7 +117,7 @@ func (d *desk) redraw(ctx context.Context, st view.Status, drawn int) (int, erro
 }
 
 // lastRecord reads the newest audit record, nil when there is none.
-func (d *desk) lastRecord(ctx context.Context) (*audit.Parsed, error) {
+func (d glance) lastRecord(ctx context.Context) (*audit.Parsed, error) {
 	head, err := d.ws.Kernel.Store().Head(ctx)
 	if err != nil || head.Size == 0 {
 		return nil, err
@@ -133,7 +136,7 @@ func (d *desk) lastRecord(ctx context.Context) (*audit.Parsed, error) {
 }
 
 // statusLines renders the status at one glance.
-func (d *desk) statusLines(st view.Status, last *audit.Parsed) []string {
+func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	var t term.Table
 	row := func(key, text string) {
 		if text != "" {
@@ -187,7 +190,7 @@ func (d *desk) statusLines(st view.Status, last *audit.Parsed) []string {
 }
 
 // headline is the state with its meaning.
-func (d *desk) headline(st view.Status) string {
+func (d glance) headline(st view.Status) string {
 	symbol := d.style.Dot()
 	switch {
 	case st.Blocked != nil:
@@ -218,7 +221,7 @@ func stepText(s *view.Step) string {
 }
 
 // lastText is the result of the last run in one line.
-func (d *desk) lastText(r *view.Result) string {
+func (d glance) lastText(r *view.Result) string {
 	if r == nil {
 		return ""
 	}
@@ -236,7 +239,7 @@ func (d *desk) lastText(r *view.Result) string {
 }
 
 // recordText is an audit record in one line, without its time.
-func (a *app) recordText(p audit.Parsed) string {
+func (a *voice) recordText(p audit.Parsed) string {
 	text := p.Subject.Kind + "  " + display(p.Event)
 	if m := p.Move; m != nil {
 		text = p.Subject.Kind + "  " + display(m.From) + " " + a.style.To() + " " + display(m.To) + "  " + display(m.Rule)

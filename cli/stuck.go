@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,7 @@ func newStopCommand(a *app) *cobra.Command {
 			}
 			s, err := d.ws.Kernel.Look(c.Context())
 			if err == nil {
-				a.blockedText(s)
+				printBlocked(a, s)
 			}
 			return err
 		})
@@ -55,7 +54,7 @@ func newCancelCommand(a *app) *cobra.Command {
 	c := a.command("cancel [TASK]", "cli.cancel", "  pawl cancel\n  pawl cancel T-003 -m \"not needed\"", between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return a.cancelTask(c.Context(), args[0], reason)
+			return cancelTask(c.Context(), a, args[0], reason)
 		}
 		return a.goOn(c.Context(), false, []string{"canceled"}, func(d *desk) error {
 			return d.doNow(c.Context(), &kernel.CancelRun{Reason: reason})
@@ -66,7 +65,7 @@ func newCancelCommand(a *app) *cobra.Command {
 }
 
 // cancelTask cancels one task. Where it is the task of the run, what the cancel asks for is carried out.
-func (a *app) cancelTask(ctx context.Context, given, reason string) error {
+func cancelTask(ctx context.Context, a *app, given, reason string) error {
 	return a.with(ctx, writing(), func(d *desk) error {
 		s, err := d.task(ctx, given)
 		if err != nil {
@@ -141,7 +140,7 @@ func newRollbackCommand(a *app) *cobra.Command {
 	var yes bool
 	c := a.command("rollback", "cli.rollback", "  pawl rollback\n  pawl rollback --yes", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return d.rollback(c.Context(), reason, yes) })
+		return a.with(c.Context(), writing(), func(d *desk) error { return rollback(c.Context(), d, reason, yes) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
 	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes"))
@@ -149,13 +148,13 @@ func newRollbackCommand(a *app) *cobra.Command {
 }
 
 // rollback shows what is given up and asks, then brings the tree back.
-func (d *desk) rollback(ctx context.Context, reason string, yes bool) error {
+func rollback(ctx context.Context, d *desk, reason string, yes bool) error {
 	s, err := d.ws.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
 	if s.Session != nil && s.Session.State != "IDLE" && !yes {
-		d.discarded(ctx, s)
+		discarded(ctx, d, s)
 		ok, err := d.confirm(ctx, d.text("cli.rollback.ask"))
 		if err != nil {
 			return err
@@ -171,7 +170,7 @@ func (d *desk) rollback(ctx context.Context, reason string, yes bool) error {
 }
 
 // discarded lists what a rollback gives up.
-func (d *desk) discarded(ctx context.Context, s *kernel.Snapshot) {
+func discarded(ctx context.Context, d *desk, s *kernel.Snapshot) {
 	if d.flags.json || s.Task == nil || s.Task.Checkpoint == nil {
 		return
 	}
@@ -220,18 +219,18 @@ func diffStat(diff string) []effect.FileStat {
 
 func newUndoCommand(a *app) *cobra.Command {
 	return a.command("undo", "cli.undo", "  pawl undo", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return d.reverse(c.Context(), &kernel.Undo{}, "cli.undo.done", "pawl redo") })
+		return a.with(c.Context(), writing(), func(d *desk) error { return reverse(c.Context(), d, &kernel.Undo{}, "cli.undo.done", "pawl redo") })
 	})
 }
 
 func newRedoCommand(a *app) *cobra.Command {
 	return a.command("redo", "cli.redo", "  pawl redo", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return d.reverse(c.Context(), &kernel.Redo{}, "cli.redo.done", "pawl undo") })
+		return a.with(c.Context(), writing(), func(d *desk) error { return reverse(c.Context(), d, &kernel.Redo{}, "cli.redo.done", "pawl undo") })
 	})
 }
 
 // reverse undoes the result of the last run or brings it back.
-func (d *desk) reverse(ctx context.Context, command kernel.Command, done, back string) error {
+func reverse(ctx context.Context, d *desk, command kernel.Command, done, back string) error {
 	if _, err := d.session(ctx); err != nil {
 		return err
 	}
@@ -266,6 +265,3 @@ func (d *desk) reverse(ctx context.Context, command kernel.Command, done, back s
 	d.say("  " + d.style.Dim(d.text("cli.undo.back", back)))
 	return nil
 }
-
-// count renders a number with its unit from a message.
-func (a *app) count(key string, n int) string { return a.text(key, fmt.Sprint(n)) }

@@ -20,8 +20,8 @@ import (
 func newTaskCommand(a *app) *cobra.Command {
 	return a.group("task", "cli.task",
 		newTaskCreateCommand(a), newTaskListCommand(a), newTaskShowCommand(a),
-		a.moveCommand("approve", task.Approved), a.moveCommand("queue", task.Queued), newTaskCancelCommand(a),
-		a.moveCommand("retry", task.Queued, task.Failed), a.moveCommand("unblock", task.Queued, task.Blocked),
+		moveCommand(a, "approve", task.Approved), moveCommand(a, "queue", task.Queued), newTaskCancelCommand(a),
+		moveCommand(a, "retry", task.Queued, task.Failed), moveCommand(a, "unblock", task.Queued, task.Blocked),
 		newTaskRestartCommand(a), newTaskLogCommand(a), newTaskMoveCommand(a))
 }
 
@@ -57,7 +57,7 @@ func (d *desk) printTask(ctx context.Context, id string) error {
 }
 
 // taskLine is a task on one line, in columns that do not depend on the other lines.
-func (a *app) taskLine(t view.TaskLine) string {
+func (a *voice) taskLine(t view.TaskLine) string {
 	line := term.Pad(display(t.Label), 8) + "  " + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + display(firstLine(t.Title))
 	if t.Exit != "" {
 		line += "  " + a.style.Dim(display(t.Exit))
@@ -65,7 +65,7 @@ func (a *app) taskLine(t view.TaskLine) string {
 	return line
 }
 
-func (a *app) taskState(s task.State) string {
+func (a *voice) taskState(s task.State) string {
 	switch s {
 	case task.Done, task.Verified:
 		return a.style.Green(string(s))
@@ -93,15 +93,18 @@ func newTaskListCommand(a *app) *cobra.Command {
 		if limit < 0 {
 			return usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error { return d.listTasks(c.Context(), sel) })
+		return a.with(c.Context(), reading(), func(d *desk) error { return tasks{d}.listTasks(c.Context(), sel) })
 	}
 	c.Flags().StringSliceVar(&states, "state", nil, a.text("cli.flag.state"))
 	c.Flags().IntVar(&limit, "limit", 0, a.text("cli.flag.limit"))
 	return c
 }
 
+// tasks lists, shows and moves tasks.
+type tasks struct{ *desk }
+
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func (d *desk) listTasks(ctx context.Context, sel kernel.Select) error {
+func (d tasks) listTasks(ctx context.Context, sel kernel.Select) error {
 	out := bufio.NewWriterSize(d.std.Out, 32<<10)
 	n := 0
 	for row, err := range d.ws.Kernel.Store().Scan(ctx, sel) {
@@ -123,7 +126,7 @@ func (d *desk) listTasks(ctx context.Context, sel kernel.Select) error {
 	return out.Flush()
 }
 
-func (d *desk) listTask(out *bufio.Writer, row kernel.Row) error {
+func (d tasks) listTask(out *bufio.Writer, row kernel.Row) error {
 	t := &kernel.Task{}
 	if err := kernel.Decode(row, t); err != nil {
 		return err
@@ -151,7 +154,7 @@ func newTaskShowCommand(a *app) *cobra.Command {
 			if a.flags.json {
 				return a.printJSON(v)
 			}
-			d.showTask(v, s.Task.Title)
+			tasks{d}.showTask(v, s.Task.Title)
 			return nil
 		})
 	})
@@ -175,7 +178,7 @@ func (d *desk) taskOrCurrent(ctx context.Context, args []string) (*kernel.Snapsh
 	return s, err
 }
 
-func (d *desk) showTask(v view.Task, title string) {
+func (d tasks) showTask(v view.Task, title string) {
 	d.say(d.style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + display(firstLine(title)))
 	var t term.Table
 	row := func(key, text string) {
@@ -232,7 +235,7 @@ func (d *desk) showTask(v view.Task, title string) {
 func newTaskCancelCommand(a *app) *cobra.Command {
 	var reason string
 	c := a.command("cancel TASK", "cli.task.cancel", "  pawl task cancel T-003 -m \"not needed\"", exactly(1), nil)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.cancelTask(c.Context(), args[0], reason) }
+	c.RunE = func(c *cobra.Command, args []string) error { return cancelTask(c.Context(), a, args[0], reason) }
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
 	return c
 }
@@ -254,18 +257,18 @@ func newTaskRestartCommand(a *app) *cobra.Command {
 }
 
 func newTaskLogCommand(a *app) *cobra.Command {
-	return a.logCommand("log TASK", "cli.task.log", "  pawl task log T-001", exactly(1))
+	return logCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", exactly(1))
 }
 
 // moveCommand is one of the seed's service methods that are a single transition: to a state, and only out of some states
 // where the name of the method says so.
-func (a *app) moveCommand(name string, to task.State, from ...task.State) *cobra.Command {
+func moveCommand(a *app, name string, to task.State, from ...task.State) *cobra.Command {
 	var reason string
 	c := a.command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.with(c.Context(), writing(), func(d *desk) error {
 			m := move{to: to, reason: reason, from: from}
-			return d.move(c.Context(), args[0], m)
+			return tasks{d}.move(c.Context(), args[0], m)
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
@@ -299,7 +302,7 @@ func newTaskMoveCommand(a *app) *cobra.Command {
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
 			return usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
 		}
-		return a.with(c.Context(), writing(), func(d *desk) error { return d.move(c.Context(), args[0], m) })
+		return a.with(c.Context(), writing(), func(d *desk) error { return tasks{d}.move(c.Context(), args[0], m) })
 	}
 	c.Flags().StringVar(&to, "to", "", a.text("cli.flag.to"))
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.text("cli.flag.as"))
@@ -318,7 +321,7 @@ func joined[T ~string](in []T) string {
 }
 
 // move gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
-func (d *desk) move(ctx context.Context, given string, m move) error {
+func (d tasks) move(ctx context.Context, given string, m move) error {
 	s, err := d.task(ctx, given)
 	if err != nil {
 		return err
@@ -351,7 +354,7 @@ func (d *desk) move(ctx context.Context, given string, m move) error {
 }
 
 // runGates runs the gates of a task that is moved by hand.
-func (d *desk) runGates(ctx context.Context, t *kernel.Task) error {
+func (d tasks) runGates(ctx context.Context, t *kernel.Task) error {
 	release, err := d.mustOwn()
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (d *desk) warn(ctx context.Context) {
 }
 
 // finding renders a finding's message.
-func (a *app) finding(f Finding) string {
+func (a *voice) finding(f Finding) string {
 	args := make([]any, len(f.Args))
 	for i, s := range f.Args {
 		args[i] = s

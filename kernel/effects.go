@@ -51,10 +51,33 @@ func (w courier) report(c *Report) error {
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
+	if w.stopped() && e.Epoch == c.Token {
+		w.late(c.Receipt)
+		return nil
+	}
 	if e.State != EffectRunning || e.Epoch != c.Token {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_fenced", e.ID, e.State, c.Token, e.Epoch)
 	}
 	return w.settleEffect(c.Receipt)
+}
+
+// stopped reports whether the effect was taken out of its runner's hands by a stop, and nothing is known yet of how far it
+// got.
+func (w courier) stopped() bool {
+	e, t, s := w.Effect, w.Task, w.Session
+	return (e.State == EffectUnknown || e.State == EffectCanceled) && e.Receipt == nil && t != nil && e.Effect.Task == t.ID &&
+		s != nil && !s.Rolling && s.State == string(session.Blocked) && s.Blocked != nil && s.Blocked.Kind == BlockedStopped
+}
+
+// late takes the receipt of an effect that was stopped. It moves nothing, and whether the effect did what it was for stays
+// open; but the tree that it left is pawl's work, which a rollback has to know.
+func (w courier) late(r effect.Receipt) {
+	w.Effect.Receipt = &r
+	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
+		w.Task.Tree = res.After
+		w.touch(w.Task)
+	}
+	w.record(w.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": w.Effect.What(), "code": r.Code, "key": r.Key})
 }
 
 // settleEffect closes the effect and lets its kind decide what follows.
@@ -138,6 +161,10 @@ func (w courier) beginCleanup() error {
 	return nil
 }
 
+// maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time is
+// given up.
+const maxAttempts = 20
+
 // recover settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
 // done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question.
 func (w courier) recover(c *Recover) error {
@@ -152,6 +179,8 @@ func (w courier) recover(c *Recover) error {
 	switch {
 	case c.Answer == effect.DoneYes:
 		return w.settleEffect(c.Receipt)
+	case e.Attempts >= maxAttempts:
+		return w.settleEffect(effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
 		e.State = EffectPending
 		return nil

@@ -12,10 +12,10 @@ import (
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
+	"pawl/internal/memory"
 	"pawl/kernel"
 	"pawl/plan"
 	"pawl/policy"
-	"pawl/internal/memory"
 )
 
 // bench is a kernel on a store in memory, with a clock that a test moves and a runner that a test plays by hand.

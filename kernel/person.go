@@ -265,7 +265,7 @@ func (w desk) dropEffect() string {
 	if unknown {
 		e.State = EffectUnknown
 	}
-	w.record(e, "EFFECT_"+upper(e.State), audit.Warn, map[string]any{"effect": e.Kind})
+	w.record(e, "EFFECT_"+upper(e.State), audit.Warn, map[string]any{"effect": e.What()})
 	if unknown {
 		return e.ID
 	}

@@ -125,9 +125,12 @@ var cliScreens = Table{
 	"cli.blocked.tree":   {En: "The work is in", Zh: "工作位于"},
 	"cli.blocked.ways":   {En: "Ways on", Zh: "后续方式"},
 	"cli.way.fix":        {En: "go on after you helped: in the worktree, with --plan FILE, or outside", Zh: "帮助后继续：在工作树中修改、用 --plan 文件，或在外部解决"},
+	"cli.way.done":       {En: "it did happen: go on behind it", Zh: "它已发生：从其后继续"},
+	"cli.way.retry":      {En: "it did not happen, or may be done again: do it", Zh: "它没有发生，或可以重做：执行它"},
 	"cli.way.rollback":   {En: "return to the last checkpoint %s and end the run", Zh: "回到检查点 %s 并结束运行"},
 	"cli.way.skip":       {En: "leave the task behind and end the run", Zh: "跳过任务并结束运行"},
 
+	"cli.status.needs_help": {En: "work stopped; a person is needed", Zh: "工作已停止，需要人工介入"},
 	"cli.status.goal":       {En: "goal", Zh: "目标"},
 	"cli.status.task":       {En: "task", Zh: "任务"},
 	"cli.status.step":       {En: "steps", Zh: "步骤"},

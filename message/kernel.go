@@ -2,6 +2,10 @@ package message
 
 // kernelText is the part of the catalogue for keys that begin with "kernel.".
 var kernelText = Table{
+	"kernel.effect_loops": {
+		En: "%s was begun %s times and never ended; it is given up", Zh: "%s 已开始 %s 次仍未结束，现放弃",
+		HintEn: "See what stops it with: pawl doctor", HintZh: "用 pawl doctor 查看原因",
+	},
 	// The session and its requirement.
 	"kernel.not_initialised": {
 		En: "this workspace has no session yet", Zh: "本工作区还没有会话",

@@ -361,7 +361,7 @@ func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToo
 func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
 	poll := time.NewTicker(4 * r.opt.Poll)
 	defer poll.Stop()
-	lastBeat := r.kernel.Now()
+	lastBeat, lastSweep := r.kernel.Now(), r.kernel.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -372,6 +372,11 @@ func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
 		if r.kernel.Now().Sub(lastBeat) >= r.opt.Beat {
 			lastBeat = r.kernel.Now()
 			r.heartbeat(ctx, e)
+		}
+		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
+			lastSweep = r.kernel.Now()
+			// What cannot be swept now is swept the next time.
+			_, _ = r.do(ctx, &kernel.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.kernel.Look(ctx)
 		if err != nil || s.Session == nil {
@@ -389,6 +394,9 @@ func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
 		}
 	}
 }
+
+// sweepEvery is how often overdue cancels and tasks past their time are looked for while an effect is at work.
+const sweepEvery = 2 * time.Second
 
 // interruptible reports whether a cancel may stop an effect of the kind. What tidies up or lands is short and is finished.
 func interruptible(k effect.Kind) bool {

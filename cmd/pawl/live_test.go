@@ -467,3 +467,32 @@ func TestDeny_ChangesNothing(t *testing.T) {
 	u.quiet()
 	u.must(4, "approve", "--yes")
 }
+
+func TestRollback_OfAStoppedCommandInPlace(t *testing.T) {
+	t.Parallel()
+	for name, idempotent := range map[string]bool{"a command that may be repeated": true, "a command that may run once": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := small(t)
+			u.write("mine.txt", "untracked\n")
+			before := gittest.Tree(t, u.dir)
+			p := u.start("run", "--plan", u.steps(running("echo two >> a.txt; mkdir d; echo part > d/part.txt; touch ran.txt; sleep 60", idempotent), making()), "--yes", "--in-place")
+			u.doing("run_terminal_cmd")
+			for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(filepath.Join(u.dir, "ran.txt")); err == nil {
+					break
+				}
+			}
+			u.must(0, "stop")
+			if a := p.wait(); a.code != 8 {
+				t.Fatal(a)
+			}
+			u.write("later.txt", "made after the stop\n")
+			u.must(0, "rollback", "--yes")
+			same(t, "the tree", sorted(before+"\n"+`"later.txt" 0644 "made after the stop\n"`), gittest.Tree(t, u.dir))
+			u.state("IDLE")
+			u.must(0, "audit", "verify")
+			u.quiet()
+		})
+	}
+}

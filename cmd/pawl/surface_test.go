@@ -20,6 +20,24 @@ type byHand struct {
 	records int
 }
 
+// seedMoves are the moves of seed 003 between two different states, each with an actor who may make it. They are written
+// out here, so that the table is not its own judge.
+var seedMoves = map[string]pawl.ActorKind{
+	"draft approved": pawl.KindUser, "draft canceled": pawl.KindUser,
+	"approved queued": pawl.KindSystem, "approved canceled": pawl.KindUser,
+	"queued running": pawl.KindRunner, "queued canceled": pawl.KindUser,
+	"running verifying": pawl.KindRunner, "running failed": pawl.KindRunner, "running canceled": pawl.KindUser, "running blocked": pawl.KindRunner,
+	"verifying verified": pawl.KindVerifier, "verifying failed": pawl.KindVerifier, "verifying canceled": pawl.KindUser, "verifying queued": pawl.KindGateRunner,
+	"verified done":  pawl.KindSystem,
+	"failed queued":  pawl.KindSystem,
+	"blocked queued": pawl.KindSystem, "blocked canceled": pawl.KindUser,
+}
+
+func seedMove(from, to task.State) (pawl.ActorKind, bool) {
+	as, ok := seedMoves[string(from)+" "+string(to)]
+	return as, ok
+}
+
 // wayTo lists the moves from a new draft to a state.
 func wayTo(s task.State) []task.State {
 	full := []task.State{task.Approved, task.Queued, task.Running, task.Verifying, task.Verified, task.Done}
@@ -41,8 +59,8 @@ func wayTo(s task.State) []task.State {
 func (b *byHand) move(label string, from, to task.State) answer {
 	b.t.Helper()
 	args := []string{"task", "move", label, "--to", string(to), "--reason", "test"}
-	if r, ok := task.Table.Between(from, to); ok {
-		args = append(args, "--as", string(r.Actors[0]))
+	if as, ok := seedMove(from, to); ok {
+		args = append(args, "--as", string(as))
 	}
 	if to == task.Failed {
 		args = append(args, "--exit-reason", string(task.ExitTimeout))
@@ -86,7 +104,7 @@ func TestAllTaskPairs(t *testing.T) {
 		label := b.taskIn(from)
 		var moves []task.State
 		for _, to := range task.Table.States() {
-			if _, ok := task.Table.Between(from, to); ok && from != to {
+			if _, ok := seedMove(from, to); ok {
 				moves = append(moves, to) // they take the task away, so they come last
 				continue
 			}
