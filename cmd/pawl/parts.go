@@ -60,7 +60,8 @@ func newParts(smoke string) *parts {
 func (p *parts) config() kernel.Config {
 	c := kernel.Defaults()
 	for _, t := range p.tools {
-		c.Tools[t.Info().Name] = kernel.Tool{Info: t.Info(), Request: t.Request}
+		info := t.Info()
+		c.Tools[info.Name] = kernel.Tool{Info: info, Request: t.Request}
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -82,14 +83,14 @@ func (Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect
 }
 
 // names are what may stand behind refs/pawl/: chk-YYYYMMDDHHMM of the seed, checkpoint-… of older tools, safety names.
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`) })
 
 // mostAlike bounds the checkpoints of one name: those of one minute.
 const mostAlike = 1000
 
 // find looks for the checkpoint that an effect made. Without one, free is the first name that is not taken.
 func find(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (result effect.CheckpointResult, free string, err error) {
-	if !names.MatchString(name) {
+	if !names().MatchString(name) {
 		return result, "", pawl.Fail(pawl.CodeInvalid, "point.bad_name", name)
 	}
 	for n := 1; n <= mostAlike; n++ {

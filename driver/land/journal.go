@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"pawl"
 	"pawl/effect"
@@ -28,10 +29,10 @@ type entry struct {
 }
 
 // effectID is the form of ids that may name a file.
-var effectID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var effectID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`) })
 
 func file(repo *git.Repo, id string) (string, error) {
-	if !effectID.MatchString(id) {
+	if !effectID().MatchString(id) {
 		return "", pawl.Fail(pawl.CodeInvalid, "land.bad_id", id)
 	}
 	return filepath.Join(repo.State("land"), id+".json"), nil
