@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"pawl"
@@ -19,13 +20,15 @@ import (
 // maxConflicts is how often a command is decided anew because somebody else wrote first.
 const maxConflicts = 16
 
-// Kernel joins the pure decisions with a store. It keeps no state of its own and is safe for concurrent use.
+// Kernel joins the pure decisions with a store. The truth is the store's: what a Kernel remembers of it is a guess that
+// every commit compares with the store. It is safe for concurrent use.
 type Kernel struct {
 	store  Store
 	config Config
 	clock  pawl.Clock
 	random io.Reader
 	after  []func(Outcome)
+	recent recent
 }
 
 // New returns a kernel over a store. Random must be safe for concurrent use; crypto/rand.Reader is meant.
@@ -82,6 +85,16 @@ func (o Outcome) Ended() bool {
 	return false
 }
 
+// MovesSession reports whether the commit changed the session's state.
+func (o Outcome) MovesSession() bool {
+	for _, e := range o.Entries {
+		if e.Subject.Kind == string(KindSession) {
+			return true
+		}
+	}
+	return false
+}
+
 // Do decides a command and commits the decision. When it returns without an error, everything that the decision says is
 // on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with code
 // outcome_unknown means that the commit may or may not have happened; giving the command again with the same key is safe.
@@ -105,14 +118,17 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 }
 
 func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
-	snap, err := k.load(ctx, env.Command)
-	if err != nil {
-		return Outcome{}, err
-	}
 	now := k.Now()
-	d, err := Decide(snap, env, now)
-	if err != nil {
-		return Outcome{}, err
+	d, err := k.recent.decide(&k.config, env, now)
+	if err != nil || !d.Changed() {
+		// What this process wrote last says no. Another one may have written since, so only the store can refuse.
+		snap, err := k.load(ctx, env.Command)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if d, err = Decide(snap, env, now); err != nil {
+			return Outcome{}, err
+		}
 	}
 	result, err := json.Marshal(d.Result)
 	if err != nil {
@@ -126,6 +142,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 		return Outcome{}, err
 	}
 	done, err := k.store.Commit(ctx, batch)
+	k.recent.keep(&d, &batch, err == nil && !done.Replayed)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -181,4 +198,56 @@ func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, erro
 		b.Writes = append(b.Writes, w)
 	}
 	return b, nil
+}
+
+// maxRecent bounds the tasks that are remembered.
+const maxRecent = 1 << 14
+
+// recent remembers single tasks as this process committed them last, so that moving one on needs no read. It is never the
+// word that refuses: a move that it allows is checked by the store, which compares versions, and everything else is
+// decided anew on what the store holds.
+type recent struct {
+	mu    sync.Mutex
+	tasks map[string]*Task
+}
+
+func (r *recent) get(id string) *Task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tasks[id]
+}
+
+// keep remembers the task of a committed decision, or forgets the tasks of one that was not committed.
+func (r *recent) keep(d *Decision, b *Batch, committed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, e := range d.Touched {
+		t, ok := e.(*Task)
+		if !ok || t.Session != "" {
+			continue
+		}
+		at := task.State(t.State)
+		if !committed || at == task.Verifying || at == task.Verified || at.Final() {
+			delete(r.tasks, t.ID)
+			continue
+		}
+		if r.tasks == nil || len(r.tasks) >= maxRecent && r.tasks[t.ID] == nil {
+			r.tasks = map[string]*Task{}
+		}
+		t.Row = b.Writes[i].Row
+		r.tasks[t.ID] = t
+	}
+}
+
+// decide decides a transition on the task as it is remembered. A decision that changes nothing says nothing.
+func (r *recent) decide(config *Config, env *Envelope, now time.Time) (Decision, error) {
+	c, ok := env.Command.(*Transition)
+	if !ok {
+		return Decision{}, nil
+	}
+	t := r.get(c.Task)
+	if t == nil {
+		return Decision{}, nil
+	}
+	return Decide(&Snapshot{Config: config, Task: t}, env, now)
 }

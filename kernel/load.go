@@ -155,9 +155,9 @@ func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
 	return k.loadTrail(ctx, s)
 }
 
-// loadNames reads the names of the newest checkpoints, so that a new one gets a name of its own.
+// loadNames reads the name of the newest checkpoint, behind which a new one is numbered.
 func (k *Kernel) loadNames(ctx context.Context, s *Snapshot) error {
-	rows, err := k.store.Load(ctx, Select{Kind: KindCheckpoint, Newest: true, Limit: 64, HotOnly: true})
+	rows, err := k.store.Load(ctx, Select{Kind: KindCheckpoint, Newest: true, Limit: 1, HotOnly: true})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package kernel
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"pawl"
@@ -101,11 +103,18 @@ func (w stepper) advance() error {
 // checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9).
 func (w stepper) checkpointName() string {
 	base := "chk-" + w.now.UTC().Format("200601021504")
-	name := base
-	for n := 2; slices.Contains(w.Taken, name); n++ {
-		name = base + "-" + itoa(n)
+	if len(w.Taken) == 0 {
+		return base
 	}
-	return name
+	suffix, same := strings.CutPrefix(w.Taken[0], base)
+	if !same {
+		return base
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
+	if err != nil {
+		n = 1
+	}
+	return base + "-" + itoa(n+1)
 }
 
 func itoa(n int) string {

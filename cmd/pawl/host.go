@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"pawl"
@@ -30,6 +31,10 @@ type host struct{}
 
 // Find returns the workspace that dir belongs to.
 func (host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
+
+// exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
+// several commits within milliseconds, and nobody reads between them.
+const exportEvery = 150 * time.Millisecond
 
 // Open opens the store of a workspace and wires a kernel over it.
 func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
@@ -63,11 +68,15 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		return written, err
 	}
 	if !o.ReadOnly {
+		var exported atomic.Int64 // nanoseconds since 1970
 		k.OnCommit(func(done kernel.Outcome) {
-			// What cannot be written now is written after the next commit, or by `pawl export`; the store is the truth.
-			_, _ = w.Export(context.WithoutCancel(ctx))
-			if done.Ended() {
-				_, _ = seal.Sign(context.WithoutCancel(ctx), store)
+			// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
+			if ended := done.Ended(); ended || done.MovesSession() || time.Since(time.Unix(0, exported.Load())) > exportEvery {
+				_, _ = w.Export(context.WithoutCancel(ctx))
+				exported.Store(time.Now().UnixNano())
+				if ended {
+					_, _ = seal.Sign(context.WithoutCancel(ctx), store)
+				}
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func Open(path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "store.io", path).In("store.open").Because(err)
 	}
-	s := &Store{path: abs, opts: opts, slots: make(chan *conn, readers), spare: make(chan *conn, readers)}
+	s := &Store{path: abs, opts: opts, slots: make(chan struct{}, readers)}
 	if err := s.inspect(); err != nil {
 		if pawl.CodeOf(err) != pawl.CodeNotFound || !opts.Create || opts.ReadOnly {
 			return nil, err
@@ -53,10 +53,7 @@ func Open(path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, s.fault("open", err)
 	}
-	s.slots <- c
-	for range readers - 1 {
-		s.slots <- nil
-	}
+	s.idle = append(s.idle, c)
 	return s, nil
 }
 

@@ -46,11 +46,13 @@ type Store struct {
 	// extra is added to the names under which connections are opened; see Open.
 	extra string
 
-	// slots holds one token per reading connection; a token is nil until its connection is needed.
-	slots chan *conn
-	// spare are connections of finished streams. Streams have connections of their own: the body of a loop over one may
-	// read again, and must not wait for itself.
-	spare chan *conn
+	// slots bounds the short reads at work: each holds a token. Streams hold none: the body of a loop over one may read
+	// again, and must not wait for itself.
+	slots chan struct{}
+	// idle are the open reading connections that nobody uses, the one used last at the end: its pages and statements are
+	// warm, and what no read has asked for is never opened.
+	idleMu sync.Mutex
+	idle   []*conn
 
 	mu     sync.RWMutex // guards closed and the hand-over to the writer
 	closed bool
@@ -87,14 +89,15 @@ func (s *Store) Close() error {
 		}
 	}
 	for range readers {
-		keep(<-s.slots)
+		s.slots <- struct{}{}
 	}
-	// Whoever still waits for a connection gets a token, and learns that the store is closed.
+	for _, c := range s.idle {
+		keep(c)
+	}
+	s.idle = nil
+	// Whoever still waits for a token gets one, and learns that the store is closed.
 	for range readers {
-		s.slots <- nil
-	}
-	for len(s.spare) > 0 {
-		keep(<-s.spare)
+		<-s.slots
 	}
 	// The writer's connection goes last: with it goes the write-ahead log, copied into the file.
 	if w != nil {
@@ -112,34 +115,56 @@ func (s *Store) reader(ctx context.Context, op string) (*conn, error) {
 	if ctx.Err() != nil {
 		return nil, canceled(ctx, op)
 	}
-	var c *conn
 	select {
-	case c = <-s.slots:
-	default:
-		select {
-		case c = <-s.slots:
-		case <-ctx.Done():
-			return nil, canceled(ctx, op)
-		}
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, canceled(ctx, op)
 	}
 	s.mu.RLock()
 	closed := s.closed
 	s.mu.RUnlock()
 	if closed {
-		s.slots <- c
+		<-s.slots
 		return nil, errClosed(op)
 	}
-	if c == nil {
-		var err error
-		if c, err = s.connectReader(); err != nil {
-			s.slots <- nil
-			return nil, s.fault(op, err)
-		}
+	c, err := s.warm()
+	if err != nil {
+		<-s.slots
+		return nil, s.fault(op, err)
 	}
 	return c, nil
 }
 
-func (s *Store) give(c *conn) { s.slots <- c }
+func (s *Store) give(c *conn) {
+	s.rest(c)
+	<-s.slots
+}
+
+// warm takes the connection that was used last, or opens one.
+func (s *Store) warm() (*conn, error) {
+	s.idleMu.Lock()
+	if n := len(s.idle); n > 0 {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.idleMu.Unlock()
+		return c, nil
+	}
+	s.idleMu.Unlock()
+	return s.connectReader()
+}
+
+// rest keeps a connection for the next read, or closes it when there are enough.
+func (s *Store) rest(c *conn) {
+	s.idleMu.Lock()
+	keep := len(s.idle) < readers
+	if keep {
+		s.idle = append(s.idle, c)
+	}
+	s.idleMu.Unlock()
+	if !keep {
+		_ = c.close()
+	}
+}
 
 // stream takes a connection for a loop of unknown length; finish returns it.
 func (s *Store) stream(ctx context.Context, op string) (*conn, error) {
@@ -151,13 +176,7 @@ func (s *Store) stream(ctx context.Context, op string) (*conn, error) {
 	if s.closed {
 		return nil, errClosed(op)
 	}
-	select {
-	case c := <-s.spare:
-		s.tasks.Add(1)
-		return c, nil
-	default:
-	}
-	c, err := s.connectReader()
+	c, err := s.warm()
 	if err != nil {
 		return nil, s.fault(op, err)
 	}
@@ -166,11 +185,7 @@ func (s *Store) stream(ctx context.Context, op string) (*conn, error) {
 }
 
 func (s *Store) finish(c *conn) {
-	select {
-	case s.spare <- c:
-	default:
-		_ = c.close()
-	}
+	s.rest(c)
 	s.tasks.Done()
 }
 
