@@ -225,6 +225,10 @@ func resumeRun(ctx context.Context, d *desk, noWait bool) error {
 		return err
 	}
 	if s.State == "IDLE" && s.Effect == "" {
+		// A crash may have come between the last commit and the writing of the files that show it.
+		if _, err := d.ws.Export(ctx); err != nil {
+			return err
+		}
 		if d.flags.json {
 			return d.given(ctx)
 		}

@@ -266,6 +266,12 @@ func (u *user) edited() {
 	if a := u.must(0, "status"); strings.Contains(a.err, view.ContextFile) {
 		u.t.Errorf("still warned of: %v", a)
 	}
+	// After a crash before it was written, resume writes it.
+	u.write(name, strings.Replace(good, "task_status: IDLE", "task_status: ARCHIVING", 1))
+	u.must(0, "resume")
+	if f, ok := u.front(); !ok || f.State != "IDLE" {
+		u.t.Errorf("resume left the projection behind: %+v", f)
+	}
 }
 
 func TestCancel_WhileACommandRuns(t *testing.T) {
@@ -425,8 +431,9 @@ func TestApprove_WithoutATerminal(t *testing.T) {
 	old := st.Approval.Hash
 	u.must(9, "approve")
 	u.must(9, "resume")
-	u.must(6, "approve", "0123456789abcdef")
-	u.must(6, "approve", old[:7]) // too short to be bound to anything
+	u.must(9, "approve", old) // a hash alone is no word of a person
+	u.must(6, "approve", "0123456789abcdef", "--yes")
+	u.must(6, "approve", old[:7], "--yes") // too short to be bound to anything
 	// What the plan file says by now is of no matter: what is approved is what was read and shown.
 	if err := os.WriteFile(plan, []byte("goal: something else\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -441,7 +448,7 @@ func TestApprove_WithoutATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.must(0, "plan", "edit", "--from", file)
-	if a := u.must(6, "approve", old); !strings.Contains(a.err, "approval_stale") {
+	if a := u.must(6, "approve", old, "--yes"); !strings.Contains(a.err, "approval_stale") {
 		t.Errorf("%v", a)
 	}
 	st = u.state("CONFIRMING")
@@ -449,7 +456,7 @@ func TestApprove_WithoutATerminal(t *testing.T) {
 		t.Fatalf("the edit did not change the hash: %+v", st.Approval)
 	}
 	u.untouched(before)
-	u.must(0, "approve", st.Approval.Hash[:12])
+	u.must(0, "approve", st.Approval.Hash[:12], "--yes")
 	u.finished()
 	if got := u.task("T-001").Steps[0].Title; got != "Step make it" {
 		t.Errorf("the step that was carried out is %q", got)

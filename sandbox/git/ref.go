@@ -92,6 +92,9 @@ func (r *site) orZero(id string) string {
 // updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r refs) updateRef(ctx context.Context, name, old string, args ...string) error {
 	_, _, err := r.plumbing("", args...).run(ctx)
+	if err != nil && r.clearLock(ctx, name) {
+		_, _, err = r.plumbing("", args...).run(ctx)
+	}
 	if err == nil {
 		return nil
 	}
@@ -100,6 +103,44 @@ func (r refs) updateRef(ctx context.Context, name, old string, args ...string) e
 		return pawl.Fail(pawl.CodeConflict, "git.ref_moved", name).Because(err)
 	}
 	return err
+}
+
+// How old the lock of a reference must be to count as left behind by a git that was killed. git holds such locks for
+// milliseconds. On the user's own references pawl waits longer, because another program may be at work there.
+const (
+	staleOwn   = time.Second
+	staleOther = 10 * time.Second
+)
+
+// clearLock removes the lock of a reference that a killed git left behind, after waiting until it is old enough to tell. It
+// reports whether there was one, so that the update may be tried again.
+func (r refs) clearLock(ctx context.Context, name string) bool {
+	dir, age := r.commonDir, staleOther
+	if !r.git {
+		dir = r.shadow
+	}
+	if strings.HasPrefix(name, private) {
+		age = staleOwn
+	}
+	lock := filepath.Join(dir, filepath.FromSlash(name)+".lock")
+	seen, err := os.Lstat(lock)
+	if err != nil || !seen.Mode().IsRegular() {
+		return false
+	}
+	if wait := age - time.Since(seen.ModTime()); wait > 0 {
+		timer := time.NewTimer(min(wait, age))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+		}
+	}
+	again, err := os.Lstat(lock)
+	if err != nil {
+		return true // whoever held it is done
+	}
+	return os.SameFile(seen, again) && os.Remove(lock) == nil
 }
 
 // Refs lists the references below a prefix such as "refs/pawl/".
