@@ -45,6 +45,7 @@ func entries() []entry {
 		{"task", "look", newTaskCommand},
 		{"machine", "look", newMachineCommand},
 		{"audit", "look", newAuditCommand},
+		{"context", "look", newContextCommand},
 		{"tools", "look", newToolsCommand},
 		{"doctor", "setup", newDoctorCommand},
 		{"config", "setup", newConfigCommand},

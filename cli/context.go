@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/kernel"
+	"pawl/machine/session"
+)
+
+// newContextCommand is `pawl context`: the operations of the context manager (spec.md §1.2), each routed through the store.
+// Archiving a task needs no command, because every run ends with it.
+func newContextCommand(a *app) *cobra.Command {
+	return a.group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
+		newContextCheckpointCommand(a), newContextDecisionCommand(a), newContextErrorCommand(a))
+}
+
+func newContextReadCommand(a *app) *cobra.Command {
+	c := a.command("read", "cli.context.read", "  pawl context read --json", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error { return glance{d}.printStatus(c.Context()) })
+	}
+	return c
+}
+
+// tell gives a command that leaves nothing to do and says where the session stands.
+func (a *app) tell(ctx context.Context, command kernel.Command) error {
+	return a.goOn(ctx, true, nil, func(d *desk) error {
+		_, err := d.do(ctx, command)
+		return err
+	})
+}
+
+func newContextProgressCommand(a *app) *cobra.Command {
+	var note string
+	c := a.command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", between(1, 2), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.goOn(c.Context(), true, nil, func(d *desk) error {
+			s, err := d.ws.Kernel.LookAt(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			_, err = d.do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
+			return err
+		})
+	}
+	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.note"))
+	return c
+}
+
+func newContextStateCommand(a *app) *cobra.Command {
+	var yes bool
+	c := a.command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", between(1, 2), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ctx := c.Context()
+		return a.goOn(ctx, true, nil, func(d *desk) error {
+			s, err := d.ws.Kernel.Look(ctx)
+			if err != nil {
+				return err
+			}
+			command, err := s.RouteState(session.State(strings.ToUpper(args[0])), strings.Join(args[1:], ""))
+			if err != nil {
+				return err
+			}
+			if grant, ok := command.(*kernel.Approve); ok {
+				return approveOpen(ctx, d, grant.Hash, yes)
+			}
+			_, err = d.do(ctx, command)
+			return err
+		})
+	}
+	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes_open"))
+	return c
+}
+
+func newContextCheckpointCommand(a *app) *cobra.Command {
+	c := a.command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), writing(), func(d *desk) error { return makeCheckpoint(c.Context(), d) })
+	}
+	return c
+}
+
+// makeCheckpoint asks for a checkpoint and makes it, unless another process runs the workspace's work and will make it.
+func makeCheckpoint(ctx context.Context, d *desk) error {
+	release, other, err := d.own()
+	if err != nil && other == nil {
+		return err
+	}
+	if _, err := d.do(ctx, &kernel.CreateCheckpoint{}); err != nil {
+		return err
+	}
+	if other == nil {
+		defer release()
+		if _, err := d.ws.Runner(nil).Run(ctx); err != nil {
+			return err
+		}
+	}
+	st, err := d.status(ctx)
+	if err != nil {
+		return err
+	}
+	if d.flags.json {
+		return d.printJSON(st)
+	}
+	d.sayText("cli.context.made", st.Checkpoint)
+	return nil
+}
+
+func newContextDecisionCommand(a *app) *cobra.Command {
+	var replaces string
+	c := a.command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", exactly(2), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.tell(c.Context(), &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces})
+	}
+	c.Flags().StringVar(&replaces, "replaces", "", a.text("cli.flag.replaces"))
+	return c
+}
+
+func newContextErrorCommand(a *app) *cobra.Command {
+	var cause, fix, scope string
+	c := a.command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.tell(c.Context(), &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope})
+	}
+	f := c.Flags()
+	f.StringVar(&cause, "cause", "", a.text("cli.flag.cause"))
+	f.StringVar(&fix, "fix", "", a.text("cli.flag.fix"))
+	f.StringVar(&scope, "scope", "", a.text("cli.flag.scope"))
+	return c
+}
