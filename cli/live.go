@@ -92,6 +92,9 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 	if e.Move != nil {
 		if e.Subject.Kind == string(kernel.KindSession) {
 			r.state = e.Move.To
+			if e.Move.From == string(session.Idle) {
+				r.live.Line(r.style.Dot() + " " + r.style.Bold(e.Move.From) + "  " + r.style.Dim(r.stateText(e.Move.From)))
+			}
 			r.live.Line(r.style.Arrow() + " " + r.style.Bold(e.Move.To) + "  " + r.style.Dim(r.stateText(e.Move.To)))
 		}
 		return
