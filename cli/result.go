@@ -58,6 +58,9 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string) {
 	a.say("")
 	a.say(symbol + " " + a.style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(display(firstLine(sum.Goal)), max(20, a.std.Width-30), a.style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
+		if s.Run != nil && len(s.Run.Left) > 0 {
+			a.section("cli.sum.left", leftLines(s.Run.Left))
+		}
 		a.section("cli.sum.next", commandLines(sum.Next))
 		return
 	}
@@ -280,4 +283,13 @@ func (d *desk) since(t time.Time) string {
 		return duration(gap.Truncate(time.Second))
 	}
 	return "0s"
+}
+
+// leftLines names the files that a rollback left alone.
+func leftLines(paths []string) []string {
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		out = append(out, "  "+display(p))
+	}
+	return out
 }

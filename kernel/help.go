@@ -253,7 +253,8 @@ func (w medic) restored(r effect.Receipt) error {
 		return err
 	}
 	w.record(w.Task, "TREE_RESTORED", audit.Info, map[string]any{"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept})
-	w.Task.Tree = result.After
+	w.Task.Tree, w.Run.Left = result.After, result.Kept
+	w.touch(w.Run)
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
 }

@@ -96,8 +96,10 @@ type Run struct {
 	Feedback []string              `json:"feedback,omitempty"`
 	Outcome  string                `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
 	Land     *effect.LandResult    `json:"land,omitempty"`
-	Undone   bool                  `json:"undone,omitempty"`
-	Revert   *effect.LandResult    `json:"revert,omitempty"`
+	// Left are files that a rollback left alone because they are not known to be pawl\'s change.
+	Left   []string           `json:"left,omitempty"`
+	Undone bool               `json:"undone,omitempty"`
+	Revert *effect.LandResult `json:"revert,omitempty"`
 	// AutoApprove is the actor in whose name a plan is approved without asking, "" for none.
 	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`

@@ -103,6 +103,9 @@ var cliScreens = Table{
 	"cli.outcome.revised":     {En: "Sent back", Zh: "已退回"},
 	"cli.outcome.skipped":     {En: "Left behind", Zh: "已跳过"},
 
+	"cli.sum.left": {
+		En: "Left alone: these differ from the checkpoint and are not known to be pawl's change", Zh: "未改动：以下文件与检查点不同，但无法确认是 pawl 的更改",
+	},
 	"cli.sum.changed":     {En: "What changed", Zh: "更改内容"},
 	"cli.sum.nothing":     {En: "nothing", Zh: "无"},
 	"cli.sum.why":         {En: "Steps, and why", Zh: "步骤与原因"},

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"slices"
 
 	"pawl"
 	"pawl/effect"
@@ -34,7 +35,7 @@ func (Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
-	result, err := summary(ctx, repo, safety.Tree, done)
+	result, err := summary(ctx, repo, spec, safety.Tree, done)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -53,12 +54,22 @@ func restoration(spec effect.RestoreSpec, origin string) git.Restoration {
 	return git.Restoration{Target: spec.Target, Expect: spec.Expect, Origin: origin, Force: spec.Force}
 }
 
-// summary tells the whole restoration, across crashes, from the tree before the first attempt to the one that was left.
-func summary(ctx context.Context, repo *git.Repo, origin string, done git.Restored) (effect.RestoreResult, error) {
+// summary tells the whole restoration, across crashes, from the tree before the first attempt to the one that was left. What
+// still differs from the target afterwards was left alone, because it is not known to be pawl's change.
+func summary(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origin string, done git.Restored) (effect.RestoreResult, error) {
 	result := effect.RestoreResult{Before: origin, After: done.After, Changed: []string{}, Kept: done.Kept}
 	changes, err := repo.Diff(ctx, origin, done.After)
 	for _, c := range changes {
 		result.Changed = append(result.Changed, c.Path)
+	}
+	if err != nil {
+		return result, err
+	}
+	left, err := repo.Diff(ctx, spec.Target, done.After)
+	for _, c := range left {
+		if !slices.Contains(result.Kept, c.Path) {
+			result.Kept = append(result.Kept, c.Path)
+		}
 	}
 	return result, err
 }
@@ -88,7 +99,7 @@ func (Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	result, err := summary(ctx, repo, safety.Tree, git.Restored{After: after})
+	result, err := summary(ctx, repo, spec, safety.Tree, git.Restored{After: after})
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
