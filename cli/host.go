@@ -62,8 +62,6 @@ type Finding struct {
 type Workspace struct {
 	Place  effect.Place
 	Kernel *kernel.Kernel
-	// Tools describes the tools that plans may call.
-	Tools []effect.ToolInfo
 	// Runner makes a runner; the caller must hold the ownership. Progress may be nil.
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
 	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.

@@ -112,7 +112,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	h.mu.Unlock()
 	k := kernel.New(h.store, config, pawl.ClockFunc(h.clock), h.ids)
 	return &cli.Workspace{
-		Place: place, Kernel: k, Tools: h.Tools(),
+		Place: place, Kernel: k,
 		Runner: func(progress func(effect.Effect, string)) *runner.Runner {
 			return runner.New(k, h.world.options(progress))
 		},

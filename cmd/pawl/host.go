@@ -55,7 +55,7 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		return nil, errors.Join(err, store.Close())
 	}
 	k := kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)
-	w := &cli.Workspace{Place: place, Kernel: k, Tools: parts.infos(), Backup: store.Backup, Close: store.Close, Diff: parts.diff}
+	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup, Close: store.Close, Diff: parts.diff}
 	w.Export = func(ctx context.Context) ([]string, error) {
 		files, err := k.Projections(ctx)
 		if err != nil {
