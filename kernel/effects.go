@@ -236,6 +236,3 @@ func (w courier) sweep() error {
 	}
 	return nil
 }
-
-// idle reports whether the session waits for a requirement.
-func (s *Session) idle() bool { return s.State == string(session.Idle) }
