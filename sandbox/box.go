@@ -21,6 +21,12 @@ type Box struct {
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
 	walls  *Walls
 
+	ready    bool // keep a spare launcher
+	spareMu  sync.Mutex
+	spare    *spare
+	closed   bool
+	standing sync.WaitGroup // launchers that are or were spare
+
 	findOnce sync.Once
 	cgroups  map[string]string // directory by controller in which a cgroup can be made
 }
@@ -35,8 +41,13 @@ func New(o Options) (*Box, error) {
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
-	return &Box{mechanism: o.Mechanism, homes: homes(o.Home)}, nil
+	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), ready: o.Ready}, nil
 }
+
+// Close ends the launcher that a Box with Options.Ready keeps, and waits until nothing of it is left, and for the
+// commands that run. Commands can still be run afterwards; they wait for their launchers. Closing twice, and closing a Box
+// without Ready, does nothing.
+func (b *Box) Close() { b.dismiss() }
 
 // Run runs a command and waits until all of its processes are gone. A command that fails, is ended by a signal, by its
 // timeout or by ctx is a Result, not an error. The errors are: pawl.CodeInvalid for a Spec that makes no sense,
@@ -82,6 +93,12 @@ func (s Spec) checked(homes []string) (Spec, error) {
 		if !filepath.IsAbs(p) {
 			return bad("sandbox.path_relative", p)
 		}
+	}
+	if ports := gates(s.Egress); ports != nil {
+		if s.Network || len(ports) > maxGates {
+			return bad("sandbox.egress_spec")
+		}
+		s.Env = throughGate(s.Env, ports[0])
 	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout

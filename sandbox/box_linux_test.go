@@ -30,14 +30,19 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "attack":
 		attack()
+	case "reach":
+		reach()
 	case "spew":
 		spew()
 	case "owner":
 		owner()
+	case "idler":
+		idler()
 	}
 }
 
-// each runs a test with every mechanism. A machine without bubblewrap fails, so that its path is never untested unnoticed.
+// each runs a test with every mechanism, and with a launcher that waited for the command. A machine without bubblewrap
+// fails, so that its path is never untested unnoticed.
 func each(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
 	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
@@ -45,6 +50,21 @@ func each(t *testing.T, test func(t *testing.T, b *Box)) {
 			test(t, box(t, Options{Mechanism: m}))
 		})
 	}
+	t.Run("ready", func(t *testing.T) {
+		b := box(t, Options{Mechanism: MechanismNamespaces, Ready: true})
+		run(t, b, spec(t, "true"))
+		if !waiting(b) {
+			t.Fatal("no launcher waits")
+		}
+		test(t, b)
+	})
+}
+
+// waiting reports whether a Box has a spare launcher.
+func waiting(b *Box) bool {
+	b.spareMu.Lock()
+	defer b.spareMu.Unlock()
+	return b.spare != nil
 }
 
 func box(t testing.TB, o Options) *Box {
@@ -56,6 +76,7 @@ func box(t testing.TB, o Options) *Box {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(b.Close)
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,8 +20,13 @@ type groups map[string]string
 
 // cgroup is the group of one command.
 type cgroup struct {
-	dirs    []string
-	limited []string
+	home    groups   // the directories in which it was made
+	at      groups   // its own
+	dirs    []string // what was made
+	inside  []string // the controllers in whose directory the process started
+	limited []string // those that limit it
+	late    bool     // put the process in after its start
+	stuck   bool     // the thread that started it did not get out again
 }
 
 // groupPrefix begins the names of pawl's groups; the process id of pawl and random text follow.
@@ -96,21 +102,17 @@ func (g groups) controllers() []string {
 	return out
 }
 
-// enter makes a group with the limits and puts a process into it. It returns nil where that cannot be done: the limits are
-// a wall against accidents, and the other walls hold without it.
-func (g groups) enter(pid, procs int, memoryMax int64) *cgroup {
+// open makes a group and limits its memory. It returns nil where that cannot be done: the limits are a wall against
+// accidents, and the other walls hold without it.
+func (g groups) open(memoryMax int64) *cgroup {
 	if len(g) == 0 {
 		return nil
 	}
 	if memoryMax <= 0 {
 		memoryMax = memory() / 4 * 3
 	}
-	limits := map[string][]string{
-		"pids":   {"pids.max", strconv.Itoa(procs)},
-		"memory": {"memory.max", strconv.FormatInt(memoryMax, 10), "memory.limit_in_bytes", strconv.FormatInt(memoryMax, 10)},
-	}
 	name := groupPrefix + strconv.Itoa(os.Getpid()) + "-" + rand.Text()
-	c := &cgroup{}
+	c := &cgroup{home: g, at: groups{}}
 	for _, ctl := range g.controllers() {
 		dir := filepath.Join(g[ctl], name)
 		err := os.Mkdir(dir, 0o755)
@@ -120,31 +122,89 @@ func (g groups) enter(pid, procs int, memoryMax int64) *cgroup {
 		if err == nil {
 			c.dirs = append(c.dirs, dir)
 		}
-		if setLimit(dir, limits[ctl]) && put(dir, "cgroup.procs", strconv.Itoa(pid)) == nil {
-			c.limited = append(c.limited, ctl)
+		if ctl != "memory" || limitMemory(dir, strconv.FormatInt(memoryMax, 10)) {
+			c.at[ctl] = dir
 		}
-		if ctl == "memory" {
-			_ = put(dir, "memory.swap.max", "0")
-			_ = put(dir, "memory.oom.group", "1")
-			_ = put(dir, "memory.memsw.limit_in_bytes", strconv.FormatInt(memoryMax, 10))
-		}
-	}
-	if len(c.limited) == 0 {
-		c.remove()
-		return nil
 	}
 	return c
 }
 
-// setLimit writes the first of the files, given with their values, that exists.
-func setLimit(dir string, files []string) bool {
-	for f := range slices.Chunk(files, 2) {
-		if put(dir, f[0], f[1]) == nil {
-			return true
+// limitMemory sets the limit under the name that the hierarchy has for it, and keeps swap from becoming a way around it.
+func limitMemory(dir, limit string) bool {
+	if put(dir, "memory.max", limit) != nil && put(dir, "memory.limit_in_bytes", limit) != nil {
+		return false
+	}
+	_ = put(dir, "memory.swap.max", "0")
+	_ = put(dir, "memory.oom.group", "1")
+	_ = put(dir, "memory.memsw.limit_in_bytes", limit)
+	return true
+}
+
+// start starts a process that is in the group from its first moment. One that is moved in later makes the kernel wait until
+// no processor is in the middle of a fork or an exit, for as long as a short command takes; a fork inside waits for nobody.
+// In the unified hierarchy the process is forked into the group. In the older ones, where a thread may stand elsewhere than
+// its process, the calling thread stands in the group while it forks; when it does not get out again, stuck is set, and the
+// thread must end.
+func (c *cgroup) start(cmd *exec.Cmd) error {
+	if c == nil || c.late {
+		return cmd.Start()
+	}
+	var entered, forked []string
+	for ctl, dir := range c.at {
+		err := put(dir, "tasks", "0")
+		switch {
+		case err == nil:
+			entered = append(entered, ctl)
+		case errors.Is(err, os.ErrNotExist):
+			forked = append(forked, ctl)
 		}
 	}
-	return false
+	defer func() {
+		for _, ctl := range entered {
+			c.stuck = put(c.home[ctl], "tasks", "0") != nil || c.stuck
+		}
+	}()
+	if len(forked) > 0 {
+		dir, err := os.Open(c.at[forked[0]])
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(dir.Fd())
+	}
+	c.inside = slices.Concat(entered, forked)
+	return cmd.Start()
 }
+
+// keepsThread reports whether the thread that used start could not leave the group.
+func (c *cgroup) keepsThread() bool { return c != nil && c.stuck }
+
+// retry reports whether a start that failed may pass when the process is put into the group afterwards: a container may
+// refuse the system call that forks into one.
+func (c *cgroup) retry() bool {
+	if c == nil || c.late || len(c.inside) == 0 {
+		return false
+	}
+	c.inside, c.late = nil, true
+	return true
+}
+
+// settle puts a process that could not be started inside into the group, and limits its number of processes. That limit
+// comes late so that a low one meets the command and not the launcher's own threads.
+func (c *cgroup) settle(pid, procs int) {
+	if c == nil {
+		return
+	}
+	for ctl, dir := range c.at {
+		in := slices.Contains(c.inside, ctl) || put(dir, "cgroup.procs", strconv.Itoa(pid)) == nil
+		if in && (ctl != "pids" || put(dir, "pids.max", strconv.Itoa(procs)) == nil) {
+			c.limited = append(c.limited, ctl)
+		}
+	}
+}
+
+// holds reports whether the group limits anything.
+func (c *cgroup) holds() bool { return c != nil && len(c.limited) > 0 }
 
 // put writes a file of a group. It never makes one.
 func put(dir, name, value string) error {

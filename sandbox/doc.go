@@ -28,6 +28,14 @@
 // reaps orphans and reports the status. The kernel kills whatever is left in a pid namespace when process 1 ends, and the
 // launcher ends when its socket closes, so a pawl that is killed takes its commands along.
 //
+// The launcher is forked inside its cgroup. A process that is moved into one later makes the kernel wait for a moment in which
+// no processor forks or exits, which costs several times as much as everything else about a short command.
+//
+// A Box with Options.Ready starts the launcher of the next command when a command has ended. Such a launcher has its
+// namespaces and its cgroup, and has raised nothing: all that a command may see or do is in the order that it waits for. It
+// serves one command and ends, and it ends without one after a few seconds, at Box.Close, with pawl, and when the mounts that
+// it took a copy of have changed.
+//
 // Loopback inside the command's own network namespace is up: tests that talk to a server of their own pass, and nothing
 // outside the namespace hears them.
 package sandbox

@@ -49,6 +49,9 @@ func launch() {
 	// A handler, unlike ignoring, is not inherited by the command; process 1 survives what the command sends it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
 	walls, err := o.raise()
+	if err == nil && len(o.gates) > 0 {
+		err = o.openGates()
+	}
 	if err != nil {
 		send(control, msgFailed, []byte(err.Error()))
 		return

@@ -19,6 +19,7 @@ const (
 const (
 	msgHello     = 'h' // launcher: alive
 	msgOrder     = 'o' // pawl: an order
+	msgGates     = 'g' // launcher: the sockets of the gates go along
 	msgWalls     = 'w' // launcher: the walls stand; body: their names
 	msgFailed    = 'f' // launcher: a wall could not be raised; body: why
 	msgNoExec    = 'e' // launcher: the command could not be executed; body: errno and which part
@@ -54,7 +55,8 @@ type order struct {
 	scratch   int64 // bytes a scratch directory may hold
 	own       bool  // make the mounts and drop the capabilities; bubblewrap has done both otherwise
 	network   bool
-	procs     int64 // RLIMIT_NPROC, or zero
+	procs     int64    // RLIMIT_NPROC, or zero
+	gates     []uint16 // ports of the loopback to listen on for pawl
 }
 
 var errOrder = errors.New("malformed order")
@@ -81,7 +83,12 @@ func (o order) encode() []byte {
 	}
 	b = binary.AppendUvarint(b, uint64(o.scratch))
 	b = append(b, flag(o.own), flag(o.network))
-	return binary.AppendUvarint(b, uint64(o.procs))
+	b = binary.AppendUvarint(b, uint64(o.procs))
+	b = binary.AppendUvarint(b, uint64(len(o.gates)))
+	for _, port := range o.gates {
+		b = binary.AppendUvarint(b, uint64(port))
+	}
+	return b
 }
 
 func flag(v bool) byte {
@@ -154,6 +161,9 @@ func decodeOrder(b []byte) (order, error) {
 	o.scratch = int64(r.uint())
 	o.own, o.network = r.byte() == 1, r.byte() == 1
 	o.procs = int64(r.uint())
+	for range r.count() {
+		o.gates = append(o.gates, uint16(r.uint()))
+	}
 	if len(r.b) > 0 {
 		r.err = errOrder
 	}

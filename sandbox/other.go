@@ -21,3 +21,8 @@ func Probe(context.Context) Walls {
 func (b *Box) run(context.Context, Spec) (Result, error) {
 	return Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
 }
+
+// spare does not exist without Linux.
+type spare struct{}
+
+func (b *Box) dismiss() {}

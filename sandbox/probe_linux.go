@@ -63,7 +63,11 @@ func (b *Box) choose(ctx context.Context) (Mechanism, error) {
 		return b.chosen, nil
 	}
 	candidates := []Mechanism{b.mechanism}
-	if b.mechanism == MechanismAuto {
+	switch {
+	case b.mechanism != MechanismAuto:
+	case b.ready:
+		candidates = []Mechanism{MechanismNamespaces, MechanismBubblewrap}
+	default:
 		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces}
 	}
 	var errs []error

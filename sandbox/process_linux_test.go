@@ -362,7 +362,8 @@ func TestManyAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if left, _ := filepath.Glob("/sys/fs/cgroup/*/" + groupPrefix + strconv.Itoa(os.Getpid()) + "-*"); len(left) > 0 {
+		b.Close()
+		if left := groupsLeft(b); len(left) > 0 {
 			t.Error(left)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -175,6 +176,130 @@ func (p *place) list() ([]fs.DirEntry, error) {
 	list, err := f.ReadDir(-1)
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, err
+}
+
+// Dir is an open directory of a Root for reading many of its entries: each is opened by its single name from here, without
+// another walk from the Root, and no link is followed. The caller closes it; until then it may be used concurrently.
+type Dir struct {
+	root *os.Root
+	file *os.File // the same directory, for its descriptor and its list
+}
+
+// OpenDir opens the directory rel of a Root, which must not be reached through a link that leads outside.
+func OpenDir(r *Root, rel string) (*Dir, error) {
+	const op = "sandbox.OpenDir"
+	p, err := r.find(op, rel, true)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if p.base != "." && p.info != nil && p.info.IsDir() {
+		err = p.enter(p.base, p.info)
+		p.base = "."
+	}
+	switch {
+	case err != nil:
+		return nil, fileError(op, rel, err)
+	case p.info == nil:
+		return nil, fileError(op, rel, fs.ErrNotExist)
+	case !p.info.IsDir():
+		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.not_dir", rel).In(op)
+	}
+	sub, err := p.dir.OpenRoot(".")
+	if err != nil {
+		return nil, fileError(op, rel, err)
+	}
+	return newDir(op, rel, sub)
+}
+
+func newDir(op, rel string, sub *os.Root) (*Dir, error) {
+	f, err := sub.Open(".")
+	if err != nil {
+		_ = sub.Close() // the first error counts
+		return nil, fileError(op, rel, err)
+	}
+	return &Dir{root: sub, file: f}, nil
+}
+
+// Close releases the descriptors.
+func (d *Dir) Close() error { return errors.Join(d.file.Close(), d.root.Close()) }
+
+// Enter opens the directory name in d.
+func (d *Dir) Enter(name string) (*Dir, error) {
+	const op = "sandbox.OpenDir"
+	if err := single(op, name); err != nil {
+		return nil, err
+	}
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return nil, fileError(op, name, err)
+	}
+	if !info.IsDir() {
+		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.not_dir", name).In(op)
+	}
+	p := place{dir: d.root, base: "."}
+	if err := p.enter(name, info); err != nil {
+		return nil, fileError(op, name, err)
+	}
+	return newDir(op, name, p.dir)
+}
+
+// List returns the entries in the order of their names.
+func (d *Dir) List() ([]fs.DirEntry, error) {
+	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
+		return nil, fileError("sandbox.ReadDir", d.file.Name(), err)
+	}
+	list, err := d.file.ReadDir(-1)
+	if err != nil {
+		return nil, fileError("sandbox.ReadDir", d.file.Name(), err)
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, nil
+}
+
+// ReadFile reads the regular file name of at most limit bytes into buf, which it grows where it has to, and returns the
+// content. Name is to be one that List told of as a regular file: what was put in its place since then is refused when it
+// is no regular file, and is opened without waiting for it. A longer file is CodeInvalid with the key sandbox.too_big.
+func (d *Dir) ReadFile(name string, limit int64, buf []byte) ([]byte, error) {
+	const op = "sandbox.ReadFile"
+	if err := single(op, name); err != nil {
+		return nil, err
+	}
+	data, err := d.read(name, limit, buf[:0])
+	if err != nil {
+		return nil, fileError(op, name, err)
+	}
+	return data, nil
+}
+
+// single refuses what is not the name of an entry.
+func single(op, name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || !filepath.IsLocal(name) {
+		return pawl.Fail(pawl.CodeInvalid, "sandbox.name", name).In(op)
+	}
+	return nil
+}
+
+// tooBig is the refusal of a file that is longer than its reader wants.
+func tooBig(name string, size, limit int64) error {
+	return pawl.Fail(pawl.CodeInvalid, "sandbox.too_big", name, size, limit).In("sandbox.ReadFile")
+}
+
+// fill reads an open file of a known size into buf. A file that grows meanwhile is read as far as it was long, which is
+// one of the states that it had.
+func fill(buf []byte, size int64, read func([]byte) (int, error)) ([]byte, error) {
+	buf = slices.Grow(buf, int(size))
+	for int64(len(buf)) < size {
+		n, err := read(buf[len(buf):size])
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if n <= 0 {
+			break
+		}
+		buf = buf[:len(buf)+n]
+	}
+	return buf, nil
 }
 
 // Walk calls visit for everything below the directory rel, in the order of names with a directory before its content, and

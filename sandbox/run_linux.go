@@ -35,9 +35,9 @@ type child struct {
 	in      *bufio.Reader
 	out     *os.File // pawl's end of the output
 	pidfd   int      // of the launcher as seen from here, or -1
-	groups  groups
 	group   *cgroup
 	walls   []string
+	shut    func() // ends what carries connections out, where there is any
 }
 
 // run carries out a checked Spec.
@@ -49,25 +49,55 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	}
 	res, err := b.behind(ctx, mechanism, s)
 	res.Duration = time.Since(begin)
+	if mechanism == MechanismNamespaces {
+		b.prepare()
+	}
 	return res, err
 }
 
-// behind runs a Spec behind the walls of one mechanism. It stays on one thread, because the kernel sends a parent's death
-// signal when the thread that forked is gone, not the process.
+// behind runs a Spec behind the walls of one mechanism.
 func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (Result, error) {
 	mounts, err := b.layout(s)
 	if err != nil {
 		return Result{}, err
 	}
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network}
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress)}
 	o.own = m == MechanismNamespaces
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	c, err := spawn(o, s, b.groups())
-	if err != nil {
-		return Result{}, failed(err)
+	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}
+	if b.hand(j) {
+		return j.res, j.err
 	}
-	return c.supervise(ctx, s, o)
+	aside(func() bool {
+		group := b.groups().open(s.MaxMemory)
+		defer group.remove()
+		c, fault := start(o, s, group)
+		if fault != nil {
+			j.err = failed(fault)
+		} else {
+			j.res, j.err = c.supervise(ctx, s, o)
+		}
+		return !group.keepsThread()
+	})
+	return j.res, j.err
+}
+
+// aside calls f on one thread, because the kernel sends a parent's death signal when the thread that forked is gone, not the
+// process. It ends the thread where f reports that it must not be used again. It is never the first thread of pawl: for lack
+// of memory in a group the kernel kills a process whose first thread is in it.
+func aside(f func() (keep bool)) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// While this goroutine holds the first thread, the next one gets another.
+			aside(f)
+			runtime.UnlockOSThread()
+		} else if f() {
+			runtime.UnlockOSThread()
+		}
+	}()
+	<-done
 }
 
 // groups finds, once, where cgroups can be made, and removes those that a killed pawl has left.
@@ -89,8 +119,17 @@ func failed(err error) error {
 	return pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(err).In("sandbox.Run")
 }
 
+// start starts the launcher inside the group, or puts it there when it stands.
+func start(o order, s Spec, group *cgroup) (*child, error) {
+	c, err := spawn(o, s, group)
+	if err != nil && group.retry() {
+		c, err = spawn(o, s, group)
+	}
+	return c, err
+}
+
 // spawn starts the launcher, under bubblewrap where the order says so, up to its greeting.
-func spawn(o order, s Spec, g groups) (_ *child, err error) {
+func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -108,7 +147,7 @@ func spawn(o order, s Spec, g groups) (_ *child, err error) {
 	}
 	defer w.Close()
 	enlarge(r)
-	c := &child{control: control, in: bufio.NewReader(control), pidfd: -1, out: r, groups: g}
+	c := &child{control: control, in: bufio.NewReader(control), pidfd: -1, out: r, group: group}
 	defer func() {
 		if err != nil {
 			c.close()
@@ -127,7 +166,7 @@ func spawn(o order, s Spec, g groups) (_ *child, err error) {
 	if len(s.Stdin) > 0 {
 		c.cmd.Stdin = bytes.NewReader(s.Stdin)
 	}
-	if err := c.cmd.Start(); err != nil {
+	if err := group.start(c.cmd); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -200,7 +239,7 @@ func (c *child) greet(s Spec) (limited bool, err error) {
 	if c.pidfd, err = unix.PidfdOpen(int(cred.Pid), 0); err != nil {
 		return false, err
 	}
-	c.group = c.groups.enter(int(cred.Pid), s.MaxProcs, s.MaxMemory)
+	c.group.settle(int(cred.Pid), s.MaxProcs)
 	return c.group.limits("pids"), nil
 }
 
@@ -245,6 +284,11 @@ func (c *child) begin(s Spec, o order) error {
 	if _, err := c.control.Write(frame(msgOrder, o.encode())); err != nil {
 		return err
 	}
+	if len(o.gates) > 0 {
+		if err := c.carry(s.Egress, o.gates); err != nil {
+			return err
+		}
+	}
 	kind, body, err := receive(c.in)
 	switch {
 	case err != nil:
@@ -255,7 +299,7 @@ func (c *child) begin(s Spec, o order) error {
 		return errOrder
 	}
 	c.walls = strings.Fields(string(body))
-	if c.group != nil {
+	if c.group.holds() {
 		c.walls = append(c.walls, "cgroup")
 	}
 	return c.control.SetReadDeadline(time.Time{})
@@ -414,10 +458,153 @@ func (c *child) gone() {
 }
 
 func (c *child) close() {
+	if c.shut != nil {
+		c.shut()
+	}
 	_ = c.control.Close()
 	_ = c.out.Close()
 	if c.pidfd >= 0 {
 		_ = unix.Close(c.pidfd)
 	}
-	c.group.remove()
+}
+
+// readyFor is how long a launcher waits for a command that does not come.
+const readyFor = 3 * time.Second
+
+// job is one command on its way to a launcher.
+type job struct {
+	ctx   context.Context
+	spec  Spec
+	order order
+
+	res      Result
+	err      error
+	done     chan struct{} // closed when res and err stand and nothing of the command is left
+	declined bool          // by a spare launcher, with nothing done
+}
+
+// spare is a launcher that was started before its command is known, so that the command does not wait for it. It is in a
+// process, mount and network namespace of its own and in a group, has raised nothing yet, and knows of no command: it waits
+// for its order. It serves one command, like every launcher.
+type spare struct {
+	jobs   chan *job // gets at most one; nil dismisses
+	mounts int       // reports a change of pawl's own mounts, which the launcher may have missed
+}
+
+// fits reports whether a spare launcher can carry out a job: everything about the job is in its order.
+func (j *job) fits() bool {
+	return j.order.own && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.MaxMemory == 0
+}
+
+// prepare starts a spare launcher, when the Box keeps one and has none.
+func (b *Box) prepare() {
+	b.spareMu.Lock()
+	defer b.spareMu.Unlock()
+	if !b.ready || b.closed || b.spare != nil {
+		return
+	}
+	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	n := &spare{jobs: make(chan *job, 1), mounts: fd}
+	b.spare = n
+	b.standing.Go(func() {
+		defer unix.Close(fd)
+		aside(func() bool { return b.stand(n) })
+	})
+}
+
+// take returns the spare launcher, which belongs to the caller then, or nil.
+func (b *Box) take() *spare {
+	b.spareMu.Lock()
+	defer b.spareMu.Unlock()
+	n := b.spare
+	b.spare = nil
+	return n
+}
+
+// hand gives a job to the spare launcher, if there is one that may have it.
+func (b *Box) hand(j *job) bool {
+	if !j.fits() {
+		return false
+	}
+	n := b.take()
+	if n == nil {
+		return false
+	}
+	// The kernel notes a change of the mounts on every open descriptor of their list.
+	fds := []unix.PollFd{{Fd: int32(n.mounts), Events: unix.POLLPRI}}
+	if changed, err := unix.Poll(fds, 0); err != nil || changed > 0 {
+		n.jobs <- nil
+		return false
+	}
+	n.jobs <- j
+	<-j.done
+	return !j.declined
+}
+
+// stand starts a launcher and has it wait for a job. It reports whether the calling thread can be used again.
+func (b *Box) stand(n *spare) bool {
+	group := b.groups().open(0)
+	c, fault := start(order{own: true}, Spec{}, group)
+	var j *job
+	timer := time.NewTimer(readyFor)
+	defer timer.Stop()
+	select {
+	case j = <-n.jobs:
+	case <-timer.C:
+		if !b.withdraw(n) {
+			j = <-n.jobs
+		}
+	}
+	served := j != nil && fault == nil && !c.lost()
+	if served {
+		j.res, j.err = c.supervise(j.ctx, j.spec, j.order)
+	} else if fault == nil {
+		c.end()
+		c.close()
+	}
+	group.remove()
+	if j != nil {
+		j.declined = !served
+		close(j.done)
+	}
+	return !group.keepsThread()
+}
+
+// lost reports whether the launcher is gone.
+func (c *child) lost() bool {
+	raw, err := c.control.SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := true
+	_ = raw.Control(func(fd uintptr) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}, 0)
+		gone = n != 0 || err != nil
+	})
+	return gone
+}
+
+// withdraw takes a spare launcher out of use, unless somebody has taken it.
+func (b *Box) withdraw(n *spare) bool {
+	b.spareMu.Lock()
+	defer b.spareMu.Unlock()
+	if b.spare != n {
+		return false
+	}
+	b.spare = nil
+	return true
+}
+
+// dismiss ends the spare launcher and waits until it is gone.
+func (b *Box) dismiss() {
+	b.spareMu.Lock()
+	b.closed = true
+	b.spareMu.Unlock()
+	if n := b.take(); n != nil {
+		n.jobs <- nil
+	}
+	b.standing.Wait()
 }

@@ -7,7 +7,8 @@ import (
 // Mechanism names the program that makes the namespaces. Landlock and seccomp come on top of either.
 type Mechanism string
 
-// The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise.
+// The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise; with
+// Options.Ready it is the other way round.
 const (
 	MechanismAuto       Mechanism = "auto"
 	MechanismBubblewrap Mechanism = "bwrap"
@@ -38,6 +39,11 @@ type Options struct {
 	// Home is the user's home directory, whose secrets are hidden. Empty means the home of the user who runs pawl; the
 	// directories named by $HOME and by the user database are hidden in any case.
 	Home string
+	// Ready keeps a launcher waiting for the next command for some seconds after each, so that commands which follow one
+	// another start sooner. It needs Close at the end. Only MechanismNamespaces can do it, because bubblewrap has to know
+	// the command first; MechanismAuto takes bubblewrap second then. Commands with Network, Stdin or MaxMemory wait for a
+	// launcher of their own.
+	Ready bool
 }
 
 // Spec describes one command. Paths are absolute. The deepest path that covers a file decides what the command may do with
@@ -69,6 +75,9 @@ type Spec struct {
 	OutputLimit int64
 	// Network lets the command share pawl's network. Without it the command has nothing but a loopback of its own.
 	Network bool
+	// Egress, when not nil, carries connections out of the command's own network: the command finds a proxy for HTTP in its
+	// environment, at a port of its loopback, and nothing else. It cannot be combined with Network, and needs Linux.
+	Egress Egress
 	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
 	// unprivileged user. Zero means DefaultMaxProcs.
 	MaxProcs int

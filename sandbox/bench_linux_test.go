@@ -1,0 +1,31 @@
+package sandbox
+
+import (
+	"testing"
+	"time"
+)
+
+// BenchmarkRun is a command as a run of pawl meets it: a while after the one before. Without the pause the kernel is still
+// in the state that the command before has brought about, in which moving processes between cgroups costs nothing.
+func BenchmarkRun(b *testing.B) {
+	for _, o := range []Options{
+		{Mechanism: MechanismNamespaces}, {Mechanism: MechanismNamespaces, Ready: true}, {Mechanism: MechanismBubblewrap},
+	} {
+		name := string(o.Mechanism)
+		if o.Ready {
+			name += " ready"
+		}
+		b.Run(name, func(b *testing.B) {
+			x := box(b, o)
+			s := spec(b, "")
+			s.Argv = []string{"/bin/true"}
+			run(b, x, s)
+			for b.Loop() {
+				b.StopTimer()
+				time.Sleep(100 * time.Millisecond)
+				b.StartTimer()
+				run(b, x, s)
+			}
+		})
+	}
+}
