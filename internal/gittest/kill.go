@@ -67,7 +67,7 @@ func KillAt(t testing.TB, scene, dir string, n int) (killed bool) {
 // changing are the steps of git.Trace at which something that outlives the process changes.
 var changing = []string{
 	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index", "git read-tree",
-	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree",
+	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree", "write object", "name object", "name reference",
 }
 
 // KillEverywhere plays a scene again and again, each time in a fresh copy of a folder, and kills it at another step; then

@@ -91,3 +91,57 @@ func BenchmarkLargeTree(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkPair measures what a command's two snapshots cost, as a run takes them: before and after, each with a repository
+// that is opened for it.
+func BenchmarkPair(b *testing.B) {
+	for _, size := range []int{10, 100, 1000, 5000} {
+		files := map[string]string{".gitignore": "/.pawl\n"}
+		for i := range size {
+			files[fmt.Sprintf("d%d/s%d/f%d.txt", i%20, i%7, i)] = fmt.Sprintf("file %d\n", i)
+		}
+		r := gittest.New(b, files)
+		place := git.Place{Workspace: r.Dir, Tree: r.Path(".pawl/worktrees/t"), Git: true}
+		w, err := git.Open(context.Background(), place)
+		if err == nil {
+			_, err = w.AddWorktree(context.Background(), r.Head())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for name, m := range map[string]*git.Memory{"git": nil, "memory": {}} {
+			one := func(b *testing.B) {
+				repo, err := m.Open(context.Background(), place)
+				if err != nil {
+					b.Fatal(err)
+				}
+				snapshot(b, repo)
+			}
+			for what, change := range map[string]func() error{
+				"unchanged": func() error { return nil },
+				"3 changed": func() error {
+					for i := range 3 {
+						n++
+						name := fmt.Sprintf("%s/d%d/s%d/f%d.txt", place.Tree, i%20, i%7, i)
+						if err := os.WriteFile(name, fmt.Append(nil, n), 0o644); err != nil {
+							return err
+						}
+					}
+					return nil
+				},
+			} {
+				b.Run(fmt.Sprintf("%d files/%s/%s", size, what, name), func(b *testing.B) {
+					one(b)
+					for b.Loop() {
+						one(b)
+						if err := change(); err != nil {
+							b.Fatal(err)
+						}
+						one(b)
+					}
+				})
+			}
+		}
+	}
+}

@@ -29,46 +29,70 @@ func (i Identity) env(at time.Time) []string {
 type userConfig struct {
 	identity     Identity
 	format       string // "sha1" or "sha256"
+	refs         string // how references are kept, "" for as files
 	bare         bool
 	excludesFile string
 	crlf         bool        // the user's git converts line ends
 	files        [][2]string // what the file system can do, as git found out when it made the repository
 }
 
-// wanted selects the keys that readConfig reads.
-const wanted = `^(user\.(name|email)|extensions\.objectformat|` +
-	`core\.(bare|excludesfile|autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode))$`
-
-// readConfig reads the user's configuration without letting any of it act: git config only parses files.
-func (r *site) readConfig(ctx context.Context) (userConfig, error) {
-	dir := r.gitDir
-	if !r.git {
-		// A directory that is no repository: only the user's own files are read.
-		dir = os.DevNull
-	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_DIR=" + dir}
+// configEnv is the part of the environment that says where the user's configuration is.
+func configEnv() []string {
+	var env []string
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
-	c := call{args: []string{"config", "--null", "--includes", "--get-regexp", wanted}, env: env, dir: r.workspace, answers: []int{1}}
-	out, _, err := c.run(ctx)
-	if err != nil {
-		return userConfig{}, err
-	}
-	return parseConfig(string(out)), nil
+	return env
 }
 
-func parseConfig(out string) userConfig {
-	values := map[string]string{}
-	for _, record := range fields(out) {
-		key, value, ok := strings.Cut(record, "\n")
+// readConfig reads the user's configuration without letting any of it act: git config only parses files. Origins are the
+// files in which something was found, each with the files that it includes or might include.
+func (r *site) readConfig(ctx context.Context) (c userConfig, origins map[string][]string, err error) {
+	dir := r.gitDir
+	if !r.git {
+		// A directory that is no repository: only the user's own files are read.
+		dir = os.DevNull
+	}
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_DIR=" + dir}, configEnv()...)
+	list := call{args: []string{"config", "--null", "--includes", "--show-origin", "--list"}, env: env, dir: r.workspace}
+	out, _, err := list.run(ctx)
+	if err != nil {
+		return userConfig{}, nil, err
+	}
+	c, origins = parseConfig(string(out))
+	return c, origins, nil
+}
+
+// parseConfig reads pairs of records: where something was found, and what.
+func parseConfig(out string) (c userConfig, origins map[string][]string) {
+	values, origins := map[string]string{}, map[string][]string{}
+	records := fields(out)
+	for i := 0; i+1 < len(records); i += 2 {
+		key, value, ok := strings.Cut(records[i+1], "\n")
 		if !ok {
 			value = "true" // a key without a value is a true boolean
 		}
 		values[key] = value
+		file, ok := strings.CutPrefix(records[i], "file:")
+		if !ok {
+			continue
+		}
+		origins[file] = append(origins[file], included(key, value)...)
 	}
+	return newConfig(values), origins
+}
+
+// included is the file that a key includes, if it does.
+func included(key, value string) []string {
+	if key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path") {
+		return []string{value}
+	}
+	return nil
+}
+
+func newConfig(values map[string]string) userConfig {
 	c := userConfig{format: "sha1", bare: truth(values["core.bare"]), identity: Pawl}
 	name, email := values["user.name"], values["user.email"]
 	if speaks(name) && speaks(email) {
@@ -76,6 +100,9 @@ func parseConfig(out string) userConfig {
 	}
 	if strings.EqualFold(values["extensions.objectformat"], "sha256") {
 		c.format = "sha256"
+	}
+	if refs := strings.ToLower(values["extensions.refstorage"]); refs != "files" {
+		c.refs = refs
 	}
 	c.crlf = truth(values["core.autocrlf"]) || strings.EqualFold(values["core.eol"], "crlf")
 	for _, key := range []string{"core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode"} {

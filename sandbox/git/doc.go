@@ -14,5 +14,8 @@
 // stay pointers, line ends stay as they are. Nested repositories and submodules are recorded if the index knows them and
 // are never entered.
 //
+// A Memory answers without git what it can prove from the times and numbers that the file system keeps of every file; what
+// it cannot prove, git is asked.
+//
 // The user's index is read through copies, and written only while pawl holds its lock (Checkout).
 package git

@@ -3,12 +3,9 @@ package git
 import (
 	"bufio"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's object ids, not a protection
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -115,10 +112,7 @@ func (d *disk) node(p string) (node, error) {
 
 // blobID is the id that git gives to a content of a size.
 func (d *disk) blobID(size int64, content io.Reader) (string, error) {
-	var h hash.Hash = sha1.New() //nolint:gosec // as above
-	if d.repo.config.format == "sha256" {
-		h = sha256.New()
-	}
+	h := newHash(d.repo.config.format)
 	fmt.Fprintf(h, "blob %d\x00", size)
 	if _, err := io.Copy(h, content); err != nil {
 		return "", ioError("git.files", err)

@@ -36,8 +36,20 @@ func (m meta) perm(path string, exec bool) (perm fs.FileMode, ok bool) {
 
 func (r *site) metaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
 
-// remember keeps the meta of a tree that is seen for the first time.
-func (r *site) remember(tree string, ignored []string) error {
+// newMeta is the meta of a tree without files; usual is the permission of files that needs no mention.
+func newMeta(usual fs.FileMode) meta {
+	return meta{known: true, plain: usual, exec: withExec(usual, true), modes: map[string]fs.FileMode{}, empty: map[string]bool{}}
+}
+
+// note takes the permission of a file into account.
+func (m meta) note(path string, perm fs.FileMode) {
+	if perm != m.plain && perm != m.exec {
+		m.modes[path] = perm
+	}
+}
+
+// remember keeps the meta of a tree that is seen for the first time, which look finds out, given the usual permission.
+func (r *site) remember(tree string, look func(usual fs.FileMode) (meta, error)) error {
 	path := r.metaFile(tree)
 	if exists(path) {
 		return nil
@@ -51,7 +63,7 @@ func (r *site) remember(tree string, ignored []string) error {
 	info, err := f.Stat()
 	if err == nil {
 		var m meta
-		if m, err = look(r.tree, info.Mode().Perm(), ignored); err == nil {
+		if m, err = look(info.Mode().Perm()); err == nil {
 			_, err = f.WriteString(m.String())
 		}
 	}
@@ -64,9 +76,10 @@ func (r *site) remember(tree string, ignored []string) error {
 	return nil
 }
 
-// look walks the tree; usual is the permission of its files that needs no mention. Ignored files and folders and nested repositories are not looked into. What vanishes meanwhile is
+// inspect walks the tree; usual is the permission of its files that needs no mention. Ignored files and
+// folders and nested repositories are not looked into. What vanishes meanwhile is
 // not there; what cannot be read is left out, because its content, if recorded, has already been refused.
-func look(tree string, usual fs.FileMode, ignored []string) (meta, error) {
+func inspect(tree string, usual fs.FileMode, ignored []string) (meta, error) {
 	skip := make(map[string]bool, len(ignored))
 	for _, path := range ignored {
 		skip[strings.TrimSuffix(path, "/")] = true
@@ -75,11 +88,10 @@ func look(tree string, usual fs.FileMode, ignored []string) (meta, error) {
 	if err := w.dir(""); err != nil {
 		return meta{}, err
 	}
-	m := meta{known: true, plain: usual, exec: withExec(usual, true), modes: map[string]fs.FileMode{}, empty: w.empty}
+	m := newMeta(usual)
+	m.empty = w.empty
 	for path, perm := range w.perms {
-		if perm != m.plain && perm != m.exec {
-			m.modes[path] = perm
-		}
+		m.note(path, perm)
 	}
 	return m, nil
 }

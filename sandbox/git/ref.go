@@ -115,10 +115,7 @@ const (
 // clearLock removes the lock of a reference that a killed git left behind, after waiting until it is old enough to tell. It
 // reports whether there was one, so that the update may be tried again.
 func (r refs) clearLock(ctx context.Context, name string) bool {
-	dir, age := r.commonDir, staleOther
-	if !r.git {
-		dir = r.shadow
-	}
+	dir, age := r.refDir(), staleOther
 	if strings.HasPrefix(name, private) {
 		age = staleOwn
 	}
@@ -141,6 +138,14 @@ func (r refs) clearLock(ctx context.Context, name string) bool {
 		return true // whoever held it is done
 	}
 	return os.SameFile(seen, again) && os.Remove(lock) == nil
+}
+
+// refDir is the folder that has refs/.
+func (r *site) refDir() string {
+	if r.git {
+		return r.commonDir
+	}
+	return r.shadow
 }
 
 // Refs lists the references below a prefix such as "refs/pawl/".
@@ -169,14 +174,15 @@ func (r refs) Refs(ctx context.Context, prefix string) ([]Ref, error) {
 const dayLayout = "20060102"
 
 // keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a snapshot
-// away that an undo may need. The day in its name is what Prune goes by.
-func (r refs) keep(ctx context.Context, tree string) error {
+// away that an undo may need. The day in its name is what Prune goes by. Fresh says that the tree was written just now;
+// otherwise git makes sure that it is there.
+func (r refs) keep(ctx context.Context, tree string, fresh bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
-	dir := r.commonDir
-	if !r.git {
-		dir = r.shadow
-	}
+	dir := r.refDir()
 	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+		return nil
+	}
+	if fresh && r.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
 	_, _, err := r.plumbing("", "update-ref", "--", name, tree).run(ctx)

@@ -43,6 +43,8 @@ type site struct {
 	gitDir    string // the user's git directory for the workspace, "" without git
 	commonDir string // the user's git directory that references and objects live in, "" without git
 	config    userConfig
+	rules     string  // ignore patterns that stand outside the tree
+	memory    *Memory // nil where nothing is remembered
 }
 
 // objects reads and writes commits, trees and contents.
@@ -70,7 +72,9 @@ func (s *site) atWorkspace(index string) *Repo {
 
 // Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where the
 // workspace is not the top folder of a working tree, or is a bare repository, and with CodeEnvironment without git.
-func Open(ctx context.Context, p Place) (*Repo, error) {
+func Open(ctx context.Context, p Place) (*Repo, error) { return open(ctx, p, nil) }
+
+func open(ctx context.Context, p Place, m *Memory) (*Repo, error) {
 	workspace, err := filepath.EvalSymlinks(p.Workspace)
 	if err != nil {
 		return nil, ioError("git.open", err)
@@ -79,7 +83,7 @@ func Open(ctx context.Context, p Place) (*Repo, error) {
 	if err != nil || !inside(filepath.ToSlash(rel)) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, p.Workspace)
 	}
-	r := &site{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git}
+	r := &site{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git, memory: m}
 	r.shadow = filepath.Join(workspace, ".pawl", "git")
 	r.index = filepath.Join(r.shadow, "index", indexName(r.rel))
 	if r.git {
@@ -87,7 +91,7 @@ func Open(ctx context.Context, p Place) (*Repo, error) {
 			return nil, err
 		}
 	}
-	if r.config, err = r.readConfig(ctx); err != nil {
+	if r.config, err = m.readConfig(ctx, r); err != nil {
 		return nil, err
 	}
 	if r.config.bare && r.gitDir == r.commonDir && r.git {

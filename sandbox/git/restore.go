@@ -26,6 +26,8 @@ type Restoration struct {
 	// Origin is the tree before the first attempt; it makes a repetition after a crash decide as that attempt did. It may be
 	// empty in a first attempt.
 	Origin string
+	// Paths limits the restoration to these files; nil stands for all.
+	Paths []string
 	// Force overwrites conflicting files. Their content is in the snapshot that is taken first.
 	Force bool
 }
@@ -153,6 +155,14 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 		if w.change, err = w.repo.deltas(ctx, w.base(), w.q.Target); err != nil {
 			return nil, err
 		}
+	}
+	if w.q.Paths != nil {
+		only := make(map[string]bool, len(w.q.Paths))
+		for _, p := range w.q.Paths {
+			only[p] = true
+		}
+		outside := func(t delta) bool { return !only[t.path] }
+		wanted, w.change = slices.DeleteFunc(wanted, outside), slices.DeleteFunc(w.change, outside)
 	}
 	var conflicts []string
 	if w.q.Expect != "" {

@@ -35,10 +35,11 @@ func (r *site) prepare() error {
 	if r.config.format == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
 	}
+	r.rules = r.excludes()
 	files := map[string]string{
 		"config":          config,
 		"info/attributes": attributes,
-		"info/exclude":    r.excludes(),
+		"info/exclude":    r.rules,
 		"HEAD":            "ref: refs/heads/pawl\n",
 	}
 	for name, content := range files {

@@ -21,51 +21,62 @@ const largestFile = 512 << 20
 // .git, the insides of nested repositories, and files that are neither regular nor symbolic links. Contents are recorded as
 // they are, byte for byte. A reference keeps the objects until Prune removes it.
 //
-// The same content always gives the same id. A snapshot of an unchanged tree costs two git calls.
+// The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that knows the
+// tree it costs none, and none either when only the contents of files that were recorded before have changed.
 func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
 	err = r.locked(ctx, func(ctx context.Context) error {
-		tree, err = r.snapshot(ctx)
+		if r.memory == nil {
+			tree, err = r.snapshot(ctx)
+			return err
+		}
+		tree, err = glance{r}.snapshot(ctx, r.memory)
 		return err
 	})
 	return tree, err
 }
 
-// snapshot is Snapshot under the lock of the tree. The index is a cache: when git cannot work with it, because it is damaged
-// or because objects that it names are gone, it is made afresh once.
+// snapshot is Snapshot under the lock of the tree, by git.
 func (r *Repo) snapshot(ctx context.Context) (string, error) {
-	tree, err := r.record(ctx)
+	tree, _, err := r.observe(ctx)
+	return tree, err
+}
+
+// observe has git look at the tree, records it and says what was seen. The index is a cache: when git cannot work with it,
+// because it is damaged or because objects that it names are gone, it is made afresh once.
+func (r *Repo) observe(ctx context.Context) (string, seen, error) {
+	tree, s, err := r.record(ctx)
 	var e *pawl.Error
 	if !errors.As(err, &e) || e.Key != "git.failed" {
-		return tree, err
+		return tree, s, err
 	}
 	r.forget()
-	tree, again := r.record(ctx)
+	tree, s, again := r.record(ctx)
 	if again != nil {
-		return "", err
+		return "", seen{}, err
 	}
-	return tree, nil
+	return tree, s, nil
 }
 
 // forget drops what is remembered of the tree between snapshots.
 func (r scratch) forget() {
-	for _, suffix := range []string{"", ".tree", ".source"} {
+	for _, suffix := range []string{"", ".tree", ".source", quickNote} {
 		os.Remove(r.index + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
 	}
 }
 
-func (r *Repo) record(ctx context.Context) (string, error) {
+func (r *Repo) record(ctx context.Context) (string, seen, error) {
 	if err := r.seed(ctx); err != nil {
-		return "", err
+		return "", seen{}, err
 	}
-	seen, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
+	s, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
 	if err != nil {
-		return "", err
+		return "", seen{}, err
 	}
-	tree, err := r.store(ctx, seen)
+	tree, err := r.store(ctx, s)
 	if err != nil {
-		return "", err
+		return "", seen{}, err
 	}
-	return tree, r.remember(tree, seen.ignored)
+	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta, error) { return inspect(r.tree, usual, s.ignored) })
 }
 
 // store records what was seen and returns the tree.
@@ -73,33 +84,36 @@ func (r *Repo) store(ctx context.Context, s seen) (string, error) {
 	if err := r.take(ctx, s); err != nil {
 		return "", err
 	}
-	tree, err := r.writeTree(ctx)
+	tree, fresh, err := r.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}
-	return tree, r.keep(ctx, tree)
+	return tree, r.keep(ctx, tree, fresh)
 }
 
+// quickNote ends the name of the note that says at which tree a snapshot from memory stood.
+const quickNote = ".quick.tree"
+
 // writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
-// note is right until take removes it.
-func (r scratch) writeTree(ctx context.Context) (string, error) {
+// note is right until take removes it. fresh says that it was written just now.
+func (r scratch) writeTree(ctx context.Context) (tree string, fresh bool, err error) {
 	if id, ok := readLine(r.index+".tree", ""); ok && validID(id) {
-		return id, nil
+		return id, false, nil
 	}
 	out, err := r.shadowRun(ctx, "", "write-tree")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	tree := strings.TrimSpace(out)
+	tree = strings.TrimSpace(out)
 	if tree == emptySHA1 || tree == emptySHA256 {
 		if _, err := r.emptyTree(ctx); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	if err := os.WriteFile(r.index+".tree", []byte(tree), 0o600); err != nil {
-		return "", ioError("git.snapshot", err)
+		return "", false, ioError("git.snapshot", err)
 	}
-	return tree, nil
+	return tree, true, nil
 }
 
 // seen is how a tree differs from an index.
@@ -164,7 +178,8 @@ func (r scratch) take(ctx context.Context, s seen) error {
 	if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.snapshot", err)
 	}
-	if len(s.gone) > 0 {
+	recorded, special := r.recordable(s.changed)
+	if s.changed, s.gone = recorded, append(s.gone, special...); len(s.gone) > 0 {
 		// Without a look at the disk: there, something else may stand in the way by now, such as a symbolic link.
 		if err := r.edit(ctx, r.index, r.removals(s.gone)); err != nil {
 			return err
@@ -183,6 +198,19 @@ func (r scratch) take(ctx context.Context, s seen) error {
 	}
 	_, err := r.shadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
+}
+
+// recordable tells apart what git can record and what stands in the place of such a file: a pipe, a socket or a device.
+func (r scratch) recordable(changed []string) (recorded, special []string) {
+	for _, path := range changed {
+		info, err := os.Lstat(filepath.Join(r.tree, filepath.FromSlash(path)))
+		if err == nil && info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
+			special = append(special, path)
+		} else {
+			recorded = append(recorded, path)
+		}
+	}
+	return recorded, special
 }
 
 func readable(path string) bool {

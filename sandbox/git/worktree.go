@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -227,10 +228,11 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := dropDeadLock(r.site); err != nil {
 			return err
 		}
-		// Git collects new objects in a folder of this name before they enter the store.
-		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.objectDir()), "tmp_objdir-*"))
+		// New objects are written under such names, or collected in such folders, before they enter the store.
+		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.objectDir()), "tmp_obj*"))
 		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("tmp")), "*"))
-		for _, path := range append(ours, halves...) {
+		unnamed, _ := filepath.Glob(filepath.Join(escapeGlob(r.refDir()), private, "trees", "*", halfRef+"*"))
+		for _, path := range slices.Concat(ours, halves, unnamed) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
 				continue

@@ -1,0 +1,168 @@
+package git
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Memory is what one process knows of repositories from the last time that it looked: what their configuration says, and how
+// the files of a tree stood when it was last recorded. Nothing in it is believed without asking the file system whether it
+// still holds, so a Memory makes answers cheap and never different. It is safe for concurrent use; the zero value is empty,
+// and a nil one remembers nothing.
+type Memory struct {
+	mu      sync.Mutex
+	configs map[string]configNote
+	tables  map[string]*table
+}
+
+// mostRemembered bounds the repositories and the trees of a Memory. A process works on a few at a time.
+const mostRemembered = 64
+
+// Open is like the function Open, and the Repo uses what m remembers.
+func (m *Memory) Open(ctx context.Context, p Place) (*Repo, error) { return open(ctx, p, m) }
+
+// takeTable hands out what is remembered of a tree. It is gone from the memory until putTable gives it back, so that nothing
+// is remembered of a look that failed half way.
+func (m *Memory) takeTable(key string) *table {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tables[key]
+	delete(m.tables, key)
+	return t
+}
+
+func (m *Memory) putTable(key string, t *table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tables == nil || len(m.tables) >= mostRemembered {
+		m.tables = map[string]*table{}
+	}
+	m.tables[key] = t
+}
+
+// glance looks at a tree with the help of a Memory.
+type glance struct{ *Repo }
+
+// snapshot is Snapshot under the lock of the tree, from memory where that knows the tree.
+func (r glance) snapshot(ctx context.Context, m *Memory) (string, error) {
+	key := r.index + "\x00" + r.tree
+	if t := m.takeTable(key); t != nil {
+		tree, ok, err := r.again(ctx, t)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			m.putTable(key, t)
+			return tree, nil
+		}
+	}
+	begin := r.moment()
+	tree, seen, err := r.observe(ctx)
+	if err != nil {
+		return "", err
+	}
+	os.Remove(r.index + quickNote) //nolint:errcheck // it only spares one tree more than need be
+	if t := r.tabulate(ctx, tree, seen, begin); t != nil {
+		m.putTable(key, t)
+	}
+	return tree, nil
+}
+
+// configNote is what a configuration said, and the files that decide what it says.
+type configNote struct {
+	config userConfig
+	files  map[string]stamp // absent files as well, because they may appear
+}
+
+// holds reports whether no file that the configuration comes from has changed.
+func (n configNote) holds() bool {
+	for path, old := range n.files {
+		if stampFile(path) != old {
+			return false
+		}
+	}
+	return true
+}
+
+// readConfig is the user's configuration, from memory where no file that it comes from has changed.
+func (m *Memory) readConfig(ctx context.Context, r *site) (userConfig, error) {
+	if m == nil {
+		config, _, err := r.readConfig(ctx)
+		return config, err
+	}
+	key := strings.Join(append([]string{r.workspace, r.gitDir, r.commonDir}, configEnv()...), "\x00")
+	m.mu.Lock()
+	note, ok := m.configs[key]
+	m.mu.Unlock()
+	if ok && note.holds() {
+		return note.config, nil
+	}
+	begin := time.Now()
+	config, origins, err := r.readConfig(ctx)
+	if err != nil {
+		return userConfig{}, err
+	}
+	note = configNote{config: config, files: map[string]stamp{}}
+	paths, known := r.configFiles(origins)
+	for _, path := range paths {
+		// A file that changed in the moment of reading may change again without showing it.
+		s := stampFile(path)
+		known = known && s.settled(begin)
+		note.files[path] = s
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.configs == nil || len(m.configs) >= mostRemembered {
+		m.configs = map[string]configNote{}
+	}
+	delete(m.configs, key)
+	if known {
+		m.configs[key] = note
+	}
+	return config, nil
+}
+
+// configFiles lists the files that decide what the configuration says: the standard places, those that were read, and those
+// that they include. ok is false where an included file cannot be named.
+func (r *site) configFiles(origins map[string][]string) (paths []string, ok bool) {
+	home := os.Getenv("HOME")
+	xdg := os.Getenv("XDG_CONFIG_HOME")
+	if xdg == "" {
+		xdg = filepath.Join(home, ".config")
+	}
+	set := map[string]bool{
+		"/etc/gitconfig": true, "/usr/local/etc/gitconfig": true,
+		filepath.Join(home, ".gitconfig"): true, filepath.Join(xdg, "git", "config"): true,
+	}
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
+		if path := os.Getenv(name); path != "" {
+			set[absolute(r.workspace, path)] = true
+		}
+	}
+	if r.git {
+		// The branch is a condition that an inclusion may have.
+		for _, dir := range []string{r.gitDir, r.commonDir} {
+			set[filepath.Join(dir, "config")], set[filepath.Join(dir, "config.worktree")], set[filepath.Join(dir, "HEAD")] = true, true, true
+		}
+	}
+	for origin, included := range origins {
+		origin = absolute(r.workspace, origin)
+		set[origin] = true
+		for _, path := range included {
+			switch rest, inHome := strings.CutPrefix(path, "~/"); {
+			case inHome:
+				path = filepath.Join(home, rest)
+			case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%("):
+				return nil, false
+			}
+			set[absolute(filepath.Dir(origin), path)] = true
+		}
+	}
+	return slices.Collect(maps.Keys(set)), true
+}

@@ -1,0 +1,323 @@
+package git
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of what a table holds, and of what it hashes at once. Git, which sees the same files, is no slower beyond them.
+const (
+	mostFiles   = 100_000
+	mostHashed  = 256
+	bytesHashed = 16 << 20
+)
+
+// grain is how far a file's time may lag behind the clock of its file system: several ticks of the system's. A time
+// without fractions is believed to be from a file system with coarse ones.
+const (
+	grain       = 100 * time.Millisecond
+	coarse      = int64(10 * time.Millisecond)
+	coarseGrain = 3 * time.Second
+)
+
+// stamp identifies a version of a file. The zero stamp is that of a file that is not there.
+type stamp struct {
+	dev, ino     uint64
+	mode         uint32
+	size         int64
+	mtime, ctime int64
+}
+
+func stampFrom(st *unix.Stat_t) stamp {
+	return stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()} //nolint:unconvert // 32 bits on some systems
+}
+
+// stampFile is the stamp of a file, through links.
+func stampFile(path string) stamp {
+	var st unix.Stat_t
+	if path == "" || unix.Stat(path, &st) != nil {
+		return stamp{}
+	}
+	return stampFrom(&st)
+}
+
+// settled reports whether a change from the moment now on must show in the stamp.
+func (s stamp) settled(now time.Time) bool {
+	lag := grain
+	if s.ctime%coarse == 0 {
+		lag = coarseGrain
+	}
+	return now.Sub(time.Unix(0, s.ctime)) > lag
+}
+
+func (s stamp) is(format uint32) bool { return s.mode&unix.S_IFMT == format }
+
+// look is one walk over a tree.
+type look struct {
+	now    time.Time
+	dev    uint64
+	format string
+
+	// For the first walk: what was recorded, what was ignored, and the folders in which something was recorded.
+	contents map[string]node
+	ignored  map[string]bool
+	holding  map[string]bool
+
+	// For those that follow. Doubt are the files of which git's own memory, which knows whole seconds and its own last look,
+	// may be wrong, with what is recorded of them.
+	lost    bool
+	changed []change
+	doubt   []delta
+	hashed  int
+	bytes   int64
+}
+
+// change is a file whose content or mode is not what was recorded.
+type change struct {
+	path    string
+	entry   *entry
+	node    node
+	content []byte
+}
+
+func (f *folder) at(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "/" + name
+}
+
+func openFolder(at int, name string) (int, error) {
+	return unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+func stampAt(fd int, name string) (stamp, bool) {
+	var st unix.Stat_t
+	if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return stamp{}, false
+	}
+	return stampFrom(&st), true
+}
+
+func stampOpen(fd int) (stamp, bool) {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return stamp{}, false
+	}
+	return stampFrom(&st), true
+}
+
+// names lists a folder, in order, without what is never looked at.
+func (f *folder) names(fd int) ([]string, bool) {
+	again, err := openFolder(fd, ".")
+	if err != nil {
+		return nil, false
+	}
+	d := os.NewFile(uintptr(again), f.path)
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if f.path == "" {
+		names = slices.DeleteFunc(names, func(n string) bool { return n == ".git" || n == ".pawl" })
+	}
+	slices.Sort(names)
+	return names, err == nil
+}
+
+// first fills the table of a tree.
+func (l *look) first(tree string, root *folder) bool {
+	fd, err := openFolder(unix.AT_FDCWD, tree)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	s, ok := stampOpen(fd)
+	l.dev = s.dev
+	return ok && l.fill(fd, root)
+}
+
+// fill makes the entries of a folder. It fails where the folder is not what git saw.
+func (l *look) fill(fd int, f *folder) bool {
+	s, ok := stampOpen(fd)
+	if !ok || s.dev != l.dev {
+		return false
+	}
+	f.stamp, f.racy = s, !s.settled(l.now)
+	names, ok := f.names(fd)
+	if !ok {
+		return false
+	}
+	for _, name := range names {
+		s, ok := stampAt(fd, name)
+		// A nested repository has a say in what git looks at, and its insides have one in whether it is a repository.
+		if !ok || strings.EqualFold(name, ".git") {
+			return false
+		}
+		e := &entry{name: name, stamp: s, racy: !s.settled(l.now)}
+		if !l.classify(fd, f.at(name), e) {
+			return false
+		}
+		f.entries = append(f.entries, e)
+	}
+	return true
+}
+
+// classify finds out what say an entry has.
+func (l *look) classify(fd int, path string, e *entry) bool {
+	node, known := l.contents[path]
+	delete(l.contents, path)
+	switch {
+	case e.stamp.is(unix.S_IFDIR):
+		if known && node.mode != modeNested {
+			return false
+		}
+		e.kind, e.node = other, node
+		if l.ignored[path] && !l.holding[path] {
+			return true
+		}
+		below, err := openFolder(fd, e.name)
+		if err != nil {
+			return false
+		}
+		defer unix.Close(below)
+		e.kind, e.below = dir, &folder{path: path}
+		return l.fill(below, e.below)
+	case !e.stamp.is(unix.S_IFREG) && !e.stamp.is(unix.S_IFLNK):
+		e.kind = other
+		return !known
+	case known:
+		e.kind, e.node = recorded, node
+		return node.mode != modeNested && (e.name != ".gitignore" || node.mode != modeLink)
+	case e.name == ".gitignore":
+		e.kind = rule
+		return e.stamp.is(unix.S_IFREG)
+	}
+	e.kind = other
+	return l.within(path)
+}
+
+// within reports whether a path or a folder above it is ignored.
+func (l *look) within(path string) bool {
+	for {
+		if l.ignored[path] {
+			return true
+		}
+		up := strings.LastIndexByte(path, '/')
+		if up < 0 {
+			return false
+		}
+		path = path[:up]
+	}
+}
+
+// follow compares a folder with what is remembered of it and brings that up to date. Where the table cannot say what a
+// change means, it is lost; the walk goes on all the same, to find what git has to read again.
+func (l *look) follow(fd int, f *folder) {
+	s, ok := stampOpen(fd)
+	l.lost = l.lost || !ok || s.dev != l.dev
+	if s != f.stamp || f.racy {
+		names, ok := f.names(fd)
+		l.lost = l.lost || !ok || !slices.EqualFunc(names, f.entries, func(n string, e *entry) bool { return n == e.name })
+		f.stamp, f.racy = s, !s.settled(l.now)
+	}
+	for _, e := range f.entries {
+		if e.kind != dir {
+			l.compare(fd, f, e)
+			continue
+		}
+		below, err := openFolder(fd, e.name)
+		if err != nil {
+			l.lost = true
+			continue
+		}
+		l.follow(below, e.below)
+		unix.Close(below)
+	}
+}
+
+// compare compares anything but a folder.
+func (l *look) compare(fd int, f *folder, e *entry) {
+	s, ok := stampAt(fd, e.name)
+	switch {
+	case !ok:
+		l.lost = true
+		return
+	case e.kind == other:
+		l.lost = l.lost || s.mode&unix.S_IFMT != e.stamp.mode&unix.S_IFMT
+		return
+	case s == e.stamp && !e.racy:
+		if e.ahead {
+			l.doubt = append(l.doubt, delta{path: f.at(e.name), old: e.node})
+		}
+		return
+	case e.kind == rule:
+		l.lost = true
+		return
+	}
+	if s.is(unix.S_IFREG) || s.is(unix.S_IFLNK) {
+		l.doubt = append(l.doubt, delta{path: f.at(e.name), old: e.node})
+	}
+	if l.lost {
+		return
+	}
+	now, content, ok := l.read(fd, e.name, s)
+	if !ok {
+		l.lost = true
+		return
+	}
+	e.stamp, e.racy = s, !s.settled(l.now)
+	if now == e.node {
+		return
+	}
+	if e.name == ".gitignore" {
+		l.lost = true // and with it what else is to be recorded
+		return
+	}
+	l.changed = append(l.changed, change{f.at(e.name), e, now, content})
+}
+
+// read reads a file or a link and finds what git would record.
+func (l *look) read(fd int, name string, s stamp) (n node, content []byte, ok bool) {
+	l.hashed++
+	l.bytes += s.size
+	if l.hashed > mostHashed || l.bytes > bytesHashed {
+		return node{}, nil, false
+	}
+	switch {
+	case s.is(unix.S_IFLNK):
+		buf := make([]byte, longestLink)
+		size, err := unix.Readlinkat(fd, name, buf)
+		if err != nil || size == len(buf) {
+			return node{}, nil, false
+		}
+		n.mode, content = modeLink, buf[:size]
+	case s.is(unix.S_IFREG):
+		file, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return node{}, nil, false
+		}
+		f := os.NewFile(uintptr(file), name)
+		defer f.Close()
+		there, ok := stampOpen(file)
+		if !ok || there.ino != s.ino || !there.is(unix.S_IFREG) {
+			return node{}, nil, false
+		}
+		var b bytes.Buffer
+		if _, err := io.Copy(&b, io.LimitReader(f, bytesHashed+1)); err != nil || b.Len() > bytesHashed {
+			return node{}, nil, false
+		}
+		n.mode, content = modeFile, b.Bytes()
+		if s.mode&unix.S_IXUSR != 0 {
+			n.mode = modeExec
+		}
+	default:
+		return node{}, nil, false
+	}
+	n.id = objectID(l.format, "blob", content)
+	return n, content, true
+}
