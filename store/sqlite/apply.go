@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -17,16 +18,25 @@ const answerLife = 48 * time.Hour
 // maxBytes bounds a document, a result and a record. It is far above what pawl writes and far below what SQLite can take.
 const maxBytes = 256 << 20
 
+// maxShort is the length of the longest document that is kept in its row. Two such rows fit into a page.
+const maxShort = 1700
+
 // statements are those of the writing connection.
 type statements struct {
-	begin, commit, rollback                  *stmt
-	version, summary, setSummary             *stmt
-	find, label                              *stmt
-	insert, update, updateState, updateWhole *stmt
-	putDoc, dropDoc                          *stmt
-	record                                   *stmt
-	answer, putAnswer, expire                *stmt
+	begin, commit, rollback      *stmt
+	version, summary, setSummary *stmt
+	find, label                  *stmt
+	insert, putDoc, dropDoc      *stmt
+	answer, putAnswer, expire    *stmt
+	// The others come in several forms, of which most processes need few: they are made on first use.
+	conn    *conn
+	updates [3][2]*stmt
+	records [len(recordRows)]*stmt
 }
+
+// recordRows are the numbers of records that one statement appends, the largest first: running a statement costs as much
+// as several rows.
+var recordRows = [...]int{16, 4, 1}
 
 func (st *statements) prepare(c *conn) error {
 	for _, p := range []struct {
@@ -40,20 +50,13 @@ func (st *statements) prepare(c *conn) error {
 		{&st.summary, summaryText},
 		{&st.setSummary, `INSERT INTO summary (parent, kind, data) VALUES (?,?,?)
 			ON CONFLICT DO UPDATE SET data=excluded.data`},
-		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash
-			FROM entity WHERE id=?`},
+		{&st.find, `SELECT pos, version, state, rank, audit_seq, audit_at, kind, label, parent, created, doc_sum, audit_hash,
+			body IS NULL AND doc_sum IS NOT NULL FROM entity WHERE id=?`},
 		{&st.label, "SELECT id FROM entity WHERE kind=? AND label=?"},
 		{&st.insert, `INSERT INTO entity (kind, id, label, parent, state, version, epoch, due, rank, audit_seq, audit_hash,
-			audit_at, created, updated, doc_sum, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
-		{&st.update, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			doc_sum=?, sum=? WHERE pos=?`},
-		{&st.updateState, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			doc_sum=?, sum=?, state=?, rank=? WHERE pos=?`},
-		{&st.updateWhole, `UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?,
-			doc_sum=?, sum=?, state=?, rank=?, label=?, parent=?, created=? WHERE pos=?`},
-		{&st.putDoc, "INSERT INTO doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
-		{&st.dropDoc, "DELETE FROM doc WHERE pos=?"},
-		{&st.record, "INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)"},
+			audit_at, created, updated, doc_sum, sum, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`},
+		{&st.putDoc, "INSERT INTO long_doc (pos, body) VALUES (?,?) ON CONFLICT (pos) DO UPDATE SET body=excluded.body"},
+		{&st.dropDoc, "DELETE FROM long_doc WHERE pos=?"},
 		{&st.answer, "SELECT digest, result, first, size, expires FROM answer WHERE key=?"},
 		{&st.putAnswer, `INSERT OR REPLACE INTO answer (key, digest, result, first, size, expires) VALUES (?,?,?,?,?,?)`},
 		{&st.expire, "DELETE FROM answer WHERE key IN (SELECT key FROM answer WHERE expires<? ORDER BY expires LIMIT 64)"},
@@ -63,7 +66,50 @@ func (st *statements) prepare(c *conn) error {
 			return err
 		}
 	}
+	st.conn, st.updates, st.records = c, [3][2]*stmt{}, [len(recordRows)]*stmt{}
 	return nil
+}
+
+// The columns of a row that a write changes: the fewer, the fewer indexes are touched.
+const (
+	hot      = iota // those that every write changes
+	hotState        // and state and rank
+	hotWhole        // and label, parent and the instant of creation
+)
+
+// update returns the statement that changes columns, and the document in the row if body is set.
+func (st *statements) update(columns int, body bool) (*stmt, error) {
+	with := 0
+	if body {
+		with = 1
+	}
+	if s := st.updates[columns][with]; s != nil {
+		return s, nil
+	}
+	text := "UPDATE entity SET version=?, epoch=?, due=?, audit_seq=?, audit_hash=?, audit_at=?, updated=?, doc_sum=?, sum=?"
+	if columns >= hotState {
+		text += ", state=?, rank=?"
+	}
+	if columns >= hotWhole {
+		text += ", label=?, parent=?, created=?"
+	}
+	if body {
+		text += ", body=?"
+	}
+	var err error
+	st.updates[columns][with], err = st.conn.prepare(text + " WHERE pos=?")
+	return st.updates[columns][with], err
+}
+
+// append returns the statement that appends as many records as recordRows says at i.
+func (st *statements) append(i int) (*stmt, error) {
+	if s := st.records[i]; s != nil {
+		return s, nil
+	}
+	var err error
+	st.records[i], err = st.conn.prepare("INSERT INTO audit (idx, ref, seq, back, hash, bytes) VALUES (?,?,?,?,?,?)" +
+		strings.Repeat(",(?,?,?,?,?,?)", recordRows[i]-1))
+	return st.records[i], err
 }
 
 // plan is what is worked out for a batch: before the writer has it, what the batch itself tells; inside the transaction,
@@ -92,6 +138,14 @@ type stored struct {
 	newest              driver.Value // place in the log of the newest of them
 	hash                audit.Hash   // its hash
 	docSum, created     driver.Value
+	apart               bool // the document is long and in a table of its own
+}
+
+// line is one line of the log on its way into it.
+type line struct {
+	ref, seq int64
+	back     driver.Value
+	record   *audit.Sealed
 }
 
 // maxKnown bounds the rows that the writer remembers between transactions.
@@ -193,6 +247,8 @@ func form(w *kernel.Write) error {
 type tx struct {
 	st      *statements
 	leaves  []audit.Hash
+	lines   []line // of the log, in order, the same as leaves
+	args    []driver.Value
 	changed map[group]bool
 	dirty   bool
 	keyed   bool
@@ -210,6 +266,8 @@ type tx struct {
 func (t *tx) open(st *statements, now time.Time) error {
 	t.st, t.now, t.dirty, t.keyed = st, now, false, false
 	t.leaves = t.leaves[:0]
+	clear(t.lines)
+	t.lines = t.lines[:0]
 	if t.changed == nil {
 		t.changed = map[group]bool{}
 	}
@@ -253,9 +311,7 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 			return kernel.Committed{}, err
 		}
 	}
-	if err := t.records(b, p); err != nil {
-		return kernel.Committed{}, err
-	}
+	t.records(b, p)
 	if b.Key != "" {
 		t.keyed = true
 		expires := t.now.Add(answerLife).UnixMicro()
@@ -290,7 +346,8 @@ func (t *tx) find(id string) (stored, bool, error) {
 		return stored{}, false, err
 	}
 	return stored{pos: f.int(0), version: f.int(1), state: f.text(2), rank: f.int(3), audited: f.int(4), newest: f.dest[5],
-		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10], hash: hashOf(f.bytes(11))}, true, nil
+		kind: f.text(6), label: f.text(7), parent: f.text(8), created: f.dest[9], docSum: f.dest[10], hash: hashOf(f.bytes(11)),
+		apart: f.int(12) != 0}, true, nil
 }
 
 // hashOf reads a hash; bytes of another length, which only damage makes, are no hash that anything could follow.
@@ -351,9 +408,9 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	}
 	switch {
 	case w.KeepDoc:
-		now.docSum = old.docSum
+		now.docSum, now.apart = old.docSum, old.apart
 	case len(w.Doc) > 0:
-		now.docSum = sumOf(w.Doc)
+		now.docSum, now.apart = sumOf(w.Doc), len(w.Doc) > maxShort
 	}
 	if err := t.put(w, &old, &now); err != nil {
 		return err
@@ -369,50 +426,82 @@ func (t *tx) write(w *kernel.Write, s *step, first int64) error {
 	var err error
 	switch {
 	case w.KeepDoc:
-	case len(w.Doc) > 0:
+	case now.apart:
 		_, err = t.st.putDoc.exec(now.pos, w.Doc)
-	case old.docSum != nil:
+	case old.apart:
 		_, err = t.st.dropDoc.exec(now.pos)
 	}
 	return err
 }
 
-// put runs the statement that writes the row, the narrowest that does: fewer columns mean fewer indexes to touch.
+// put runs the statement that writes the row, the narrowest that does.
 func (t *tx) put(w *kernel.Write, old, now *stored) error {
 	due, updated, hash, sum := instant(w.Due), instant(w.UpdatedAt), w.AuditHash[:], t.sums.row(&w.Row, now.docSum)
-	var err error
-	switch {
-	case w.From == 0:
-		var res driver.Result
-		res, err = t.st.insert.exec(now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
-			due, w.Rank, w.AuditSeq, hash, now.newest, now.created, updated, now.docSum, sum)
+	var body driver.Value
+	if !w.KeepDoc && !now.apart && len(w.Doc) > 0 {
+		body = w.Doc
+	}
+	if w.From == 0 {
+		res, err := t.st.insert.exec(now.kind, w.ID, orNull(w.Label), orNull(w.Parent), w.State, w.Version, w.Epoch,
+			due, w.Rank, w.AuditSeq, hash, now.newest, now.created, updated, now.docSum, sum, body)
 		if err == nil {
 			now.pos, err = res.LastInsertId()
 		}
+		return err
+	}
+	columns := hot
+	args := append(t.args[:0], w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum)
+	switch {
 	case old.label != now.label || old.parent != now.parent || old.created != now.created:
-		_, err = t.st.updateWhole.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum,
-			w.State, w.Rank, orNull(w.Label), orNull(w.Parent), now.created, now.pos)
+		columns = hotWhole
+		args = append(args, w.State, w.Rank, orNull(w.Label), orNull(w.Parent), now.created)
 	case old.state != now.state || old.rank != now.rank:
-		_, err = t.st.updateState.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum,
-			w.State, w.Rank, now.pos)
-	default:
-		_, err = t.st.update.exec(w.Version, w.Epoch, due, w.AuditSeq, hash, now.newest, updated, now.docSum, sum, now.pos)
+		columns = hotState
+		args = append(args, w.State, w.Rank)
+	}
+	if !w.KeepDoc {
+		args = append(args, body)
+	}
+	t.args = append(args, now.pos)
+	update, err := t.st.update(columns, !w.KeepDoc)
+	if err == nil {
+		_, err = update.exec(t.args...)
 	}
 	return err
 }
 
-// records appends the batch's records to the log, each with the way back to its subject's previous one.
-func (t *tx) records(b *kernel.Batch, p *plan) error {
+// records adds the batch's records to the log, each with the way back to its subject's previous one.
+func (t *tx) records(b *kernel.Batch, p *plan) {
 	for i := range b.Records {
 		rec := &b.Records[i]
 		s := &p.writes[p.about(b, rec.Subject)]
-		at := t.head.Size + int64(len(t.leaves))
-		if _, err := t.st.record.exec(at, s.old.pos, rec.Seq, s.old.newest, rec.Hash[:], rec.Bytes); err != nil {
-			return err
-		}
-		s.old.newest = at
+		t.lines = append(t.lines, line{ref: s.old.pos, seq: rec.Seq, back: s.old.newest, record: rec})
+		s.old.newest = t.head.Size + int64(len(t.leaves))
 		t.leaves = append(t.leaves, rec.Hash)
 		t.dirty = true
+	}
+}
+
+// appendLines writes the lines of the transaction to the log, many with one statement.
+func (t *tx) appendLines() error {
+	at := t.head.Size
+	left := t.lines
+	for i, n := range recordRows {
+		for ; len(left) >= n; left = left[n:] {
+			args := t.args[:0]
+			for _, l := range left[:n] {
+				args = append(args, at, l.ref, l.seq, l.back, l.record.Hash[:], l.record.Bytes)
+				at++
+			}
+			t.args = args
+			s, err := t.st.append(i)
+			if err == nil {
+				_, err = s.exec(args...)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -435,6 +524,9 @@ func (t *tx) close() error {
 	}
 	if len(t.leaves) == 0 {
 		return nil
+	}
+	if err := t.appendLines(); err != nil {
+		return err
 	}
 	t.head = t.head.Append(t.leaves...)
 	_, err := t.st.setSummary.exec("", "", encodeHead(t.head))

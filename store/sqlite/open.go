@@ -29,7 +29,7 @@ const _ = uint(lib.SQLITE_VERSION_NUMBER - 3051003)
 var migrations embed.FS
 
 // Schema is the number of the schema that this version of pawl writes and reads.
-const Schema = 1
+const Schema = 2
 
 // Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no SQLite
 // database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one store_damaged, one
@@ -65,6 +65,10 @@ func (s *Store) first() (*conn, error) {
 		// be nothing in it anyway, and nobody can change the file.
 		s.extra = "&immutable=1"
 		c, have, err = s.look()
+	} else if code == lib.SQLITE_IOERR && s.opts.ReadOnly && resultCode(err) == lib.SQLITE_IOERR_SHMSIZE && idle(s.path) {
+		if s.image, _ = imageOf(s.path); s.image != nil { // else the first error counts
+			c, have, err = s.look()
+		}
 	}
 	switch {
 	case err != nil:
@@ -113,6 +117,9 @@ func idle(path string) bool {
 // minSize is the size of the smallest database that SQLite can make.
 const minSize = 512
 
+// magic is what every database begins with.
+const magic = "SQLite format 3\x00"
+
 // inspect judges the file before SQLite sees it, which would take an empty file for a new database. It does not open the
 // file: closing it again would drop the locks that other connections of this process hold on it (POSIX locks belong to the
 // process, not to the descriptor).
@@ -131,6 +138,10 @@ func (s *Store) inspect() error {
 	case info.Size() == 0:
 		return damaged("store.empty")
 	case info.Size() < minSize:
+		// No connection can have locks on a file that is too small for a database, so this one may be opened and closed.
+		if head, err := os.ReadFile(s.path); err == nil && !strings.HasPrefix(string(head), magic[:min(len(head), len(magic))]) {
+			return pawl.Fail(pawl.CodeStoreForeign, "store.foreign", s.path).In("store.open")
+		}
 		return damaged("store.cut")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"iter"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -16,9 +17,13 @@ import (
 const columns = "SELECT e.pos, e.kind, e.id, e.label, e.parent, e.state, e.version, e.epoch, e.due, e.rank, e.audit_seq, " +
 	"e.audit_hash, e.created, e.updated, e.doc_sum, e.sum"
 
+// document reads a row's document, which stands in the row if it is short.
+const document = ", CASE WHEN e.body IS NULL AND e.doc_sum IS NOT NULL " +
+	"THEN (SELECT d.body FROM long_doc d WHERE d.pos=e.pos) ELSE e.body END"
+
 // The selection of one row by its ID, which every transition makes.
 const (
-	byID    = columns + ", d.body FROM entity e LEFT JOIN doc d ON d.pos=e.pos WHERE e.id=?"
+	byID    = columns + document + " FROM entity e WHERE e.id=?"
 	byIDHot = columns + " FROM entity e WHERE e.id=?"
 )
 
@@ -123,8 +128,8 @@ func each(ctx context.Context, c *conn, sel *kernel.Select, yield func(kernel.Ro
 	}
 }
 
-// query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set, not
-// by their values.
+// query returns the text and the arguments for a selection. The texts are few: they differ by the fields that are set and
+// by the limit, not by other values.
 func query(sel *kernel.Select) (string, []driver.Value) {
 	if sel.ID != "" && sel.Kind == "" && sel.Label == "" && sel.Parent == "" && len(sel.States) == 0 && sel.DueBy.IsZero() &&
 		sel.After == 0 {
@@ -137,12 +142,9 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 	var args []driver.Value
 	b.WriteString(columns)
 	if !sel.HotOnly {
-		b.WriteString(", d.body")
+		b.WriteString(document)
 	}
 	b.WriteString(" FROM entity e" + index(sel))
-	if !sel.HotOnly {
-		b.WriteString(" LEFT JOIN doc d ON d.pos=e.pos")
-	}
 	word := " WHERE "
 	where := func(cond string, arg ...driver.Value) {
 		b.WriteString(word + cond)
@@ -183,8 +185,8 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 		b.WriteString(" ORDER BY e.pos")
 	}
 	if sel.Limit > 0 {
-		b.WriteString(" LIMIT ?")
-		args = append(args, int64(sel.Limit))
+		// The planner looks at the value of a bound limit, and the statement would be prepared anew at every run.
+		b.WriteString(" LIMIT " + strconv.Itoa(sel.Limit))
 	}
 	return b.String(), args
 }

@@ -31,7 +31,8 @@ const readers = 4
 type Options struct {
 	// Create makes the store, and its folder with mode 0700, if the file does not exist.
 	Create bool
-	// ReadOnly refuses every write and works on media that cannot be written.
+	// ReadOnly refuses every write and works on media that cannot be written, and on a full disk where no process has
+	// the store open.
 	ReadOnly bool
 	// Limit replaces the 10 s that a write may take until it is done or given up; 0 keeps them.
 	Limit time.Duration
@@ -43,6 +44,8 @@ type Options struct {
 type Store struct {
 	path string
 	opts Options
+	// image is what is read instead of the file when the disk is full, nil otherwise; see Open.
+	image *image
 	// extra is added to the names under which connections are opened; see Open.
 	extra string
 
@@ -143,6 +146,10 @@ func (s *Store) give(c *conn) {
 // warm takes the connection that was used last, or opens one.
 func (s *Store) warm() (*conn, error) {
 	s.idleMu.Lock()
+	if s.image != nil && !s.image.current(s.path) {
+		s.idleMu.Unlock()
+		return nil, pawl.Fail(pawl.CodeDiskFull, "store.full_changed", s.path).In("store.read")
+	}
 	if n := len(s.idle); n > 0 {
 		c := s.idle[n-1]
 		s.idle = s.idle[:n-1]
@@ -189,4 +196,9 @@ func (s *Store) finish(c *conn) {
 	s.tasks.Done()
 }
 
-func (s *Store) connectReader() (*conn, error) { return connect(s.path, readOnly, s.extra, limit) }
+func (s *Store) connectReader() (*conn, error) {
+	if s.image != nil {
+		return s.image.connect()
+	}
+	return connect(s.path, readOnly, s.extra, limit)
+}

@@ -17,6 +17,9 @@ import (
 // maxGroup bounds the batches of one transaction, and with it how long the first of them waits for the last.
 const maxGroup = 512
 
+// enough is the number of waiting batches that are not kept waiting for more.
+const enough = 48
+
 // request is a batch on its way through the writer.
 type request struct {
 	batch *kernel.Batch
@@ -135,8 +138,11 @@ func (w *writer) run() {
 	for r := range w.in {
 		w.group = append(w.group[:0], r)
 		// Callers who were answered a moment ago may be about to come back: they get their turn before the flush begins,
-		// which makes groups a third larger. Where nobody is, this takes no time.
-		runtime.Gosched()
+		// which makes groups a third larger. Where nobody is, this takes no time. Where many wait already, the flush is
+		// shared widely enough, and the others had better work while this group is written.
+		if len(w.in) < enough {
+			runtime.Gosched()
+		}
 		w.gather()
 		w.commit()
 		clear(w.group)
