@@ -78,7 +78,7 @@ func (m *Machine[S, E]) Describe() Description {
 	for _, e := range t.Events {
 		d.Events = append(d.Events, EventDescription{string(e.Event), e.Description, e.DescriptionZh, e.Named})
 	}
-	for _, r := range t.Rules {
+	for _, r := range m.Rules() {
 		d.Rules = append(d.Rules, RuleDescription{
 			ID: r.ID, From: string(r.From), On: string(r.On), When: r.When, To: string(r.To), Gates: strs(r.Gates),
 			Actors: strs(r.Actors), AlsoActors: strs(r.AlsoActors), Priority: r.Priority, Description: r.Description,

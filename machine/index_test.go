@@ -139,7 +139,7 @@ func TestMessageArguments(t *testing.T) {
 			check(task.Table.Refusal(from, on))
 		}
 		for _, r := range task.Table.From(from) {
-			if err := task.Admit(r, task.Evidence{PlanHash: "p"}); err != nil {
+			if err := task.Admit(r, &task.Evidence{PlanHash: "p"}); err != nil {
 				check(err)
 			}
 		}
@@ -148,12 +148,12 @@ func TestMessageArguments(t *testing.T) {
 		{Tree: "t"}, {Tree: "t", Checks: []task.Check{{Name: "a", Required: true}}}, {Tree: "t", Checks: []task.Check{{Name: "a", Required: true, Passed: true}}},
 	} {
 		r, _ := task.Table.Rule("T11")
-		check(task.Admit(r, ev))
+		check(task.Admit(r, &ev))
 	}
 	r, _ := task.Table.Rule("T16")
-	check(task.Admit(r, task.Evidence{MaxRetries: 1, LastReasons: []string{"b", "b", "b"}}))
+	check(task.Admit(r, &task.Evidence{MaxRetries: 1, LastReasons: []string{"b", "b", "b"}}))
 	r, _ = task.Table.Rule("T1")
-	check(task.Admit(r, task.Evidence{ApprovalHash: "x"}))
+	check(task.Admit(r, &task.Evidence{ApprovalHash: "x"}))
 	for _, r := range session.Table.Rules() {
 		if err := session.Admit(&r, session.Evidence{OpenTasks: 1}); err != nil {
 			check(err)

@@ -9,6 +9,7 @@ package machine
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl"
 )
@@ -35,7 +36,8 @@ type Rule[S, E ~string] struct {
 	When string
 	To   S
 	// Gates names the conditions that must all hold; each is one of the table's Gates.
-	Gates []string
+	Gates  []string
+	places gatePlaces
 	// Actors are those whom the seed lets cause the move, AlsoActors those whom the product admits besides.
 	Actors, AlsoActors []pawl.ActorKind
 	Priority           Priority
@@ -106,34 +108,52 @@ type Table[S, E ~string] struct {
 	Rules   []Rule[S, E]
 }
 
-// Machine answers questions about a table without searching or allocating.
+// Machine answers questions about a table without searching or allocating; only the first question builds the index.
 type Machine[S, E ~string] struct {
 	table Table[S, E]
-	from  map[S][]*Rule[S, E]
-	// refusals holds, for each state, the error for each event in the order of the table.
+	once  sync.Once
+	index index[S, E]
+}
+
+// index is what a machine looks up: the rows that leave each state, and the error for each event in each state, in the
+// order of the table. Single rows are found without a map, which would take longer than the gates of the row that it finds.
+type index[S, E ~string] struct {
+	from     map[S][]*Rule[S, E]
+	byEvent  cells[S, E]
+	byTarget cells[S, E]
 	refusals map[S][]pawl.Error
 	unknown  *pawl.Error
 }
 
-// New indexes a table. It accepts any table, so that Check can report what is wrong with it; where two rows claim the
-// same (From, On, When), the first wins. The table belongs to the machine from then on.
-func New[S, E ~string](t Table[S, E]) *Machine[S, E] {
-	m := &Machine[S, E]{
-		table:    t,
-		from:     make(map[S][]*Rule[S, E], len(t.States)),
-		refusals: make(map[S][]pawl.Error, len(t.States)),
-		unknown:  pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", t.Name),
-	}
-	for i := range t.Rules {
-		r := &m.table.Rules[i]
-		m.from[r.From] = append(m.from[r.From], r)
-	}
-	m.refuseAll()
-	return m
+// New makes a machine of a table. It accepts any table, so that Check can report what is wrong with it; where two rows
+// claim the same (From, On, When), the first wins. The table belongs to the machine from then on. New itself does next to
+// nothing, because every start of a program pays for it; the index is built when it is first needed.
+func New[S, E ~string](t Table[S, E]) *Machine[S, E] { return &Machine[S, E]{table: t} }
+
+// indexed returns the index.
+func (m *Machine[S, E]) indexed() *index[S, E] {
+	m.once.Do(func() {
+		m.index = index[S, E]{
+			from:     make(map[S][]*Rule[S, E], len(m.table.States)),
+			byEvent:  makeCells[S, E](len(m.table.Rules)),
+			byTarget: makeCells[S, E](len(m.table.Rules)),
+			refusals: make(map[S][]pawl.Error, len(m.table.States)),
+			unknown:  pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", m.table.Name),
+		}
+		for i := range m.table.Rules {
+			r := &m.table.Rules[i]
+			m.table.place(r)
+			m.index.from[r.From] = append(m.index.from[r.From], r)
+			m.index.byEvent.put(spot(ends(r.From), ends(r.On)), r)
+			m.index.byTarget.put(spot(ends(r.From), ends(r.To)), r)
+		}
+		m.refuseAll()
+	})
+	return &m.index
 }
 
-// refuseAll builds the error for every event in every state. Every start of a program pays for it, so the errors of one
-// state share their memory. A final state has a message of its own, because no other event would help there.
+// refuseAll builds the error for every event in every state; the errors of one state share their memory. A final state has
+// a message of its own, because no other event would help there.
 func (m *Machine[S, E]) refuseAll() {
 	events := make([]any, len(m.table.Events))
 	for i, e := range m.table.Events {
@@ -152,14 +172,14 @@ func (m *Machine[S, E]) refuseAll() {
 			args = append(args, name, from, on, ways)
 			row[i] = pawl.Error{Code: pawl.CodeInvalidTransition, Key: key, Args: args[at:len(args):len(args)]}
 		}
-		m.refusals[s.State] = row
+		m.index.refusals[s.State] = row
 	}
 }
 
 // ways lists the events that a state takes, each once, in the order of the table.
 func (m *Machine[S, E]) ways(from S) string {
 	var out []string
-	for _, r := range m.from[from] {
+	for _, r := range m.index.from[from] {
 		if !slices.Contains(out, string(r.On)) {
 			out = append(out, string(r.On))
 		}
@@ -178,29 +198,38 @@ func (m *Machine[S, E]) Initial() S { return m.table.Initial }
 
 // Next returns the row for an event and its argument in a state, and whether there is one. It does not allocate.
 func (m *Machine[S, E]) Next(from S, on E, when string) (*Rule[S, E], bool) {
-	for _, r := range m.from[from] {
-		if r.On == on && r.When == when {
+	rows := m.indexed().byEvent
+	for at := spot(ends(from), ends(on)); ; at++ {
+		r := rows.at(at)
+		if r == nil {
+			return nil, false
+		}
+		if r.On == on && r.From == from && r.When == when {
 			return r, true
 		}
 	}
-	return nil, false
 }
 
 // Between returns the first row that leads from one state to another, and whether there is one. It does not allocate.
 func (m *Machine[S, E]) Between(from, to S) (*Rule[S, E], bool) {
-	for _, r := range m.from[from] {
-		if r.To == to {
+	rows := m.indexed().byTarget
+	for at := spot(ends(from), ends(to)); ; at++ {
+		r := rows.at(at)
+		if r == nil {
+			return nil, false
+		}
+		if r.To == to && r.From == from {
 			return r, true
 		}
 	}
-	return nil, false
 }
 
 // From returns the rows that leave a state, in the order of the table. The slice is shared and must not be changed.
-func (m *Machine[S, E]) From(from S) []*Rule[S, E] { return m.from[from] }
+func (m *Machine[S, E]) From(from S) []*Rule[S, E] { return m.indexed().from[from] }
 
 // Rule returns the row with an id, and whether there is one.
 func (m *Machine[S, E]) Rule(id string) (*Rule[S, E], bool) {
+	m.indexed()
 	for i := range m.table.Rules {
 		if m.table.Rules[i].ID == id {
 			return &m.table.Rules[i], true
@@ -210,20 +239,21 @@ func (m *Machine[S, E]) Rule(id string) (*Rule[S, E], bool) {
 }
 
 // Refusal returns the error for an event that Next has no row for: code invalid_transition, naming the machine, the state,
-// the event and the events that the state takes instead. The error is built in advance and shared: it must not be
-// changed, and the copying methods of pawl.Error are to be used to add to it. It does not allocate.
+// the event and the events that the state takes instead. The error is built once and shared: it must not be changed, and
+// the copying methods of pawl.Error are to be used to add to it. It does not allocate.
 func (m *Machine[S, E]) Refusal(from S, on E) *pawl.Error {
-	row := m.refusals[from]
+	x := m.indexed()
+	row := x.refusals[from]
 	for i := range row {
 		if m.table.Events[i].Event == on {
 			return &row[i]
 		}
 	}
-	return m.unknown
+	return x.unknown
 }
 
 // Known reports whether s is a state of the machine.
-func (m *Machine[S, E]) Known(s S) bool { _, ok := m.refusals[s]; return ok }
+func (m *Machine[S, E]) Known(s S) bool { _, ok := m.indexed().refusals[s]; return ok }
 
 // Final reports whether no row may leave s.
 func (m *Machine[S, E]) Final(s S) bool { return slices.Contains(m.table.Final, s) }
@@ -250,7 +280,10 @@ func (m *Machine[S, E]) Events() []E {
 }
 
 // Rules returns the rows in the order of the table. The slice is shared and must not be changed.
-func (m *Machine[S, E]) Rules() []Rule[S, E] { return m.table.Rules }
+func (m *Machine[S, E]) Rules() []Rule[S, E] {
+	m.indexed()
+	return m.table.Rules
+}
 
 // Group returns the states of one of the seed's groups, in the order of the table.
 func (m *Machine[S, E]) Group(name string) []S {
@@ -268,7 +301,7 @@ func (m *Machine[S, E]) Group(name string) []S {
 func (m *Machine[S, E]) Strict() *Machine[S, E] {
 	t := m.table
 	t.Rules = make([]Rule[S, E], 0, len(m.table.Rules))
-	for _, r := range m.table.Rules {
+	for _, r := range m.Rules() {
 		if !r.Ext {
 			r.AlsoActors = nil
 			t.Rules = append(t.Rules, r)

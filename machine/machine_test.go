@@ -182,10 +182,13 @@ func TestGates(t *testing.T) {
 			return nil
 		}},
 	}
-	if err := g.Admit("X1", []string{"even", "small"}, 4); err != nil {
+	admit := func(names []string, n int) *pawl.Error {
+		return machine.Admit(&machine.Rule[string, string]{ID: "X1", Gates: names}, g, n)
+	}
+	if err := admit([]string{"even", "small"}, 4); err != nil {
 		t.Errorf("4: %v", err)
 	}
-	if err := g.Admit("X1", nil, 11); err != nil {
+	if err := admit(nil, 11); err != nil {
 		t.Errorf("a row without gates refused: %v", err)
 	}
 	for _, c := range []struct {
@@ -199,9 +202,24 @@ func TestGates(t *testing.T) {
 		{[]string{"small", "even"}, 11, "small", pawl.CodeBudget},
 		{[]string{"even", "missing"}, 4, "missing", pawl.CodeInternal},
 	} {
-		err := g.Admit("X1", c.gates, c.n)
+		err := admit(c.gates, c.n)
 		if err == nil || err.Gate != c.gate || err.Code != c.code || err.Rule != "X1" {
 			t.Errorf("Admit(%v, %d) = %v", c.gates, c.n, err)
+		}
+	}
+	// A table that lists the gates otherwise than they are implemented must not make one pass for another.
+	m := machine.New(machine.Table[string, string]{
+		Gates: []machine.GateInfo{{Name: "small"}, {Name: "even"}, {Name: "missing"}},
+		Rules: []machine.Rule[string, string]{{ID: "X2", Gates: []string{"even"}}, {ID: "X3", Gates: []string{"missing"}}},
+	})
+	for _, m := range []*machine.Machine[string, string]{m, m.Strict()} {
+		for i, gate := range []string{"even", "missing"} {
+			if err := machine.Admit(&m.Rules()[i], g, 3); err == nil || err.Gate != gate {
+				t.Errorf("%s on 3: %v", gate, err)
+			}
+		}
+		if err := machine.Admit(&m.Rules()[0], g, 12); err != nil {
+			t.Errorf("even on 12: %v", err)
 		}
 	}
 }

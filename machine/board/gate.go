@@ -50,7 +50,7 @@ var gates = machine.Gates[Evidence]{
 // Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and gate,
 // or nil.
 func Admit[S ~string](r *machine.Rule[S, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+	return machine.Admit(r, gates, e)
 }
 
 func workDir(e Evidence) *pawl.Error {

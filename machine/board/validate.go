@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -64,7 +65,7 @@ type ErrorEntry struct {
 }
 
 // issueID accepts the ids of issues that the seed and its tools write (spec E14).
-var issueID = regexp.MustCompile(`^(ISS-[A-Za-z0-9-]+|GH-[0-9]+)$`)
+var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ISS-[A-Za-z0-9-]+|GH-[0-9]+)$`) })
 
 // ValidateState checks an exported state.json as the seed's validateState does, with its gaps closed: the working
 // directory is asked for only once the run has begun (spec E1); null and arrays are no objects, phases are checked, and
@@ -202,7 +203,7 @@ func fits(status RunStatus, phase PhaseStatus) bool {
 
 func (i IssueState) check(key string) error {
 	at := "issues." + key
-	if i.ID != key || !issueID.MatchString(i.ID) {
+	if i.ID != key || !issueID().MatchString(i.ID) {
 		return fault("machine.state_value", at+".id", i.ID)
 	}
 	if !Issue.Known(i.Status) {

@@ -47,7 +47,7 @@ var gates = machine.Gates[Evidence]{
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.
 func Admit(r *machine.Rule[State, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+	return machine.Admit(r, gates, e)
 }
 
 func planExists(e Evidence) *pawl.Error {

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"strings"
+
 	"pawl"
 	"pawl/machine"
 )
@@ -15,6 +17,7 @@ const (
 	GateRetryBudget  = "retry-budget"
 	GateUnblock      = "approval-recorded"
 	GateAuditChain   = "audit-chain"
+	GateChecksKept   = "checks-kept"
 )
 
 // MinAuditEvents is the least number of audit records of a task that may be closed (seed 003 §4.2): the one of its
@@ -51,6 +54,8 @@ type Evidence struct {
 	// Tree is the tree that the task has now; Checks are the results of its verification gates.
 	Tree   string
 	Checks []Check
+	// Tampered are the files that decide how the work is judged, that the work changed, and that no person has approved.
+	Tampered []string
 	// RetryCount is the number of retries that were used, MaxRetries the budget. LastReasons are the reasons of the
 	// failures so far, oldest first, the present one included.
 	RetryCount, MaxRetries int
@@ -65,8 +70,9 @@ type Evidence struct {
 	AuditWarnOnly bool
 }
 
-// gates are the implemented gates, in the order in which the rows first name them.
-var gates = machine.Gates[Evidence]{
+// gates are the implemented gates, in the order in which the rows first name them. They read the evidence in its place,
+// because there is much of it and copies would cost more than most gates.
+var gates = machine.Gates[*Evidence]{
 	{Name: GateApproval, Pass: approval, Description: "a task with a plan needs an approval that is bound to this plan's hash",
 		DescriptionZh: "有计划的任务需要与该计划哈希绑定的批准"},
 	{Name: GateCleanup, Pass: cleanup, Description: "a cleanup summary is recorded", DescriptionZh: "已记录 cleanup_summary"},
@@ -74,6 +80,8 @@ var gates = machine.Gates[Evidence]{
 	{Name: GateExitReason, Pass: exitReason, Description: "one of the ten exit reasons is given", DescriptionZh: "给出十种 exit_reason 之一"},
 	{Name: GateVerifiedTree, Pass: verifiedTree, Description: "every required check passed, on exactly this tree",
 		DescriptionZh: "所有必需检查都在当前目录树上通过"},
+	{Name: GateChecksKept, Pass: checksKept, Description: "what the work is judged by is unchanged, or a person approved its change",
+		DescriptionZh: "检查本身未被改动，或改动已获人工批准"},
 	{Name: GateRetryBudget, Pass: retryBudget, Description: "retries are left, and the last three failures are not all alike",
 		DescriptionZh: "仍有重试次数，且最近三次失败原因不完全相同"},
 	{Name: GateUnblock, Pass: unblock, Description: "what the task waited for is recorded", DescriptionZh: "任务所等待的内容已记录"},
@@ -82,11 +90,11 @@ var gates = machine.Gates[Evidence]{
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.
-func Admit(r *machine.Rule[State, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+func Admit(r *machine.Rule[State, Event], e *Evidence) *pawl.Error {
+	return machine.Admit(r, gates, e)
 }
 
-func approval(e Evidence) *pawl.Error {
+func approval(e *Evidence) *pawl.Error {
 	switch {
 	case e.PlanHash == "" && e.ApprovalHash == "":
 		return nil
@@ -98,7 +106,7 @@ func approval(e Evidence) *pawl.Error {
 	return nil
 }
 
-func lease(e Evidence) *pawl.Error {
+func lease(e *Evidence) *pawl.Error {
 	if e.NoLease && e.Token == 0 {
 		return nil
 	}
@@ -108,14 +116,14 @@ func lease(e Evidence) *pawl.Error {
 	return nil
 }
 
-func exitReason(e Evidence) *pawl.Error {
+func exitReason(e *Evidence) *pawl.Error {
 	if !e.ExitReason.Valid() {
 		return pawl.Fail(pawl.CodeGate, "machine.gate_exit_reason", string(e.ExitReason))
 	}
 	return nil
 }
 
-func cleanup(e Evidence) *pawl.Error {
+func cleanup(e *Evidence) *pawl.Error {
 	if !e.CleanupSummary {
 		return pawl.Fail(pawl.CodeGate, "machine.gate_cleanup")
 	}
@@ -123,7 +131,7 @@ func cleanup(e Evidence) *pawl.Error {
 }
 
 // verifiedTree refuses when nothing required ran, because an empty list of checks proves nothing.
-func verifiedTree(e Evidence) *pawl.Error {
+func verifiedTree(e *Evidence) *pawl.Error {
 	if e.Tree == "" {
 		return pawl.Fail(pawl.CodeGate, "machine.gate_no_tree")
 	}
@@ -146,7 +154,14 @@ func verifiedTree(e Evidence) *pawl.Error {
 	return nil
 }
 
-func retryBudget(e Evidence) *pawl.Error {
+func checksKept(e *Evidence) *pawl.Error {
+	if len(e.Tampered) > 0 {
+		return pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(e.Tampered, ", "))
+	}
+	return nil
+}
+
+func retryBudget(e *Evidence) *pawl.Error {
 	if e.RetryCount >= e.MaxRetries {
 		return pawl.Fail(pawl.CodeRetryNotAllowed, "machine.gate_retries", e.RetryCount, e.MaxRetries)
 	}
@@ -170,14 +185,14 @@ func loop(reasons []string) (string, bool) {
 	return last[0], true
 }
 
-func unblock(e Evidence) *pawl.Error {
+func unblock(e *Evidence) *pawl.Error {
 	if !e.Unblocked {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_unblock")
 	}
 	return nil
 }
 
-func auditChain(e Evidence) *pawl.Error {
+func auditChain(e *Evidence) *pawl.Error {
 	if e.AuditWarnOnly || e.AuditEvents >= MinAuditEvents && e.AuditChainOK {
 		return nil
 	}

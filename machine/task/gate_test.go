@@ -49,6 +49,7 @@ func TestGates(t *testing.T) {
 		{"tree not known", "T11", task.Evidence{Checks: []task.Check{ok("a", "")}}, pawl.CodeGate, task.GateVerifiedTree},
 		{"another tree", "T11", task.Evidence{Tree: "t", Checks: []task.Check{ok("a", "t"), ok("b", "u")}}, pawl.CodeGate, task.GateVerifiedTree},
 		{"a check failed", "T11", task.Evidence{Tree: "t", Checks: []task.Check{ok("a", "t"), {Name: "b", Required: true, Tree: "t"}}}, pawl.CodeChecksFailed, task.GateVerifiedTree},
+		{"the checks were changed", "T11", task.Evidence{Tree: "t", Checks: []task.Check{ok("a", "t")}, Tampered: []string{"Makefile"}}, pawl.CodeApprovalNeeded, task.GateChecksKept},
 
 		{"a retry is left", "T16", task.Evidence{RetryCount: 2, MaxRetries: 3, LastReasons: []string{"a", "b", "b"}}, "", ""},
 		{"none is left", "T14", task.Evidence{RetryCount: 3, MaxRetries: 3}, pawl.CodeRetryNotAllowed, task.GateRetryBudget},
@@ -71,7 +72,7 @@ func TestGates(t *testing.T) {
 			if !found {
 				t.Fatalf("no row %s", c.rule)
 			}
-			err := task.Admit(r, c.ev)
+			err := task.Admit(r, &c.ev)
 			switch {
 			case c.code == "" && err != nil:
 				t.Errorf("%s refused: %v", c.rule, err)
@@ -86,7 +87,7 @@ func TestGates(t *testing.T) {
 func TestEntryGates(t *testing.T) {
 	want := map[task.State]string{task.Done: task.GateAuditChain, task.Failed: task.GateExitReason, task.Canceled: task.GateCleanup}
 	for _, r := range task.Table.Rules() {
-		if gate := want[r.To]; gate != "" && task.Admit(&r, task.Evidence{NoLease: true}) == nil {
+		if gate := want[r.To]; gate != "" && task.Admit(&r, &task.Evidence{NoLease: true}) == nil {
 			t.Errorf("%s leads to %s without %s", r.ID, r.To, gate)
 		}
 	}

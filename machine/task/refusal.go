@@ -3,32 +3,34 @@ package task
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl"
 )
 
 // refusals holds an error for each of the 72 pairs of states between which no transition leads, and nil elsewhere.
-var refusals = buildRefusals()
+var refusals = sync.OnceValue(buildRefusals)
 
 // unknownState answers for text that is no state at all.
-var unknownState = pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", "task")
+var unknownState = sync.OnceValue(func() *pawl.Error { return pawl.Fail(pawl.CodeInvalidTransition, "machine.unknown", "task") })
 
 // Refusal returns why no transition leads from one state to another: code invalid_transition and a message that names the
 // reason and the moves that are legal instead. It returns nil for the legal moves and for a state to itself. The errors
-// are built in advance and shared: they must not be changed, and the copying methods of pawl.Error add to them. Refusal
+// are built once and shared: they must not be changed, and the copying methods of pawl.Error add to them. Refusal
 // does not allocate.
 func Refusal(from, to State) *pawl.Error {
 	i, j := ordinal(from), ordinal(to)
 	if i < 0 || j < 0 {
-		return unknownState
+		return unknownState()
 	}
-	return refusals[i][j]
+	return refusals()[i][j]
 }
 
 // ways holds, for each state by its ordinal, the other states that it can move to.
 type ways [len(order)][]State
 
-func buildRefusals() (out [len(order)][len(order)]*pawl.Error) {
+func buildRefusals() *[len(order)][len(order)]*pawl.Error {
+	var out [len(order)][len(order)]*pawl.Error
 	var w ways
 	for i, from := range order {
 		for _, r := range Table.From(from) {
@@ -44,7 +46,7 @@ func buildRefusals() (out [len(order)][len(order)]*pawl.Error) {
 			}
 		}
 	}
-	return out
+	return &out
 }
 
 // refuse picks the reason for a pair without a transition, from the most certain to the most general.

@@ -63,7 +63,7 @@ var rules = []rule{
 	{ID: "T10", From: Running, On: Block, To: Blocked, Gates: []string{GateLease}, Actors: byRunner, AlsoActors: orSystem,
 		Priority: machine.High, Source: "003 §3", Description: "an approval, an answer or the environment is missing and nobody is there to give it",
 		DescriptionZh: "AUTONOMOUS模式在批准检查点"},
-	{ID: "T11", From: Verifying, On: Verify, To: Verified, Gates: []string{GateVerifiedTree}, Actors: byVerifier, AlsoActors: byGates,
+	{ID: "T11", From: Verifying, On: Verify, To: Verified, Gates: []string{GateVerifiedTree, GateChecksKept}, Actors: byVerifier, AlsoActors: byGates,
 		Priority: machine.High, Source: "003 §3", Description: "every required gate passed", DescriptionZh: "验证通过"},
 	{ID: "T12", From: Verifying, On: Fail, To: Failed, Gates: []string{GateExitReason}, Actors: byVerifier,
 		AlsoActors: kinds{pawl.KindGateRunner, pawl.KindRunner, pawl.KindSystem},

@@ -12,6 +12,7 @@ const (
 	GateAskedByStep   = "asked-by-step"
 	GateAskedByRepair = "asked-by-repair"
 	GateAskedByWork   = "asked-by-work"
+	GateAskedByChecks = "asked-by-checks"
 	GateApproval      = "approval"
 	GateChecks        = "checks"
 	GateRepairs       = "repair-budget"
@@ -52,14 +53,15 @@ var gates = machine.Gates[Evidence]{
 	{Name: GateApproval, Pass: approval, Description: "the answer is bound to what was asked", DescriptionZh: "回答与所问内容的哈希绑定"},
 	{Name: GateAskedByStep, Pass: askedBy(Executing), Description: "it was asked in EXECUTING", DescriptionZh: "确认由 EXECUTING 提出"},
 	{Name: GateAskedByRepair, Pass: askedBy(Recovering), Description: "it was asked in RECOVERING", DescriptionZh: "确认由 RECOVERING 提出"},
-	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering), Description: "it was asked in EXECUTING or RECOVERING",
-		DescriptionZh: "确认由 EXECUTING 或 RECOVERING 提出"},
+	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering, Verifying), Description: "it was asked in EXECUTING, RECOVERING or VERIFYING",
+		DescriptionZh: "确认由 EXECUTING、RECOVERING 或 VERIFYING 提出"},
 	{Name: GatePatches, Pass: patches, Description: "a plan patch is left", DescriptionZh: "计划补丁次数未用完"},
+	{Name: GateAskedByChecks, Pass: askedBy(Verifying), Description: "it was asked in VERIFYING", DescriptionZh: "确认由 VERIFYING 提出"},
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.
 func Admit(r *machine.Rule[State, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+	return machine.Admit(r, gates, e)
 }
 
 func rounds(e Evidence) *pawl.Error {

@@ -114,4 +114,8 @@ var rules = []rule{
 		Description: "the user cancels the turn", DescriptionZh: "用户取消"},
 	{ID: "U56", From: Summarizing, On: Cancel, To: Summarizing, Actors: byPerson, Source: "spec B3", Ext: true,
 		Description: "canceled while the summary is written: the outcome changes", DescriptionZh: "总结中取消，结果改为已取消"},
+	{ID: "U57", From: Verifying, On: ConfirmationNeeded, When: ChecksTouched, To: AwaitingConfirmation, Actors: byWork, Source: "design §4", Ext: true,
+		Description: "the checks passed, and the work changed what it is judged by", DescriptionZh: "检查通过，但工作改动了检查本身，需要确认"},
+	{ID: "U58", From: AwaitingConfirmation, On: Confirm, When: AnswerYesChecks, To: Verifying, Gates: []string{GateAskedByChecks, GateApproval}, Actors: byWord, Source: "design §4", Ext: true,
+		Description: "the change of the checks is approved", DescriptionZh: "批准对检查的改动"},
 }

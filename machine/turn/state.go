@@ -74,10 +74,14 @@ const (
 	AnswerYesStep   = "yes_step"
 	AnswerYesRepair = "yes_repair"
 	AnswerNoStep    = "no_step"
+	AnswerYesChecks = "yes_checks"
 )
 
 // ChecksOptional is the argument of CHECKS_FAILED when no failed check was required (spec B10).
 const ChecksOptional = "optional"
+
+// ChecksTouched is the argument of CONFIRMATION_NEEDED when the work changed what it is judged by.
+const ChecksTouched = "checks_touched"
 
 // FixPatch is the argument of FIX_PLANNED when the fix changes the plan (spec B6).
 const FixPatch = "patch"
@@ -109,11 +113,11 @@ const (
 // Valid reports whether s is one of the three scopes.
 func (s Scope) Valid() bool { return s == ScopeAction || s == ScopeSession || s == ScopeWorkspace }
 
-// Answer returns the argument of CONFIRM for a yes or no to a question that was asked in PLANNING, EXECUTING or
-// RECOVERING, and "" for a state in which nothing is asked.
+// Answer returns the argument of CONFIRM for a yes or no to a question that was asked in PLANNING, EXECUTING, RECOVERING or
+// VERIFYING, and "" for a state in which nothing is asked.
 func Answer(askedFrom State, yes bool) string {
 	switch {
-	case !yes && (askedFrom == Executing || askedFrom == Recovering):
+	case !yes && (askedFrom == Executing || askedFrom == Recovering || askedFrom == Verifying):
 		return AnswerNoStep
 	case !yes && askedFrom == Planning:
 		return AnswerNo
@@ -123,6 +127,8 @@ func Answer(askedFrom State, yes bool) string {
 		return AnswerYesStep
 	case askedFrom == Recovering:
 		return AnswerYesRepair
+	case askedFrom == Verifying:
+		return AnswerYesChecks
 	}
 	return ""
 }

@@ -26,7 +26,8 @@ var Table = machine.New(machine.Table[State, Event]{
 	States:  states, Events: events, Gates: gates.Info(), Rules: rules,
 	Opposed: [][2]string{
 		{GateAskedByPlan, GateAskedByStep}, {GateAskedByPlan, GateAskedByRepair}, {GateAskedByPlan, GateAskedByWork},
-		{GateAskedByStep, GateAskedByRepair},
+		{GateAskedByStep, GateAskedByRepair}, {GateAskedByPlan, GateAskedByChecks}, {GateAskedByStep, GateAskedByChecks},
+		{GateAskedByRepair, GateAskedByChecks},
 	},
 })
 

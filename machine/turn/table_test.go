@@ -29,6 +29,8 @@ var addedEdges = [][2]turn.State{
 	{turn.AwaitingConfirmation, turn.Summarizing}, {turn.AwaitingConfirmation, turn.Recovering},
 	{turn.Executing, turn.AwaitingConfirmation}, {turn.Recovering, turn.AwaitingConfirmation},
 	{turn.Planning, turn.Summarizing},
+	// The question about changed checks (design §4) is asked where the checks ran and leads back there.
+	{turn.Verifying, turn.AwaitingConfirmation}, {turn.AwaitingConfirmation, turn.Verifying},
 }
 
 func TestEdges(t *testing.T) {
@@ -112,6 +114,7 @@ func TestConfirmationReturns(t *testing.T) {
 		{turn.Planning, true, turn.Executing}, {turn.Planning, false, turn.Summarizing},
 		{turn.Executing, true, turn.Executing}, {turn.Executing, false, turn.Recovering},
 		{turn.Recovering, true, turn.Recovering}, {turn.Recovering, false, turn.Recovering},
+		{turn.Verifying, true, turn.Verifying}, {turn.Verifying, false, turn.Recovering},
 	} {
 		r, ok := turn.Table.Next(turn.AwaitingConfirmation, turn.Confirm, turn.Answer(c.asked, c.yes))
 		if !ok || r.To != c.to {
@@ -124,7 +127,7 @@ func TestConfirmationReturns(t *testing.T) {
 		if !c.yes {
 			continue
 		}
-		for _, other := range []turn.State{turn.Planning, turn.Executing, turn.Recovering, ""} {
+		for _, other := range []turn.State{turn.Planning, turn.Executing, turn.Recovering, turn.Verifying, ""} {
 			ev.AskedFrom = other
 			if err := turn.Admit(r, ev); (err == nil) != (other == c.asked) {
 				t.Errorf("%s, asked in %q: %v", r.ID, other, err)

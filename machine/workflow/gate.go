@@ -53,12 +53,12 @@ var gates = machine.Gates[Evidence]{
 
 // AdmitStage tries the gates of a row of Stages and returns the first refusal, naming row and gate, or nil.
 func AdmitStage(r *machine.Rule[Stage, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+	return machine.Admit(r, gates, e)
 }
 
 // AdmitMode tries the gates of a row of Modes and returns the first refusal, naming row and gate, or nil.
 func AdmitMode(r *machine.Rule[Mode, Event], e Evidence) *pawl.Error {
-	return gates.Admit(r.ID, r.Gates, e)
+	return machine.Admit(r, gates, e)
 }
 
 func score(e Evidence) *pawl.Error {
