@@ -56,6 +56,24 @@ func TestSealHasTheSeedsForm(t *testing.T) {
 	}
 }
 
+func TestSealWritesInstants(t *testing.T) {
+	for at, want := range map[time.Time]string{
+		time.Date(2026, 1, 30, 23, 59, 59, 999999999, time.FixedZone("", -3600)):   "2026-01-31T00:59:59.999Z",
+		time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC):                               "2026-12-01T00:00:00.000Z",
+		time.Date(2026, 2, 3, 4, 5, 6, 7*int(time.Millisecond), time.UTC):          "2026-02-03T04:05:06.007Z",
+		time.Date(2026, 2, 3, 4, 5, 6, 450*int(time.Millisecond), time.UTC):        "2026-02-03T04:05:06.450Z",
+		time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC):                           "1970-01-01T00:00:00.000Z",
+		time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC):                               "9999-12-31T23:59:59.999Z",
+		time.Date(2026, 1, 30, 1, 0, 0, int(time.Millisecond)-1, time.UTC).Local(): "2026-01-30T01:00:00.000Z",
+	} {
+		e := move(task(1), "queued", "running")
+		e.At = at
+		if got := string(audit.Seal(e, 1, audit.Hash{}).Bytes); !strings.Contains(got, `"created_at":"`+want+`"`) {
+			t.Errorf("%v: %s, want %s", at, got, want)
+		}
+	}
+}
+
 // Whatever the texts hold, a record is one line of JSON whose structure the texts cannot touch.
 func TestSealCannotBeForged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

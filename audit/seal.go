@@ -49,7 +49,7 @@ func Seal(e Entry, seq int64, prev Hash) Sealed {
 		b = appendRaw(b, e.Data)
 	}
 	b = append(b, `,"created_at":"`...)
-	b = at.AppendFormat(b, timeLayout)
+	b = appendTime(b, at)
 	b = append(b, `","trace":`...)
 	b = appendText(b, e.Trace)
 	b = append(b, `,"prev":"`...)
@@ -75,6 +75,14 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 func clamp(at time.Time) time.Time {
 	const last = 253402300799999 // 9999-12-31T23:59:59.999Z
 	return time.UnixMilli(min(max(at.UnixMilli(), 0), last)).UTC()
+}
+
+// appendTime writes what clamp returned in the timeLayout. The package time has a short way for RFC 3339 without fractions,
+// and none for a layout of one's own, which would take as long as the hash of the record.
+func appendTime(b []byte, at time.Time) []byte {
+	b = at.AppendFormat(b, time.RFC3339)
+	ms := at.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 
 // recordID derives a record's ULID from its instant and its predecessor.

@@ -115,6 +115,16 @@ func (n *Notary) anchors(notes [][]byte) ([]audit.Tree, error) {
 	return out, nil
 }
 
+// Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.
+func (n *Notary) Anchor(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
+	trees, err := n.anchors([][]byte{text})
+	if err != nil {
+		return audit.ProvenCheckpoint{}, audit.Tree{}, err
+	}
+	_, public, err := n.key()
+	return audit.ProvenCheckpoint{Log: n.origin, Note: string(text), Key: public}, trees[0], err
+}
+
 // key reads the user's signing key, or makes it.
 func (n *Notary) key() (secret, public string, err error) {
 	name := filepath.Join(n.keys, "audit.key")
