@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -93,13 +94,30 @@ func TestAppendAndUnique(t *testing.T) {
 	add("B")
 	add("A")
 	unique := func(text string) string {
-		return write(t, dir, effect.ProjectedFile{Path: "a/p.tar.md", Content: text, Unique: true})[0]
+		return write(t, dir,
+			effect.ProjectedFile{Path: "a/b.c/p.md", Content: "same", Unique: true},
+			effect.ProjectedFile{Path: "a/b.c/t.md", Content: text, Unique: true},
+			effect.ProjectedFile{Path: "h.md", Content: "[" + text + "](b.c/t.md)\n", Append: true, Marker: "[" + text + "]"})[1]
 	}
 	names := []string{unique("1"), unique("2"), unique("1"), unique("3"), unique("2")}
-	if d := cmp.Diff([]string{"a/p.tar.md", "a/p.tar_v2.md", "a/p.tar.md", "a/p.tar_v3.md", "a/p.tar_v2.md"}, names); d != "" {
+	if d := cmp.Diff([]string{"a/b.c/t.md", "a/b.c_v2/t.md", "a/b.c/t.md", "a/b.c_v3/t.md", "a/b.c_v2/t.md"}, names); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(map[string]string{"h.md": "## A\n## B\n", "a/p.tar.md": "1", "a/p.tar_v2.md": "2", "a/p.tar_v3.md": "3"}, content(t, dir)); d != "" {
+	want := map[string]string{"h.md": "## A\n## B\n[1](b.c/t.md)\n[2](b.c_v2/t.md)\n[3](b.c_v3/t.md)\n"}
+	for n, dir := range []string{"a/b.c", "a/b.c_v2", "a/b.c_v3"} {
+		want[dir+"/p.md"], want[dir+"/t.md"] = "same", strconv.Itoa(n+1)
+	}
+	if d := cmp.Diff(want, content(t, dir)); d != "" {
+		t.Error(d)
+	}
+	// A crash between the files of a folder leaves one of them; the rest joins it.
+	if err := os.Remove(filepath.Join(dir, "a/b.c_v2/p.md")); err != nil {
+		t.Fatal(err)
+	}
+	if name := unique("2"); name != "a/b.c_v2/t.md" {
+		t.Error(name)
+	}
+	if d := cmp.Diff(want, content(t, dir)); d != "" {
 		t.Error(d)
 	}
 }
@@ -169,11 +187,15 @@ func TestFailures(t *testing.T) {
 		t.Error(err)
 	}
 	for n := range maxVersions {
-		if err := os.WriteFile(filepath.Join(dir, version("u", n+1)), []byte("taken"), 0o644); err != nil {
+		taken := filepath.Join(dir, version("v", n+1))
+		if err := errors.Join(os.Mkdir(taken, 0o755), os.WriteFile(filepath.Join(taken, "u"), []byte("taken"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "u", Content: "new", Unique: true}})
+	if _, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "u", Unique: true}}); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Error(err)
+	}
+	_, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "v/u", Content: "new", Unique: true}})
 	if pawl.CodeOf(err) != pawl.CodeConflict {
 		t.Error(err)
 	}

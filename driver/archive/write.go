@@ -25,7 +25,7 @@ import (
 
 const (
 	maxFile     = 64 << 20         // bytes of one projection, what is appended to included
-	maxVersions = 100              // names that a Unique file tries (spec.md §3.10)
+	maxVersions = 100              // names that a folder of Unique files tries
 	staleAfter  = 15 * time.Minute // age at which a temporary file was left by a crash
 	tempMark    = ".pawl-tmp-"
 )
@@ -42,7 +42,8 @@ const storeName = "pawl.db"
 //
 //   - Append adds the content at the end unless the file holds Marker already, or ends with the content where there is no
 //     marker.
-//   - Unique never overwrites: where the name is taken by other content, the next _vN before the extension is used.
+//   - Unique never overwrites: where the file's folder holds it with other content, the whole folder gets the next _vN, all
+//     unique files of the folder move there together, and what the other files say of the folder follows.
 //   - Otherwise the file is replaced.
 //
 // All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something of
@@ -61,6 +62,9 @@ func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]str
 	}
 	defer root.Close()
 	w := writer{root: root, swept: map[string]bool{}}
+	if files, err = w.settle(files); err != nil {
+		return nil, failed(dir, err)
+	}
 	out := make([]string, 0, len(files))
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
@@ -86,6 +90,9 @@ func Written(dir string, files []effect.ProjectedFile) ([]string, bool) {
 	}
 	defer root.Close()
 	w := writer{root: root}
+	if files, err = w.settle(files); err != nil {
+		return nil, false
+	}
 	var out []string
 	for _, f := range files {
 		name, ok := w.standing(f)
@@ -128,7 +135,8 @@ func check(files []effect.ProjectedFile) error {
 		inside := fs.ValidPath(f.Path) && f.Path != "." && filepath.IsLocal(filepath.FromSlash(f.Path)) &&
 			!strings.Contains(f.Path, `\`) && utf8.ValidString(f.Path) && !strings.ContainsFunc(f.Path, func(r rune) bool { return !unicode.IsPrint(r) })
 		own := slices.Contains(reserved, first) || strings.HasPrefix(first, storeName)
-		if !inside || own || strings.HasPrefix(path.Base(f.Path), tempMark) {
+		homeless := f.Unique && !strings.Contains(f.Path, "/") // there is no folder to give another name to
+		if !inside || own || homeless || strings.HasPrefix(path.Base(f.Path), tempMark) {
 			return pawl.Fail(pawl.CodeDenied, "archive.path_refused", f.Path).In("archive.Write")
 		}
 		if len(f.Content) > maxFile {
@@ -142,6 +150,58 @@ func check(files []effect.ProjectedFile) error {
 type writer struct {
 	root  *os.Root
 	swept map[string]bool // folders whose stale temporary files were removed
+}
+
+// settle gives the folder of unique files the first name of which it is either free or holds nothing but these very files,
+// which is so as well after a crash between two of them. Files that name the folder are made to name it as it is called.
+func (w writer) settle(files []effect.ProjectedFile) ([]effect.ProjectedFile, error) {
+	files = slices.Clone(files)
+	settled := map[string]bool{}
+	for i := range files {
+		dir := path.Dir(files[i].Path)
+		if !files[i].Unique || settled[dir] {
+			continue
+		}
+		name, err := w.vacant(dir, files)
+		if err != nil {
+			return nil, err
+		}
+		settled[dir], settled[name] = true, true
+		if name == dir {
+			continue
+		}
+		rename := strings.NewReplacer(path.Base(dir)+"/", path.Base(name)+"/")
+		for j := range files {
+			switch f := &files[j]; {
+			case f.Unique && path.Dir(f.Path) == dir:
+				f.Path = path.Join(name, path.Base(f.Path))
+			case !f.Unique && f.Append:
+				f.Content = rename.Replace(f.Content)
+			}
+		}
+	}
+	return files, nil
+}
+
+// vacant returns the first version of a folder in which no unique file of it stands with other content.
+func (w writer) vacant(dir string, files []effect.ProjectedFile) (string, error) {
+	for n := 1; n <= maxVersions; n++ {
+		name, taken := version(dir, n), false
+		for _, f := range files {
+			if !f.Unique || path.Dir(f.Path) != dir {
+				continue
+			}
+			have, err := w.read(path.Join(name, path.Base(f.Path)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", err
+			}
+			taken = taken || err == nil && string(have) != f.Content
+		}
+		if !taken {
+			return name, nil
+		}
+	}
+	return "", errTaken
 }
 
 // write brings one file into its final form and returns its name.
@@ -164,47 +224,31 @@ func (w writer) write(f effect.ProjectedFile) (string, error) {
 		}
 		return f.Path, w.replace(f.Path, append(old, content...))
 	case f.Unique:
-		for n := 1; n <= maxVersions; n++ {
-			name := version(f.Path, n)
-			err := w.create(name, content)
-			if err == nil || !errors.Is(err, fs.ErrExist) {
-				return name, err
-			}
-		}
-		return "", errTaken
+		return f.Path, w.create(f.Path, content)
 	}
 	return f.Path, w.replace(f.Path, content)
 }
 
 // standing returns the name under which the file stands in its final form already.
 func (w writer) standing(f effect.ProjectedFile) (string, bool) {
-	for n := 1; n <= maxVersions; n++ {
-		name := version(f.Path, n)
-		have, err := w.read(name)
-		if err != nil {
-			return "", false
-		}
-		switch {
-		case f.Append && f.Marker != "":
-			return name, bytes.Contains(have, []byte(f.Marker))
-		case f.Append:
-			return name, bytes.HasSuffix(have, []byte(f.Content))
-		case string(have) == f.Content:
-			return name, true
-		case !f.Unique:
-			return "", false
-		}
+	have, err := w.read(f.Path)
+	switch {
+	case err != nil:
+		return "", false
+	case f.Append && f.Marker != "":
+		return f.Path, bytes.Contains(have, []byte(f.Marker))
+	case f.Append:
+		return f.Path, bytes.HasSuffix(have, []byte(f.Content))
 	}
-	return "", false
+	return f.Path, string(have) == f.Content
 }
 
-// version is the n-th name of a unique file.
+// version is the n-th name of a folder of unique files.
 func version(name string, n int) string {
 	if n == 1 {
 		return name
 	}
-	ext := path.Ext(name)
-	return strings.TrimSuffix(name, ext) + "_v" + strconv.Itoa(n) + ext
+	return name + "_v" + strconv.Itoa(n)
 }
 
 // read returns a plain file. Anything else that stands in its place is refused without being opened.

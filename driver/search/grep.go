@@ -5,15 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
+	"path"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"pawl"
 	"pawl/effect"
 	"pawl/policy"
-	"pawl/sandbox"
 )
 
 // Bounds of grep.
@@ -79,6 +77,7 @@ type matches struct {
 	SkippedSecret int     `json:"skipped_secret"`
 
 	bytes int
+	buf   []byte // of the last file, for the next
 }
 
 // Info describes the tool.
@@ -121,31 +120,12 @@ func (Grep) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 			return nil, err
 		}
 		defer root.Close()
-		out := matches{Matches: []match{}}
-		w := walker{ctx: ctx, root: root, visit: func(p string, d fs.DirEntry) error {
-			if !d.Type().IsRegular() || a.Glob != "" && !doublestar.MatchUnvalidated(a.Glob, below(rel, p)) {
-				return nil
-			}
-			if info, err := d.Info(); err == nil && info.Size() > maxGrepFile {
-				out.SkippedLarge++
-				return nil
-			}
-			return out.search(ctx, root, p, a)
-		}}
-		if at.IsDir() {
-			err = w.walk(rel)
-		} else {
-			err = w.visit(rel, fs.FileInfoToDirEntry(at))
-		}
-		if err != nil && !errors.Is(err, errEnough) {
-			return nil, err
-		}
-		return out, nil
+		return scan(ctx, root, rel, at, a)
 	})
 }
 
 // search adds the matches of one file.
-func (m *matches) search(ctx context.Context, root *sandbox.Root, rel string, a grepArgs) error {
+func (m *matches) search(ctx context.Context, in *folder, rel string, a grepArgs) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -153,13 +133,19 @@ func (m *matches) search(ctx context.Context, root *sandbox.Root, rel string, a 
 		m.SkippedSecret++
 		return nil
 	}
-	data, err := root.ReadFile(rel, maxGrepFile)
+	data, err := in.ReadFile(path.Base(rel), maxGrepFile, m.buf)
+	var e *pawl.Error
 	switch {
+	case errors.As(err, &e) && e.Key == "sandbox.too_big":
+		m.SkippedLarge++
+		return nil
 	case err != nil && unreadable(err):
 		return nil
 	case err != nil:
 		return err
-	case bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0:
+	}
+	m.buf = data
+	if bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
 		m.SkippedBinary++
 		return nil
 	}
@@ -167,28 +153,36 @@ func (m *matches) search(ctx context.Context, root *sandbox.Root, rel string, a 
 		return nil
 	}
 	number, counted := 1, 0 // the number of the line that begins at counted
-	hit := false
 	for start, end := range a.re.lines(data) {
-		if len(m.Matches) == a.MaxResults || m.bytes > maxGrepBytes {
-			m.Truncated = true
-			return errEnough
-		}
-		if !hit {
-			hit = true
-			m.Files++
-		}
 		number += bytes.Count(data[counted:start], []byte{'\n'})
 		counted = start
 		found := match{
 			Path: rel, Line: number, Text: show(data[start:end]),
 			Before: before(data, start, a.Context), After: after(data, end, a.Context),
 		}
-		m.bytes += len(found.Text)
-		for _, l := range append(found.Before, found.After...) {
+		if err := m.add(found, a.MaxResults); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add appends a match, or answers with errEnough where there is no room for another one.
+func (m *matches) add(found match, most int) error {
+	if len(m.Matches) == most || m.bytes > maxGrepBytes {
+		m.Truncated = true
+		return errEnough
+	}
+	if n := len(m.Matches); n == 0 || m.Matches[n-1].Path != found.Path {
+		m.Files++
+	}
+	m.bytes += len(found.Text)
+	for _, lines := range [][]string{found.Before, found.After} {
+		for _, l := range lines {
 			m.bytes += len(l)
 		}
-		m.Matches = append(m.Matches, found)
 	}
+	m.Matches = append(m.Matches, found)
 	return nil
 }
 

@@ -149,7 +149,7 @@ func (List) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.list")
 		}
 		out := listing{Path: rel, Entries: []entry{}}
-		w := walker{ctx: ctx, root: root, depth: a.Depth, visit: func(rel string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: root, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
 			if len(out.Entries) == maxEntries {
 				out.Truncated = true
 				return errEnough
@@ -257,7 +257,7 @@ func (Glob) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.glob")
 		}
 		out := found{Files: []string{}}
-		w := walker{ctx: ctx, root: root, visit: func(p string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: root, visit: func(_ *folder, p string, d fs.DirEntry) error {
 			if d.IsDir() || !doublestar.MatchUnvalidated(a.Pattern, below(rel, p)) {
 				return nil
 			}

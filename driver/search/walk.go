@@ -1,12 +1,14 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"pawl"
@@ -23,7 +25,33 @@ type walker struct {
 	root *sandbox.Root
 	// depth is how many levels below the start to descend; 0 means all.
 	depth int
-	visit func(rel string, d fs.DirEntry) error
+	// visit is called with the folder that the entry is in.
+	visit func(in *folder, rel string, d fs.DirEntry) error
+}
+
+// folder is an open folder with several users; the last of them closes it.
+type folder struct {
+	*sandbox.Dir
+	users atomic.Int32
+}
+
+func used(d *sandbox.Dir, err error) (*folder, error) {
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{Dir: d}
+	return f.hold(), nil
+}
+
+func (f *folder) hold() *folder {
+	f.users.Add(1)
+	return f
+}
+
+func (f *folder) release() {
+	if f != nil && f.users.Add(-1) == 0 {
+		_ = f.Close() // nothing was written
+	}
 }
 
 // open opens the tree of an effect and checks that a path in it can be searched. The caller closes the root.
@@ -78,10 +106,24 @@ func (w walker) walk(start string) error {
 			r = w.load(r, above)
 		}
 	}
+	in, err := used(sandbox.OpenDir(w.root, start))
+	if err != nil {
+		return err
+	}
 	if start == "." {
 		start = ""
 	}
-	return w.folder(start, r, 1)
+	return w.folder(in, start, r, 1)
+}
+
+// file visits a single file.
+func (w walker) file(rel string, info fs.FileInfo) error {
+	in, err := used(sandbox.OpenDir(w.root, path.Dir(rel)))
+	if err != nil {
+		return err
+	}
+	defer in.release()
+	return w.visit(in, rel, fs.FileInfoToDirEntry(info))
 }
 
 // load adds the rules of a folder's own .gitignore, where it has one that can be read.
@@ -98,15 +140,17 @@ func (w walker) load(r *rules, dir string) *rules {
 	return r.with(dir, string(data))
 }
 
-func (w walker) folder(dir string, r *rules, level int) error {
+// maxOpen is the number of levels whose folders stay open while what is below them is visited. Folders further down are
+// found from the root again, so that a tree without end does not use up the descriptors.
+const maxOpen = 64
+
+// folder visits what is in a folder, and lets go of it.
+func (w walker) folder(in *folder, dir string, r *rules, level int) (err error) {
+	defer func() { in.release() }()
 	if err := canceled(w.ctx); err != nil {
 		return err
 	}
-	at := dir
-	if at == "" {
-		at = "."
-	}
-	entries, err := w.root.ReadDir(at)
+	entries, err := in.List()
 	if err != nil {
 		return err
 	}
@@ -118,14 +162,30 @@ func (w walker) folder(dir string, r *rules, level int) error {
 		if d.Name() == ".git" || rel == ".pawl" || r.ignored(rel, d.IsDir()) {
 			continue
 		}
-		if err := w.visit(rel, d); err != nil {
+		if in == nil {
+			if in, err = used(sandbox.OpenDir(w.root, cmp.Or(dir, "."))); err != nil {
+				return err
+			}
+		}
+		if err := w.visit(in, rel, d); err != nil {
 			return err
 		}
 		if !d.IsDir() || w.depth > 0 && level >= w.depth {
 			continue
 		}
+		var sub *folder
+		if level < maxOpen {
+			sub, err = used(in.Enter(d.Name()))
+		} else {
+			in.release()
+			in = nil
+			sub, err = used(sandbox.OpenDir(w.root, rel))
+		}
+		if err == nil {
+			err = w.folder(sub, rel, r, level+1)
+		}
 		// A folder that is gone by now, or closed to us, holds nothing that could be found.
-		if err := w.folder(rel, r, level+1); err != nil && !unreadable(err) {
+		if err != nil && !unreadable(err) {
 			return err
 		}
 	}
