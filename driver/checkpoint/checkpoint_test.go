@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree, "cleanup": sceneCleanup}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree, "cleanup": sceneCleanup, "remember": sceneRemember}))
 }
 
 type driver interface {
@@ -276,6 +277,140 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("%+v", receipt)
 	}
 	wantDone(t, d, e, effect.DoneNo)
+}
+
+// history is a tree in which a person and pawl take turns.
+type history struct {
+	*gittest.Repo
+	place effect.Place
+	start string
+	spans []effect.Span
+}
+
+func newHistory(t *testing.T) *history {
+	r := gittest.New(t, files)
+	h := &history{Repo: r, place: inPlace(r.Dir)}
+	h.start = snapshot(t, h.place)
+	return h
+}
+
+// pawl lets pawl write files in a step.
+func (h *history) pawl(t *testing.T, step string, files map[string]string) {
+	before := snapshot(t, h.place)
+	h.Write(files)
+	h.spans = append(h.spans, effect.Span{Step: step, Before: before, After: snapshot(t, h.place)})
+}
+
+func (h *history) last() *effect.Span { return &h.spans[len(h.spans)-1] }
+
+func (h *history) restore(id, step string) effect.Effect {
+	return made(id, h.place, effect.RestoreSpec{Name: "back", Target: h.start, Expect: h.start, Step: step, Spans: h.spans})
+}
+
+// Only what pawl changed comes back, whatever a person did before, between and after.
+func TestRestoreOfSpans(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.Write(map[string]string{"mine": "before\n", "文": "mine\n"})
+	h.pawl(t, "s1", map[string]string{"a": "one\n", "new/n": "n"})
+	h.Write(map[string]string{"mine": "between\n", "d/x": "mine\n"})
+	h.pawl(t, "s2", map[string]string{"a": "two\n", "bin": "2", "cut": "off"})
+	h.last().Cut = true
+	// What a person changed and put back is no conflict.
+	h.Write(map[string]string{"later": "after\n", "new/n": "mine"})
+	h.pawl(t, "s3", map[string]string{"later3": "3"})
+	h.last().Undone = true
+	os.Remove(h.Path("later3"))
+	h.Write(map[string]string{"new/n": "n"})
+	h.pawl(t, "s4", map[string]string{"four": "4"})
+	e := h.restore("01", "")
+	result := do[effect.RestoreResult](t, checkpoint.NewRestore(), e)
+	for name, want := range map[string]string{"a": "a\n", "bin": "\x00\xff", "mine": "between\n", "d/x": "mine\n", "文": "mine\n", "later": "after\n", "new/n": "", "cut": "", "four": ""} {
+		if got, _ := os.ReadFile(h.Path(name)); string(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if got := strings.Join(result.Changed, ","); got != "a,bin,cut,four,new/n" {
+		t.Errorf("changed %s", got)
+	}
+	if got := strings.Join(result.Cut, ","); got != "a,bin,cut" {
+		t.Errorf("changed by what was cut off: %s", got)
+	}
+	slices.Sort(result.Kept)
+	if got := strings.Join(result.Kept, ","); got != "d/x,later,mine,文" {
+		t.Errorf("kept %s", got)
+	}
+	again := decoded[effect.RestoreResult](t, wantDone(t, checkpoint.NewRestore(), e, effect.DoneYes))
+	if strings.Join(again.Changed, ",") != "a,bin,cut,four,new/n" || strings.Join(again.Cut, ",") != "a,bin,cut" {
+		t.Errorf("%+v", again)
+	}
+	// The way there and back again.
+	back := made("02", h.place, effect.RestoreSpec{Name: "redo", Target: result.Before, Expect: result.After})
+	do[effect.RestoreResult](t, checkpoint.NewRestore(), back)
+	if got, _ := os.ReadFile(h.Path("a")); string(got) != "two\n" {
+		t.Errorf("brought back %q", got)
+	}
+}
+
+// A file of pawl's that a person changed too stops the restoration, whenever that was.
+func TestRestoreOfSpansConflicts(t *testing.T) {
+	t.Parallel()
+	mine := map[string]string{"a": "mine\n"}
+	for name, play := range map[string]func(h *history){
+		"before": func(h *history) { h.Write(mine); h.pawl(t, "s1", map[string]string{"a": "pawl\n"}) },
+		"between": func(h *history) {
+			h.pawl(t, "s1", map[string]string{"a": "pawl\n"})
+			h.Write(mine)
+			h.pawl(t, "s2", map[string]string{"bin": "2"})
+		},
+		"after": func(h *history) { h.pawl(t, "s1", map[string]string{"a": "pawl\n"}); h.Write(mine) },
+		"while only another file could be written": func(h *history) {
+			h.pawl(t, "s1", map[string]string{"a": "pawl\n"})
+			h.pawl(t, "s2", map[string]string{"a": "mine\n", "bin": "2"})
+			h.last().Cut, h.last().Files = true, []string{"bin"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t)
+			play(h)
+			there := gittest.Tree(t, h.Dir)
+			r := checkpoint.NewRestore().Do(context.Background(), h.restore("01", ""), nil)
+			if r.Code != pawl.CodeConflict || len(r.Args) == 0 || r.Args[0] != `"a"` || gittest.Tree(t, h.Dir) != there {
+				t.Errorf("%+v", r)
+			}
+			wantDone(t, checkpoint.NewRestore(), h.restore("01", ""), effect.DoneNo)
+		})
+	}
+}
+
+func TestRestoreOfAStep(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.pawl(t, "s1", map[string]string{"a": "one\n"})
+	h.pawl(t, "s2", map[string]string{"a": "two\n", "bin": "2"})
+	h.pawl(t, "s3", map[string]string{"文": "3\n", "new/n": "n"})
+	h.Write(map[string]string{"mine": "m"})
+	d := checkpoint.NewRestore()
+	for step, key := range map[string]string{"s1": "point.later_step", "s9": "point.nothing_to_undo"} {
+		if r := d.Do(context.Background(), h.restore("0"+step, step), nil); r.Key != key {
+			t.Errorf("step %s: %+v, want %s", step, r, key)
+		}
+	}
+	result := do[effect.RestoreResult](t, d, h.restore("02", "s2"))
+	if got, _ := os.ReadFile(h.Path("a")); string(got) != "one\n" || strings.Join(result.Changed, ",") != "a,bin" || len(result.Kept) > 0 {
+		t.Fatalf("%q %+v", got, result)
+	}
+	// With the later step undone, the earlier one can be undone as well, and then the rest.
+	h.spans[1].Undone = true
+	h.spans = append(h.spans, effect.Span{Before: result.Before, After: result.After, Undone: true})
+	result = do[effect.RestoreResult](t, d, h.restore("03", "s1"))
+	h.spans[0].Undone = true
+	h.spans = append(h.spans, effect.Span{Before: result.Before, After: result.After, Undone: true})
+	result = do[effect.RestoreResult](t, d, h.restore("04", ""))
+	if strings.Join(result.Changed, ",") != "new/n,文" || strings.Join(result.Kept, ",") != "mine" {
+		t.Fatalf("%+v", result)
+	}
 }
 
 func TestPrune(t *testing.T) {

@@ -51,6 +51,21 @@ func sceneCleanup(ctx context.Context, dir string) error {
 	return checkpoint.NewCleanup().Do(ctx, made("07", inWorktree(dir), effect.CleanupSpec{}), nil).Err()
 }
 
+// sceneRemember takes a snapshot of a tree that is remembered, after a change that needs no look of git's.
+func sceneRemember(ctx context.Context, dir string) error {
+	s := checkpoint.NewSnapshotter()
+	if _, err := s.Snapshot(context.Background(), inPlace(dir)); err != nil {
+		return err
+	}
+	for _, name := range []string{"a", "d/x"} {
+		if err := os.WriteFile(dir+"/"+name, []byte("remembered"), 0o644); err != nil {
+			return err
+		}
+	}
+	_, err := s.Snapshot(ctx, inPlace(dir))
+	return err
+}
+
 // recoverFrom does what the runner does after a crash.
 func recoverFrom(t *testing.T, d driver, e effect.Effect) effect.Receipt {
 	t.Helper()
@@ -135,5 +150,24 @@ func TestKilledWhileCleaning(t *testing.T) {
 		if _, err := os.Lstat(inWorktree(dir).Tree); err == nil {
 			t.Fatal("the worktree is still there")
 		}
+	})
+}
+
+func TestKilledWhileRemembering(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t, files)
+	changed := gittest.New(t, files)
+	changed.Write(map[string]string{"a": "remembered", "d/x": "remembered"})
+	want := snapshot(t, inPlace(changed.Dir))
+	gittest.KillEverywhere(t, "remember", r.Dir, func(t *testing.T, dir string) {
+		killed := gittest.At(t, dir)
+		if out := killed.Git("fsck", "--strict", "--no-dangling") + killed.Git("for-each-ref"); strings.Contains(out, "warning") || strings.Contains(out, "error") {
+			t.Fatal(out)
+		}
+		if got := snapshot(t, inPlace(dir)); got != want {
+			t.Fatalf("recorded %s, not %s", got, want)
+		}
+		killed.Git("fsck", "--strict", "--no-dangling")
+		clean(t, dir)
 	})
 }

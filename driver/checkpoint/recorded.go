@@ -63,7 +63,9 @@ func (r Recorded) record(ctx context.Context, e effect.Effect, receipt effect.Re
 	if err != nil || result.After != "" {
 		return receipt
 	}
-	if result.After, err = r.Snapshotter.Snapshot(ctx, e.Place); err != nil {
+	result.Before = e.Before
+	// A call that was made is recorded even when it is wanted no longer.
+	if result.After, err = r.Snapshotter.Snapshot(context.WithoutCancel(ctx), e.Place); err != nil {
 		return effect.FailedWith(err, result)
 	}
 	receipt.Result = effect.Encode(result)

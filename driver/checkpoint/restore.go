@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"pawl"
@@ -31,11 +33,15 @@ func (Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
-	done, err := repo.Restore(ctx, restoration(spec, safety.Tree))
+	plan, err := planned(ctx, repo, spec, safety.Tree)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	result, err := summary(ctx, repo, spec, safety.Tree, done)
+	done, err := repo.Restore(ctx, plan.Restoration)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	result, err := plan.summary(ctx, repo, done)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -50,22 +56,132 @@ func safetyName(e effect.Effect, spec effect.RestoreSpec) string {
 	return "safety-" + e.ID
 }
 
-func restoration(spec effect.RestoreSpec, origin string) git.Restoration {
-	return git.Restoration{Target: spec.Target, Expect: spec.Expect, Origin: origin, Force: spec.Force}
+// restoring is a restoration as its spec means it.
+type restoring struct {
+	git.Restoration
+	step bool
+	// cut are the files that work changed that was cut off.
+	cut map[string]bool
+}
+
+// planned finds out what a spec asks for. It looks at recorded trees alone, so that a repetition after a crash finds the
+// same.
+func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origin string) (restoring, error) {
+	r := restoring{
+		Restoration: git.Restoration{Target: spec.Target, Expect: spec.Expect, Origin: origin, Force: spec.Force},
+		step:        spec.Step != "", cut: map[string]bool{},
+	}
+	if len(spec.Spans) == 0 {
+		return r, nil
+	}
+	h := history{repo: repo, known: map[[2]string][]string{}}
+	mine := func(s effect.Span) bool { return !s.Undone && (!r.step || s.Step == spec.Step) }
+	first := slices.IndexFunc(spec.Spans, mine)
+	if first < 0 && r.step {
+		return r, pawl.Fail(pawl.CodeInvalid, "point.nothing_to_undo", spec.Step)
+	}
+	r.Expect = spec.Spans[len(spec.Spans)-1].After
+	if r.step {
+		r.Target = spec.Spans[first].Before
+	}
+	later, last := map[string]bool{}, map[string]string{}
+	for i, s := range spec.Spans {
+		ours, err := h.changed(ctx, s)
+		if err != nil {
+			return r, err
+		}
+		for _, p := range ours {
+			switch {
+			case mine(s):
+				r.cut[p] = r.cut[p] || s.Cut
+				if err := h.others(ctx, p, cmp.Or(last[p], r.Target), s.Before); err != nil {
+					return r, err
+				}
+				last[p] = s.After
+			case !s.Undone && i > first:
+				later[p] = true
+			}
+		}
+		if mine(s) && r.step {
+			r.Expect = s.After
+		}
+	}
+	for p, after := range last {
+		if err := h.others(ctx, p, after, r.Expect); err != nil {
+			return r, err
+		}
+	}
+	r.Paths = append([]string{}, slices.Sorted(maps.Keys(last))...)
+	if touched := both(r.Paths, later); len(touched) > 0 {
+		return r, pawl.Fail(pawl.CodeConflict, "point.later_step", spec.Step, git.Listing(touched))
+	}
+	if len(h.foreign) > 0 && !spec.Force {
+		slices.Sort(h.foreign)
+		return r, pawl.Fail(pawl.CodeConflict, "git.conflict", git.Listing(slices.Compact(h.foreign)))
+	}
+	return r, nil
+}
+
+// history is what was changed in a tree while a run went on, by its recorded trees.
+type history struct {
+	repo    *git.Repo
+	known   map[[2]string][]string
+	foreign []string // what somebody else changed of what pawl changed
+}
+
+// changes names the files that differ between two recorded trees.
+func (h *history) changes(ctx context.Context, from, to string) ([]string, error) {
+	out, ok := h.known[[2]string{from, to}]
+	if ok || from == to {
+		return out, nil
+	}
+	changes, err := h.repo.Diff(ctx, from, to)
+	for _, c := range changes {
+		out = append(out, c.Path)
+	}
+	slices.Sort(out)
+	h.known[[2]string{from, to}] = out
+	return out, err
+}
+
+// changed names the files that pawl changed in a span.
+func (h *history) changed(ctx context.Context, s effect.Span) ([]string, error) {
+	all, err := h.changes(ctx, s.Before, s.After)
+	if s.Files == nil {
+		return all, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !slices.Contains(s.Files, p) }), err
+}
+
+// others notes a file that is not the same in two trees between which pawl did not change it.
+func (h *history) others(ctx context.Context, path, from, to string) error {
+	all, err := h.changes(ctx, from, to)
+	if _, found := slices.BinarySearch(all, path); found {
+		h.foreign = append(h.foreign, path)
+	}
+	return err
+}
+
+// both returns the paths that are in the set as well.
+func both(paths []string, set map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !set[p] })
 }
 
 // summary tells the whole restoration, across crashes, from the tree before the first attempt to the one that was left. What
-// still differs from the target afterwards was left alone, because it is not known to be pawl's change.
-func summary(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origin string, done git.Restored) (effect.RestoreResult, error) {
-	result := effect.RestoreResult{Before: origin, After: done.After, Changed: []string{}, Kept: done.Kept}
-	changes, err := repo.Diff(ctx, origin, done.After)
+// still differs from the target afterwards was left alone, because it is not known to be pawl's change; of a step alone,
+// everything else is left alone by intention.
+func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restored) (effect.RestoreResult, error) {
+	result := effect.RestoreResult{Before: r.Origin, After: done.After, Changed: []string{}}
+	changes, err := repo.Diff(ctx, r.Origin, done.After)
 	for _, c := range changes {
 		result.Changed = append(result.Changed, c.Path)
 	}
-	if err != nil {
+	result.Cut = both(result.Changed, r.cut)
+	if err != nil || r.step {
 		return result, err
 	}
-	left, err := repo.Diff(ctx, spec.Target, done.After)
+	result.Kept = done.Kept
+	left, err := repo.Diff(ctx, r.Target, done.After)
 	for _, c := range left {
 		if !slices.Contains(result.Kept, c.Path) {
 			result.Kept = append(result.Kept, c.Path)
@@ -91,7 +207,11 @@ func (Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	if safety.Commit == "" {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	pending, err := repo.Pending(ctx, restoration(spec, safety.Tree))
+	plan, err := planned(ctx, repo, spec, safety.Tree)
+	if err != nil {
+		return effect.DoneNo, effect.Receipt{} // Do finds the same and says what is in the way
+	}
+	pending, err := repo.Pending(ctx, plan.Restoration)
 	if err != nil || len(pending) > 0 {
 		return effect.DoneNo, effect.Receipt{} // Do finds the same and says what is in the way
 	}
@@ -99,7 +219,7 @@ func (Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	result, err := summary(ctx, repo, spec, safety.Tree, git.Restored{After: after})
+	result, err := plan.summary(ctx, repo, git.Restored{After: after})
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}

@@ -14,16 +14,21 @@ const KeptFor = 7 * 24 * time.Hour
 // longestPatch bounds what Patch returns.
 const longestPatch = 16 << 20
 
-// Snapshotter records trees and compares what was recorded. It is stateless and safe for concurrent use; calls on one tree
-// wait for each other.
-type Snapshotter struct{}
+// Snapshotter records trees and compares what was recorded. What it remembers of trees only makes it quicker, so all state
+// is in the trees and their repositories. It is safe for concurrent use; calls on one tree wait for each other. The zero
+// value remembers nothing.
+type Snapshotter struct{ memory *git.Memory }
 
-// NewSnapshotter returns a Snapshotter.
-func NewSnapshotter() Snapshotter { return Snapshotter{} }
+// NewSnapshotter returns a Snapshotter. Its copies share what it remembers.
+func NewSnapshotter() Snapshotter { return Snapshotter{memory: &git.Memory{}} }
+
+func (s Snapshotter) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
+	return s.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+}
 
 // Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not recorded.
-func (Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
-	repo, err := open(ctx, p)
+func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
+	repo, err := s.open(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -32,8 +37,8 @@ func (Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error)
 
 // Diff summarises the change from one recorded tree to another, in the order of paths. Renames are a deletion and an
 // addition; binary files count no lines.
-func (Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) ([]effect.FileStat, error) {
-	repo, err := open(ctx, p)
+func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) ([]effect.FileStat, error) {
+	repo, err := s.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +52,8 @@ func (Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) ([
 
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
 // whether there was more. Binary files are only named.
-func (Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
-	repo, err := open(ctx, p)
+func (s Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
+	repo, err := s.open(ctx, p)
 	if err != nil {
 		return "", false, err
 	}
@@ -57,8 +62,8 @@ func (Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (
 
 // Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids
 // are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never removed.
-func (Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
-	repo, err := open(ctx, p)
+func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
+	repo, err := s.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package file
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"pawl"
 )
@@ -21,7 +22,7 @@ const (
 
 // ranges matches the line numbers of a unified hunk header, which some models put after the @@ of this format. They are
 // ignored: this format finds its place by content.
-var ranges = regexp.MustCompile(`^-\d+(,\d+)? \+\d+(,\d+)? @@ ?`)
+var ranges = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d+(,\d+)? \+\d+(,\d+)? @@ ?`) })
 
 // hunk is one place of an update. Its body lines are found in order, each hunk after the one before.
 type hunk struct {
@@ -195,7 +196,7 @@ func (p *envelope) hunk(first bool) (hunk, error) {
 	for strings.HasPrefix(p.marker(), markHunk) {
 		headed = true
 		anchor := strings.TrimPrefix(strings.TrimPrefix(p.marker(), markHunk), " ")
-		if ranges.MatchString(anchor) {
+		if ranges().MatchString(anchor) {
 			anchor = ""
 		}
 		if anchor = strings.TrimSpace(anchor); anchor != "" {

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/policy"
 	"pawl/sandbox"
+	"pawl/sandbox/egress"
 )
 
 // Bounds of a command.
@@ -56,12 +58,14 @@ type commandArgs struct {
 	TimeoutMS    int64  `json:"timeout_ms"`
 	Idempotent   bool   `json:"idempotent"`
 	IsBackground bool   `json:"is_background"`
+	Network      bool   `json:"network"`
 }
 
 var commandParams = effect.Object{
-	{Name: "command", Type: effect.String, Required: true, Min: 1, Max: maxCommand, About: "Command for bash. It starts in the root of the workspace, without a network unless that was granted, and with standard input closed."},
+	{Name: "command", Type: effect.String, Required: true, Min: 1, Max: maxCommand, About: "Command for bash. It starts in the root of the workspace, without a network unless network is given, and with standard input closed."},
 	{Name: "timeout_ms", Type: effect.Integer, Min: 1, Max: int64(maxTime / time.Millisecond), About: "Milliseconds after which the command is ended; 300000 unless given."},
 	{Name: "idempotent", Type: effect.Boolean, About: "Running the command twice is the same as running it once, so after a crash it may be run again; false unless given."},
+	{Name: "network", Type: effect.Boolean, About: "The command needs the network: it may then connect to the places that the approved plan names under network, through the HTTP proxy of its environment, and nowhere else; false unless given."},
 	{Name: "is_background", Type: effect.Boolean, About: "Must be false: every process ends with its command."},
 }
 
@@ -74,6 +78,15 @@ var commandReturn = effect.Object{
 	{Name: "output_digest", Type: effect.String, Required: true, About: "SHA-256 of the whole output."},
 	{Name: "timed_out", Type: effect.Boolean, Required: true},
 	{Name: "duration_ms", Type: effect.Integer, Required: true},
+	{Name: "network", Type: effect.Objects, About: "Where the command connected to, or tried to.", Fields: effect.Object{
+		{Name: "host", Type: effect.String, Required: true},
+		{Name: "port", Type: effect.Integer, Required: true},
+		{Name: "allowed", Type: effect.Boolean, Required: true},
+		{Name: "reason", Type: effect.String, About: "Why there was no connection."},
+		{Name: "count", Type: effect.Integer, Required: true, About: "Number of connections."},
+		{Name: "sent", Type: effect.Integer, Required: true, About: "Bytes."},
+		{Name: "received", Type: effect.Integer, Required: true, About: "Bytes."},
+	}},
 	{Name: "walls", Type: effect.Strings, Required: true, About: "The layers that held the command."},
 }
 
@@ -88,6 +101,7 @@ type outcome struct {
 	TimedOut   bool     `json:"timed_out"`
 	DurationMS int64    `json:"duration_ms"`
 	Walls      []string `json:"walls"`
+	Network    []visit  `json:"network,omitempty"`
 }
 
 // Info describes the tool.
@@ -106,7 +120,7 @@ func (Command) Info() effect.ToolInfo {
 // refused with pawl.CodeInvalid. The workspace root and what is known of the git configuration are for the caller to add.
 func (Command) Request(args json.RawMessage) (policy.Request, error) {
 	a, err := decode(args)
-	return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: a.Command}, err
+	return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: a.Command, Network: a.Network}, err
 }
 
 func decode(raw json.RawMessage) (commandArgs, error) {
@@ -145,16 +159,22 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	if err != nil {
 		return effect.Failed(err)
 	}
+	if a.Network && len(call.Sites) == 0 {
+		return effect.Failed(pawl.Fail(pawl.CodeDenied, "shell.no_network").In("shell.run"))
+	}
 	if err := context.Cause(ctx); err != nil {
 		return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run").Because(err))
 	}
-	spec, err := t.spec(e, call, a, p)
+	seen := &visits{say: p}
+	spec, err := t.spec(e, call, a, p, seen)
 	if err != nil {
 		return effect.Failed(err)
 	}
 	out := effect.ToolResult{CallID: call.CallID, Artifacts: effect.Artifacts{FilesChanged: []string{}, CommandsRun: []string{a.Command}}}
-	if out.Before, err = t.record(ctx, e, call); err != nil {
-		return effect.Failed(err)
+	if out.Before = e.Before; out.Before == "" {
+		if out.Before, err = t.record(ctx, e, call); err != nil {
+			return effect.Failed(err)
+		}
 	}
 	ran, runErr := t.Box.Run(ctx, spec)
 	// What the command did has to be known even when it was canceled, or it could not be undone.
@@ -169,6 +189,7 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	out.Payload = effect.Encode(outcome{
 		ExitCode: ran.Exit, Signal: ran.Signal, Output: clean(ran.Output), Truncated: ran.Truncated, Bytes: ran.Bytes,
 		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{}, ran.Walls...),
+		Network: seen.list(),
 	})
 	if err == nil {
 		err = judge(ran, a, spec.Timeout)
@@ -190,11 +211,11 @@ func (t Command) record(ctx context.Context, e effect.Effect, call effect.ToolCa
 	return t.Snapshot(ctx, e.Place)
 }
 
-func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p effect.Progress) (sandbox.Spec, error) {
+func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p effect.Progress, seen *visits) (sandbox.Spec, error) {
 	setting := Setting{Env: sandbox.Environ(os.Environ(), nil)}
 	if t.Setting != nil {
 		var err error
-		if setting, err = t.Setting(e.Place, call.Network); err != nil {
+		if setting, err = t.Setting(e.Place, len(call.Sites) > 0); err != nil {
 			return sandbox.Spec{}, err
 		}
 	}
@@ -208,7 +229,10 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p ef
 	s := sandbox.Spec{
 		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree,
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
-		Timeout: limit, OutputLimit: maxOutput, Network: call.Network,
+		Timeout: limit, OutputLimit: maxOutput,
+	}
+	if len(call.Sites) > 0 {
+		s.Egress = egress.New(rules(call.Sites), egress.Options{Log: seen.note})
 	}
 	if e.Place.Workspace != "" {
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.
@@ -222,7 +246,9 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p ef
 }
 
 // notFound matches what bash says of a program that is missing or cannot be executed.
-var notFound = regexp.MustCompile(`(?m)^bash: (?:line \d+: )?(.+?): (?:command not found|No such file or directory|Permission denied|cannot execute.*)$`)
+var notFound = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^bash: (?:line \d+: )?(.+?): (?:command not found|No such file or directory|Permission denied|cannot execute.*)$`)
+})
 
 // judge turns the end of a command into an error, nil for success.
 func judge(r sandbox.Result, a commandArgs, limit time.Duration) error {
@@ -248,7 +274,7 @@ func judge(r sandbox.Result, a commandArgs, limit time.Duration) error {
 
 // program names the program that could not be run: as bash says, else the first word of the command.
 func program(output, command string) string {
-	if all := notFound.FindAllStringSubmatch(output, -1); all != nil {
+	if all := notFound().FindAllStringSubmatch(output, -1); all != nil {
 		return all[len(all)-1][1]
 	}
 	return strings.Fields(command)[0]

@@ -137,14 +137,16 @@ func TestSpec(t *testing.T) {
 		}
 		return shell.Setting{Env: []string{"A=b"}, Writable: []string{"/cache"}, Readable: []string{"/go"}}, nil
 	}}
-	e := call("/ws/tree", `{"command":"echo 'a b'","timeout_ms":2000}`, func(c *effect.ToolCall) { c.Network = true })
+	e := call("/ws/tree", `{"command":"echo 'a b'","timeout_ms":2000}`, func(c *effect.ToolCall) {
+		c.Network, c.Sites = true, []effect.Site{{Host: "localhost", Port: 11434}}
+	})
 	e.Place.Workspace = "/ws"
 	var lines []string
 	if r := tool.Do(t.Context(), e, func(l string) { lines = append(lines, l) }); !r.OK {
 		t.Fatalf("%+v", r)
 	}
 	s := box.spec
-	if s.Argv[0] != "bash" || s.Argv[len(s.Argv)-1] != "echo 'a b'" || s.Dir != "/ws/tree" || !s.Network || s.Timeout != 2*time.Second ||
+	if s.Argv[0] != "bash" || s.Argv[len(s.Argv)-1] != "echo 'a b'" || s.Dir != "/ws/tree" || s.Network || s.Egress == nil || !slices.Equal(s.Egress.Local(), []uint16{11434}) || s.Timeout != 2*time.Second ||
 		!slices.Equal(s.Writable, []string{"/ws/tree", "/cache"}) || !slices.Equal(s.Readable, []string{"/go"}) ||
 		!slices.Equal(s.Hidden, []string{"/ws/.pawl"}) || !slices.Equal(s.Env, []string{"A=b"}) {
 		t.Errorf("%+v", s)
@@ -163,14 +165,23 @@ func TestRefusals(t *testing.T) {
 	box := &fakeBox{}
 	for _, args := range []string{
 		`{"command":""}`, `{"command":"  \n"}`, `{"command":"a\u0000b"}`, `{"command":"a\ud800"}`, `{"command":"ls","is_background":true}`,
-		`{"command":"ls","timeout_ms":0}`, `{"command":"ls","timeout_ms":1000000000}`, `{"command":"ls","cwd":"/"}`, `{"command":"ls","network":true}`,
+		`{"command":"ls","timeout_ms":0}`, `{"command":"ls","timeout_ms":1000000000}`, `{"command":"ls","cwd":"/"}`, `{"command":"ls","network":"true"}`,
 	} {
 		if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), args, nil), nil); r.OK || r.Code != pawl.CodeInvalid {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}
+	// Who asks for the network and was granted none is not run without it either.
+	if r := (shell.Command{Box: box}).Do(t.Context(), call(t.TempDir(), `{"command":"ls","network":true}`, nil), nil); r.Code != pawl.CodeDenied {
+		t.Errorf("%+v", r)
+	}
+	// A word for the network alone opens nothing.
+	e := call(t.TempDir(), `{"command":"ls"}`, func(c *effect.ToolCall) { c.Network = true })
 	if box.runs != 0 {
 		t.Errorf("%d commands ran", box.runs)
+	}
+	if r := (shell.Command{Box: box}).Do(t.Context(), e, nil); !r.OK || box.spec.Network || box.spec.Egress != nil {
+		t.Errorf("%+v %+v", r, box.spec)
 	}
 }
 
