@@ -90,6 +90,7 @@ func (r *reader) plan(p *Plan) into {
 		may("plan_id", r.text(&p.PlanID)),
 		must("goal", r.text(&p.Goal)),
 		may("constraints", list(r, &p.Constraints, func(s *string) into { return r.text(s) })),
+		may("network", list(r, &p.Network, func(s *string) into { return r.text(s) })),
 		must("steps", list(r, &p.Steps, r.step)),
 		may("verification", r.verification(&p.Verification)),
 		may("risk_level", text(r, &p.RiskLevel)),
@@ -194,7 +195,7 @@ func (r *reader) unknown(m member, path string, fields []field) {
 	for i, f := range fields {
 		names[i] = f.name
 	}
-	if near := nearest(m.name, names); near != "" {
+	if near := pawl.Nearest(m.name, names); near != "" {
 		r.add(m.at, path, "plan.unknown_field_near", clip(m.name), near)
 		return
 	}

@@ -96,6 +96,7 @@ func anyPlan() *rapid.Generator[Plan] {
 	return rapid.Custom(func(t *rapid.T) Plan {
 		p := Plan{
 			PlanID: maybe(oneLiner()).Draw(t, "id"), Goal: prose().Draw(t, "goal"),
+			Network:      append([]string(nil), rapid.SliceOfN(rapid.SampledFrom([]string{"go", "npm", "example.com", ".example.com:8443", "127.0.0.1:11434", "intranet:80"}), 0, 3).Draw(t, "network")...),
 			Constraints:  append([]string{}, rapid.SliceOfN(prose(), 0, 3).Draw(t, "constraints")...),
 			RiskLevel:    rapid.SampledFrom(risks()).Draw(t, "risk"),
 			Verification: defaultVerification(),

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"pawl"
 )
 
 // Order returns the indexes of the steps in the order in which they are carried out: a step comes after all that it depends
@@ -57,7 +59,7 @@ func unknown(found *issues, path, key, name string, known []string) {
 		found.at(path, key)
 		return
 	}
-	if near := nearest(name, known); near != "" {
+	if near := pawl.Nearest(name, known); near != "" {
 		found.at(path, key+"_near", clip(name), near)
 		return
 	}
@@ -179,6 +181,7 @@ func (p Plan) Find(id string) (int, bool) {
 // Clone returns a copy that shares nothing with p.
 func (p Plan) Clone() Plan {
 	p.Constraints = slices.Clone(p.Constraints)
+	p.Network = slices.Clone(p.Network)
 	p.Verification.Commands = slices.Clone(p.Verification.Commands)
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
@@ -195,44 +198,4 @@ func (s Step) clone() Step {
 		s.ToolCalls[i].ArgsHint = slices.Clone(s.ToolCalls[i].ArgsHint)
 	}
 	return s
-}
-
-// nearest returns the known name that a misspelt one most probably means, or "".
-func nearest(name string, known []string) string {
-	if len(name) > maxName {
-		return ""
-	}
-	best, cost := "", 2 // less than the cost of a suggestion that is not worth making
-	if len(name) > 3 {
-		cost = 3 + min(1, len(name)/9)
-	}
-	for _, k := range known {
-		if len(k) > maxName || k == name {
-			continue
-		}
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < cost {
-			best, cost = k, d
-		}
-	}
-	return best
-}
-
-// distance counts the insertions, deletions and replacements of bytes that turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -15,7 +15,7 @@ type Labels struct {
 	Specs, Mode, Required, StopOnFail, Command string
 	Tasks, Intent, DependsOn, Verify           string
 	Undo, Call, Why                            string
-	Risks, Risk                                string
+	Risks, Risk, Network                       string
 }
 
 // English returns the English words.
@@ -30,7 +30,7 @@ func English() Labels {
 		Command: "Command",
 		Tasks:   "Atomic Task List", Intent: "Intent", DependsOn: "Depends on", Verify: "Verify",
 		Undo: "Undo", Call: "Call", Why: "Why",
-		Risks: "Risks", Risk: "Risk level",
+		Risks: "Risks", Risk: "Risk level", Network: "Network access",
 	}
 }
 
@@ -44,7 +44,7 @@ func Chinese() Labels {
 		Goals: "背景与目标", Goal: "目标", Constraints: "约束",
 		Specs: "技术方案", Mode: "验证方式", Required: "必须通过", StopOnFail: "首次失败即停止", Command: "命令",
 		Tasks: "原子任务清单", Intent: "意图", DependsOn: "依赖", Verify: "产物", Undo: "撤销", Call: "调用", Why: "原因",
-		Risks: "风险", Risk: "风险等级",
+		Risks: "风险", Risk: "风险等级", Network: "网络访问",
 	}
 }
 
@@ -96,6 +96,7 @@ const (
 	isCall       entry = "tool_calls"
 	isWhy        entry = "why"
 	isRisk       entry = "risk_level"
+	isNetwork    entry = "network"
 )
 
 // entryNamed returns what a label means in a section, in any language.
@@ -123,7 +124,7 @@ func (l Labels) entries(in section) map[string]entry {
 			l.Intent: isIntent, l.DependsOn: isDependsOn, l.Verify: isVerify, l.Undo: isUndo, l.Call: isCall, l.Why: isWhy,
 		}
 	case inRisks:
-		return map[string]entry{l.Risk: isRisk}
+		return map[string]entry{l.Risk: isRisk, l.Network: isNetwork}
 	default:
 		return nil
 	}

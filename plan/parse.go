@@ -179,7 +179,7 @@ func (r *prdReader) bullet(t token) {
 		r.stepEntry(what, text, t.line)
 		return
 	}
-	if what != isCommand && !r.once(string(r.in)+" "+string(what), t.line, label) {
+	if what != isCommand && what != isNetwork && !r.once(string(r.in)+" "+string(what), t.line, label) {
 		return
 	}
 	switch what {
@@ -203,6 +203,9 @@ func (r *prdReader) bullet(t token) {
 	case isRisk:
 		r.lines["risk_level"] = t.line
 		r.plan.RiskLevel = pawl.Risk(strings.ToLower(unspan(text)))
+	case isNetwork:
+		r.lines[index("network", len(r.plan.Network))] = t.line
+		r.plan.Network = append(r.plan.Network, unspan(text))
 	case isStatus, isCreated: // shown, never read
 	}
 }
@@ -359,6 +362,9 @@ func (r *prdReader) result() Plan {
 	out.PlanID, out.CreatedAt = base.PlanID, base.CreatedAt
 	if slices.Equal(out.Constraints, base.Constraints) {
 		out.Constraints = base.Constraints
+	}
+	if slices.Equal(out.Network, base.Network) {
+		out.Network = base.Network
 	}
 	if slices.Equal(out.Verification.Commands, base.Verification.Commands) {
 		out.Verification.Commands = base.Verification.Commands

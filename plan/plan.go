@@ -9,11 +9,13 @@ import (
 	"pawl"
 )
 
-// Plan is seed 001 §3.1.
+// Plan is seed 001 §3.1. Network is EXT (design §6): the places on the network that calls which ask for it may connect to,
+// each the name of an ecosystem, for its registries, or "host", "host:port" or ".domain:port".
 type Plan struct {
 	PlanID       string             `json:"plan_id" yaml:"plan_id"`
 	Goal         string             `json:"goal" yaml:"goal"`
 	Constraints  []string           `json:"constraints" yaml:"constraints"`
+	Network      []string           `json:"network,omitempty" yaml:"network,omitempty"`
 	Steps        []Step             `json:"steps" yaml:"steps"`
 	Verification VerificationPolicy `json:"verification" yaml:"verification"`
 	RiskLevel    pawl.Risk          `json:"risk_level" yaml:"risk_level"`
@@ -88,3 +90,8 @@ const (
 	VerifyBuild  Mode = "build"
 	VerifyCustom Mode = "custom"
 )
+
+// Ecosystems lists the names that stand in Plan.Network for the registries of an ecosystem. They are append-only.
+func Ecosystems() []string {
+	return []string{"go", "npm", "pypi", "crates", "rubygems", "packagist", "maven", "nuget", "pub"}
+}

@@ -55,6 +55,9 @@ func RenderPRD(p Plan, l Labels) string {
 	w.line("## 4. " + l.Risks)
 	w.line("")
 	w.bullet("", l.Risk, string(p.RiskLevel))
+	for _, n := range p.Network {
+		w.code("", l.Network, n)
+	}
 	return w.String()
 }
 

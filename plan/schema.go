@@ -1,192 +1,20 @@
 package plan
 
-import (
-	"encoding/json"
-	"reflect"
-	"strings"
-
-	"github.com/invopop/jsonschema"
-
-	"pawl"
-)
+import _ "embed"
 
 // Schema returns the JSON Schema (draft 2020-12) of a plan as it may be written by hand or by an agent: what Decode accepts,
 // but for the size of the document, repeated members and characters that are not seen. It ends with a line break and is the
 // same on every call.
-func Schema() []byte { return schemaOf(Plan{}, "urn:pawl:schema:plan:1", "Plan of pawl") }
+func Schema() []byte { return []byte(planSchema) }
 
 // PatchSchema returns the JSON Schema (draft 2020-12) of a plan patch.
-func PatchSchema() []byte {
-	return schemaOf(Patch{}, "urn:pawl:schema:plan-patch:1", "Plan patch of pawl")
-}
+func PatchSchema() []byte { return []byte(patchSchema) }
 
-func schemaOf(v any, id, title string) []byte {
-	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, Mapper: leaf}
-	s := r.Reflect(v)
-	s.ID, s.Title = jsonschema.ID(id), title
-	describe(s, reflect.TypeOf(v).Name())
-	for name, d := range s.Definitions {
-		describe(d, name)
-	}
-	// The schema is made of strings, numbers and lists: it always encodes.
-	data, _ := json.MarshalIndent(s, "", "  ")
-	return append(data, '\n')
-}
-
-// leaf gives the schema of the types whose JSON form their Go form does not show.
-func leaf(t reflect.Type) *jsonschema.Schema {
-	switch t {
-	case reflect.TypeFor[Status]():
-		return enum(statuses())
-	case reflect.TypeFor[Mode]():
-		return enum(modes())
-	case reflect.TypeFor[ArtifactType]():
-		return enum(artifactTypes())
-	case reflect.TypeFor[pawl.Risk]():
-		return enum(risks())
-	case reflect.TypeFor[json.RawMessage]():
-		return &jsonschema.Schema{Type: "object"}
-	case reflect.TypeFor[Instant]():
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-			{Type: "string", Format: "date-time", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`},
-			{Type: "integer", Minimum: "0", Maximum: "253402300799999"},
-		}}
-	}
-	return nil
-}
-
-func enum[T ~string](values []T) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "string"}
-	for _, v := range values {
-		s.Enum = append(s.Enum, string(v))
-	}
-	return s
-}
-
-// note is what the schema says of a field beyond its type.
-type note struct {
-	text     string
-	absent   any // the default of a field that may be left out
-	required bool
-	limit    uint64 // largest length, in characters; 0 for fields that are not texts
-	pattern  string
-	least    uint64 // smallest number of elements
-}
-
-const filled = `\S` // something that can be seen
-
-// notes say of each field, by "Type.field", what a reader of the schema needs. A test sees to it that none is missing.
-var notes = map[string]note{
-	"Plan.plan_id":      {text: "Identifier of the plan; pawl fills it in.", limit: maxName, pattern: `^$|^[^\n]*\S[^\n]*$`},
-	"Plan.goal":         {text: "What is to be reached.", required: true, limit: maxProse, pattern: filled},
-	"Plan.constraints":  {text: "What must hold on the way, such as: do not change the public interface.", absent: []string{}},
-	"Plan.steps":        {text: "The steps. They are carried out in this order unless depends_on says otherwise.", required: true, least: 1},
-	"Plan.verification": {text: "How the result is judged.", absent: map[string]any{"mode": "test", "required": true, "stop_on_fail": true}},
-	"Plan.risk_level":   {text: "How much can go wrong. pawl computes it again and never lowers it.", absent: "low"},
-	"Plan.created_at":   {text: "RFC 3339, or Unix seconds or milliseconds; pawl fills it in."},
-
-	"Step.step_id":            {text: "Name of the step, unique in the plan. Names such as fix1-1 are kept for repairs.", required: true, pattern: identifierPattern},
-	"Step.title":              {text: "One line that says what is done.", required: true, limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
-	"Step.intent":             {text: "Why it is done.", required: true, limit: maxProse, pattern: filled},
-	"Step.status":             {text: "Progress of the step; leave it out in a new plan.", absent: "pending"},
-	"Step.depends_on":         {text: "step_id of each step that must be done first."},
-	"Step.tool_calls":         {text: "Calls that the step makes, in order."},
-	"Step.expected_artifacts": {text: "What the step leaves behind."},
-	"Step.rollback_hint":      {text: "How to undo the step.", limit: maxProse, pattern: `^$|\S`},
-
-	"ToolCallTemplate.name":      {text: "Name of the tool.", required: true, pattern: toolNamePattern},
-	"ToolCallTemplate.args_hint": {text: "Arguments, valid for the schema of the tool.", required: true},
-	"ToolCallTemplate.why":       {text: "Why the call is made.", limit: maxProse, pattern: `^$|\S`},
-
-	"Artifact.type":  {text: "What value names.", required: true},
-	"Artifact.value": {text: "Path of the file, the command, or the note itself.", required: true, limit: maxProse, pattern: filled},
-
-	"VerificationPolicy.mode":         {text: "Where the commands come from: none, detected for lint, test or build, or only those listed.", required: true},
-	"VerificationPolicy.commands":     {text: "Commands; needed with mode custom, not allowed with mode none.", absent: []string{}},
-	"VerificationPolicy.required":     {text: "Whether a failing command fails the plan; otherwise it is a warning.", absent: true},
-	"VerificationPolicy.stop_on_fail": {text: "Whether the first failing command ends the list.", absent: true},
-
-	"Patch.title":        {text: "New goal of the plan.", limit: maxProse, pattern: filled},
-	"Patch.remove_steps": {text: "step_id of each step to take out; steps that are done stay."},
-	"Patch.update_steps": {text: "Steps to change; steps that are done stay as they are."},
-	"Patch.add_steps":    {text: "Steps to add at the end; they become pending."},
-	"Patch.reason":       {text: "Why the plan is changed.", limit: maxProse, pattern: `^$|\S`},
-
-	"StepUpdate.id":                 {text: "step_id of the step to change.", required: true, pattern: identifierPattern},
-	"StepUpdate.title":              {text: "New title.", limit: maxTitle, pattern: `^[^\n]*\S[^\n]*$`},
-	"StepUpdate.description":        {text: "New intent.", limit: maxProse, pattern: filled},
-	"StepUpdate.dependencies":       {text: "New depends_on."},
-	"StepUpdate.tools_expected":     {text: "New tool_calls."},
-	"StepUpdate.expected_artifacts": {text: "New expected_artifacts."},
-	"StepUpdate.rollback_hint":      {text: "New rollback_hint.", limit: maxProse, pattern: `^$|\S`},
-}
-
-// describe adds the notes to the schema of one type.
-func describe(s *jsonschema.Schema, name string) {
-	s.Required = nil
-	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
-		n, p := notes[name+"."+pair.Key], pair.Value
-		if n.required {
-			s.Required = append(s.Required, pair.Key)
-		}
-		p.Description, p.Default, p.Pattern = n.text, n.absent, n.pattern
-		if n.limit > 0 {
-			p.MaxLength = &n.limit
-		}
-		if n.least > 0 {
-			p.MinItems = &n.least
-		}
-		if strings.HasSuffix(pair.Key, "steps") {
-			most := uint64(maxSteps)
-			p.MaxItems = &most
-		}
-		if p.Items != nil && p.Items.Type == "string" {
-			narrow(p.Items, pair.Key)
-		}
-	}
-	switch name {
-	case "VerificationPolicy":
-		some, none := uint64(1), uint64(0)
-		custom := commands(&jsonschema.Schema{MinItems: &some})
-		custom.Required = []string{"commands"}
-		s.AllOf = []*jsonschema.Schema{
-			withMode(VerifyCustom, custom),
-			withMode(VerifyNone, commands(&jsonschema.Schema{MaxItems: &none})),
-		}
-	case "Patch":
-		one := uint64(1)
-		for _, key := range []string{"title", "remove_steps", "update_steps", "add_steps"} {
-			some := &jsonschema.Schema{Required: []string{key}}
-			if strings.HasSuffix(key, "_steps") {
-				some.Properties = jsonschema.NewProperties()
-				some.Properties.Set(key, &jsonschema.Schema{MinItems: &one})
-			}
-			s.AnyOf = append(s.AnyOf, some)
-		}
-	}
-}
-
-// narrow adds what holds for the texts of a list.
-func narrow(item *jsonschema.Schema, list string) {
-	switch list {
-	case "depends_on", "dependencies", "remove_steps":
-		item.Pattern = identifierPattern
-	default:
-		limit := uint64(maxProse)
-		item.Pattern, item.MaxLength = filled, &limit
-	}
-}
-
-// withMode is a rule that holds for one mode.
-func withMode(m Mode, then *jsonschema.Schema) *jsonschema.Schema {
-	when := jsonschema.NewProperties()
-	when.Set("mode", &jsonschema.Schema{Const: string(m)})
-	return &jsonschema.Schema{If: &jsonschema.Schema{Properties: when}, Then: then}
-}
-
-// commands is the schema of an object whose commands are bounded in number.
-func commands(bound *jsonschema.Schema) *jsonschema.Schema {
-	s := &jsonschema.Schema{Properties: jsonschema.NewProperties()}
-	s.Properties.Set("commands", bound)
-	return s
-}
+// The schemas are made from the types by a test, which also keeps docs/schema equal to them. What makes them is not part of
+// the program, because every start would pay for the packages that it needs.
+var (
+	//go:embed schema/plan.schema.json
+	planSchema string
+	//go:embed schema/plan-patch.schema.json
+	patchSchema string
+)

@@ -32,6 +32,28 @@ const (
 // identifier is what a step may be called: short, printable and safe in a file name, a shell and Markdown.
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(identifierPattern) })
 
+// Parts of the form of a network grant.
+const (
+	hostLabel = `[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?`
+	lastLabel = `[A-Za-z]([A-Za-z0-9_-]*[A-Za-z0-9])?`
+	portForm  = `:[1-9][0-9]{0,4}`
+)
+
+// grantPattern is the form of a network grant: an ecosystem, a port of the loopback or of a host, or a name of several
+// labels, with a dot in front for what lies below it.
+func grantPattern() string {
+	return `^(` + strings.Join(Ecosystems(), "|") + `|(\[::1\]|127(\.[0-9]{1,3}){3}|` + lastLabel + `)` + portForm +
+		`|\.?(` + hostLabel + `\.)+` + lastLabel + `(` + portForm + `)?)$`
+}
+
+var grantForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(grantPattern()) })
+
+// maxGrant is the largest length of a network grant.
+const maxGrant = 260
+
+// maxGrants is the largest number of network grants of a plan.
+const maxGrants = 32
+
 // toolName is what a tool may be called; servers of tools put a prefix before their names.
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(toolNamePattern) })
 
@@ -53,6 +75,12 @@ func shapeOf(p Plan, found *issues) {
 	s.prose("goal", p.Goal, maxProse, 0)
 	for i, c := range p.Constraints {
 		s.prose(index("constraints", i), c, maxProse, 0)
+	}
+	if len(p.Network) > maxGrants {
+		s.report("network", "plan.too_many_grants", maxGrants)
+	}
+	for i, n := range p.Network[:min(len(p.Network), maxGrants)] {
+		s.grant(index("network", i), n)
 	}
 	if len(p.Steps) == 0 {
 		s.report("steps", "plan.no_steps")
@@ -129,6 +157,25 @@ func (s shape) prose(path, text string, limit int, rule textRule) {
 			s.report(path, "plan.hidden_character", fmt.Sprintf("U+%04X", r))
 		}
 	}
+}
+
+// grant checks the form of a network grant: the name of an ecosystem, or a place. Of addresses, only those of the loopback
+// can be places.
+func (s shape) grant(path, text string) {
+	host, _, _ := strings.Cut(text, ":")
+	switch {
+	case grantForm().MatchString(text) && len(text) <= maxGrant:
+	case numeric(host):
+		s.report(path, "plan.grant_address", clip(text))
+	default:
+		s.report(path, "plan.bad_grant", clip(text), strings.Join(Ecosystems(), ", "))
+	}
+}
+
+// numeric reports whether the last label of a host begins with a digit, as it does in addresses and in no name.
+func numeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last != "" && last[0] >= '0' && last[0] <= '9'
 }
 
 func (s shape) id(path, id string) {
