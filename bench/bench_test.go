@@ -170,8 +170,8 @@ func TestSeededStoreVerifies(t *testing.T) {
 	if _, err := audit.Verify(f.store.Records(ctx, "", 0), head); err != nil {
 		t.Error(err)
 	}
-	if size, err := f.recordSize(ctx); err != nil || size < 200 {
-		t.Errorf("records of %d bytes, %v", size, err)
+	if size, err := f.sizes(ctx); err != nil || size.record < 200 || size.doc < 100 || size.head < 64 {
+		t.Errorf("sizes %+v, %v", size, err)
 	}
 	if err := f.check(ctx); err != nil {
 		t.Error(err)
@@ -204,23 +204,26 @@ func TestDriveStopsAtTheFirstError(t *testing.T) {
 
 func TestNaive(t *testing.T) {
 	ctx := context.Background()
-	n, err := openNaive(ctx, t.TempDir()+"/n.db", 10, 600)
+	n, err := openNaive(ctx, t.TempDir()+"/n.db", 2, []string{"a", "b", "c"}, sizes{doc: 700, record: 600, head: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.close()
 	for range 3 {
-		if err := n.transition(ctx, 4); err != nil {
+		if err := n.transition(ctx, "b"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var state string
-	var records, bytes, synchronous int
-	if err := n.db.QueryRow("SELECT state FROM task WHERE id=4").Scan(&state); err != nil || state != "queued" {
+	var records, bytes, size, docs, synchronous int
+	if err := n.db.QueryRow("SELECT state FROM task WHERE id='b'").Scan(&state); err != nil || state != "queued" {
 		t.Errorf("%s after a round, %v", state, err)
 	}
-	if err := n.db.QueryRow("SELECT count(*), sum(length(record)) FROM audit").Scan(&records, &bytes); err != nil || records != 3 || bytes != 1800 {
+	if err := n.db.QueryRow("SELECT count(*), sum(length(record)) FROM audit").Scan(&records, &bytes); err != nil || records != 4 || bytes != 2400 {
 		t.Errorf("%d records of %d bytes, %v", records, bytes, err)
+	}
+	if err := n.db.QueryRow("SELECT size, (SELECT sum(length(doc)) FROM task) FROM log").Scan(&size, &docs); err != nil || size != 4 || docs != 2100 {
+		t.Errorf("a log of %d records, documents of %d bytes, %v", size, docs, err)
 	}
 	if err := n.db.QueryRow("PRAGMA synchronous").Scan(&synchronous); err != nil || synchronous != 2 {
 		t.Errorf("synchronous %d is not FULL, %v", synchronous, err)

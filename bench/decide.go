@@ -99,7 +99,7 @@ func tableLookup(moves []pair) func(int) error {
 	return func(i int) error {
 		r, ok := task.Table.Next(moves[i].from, moves[i].event, "")
 		if ok {
-			if err := task.Admit(r, seen); err != nil {
+			if err := task.Admit(r, &seen); err != nil {
 				return fmt.Errorf("table, %s to %s: %w", moves[i].from, moves[i].to, err)
 			}
 		}

@@ -57,6 +57,15 @@ func openFleet(ctx context.Context, dir string, n int) (_ *fleet, err error) {
 	return f, err
 }
 
+// ids returns the tasks' ids.
+func (f *fleet) ids() []string {
+	out := make([]string, len(f.tasks))
+	for i, w := range f.tasks {
+		out[i] = w.id
+	}
+	return out
+}
+
 // step moves a task to its next state, under a lease and with a reason of its own each time.
 func (f *fleet) step(ctx context.Context, w *walker) error {
 	c := &kernel.Transition{Task: w.id}
@@ -239,36 +248,63 @@ func middle(loads []load) load {
 	}
 }
 
-// sustained measures 256 callers over the whole span in one piece, with R_a and the naive design before and after.
+// plain is the design without groups, with one number of connections.
+type plain struct {
+	name  string
+	goal  float64
+	naive *naive
+	loads []load
+}
+
+// openPlain opens the design as it does best, which the goal is about, and as database/sql does it when nothing is said.
+func (m durable) openPlain(ctx context.Context, callers int) (all []*plain, err error) {
+	writing, err := m.fleet.sizes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, way := range []struct {
+		name  string
+		goal  float64
+		conns int
+	}{{"one transaction per call", 10, naivePool}, {"the same, a connection each", 0, callers}} {
+		n, err := openNaive(ctx, filepath.Join(m.dir, fmt.Sprintf("naive-%d.db", way.conns)), way.conns, m.fleet.ids(), writing)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, &plain{name: way.name, goal: way.goal, naive: n})
+	}
+	return all, nil
+}
+
+// sustained measures 256 callers over the whole span in one piece, with R_a and the design without groups before and after.
 func (m durable) sustained(ctx context.Context) error {
 	const callers = 256
-	size, err := m.fleet.recordSize(ctx)
+	others, err := m.openPlain(ctx, callers)
+	defer func() {
+		for _, o := range others {
+			_ = o.naive.close()
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	other, err := openNaive(ctx, filepath.Join(m.dir, "naive.db"), fleetSize, size)
-	if err != nil {
-		return err
-	}
-	defer other.close()
 	var yards []float64
-	var simple []load
 	around := func() error {
-		for i := range 3 {
-			if i == 1 {
-				m.say("one transaction per call, %d callers", callers)
-				l, err := other.transitions(ctx, callers, m.span/8)
-				if err != nil {
-					return err
-				}
-				simple = append(simple, l)
-				continue
-			}
+		for i := range len(others) + 1 {
 			yard, err := m.disk.rate(m.span / 40)
 			if err != nil {
 				return err
 			}
 			yards = append(yards, yard)
+			if i == len(others) {
+				break
+			}
+			m.say("%s, %d callers", others[i].name, callers)
+			l, err := others[i].naive.transitions(ctx, callers, m.span/8)
+			if err != nil {
+				return err
+			}
+			others[i].loads = append(others[i].loads, l)
 		}
 		return nil
 	}
@@ -283,25 +319,41 @@ func (m durable) sustained(ctx context.Context) error {
 	if err := around(); err != nil {
 		return err
 	}
-	yard, plain := median(yards), middle(simple)
+	yard := median(yards)
 	m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(yard), Yardstick: "R_a", Score: l.rate / yard, Unit: "×", Goal: 4, Note: l.note()})
-	m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(plain.rate), Yardstick: "one transaction per call",
-		Score: l.rate / plain.rate, Unit: "×", Goal: 10, Note: "theirs " + plain.note()})
+	for _, o := range others {
+		theirs := middle(o.loads)
+		m.emit(Result{Case: "256 callers", Pawl: rate(l.rate), Beside: rate(theirs.rate), Yardstick: o.name,
+			Score: l.rate / theirs.rate, Unit: "×", Goal: o.goal, NoGoal: o.goal == 0,
+			Note: "theirs " + theirs.note()})
+	}
 	return nil
 }
 
-// recordSize returns the mean size of the audit records that a transition leaves.
-func (f *fleet) recordSize(ctx context.Context) (int, error) {
-	total, n := 0, 0
+// sizes returns the mean sizes of what a transition writes.
+func (f *fleet) sizes(ctx context.Context) (sizes, error) {
+	var out sizes
+	records := 0
 	for rec, err := range f.store.Records(ctx, "task:"+f.tasks[0].id, 0) {
 		if err != nil {
-			return 0, err
+			return sizes{}, err
 		}
-		total += len(rec.Bytes)
-		n++
+		out.record += len(rec.Bytes)
+		records++
 	}
-	if n == 0 {
-		return 0, os.ErrNotExist
+	rows, err := f.store.Load(ctx, kernel.Select{Kind: kernel.KindTask, Limit: 100})
+	if err != nil {
+		return sizes{}, err
 	}
-	return total / n, nil
+	for _, r := range rows[0] {
+		out.doc += len(r.Doc)
+	}
+	head, err := f.store.Head(ctx)
+	if err != nil {
+		return sizes{}, err
+	}
+	if records == 0 || len(rows[0]) == 0 {
+		return sizes{}, os.ErrNotExist
+	}
+	return sizes{doc: out.doc / len(rows[0]), record: out.record / records, head: len(head.Root) * (1 + len(head.Frontier))}, nil
 }

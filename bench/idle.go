@@ -49,7 +49,7 @@ func instantDrivers() map[effect.Kind]runner.Driver {
 	out := map[effect.Kind]runner.Driver{}
 	for kind, result := range map[effect.Kind]any{
 		effect.KindContext:  effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "doctor", Command: "true", Level: 2}}},
-		effect.KindPlan:     effect.PlanResult{Plan: &proposal, Agent: "script"},
+		effect.KindPlan:     effect.PlanResult{Plan: &proposal, Said: effect.Said{Agent: "script"}},
 		effect.KindWorktree: effect.WorktreeResult{Tree: "t0"},
 		effect.KindVerify:   checked,
 		effect.KindGates:    checked,
