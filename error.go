@@ -35,7 +35,6 @@ const (
 	CodeAlreadyInState    Code = "already_in_state"
 	CodeRetryNotAllowed   Code = "retry_not_allowed"
 	CodeModeViolation     Code = "mode_violation"
-	CodePauseGate         Code = "pause_gate_violation"
 	CodeGate              Code = "gate_refused"
 	CodeDenied            Code = "denied"
 	CodeUserDenied        Code = "user_denied"
@@ -60,6 +59,7 @@ const (
 	CodeBuildFail         Code = "build_fail"
 	CodeChecksFailed      Code = "checks_failed"
 	CodeModel             Code = "model"
+	CodeLogin             Code = "login"
 	CodeCannotPlan        Code = "cannot_plan"
 	CodeBudget            Code = "budget"
 	CodeLoop              Code = "loop"
@@ -83,7 +83,6 @@ var codeTable = map[Code]CodeInfo{
 	CodeAlreadyInState:    {ClassConflict, 4, 409},
 	CodeRetryNotAllowed:   {ClassConflict, 4, 409},
 	CodeModeViolation:     {ClassPolicyDenied, 4, 409},
-	CodePauseGate:         {ClassPolicyDenied, 4, 409},
 	CodeGate:              {ClassConflict, 4, 409},
 	CodeDenied:            {ClassPolicyDenied, 5, 403},
 	CodeUserDenied:        {ClassPolicyDenied, 5, 403},
@@ -108,6 +107,7 @@ var codeTable = map[Code]CodeInfo{
 	CodeBuildFail:         {ClassBuildFail, 1, 422},
 	CodeChecksFailed:      {ClassBuildFail, 1, 422},
 	CodeModel:             {ClassModel, 1, 502},
+	CodeLogin:             {ClassModel, 10, 401},
 	CodeCannotPlan:        {ClassModel, 14, 422},
 	CodeBudget:            {ClassPolicyDenied, 8, 429},
 	CodeLoop:              {ClassPolicyDenied, 8, 409},

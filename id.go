@@ -36,24 +36,43 @@ func NewID(at time.Time, random io.Reader) (ID, error) {
 	return ID(u.String()), nil
 }
 
-// IDSource hands out IDs that are larger than every earlier one of the same source, even within one millisecond and when
-// the clock steps back. It is not safe for concurrent use; a command carries its own.
+// IDSource hands out IDs of one instant that are each larger than the one before. It is not safe for concurrent use; a
+// command carries its own.
 type IDSource struct {
-	at      time.Time
-	entropy ulid.MonotonicReader
+	at     time.Time
+	random io.Reader
+	last   ulid.ULID
+	begun  bool
 }
 
-// NewIDSource returns a source for the instant at. The same instant and the same random bytes give the same IDs, which is
-// what makes a decision replayable.
+// NewIDSource returns a source for the instant at, which takes ten random bytes for its first ID and counts on from there.
+// The same instant and the same random bytes give the same IDs, which is what makes a decision replayable.
 func NewIDSource(at time.Time, random io.Reader) *IDSource {
-	return &IDSource{at: at, entropy: ulid.Monotonic(random, 0)}
+	return &IDSource{at: at, random: random}
 }
 
-// Next returns the next ID.
+// Next returns the next ID. It fails where the random bytes end, and behind the last ID of a millisecond.
 func (s *IDSource) Next() (ID, error) {
-	u, err := ulid.New(ulid.Timestamp(s.at), s.entropy)
+	if s.begun {
+		return s.following()
+	}
+	u, err := ulid.New(ulid.Timestamp(s.at), s.random)
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
+	s.last, s.begun = u, true
 	return ID(u.String()), nil
+}
+
+// following counts the random part of the last ID up by one.
+func (s *IDSource) following() (ID, error) {
+	const random = 6 // bytes ahead of it hold the instant
+	next := s.last
+	for i := len(next) - 1; i >= random; i-- {
+		if next[i]++; next[i] != 0 {
+			s.last = next
+			return ID(next.String()), nil
+		}
+	}
+	return "", fmt.Errorf("make id: %w", ulid.ErrMonotonicOverflow)
 }

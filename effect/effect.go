@@ -18,9 +18,11 @@ type Kind string
 
 // The kinds of effect. Each has one spec type and one result type in this package.
 const (
+	KindIntake     Kind = "agent.intake"       // IntakeSpec → IntakeResult
 	KindContext    Kind = "context.build"      // ContextSpec → ContextResult
 	KindPlan       Kind = "agent.plan"         // PlanSpec → PlanResult
 	KindRepair     Kind = "agent.repair"       // RepairSpec → RepairResult
+	KindWork       Kind = "agent.work"         // WorkSpec → WorkResult
 	KindWorktree   Kind = "worktree.create"    // WorktreeSpec → WorktreeResult
 	KindCheckpoint Kind = "checkpoint.create"  // CheckpointSpec → CheckpointResult
 	KindRestore    Kind = "checkpoint.restore" // RestoreSpec → RestoreResult
@@ -32,6 +34,11 @@ const (
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
 	KindArchive    Kind = "archive.write"      // ArchiveSpec → ArchiveResult
 )
+
+// Agent reports whether an effect of the kind is done by an agent.
+func (k Kind) Agent() bool {
+	return k == KindIntake || k == KindPlan || k == KindRepair || k == KindWork
+}
 
 // Place says where an effect works. All paths are absolute.
 type Place struct {
@@ -61,6 +68,11 @@ type Effect struct {
 	Timeout time.Duration   `json:"timeout,omitempty"`
 	Place   Place           `json:"place"`
 	Spec    json.RawMessage `json:"spec"`
+	// Record says that the effect may change the tree: the runner records it before the effect begins and, where the effect
+	// failed or was cut off, when that is found.
+	Record bool `json:"record,omitempty"`
+	// Before is the tree that was recorded before the effect began, "" where it is not recorded.
+	Before string `json:"before,omitempty"`
 	// Token is the fencing token under which the effect was claimed; a receipt with an older token is refused.
 	Token int64 `json:"token,omitempty"`
 }
@@ -84,6 +96,7 @@ type Receipt struct {
 	Key    string          `json:"key,omitempty"`
 	Args   []string        `json:"args,omitempty"`
 	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
+	Cause  *Cause          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
 	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
 	Start  time.Time       `json:"start"`
 	End    time.Time       `json:"end"`
@@ -123,8 +136,9 @@ type ToolCall struct {
 	Fix int `json:"fix,omitempty"`
 	// Granted is the id of the approval that covers the call, "" where policy allows it without one.
 	Granted string `json:"granted,omitempty"`
-	// Network says that the call was granted the network.
-	Network bool `json:"network,omitempty"`
+	// Network says that the call was granted the network, and Sites where it may connect to: nowhere else.
+	Network bool   `json:"network,omitempty"`
+	Sites   []Site `json:"sites,omitempty"`
 	// Snapshot says that the tree is to be recorded before and after the call, because its effect is not known from its
 	// arguments (commands).
 	Snapshot bool `json:"snapshot,omitempty"`
@@ -132,6 +146,20 @@ type ToolCall struct {
 	// kernel commits them before the call starts, so that after a crash the driver can tell what happened, finish it and
 	// undo it.
 	Images []FileImage `json:"images,omitempty"`
+}
+
+// Site is a place on the network that a call may connect to: a host, or with a dot in front all names below it, and a port.
+// Private says that the user's own settings name it, so that its name may lead into a private network.
+type Site struct {
+	Host    string `json:"host"`
+	Port    uint16 `json:"port"`
+	Private bool   `json:"private,omitempty"`
+}
+
+// Grant is a network grant of a plan with what it stands for on this machine.
+type Grant struct {
+	Name  string `json:"name"`
+	Sites []Site `json:"sites"`
 }
 
 // ToolResult is the result of KindTool (spec.md §2.2 ToolCallResult).
@@ -171,6 +199,8 @@ type FileImage struct {
 // ContextSpec asks for the facts that planning needs.
 type ContextSpec struct {
 	Requirement string `json:"requirement"`
+	// Tokens is the size of the pack to build, in estimated tokens; 0 builds none.
+	Tokens int `json:"tokens,omitempty"`
 }
 
 // Check is one verification command that pawl runs itself.
@@ -195,26 +225,31 @@ type ContextResult struct {
 	// Definitions maps each file that defines the checks (Makefile, package.json, CI files) to its sha256, so that a
 	// change to how the work is judged is seen.
 	Definitions map[string]string `json:"definitions"`
+	// Pack is what an agent needs to know of the code; nil when no agent asks for it.
+	Pack *ContextPack `json:"pack,omitempty"`
 }
 
 // PlanSpec asks an agent for a plan.
 type PlanSpec struct {
+	Agent       string        `json:"agent,omitempty"`
 	Requirement string        `json:"requirement"`
+	Answers     []Answered    `json:"answers,omitempty"`
 	Feedback    []string      `json:"feedback,omitempty"` // of earlier refusals and failures, newest last
 	File        string        `json:"file,omitempty"`     // name of the plan file, for messages
 	Given       []byte        `json:"given,omitempty"`    // the plan file's bytes when the user brought one
 	Context     ContextResult `json:"context"`
 }
 
-// PlanResult is an agent's proposal. Questions are asked when the requirement is not clear; then Plan is nil.
+// PlanResult is an agent's proposal. Questions say what is missing where there is no plan.
 type PlanResult struct {
+	Said
 	Plan      *plan.Plan `json:"plan,omitempty"`
 	Questions []string   `json:"questions,omitempty"`
-	Agent     string     `json:"agent"`
 }
 
 // RepairSpec asks an agent for steps that repair a failed verification or step.
 type RepairSpec struct {
+	Agent    string        `json:"agent,omitempty"`
 	Plan     plan.Plan     `json:"plan"`
 	Attempt  int           `json:"attempt"` // 1, 2, 3
 	Failure  Failure       `json:"failure"`
@@ -230,6 +265,7 @@ type Failure struct {
 	Code        pawl.Code      `json:"code"`
 	Key         string         `json:"key,omitempty"` // message of the failure, where there is one
 	Args        []string       `json:"args,omitempty"`
+	Cause       *Cause         `json:"cause,omitempty"`
 	Output      string         `json:"output"`      // tail of the output, at most 16 KiB
 	Fingerprint string         `json:"fingerprint"` // digest of the output without times and addresses
 	Tree        string         `json:"tree"`
@@ -238,9 +274,9 @@ type Failure struct {
 
 // RepairResult is the agent's proposal: further steps, or none when it knows no repair.
 type RepairResult struct {
+	Said
 	Steps []plan.Step `json:"steps"`
 	Why   string      `json:"why"`
-	Agent string      `json:"agent"`
 }
 
 // WorktreeSpec asks for the task's own worktree at a commit.
@@ -266,10 +302,31 @@ type CheckpointResult struct {
 	Ref    string `json:"ref"`
 }
 
+// Span is a time in which pawl was at work in a tree: what differs between Before and After is pawl's change.
+type Span struct {
+	Step   string `json:"step,omitempty"` // of the plan, "" for checks and for what was restored
+	Before string `json:"before"`         // tree ids
+	After  string `json:"after"`
+	// Files are the only ones that the work could change, where that is known; what else changed is somebody else's.
+	Files []string `json:"files,omitempty"`
+	// Cut says that the work was cut off, so that After was recorded only when that was found, and a change that somebody
+	// else made until then cannot be told apart.
+	Cut bool `json:"cut,omitempty"`
+	// Undone says that the change is no longer in the tree.
+	Undone bool `json:"undone,omitempty"`
+}
+
 // RestoreSpec asks to bring the tree back to a checkpoint. Only what pawl itself changed between Expect and the
 // checkpoint is undone; files that differ from Expect are somebody else's and make the restore stop with a conflict,
 // unless Force.
 type RestoreSpec struct {
+	// Spans are the times in which pawl was at work since Target, oldest first. With them only files that one of them
+	// changed are restored, and one of these that somebody else changed in between is a conflict, too.
+	Spans []Span `json:"spans,omitempty"`
+	// Step names the step that the restoration is about, "" for everything. With Spans, what the spans of this step changed
+	// is restored to what was there before the first of them, and a file that a later step changed is a conflict; Target and
+	// Expect follow from the spans then.
+	Step   string `json:"step,omitempty"`
 	Name   string `json:"name"`             // label for records: a checkpoint, or an undo step
 	Target string `json:"target"`           // tree id to restore
 	Expect string `json:"expect,omitempty"` // tree id that pawl left behind, "" to restore exactly
@@ -284,15 +341,19 @@ type RestoreResult struct {
 	After   string   `json:"after"`  // tree id afterwards
 	Changed []string `json:"changed"`
 	Kept    []string `json:"kept,omitempty"` // files left alone because they are not pawl's change
+	Cut     []string `json:"cut,omitempty"`  // of Changed, what changed while work was under way that was cut off
 }
 
 // VerifySpec is the spec of KindVerify and KindGates.
 type VerifySpec struct {
-	Checks     []Check           `json:"checks"`
-	StopOnFail bool              `json:"stop_on_fail"`
-	Required   bool              `json:"required"`
-	PerCheck   time.Duration     `json:"per_check"` // 300 s unless configured (spec.md §6.6 X13)
-	Pinned     map[string]string `json:"pinned,omitempty"`
+	Checks     []Check       `json:"checks"`
+	StopOnFail bool          `json:"stop_on_fail"`
+	Required   bool          `json:"required"`
+	PerCheck   time.Duration `json:"per_check"` // 300 s unless configured (spec.md §6.6 X13)
+	// Pinned maps each file that defined the checks when the plan was made to its sha256; Base is the id of the tree that the
+	// work started from, against which changed tests are found. Without them no change is found.
+	Pinned map[string]string `json:"pinned,omitempty"`
+	Base   string            `json:"base,omitempty"`
 }
 
 // CheckStatus is seed 003's gate status (spec.md §4.4).
@@ -330,9 +391,11 @@ type VerifyResult struct {
 	TreeAfter string `json:"tree_after"`
 	// EnvDigest is the sha256 of the environment and of the versions of the tools that the checks used.
 	EnvDigest string `json:"env_digest"`
-	// Tampered lists files that define the checks and that changed since the plan was made.
-	Tampered    []string `json:"tampered,omitempty"`
-	Fingerprint string   `json:"fingerprint,omitempty"` // of the failure, "" when passed
+	// Tampered lists files that decide how the work is judged and that changed since the plan was made: what defines the
+	// checks, and tests that were there before. Contents maps each of them to the sha256 of what it says, "" when it is gone.
+	Tampered    []string          `json:"tampered,omitempty"`
+	Contents    map[string]string `json:"contents,omitempty"`
+	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
 }
 
 // LandSpec asks to land a verified tree as one commit.
@@ -419,7 +482,7 @@ type ProjectedFile struct {
 	// Append adds the content to the file's end unless Marker is in it already.
 	Append bool   `json:"append,omitempty"`
 	Marker string `json:"marker,omitempty"`
-	Unique bool   `json:"unique,omitempty"` // never overwrite: take the next _vN
+	Unique bool   `json:"unique,omitempty"` // never overwrite: the folder takes the next _vN
 }
 
 // ArchiveResult names the files as written.

@@ -23,14 +23,67 @@ func Failed(err error) Receipt {
 	if !errors.As(err, &e) {
 		e = pawl.Fail(pawl.CodeInternal, "runner.driver_failed").Because(err)
 	}
-	r := Receipt{Class: e.Class(), Code: e.Code, Key: e.Key}
-	for _, a := range e.Args {
-		r.Args = append(r.Args, fmt.Sprint(a))
-	}
+	r := Receipt{Class: e.Class(), Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: causeOf(e.Err)}
 	if e.Err != nil {
 		r.Detail = e.Err.Error()
 	}
 	return r
+}
+
+func texts(args []any) []string {
+	var out []string
+	for _, a := range args {
+		out = append(out, fmt.Sprint(a))
+	}
+	return out
+}
+
+// Cause is the error behind a failure where that is one of pawl's own, kept as data like the failure itself: it is put into
+// words where it is shown, in the reader's language.
+type Cause struct {
+	Code pawl.Code `json:"code"`
+	Key  string    `json:"key"`
+	Args []string  `json:"args,omitempty"`
+	// Detail is the technical text of what is behind it; Cause is the same as data where it can be.
+	Detail string `json:"detail,omitempty"`
+	Cause  *Cause `json:"cause,omitempty"`
+}
+
+// causeOf keeps an error as data, or returns nil where it is no *pawl.Error.
+func causeOf(err error) *Cause {
+	var e *pawl.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	c := &Cause{Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: causeOf(e.Err)}
+	if e.Err != nil {
+		c.Detail = e.Err.Error()
+	}
+	return c
+}
+
+// Err returns the kept error, or nil.
+func (c *Cause) Err() error {
+	if c == nil {
+		return nil
+	}
+	return failure(c.Code, c.Key, c.Args, c.Detail, c.Cause)
+}
+
+// failure puts an error together again. Its cause is the one that was kept as data, else the technical text.
+func failure(code pawl.Code, key string, texts []string, detail string, cause *Cause) error {
+	args := make([]any, len(texts))
+	for i, a := range texts {
+		args[i] = a
+	}
+	e := pawl.Fail(code, key, args...)
+	switch {
+	case cause != nil:
+		e = e.Because(cause.Err())
+	case detail != "":
+		e = e.Because(errors.New(detail))
+	}
+	return e
 }
 
 // FailedWith is Failed with a result beside the failure: a verification that did not pass still has its evidence.
@@ -47,15 +100,7 @@ func (r Receipt) Err() error {
 	if r.OK {
 		return nil
 	}
-	args := make([]any, len(r.Args))
-	for i, a := range r.Args {
-		args[i] = a
-	}
-	e := pawl.Fail(r.Code, r.Key, args...)
-	if r.Detail != "" {
-		e = e.Because(errors.New(r.Detail))
-	}
-	return e
+	return failure(r.Code, r.Key, r.Args, r.Detail, r.Cause)
 }
 
 // Decode reads the receipt's result into one of the result types of this package.

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"time"
+
 	"pawl"
 	"pawl/effect"
 	"pawl/machine/task"
@@ -35,7 +37,11 @@ type (
 		Place       effect.Place
 		RunMode     pawl.RunMode
 		AutoApprove pawl.Actor
+		// Agent is the agent that plans and works, "" for the embedded one.
+		Agent string
 	}
+	// Give answers the open questions, in their order; without answers the run goes on with what there is.
+	Give struct{ Answers []string }
 	// Approve grants the open approval if its subject still has the hash.
 	Approve struct{ Hash string }
 	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another way.
@@ -67,10 +73,15 @@ type (
 	}
 	// Skip leaves the task that failed behind.
 	Skip struct{ Reason string }
-	// Rollback brings the tree back to the last checkpoint and ends the run.
+	// Rollback brings the tree back to the last checkpoint and ends the run. What is at work is stopped first, and what it did
+	// is recorded. When the last run worked in the user's own tree and has ended without a result, it is the same as Undo.
 	Rollback struct{ Reason string }
-	// Undo undoes the landed result of the last run, Redo brings it back.
-	Undo struct{}
+	// Undo undoes what the last run landed or left in the user's own tree; Redo brings it back. With a Step, Undo takes back
+	// what that step changed, while the tree of its run is there and nothing is at work, and leaves the step out; the next
+	// Redo brings that back.
+	Undo struct {
+		Step string `json:",omitempty"`
+	}
 	Redo struct{}
 )
 
@@ -123,28 +134,63 @@ type (
 		Token int64
 	}
 	// Begin takes an effect to do it. It is the commit that must precede any act. Images are what a writing tool found
-	// in its preflight, for Done to compare with.
+	// in its preflight, for Done to compare with. Tree is the tree that was recorded before, where the effect asks for it.
 	Begin struct {
 		Effect string
 		Owner  string
 		Images []effect.FileImage
+		Tree   string `json:",omitempty"`
 	}
-	// Report is the receipt of an effect, under the token that Begin gave.
+	// Report is the receipt of an effect, under the token that Begin gave. Tree is the tree behind an effect that failed,
+	// where the effect asks for it.
 	Report struct {
 		Effect  string
 		Token   int64
 		Receipt effect.Receipt
+		Tree    string `json:",omitempty"`
 	}
-	// Recover settles an effect that was at work when its runner died, with what the driver's Done said.
+	// Recover settles an effect that was at work when its runner died, with what the driver's Done said. Tree is the tree as
+	// it was found then, where the effect asks for it and did not end.
 	Recover struct {
 		Effect  string
 		Answer  effect.Answer
 		Receipt effect.Receipt
+		Tree    string `json:",omitempty"`
+		// Within says the same of the calls that were at work in the middle of an agent's effect, by their ids.
+		Within map[string]Recovered `json:",omitempty"`
 	}
-	// Interrupted says that an effect was stopped because of a cancel, a stop or the end of the process.
-	Interrupted struct {
+	// Recovered is what a driver's Done says of an effect.
+	Recovered struct {
+		Answer  effect.Answer
+		Receipt effect.Receipt
+	}
+	// Make has a call judged that an agent asks for in the middle of its work, and commits it as begun. It is answered
+	// with Made.
+	Make struct {
 		Effect string
 		Token  int64
+		Ask    effect.Ask
+		Images []effect.FileImage
+	}
+	// Reserve sets aside what one model call of an effect may cost at most, on a day; it is answered with the reservation.
+	// Settle says what the call did cost.
+	Reserve struct {
+		Effect string
+		Token  int64
+		Day    time.Time
+		Most   effect.Usage
+	}
+	Settle struct {
+		Effect      string
+		Day         time.Time
+		Reservation string
+		Cost        effect.Usage
+	}
+	// Bind keeps the agent's own session, so that a later attempt goes on with it.
+	Bind struct {
+		Effect  string
+		Token   int64
+		Session string
 	}
 	// Sweep does what time asks for: leases that ended, cancels whose grace is over, tasks past their time.
 	Sweep struct{ Owner string }
@@ -175,8 +221,18 @@ func (*Heartbeat) command()    {}
 func (*Begin) command()        {}
 func (*Report) command()       {}
 func (*Recover) command()      {}
-func (*Interrupted) command()  {}
 func (*Sweep) command()        {}
+func (*Give) command()         {}
+func (*Make) command()         {}
+func (*Bind) command()         {}
+func (*Reserve) command()      {}
+func (*Settle) command()       {}
+
+// Made is the answer to Make: the call to do next, or why it must not be made.
+type Made struct {
+	Effect  *effect.Effect `json:"effect,omitempty"`
+	Refused *ErrorInfo     `json:"refused,omitempty"`
+}
 
 // Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide works
 // on copies and never changes a snapshot.
@@ -194,6 +250,11 @@ type Snapshot struct {
 	// Task is the task that the command is about, or the run's; Effect likewise the effect.
 	Task   *Task
 	Effect *EffectDoc
+	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect.
+	Talk   *Talk
+	Within []*EffectDoc
+	// Budgets are those that the effect is charged to.
+	Budgets []*Budget
 	// Checkpoint is the newest checkpoint of the task.
 	Checkpoint *CheckpointDoc
 	// Trail are the states that the task's audit records tell of, oldest first, with the number of records; they are

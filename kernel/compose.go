@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"sync"
 
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -75,6 +76,19 @@ const (
 	RolledBack      Happening = "rolled_back"
 	CanceledAtWork  Happening = "canceled_at_work"
 	RepairLeft      Happening = "repair_left"
+	WorkFailed      Happening = "work_failed"
+	Replanned       Happening = "replanned"
+	CallTolerated   Happening = "call_tolerated"
+	CallAsks        Happening = "call_asks"
+	CallAllowed     Happening = "call_allowed"
+	ChecksAsk       Happening = "checks_ask"
+	ChecksAllowed   Happening = "checks_allowed"
+	ChecksRefused   Happening = "checks_refused"
+	Received        Happening = "received"
+	Clear           Happening = "clear"
+	Unclear         Happening = "unclear"
+	Answered        Happening = "answered"
+	StillUnclear    Happening = "still_unclear"
 )
 
 func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
@@ -104,13 +118,13 @@ func Compositions() []Composition {
 }
 
 // compositions is the table by what happened.
-var compositions = func() map[Happening]Composition {
+var compositions = sync.OnceValue(func() map[Happening]Composition {
 	out := map[Happening]Composition{}
 	for _, c := range Compositions() {
 		out[c.What] = c
 	}
 	return out
-}()
+})
 
 // planningRows are the rows from the requirement to the answer about its plan.
 func planningRows() []Composition {
@@ -134,6 +148,15 @@ func planningRows() []Composition {
 		row("C07", PlanApproved, "the plan is approved, bound to its hash", "计划获批（绑定哈希）",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
+		row("C42", Received, "a requirement is taken up and has to be judged first", "接收需求，等待接入判断",
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
+			onIssue(board.Plan), onTurn(turn.UserMessage)),
+		row("C43", Clear, "the requirement is clear", "需求清楚", onTurn(turn.IntakeReady)),
+		row("C44", Unclear, "questions are put to the person", "提出澄清问题", onTurn(turn.NeedInfo)),
+		row("C45", Answered, "the person answers", "用户回答澄清", onTurn(turn.ClarificationAnswer)),
+		row("C46", StillUnclear, "it is still unclear after the last round, or could not be judged", "多轮澄清后仍不清楚或无法判断",
+			onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C08", PlanDeclined, "the plan is declined, or sent back", "计划被拒绝或退回",
 			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onFlow(workflow.CancelFlow, ""), onTask(task.Cancel), onItem(board.Skip), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)),
@@ -152,6 +175,12 @@ func workingRows() []Composition {
 		row("C14", CallFailed, "the call failed", "调用失败",
 			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))),
 		row("C15", CallTimedOut, "the call timed out", "调用超时", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))),
+		row("C47", WorkFailed, "an agent could not do a step, or wants another way", "智能体无法完成步骤或要求改计划",
+			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))),
+		row("C48", Replanned, "the rest of the plan is changed", "修改剩余计划", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))),
+		row("C49", CallTolerated, "an agent's call failed and its step goes on", "智能体的调用失败，步骤继续", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)),
+		row("C50", CallAsks, "a call of an agent needs a word", "智能体的调用需要确认", onTurn(turn.ConfirmationNeeded)),
+		row("C51", CallAllowed, "the call is allowed", "调用获准", onTurnWhen(turn.Confirm, turn.AnswerYesStep)),
 		row("C16", StepsFinished, "all steps are done", "所有步骤完成", onTurn(turn.StepsDone)),
 		row("C17", CheckFailed, "a check failed", "检查失败", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))),
 		row("C18", FixPlanned, "a repair is planned", "已规划修复", onTurn(turn.FixPlanned)),
@@ -164,6 +193,11 @@ func workingRows() []Composition {
 		row("C24", ChecksTolerated, "only checks that are not required failed", "仅非必需检查失败",
 			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			may(onSession(session.FixSuccess)), onTask(task.Finish)),
+		row("C55", ChecksAsk, "the work changed what it is judged by, which needs a word", "工作改动了检查本身，需要确认",
+			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)),
+		row("C56", ChecksAllowed, "the change of the checks is allowed", "对检查的改动获准", onTurnWhen(turn.Confirm, turn.AnswerYesChecks)),
+		row("C57", ChecksRefused, "the change of the checks is refused", "对检查的改动被拒",
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))),
 		row("C25", FuseBlown, "the last repair failed", "修复次数用尽",
 			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),

@@ -81,7 +81,7 @@ func (w *work) decideContext() error {
 
 // loadContext reads what a command of the context manager needs besides the session: the names of checkpoints, and whether
 // the decision to be replaced is there. Decisions are never removed, so that it still is when the command is committed.
-func (k *Kernel) loadContext(ctx context.Context, s *Snapshot, c Command) error {
+func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
 	switch c := c.(type) {
 	case *CreateCheckpoint:
 		if len(s.Taken) == 0 {

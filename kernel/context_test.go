@@ -190,7 +190,7 @@ func TestReplacedDecisions(t *testing.T) {
 		t.Errorf("decisions %+v", decisions)
 	}
 	for id, want := range map[string]pawl.Code{"": "", "d1": "", "d9": pawl.CodeNotFound} {
-		if got := pawl.CodeOf(k.loadContext(context.Background(), &Snapshot{}, &SaveDecision{Replaces: id})); got != want {
+		if got := pawl.CodeOf(k.loader().loadContext(context.Background(), &Snapshot{}, &SaveDecision{Replaces: id})); got != want {
 			t.Errorf("replacing %q: %q, want %q", id, got, want)
 		}
 	}

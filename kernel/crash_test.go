@@ -86,9 +86,11 @@ func person(rt *rapid.T, s *kernel.Snapshot) kernel.Command {
 	}
 	return rapid.SampledFrom([]kernel.Command{
 		&kernel.Start{Requirement: "work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted},
+		&kernel.Start{Requirement: "work", Place: inPlace, RunMode: pawl.Assisted},
 		&kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Approve{Hash: hash}, &kernel.Deny{Reason: "no"}, &kernel.Revise{Feedback: "again"},
 		&kernel.Pause{}, &kernel.Resume{}, &kernel.Stop{Reason: "stop"}, &kernel.CancelRun{}, &kernel.Fix{Note: "helped"}, &kernel.Fix{Answer: kernel.AnswerDone},
 		&kernel.Fix{Steps: []plan.Step{step("h", "write_file")}, Answer: kernel.AnswerRetry}, &kernel.Skip{}, &kernel.Rollback{}, &kernel.Undo{}, &kernel.Redo{}, &kernel.Sweep{},
+		&kernel.Undo{Step: "s1"}, &kernel.Undo{Step: "s2"},
 	}).Draw(rt, "said")
 }
 
@@ -110,6 +112,8 @@ func (b *bench) home(rt *rapid.T, answer func(effect.Effect) effect.Receipt) {
 		switch {
 		case s.Session.Paused:
 			b.say(rt, &kernel.Resume{})
+		case s.Task != nil && s.Task.Half != "":
+			b.run(answer)
 		case pendingEffect(s) != nil || s.Task != nil && s.Task.State == "queued" && s.Session.State != "BLOCKED":
 			b.run(answer)
 		case s.Session.State == "IDLE":

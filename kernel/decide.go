@@ -1,3 +1,9 @@
+// Package kernel decides and commits. Decide is a pure function from a snapshot of the store, a command and an instant to
+// a decision: which rows change, by which rows of the published tables, with which records, and which effects are to
+// happen. Do loads the snapshot, decides, seals the records and commits everything in one transaction; only then does a
+// caller learn of it and only then may anything act on it (ARCHITECTURE.md, "Decide, commit, act, report").
+//
+// The same Decide serves production, the crash sweeps, the exploration of the joint machine and the dry run.
 package kernel
 
 import (
@@ -29,9 +35,17 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err
 		}
+		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
+		w := begin(s, env, now)
+		return decision(w, clerk{w}.transition(c))
 	}
 	w := begin(s, env, now)
-	if err := w.decide(); err != nil {
+	return decision(w, w.decide())
+}
+
+// decision returns what was decided, or nothing where it was refused.
+func decision(w *work, err error) (Decision, error) {
+	if err != nil {
 		return Decision{}, err
 	}
 	return Decision{Touched: w.touched, Entries: w.entries, Result: w.result}, nil
@@ -50,6 +64,8 @@ func (w *work) decide() error {
 		return desk{w}.deny(c)
 	case *Revise:
 		return desk{w}.revise(c)
+	case *Give:
+		return planner{w}.give(c)
 	case *EditPlan:
 		return desk{w}.editPlan(c)
 	case *Pause:
@@ -67,9 +83,9 @@ func (w *work) decide() error {
 	case *Rollback:
 		return medic{w}.rollback(c)
 	case *Undo:
-		return medic{w}.undo()
+		return undoer{w}.undo(c)
 	case *Redo:
-		return medic{w}.redo()
+		return undoer{w}.redo()
 	}
 	return w.decideTask()
 }
@@ -79,8 +95,6 @@ func (w *work) decideTask() error {
 	switch c := w.env.Command.(type) {
 	case *CreateTask:
 		return clerk{w}.createTask(c)
-	case *Transition:
-		return clerk{w}.transition(c)
 	case *RequestGates:
 		return clerk{w}.requestGates()
 	case *CancelTask:
@@ -97,17 +111,23 @@ func (w *work) decideTask() error {
 		return courier{w}.report(c)
 	case *Recover:
 		return courier{w}.recover(c)
-	case *Interrupted:
-		return courier{w}.interrupted(c)
 	case *Sweep:
 		return courier{w}.sweep()
+	case *Make:
+		return worker{w}.make(c)
+	case *Reserve:
+		return cashier{w}.reserve(c)
+	case *Settle:
+		return cashier{w}.settled(c)
+	case *Bind:
+		return worker{w}.bind(c)
 	}
 	return w.decideContext()
 }
 
 // raise makes the moves of one row of the composition table, in order.
 func (w *work) raise(what Happening, reason string) error {
-	row, ok := compositions[what]
+	row, ok := compositions()[what]
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
 	}
@@ -199,7 +219,7 @@ func (w *work) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 // sessionEffect reports whether an effect of the kind belongs to the session as a whole rather than to a task.
 func sessionEffect(k effect.Kind) bool {
 	switch k {
-	case effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert:
+	case effect.KindIntake, effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert:
 		return true
 	}
 	return false
@@ -208,7 +228,7 @@ func sessionEffect(k effect.Kind) bool {
 // info keeps an error as data.
 func info(err error) ErrorInfo {
 	r := effect.Failed(err)
-	return ErrorInfo{Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Detail: r.Detail}
+	return ErrorInfo{Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Detail: r.Detail, Cause: r.Cause}
 }
 
 // Err returns the kept error as an error.
@@ -216,5 +236,5 @@ func (e *ErrorInfo) Err() error {
 	if e == nil {
 		return nil
 	}
-	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail}.Err()
+	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}.Err()
 }

@@ -122,7 +122,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	d, err := k.recent.decide(&k.config, env, now)
 	if err != nil || !d.Changed() {
 		// What this process wrote last says no. Another one may have written since, so only the store can refuse.
-		snap, err := k.load(ctx, env.Command)
+		snap, err := k.loader().load(ctx, env.Command)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -168,36 +168,43 @@ func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, erro
 		sum := sha256.Sum256(raw)
 		b.Digest = hex.EncodeToString(sum[:])
 	}
-	rows := make(map[audit.Subject]*Row, len(d.Touched))
-	for _, e := range d.Touched {
-		rows[subject(e)] = e.hot()
-	}
 	b.Records = make([]audit.Sealed, 0, len(d.Entries))
-	for _, entry := range d.Entries {
-		r := rows[entry.Subject]
+	for i := range d.Entries {
+		entry := &d.Entries[i]
+		r := d.row(entry.Subject)
 		prev := r.AuditHash
 		if r.AuditSeq == 0 {
 			prev = audit.Genesis(entry.Subject)
 		}
-		s := audit.Seal(entry, r.AuditSeq+1, prev)
+		s := audit.Seal(*entry, r.AuditSeq+1, prev)
 		r.AuditSeq, r.AuditHash = s.Seq, s.Hash
 		b.Records = append(b.Records, s)
 	}
-	b.Writes = make([]Write, 0, len(d.Touched))
-	for _, e := range d.Touched {
+	b.Writes = make([]Write, len(d.Touched))
+	for i, e := range d.Touched {
 		doc, err := json.Marshal(e)
 		if err != nil {
 			return Batch{}, pawl.Fail(pawl.CodeInternal, "kernel.document").Because(err)
 		}
-		r := *e.hot()
-		w := Write{Row: r, From: r.Version}
+		w := &b.Writes[i]
+		w.Row = *e.hot()
+		w.From = w.Version
 		w.Version++
 		w.UpdatedAt = now
-		w.KeepDoc = w.From > 0 && bytes.Equal(doc, r.Doc)
+		w.KeepDoc = w.From > 0 && bytes.Equal(doc, w.Doc)
 		w.Doc = doc
-		b.Writes = append(b.Writes, w)
 	}
 	return b, nil
+}
+
+// row returns the row that a record is about. It is among the few that the decision touched.
+func (d *Decision) row(s audit.Subject) *Row {
+	for _, e := range d.Touched {
+		if r := e.hot(); r.ID == s.ID && string(r.Kind) == s.Kind {
+			return r
+		}
+	}
+	return nil
 }
 
 // maxRecent bounds the tasks that are remembered.

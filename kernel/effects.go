@@ -1,10 +1,11 @@
 package kernel
 
 import (
+	"slices"
+
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
-	"pawl/machine/session"
 	"pawl/machine/task"
 )
 
@@ -26,7 +27,7 @@ func (w courier) beginEffect(c *Begin) error {
 	e.State = EffectRunning
 	e.Epoch++
 	e.Attempts++
-	e.Effect.Token = e.Epoch
+	e.Effect.Token, e.Effect.Before = e.Epoch, c.Tree
 	e.Due = w.now.Add(w.Config.LeaseTime)
 	if len(c.Images) > 0 {
 		call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
@@ -38,6 +39,13 @@ func (w courier) beginEffect(c *Begin) error {
 	}
 	w.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
 	w.result = e.Effect
+	if e.What() == effect.KindWork {
+		full, err := worker{w.work}.fill(e.Effect)
+		if err != nil {
+			return err
+		}
+		w.result = full
+	}
 	if e.What() == effect.KindTool && w.Turn != nil {
 		return w.raise(CallMade, string(e.What()))
 	}
@@ -51,33 +59,107 @@ func (w courier) report(c *Report) error {
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
-	if w.stopped() && e.Epoch == c.Token {
-		w.late(c.Receipt)
-		return nil
+	if e.State != EffectRunning && e.Epoch == c.Token && w.Task != nil && w.Task.Half == e.ID {
+		return w.late(c.Receipt, c.Tree, !c.Receipt.OK)
 	}
 	if e.State != EffectRunning || e.Epoch != c.Token {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_fenced", e.ID, e.State, c.Token, e.Epoch)
 	}
+	w.trace(c.Receipt, c.Tree, c.Receipt.Code == pawl.CodeCanceled, false)
 	return w.settleEffect(c.Receipt)
 }
 
-// stopped reports whether the effect was taken out of its runner's hands by a stop, and nothing is known yet of how far it
-// got.
-func (w courier) stopped() bool {
-	e, t, s := w.Effect, w.Task, w.Session
-	return (e.State == EffectUnknown || e.State == EffectCanceled) && e.Receipt == nil && t != nil && e.Effect.Task == t.ID &&
-		s != nil && !s.Rolling && s.State == string(session.Blocked) && s.Blocked != nil && s.Blocked.Kind == BlockedStopped
+// late takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether the effect did
+// what it was for stays open; but the tree that it left is pawl's work. A rollback that waited for that goes on.
+func (w courier) late(r effect.Receipt, tree string, cut bool) error {
+	w.Effect.Receipt = &r
+	w.Task.Half = ""
+	w.trace(r, tree, cut, true)
+	w.touch(w.Task)
+	w.record(w.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": w.Effect.What(), "code": r.Code, "key": r.Key})
+	if w.Session != nil && w.Session.Rolling && w.Task.Effect == "" {
+		medic{w.work}.bringBack()
+	}
+	return nil
 }
 
-// late takes the receipt of an effect that was stopped. It moves nothing, and whether the effect did what it was for stays
-// open; but the tree that it left is pawl's work, which a rollback has to know.
-func (w courier) late(r effect.Receipt) {
-	w.Effect.Receipt = &r
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		w.Task.Tree = res.After
-		w.touch(w.Task)
+// trace notes what an effect changed in the tree. Tree is the tree as it was found behind an effect that did not end well.
+// Found says that it was recorded only some time afterwards, when others may have changed something, too.
+func (w courier) trace(r effect.Receipt, tree string, cut, found bool) {
+	e, t := w.Effect, w.Task
+	if t == nil || e.Effect.Task != t.ID {
+		return
 	}
-	w.record(w.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": w.Effect.What(), "code": r.Code, "key": r.Key})
+	s := effect.Span{Before: e.Effect.Before, After: tree, Cut: cut}
+	switch e.What() {
+	case effect.KindTool:
+		s = traceOfCall(s, e, r, found || tree != "")
+		if s.Before == "" && e.Effect.Record {
+			s.Before = t.Tree
+		}
+	case effect.KindVerify, effect.KindGates:
+		if v, err := effect.Decode[effect.VerifyResult](r.Result); err == nil && v.TreeAfter != "" {
+			s.Before, s.After, s.Cut = v.Tree, v.TreeAfter, false
+		}
+	case effect.KindWork:
+		// The calls that an agent asks for are noted on their own. Only when its runner died is anything else in the tree
+		// taken for its doing: nobody knows how far the call at work got.
+		if s.Before = t.Tree; r.OK || r.Code != "" {
+			s.After = ""
+		}
+		if spec, err := effect.Decode[effect.WorkSpec](e.Effect.Spec); err == nil {
+			s.Step = spec.Step
+		}
+		if did, err := effect.Decode[effect.WorkResult](r.Result); err == nil && did.After != "" {
+			s.Before, s.After = did.Before, did.After
+		}
+	default:
+		return
+	}
+	if s.After != "" {
+		t.Tree = s.After
+	}
+	if cut && s.Step != "" {
+		t.Cut = s.Step
+	}
+	w.touch(t)
+	if s.Before == "" || s.After == "" || s.Before == s.After {
+		return
+	}
+	t.Spans = slices.Clip(t.Spans)
+	if n := len(t.Spans) - 1; n >= 0 && s.Files == nil && follows(t.Spans[n], s) {
+		joined := t.Spans[n]
+		joined.After = s.After
+		t.Spans = append(t.Spans[:n:n], joined)
+		return
+	}
+	t.Spans = append(t.Spans, s)
+}
+
+// follows reports whether a span goes on where the last one ended, in the same step.
+func follows(last, s effect.Span) bool {
+	return last.Step == s.Step && last.After == s.Before && last.Files == nil && !last.Undone && last.Cut == s.Cut
+}
+
+// traceOfCall completes the span of a tool call. Of a call that writes it is known which files it could change.
+func traceOfCall(s effect.Span, e *EffectDoc, r effect.Receipt, files bool) effect.Span {
+	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	if err != nil {
+		return s
+	}
+	s.Step = call.StepID
+	if did, err := effect.Decode[effect.ToolResult](r.Result); err == nil && did.After != "" {
+		s.After = did.After
+		if s.Before == "" {
+			s.Before = did.Before
+		}
+	}
+	if files {
+		for _, im := range call.Images {
+			s.Files = append(s.Files, im.Path)
+		}
+	}
+	return s
 }
 
 // settleEffect closes the effect and lets its kind decide what follows.
@@ -105,6 +187,10 @@ func (w courier) settleEffect(r effect.Receipt) error {
 // follow hands a receipt to the part of the flow that asked for it.
 func (w courier) follow(r effect.Receipt) error {
 	switch w.Effect.What() {
+	case effect.KindIntake:
+		return planner{w.work}.takenIn(r)
+	case effect.KindWork:
+		return w.canceledOr(r, worker{w.work}.worked)
 	case effect.KindContext:
 		return planner{w.work}.contextBuilt(r)
 	case effect.KindPlan:
@@ -130,7 +216,7 @@ func (w courier) follow(r effect.Receipt) error {
 	case effect.KindLand:
 		return prover{w.work}.landed(r)
 	case effect.KindRevert:
-		return medic{w.work}.undone(r)
+		return undoer{w.work}.undone(r)
 	case effect.KindRestore:
 		return medic{w.work}.restored(r)
 	case effect.KindCleanup:
@@ -166,21 +252,34 @@ func (w courier) beginCleanup() error {
 const maxAttempts = 20
 
 // recover settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
-// done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question.
+// done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question. In any case
+// what it changed in the tree is noted.
 func (w courier) recover(c *Recover) error {
 	e := w.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
+	lost := c.Answer != effect.DoneYes
 	if e.State != EffectRunning {
+		if w.Task != nil && w.Task.Half == e.ID {
+			return w.late(c.Receipt, c.Tree, lost)
+		}
 		return nil
 	}
 	w.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	w.trace(c.Receipt, c.Tree, lost, true)
+	cashier{w.work}.forfeit(e.ID)
 	switch {
-	case c.Answer == effect.DoneYes:
+	case !lost:
 		return w.settleEffect(c.Receipt)
+	case w.unwanted():
+		desk{w.work}.dropEffect()
+		w.Task.Half = ""
+		return w.beginCleanup()
 	case e.Attempts >= maxAttempts:
 		return w.settleEffect(effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
+	case len(w.Within) > 0:
+		return w.recoverWithin(c)
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
 		e.State = EffectPending
 		return nil
@@ -195,18 +294,17 @@ func (w courier) recover(c *Recover) error {
 	return stepper{w.work}.block(BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
-// interrupted says that the runner stopped an effect before it ended. For a cancel the cleanup follows; when the process
-// merely ends, the effect waits to be recovered as after a crash.
-func (w courier) interrupted(c *Interrupted) error {
-	e := w.Effect
-	if e == nil || e.State != EffectRunning || e.Epoch != c.Token {
-		return nil
+// unwanted reports whether the effect belongs to work that is to be canceled, and nothing of it has to be finished.
+func (w courier) unwanted() bool {
+	t := w.Task
+	if t == nil || w.Run == nil || t.CancelAt.IsZero() || t.Effect != w.Effect.ID {
+		return false
 	}
-	if w.Task == nil || w.Task.CancelAt.IsZero() {
-		return nil
+	switch w.Effect.What() {
+	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindWork:
+		return true
 	}
-	desk{w.work}.dropEffect()
-	return w.beginCleanup()
+	return false
 }
 
 // sweep does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.

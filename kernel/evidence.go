@@ -1,10 +1,12 @@
 package kernel
 
 import (
+	"slices"
 	"strings"
 
 	"pawl/audit"
 	"pawl/effect"
+	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
@@ -49,6 +51,9 @@ func open(t *Task) bool {
 // turnEvidence gathers what the turn's gates look at.
 func (w witness) turnEvidence() turn.Evidence {
 	e := turn.Evidence{MaxRepairs: w.Config.MaxFixes, AskedFrom: turn.Planning}
+	if w.Turn != nil {
+		e.Rounds, e.Patches = w.Turn.Rounds, w.Turn.Patches
+	}
 	if w.Turn != nil && w.Turn.Return != "" {
 		e.AskedFrom = turn.State(w.Turn.Return)
 	}
@@ -80,9 +85,9 @@ func countFailed(outcomes []effect.CheckOutcome) int {
 	return max(n, 1)
 }
 
-// taskEvidence gathers what the task's gates look at.
-func (w witness) taskEvidence(t *Task) task.Evidence {
-	e := task.Evidence{
+// taskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for it.
+func (w witness) taskEvidence(t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
+	e := &task.Evidence{
 		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: w.token(t), NoLease: t.Lease.Owner == "",
 		ExitReason: task.ExitReason(t.Exit), CleanupSummary: t.Cleanup != nil,
 		RetryCount: t.Retry.Count, MaxRetries: w.Config.Retry.Max, LastReasons: t.Retry.Reasons,
@@ -100,8 +105,19 @@ func (w witness) taskEvidence(t *Task) task.Evidence {
 	if t.Blocked == nil {
 		e.Unblocked = true
 	}
-	e.Tree, e.Checks = gateEvidence(t)
-	e.AuditEvents, e.AuditChainOK = w.trail(t)
+	if slices.Contains(r.Gates, task.GateVerifiedTree) {
+		e.Tree, e.Checks = gateEvidence(t)
+	}
+	if slices.Contains(r.Gates, task.GateChecksKept) {
+		for _, v := range []*effect.VerifyResult{t.Verified, t.Gate} {
+			if files, _ := touched(t, v); len(files) > 0 {
+				e.Tampered = files
+			}
+		}
+	}
+	if slices.Contains(r.Gates, task.GateAuditChain) {
+		e.AuditEvents, e.AuditChainOK = w.trail(t)
+	}
 	return e
 }
 

@@ -128,7 +128,7 @@ func (c Combination) after(row Composition) (Combination, bool) {
 		return c, false
 	}
 	switch row.What {
-	case TakenUp:
+	case TakenUp, Received:
 		c = Combination{
 			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.Issue.Initial(), Turn: turn.Table.Initial(),
 		}
@@ -151,7 +151,7 @@ func (c Combination) after(row Composition) (Combination, bool) {
 // in anything any more; work happens only while the session is at work; and a few rows that share their moves with others
 // are raised only where they are meant.
 func (c Combination) raisable(what Happening) bool {
-	if what == TakenUp {
+	if what == TakenUp || what == Received {
 		return true
 	}
 	if c.Run == "" || c.Run == board.RunCompleted {
@@ -171,6 +171,8 @@ func (c Combination) raisable(what Happening) bool {
 		return !c.Task.Final()
 	case CanceledAtWork, RepairLeft:
 		return c.atWork()
+	case CallAsks:
+		return c.atWork() && c.Turn == turn.Executing
 	}
 	return c.atWork() || !slices.ContainsFunc(workingRows(), func(r Composition) bool { return r.What == what })
 }
@@ -337,7 +339,7 @@ func CheckInvariants(ctx context.Context, k *Kernel) []Violation {
 // kinds are the kinds of row that are checked.
 var kinds = []Kind{
 	KindSession, KindTurn, KindFlow, KindTask, KindRun, KindIssue, KindItem, KindSolution, KindApproval, KindCheckpoint, KindEffect,
-	KindDecision, KindIncident,
+	KindDecision, KindIncident, KindTalk, KindBudget,
 }
 
 type checker struct {
@@ -416,7 +418,7 @@ func (c *checker) document(row Row) error {
 		if err := Decode(row, e); err != nil {
 			return err
 		}
-		if e.State == EffectPending || e.State == EffectRunning {
+		if e.Within == "" && (e.State == EffectPending || e.State == EffectRunning) {
 			c.flying = append(c.flying, e)
 		}
 		if e.State == EffectRunning && e.Effect.Token != e.Epoch {

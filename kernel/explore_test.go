@@ -37,13 +37,13 @@ func TestRowsThatApply(t *testing.T) {
 		at   kernel.Combination
 		want string
 	}{
-		{"a new workspace", kernel.Combination{Session: "IDLE"}, "C01"},
+		{"a new workspace", kernel.Combination{Session: "IDLE"}, "C01 C42"},
 		{"planning", planning, "C03 C04 C05 C06"},
 		{"confirming", confirming, "C07 C08"},
-		{"recovering", recovering, "C12 C13 C14 C15 C18 C19 C22 C25 C34 C35 C40 C41"},
+		{"recovering", recovering, "C12 C13 C14 C15 C48 C18 C19 C22 C25 C34 C35 C40 C41"},
 		{"blocked", blocked, "C31 C36 C38 C39"},
 		{"archive broken", broken, "C31"},
-		{"over", over, "C01"},
+		{"over", over, "C01 C42"},
 	} {
 		if got := strings.Join(c.at.Rows(), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

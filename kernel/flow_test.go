@@ -25,11 +25,12 @@ type bench struct {
 	store  *memory.Store
 	now    time.Time
 	states []string // of the session, as they were committed
+	tree   func() string
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, store: memory.New(), tree: func() string { return "t0" }, now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)}
 	config := kernel.Defaults()
 	config.Tools = map[string]kernel.Tool{
 		"write_file":       tool("write_file", false, policy.FSWrite),
@@ -92,8 +93,16 @@ func (b *bench) look() *kernel.Snapshot {
 func (b *bench) act(answer func(e effect.Effect) effect.Receipt) bool {
 	b.t.Helper()
 	s := b.look()
+	if s.Task != nil && s.Task.Half != "" {
+		b.do(&kernel.Recover{Effect: s.Task.Half, Answer: effect.DoneUnknown, Tree: "t2"})
+		return true
+	}
 	if e := s.Effect; e != nil && e.State == kernel.EffectPending && (s.Session.Effect == e.ID || s.Task != nil && s.Task.Effect == e.ID) {
-		out := b.do(&kernel.Begin{Effect: e.ID, Owner: "r1"})
+		begin := &kernel.Begin{Effect: e.ID, Owner: "r1"}
+		if e.Effect.Record {
+			begin.Tree = b.tree()
+		}
+		out := b.do(begin)
 		var begun effect.Effect
 		if err := json.Unmarshal(out.Result, &begun); err != nil {
 			b.t.Fatal(err)
@@ -138,7 +147,7 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 	case effect.KindContext:
 		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "tests", Command: "true", Level: 2}}})
 	case effect.KindPlan:
-		return effect.Succeeded(effect.PlanResult{Plan: &w.plan, Agent: "script"})
+		return effect.Succeeded(effect.PlanResult{Plan: &w.plan, Said: effect.Said{Agent: "script"}})
 	case effect.KindWorktree:
 		return effect.Succeeded(effect.WorktreeResult{Tree: "t0"})
 	case effect.KindCheckpoint:
@@ -165,11 +174,13 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 		if name == "" {
 			name = "write_file"
 		}
-		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", name)}, Why: "try", Agent: "script"})
+		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", name)}, Why: "try", Said: effect.Said{Agent: "script"}})
 	case effect.KindLand:
 		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: "c1", Tree: "t1", Branch: "main"})
 	case effect.KindRevert:
 		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: "c2", Tree: "t0", Branch: "main"})
+	case effect.KindRestore:
+		return effect.Succeeded(effect.RestoreResult{Before: "t1", After: "t0", Changed: []string{"a.txt"}})
 	case effect.KindCleanup:
 		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
 	case effect.KindArchive:

@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"slices"
+	"strings"
+
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
@@ -10,7 +13,7 @@ import (
 	"pawl/policy"
 )
 
-// medic decides how a blocked session goes on, and what is undone.
+// medic decides how a blocked session goes on, and how a run ends.
 type medic struct{ *work }
 
 // blocked returns why the session is BLOCKED, or refuses.
@@ -54,7 +57,7 @@ func (w medic) fix(c *Fix) error {
 	w.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
 	if t.State == string(task.Failed) {
 		r, _ := task.Table.Next(task.Failed, task.Retry, "")
-		if err := task.Admit(r, (witness{w.work}).taskEvidence(t)); err != nil {
+		if err := task.Admit(r, witness{w.work}.taskEvidence(t, r)); err != nil {
 			return err
 		}
 		if err := w.modeRetry(t); err != nil {
@@ -110,7 +113,9 @@ func (w medic) settle(b *Blocked, a Answer) error {
 	}
 	e.Answer = string(a)
 	e.State = EffectCanceled
-	if a == AnswerDone {
+	if (worker{w.work}).owns(e) {
+		worker{w.work}.resolved(e, a)
+	} else if a == AnswerDone {
 		e.State = EffectDone
 		w.Task.Cursor.Call++
 		if e.What() == effect.KindTool {
@@ -205,9 +210,16 @@ func (w medic) keepWork() {
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 }
 
-// rollback brings the tree back to the task's checkpoint. Work at hand is stopped first.
+// rollback brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
+// known before the tree is restored.
 func (w medic) rollback(c *Rollback) error {
-	if w.Session != nil && w.running() {
+	s := w.Session
+	switch {
+	case s != nil && s.State == string(session.Blocked) && s.Rolling:
+		return nil
+	case s != nil && s.State == string(session.Idle) && w.Run != nil && w.Run.Land == nil && w.Run.inTree(w.Task):
+		return undoer{w.work}.reverse(false)
+	case s != nil && w.running():
 		if err := (desk{w.work}).stop(&Stop{Reason: "rollback"}); err != nil {
 			return err
 		}
@@ -219,29 +231,63 @@ func (w medic) rollback(c *Rollback) error {
 	if b.Kind == BlockedArchive {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
 	}
-	s, t := w.Session, w.Task
 	s.Rolling = true
 	w.Run.Outcome = "rolled_back"
 	w.touch(s)
 	w.touch(w.Run)
 	w.record(s, "ROLLBACK_REQUESTED", audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
-	if t.Place.InPlace && t.Ready.Checkpoint {
-		w.emit(effect.KindRestore, effect.RestoreSpec{
-			Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: "before-rollback-" + stepper{w.work}.checkpointName(),
-		}, true)
-		return nil
+	if w.Task.Half == "" {
+		w.bringBack()
 	}
-	w.keepWork()
 	return nil
 }
 
-// restored takes the result of a restore: of a rollback, or of an undo in place.
-func (w medic) restored(r effect.Receipt) error {
-	s := w.Session
-	if s.State == string(session.Idle) {
-		return w.undone(r)
+// bringBack asks for what a rollback needs, once it is known what was changed: the restoration of the user's own tree, or
+// the end of the worktree.
+func (w medic) bringBack() {
+	if t := w.Task; t.Place.InPlace && t.Ready.Checkpoint {
+		w.emit(effect.KindRestore, undoer{w.work}.backToCheckpoint("before-rollback-"), true)
+		return
 	}
-	if !r.OK {
+	w.keepWork()
+}
+
+// backToCheckpoint asks to undo everything that the task changed in the tree.
+func (w undoer) backToCheckpoint(safety string) effect.RestoreSpec {
+	t := w.Task
+	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety + stepper{w.work}.checkpointName()}
+	if t.Ready.Tracked {
+		spec.Expect, spec.Spans = spec.Target, t.Spans
+	}
+	return spec
+}
+
+// inTree reports whether the run's work stands in the user's own tree and in no commit.
+func (r *Run) inTree(t *Task) bool {
+	return t != nil && t.Place.InPlace && t.Checkpoint != nil && (r.Land == nil || r.Land.Outcome == effect.InPlace)
+}
+
+// changed reports whether the task has left something in its tree that is not undone.
+func (t *Task) changed() bool {
+	if !t.Ready.Tracked {
+		return t.Checkpoint != nil && t.Tree != t.Checkpoint.Tree
+	}
+	return slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return !s.Undone })
+}
+
+// restored takes the result of a restore: of a rollback, of an undo in place, or of one step.
+func (w medic) restored(r effect.Receipt) error {
+	spec, err := effect.Decode[effect.RestoreSpec](w.Effect.Effect.Spec)
+	if err != nil {
+		return err
+	}
+	s := w.Session
+	switch {
+	case spec.Step != "":
+		return undoer{w.work}.stepRestored(spec, r)
+	case s.State == string(session.Idle):
+		return undoer{w.work}.undone(r)
+	case !r.OK:
 		s.Rolling = false
 		s.Blocked.Error = info(r.Err())
 		w.touch(s)
@@ -252,11 +298,30 @@ func (w medic) restored(r effect.Receipt) error {
 	if err != nil {
 		return err
 	}
-	w.record(w.Task, "TREE_RESTORED", audit.Info, map[string]any{"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept})
-	w.Task.Tree, w.Run.Left = result.After, result.Kept
-	w.touch(w.Run)
+	undoer{w.work}.tookBack(result)
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
+}
+
+// tookBack notes what a rollback, an undo or a redo of the whole run left in the user's own tree.
+func (w undoer) tookBack(result effect.RestoreResult) {
+	w.record(w.Task, "TREE_RESTORED", audit.Info, map[string]any{
+		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept, "cut": result.Cut,
+	})
+	w.restoredBy(result)
+	w.Run.Left, w.Run.Cut, w.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
+	w.touch(w.Run)
+}
+
+// restoredBy notes a restoration among the task's spans: it is no change of its own to be undone, but it is no one else's
+// either.
+func (w undoer) restoredBy(result effect.RestoreResult) {
+	t := w.Task
+	t.Tree = result.After
+	if result.Before != result.After {
+		t.Spans = append(slices.Clip(t.Spans), effect.Span{Before: result.Before, After: result.After, Undone: true})
+	}
+	w.touch(t)
 }
 
 // saved takes the checkpoint of unfinished work and goes on to the cleanup.
@@ -266,6 +331,8 @@ func (w medic) saved(r effect.Receipt) error {
 			c := &CheckpointDoc{CheckpointResult: made, Task: w.Task.ID, Place: w.Task.Place}
 			w.create(c, KindCheckpoint, made.Name, w.Task.ID, "")
 			w.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
+			w.Run.Saved = made.Ref
+			w.touch(w.Run)
 		}
 	}
 	w.emit(effect.KindCleanup, effect.CleanupSpec{KeepTree: !r.OK}, true)
@@ -286,6 +353,9 @@ func (w medic) cleaned(r effect.Receipt) error {
 		w.Turn = nil
 		if err := w.raise(RolledBack, "back at "+s.LastCheckpoint); err != nil {
 			return err
+		}
+		if back := w.Run.Restored; back != nil && back.Before != back.After {
+			w.Run.Undone, s.Rolled = true, w.Run.ID
 		}
 		w.endRun("rolled_back")
 		return nil
@@ -328,30 +398,51 @@ func (w medic) archived(r effect.Receipt) error {
 	if err := w.raise(Archived, "archived"); err != nil {
 		return err
 	}
-	if w.Run.Land != nil {
+	if w.Run.Land != nil || w.Run.inTree(w.Task) && w.Task.changed() {
 		s.LastRun = w.Run.ID
 	}
 	w.endRun(w.Run.Outcome)
 	return nil
 }
 
-// undo undoes the landed result of the last run.
-func (w medic) undo() error { return w.reverse(false) }
+// undoer decides what is undone and brought back.
+type undoer struct{ *work }
 
-// redo brings the undone result of the last run back.
-func (w medic) redo() error { return w.reverse(true) }
+// undo undoes the result of the last run, or one step of the run whose tree is there.
+func (w undoer) undo(c *Undo) error {
+	if c.Step != "" {
+		return w.undoStep(c.Step)
+	}
+	return w.reverse(false)
+}
 
-func (w medic) reverse(again bool) error {
+// redo brings the undone step or result back, whichever was undone last.
+func (w undoer) redo() error {
+	if s, t := w.Session, w.Task; s != nil && s.Run != "" || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
+		return w.redoStep()
+	}
+	return w.reverse(true)
+}
+
+func (w undoer) reverse(again bool) error {
 	s := w.Session
 	if s == nil || s.State != string(session.Idle) || s.Effect != "" {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", w.stateName())
 	}
-	r := w.Run
-	if r == nil || r.Land == nil || r.Undone != again {
+	r, t := w.Run, w.Task
+	if r == nil || r.Land == nil && !r.inTree(t) || r.Undone != again {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
 	}
-	t := w.Task
 	switch {
+	case r.inTree(t):
+		spec := w.backToCheckpoint("before-undo-")
+		if again && r.Restored != nil {
+			spec.Spans, spec.Target, spec.Expect = nil, r.Restored.Before, r.Restored.After
+		} else if again {
+			spec.Spans, spec.Target, spec.Expect = nil, t.Tree, t.Checkpoint.Tree
+		}
+		spec.Name = "undo"
+		w.forSession(w.emit(effect.KindRestore, spec, true))
 	case r.Land.Outcome == effect.Landed:
 		commit, verb := r.Land.Commit, "Undo: "
 		if again {
@@ -360,30 +451,171 @@ func (w medic) reverse(again bool) error {
 		w.emit(effect.KindRevert, effect.RevertSpec{
 			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" + t.Label, Subject: firstLine(verb + t.Title), Body: "Reverts commit " + commit + ".\n", At: w.now,
 		}, true)
-	case r.Land.Outcome == effect.InPlace && t.Checkpoint != nil:
-		target, expect := t.Checkpoint.Tree, t.Tree
-		if again {
-			target, expect = expect, target
-		}
-		e := w.emit(effect.KindRestore, effect.RestoreSpec{Name: "undo", Target: target, Expect: expect, Safety: "before-undo-" + stepper{w.work}.checkpointName()}, true)
-		e.Effect.Task, t.Effect, s.Effect = "", "", e.ID
-		w.touch(s)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
+	}
+	if s.Rolled == r.ID {
+		s.LastRun, s.Rolled = s.Rolled, s.LastRun
+	} else {
+		s.Rolled = ""
 	}
 	w.record(r, "UNDO_REQUESTED", audit.Info, map[string]any{"redo": again})
 	w.result = r.ID
 	return nil
 }
 
+// forSession hands an effect from the task, whose work is over, to the session.
+func (w undoer) forSession(e *EffectDoc) {
+	e.Effect.Task, w.Task.Effect, w.Session.Effect = "", "", e.ID
+	w.touch(w.Session)
+}
+
+// undoable returns the task whose steps can be undone: its tree is there and nobody is at work in it.
+func (w undoer) undoable() (*Task, error) {
+	s, t := w.Session, w.Task
+	if s == nil {
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	switch session.State(s.State) {
+	case session.Idle:
+		switch {
+		case s.Effect != "":
+			return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", "undo")
+		case w.Run == nil || t == nil || w.Run.Undone:
+			return nil, pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
+		case !w.Run.inTree(t):
+			return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.step_landed")
+		}
+	case session.Blocked:
+		b, err := medic{w.work}.blocked("undo")
+		switch {
+		case err != nil:
+			return nil, err
+		case b.Kind == BlockedArchive:
+			return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
+		case t != nil && t.Half != "":
+			return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", "undo")
+		}
+	default:
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.step_when_resting", s.State)
+	}
+	if t == nil || t.Plan == nil || !t.Ready.Checkpoint {
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
+	}
+	return t, nil
+}
+
+// undoStep takes back what one step changed. The step counts as skipped from then on, so that work that goes on leaves it
+// out.
+func (w undoer) undoStep(step string) error {
+	t, err := w.undoable()
+	if err != nil {
+		return err
+	}
+	if _, ok := t.Plan.Find(step); !ok {
+		var all []string
+		for _, s := range t.Plan.Steps {
+			all = append(all, s.StepID)
+		}
+		return pawl.Fail(pawl.CodeNotFound, "kernel.step_not_found", step, strings.Join(all, ", "))
+	}
+	if b := w.Session.Blocked; b != nil && b.Effect != "" && w.Effect != nil && w.Effect.ID == b.Effect {
+		if call, err := effect.Decode[effect.ToolCall](w.Effect.Effect.Spec); err == nil && call.StepID == step {
+			return pawl.Fail(pawl.CodeBlocked, "kernel.step_open", step)
+		}
+	}
+	if !slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return s.Step == step && !s.Undone }) {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.step_changed_nothing", step)
+	}
+	w.stepEffect(effect.RestoreSpec{Name: "undo " + step, Step: step, Spans: t.Spans})
+	w.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": step})
+	return nil
+}
+
+// redoStep brings back what the step changed that was undone last.
+func (w undoer) redoStep() error {
+	t, err := w.undoable()
+	if err != nil {
+		return err
+	}
+	if len(t.Undone) == 0 {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
+	}
+	u := t.Undone[0]
+	w.stepEffect(effect.RestoreSpec{Name: "redo " + u.Step, Step: u.Step, Target: u.Before, Expect: u.After})
+	w.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": u.Step, "redo": true})
+	return nil
+}
+
+func (w undoer) stepEffect(spec effect.RestoreSpec) {
+	spec.Safety = "before-undo-" + stepper{w.work}.checkpointName()
+	e := w.emit(effect.KindRestore, spec, true)
+	if w.Session.State == string(session.Idle) {
+		w.forSession(e)
+	}
+	w.result = w.Task.ID
+}
+
+// stepRestored takes the result of undoing a step, which had the spans in its spec, or of redoing it.
+func (w undoer) stepRestored(spec effect.RestoreSpec, r effect.Receipt) error {
+	s, t := w.Session, w.Task
+	w.touch(s)
+	result, err := effect.Decode[effect.RestoreResult](r.Result)
+	if !r.OK || err != nil {
+		kept := info(firstError(r.Err(), err))
+		s.LastError = &kept
+		w.record(t, "STEP_UNDO_FAILED", audit.Warn, kept)
+		return nil
+	}
+	undone := len(spec.Spans) > 0
+	t.Spans = slices.Clone(t.Spans)
+	for i := range t.Spans {
+		if t.Spans[i].Step == spec.Step {
+			t.Spans[i].Undone = undone
+		}
+	}
+	w.restoredBy(result)
+	p := t.Plan.Clone()
+	t.Plan, t.Gate, s.LastError = &p, nil, nil
+	if i, ok := p.Find(spec.Step); ok && undone {
+		t.Undone = append([]UndoneStep{{Step: spec.Step, Status: p.Steps[i].Status, Before: result.Before, After: result.After}}, t.Undone...)
+		p.Steps[i].Status = plan.Skipped
+	} else if ok && len(t.Undone) > 0 {
+		p.Steps[i].Status, t.Undone = t.Undone[0].Status, slices.Clone(t.Undone[1:])
+	}
+	if t.Cursor.Step == spec.Step {
+		t.Cursor.Step, t.Cursor.Call = "", 0
+	}
+	if t.Cursor.Failed == spec.Step {
+		t.Cursor.Failed, t.Cursor.At = "", 0
+	}
+	event := "STEP_UNDONE"
+	if !undone {
+		event = "STEP_REDONE"
+	}
+	w.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed), "before": result.Before, "after": result.After})
+	return nil
+}
+
 // undone takes the result of an undo or a redo.
-func (w medic) undone(r effect.Receipt) error {
+func (w undoer) undone(r effect.Receipt) error {
 	if !r.OK {
 		kept := info(r.Err())
 		w.Session.LastError = &kept
 		w.record(w.Run, "UNDO_FAILED", audit.Warn, kept)
+		if s := w.Session; w.Run.Outcome == "rolled_back" && w.Run.Undone {
+			s.LastRun, s.Rolled = s.Rolled, s.LastRun
+		}
 		return nil
 	}
+	if w.Effect.What() == effect.KindRestore {
+		result, err := effect.Decode[effect.RestoreResult](r.Result)
+		if err != nil {
+			return err
+		}
+		w.tookBack(result)
+	}
+	w.Session.Rolled = ""
 	if result, err := effect.Decode[effect.LandResult](r.Result); err == nil && result.Commit != "" {
 		if result.Outcome != effect.Landed {
 			kept := info(pawl.Fail(pawl.CodeConflict, "kernel.undo_kept", result.Branch, result.Command))

@@ -3,16 +3,80 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"pawl"
 	"pawl/audit"
+	"pawl/effect"
 	"pawl/machine/task"
 )
 
+// Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before the
+// workspace is initialised the snapshot has no session.
+func (k *Kernel) Look(ctx context.Context) (*Snapshot, error) {
+	return k.loader().load(ctx, (*Resume)(nil))
+}
+
+// LookAt reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
+func (k *Kernel) LookAt(ctx context.Context, id string) (*Snapshot, error) {
+	s := &Snapshot{Config: &k.config}
+	sel := Select{Kind: KindTask, ID: id}
+	if len(id) != 26 {
+		sel = Select{Kind: KindTask, Label: id}
+	}
+	if err := load(ctx, k.store, &s.Task, sel); err != nil {
+		return nil, err
+	}
+	if s.Task == nil {
+		return nil, notFound(id)
+	}
+	if err := load(ctx, k.store, &s.Effect, optional(KindEffect, s.Task.Effect)); err != nil {
+		return nil, err
+	}
+	return s, load(ctx, k.store, &s.Turn, optional(KindTurn, s.Task.Turn))
+}
+
+// LookEffect reads one effect.
+func (k *Kernel) LookEffect(ctx context.Context, id string) (*EffectDoc, error) {
+	var e *EffectDoc
+	err := load(ctx, k.store, &e, Select{Kind: KindEffect, ID: id})
+	return e, err
+}
+
+// LookWithin reads the calls that are at work in the middle of an agent's effect.
+func (k *Kernel) LookWithin(ctx context.Context, id string) ([]*EffectDoc, error) {
+	return within(ctx, k.store, id)
+}
+
+// loader reads snapshots.
+type loader struct {
+	store  Store
+	config *Config
+}
+
+func (k *Kernel) loader() loader { return loader{store: k.store, config: &k.config} }
+
+// within reads the calls that are at work in the middle of an agent's effect.
+func within(ctx context.Context, st Store, id string) ([]*EffectDoc, error) {
+	rows, err := st.Load(ctx, Select{Kind: KindEffect, Parent: id, States: []string{EffectRunning}})
+	if err != nil {
+		return nil, err
+	}
+	var out []*EffectDoc
+	for _, r := range rows[0] {
+		e := new(EffectDoc)
+		if err := Decode(r, e); err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
 // load reads what a command's decision needs. It reads in steps along the pointers between rows; a row that changes in
 // between is caught by its version when the decision is committed.
-func (k *Kernel) load(ctx context.Context, c Command) (*Snapshot, error) {
-	s := &Snapshot{Config: &k.config}
+func (k loader) load(ctx context.Context, c Command) (*Snapshot, error) {
+	s := &Snapshot{Config: k.config}
 	if err := k.loadContext(ctx, s, c); err != nil {
 		return nil, err
 	}
@@ -44,7 +108,38 @@ func (k *Kernel) load(ctx context.Context, c Command) (*Snapshot, error) {
 	if s.Task != nil && s.Task.Session == "" {
 		return s, k.loadTrail(ctx, s)
 	}
-	return s, k.loadRun(ctx, s, c)
+	if err := k.loadRun(ctx, s, c); err != nil {
+		return s, err
+	}
+	return s, k.loadBudgets(ctx, s, c)
+}
+
+// loadBudgets reads the budgets that a command may charge.
+func (k loader) loadBudgets(ctx context.Context, s *Snapshot, c Command) error {
+	var day time.Time
+	switch c := c.(type) {
+	case *Reserve:
+		day = c.Day
+	case *Settle:
+		day = c.Day
+	case *Recover:
+		if s.Effect == nil || !s.Effect.What().Agent() {
+			return nil
+		}
+		day = s.Effect.UpdatedAt
+	default:
+		return nil
+	}
+	for _, label := range scopes(s.Run, s.Issue, day) {
+		var b *Budget
+		if err := load(ctx, k.store, &b, Select{Kind: KindBudget, Label: label}); err != nil {
+			return err
+		}
+		if b != nil {
+			s.Budgets = append(s.Budgets, b)
+		}
+	}
+	return nil
 }
 
 // about names the task or the effect that a command is about.
@@ -70,13 +165,19 @@ func about(c Command) (taskID, effectID string) {
 		return "", c.Effect
 	case *Recover:
 		return "", c.Effect
-	case *Interrupted:
+	case *Make:
+		return "", c.Effect
+	case *Bind:
+		return "", c.Effect
+	case *Reserve:
+		return "", c.Effect
+	case *Settle:
 		return "", c.Effect
 	}
 	return "", ""
 }
 
-func (k *Kernel) loadTask(ctx context.Context, s *Snapshot, id string) error {
+func (k loader) loadTask(ctx context.Context, s *Snapshot, id string) error {
 	if err := load(ctx, k.store, &s.Task, Select{Kind: KindTask, ID: id}); err != nil {
 		return err
 	}
@@ -89,11 +190,10 @@ func (k *Kernel) loadTask(ctx context.Context, s *Snapshot, id string) error {
 func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", id) }
 
 // loadRun reads the run that the session is at, or the last one for an undo, and all that belongs to it.
-func (k *Kernel) loadRun(ctx context.Context, s *Snapshot, c Command) error {
+func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 	id := s.Session.Run
-	switch c.(type) {
-	case *Undo, *Redo:
-		id = s.Session.LastRun
+	if id == "" {
+		id = lastRun(s.Session, c)
 	}
 	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
 		id = s.Session.LastRun
@@ -126,8 +226,22 @@ func (k *Kernel) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 	return k.loadWork(ctx, s)
 }
 
+// lastRun names the run that a command is about when none is in progress.
+func lastRun(s *Session, c Command) string {
+	switch c.(type) {
+	case *Undo, *Rollback:
+		return s.LastRun
+	case *Redo:
+		if s.Rolled != "" {
+			return s.Rolled
+		}
+		return s.LastRun
+	}
+	return ""
+}
+
 // loadWork reads what hangs on the task and the session: the turn, the open approval, the effect in flight, names taken.
-func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
+func (k loader) loadWork(ctx context.Context, s *Snapshot) error {
 	turnID, approvalID, effectID := s.Run.Turn, s.Session.Approval, s.Session.Effect
 	if t := s.Task; t != nil {
 		turnID = t.Turn
@@ -137,6 +251,9 @@ func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
 		if t.Effect != "" {
 			effectID = t.Effect
 		}
+	}
+	if effectID == "" && s.Task != nil {
+		effectID = s.Task.Half
 	}
 	if effectID == "" && s.Session.Blocked != nil {
 		effectID = s.Session.Blocked.Effect
@@ -149,14 +266,33 @@ func (k *Kernel) loadWork(ctx context.Context, s *Snapshot) error {
 			return err
 		}
 	}
+	if err := k.loadTalk(ctx, s); err != nil {
+		return err
+	}
 	if err := k.loadNames(ctx, s); err != nil {
 		return err
 	}
 	return k.loadTrail(ctx, s)
 }
 
+// loadTalk reads the conversation of the task's agent, and the calls that are at work inside the effect.
+func (k loader) loadTalk(ctx context.Context, s *Snapshot) error {
+	if s.Task == nil || s.Task.Talk == "" {
+		return nil
+	}
+	if err := load(ctx, k.store, &s.Talk, optional(KindTalk, s.Task.Talk)); err != nil {
+		return err
+	}
+	if s.Effect == nil || s.Effect.What() != effect.KindWork || s.Effect.State != EffectRunning {
+		return nil
+	}
+	var err error
+	s.Within, err = within(ctx, k.store, s.Effect.ID)
+	return err
+}
+
 // loadNames reads the name of the newest checkpoint, behind which a new one is numbered.
-func (k *Kernel) loadNames(ctx context.Context, s *Snapshot) error {
+func (k loader) loadNames(ctx context.Context, s *Snapshot) error {
 	rows, err := k.store.Load(ctx, Select{Kind: KindCheckpoint, Newest: true, Limit: 1, HotOnly: true})
 	if err != nil {
 		return err
@@ -168,7 +304,7 @@ func (k *Kernel) loadNames(ctx context.Context, s *Snapshot) error {
 }
 
 // loadTrail reads the states that the task's records tell of, when the task may be closed by what is decided.
-func (k *Kernel) loadTrail(ctx context.Context, s *Snapshot) error {
+func (k loader) loadTrail(ctx context.Context, s *Snapshot) error {
 	if s.Task == nil {
 		return nil
 	}

@@ -36,7 +36,9 @@ type Session struct {
 	// Rolling says that a rollback was asked for and is being carried out.
 	Rolling bool `json:"rolling,omitempty"`
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
-	LastRun   string     `json:"last_run,omitempty"`
+	LastRun string `json:"last_run,omitempty"`
+	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
+	Rolled    string     `json:"rolled_run,omitempty"`
 	LastError *ErrorInfo `json:"last_error,omitempty"`
 	// Done counts the runs that ended, for display ids.
 	Runs  int64 `json:"runs"`
@@ -55,6 +57,7 @@ const (
 	BlockedQuestion    BlockedKind = "question"
 	BlockedStopped     BlockedKind = "stopped"
 	BlockedArchive     BlockedKind = "archive"
+	BlockedBudget      BlockedKind = "budget"
 )
 
 // Blocked is why work stopped.
@@ -73,6 +76,8 @@ type ErrorInfo struct {
 	Key    string     `json:"key"`
 	Args   []string   `json:"args,omitempty"`
 	Detail string     `json:"detail,omitempty"`
+	// Cause is the error behind it as data, where it is one of pawl's.
+	Cause *effect.Cause `json:"cause,omitempty"`
 }
 
 // Run is one requirement on its way through the flow: seed 004's run, with the ids of what belongs to it.
@@ -94,12 +99,23 @@ type Run struct {
 	Turn     string                `json:"turn,omitempty"` // the planning turn, until a task takes it over
 	Task     string                `json:"task,omitempty"`
 	Feedback []string              `json:"feedback,omitempty"`
-	Outcome  string                `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
-	Land     *effect.LandResult    `json:"land,omitempty"`
-	// Left are files that a rollback left alone because they are not known to be pawl\'s change.
-	Left   []string           `json:"left,omitempty"`
-	Undone bool               `json:"undone,omitempty"`
-	Revert *effect.LandResult `json:"revert,omitempty"`
+	// Agent is the agent that plans and works, "" for the embedded one; Answers are what the person said to its questions.
+	Agent   string            `json:"agent,omitempty"`
+	Answers []effect.Answered `json:"answers,omitempty"`
+	// Usage is what the run's model calls cost so far.
+	Usage   effect.Usage       `json:"usage,omitzero"`
+	Outcome string             `json:"outcome,omitempty"` // completed failed canceled rolled_back declined
+	Land    *effect.LandResult `json:"land,omitempty"`
+	// Left are files that a rollback or an undo left alone because they are not known to be pawl's change. Cut are files that
+	// it restored and that changed while work was under way that was cut off.
+	Left []string `json:"left,omitempty"`
+	Cut  []string `json:"cut,omitempty"`
+	// Saved is the checkpoint that holds what was unfinished when the run ended.
+	Saved  string `json:"saved,omitempty"`
+	Undone bool   `json:"undone,omitempty"`
+	// Restored are the trees before and after the last rollback, undo or redo in the user's own tree.
+	Restored *effect.Span       `json:"restored,omitempty"`
+	Revert   *effect.LandResult `json:"revert,omitempty"`
 	// AutoApprove is the actor in whose name a plan is approved without asking, "" for none.
 	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
@@ -117,6 +133,10 @@ type Turn struct {
 	Return  string          `json:"return,omitempty"`
 	Failure *effect.Failure `json:"failure,omitempty"`
 	Calls   int             `json:"calls"` // tool calls made, against the budget
+	// Patches counts the changes of the plan; Rounds the rounds of questions, of which Questions are the open one's.
+	Patches   int      `json:"patches,omitempty"`
+	Rounds    int      `json:"rounds,omitempty"`
+	Questions []string `json:"questions,omitempty"`
 }
 
 // Flow is the row of seed 002's variables.
@@ -167,7 +187,7 @@ type Judged struct {
 // Approval is a question to a person and its answer, bound to the hash of what it is about (spec.md §6.6 X7).
 type Approval struct {
 	Row        `json:"-"`
-	About      string       `json:"about"` // plan action unblock
+	About      string       `json:"about"` // plan action call checks unblock
 	Subject    string       `json:"subject"`
 	Hash       string       `json:"hash"`
 	Scope      policy.Scope `json:"scope"`
@@ -201,12 +221,20 @@ type Task struct {
 	Approval string            `json:"approval,omitempty"` // id of the approval that covers the plan
 	Checks   []effect.Check    `json:"checks,omitempty"`
 	Pinned   map[string]string `json:"pinned,omitempty"`
-	Ready    Ready             `json:"ready,omitzero"`
-	Cursor   Cursor            `json:"cursor,omitzero"`
-	Turn     string            `json:"turn,omitempty"`
-	Turns    int               `json:"turns,omitempty"`
-	Effect   string            `json:"effect,omitempty"`
-	Lease    Lease             `json:"lease,omitzero"`
+	// Named are the files that the approved plan says it changes: paths of its calls and artifacts; one that ends with a
+	// slash stands for what is below it.
+	Named []string `json:"named_files,omitempty"`
+	// Grants are the network grants of the approved plan.
+	Grants []effect.Grant `json:"network,omitempty"`
+	// Accepted is the hash of the change to the checks that a person approved.
+	Accepted string `json:"accepted_change,omitempty"`
+	Ready    Ready  `json:"ready,omitzero"`
+	Cursor   Cursor `json:"cursor,omitzero"`
+	Turn     string `json:"turn,omitempty"`
+	Turns    int    `json:"turns,omitempty"`
+	Talk     string `json:"talk,omitempty"` // the agent's conversation about the step at work
+	Effect   string `json:"effect,omitempty"`
+	Lease    Lease  `json:"lease,omitzero"`
 	// Repairs counts the repairs that were ever planned; it numbers their steps.
 	Repairs     int                      `json:"repairs,omitempty"`
 	Fixes       int                      `json:"fixes,omitempty"` // failed repairs since the last success
@@ -227,8 +255,24 @@ type Task struct {
 	Checkpoint  *effect.CheckpointResult `json:"checkpoint,omitempty"`
 	Restart     string                   `json:"restart_source,omitempty"`
 	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind
-	StartedAt   time.Time                `json:"started_at,omitzero"`
-	EndedAt     time.Time                `json:"ended_at,omitzero"`
+	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
+	Spans []effect.Span `json:"spans,omitempty"`
+	// Half is an effect that was taken out of its runner's hands, as long as it is not known what it left in the tree.
+	Half string `json:"half_done,omitempty"`
+	// Cut is the step whose call was cut off by a stop, a cancel or a crash.
+	Cut string `json:"cut_step,omitempty"`
+	// Undone are the steps that were undone, for redo; the last one comes first.
+	Undone    []UndoneStep `json:"undone_steps,omitempty"`
+	StartedAt time.Time    `json:"started_at,omitzero"`
+	EndedAt   time.Time    `json:"ended_at,omitzero"`
+}
+
+// UndoneStep is a step that was undone: the status that it had, and the trees before and after.
+type UndoneStep struct {
+	Step   string      `json:"step"`
+	Status plan.Status `json:"status"`
+	Before string      `json:"before"`
+	After  string      `json:"after"`
 }
 
 // Ready says how far a task's place is prepared.
@@ -236,6 +280,8 @@ type Ready struct {
 	Worktree   bool `json:"worktree,omitempty"`
 	Checkpoint bool `json:"checkpoint,omitempty"`
 	Cleaned    bool `json:"cleaned,omitempty"`
+	// Tracked says that every change of pawl's is in Spans.
+	Tracked bool `json:"tracked,omitempty"`
 }
 
 // Cursor is the next call of the plan. It survives turns, so that a new attempt goes on where the last one stopped.
@@ -269,6 +315,8 @@ type EffectDoc struct {
 	Receipt  *effect.Receipt `json:"receipt,omitempty"`
 	Attempts int             `json:"attempts"`
 	Answer   string          `json:"answer,omitempty"` // of a person, where the outcome was unknown
+	// Within is the agent's effect in the middle of which a call is made, "" for an effect of its own.
+	Within string `json:"within,omitempty"`
 }
 
 // The states of an effect. Append-only.

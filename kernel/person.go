@@ -49,6 +49,12 @@ func (w desk) approve(c *Approve) error {
 		return w.grantPlan(w.env.Actor, "approved")
 	}
 	w.answer(a, ApprovalGranted, w.env.Actor, "")
+	if a.About == aboutChecks {
+		return prover{w.work}.allowed(a)
+	}
+	if a.About == "call" {
+		return worker{w.work}.allowed(a)
+	}
 	if err := w.raise(FixAllowed, "allowed"); err != nil {
 		return err
 	}
@@ -75,7 +81,11 @@ func (w desk) answer(a *Approval, state string, by pawl.Actor, note string) {
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
 func (w desk) grantPlan(by pawl.Actor, reason string) error {
 	w.answer(w.Approval, ApprovalGranted, by, "")
-	w.Task.Approval = w.Approval.ID
+	grants, err := w.Config.grants(w.Task.Plan)
+	if err != nil {
+		return err
+	}
+	w.Task.Approval, w.Task.Named, w.Task.Grants = w.Approval.ID, planner{w.work}.names(w.Task.Plan), grants
 	w.Solution.Bound = true
 	w.touch(w.Solution)
 	w.touch(w.Task)
@@ -98,6 +108,9 @@ func (w desk) deny(c *Deny) error {
 		return w.declinePlan(c.Reason, "declined")
 	}
 	w.answer(a, ApprovalRefused, w.env.Actor, c.Reason)
+	if a.About == aboutChecks {
+		return prover{w.work}.refused(a, c.Reason)
+	}
 	w.Session.Approval, w.Turn.Return = "", string(turn.Recovering)
 	if err := w.raise(FixRefused, c.Reason); err != nil {
 		return err
@@ -130,7 +143,7 @@ func (w desk) revise(c *Revise) error {
 	last := *w.Run
 	next := &Start{
 		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
-		RunMode: w.Session.RunMode, AutoApprove: "",
+		RunMode: w.Session.RunMode, AutoApprove: "", Agent: last.Agent,
 	}
 	if len(c.Given) > 0 {
 		next.Given, next.Name = c.Given, c.Name
@@ -234,6 +247,14 @@ func (w desk) stop(c *Stop) error {
 			return err
 		}
 	}
+	if a := w.Approval; a != nil && a.State == ApprovalPending {
+		// What was asked about belongs to the turn that ends here; whoever goes on is asked anew.
+		w.answer(a, ApprovalStale, w.env.Actor, "stopped")
+		s.Approval = ""
+		if w.Turn != nil {
+			w.Turn.Return = ""
+		}
+	}
 	t.Exit, t.Reason, t.Blocked = string(task.ExitUserStopped), c.Reason, s.Blocked
 	if t.Plan != nil {
 		repairer{w.work}.dropRepair()
@@ -261,6 +282,9 @@ func (w desk) dropEffect() string {
 		return ""
 	}
 	unknown := e.State == EffectRunning && !e.Effect.Idempotent
+	if e.State == EffectRunning && e.Effect.Record && w.Task != nil && e.Effect.Task == w.Task.ID {
+		w.Task.Half = e.ID
+	}
 	e.State = EffectCanceled
 	if unknown {
 		e.State = EffectUnknown

@@ -61,7 +61,7 @@ func (w planner) takeUp(c *Start, feedback []string) error {
 	}
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
-	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling = 0, nil, nil, false, false
+	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.Rolled = 0, nil, nil, false, false, ""
 	w.Task, w.Item, w.Solution, w.Approval, w.Checkpoint = nil, nil, nil, nil, nil
 	w.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
@@ -71,16 +71,24 @@ func (w planner) takeUp(c *Start, feedback []string) error {
 	w.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
 	w.create(w.Issue, KindIssue, fmt.Sprintf("ISS-%s-%03d", w.now.UTC().Format("20060102"), s.Runs), w.Run.ID, string(board.Issue.Initial()))
 	w.Run.Issue = w.Issue.ID
+	w.Run.Agent = c.Agent
 	w.newTurn(w.Run.ID)
 	w.Run.Turn = w.Turn.ID
 	s.Run, s.Approval = w.Run.ID, ""
 	w.touch(s)
 	w.record(w.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode})
+	w.result = w.Run.ID
+	if w.traits().Intakes && len(c.Given) == 0 {
+		if err := w.raise(Received, firstLine(c.Requirement)); err != nil {
+			return err
+		}
+		w.askIntake()
+		return nil
+	}
 	if err := w.raise(TakenUp, firstLine(c.Requirement)); err != nil {
 		return err
 	}
-	w.emit(effect.KindContext, effect.ContextSpec{Requirement: c.Requirement}, true)
-	w.result = w.Run.ID
+	w.buildContext()
 	return nil
 }
 
@@ -114,7 +122,7 @@ func (w planner) contextBuilt(r effect.Receipt) error {
 		return err
 	}
 	w.emit(effect.KindPlan, effect.PlanSpec{
-		Requirement: w.Run.Requirement, Feedback: w.Run.Feedback, File: w.Run.GivenName, Given: w.Run.Given, Context: facts,
+		Agent: w.Run.Agent, Answers: w.Run.Answers, Requirement: w.Run.Requirement, Feedback: w.Run.Feedback, File: w.Run.GivenName, Given: w.Run.Given, Context: facts,
 	}, true)
 	return nil
 }
@@ -163,10 +171,16 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 	if err := plan.Check(*p, w.schema, w.Config.Plan); err != nil {
 		return nil, err
 	}
+	if _, err := w.Config.grants(p); err != nil {
+		return nil, err
+	}
 	var out []Judged
 	for _, s := range p.Steps {
 		for i, c := range s.ToolCalls {
 			v, err := w.judgeCall(c)
+			if err == nil && len(p.Network) == 0 && w.Config.connects(c) {
+				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -329,4 +343,126 @@ func (w *work) endRun(outcome string) {
 	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
 	w.touch(w.Run)
 	w.touch(s)
+}
+
+// grants looks up what the network grants of a plan stand for.
+func (c *Config) grants(p *plan.Plan) ([]effect.Grant, error) {
+	var out []effect.Grant
+	for _, name := range p.Network {
+		if c.Network == nil {
+			return nil, pawl.Fail(pawl.CodeDenied, "kernel.no_network", name)
+		}
+		sites, err := c.Network(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, effect.Grant{Name: name, Sites: sites})
+	}
+	return out, nil
+}
+
+// connects reports whether a call asks for the network.
+func (c *Config) connects(call plan.ToolCallTemplate) bool {
+	tool, ok := c.Tools[call.Name]
+	if !ok {
+		return false
+	}
+	request, err := tool.Request(call.ArgsHint)
+	return err == nil && request.Network
+}
+
+// sites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
+func (w planner) sites(call plan.ToolCallTemplate) ([]effect.Site, error) {
+	if !w.Config.connects(call) {
+		return nil, nil
+	}
+	var out []effect.Site
+	for _, g := range w.Task.Grants {
+		out = append(out, g.Sites...)
+	}
+	if len(out) == 0 {
+		return nil, pawl.Fail(pawl.CodeDenied, "kernel.network_unnamed", call.Name)
+	}
+	return out, nil
+}
+
+// maxQuestions is how many questions one round may ask (spec.md §6.2 B1).
+const maxQuestions = 3
+
+// askIntake has the agent judge whether the requirement is clear.
+func (w planner) askIntake() {
+	w.emit(effect.KindIntake, effect.IntakeSpec{Agent: w.Run.Agent, Requirement: w.Run.Requirement, Answers: w.Run.Answers, Round: w.Turn.Rounds + 1}, true)
+}
+
+// takenIn goes on with a clear requirement and parks an unclear one until the person has answered.
+func (w planner) takenIn(r effect.Receipt) error {
+	result, err := effect.Decode[effect.IntakeResult](r.Result)
+	if err != nil || !r.OK {
+		return w.planningFailed(StillUnclear, firstError(r.Err(), err))
+	}
+	w.record(w.Run, "INTAKE_JUDGED", audit.Info, map[string]any{
+		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "class": result.Class, "score": result.Score, "risk": result.Risk,
+		"questions": len(result.Questions), "usage": result.Usage,
+	})
+	if len(result.Questions) == 0 {
+		return w.clear("the requirement is clear")
+	}
+	if w.Turn.Rounds >= turn.MaxRounds {
+		return w.planningFailed(StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(w.Turn.Rounds), strings.Join(result.Questions, " / ")))
+	}
+	if err := w.raise(Unclear, result.Why); err != nil {
+		return err
+	}
+	w.Turn.Rounds++
+	w.Turn.Questions = result.Questions[:min(len(result.Questions), maxQuestions)]
+	w.touch(w.Turn)
+	w.record(w.Turn, "QUESTIONS_ASKED", audit.Info, map[string]any{"questions": w.Turn.Questions, "round": w.Turn.Rounds})
+	return nil
+}
+
+// clear goes on to the context.
+func (w planner) clear(why string) error {
+	if err := w.raise(Clear, why); err != nil {
+		return err
+	}
+	w.buildContext()
+	return nil
+}
+
+// buildContext asks for the facts that planning needs.
+func (w planner) buildContext() {
+	spec := effect.ContextSpec{Requirement: w.Run.Requirement}
+	if w.traits().Reads && len(w.Run.Given) == 0 {
+		spec.Tokens = w.Config.PackTokens
+	}
+	w.emit(effect.KindContext, spec, true)
+}
+
+// give takes the person's answers to the open questions. None at all means: go on with what there is.
+func (w planner) give(c *Give) error {
+	if w.Turn == nil || w.Run == nil || w.Turn.State != string(turn.Clarifying) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", w.stateName())
+	}
+	if len(c.Answers) > 0 && len(c.Answers) != len(w.Turn.Questions) {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(w.Turn.Questions)), itoa(len(c.Answers)))
+	}
+	for i, q := range w.Turn.Questions {
+		a := effect.Answered{Question: q}
+		if i < len(c.Answers) {
+			a.Answer = strings.TrimSpace(c.Answers[i])
+		}
+		w.Run.Answers = append(w.Run.Answers[:len(w.Run.Answers):len(w.Run.Answers)], a)
+	}
+	w.Turn.Questions = nil
+	w.touch(w.Run)
+	w.touch(w.Turn)
+	w.record(w.Run, "QUESTIONS_ANSWERED", audit.Info, map[string]any{"answers": len(c.Answers), "by": w.env.Actor})
+	if err := w.raise(Answered, "answered by "+string(w.env.Actor)); err != nil {
+		return err
+	}
+	if len(c.Answers) == 0 {
+		return w.clear("the person wants to go on with what there is")
+	}
+	w.askIntake()
+	return nil
 }

@@ -1,6 +1,10 @@
 package kernel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
 	"time"
 
 	"pawl"
@@ -10,6 +14,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/plan"
+	"pawl/policy"
 )
 
 // prover decides from the verification to the closed task.
@@ -32,9 +37,9 @@ func (w prover) checked(r effect.Receipt) error {
 	}
 	switch {
 	case result.Passed:
-		return w.passed(ChecksPassed, "the checks passed")
+		return w.passedUnlessTouched()
 	case !t.Plan.Verification.Required:
-		return w.passed(ChecksTolerated, "only checks that are not required failed")
+		return w.passedUnlessTouched()
 	}
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
@@ -67,6 +72,119 @@ func summary(v effect.VerifyResult) map[string]any {
 	return map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
 }
 
+// passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A
+// run that nobody attends waits for its person just the same (D7).
+func (w prover) passedUnlessTouched() error {
+	t := w.Task
+	files, hash := touched(t, t.Verified)
+	if len(files) == 0 {
+		return w.judged()
+	}
+	if w.Session.RunMode == pawl.Autonomous {
+		w.record(t, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "checks_touched", "files": files})
+	}
+	w.Turn.Return = string(turn.Verifying)
+	w.touch(w.Turn)
+	planner{w.work}.askFor(aboutChecks, t.ID, hash, policy.SingleAction, strings.Join(files, ", "))
+	return w.raise(ChecksAsk, "the work changed "+strings.Join(files, ", "))
+}
+
+// aboutChecks is what an approval is about that lets the work change what it is judged by.
+const aboutChecks = "checks"
+
+// judged goes on after a verification that counts.
+func (w prover) judged() error {
+	if w.Task.Verified.Passed {
+		return w.passed(ChecksPassed, "the checks passed")
+	}
+	return w.passed(ChecksTolerated, "only checks that are not required failed")
+}
+
+// allowed goes on after a person approved the change of the checks.
+func (w prover) allowed(a *Approval) error {
+	w.Task.Accepted, w.Session.Approval = a.Hash, ""
+	w.touch(w.Task)
+	if err := w.raise(ChecksAllowed, "allowed by "+string(w.env.Actor)); err != nil {
+		return err
+	}
+	w.Turn.Return = ""
+	return w.judged()
+}
+
+// refused has the change of the checks repaired: what passed with it proves nothing.
+func (w prover) refused(a *Approval, reason string) error {
+	w.Session.Approval, w.Task.Verified = "", nil
+	if err := w.raise(ChecksRefused, reason); err != nil {
+		return err
+	}
+	w.Turn.Return = ""
+	return repairer{w.work}.failed(effect.Failure{
+		What: "checks changed: " + a.Detail, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Key: "kernel.checks_refused", Args: []string{a.Detail}, Output: reason,
+	})
+}
+
+// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does not
+// name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
+func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
+	if v == nil {
+		return nil, ""
+	}
+	var files []string
+	h := sha256.New()
+	h.Write([]byte("pawl checks 1\n" + t.PlanHash + "\n"))
+	for _, f := range v.Tampered {
+		if named(t.Named, f) {
+			continue
+		}
+		files = append(files, f)
+		h.Write([]byte(f + "\x00" + t.Pinned[f] + "\x00" + v.Contents[f] + "\n"))
+	}
+	hash := hex.EncodeToString(h.Sum(nil))
+	if hash == t.Accepted {
+		return nil, hash
+	}
+	return files, hash
+}
+
+// ChangedChecks lists the files that the question about changed checks is about: those that decide how the work is judged,
+// that the work changed, and that neither the approved plan names nor a person has approved.
+func (s *Snapshot) ChangedChecks() []string {
+	if s.Task == nil {
+		return nil
+	}
+	files, _ := touched(s.Task, s.Task.Verified)
+	return files
+}
+
+func named(files []string, f string) bool {
+	return slices.ContainsFunc(files, func(n string) bool { return n == f || strings.HasSuffix(n, "/") && strings.HasPrefix(f, n) })
+}
+
+// names lists the files that a plan says it changes.
+func (w planner) names(p *plan.Plan) []string {
+	var out []string
+	for _, s := range p.Steps {
+		for _, c := range s.ToolCalls {
+			v, err := w.judgeCall(c)
+			if err != nil {
+				continue // a call that is denied changes nothing
+			}
+			for _, path := range v.Paths {
+				if path.Op != policy.OpRead {
+					out = append(out, path.Rel)
+				}
+			}
+		}
+		for _, a := range s.ExpectedArtifacts {
+			if a.Type == plan.ArtifactFile {
+				out = append(out, strings.TrimPrefix(a.Value, "./"))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // passed ends the turn and hands the task to its gates.
 func (w prover) passed(what Happening, reason string) error {
 	w.Turn.Outcome = string(turn.OutcomeDone)
@@ -97,7 +215,7 @@ func (w prover) runGates() error {
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
-	w.emit(effect.KindGates, effect.VerifySpec{Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Pinned: t.Pinned}, true)
+	w.emit(effect.KindGates, effect.VerifySpec{Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started()}, true).Effect.Record = t.Place.InPlace
 	return nil
 }
 
@@ -115,6 +233,9 @@ func (w prover) gated(r effect.Receipt) error {
 	retry := w.gateResults(result)
 	if w.Run == nil {
 		return nil // a task that is moved by hand: the gates' evidence is there, the move is the person's
+	}
+	if files, _ := touched(t, &result); len(files) > 0 {
+		return w.gatesFailed(result, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
 	}
 	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
 		t.Tree = result.Tree
@@ -167,7 +288,7 @@ func (w prover) gatesRetry(failure error) error {
 	t.GateNote = failure.Error()
 	t.Retry.because("gate: " + t.GateNote)
 	r, _ := task.Table.Next(task.Verifying, task.GateFail, "")
-	if task.Admit(r, (witness{w.work}).taskEvidence(t)) != nil {
+	if task.Admit(r, witness{w.work}.taskEvidence(t, r)) != nil {
 		t.Exit = string(task.ExitRetryExhausted)
 		return w.gatesFailed(effect.VerifyResult{}, failure)
 	}
@@ -185,7 +306,13 @@ func (w prover) countRetry(t *Task, delay time.Duration) {
 	t.Retry.Last, t.Retry.Next = w.now, w.now.Add(delay)
 	t.Due = t.Retry.Next
 	t.Gate = nil
-	w.record(t, "TASK_RETRY_ATTEMPT", audit.Info, map[string]any{"retry_count": t.Retry.Count, "next_retry_after": t.Retry.Next})
+	w.record(t, "TASK_RETRY_ATTEMPT", audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
+}
+
+// retryAttempt is the payload of the record of a retry.
+type retryAttempt struct {
+	Next  time.Time `json:"next_retry_after"`
+	Count int       `json:"retry_count"`
 }
 
 // gatesFailed ends the task for good and blocks the session.
@@ -256,4 +383,12 @@ func (w prover) landed(r effect.Receipt) error {
 	w.touch(w.Issue)
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
+}
+
+// started is the tree that the work started from, "" when it is not known.
+func (t *Task) started() string {
+	if t.Checkpoint == nil {
+		return ""
+	}
+	return t.Checkpoint.Tree
 }

@@ -128,7 +128,7 @@ func (w *work) release(t *Task) {
 // askRepair asks the agent for a repair of the present failure.
 func (w repairer) askRepair() {
 	t := w.Task
-	spec := effect.RepairSpec{Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *w.Turn.Failure, Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
+	spec := effect.RepairSpec{Agent: w.Run.Agent, Plan: *t.Plan, Attempt: t.Fixes + 1, Failure: *w.Turn.Failure, Earlier: t.Failures[:max(0, len(t.Failures)-1)]}
 	if w.Run.Context != nil {
 		spec.Context = *w.Run.Context
 	}
@@ -174,6 +174,9 @@ func (w repairer) planRepair(steps []plan.Step) (plan.Plan, bool, error) {
 	for _, s := range steps {
 		for _, c := range s.ToolCalls {
 			v, err := planner{w.work}.judgeCall(c)
+			if err == nil {
+				_, err = planner{w.work}.sites(c)
+			}
 			if err != nil {
 				return plan.Plan{}, false, err
 			}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +48,7 @@ func (w stepper) claim(c *Claim) error {
 	if t.StartedAt.IsZero() {
 		t.StartedAt = w.now
 	}
+	t.Cut = ""
 	if err := w.raise(Claimed, "claimed by "+c.Owner); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (w stepper) advance() error {
 	case turn.Verifying:
 		w.emit(effect.KindVerify, effect.VerifySpec{
 			Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Required,
-			PerCheck: w.Config.PerCheck, Pinned: t.Pinned,
-		}, true)
+			PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(),
+		}, true).Effect.Record = t.Place.InPlace
 	case turn.Recovering:
 		repairer{w.work}.askRepair()
 	}
@@ -138,6 +138,11 @@ func (w stepper) nextCall() error {
 			if t.Cursor.Failed == s.StepID {
 				t.Cursor.Call = t.Cursor.At
 			}
+		}
+		if (worker{w.work}).forAgent(s) && t.Cursor.Call == 0 {
+			s.Status = plan.InProgress
+			w.touch(t)
+			return worker{w.work}.workOn(s)
 		}
 		if t.Cursor.Call < len(s.ToolCalls) {
 			s.Status = plan.InProgress
@@ -187,20 +192,26 @@ func (w stepper) call(s *plan.Step, c plan.ToolCallTemplate) error {
 		return repairer{w.work}.callFailed(CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: pawl.CodeBudget, Output: "the turn has used its tool calls"})
 	}
 	v, err := planner{w.work}.judgeCall(c)
+	var sites []effect.Site
+	if err == nil {
+		sites, err = planner{w.work}.sites(c)
+	}
 	if err != nil {
-		return repairer{w.work}.callFailed(CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: pawl.CodeOf(err), Output: err.Error()})
+		r := effect.Failed(err)
+		return repairer{w.work}.callFailed(CallFailed, effect.Failure{
+			What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause,
+		})
 	}
 	tool := w.Config.Tools[c.Name].Info
 	granted := ""
 	if v.Decision == policy.Ask {
 		granted = w.Task.Approval
 	}
-	command := slices.Contains(tool.Permissions, policy.ProcExec)
 	e := w.emit(effect.KindTool, effect.ToolCall{
 		CallID: w.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
-		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: v.Network && granted != "", Snapshot: command || w.Task.Place.InPlace && !tool.Idempotent,
+		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0, Sites: sites, Snapshot: !tool.Idempotent,
 	}, tool.Idempotent || declaredIdempotent(c.ArgsHint))
-	e.Effect.Timeout = w.Config.Call
+	e.Effect.Timeout, e.Effect.Record = w.Config.Call, !tool.Idempotent
 	if tool.Idempotent {
 		e.Effect.Delays = w.Config.ReadDelays
 	}
@@ -233,6 +244,7 @@ func (w stepper) prepared(kind effect.Kind, r effect.Receipt) error {
 		return w.block(BlockedEnvironment, "", err)
 	}
 	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
+	t.Ready.Tracked, t.Spans = true, nil
 	w.touch(t)
 	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
 	w.create(c, KindCheckpoint, made.Name, t.ID, "")
@@ -248,6 +260,12 @@ func (w stepper) called(r effect.Receipt) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case w.Effect.Within != "":
+		return worker{w.work}.ended(call, r)
+	case worker{w.work}.asked(call):
+		return worker{w.work}.answered(call, r)
+	}
 	if r.OK {
 		return w.callWorked(call, r)
 	}
@@ -259,11 +277,14 @@ func (w stepper) called(r effect.Receipt) error {
 		what = CallTimedOut
 	}
 	output := r.Detail
+	if r.Cause != nil { // it is kept as data, not as its technical text
+		output = ""
+	}
 	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil {
 		output += string(res.Payload)
 	}
 	return repairer{w.work}.callFailed(what, effect.Failure{
-		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Output: clip(output), Tree: w.Task.Tree,
+		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause, Output: clip(output), Tree: w.Task.Tree,
 	})
 }
 
@@ -287,13 +308,13 @@ func environmental(c pawl.Code) bool {
 
 func (w stepper) callWorked(call effect.ToolCall, r effect.Receipt) error {
 	t := w.Task
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		t.Tree = res.After
-	}
 	if err := w.raise(CallWorked, call.Name); err != nil {
 		return err
 	}
 	t.Cursor.Call++
+	if t.Cut == call.StepID {
+		t.Cut = ""
+	}
 	if t.Cursor.Failed == t.Cursor.Step && t.Cursor.Failed != "" {
 		t.Cursor.Failed, t.Cursor.At = "", 0
 		if err := w.raise(StepRepaired, "the step that failed works now"); err != nil {

@@ -26,6 +26,8 @@ const (
 	KindCheckpoint Kind = "checkpoint"
 	KindEffect     Kind = "effect"
 	KindOwner      Kind = "owner"
+	KindTalk       Kind = "talk"
+	KindBudget     Kind = "budget"
 	KindSetting    Kind = "setting"
 	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
 	KindPhase Kind = "phase"

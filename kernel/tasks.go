@@ -78,15 +78,13 @@ func (w clerk) transition(c *Transition) error {
 	if !r.Admits(w.env.Actor.Kind()) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(w.env.Actor), r.ID, kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
-	var meta map[string]any
-	if len(c.Metadata) > 0 {
-		if err := json.Unmarshal(c.Metadata, &meta); err != nil {
-			return pawl.Fail(pawl.CodeInvalid, "kernel.metadata").Because(err)
-		}
+	meta, err := metadata(c.Metadata)
+	if err != nil {
+		return err
 	}
 	retried := c.To == task.Queued && (t.State == string(task.Failed) || t.State == string(task.Verifying))
 	w.prepareMove(t, c)
-	if err := w.move(t, string(r.On), r.When, c.Reason, orNil(meta)); err != nil {
+	if err := w.move(t, string(r.On), r.When, c.Reason, meta); err != nil {
 		return err
 	}
 	if retried {
@@ -99,11 +97,19 @@ func (w clerk) transition(c *Transition) error {
 	return nil
 }
 
-func orNil(m map[string]any) any {
-	if len(m) == 0 {
-		return nil
+// metadata reads what the caller wants kept with a move: a JSON object, or nothing.
+func metadata(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
 	}
-	return m
+	var m map[string]any
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.metadata").Because(err)
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return m, nil
 }
 
 func kindsOf(groups ...[]pawl.ActorKind) string {

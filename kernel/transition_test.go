@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"pawl"
 	"pawl/effect"
@@ -242,5 +243,27 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations on the refusal path", n)
+	}
+}
+
+// TestAcceptingAllocatesLittle keeps an accepted move to what it hands out: the task, its evidence, its record with the
+// move, the list of what was touched, and the answer. The decision itself stays on the stack.
+func TestAcceptingAllocatesLittle(t *testing.T) {
+	config := kernel.Defaults()
+	now := time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ from, to task.State }{{task.Draft, task.Approved}, {task.Queued, task.Running}, {task.Running, task.Verifying}} {
+		s := &kernel.Snapshot{Config: &config, Task: &kernel.Task{Row: kernel.Row{Kind: kernel.KindTask, ID: "t", State: string(c.from), Epoch: 1 << 20}}}
+		r, _ := task.Table.Between(c.from, c.to)
+		env := &kernel.Envelope{Actor: pawl.By(r.Actors[0], ""), Command: &kernel.Transition{To: c.to, Token: 1 << 20}}
+		if n := testing.AllocsPerRun(1000, func() {
+			if _, err := kernel.Decide(s, env, now); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 6 {
+			t.Errorf("%s to %s: %v allocations", c.from, c.to, n)
+		}
+		if s.Task.State != string(c.from) {
+			t.Errorf("deciding changed the snapshot: %s", s.Task.State)
+		}
 	}
 }

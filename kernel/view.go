@@ -120,7 +120,7 @@ func (e *ErrorInfo) view() *view.Error {
 	if e == nil {
 		return nil
 	}
-	return &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail}
+	return &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}
 }
 
 func (b *Blocked) view() *view.Blocked {
@@ -191,7 +191,7 @@ func (t *Task) View(c *Config) view.Task {
 func failures(list []effect.Failure) []view.Failure {
 	var out []view.Failure
 	for _, f := range list {
-		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args}, Output: f.Output})
+		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}, Output: f.Output})
 	}
 	return out
 }
@@ -213,6 +213,13 @@ func (s *Snapshot) Plan() view.Plan {
 		p = s.Task.Plan
 	}
 	out := view.PlanOf(p, func(step string, n int) *policy.Verdict { return verdicts[step][n] })
+	if s.Task != nil && len(s.Task.Grants) > 0 {
+		out.Network = s.Task.Grants
+	} else if p != nil && s.Config != nil {
+		if grants, err := s.Config.grants(p); err == nil {
+			out.Network = grants
+		}
+	}
 	if t := s.Task; t != nil {
 		out.Hash, out.Task = t.PlanHash, t.Label
 		out.Checks, out.Gates = append(out.Checks, t.Checks...), append(out.Gates, t.Gates...)
@@ -321,6 +328,12 @@ func (s *Snapshot) risks(t *Task) []view.Note {
 	if l := t.Land; l != nil && l.Outcome == effect.Kept {
 		note("kernel.risk_kept", l.Branch, l.Command)
 	}
+	if t.Cut != "" && t.State != string(task.Done) && (s.Run == nil || !s.Run.Undone && s.Run.Outcome != "rolled_back") {
+		note("kernel.risk_cut", t.Cut, view.StepOf(t.Plan, t.Cut).Title)
+	}
+	if s.Run != nil && s.Run.Saved != "" {
+		note("kernel.risk_saved", s.Run.Saved)
+	}
 	if c := t.Cleanup; c != nil && len(c.Failed) > 0 {
 		note("kernel.risk_cleanup", strings.Join(c.Failed, ", "))
 	}
@@ -332,6 +345,8 @@ func (s *Snapshot) undos(t *Task) []view.Next {
 	switch {
 	case s.Run != nil && s.Run.Undone:
 		return []view.Next{{Op: "redo", Command: "pawl redo"}}
+	case s.Run != nil && t.Land == nil && s.Session != nil && s.Session.LastRun == s.Run.ID && s.Run.inTree(t):
+		return []view.Next{{Op: "undo", Command: "pawl undo"}}
 	case t.Land != nil && (t.Land.Outcome == effect.Landed || t.Land.Outcome == effect.InPlace):
 		out := []view.Next{{Op: "undo", Command: "pawl undo"}}
 		if t.Land.Commit != "" {
@@ -364,13 +379,13 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 	}
 	if l := r.Land; l != nil {
 		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-		if out.State == session.Idle && s.Session.LastRun == r.ID {
-			op := "undo"
-			if r.Undone {
-				op = "redo"
-			}
-			out.Next = append(out.Next, view.Next{Op: op, Command: "pawl " + op})
+	}
+	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) {
+		op := "undo"
+		if r.Undone {
+			op = "redo"
 		}
+		out.Next = append(out.Next, view.Next{Op: op, Command: "pawl " + op})
 	}
 	return out, nil
 }

@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"pawl"
@@ -38,14 +40,28 @@ type work struct {
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.
 func begin(s *Snapshot, env *Envelope, now time.Time) *work {
 	w := &work{Snapshot: *s, env: env, now: now, trace: env.Trace}
+	own(w, s)
+	return w
+}
+
+// own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the work
+// on its caller's stack.
+func own(w *work, s *Snapshot) {
 	w.Session, w.Run, w.Flow = clone(s.Session), clone(s.Run), clone(s.Flow)
 	w.Issue, w.Item, w.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
 	w.Approval, w.Turn, w.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
-	w.Effect, w.Checkpoint = clone(s.Effect), clone(s.Checkpoint)
-	if w.trace == "" {
-		w.trace = env.Key
+	w.Effect, w.Checkpoint, w.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
+	w.Budgets = nil
+	for _, b := range s.Budgets {
+		w.Budgets = append(w.Budgets, clone(b))
 	}
-	return w
+	w.Within = nil
+	for _, e := range s.Within {
+		w.Within = append(w.Within, clone(e))
+	}
+	if w.trace == "" {
+		w.trace = w.env.Key
+	}
 }
 
 func clone[T any](p *T) *T {
@@ -56,28 +72,16 @@ func clone[T any](p *T) *T {
 	return &c
 }
 
-// seeded is a source of "randomness" that depends on the command's nonce alone, so that the same command decides the same
-// ids.
-type seeded struct {
-	state [sha256.Size]byte
-}
-
-func (s *seeded) Read(p []byte) (int, error) {
-	for n := 0; n < len(p); {
-		s.state = sha256.Sum256(s.state[:])
-		n += copy(p[n:], s.state[:])
-	}
-	return len(p), nil
-}
-
-// newID makes an id for a new row.
+// newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides the
+// same ids.
 func (w *work) newID() string {
 	if w.ids == nil {
-		w.ids = pawl.NewIDSource(w.now, &seeded{sha256.Sum256(w.env.Nonce[:])})
+		sum := sha256.Sum256(w.env.Nonce[:])
+		w.ids = pawl.NewIDSource(w.now, bytes.NewReader(sum[:]))
 	}
 	id, err := w.ids.Next()
 	if err != nil {
-		// Only an exhausted monotonic source fails, after 2^80 ids in one millisecond.
+		// A hash has bytes enough for the first id, and a decision makes too few to come to the end of a millisecond's 2^80.
 		panic(err)
 	}
 	return string(id)
@@ -162,7 +166,7 @@ func (w *work) move(e entity, on, when, reason string, meta any) error {
 		})
 	case KindTask:
 		return apply(w, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-			if err := task.Admit(r, (witness{w}).taskEvidence(w.Task)); err != nil {
+			if err := task.Admit(r, witness{w}.taskEvidence(w.Task, r)); err != nil {
 				return err
 			}
 			return w.askMode(w.Task, string(r.From), string(r.To), r.ID)
@@ -248,7 +252,7 @@ func apply[S, E ~string](w *work, m *machine.Machine[S, E], e entity, on, when, 
 // transitionEvent names the audit event as seed 003 §8 does: STATE_TRANSITION_ and the state in capitals.
 func transitionEvent(kind Kind, state string) string {
 	if kind == KindTask {
-		if e, ok := taskEvents[task.State(state)]; ok {
+		if e, ok := taskEvents()[task.State(state)]; ok {
 			return e
 		}
 	}
@@ -256,13 +260,13 @@ func transitionEvent(kind Kind, state string) string {
 }
 
 // taskEvents saves building the name for the transitions that happen most.
-var taskEvents = func() map[task.State]string {
+var taskEvents = sync.OnceValue(func() map[task.State]string {
 	out := map[task.State]string{}
 	for _, s := range task.Table.States() {
 		out[s] = "STATE_TRANSITION_" + upper(string(s))
 	}
 	return out
-}()
+})
 
 func upper(s string) string {
 	b := []byte(s)

@@ -39,6 +39,7 @@ type Kernel interface {
 	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
 	Look(ctx context.Context) (*kernel.Snapshot, error)
 	LookEffect(ctx context.Context, id string) (*kernel.EffectDoc, error)
+	LookWithin(ctx context.Context, id string) ([]*kernel.EffectDoc, error)
 	Now() time.Time
 }
 
@@ -49,6 +50,8 @@ type Options struct {
 	// Drivers do the effects by kind, Tools the calls of KindTool by the tool's name.
 	Drivers map[effect.Kind]Driver
 	Tools   map[string]Driver
+	// Record records the tree of a place and returns its id, for effects that ask for it. Nil records nothing.
+	Record func(ctx context.Context, place effect.Place) (tree string, err error)
 	// Progress is told what happens while an effect is at work. It may be nil.
 	Progress func(e effect.Effect, line string)
 	// Poll is how often the store is asked for what other processes wrote; 50 ms unless set.
@@ -66,6 +69,7 @@ const (
 	RestApproval Rest = "approval" // a plan or an action waits for a person
 	RestBlocked  Rest = "blocked"
 	RestPaused   Rest = "paused"
+	RestQuestion Rest = "question" // the requirement is not clear, and a person is asked
 )
 
 // Runner works for one workspace. Run and Effect must not be called concurrently.
@@ -136,6 +140,9 @@ func (r *Runner) step(ctx context.Context, s *kernel.Snapshot) (Rest, time.Durat
 	if s.Session == nil {
 		return RestIdle, 0, nil
 	}
+	if s.Task != nil && s.Task.Half != "" {
+		return "", 0, r.lookBack(ctx, s.Task.Half)
+	}
 	if e := s.Effect; e != nil && current(s, e) {
 		switch {
 		case e.State == kernel.EffectRunning && !r.begun[e.ID]:
@@ -173,8 +180,14 @@ func resting(s *kernel.Snapshot) Rest {
 	if s.Session.Paused {
 		return RestPaused
 	}
-	if s.Turn != nil && turn.State(s.Turn.State) == turn.AwaitingConfirmation {
+	if s.Turn == nil {
+		return ""
+	}
+	switch turn.State(s.Turn.State) {
+	case turn.AwaitingConfirmation:
 		return RestApproval
+	case turn.Clarifying:
+		return RestQuestion
 	}
 	return ""
 }
@@ -255,6 +268,19 @@ func (r *Runner) driver(e effect.Effect) (Driver, error) {
 	return nil, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", call.Name)
 }
 
+// lookBack finds out what an effect left in the tree that was taken out of a runner's hands, when that runner is gone. While
+// it lives it says so itself, with its report.
+func (r *Runner) lookBack(ctx context.Context, id string) error {
+	e, err := r.kernel.LookEffect(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", id)
+	}
+	return r.recover(ctx, e)
+}
+
 // recover settles an effect that a dead runner left at work.
 func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 	answer, receipt := effect.DoneUnknown, effect.Receipt{}
@@ -265,12 +291,31 @@ func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 			return ctx.Err()
 		}
 	}
+	tree := ""
+	if answer != effect.DoneYes {
+		var err error
+		if tree, err = r.record(ctx, e.Effect); err != nil {
+			return err
+		}
+	}
 	if receipt.Start.IsZero() {
 		receipt.Start = r.kernel.Now()
 		receipt.End = receipt.Start
 	}
-	_, err := r.do(ctx, &kernel.Recover{Effect: e.ID, Answer: answer, Receipt: receipt})
+	within, err := r.within(ctx, e)
+	if err != nil {
+		return err
+	}
+	_, err = r.do(ctx, &kernel.Recover{Effect: e.ID, Answer: answer, Receipt: receipt, Tree: tree, Within: within})
 	return err
+}
+
+// record records the tree of an effect that asks for it.
+func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
+	if !e.Record || r.opt.Record == nil {
+		return "", nil
+	}
+	return r.opt.Record(ctx, e.Place)
 }
 
 // perform begins an effect, does it, and reports.
@@ -284,6 +329,11 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 			return ctx.Err()
 		}
 	}
+	if failed == nil {
+		if begin.Tree, failed = r.record(ctx, doc.Effect); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 	out, err := r.do(ctx, begin)
 	if err != nil {
 		return err
@@ -293,9 +343,12 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	if err := json.Unmarshal(out.Result, &e); err != nil {
 		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 	}
-	receipt := effect.Failed(failed)
+	receipt, tree := effect.Failed(failed), ""
 	if failed == nil {
-		receipt = r.attempt(ctx, d, e)
+		if receipt = r.attempt(ctx, d, e); !receipt.OK && ctx.Err() == nil {
+			// Without the tree it is only less well known what an effect did that failed anyway.
+			tree, _ = r.record(ctx, e)
+		}
 	} else {
 		receipt.Start = r.kernel.Now()
 		receipt.End = receipt.Start
@@ -303,7 +356,7 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt})
+	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
 	delete(r.begun, doc.ID)
 	if errors.Is(err, pawl.ErrFenced) {
 		return nil
@@ -317,21 +370,27 @@ func (r *Runner) attempt(ctx context.Context, d Driver, e effect.Effect) effect.
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	watched := make(chan struct{})
+	over := make(chan struct{})
 	go func() {
 		defer close(watched)
-		r.watch(work, stop, e)
+		r.watch(ctx, over, stop, e)
 	}()
-	defer func() { stop(); <-watched }()
+	defer func() { close(over); <-watched }()
+	return r.tries(work, d, e)
+}
+
+// tries makes one attempt, and again after each of the effect's delays while it fails in a way that may pass.
+func (r *Runner) tries(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
 	for n := 0; ; n++ {
 		start := r.kernel.Now()
-		receipt := r.once(work, d, e)
+		receipt := r.once(ctx, d, e)
 		receipt.Start, receipt.End, receipt.Attempts = start, r.kernel.Now(), n+1
-		if receipt.OK || n >= len(e.Delays) || !passing(receipt.Class) || work.Err() != nil {
+		if receipt.OK || n >= len(e.Delays) || !passing(receipt.Class) || ctx.Err() != nil {
 			return receipt
 		}
 		timer := time.NewTimer(e.Delays[n])
 		select {
-		case <-work.Done():
+		case <-ctx.Done():
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -351,20 +410,27 @@ func (r *Runner) once(ctx context.Context, d Driver, e effect.Effect) (receipt e
 			receipt = effect.Failed(pawl.Fail(pawl.CodeInternal, "runner.driver_crashed", string(e.Kind), p))
 		}
 	}()
-	return d.Do(ctx, e, func(line string) { r.opt.Progress(e, line) })
+	progress := func(line string) { r.opt.Progress(e, line) }
+	if w, ok := d.(Worker); ok {
+		return w.Work(ctx, e, &host{r: r, e: e}, progress)
+	}
+	return d.Do(ctx, e, progress)
 }
 
 // passing reports whether a failure of the class may pass by itself.
 func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToolTimeout }
 
-// watch prolongs the lease while an effect is at work, and stops the effect when it was canceled, stopped or taken over.
-func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
+// watch prolongs the lease while an effect is at work, and stops the effect when it was canceled, stopped or taken over. It
+// goes on until the effect is over: a driver that does not end is what a sweep is for.
+func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e effect.Effect) {
 	poll := time.NewTicker(4 * r.opt.Poll)
 	defer poll.Stop()
 	lastBeat, lastSweep := r.kernel.Now(), r.kernel.Now()
 	for {
 		select {
 		case <-ctx.Done():
+			return
+		case <-over:
 			return
 		case <-poll.C:
 		case <-r.wake:
@@ -384,9 +450,6 @@ func (r *Runner) watch(ctx context.Context, stop func(), e effect.Effect) {
 		}
 		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
 			stop()
-			if _, err := r.do(context.WithoutCancel(ctx), &kernel.Interrupted{Effect: e.ID, Token: e.Token}); err == nil {
-				return
-			}
 		}
 		if doc, err := r.kernel.LookEffect(ctx, e.ID); err == nil && (doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token) {
 			stop()

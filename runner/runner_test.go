@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -179,6 +180,54 @@ func TestADeadRunnersEffectIsSettledByAskingTheDriver(t *testing.T) {
 			rest, err := runner.New(s.k, s.o).Run(context.Background())
 			if err != nil || rest != want.rest || calls.Load() != want.calls {
 				t.Errorf("rest %s after %d further calls, %v; want %s after %d", rest, calls.Load(), err, want.rest, want.calls)
+			}
+		})
+	}
+}
+
+// The tree is recorded before an effect that may change it and behind one that failed or was cut off, and what a command
+// did that was stopped is known before the rollback restores anything, whether its runner lives or not.
+func TestARollbackKnowsWhatTheStoppedCallDid(t *testing.T) {
+	for name, dies := range map[string]bool{"the runner lives": false, "the runner dies": true} {
+		t.Run(name, func(t *testing.T) {
+			ctx, die := context.WithCancel(context.Background())
+			defer die()
+			var s *scene
+			s = newScene(t, driver{do: func(ctx context.Context, _ effect.Effect) effect.Receipt {
+				if dies {
+					die()
+				} else {
+					s.do(&kernel.Rollback{})
+				}
+				<-ctx.Done()
+				return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled"))
+			}, done: effect.DoneUnknown}, false)
+			var trees atomic.Int32
+			s.o.Record = func(context.Context, effect.Place) (string, error) {
+				return "seen" + strconv.Itoa(int(trees.Add(1))), nil
+			}
+			var spec effect.RestoreSpec
+			s.o.Drivers[effect.KindRestore] = driver{do: func(_ context.Context, e effect.Effect) effect.Receipt {
+				spec, _ = effect.Decode[effect.RestoreSpec](e.Spec)
+				return effect.Succeeded(effect.RestoreResult{})
+			}}
+			s.do(&kernel.CancelRun{})
+			place := effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: true}
+			s.do(&kernel.Start{Requirement: "act", Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+			_, err := runner.New(s.k, s.o).Run(ctx)
+			if dies {
+				if !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+				s.do(&kernel.Rollback{})
+				s.o.Owner = "two"
+				_, err = runner.New(s.k, s.o).Run(context.Background())
+			}
+			if got := s.look().Session.State; err != nil || got != "IDLE" {
+				t.Fatalf("%s, %v", got, err)
+			}
+			if len(spec.Spans) != 1 || spec.Spans[0].Before != "seen1" || spec.Spans[0].After != "seen2" || !spec.Spans[0].Cut {
+				t.Errorf("%+v", spec)
 			}
 		})
 	}

@@ -1,0 +1,43 @@
+package effect
+
+// ContextPack is what an agent is told about the workspace, within a token budget (spec.md §2.4; seed 001 §3).
+type ContextPack struct {
+	WorkspaceSummary string        `json:"workspace_summary"`
+	Constraints      []string      `json:"constraints"`
+	Hits             []Hit         `json:"retrieval_hits"`
+	Snippets         []CodeSnippet `json:"code_snippets"`
+	RecentActions    []ToolResult  `json:"recent_actions"`
+	Budget           TokenBudget   `json:"token_budget"`
+	// Degraded names what could not be used, such as a semantic index, as catalogue keys.
+	Degraded []string `json:"degraded,omitempty"`
+}
+
+// Hit is one place that may matter. Source is grep, semantic, symbol or manual; Lines is "12-40" or "".
+type Hit struct {
+	Source  string  `json:"source"`
+	Path    string  `json:"path"`
+	Score   float64 `json:"score"`
+	Summary string  `json:"summary"`
+	Lines   string  `json:"lines"`
+}
+
+// CodeSnippet is a part of a file. Lines count from 1, both ends included.
+type CodeSnippet struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Content   string `json:"content"`
+}
+
+// TokenBudget is what the pack may cost and does cost, in estimated tokens.
+type TokenBudget struct {
+	Total  int        `json:"total_estimate"`
+	Used   int        `json:"used_estimate"`
+	Limits PackLimits `json:"limits"`
+}
+
+// PackLimits bound single parts of a pack.
+type PackLimits struct {
+	MaxSnippets        int `json:"max_snippets"`
+	MaxLinesPerSnippet int `json:"max_lines_per_snippet"`
+}

@@ -1,0 +1,160 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+
+	"pawl"
+	"pawl/plan"
+)
+
+// Usage is what model calls cost. Money is in millionths of a US dollar, so that sums are exact.
+type Usage struct {
+	Requests     int64 `json:"requests,omitempty"`
+	InTokens     int64 `json:"in_tokens,omitempty"`
+	CachedTokens int64 `json:"cached_tokens,omitempty"` // part of InTokens that the provider had in its cache
+	OutTokens    int64 `json:"out_tokens,omitempty"`
+	MicroUSD     int64 `json:"micro_usd,omitempty"`
+	// Unpriced says that some of the tokens belong to a model without a known price, so that MicroUSD is too low.
+	Unpriced bool `json:"unpriced,omitempty"`
+}
+
+// Plus returns the sum of two costs.
+func (u Usage) Plus(o Usage) Usage {
+	return Usage{
+		Requests: u.Requests + o.Requests, InTokens: u.InTokens + o.InTokens, CachedTokens: u.CachedTokens + o.CachedTokens,
+		OutTokens: u.OutTokens + o.OutTokens, MicroUSD: u.MicroUSD + o.MicroUSD, Unpriced: u.Unpriced || o.Unpriced,
+	}
+}
+
+// Said is who answered and what it cost: part of every agent's result.
+type Said struct {
+	// Agent is the agent's name, and Version what it says of its own version, "" when it has none.
+	Agent   string `json:"agent"`
+	Version string `json:"version,omitempty"`
+	Model   string `json:"model,omitempty"`
+	// Prompt is the digest of the system prompt that was used, so that an answer can be judged later.
+	Prompt string `json:"prompt_digest,omitempty"`
+	Usage  Usage  `json:"usage,omitzero"`
+}
+
+// Answered is a question that was put to the person, with the answer; "" while there is none.
+type Answered struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// IntakeSpec asks an agent whether a requirement is clear enough to be planned (seed 001 §1.1).
+type IntakeSpec struct {
+	Agent       string     `json:"agent"`
+	Requirement string     `json:"requirement"`
+	Answers     []Answered `json:"answers,omitempty"`
+	Round       int        `json:"round"` // 1, 2, 3
+}
+
+// IntakeResult classifies a requirement. One to three Questions say that it is not clear; none says that it is.
+type IntakeResult struct {
+	Said
+	// Class is question, tweak, feature, refactor, bugfix or chore.
+	Class string `json:"class"`
+	// Score is how complete the requirement is, 0 to 10 (spec.md §3.8).
+	Score     int       `json:"score"`
+	Risk      pawl.Risk `json:"risk"`
+	Questions []string  `json:"questions,omitempty"`
+	Why       string    `json:"why,omitempty"`
+}
+
+// Role says whose message it is.
+type Role string
+
+// The roles of a conversation. The system prompt is no message: it is named by its digest in Said.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one message of a conversation with a model, in a form that no provider owns.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text,omitempty"`
+	// Calls are the calls that an assistant's message asks for.
+	Calls []Ask `json:"calls,omitempty"`
+	// Call is the id of the call that a tool's message answers; Failed says that the call failed or was refused.
+	Call   string `json:"call,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+	// Opaque is the provider's own metadata (signatures of thoughts), handed back unchanged.
+	Opaque json.RawMessage `json:"opaque,omitempty"`
+}
+
+// Ask is a tool call that an agent asks for. It is a wish: only what the kernel judged, committed and had made happened.
+type Ask struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
+	Opaque json.RawMessage `json:"opaque,omitempty"`
+}
+
+// WorkSpec asks an agent to carry out one step, or to mend one failure, whose tool calls are not known beforehand.
+type WorkSpec struct {
+	Agent string    `json:"agent"`
+	Goal  string    `json:"goal"`
+	Plan  plan.Plan `json:"plan"`
+	Step  string    `json:"step"`
+	// Failure is what a repair step has to mend.
+	Failure *Failure `json:"failure,omitempty"`
+	// Notes are what was learned from earlier failures of the same kind (known issues), newest last.
+	Notes   []string      `json:"notes,omitempty"`
+	Context ContextResult `json:"context"`
+	// Messages is the conversation so far, for an agent that keeps none of its own; it is filled in when the effect begins.
+	Messages []Message `json:"messages,omitempty"`
+	// Session is the agent's own session that the work goes on with, "" to begin one.
+	Session string `json:"session,omitempty"`
+	// Granted is the approval under which the work's calls are made.
+	Granted string `json:"granted,omitempty"`
+}
+
+// Control is how an agent ends its part (spec.md §2.3, Control).
+type Control string
+
+// The control words. Calls is the answer of an agent that keeps no loop of its own: it wants calls made and then be asked
+// again.
+const (
+	StepDone Control = "step_done"
+	Replan   Control = "replan"
+	GiveUp   Control = "give_up"
+	Calls    Control = "calls"
+)
+
+// WorkResult is what an agent says of its work. Nothing of it is evidence.
+type WorkResult struct {
+	Said
+	Control Control `json:"control"`
+	Reason  string  `json:"reason,omitempty"`
+	Text    string  `json:"text,omitempty"`
+	// Patch changes the steps that are not done yet, for Replan.
+	Patch *plan.Patch `json:"patch,omitempty"`
+	// Messages are to be added to the conversation. Asks are those of their calls that are to be made, for Calls.
+	Messages []Message `json:"messages,omitempty"`
+	Asks     []Ask     `json:"asks,omitempty"`
+	// Compacted replaces the conversation by Messages instead.
+	Compacted bool   `json:"compacted,omitempty"`
+	Session   string `json:"session,omitempty"`
+	// Before and After are the tree ids around the work of an agent that changes files itself.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// Host is what an agent may ask of pawl while it works. Its methods may be called concurrently; the calls of tools are made
+// one after the other. All of them fail with CodeCanceled once the effect is over, and with CodeFenced when it was taken
+// over.
+type Host interface {
+	// Call has one tool call judged by policy, committed, made and recorded. The error says that it was refused and not
+	// made (denied, approval_needed, budget, invalid, loop); a call that was made and failed is a receipt.
+	Call(ctx context.Context, a Ask) (Receipt, error)
+	// Reserve sets aside what one model call may cost at most. CodeBudget says that it does not fit and must not be made.
+	// Settle must be called once with what the call did cost; it may be called after ctx ended.
+	Reserve(ctx context.Context, most Usage) (settle func(Usage), err error)
+	// Bind keeps the agent's own session, so that a later attempt can go on with it.
+	Bind(ctx context.Context, session string) error
+}

@@ -1,0 +1,241 @@
+package kernel_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+)
+
+// touching answers as a world does whose work changed what it is judged by. Contents are asked at each verification and at
+// each run of the gates.
+type touching struct {
+	*world
+	contents func(k effect.Kind) map[string]string
+	specs    []effect.VerifySpec
+}
+
+func (w *touching) answer(e effect.Effect) effect.Receipt {
+	r := w.world.answer(e)
+	if e.Kind != effect.KindVerify && e.Kind != effect.KindGates {
+		return r
+	}
+	spec, _ := effect.Decode[effect.VerifySpec](e.Spec)
+	w.specs = append(w.specs, spec)
+	v, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err != nil {
+		return r
+	}
+	v.Contents = w.contents(e.Kind)
+	for f := range v.Contents {
+		v.Tampered = append(v.Tampered, f)
+	}
+	slices.Sort(v.Tampered)
+	return effect.Succeeded(v)
+}
+
+func always(c map[string]string) func(effect.Kind) map[string]string {
+	return func(effect.Kind) map[string]string { return c }
+}
+
+// ask brings a bench to the question about changed checks.
+func ask(t *testing.T, w *touching, mode pawl.RunMode) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: mode, AutoApprove: "policy:test"})
+	b.run(w.answer)
+	s := b.look()
+	if s.Turn.State != "AWAITING_CONFIRMATION" || s.Session.State != "EXECUTING" || s.Task.State != "running" || s.Approval == nil || s.Approval.About != "checks" {
+		t.Fatalf("session %s, turn %s, task %s, approval %+v", s.Session.State, s.Turn.State, s.Task.State, s.Approval)
+	}
+	return b
+}
+
+func (b *bench) taskState() string {
+	b.t.Helper()
+	return b.task("T-001").State
+}
+
+func (b *bench) task(label string) *kernel.Task {
+	b.t.Helper()
+	s, err := b.k.LookAt(b.t.Context(), label)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s.Task
+}
+
+func TestChangedChecksWaitForAPerson(t *testing.T) {
+	for _, mode := range []pawl.RunMode{pawl.Assisted, pawl.Autonomous} {
+		w := &touching{world: &world{plan: twoSteps()}, contents: always(map[string]string{"Makefile": "1", "a_test.go": ""})}
+		b := ask(t, w, mode)
+		s := b.look()
+		if st := s.Status(); st.Approval.Detail != "Makefile, a_test.go" || st.Next[0].Command != "pawl approve "+s.Approval.Hash[:12] {
+			t.Errorf("%+v", st)
+		}
+		if got := s.ChangedChecks(); !slices.Equal(got, []string{"Makefile", "a_test.go"}) {
+			t.Error(got)
+		}
+		if w.specs[0].Base != "t0" {
+			t.Errorf("base %q", w.specs[0].Base)
+		}
+		b.run(w.answer) // nobody has said anything
+		if _, err := b.try(&kernel.Approve{Hash: s.Task.PlanHash}); pawl.CodeOf(err) != pawl.CodeApprovalStale {
+			t.Errorf("the plan's hash is not the change's: %v", err)
+		}
+		b.do(&kernel.Approve{Hash: s.Approval.Hash})
+		b.run(w.answer)
+		if got := b.taskState(); got != "done" {
+			t.Errorf("%s: task %s", mode, got)
+		}
+		b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
+		b.verifyAudit()
+	}
+}
+
+func TestNamedChecksMayChange(t *testing.T) {
+	p := twoSteps()
+	p.Steps[0].ExpectedArtifacts = []plan.Artifact{{Type: plan.ArtifactFile, Value: "./a_test.go"}, {Type: plan.ArtifactFile, Value: "testdata/"}, {Type: plan.ArtifactNote, Value: "Makefile"}}
+	w := &touching{world: &world{plan: p}, contents: always(map[string]string{"a_test.go": "1", "testdata/x/y": "2"})}
+	b := approved2(t, w)
+	if got := b.taskState(); got != "done" {
+		t.Errorf("task %s", got)
+	}
+	w = &touching{world: &world{plan: p}, contents: always(map[string]string{"a_test.go": "1", "testdata": "2", "Makefile": "3"})}
+	if got := ask(t, w, pawl.Assisted).look().ChangedChecks(); !slices.Equal(got, []string{"Makefile", "testdata"}) {
+		t.Error(got)
+	}
+}
+
+// approved2 is approved for a world that touches checks.
+func approved2(t *testing.T, w *touching) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.run(w.answer)
+	return b
+}
+
+// TestRepairsNameNothing: what a repair proposes was approved by nobody.
+func TestRepairsNameNothing(t *testing.T) {
+	w := &touching{world: &world{plan: twoSteps(), failChecks: 1}}
+	w.contents = func(effect.Kind) map[string]string {
+		if w.repairs == 0 {
+			return nil
+		}
+		return map[string]string{"a_test.go": "1"}
+	}
+	b := newBench(t)
+	b.do(&kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"})
+	b.run(w.answer)
+	s := b.look()
+	if s.Approval.About != "checks" || s.Session.State != "AUTO_FIX" {
+		t.Fatalf("%s %+v", s.Session.State, s.Approval)
+	}
+	b.do(&kernel.Approve{Hash: s.Approval.Hash})
+	b.run(w.answer)
+	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE")
+	b.verifyAudit()
+}
+
+func TestRefusedChangeIsRepairedOrBlocks(t *testing.T) {
+	w := &touching{world: &world{plan: twoSteps()}}
+	w.contents = func(effect.Kind) map[string]string {
+		if w.repairs > 0 {
+			return nil // the repair put the file back
+		}
+		return map[string]string{"Makefile": "1"}
+	}
+	b := ask(t, w, pawl.Assisted)
+	b.do(&kernel.Deny{Reason: "leave it"})
+	s := b.look()
+	if s.Session.State != "AUTO_FIX" || s.Turn.State != "RECOVERING" || s.Task.Verified != nil {
+		t.Errorf("session %s, turn %s, verified %v", s.Session.State, s.Turn.State, s.Task.Verified)
+	}
+	b.run(w.answer)
+	if got := b.taskState(); got != "done" {
+		t.Errorf("task %s", got)
+	}
+	b.wantStates("PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE")
+	b.verifyAudit()
+
+	w = &touching{world: &world{plan: twoSteps(), noRepair: true}, contents: always(map[string]string{"Makefile": "1"})}
+	b = ask(t, w, pawl.Assisted)
+	b.do(&kernel.Deny{})
+	b.run(w.answer)
+	if s := b.look(); s.Session.State != "BLOCKED" || s.Task.State != "failed" {
+		t.Errorf("session %s, task %s", s.Session.State, s.Task.State)
+	}
+	b.verifyAudit()
+}
+
+// TestApprovedChangeIsBoundToItsContents: what differs from what was approved is asked again, and never lands unseen.
+func TestApprovedChangeIsBoundToItsContents(t *testing.T) {
+	w := &touching{world: &world{plan: twoSteps(), failGates: 1}}
+	say := "1"
+	w.contents = func(effect.Kind) map[string]string { return map[string]string{"Makefile": say} }
+	b := ask(t, w, pawl.Assisted)
+	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.run(w.answer) // a gate fails, and the task is tried again with the same change
+	if got := b.taskState(); got != "done" || w.gateRuns != 2 {
+		t.Errorf("task %s after %d runs of the gates", got, w.gateRuns)
+	}
+
+	w = &touching{world: &world{plan: twoSteps(), failGates: 1}}
+	w.contents = func(effect.Kind) map[string]string { return map[string]string{"Makefile": say} }
+	b = ask(t, w, pawl.Assisted)
+	first := b.look().Approval.Hash
+	b.do(&kernel.Approve{Hash: first})
+	for w.gateRuns == 0 && b.act(w.answer) {
+	}
+	say = "2"
+	b.run(w.answer)
+	if a := b.look().Approval; a.State != kernel.ApprovalPending || a.About != "checks" || a.Hash == first {
+		t.Errorf("%+v", a)
+	}
+
+	w = &touching{world: &world{plan: twoSteps()}}
+	w.contents = func(k effect.Kind) map[string]string {
+		if k == effect.KindGates {
+			return map[string]string{"Makefile": "other"}
+		}
+		return map[string]string{"Makefile": "1"}
+	}
+	b = ask(t, w, pawl.Assisted)
+	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	b.run(w.answer)
+	s := b.look()
+	if s.Task.State != "failed" || s.Task.Land != nil || !strings.Contains(strings.Join(s.Session.Blocked.Error.Args, " "), "Makefile") {
+		t.Errorf("task %s, %+v", s.Task.State, s.Session.Blocked)
+	}
+}
+
+// TestStopWithdrawsTheQuestion: after a stop there is nothing to approve, and who goes on is asked anew.
+func TestStopWithdrawsTheQuestion(t *testing.T) {
+	w := &touching{world: &world{plan: twoSteps()}, contents: always(map[string]string{"Makefile": "1"})}
+	b := ask(t, w, pawl.Assisted)
+	first := b.look().Approval.Hash
+	b.do(&kernel.Stop{Reason: "enough"})
+	if s := b.look(); s.Session.State != "BLOCKED" || s.Status().Approval != nil || s.Status().Next[0].Command != "pawl fix" {
+		t.Errorf("%+v", s.Status())
+	}
+	if _, err := b.try(&kernel.Approve{Hash: first}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Error(err)
+	}
+	b.run(w.answer)
+	b.do(&kernel.Fix{})
+	b.run(w.answer)
+	if s := b.look(); s.Turn.State != "AWAITING_CONFIRMATION" || s.Approval.Hash != first {
+		t.Fatalf("turn %s, %+v", s.Turn.State, s.Approval)
+	}
+	b.do(&kernel.Approve{Hash: first})
+	b.run(w.answer)
+	if got := b.taskState(); got != "done" {
+		t.Errorf("task %s", got)
+	}
+	b.verifyAudit()
+}
