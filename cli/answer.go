@@ -2,12 +2,17 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/cli/term"
 	"pawl/kernel"
 	"pawl/plan"
+	"pawl/policy"
 )
 
 func newApproveCommand(a *app) *cobra.Command { return approveCommand(a, "approve [HASH]") }
@@ -47,7 +52,7 @@ func approveOpen(ctx context.Context, d *desk, hash string, yes bool) error {
 		return nil // the work that follows puts the question
 	}
 	if !yes {
-		asker{d}.tellHow(s, s.Plan())
+		asker{d}.tellHow(ctx, s, s.Plan())
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
 	}
 	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
@@ -195,15 +200,107 @@ func newPlanValidateCommand(a *app) *cobra.Command {
 	return c
 }
 
-// validatePlan checks a plan file as `pawl run` does before any work.
+// judgedCall is a call or a verification command of a plan file with what the policy says of it.
+type judgedCall struct {
+	Path    string         `json:"path"` // in the document
+	Line    int            `json:"line,omitempty"`
+	Step    string         `json:"step,omitempty"`
+	Tool    string         `json:"tool"`
+	Verdict policy.Verdict `json:"verdict"`
+}
+
+// judge tells what the policy says of a plan file.
+type judge struct{ *app }
+
+// calls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
+func (a judge) calls(f planFile) ([]judgedCall, error) {
+	place, err := a.found()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return nil, err
+	}
+	tools := a.host.Tools()
+	out := []judgedCall{}
+	add := func(path, step, tool string, r policy.Request) {
+		r.Root = place.Workspace
+		line, _ := f.at.At(path)
+		out = append(out, judgedCall{path, line, step, tool, policy.Judge(r, c.Profile)})
+	}
+	for i, s := range f.Steps {
+		for j, call := range s.ToolCalls {
+			tool := slices.IndexFunc(tools, func(t kernel.Tool) bool { return t.Info.Name == call.Name })
+			if tool < 0 { // the plan was checked, so that all of its tools exist
+				return nil, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", call.Name)
+			}
+			r, err := tools[tool].Request(call.ArgsHint)
+			if err != nil {
+				return nil, err
+			}
+			add(fmt.Sprintf("steps[%d].tool_calls[%d]", i, j), s.StepID, call.Name, r)
+		}
+	}
+	for i, command := range f.Verification.Commands {
+		add(fmt.Sprintf("verification.commands[%d]", i), "", "verify", policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command})
+	}
+	return out, nil
+}
+
+// validatePlan checks a plan file as `pawl run` does before any work, and says what the policy will ask about or deny.
 func validatePlan(a *app, name string) error {
 	p, err := a.readPlan(name)
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
-		return a.printJSON(map[string]any{"valid": true, "goal": p.Goal, "steps": len(p.Steps)})
+	calls, err := judge{a}.calls(p)
+	if err != nil {
+		return err
 	}
-	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, len(p.Steps)))
-	return nil
+	denied := 0
+	for _, c := range calls {
+		if c.Verdict.Decision == policy.Deny {
+			denied++
+		}
+	}
+	if a.flags.json {
+		err = a.printJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
+	} else {
+		judge{a}.print(name, len(p.Steps), calls)
+	}
+	if denied > 0 && err == nil {
+		err = pawl.Fail(pawl.CodeDenied, "cli.plan.denied_calls", name, denied)
+	}
+	return err
+}
+
+// print lists what the policy does not simply allow, with its reasons and their codes.
+func (a judge) print(name string, steps int, calls []judgedCall) {
+	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, steps))
+	for _, c := range calls {
+		symbol := a.style.Warn()
+		switch c.Verdict.Decision {
+		case policy.Allow:
+			continue
+		case policy.Deny:
+			symbol = a.style.Bad()
+		}
+		where := c.Path
+		if c.Line > 0 {
+			where = fmt.Sprintf("%s:%d", name, c.Line)
+		}
+		text, paint := a.verdict(&c.Verdict)
+		a.say(symbol + " " + display(where) + " " + a.style.Bold(display(strings.TrimSpace(c.Step+" "+c.Tool))))
+		for _, l := range term.Wrap(text, a.std.Width-2) {
+			a.say("  " + paint(l))
+		}
+		var codes []string
+		for _, r := range c.Verdict.Reasons {
+			if !slices.Contains(codes, string(r.Code)) {
+				codes = append(codes, string(r.Code))
+			}
+		}
+		a.say("  " + a.style.Dim(a.text("cli.rule", strings.Join(codes, ", "))))
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +24,15 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	p := s.Plan()
 	if v.flags.json {
-		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": p.Approval, "plan": p}); err != nil {
+		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
-		asker{v.desk}.tellHow(s, p)
+		asker{v.desk}.tellHow(ctx, s, p)
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
 	}
-	cut := asker{v.desk}.show(s, p, false)
+	cut := asker{v.desk}.show(ctx, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, errSettled) {
@@ -44,13 +45,13 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y", "yes", "是":
 			if cut {
-				cut = asker{v.desk}.show(s, p, true)
+				cut = asker{v.desk}.show(ctx, s, p, true)
 				continue
 			}
 			_, err = v.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 			return err == nil, err
 		case "v", "view":
-			cut = asker{v.desk}.show(s, p, true)
+			cut = asker{v.desk}.show(ctx, s, p, true)
 		case "n", "no", "否":
 			_, err = v.do(ctx, &kernel.Deny{})
 			return err == nil, err
@@ -76,8 +77,11 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 type asker struct{ *desk }
 
 // show prints what is asked about and reports whether something was left out.
-func (d asker) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := d.app
+	if s.Approval.About == "checks" {
+		return d.showChecks(ctx, s, full)
+	}
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
 		a.say("\n" + a.text("cli.ask.repair", a.wordy(s.Approval.Detail)))
@@ -87,6 +91,48 @@ func (d asker) show(s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 		a.say(l)
 	}
 	return sheet.cut
+}
+
+// showChecks prints how the work changed what it is judged by.
+func (d asker) showChecks(ctx context.Context, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: d.app, full: full}
+	sheet.add("")
+	sheet.wrapped(0, d.text("cli.ask.checks_changed"))
+	t, files := s.Task, s.ChangedChecks()
+	for _, f := range files {
+		sheet.add("  " + d.style.Yellow(display(f)))
+	}
+	if d.ws.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
+		// A change that cannot be shown is told by its files and its hash alone.
+		diff, _ := d.ws.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
+		if part := diffOf(diff, files); part != "" {
+			sheet.add("")
+			sheet.value(2, part)
+		}
+	}
+	sheet.add("")
+	sheet.add("  " + d.text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("")
+	for _, l := range sheet.lines {
+		d.say(l)
+	}
+	return sheet.cut
+}
+
+// diffOf keeps of a unified diff what is about some files.
+func diffOf(diff string, files []string) string {
+	var out []string
+	keep := false
+	for l := range strings.SplitSeq(diff, "\n") {
+		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {
+			_, name, _ := strings.Cut(rest, " b/")
+			keep = slices.Contains(files, name)
+		}
+		if keep && !strings.HasPrefix(l, "index ") {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
@@ -128,6 +174,10 @@ func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	switch {
 	case s.Approval.About == "action":
 		key = "cli.ask.action"
+	case s.Approval.About == "checks" && cut:
+		key = "cli.ask.checks_cut"
+	case s.Approval.About == "checks":
+		key = "cli.ask.checks"
 	case cut:
 		key = "cli.ask.plan_cut"
 	}
@@ -154,11 +204,11 @@ func (v *drive) askRevise(ctx context.Context) (bool, error) {
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func (v asker) tellHow(s *kernel.Snapshot, p view.Plan) {
+func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
 	if v.flags.json {
 		return
 	}
-	if v.show(s, p, false) {
+	if v.show(ctx, s, p, false) {
 		v.say(v.style.Yellow(v.text("cli.ask.see_all")))
 	}
 	v.say(v.text("cli.ask.how"))

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -18,7 +19,7 @@ import (
 func newAuditCommand(a *app) *cobra.Command {
 	return a.group("audit", "cli.audit",
 		logCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", between(0, 1)),
-		newAuditVerifyCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
+		newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
 }
 
 // logFlags are the flags of the log commands.
@@ -140,7 +141,7 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 	if m := p.Move; m != nil {
 		what, by = display(m.From)+" "+d.style.To()+" "+display(m.To)+"  "+d.style.Dim(display(m.Rule)), m.Actor
 	}
-	line := d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 14) + "  " + what
+	line := d.style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 14) + "  " + what
 	if by != "" {
 		line += "  " + d.style.Dim(display(string(by)))
 	}
@@ -168,12 +169,22 @@ func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]s
 }
 
 func newAuditVerifyCommand(a *app) *cobra.Command {
-	var file string
-	c := a.command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note", exactly(0), nil)
+	var file, proof, key string
+	c := a.command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case proof != "" && file != "":
+			return usage("cli.flags_conflict", "--proof", "--checkpoint")
+		case proof != "":
+			return checker{a}.verify(proof, key)
+		case key != "":
+			return usage("cli.audit.key_alone")
+		}
 		return a.with(c.Context(), reading(), func(d *desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.text("cli.flag.checkpoint"))
+	c.Flags().StringVar(&proof, "proof", "", a.text("cli.flag.proof"))
+	c.Flags().StringVar(&key, "key", "", a.text("cli.flag.proof_key"))
 	return c
 }
 

@@ -63,6 +63,25 @@ func TestRunBlockedAndTheWaysOn(t *testing.T) {
 	})
 }
 
+func TestInPlace(t *testing.T) {
+	bothLanguages(t, "inplace", func(c *console) {
+		c.host.world.failChecks = 4
+		c.must(8, "run", "do the work", "--yes", "--in-place")
+		c.must(3, "undo", "--step", "s9")
+		c.must(0, "undo", "--step", "s1")
+		c.must(3, "undo", "--step", "s1")
+		c.must(0, "redo")
+		c.must(3, "redo")
+		c.must(0, "rollback", "--yes")
+		c.must(4, "rollback")
+		c.must(0, "redo")
+		c.must(9, "rollback")
+		c.must(0, "rollback", "--yes")
+		c.must(3, "undo")
+		c.must(0, "status")
+	})
+}
+
 func TestRepairedRun(t *testing.T) {
 	bothLanguages(t, "repaired", func(c *console) {
 		c.host.world.failChecks = 1

@@ -18,21 +18,25 @@ type Config struct {
 	Lang    string
 	RunMode pawl.RunMode
 	// Strict leaves out every row that pawl adds to its seeds.
-	Strict         bool
-	Profile        policy.Profile
-	MaxFixes       int
-	MaxPlanSteps   int
-	MaxCalls       int
-	Retry          kernel.RetryConfig
-	Gates          []string
-	SmokeCommand   string
-	AuditWarn      bool
-	CallTimeout    time.Duration
-	CheckTimeout   time.Duration
-	TaskTimeout    time.Duration
-	CancelGrace    time.Duration
-	LeaseTime      time.Duration
-	ReadDelays     []time.Duration
+	Strict       bool
+	Profile      policy.Profile
+	MaxFixes     int
+	MaxPlanSteps int
+	MaxCalls     int
+	Retry        kernel.RetryConfig
+	Gates        []string
+	SmokeCommand string
+	AuditWarn    bool
+	CallTimeout  time.Duration
+	CheckTimeout time.Duration
+	TaskTimeout  time.Duration
+	CancelGrace  time.Duration
+	LeaseTime    time.Duration
+	ReadDelays   []time.Duration
+	// Agent is the agent that plans and works, "" for the embedded one.
+	Agent          string
+	Model          Model
+	Budgets        map[string]kernel.Limit
 	sources        map[string]string // where a setting comes from, when it is not the default
 	userConfigFile string
 }
@@ -55,6 +59,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Strict, base.MaxFixes, base.Retry, base.Profile = c.Strict, c.MaxFixes, c.Retry, c.Profile
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
+	base.Budgets = c.Budgets
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
 	if base.Plan.Tools == nil {
 		base.Plan.Tools = slices.Sorted(maps.Keys(base.Tools))
@@ -94,7 +99,7 @@ func tighter(ranks ...string) func(old, values []string) bool {
 
 // settings lists every setting in the order in which they are shown.
 func settings() []setting {
-	return slices.Concat(behaviourSettings(), policySettings(), limitSettings())
+	return slices.Concat(behaviourSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
 }
 
 func behaviourSettings() []setting {
@@ -157,13 +162,14 @@ func policySettings() []setting {
 					return err
 				}
 				old := c.Profile
-				p.AllowNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.MaxFiles, old.Sensitive
+				p.AllowNetwork, p.NoNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.NoNetwork, old.MaxFiles, old.Sensitive
 				p.AllowedTools, p.DisallowedTools = old.AllowedTools, old.DisallowedTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
 				c.Profile = p
 				return nil
 			}},
 		truth("policy.allow_network", tighter("true", "false"), func(c *Config) *bool { return &c.Profile.AllowNetwork }),
+		truth("policy.no_network", tighter("false", "true"), func(c *Config) *bool { return &c.Profile.NoNetwork }),
 		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
 		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),

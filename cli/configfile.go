@@ -157,7 +157,7 @@ func (d *configReader) entry(name string, key, value *yaml.Node) error {
 		if hasSection(name) {
 			return d.mapping(name+".", value)
 		}
-		if near := nearest(name, settingNames()); near != "" {
+		if near := pawl.Nearest(name, settingNames()); near != "" {
 			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near))
 		}
 		return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name)))

@@ -49,10 +49,14 @@ func (v *drive) work(ctx context.Context, runID string) error {
 			if s, err := v.ws.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
 				runID = s.Session.Run
 			}
+		case runner.RestQuestion:
+			if again, err := v.questions(ctx, s); err != nil || !again {
+				return err
+			}
 		case runner.RestBlocked:
 			return v.blocked(ctx, s)
 		case runner.RestPaused:
-			v.result(resultPaused, s)
+			v.result(ctx, resultPaused, s)
 			return nil
 		default:
 			return v.finished(ctx, s)
@@ -84,17 +88,17 @@ func (v *drive) foreground(ctx context.Context) (runner.Rest, error) {
 func (v *drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 	r := s.Run
 	if r == nil {
-		v.result(resultIdle, s)
+		v.result(ctx, resultIdle, s)
 		return nil
 	}
 	if r.Outcome == "failed" {
-		v.result(resultFailed, s)
+		v.result(ctx, resultFailed, s)
 		if s.Session.LastError != nil {
 			return s.Session.LastError.Err()
 		}
 		return pawl.Fail(pawl.CodeInternal, "cli.run_failed")
 	}
-	v.result(resultEnded, s)
+	v.result(ctx, resultEnded, s)
 	if slices.Contains(v.wanted, r.Outcome) {
 		return nil
 	}
@@ -109,7 +113,7 @@ func (v *drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 
 // blocked explains why work stopped and the ways on.
 func (v *drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
-	v.result(resultBlocked, s)
+	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {
 		return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked")}
@@ -169,5 +173,8 @@ func (d *desk) given(ctx context.Context) error {
 		return d.printJSON(st)
 	}
 	d.sayText("cli.state_now", string(st.State))
+	if st.Owner == nil && st.Doing != nil {
+		d.say("  " + d.style.Cyan(d.text("cli.next")) + d.text("cli.no_wait_next"))
+	}
 	return nil
 }

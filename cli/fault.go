@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pawl"
 	"pawl/message"
@@ -76,17 +77,17 @@ func fitted(err error) error {
 }
 
 // numbered finds the placeholders of a message that take a number.
-var numbered = regexp.MustCompile(`%(?:\[(\d+)\])?([a-z%])`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:\[(\d+)\])?([a-z%])`) })
 
 // fit makes numbers of the arguments that a message wants as numbers and that are text.
 func fit(key string, args []any) []any {
 	e, ok := message.Lookup(key)
-	if !ok {
+	if !ok || !strings.Contains(e.En, "%d") && !strings.Contains(e.En, "]d") {
 		return args
 	}
 	out := slices.Clone(args)
 	next := 0
-	for _, m := range numbered.FindAllStringSubmatch(e.En, -1) {
+	for _, m := range numbered().FindAllStringSubmatch(e.En, -1) {
 		if m[2] == "%" {
 			continue
 		}

@@ -27,15 +27,18 @@ type Host interface {
 	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
 	// fails with code environment when there is no editor.
 	Edit(ctx context.Context, path string) error
-	// Tools describes the tools that plans may call, for commands that need no workspace.
-	Tools() []effect.ToolInfo
+	// Tools are the tools that plans may call, for commands that need no workspace.
+	Tools() []kernel.Tool
+	// Agents describes the agents that runs may name, with what was found of each on this machine.
+	Agents(ctx context.Context, place effect.Place, c Config) []AgentInfo
 	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
 	Log(ctx context.Context, dir string, n int) ([]string, error)
 }
 
 // Open says how a workspace is opened.
 type Open struct {
-	Create   bool
+	Create bool
+	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
 	Config   Config
 }
@@ -58,6 +61,20 @@ type Finding struct {
 	Value string   `json:"value,omitempty"`
 }
 
+// AgentInfo is one line of `pawl agent list`.
+type AgentInfo struct {
+	Name string `json:"name"`
+	// Kind is script, llm, acp or headless.
+	Kind string `json:"kind"`
+	// State is ready, missing (not installed), untested (a version that was not tried) or unset (settings are missing).
+	State   string `json:"state"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
+	// Key and Args name the message that says what to do where State is not ready.
+	Key  string   `json:"key,omitempty"`
+	Args []string `json:"args,omitempty"`
+}
+
 // Workspace is an open workspace.
 type Workspace struct {
 	Place  effect.Place
@@ -78,6 +95,9 @@ type Workspace struct {
 	// signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
 	Checkpoint func(ctx context.Context) ([]byte, error)
 	Verify     func(ctx context.Context, notes ...[]byte) (audit.Report, error)
+	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of it
+	// and what it says.
+	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
 	Close    func() error

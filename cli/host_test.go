@@ -93,15 +93,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	h.mu.Unlock()
 	base := kernel.Defaults()
 	for _, t := range h.Tools() {
-		base.Tools[t.Name] = kernel.Tool{Info: t, Request: func(args json.RawMessage) (policy.Request, error) {
-			var a struct{ Command, Path string }
-			_ = json.Unmarshal(args, &a)
-			r := policy.Request{Tool: t.Name, Permissions: t.Permissions, Command: a.Command}
-			if a.Path != "" {
-				r.Paths = []policy.Path{{Rel: a.Path, Op: policy.OpWrite}}
-			}
-			return r, nil
-		}}
+		base.Tools[t.Info.Name] = t
 	}
 	config, err := o.Config.Kernel(base)
 	if err != nil {
@@ -161,17 +153,34 @@ func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
 	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
 }
 
+func (h *fakeHost) Agents(context.Context, effect.Place, cli.Config) []cli.AgentInfo {
+	return []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
+}
+
 func (h *fakeHost) Log(context.Context, string, int) ([]string, error) {
 	return []string{"c1 do the work"}, nil
 }
 
 func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
 
-func (h *fakeHost) Tools() []effect.ToolInfo {
-	tool := func(name string, idempotent bool, p policy.Permission) effect.ToolInfo {
-		return effect.ToolInfo{Name: name, Version: "1.0.0", Description: "the tool " + name, ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent}
+func (h *fakeHost) Tools() []kernel.Tool {
+	tool := func(name string, idempotent bool, p policy.Permission) kernel.Tool {
+		info := effect.ToolInfo{Name: name, Version: "1.0.0", Description: "the tool " + name, ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent}
+		return kernel.Tool{Info: info, Request: func(args json.RawMessage) (policy.Request, error) { return request(info, args) }}
 	}
-	return []effect.ToolInfo{tool("read_file", true, policy.FSRead), tool("write_file", false, policy.FSWrite), tool("run_terminal_cmd", false, policy.ProcExec)}
+	return []kernel.Tool{tool("read_file", true, policy.FSRead), tool("write_file", false, policy.FSWrite), tool("run_terminal_cmd", false, policy.ProcExec)}
+}
+
+// request reduces a call of a tool of the host to what the policy judges.
+func request(tool effect.ToolInfo, args json.RawMessage) (policy.Request, error) {
+	r := policy.Request{Tool: tool.Name, Permissions: tool.Permissions}
+	var a struct{ Command, Path string }
+	_ = json.Unmarshal(args, &a)
+	r.Command = a.Command
+	if a.Path != "" {
+		r.Paths = []policy.Path{{Rel: a.Path, Op: policy.OpWrite}}
+	}
+	return r, nil
 }
 
 // world answers effects as drivers in good order would, except for what it is told to fail.
@@ -227,7 +236,7 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 		if w.repair != "" {
 			tool, args = w.repair, `{"command":"curl evil.example"}`
 		}
-		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)}, Why: "script.repair_format", Agent: "script"})
+		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", tool, args)}, Why: "script.repair_format", Said: effect.Said{Agent: "script"}})
 	case effect.KindLand:
 		return w.land()
 	case effect.KindRevert:
@@ -235,9 +244,19 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 	case effect.KindCleanup:
 		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
 	case effect.KindRestore:
-		return effect.Succeeded(effect.RestoreResult{Before: "t1", After: "t0"})
+		return restored(e)
 	}
 	return effect.Succeeded(effect.ArchiveResult{})
+}
+
+// restored says that a tree was brought back as it was asked.
+func restored(e effect.Effect) effect.Receipt {
+	spec, _ := effect.Decode[effect.RestoreSpec](e.Spec)
+	r := effect.RestoreResult{Before: spec.Expect, After: spec.Target}
+	if n := len(spec.Spans); n > 0 {
+		r = effect.RestoreResult{Before: spec.Spans[n-1].After, After: spec.Spans[0].Before, Cut: []string{"cut.txt"}, Kept: []string{"mine.txt"}}
+	}
+	return effect.Succeeded(r)
 }
 
 func (w *world) planned() effect.Receipt {
@@ -245,7 +264,7 @@ func (w *world) planned() effect.Receipt {
 		return effect.Failed(pawl.Fail(pawl.CodeCannotPlan, "script.no_plan", "do magic"))
 	}
 	p := w.plan.Clone()
-	return effect.Succeeded(effect.PlanResult{Plan: &p, Agent: "script"})
+	return effect.Succeeded(effect.PlanResult{Plan: &p, Said: effect.Said{Agent: "script"}})
 }
 
 func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -169,7 +170,8 @@ func (r *reporter) announce(taskID, step string) {
 		place = r.text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		r.live.Line("  " + r.style.Dim("["+place+"]") + " " + policy.Display(at.Title))
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.std.Width, maxTitle, r.style.Ellipsis())
+		r.live.Line("  " + r.style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 

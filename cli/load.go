@@ -93,5 +93,5 @@ func (d *desk) nearestTask(ctx context.Context, given string) string {
 			names = append(names, r.Label)
 		}
 	}
-	return nearest(given, names)
+	return pawl.Nearest(given, names)
 }

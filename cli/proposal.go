@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -47,7 +50,17 @@ func newProposal(a *app, p view.Plan, full bool) *sheet {
 	s.add("")
 	s.value(2, p.Goal)
 	for _, c := range p.Constraints {
-		s.wrapped(4, "- "+display(c))
+		for i, l := range term.Hang(display(c), 6, s.std.Width, 0, "") {
+			if i == 0 {
+				l = "    - " + l
+			}
+			s.add(l)
+		}
+	}
+	for _, g := range p.Network {
+		for _, l := range term.Wrap(s.text("cli.plan.network", display(g.Name), places(g)), s.std.Width-2) {
+			s.add("  " + s.style.Red(l))
+		}
 	}
 	for i, step := range p.Steps {
 		s.step(i, step)
@@ -56,6 +69,15 @@ func newProposal(a *app, p view.Plan, full bool) *sheet {
 	s.facts(p)
 	s.add("")
 	return s
+}
+
+// places names what a network grant stands for.
+func places(g effect.Grant) string {
+	var out []string
+	for _, site := range g.Sites {
+		out = append(out, net.JoinHostPort(display(site.Host), strconv.Itoa(int(site.Port))))
+	}
+	return strings.Join(out, ", ")
 }
 
 func short(hash string) string { return hash[:min(12, len(hash))] }
@@ -73,7 +95,8 @@ func (a *voice) riskText(r pawl.Risk) string {
 
 func (s *sheet) step(i int, step view.PlanStep) {
 	s.add("")
-	s.add(fmt.Sprintf("  %s %s", s.style.Bold(fmt.Sprintf("%d.", i+1)), display(step.Title)) + s.style.Dim("  "+display(step.ID)))
+	number := fmt.Sprintf("%d.", i+1)
+	s.hung("  "+s.style.Bold(number)+" ", len(number)+3, display(step.Title), display(step.ID))
 	if step.Status != "" && step.Status != "pending" {
 		s.add("     " + s.style.Dim(string(step.Status)))
 	}
@@ -81,7 +104,9 @@ func (s *sheet) step(i int, step view.PlanStep) {
 		s.wrapped(5, display(step.Intent))
 	}
 	if len(step.DependsOn) > 0 {
-		s.add("     " + s.style.Dim(s.text("cli.plan.depends", strings.Join(step.DependsOn, ", "))))
+		for _, l := range term.Wrap(s.text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.std.Width-5) {
+			s.add("     " + s.style.Dim(l))
+		}
 	}
 	for _, c := range step.Calls {
 		s.call(c)
@@ -90,7 +115,18 @@ func (s *sheet) step(i int, step view.PlanStep) {
 
 // call adds one call with its verdict and its arguments.
 func (s *sheet) call(c view.PlanCall) {
-	s.add("     " + s.style.Arrow() + " " + s.style.Bold(display(c.Tool)) + "  " + s.verdict(c.Verdict))
+	head, at := "     "+s.style.Arrow()+" "+s.style.Bold(display(c.Tool))+"  ", 9+term.Width(display(c.Tool))
+	if at > s.std.Width/2 {
+		s.add(head)
+		head, at = "       ", 7
+	}
+	text, paint := s.verdict(c.Verdict)
+	for i, l := range term.Wrap(text, s.std.Width-at) {
+		if i > 0 {
+			head = strings.Repeat(" ", at)
+		}
+		s.add(head + paint(l))
+	}
 	if c.Why != "" {
 		s.wrapped(7, s.text("cli.plan.why", c.Why))
 	}
@@ -99,10 +135,30 @@ func (s *sheet) call(c view.PlanCall) {
 	}
 }
 
-// verdict says what the policy says: nothing is asked, or what is and why.
-func (s *sheet) verdict(v *policy.Verdict) string {
+// hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it fits
+// and else on one of its own.
+func (s *sheet) hung(head string, at int, text, name string) {
+	lines := term.Hang(text, at, s.std.Width, 0, "")
+	last := len(lines) - 1
+	taken := term.Width(lines[last])
+	if last == 0 {
+		taken += at
+	}
+	lines[0] = head + lines[0]
+	if taken+2+term.Width(name) <= s.std.Width {
+		lines[last] += s.style.Dim("  " + name)
+	} else {
+		lines = append(lines, strings.Repeat(" ", at)+s.style.Dim(name))
+	}
+	for _, l := range lines {
+		s.add(l)
+	}
+}
+
+// verdict says what the policy says, nothing is asked, or what is and why, and how to paint it.
+func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
-		return ""
+		return "", s.style.Dim
 	}
 	var reasons []string
 	for _, r := range v.Reasons {
@@ -117,11 +173,11 @@ func (s *sheet) verdict(v *policy.Verdict) string {
 	text := strings.Join(reasons, "; ")
 	switch v.Decision {
 	case policy.Allow:
-		return s.style.Green(s.text("cli.plan.allowed"))
+		return s.text("cli.plan.allowed"), s.style.Green
 	case policy.Ask:
-		return s.style.Yellow(s.text("cli.plan.asks", text))
+		return s.text("cli.plan.asks", text), s.style.Yellow
 	}
-	return s.style.Red(s.text("cli.plan.denied", text))
+	return s.text("cli.plan.denied", text), s.style.Red
 }
 
 type member struct {
@@ -230,13 +286,22 @@ func (s *sheet) facts(p view.Plan) {
 	if files := touched(p); len(files) > 0 {
 		t.Row("  "+s.text("cli.plan.files"), display(strings.Join(files, ", ")))
 	}
-	t.Row("  "+s.text("cli.plan.hash"), p.Hash)
-	for _, l := range t.Lines(s.std.Width) {
+	// The hash is what an approval is bound to: it is shown whole and never broken, so that it can be copied.
+	label := "  " + s.text("cli.plan.hash")
+	t.Row(label, p.Hash)
+	lines := t.Lines(s.std.Width)
+	if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, label) }); !strings.HasSuffix(lines[at], p.Hash) {
+		lines = append(lines[:at], label, p.Hash)
+	}
+	for _, l := range lines {
 		s.add(l)
 	}
 	for _, v := range p.Commands {
 		if v.Decision != policy.Allow {
-			s.add("  " + s.verdict(&v))
+			text, paint := s.verdict(&v)
+			for _, l := range term.Wrap(text, s.std.Width-2) {
+				s.add("  " + paint(l))
+			}
 		}
 	}
 }

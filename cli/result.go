@@ -24,21 +24,32 @@ const (
 	resultIdle    ending = "idle"
 )
 
+// maxTitle is the number of lines that the title of a task or a step takes at most.
+const maxTitle = 4
+
 // maxTail is the number of lines of a failing command's output that are shown.
 const maxTail = 20
 
 // result prints how the work ended.
-func (v *drive) result(how ending, s *kernel.Snapshot) {
+func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
+	left := stays(ctx, v.desk, s)
 	if v.flags.json {
 		st := s.Status()
-		_ = v.rep.printLine(map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()})
+		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
+		if len(left) > 0 {
+			line["left_in_tree"] = left
+		}
+		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
+			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
+		}
+		_ = v.rep.printLine(line)
 		return
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.app, s, v.wanted)
+		printSummary(v.app, s, v.wanted, left)
 	case resultBlocked:
-		printBlocked(v.app, s)
+		printBlocked(v.app, s, left)
 	case resultPaused:
 		v.sayText("cli.paused", s.Session.State)
 	case resultIdle:
@@ -48,8 +59,9 @@ func (v *drive) result(how ending, s *kernel.Snapshot) {
 
 // printSummary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
 // it and what to do next.
-// Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for.
-func printSummary(a *app, s *kernel.Snapshot, wanted []string) {
+// Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
+// what pawl changed in the user's own tree and left there.
+func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.FileStat) {
 	sum := s.Summary()
 	symbol := a.style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
@@ -58,9 +70,13 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string) {
 	a.say("")
 	a.say(symbol + " " + a.style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(display(firstLine(sum.Goal)), max(20, a.std.Width-30), a.style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
-		if s.Run != nil && len(s.Run.Left) > 0 {
+		printHalf(a, sum)
+		a.section("cli.sum.stays", a.fileLines(stays, "  "))
+		if s.Run != nil {
+			a.section("cli.sum.cut", leftLines(s.Run.Cut))
 			a.section("cli.sum.left", leftLines(s.Run.Left))
 		}
+		a.section("cli.sum.undo", commandLines(sum.Undo))
 		a.section("cli.sum.next", commandLines(sum.Next))
 		return
 	}
@@ -86,6 +102,17 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string) {
 		}
 		a.say(a.style.Dim(line))
 	}
+}
+
+// printHalf says what was cut off, and where what was unfinished is kept.
+func printHalf(a *app, sum view.Summary) {
+	var half []string
+	for _, n := range sum.Risks {
+		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
+			half = append(half, "  "+a.style.Warn()+" "+display(a.noteText(n)))
+		}
+	}
+	a.section("cli.sum.half", half)
 }
 
 // section prints lines under a title, or nothing when there are none.
@@ -125,11 +152,12 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 		case "blocked":
 			symbol = a.style.Bad()
 		}
-		line := "  " + symbol + " " + display(st.Title)
+		lines := term.Hang(display(st.Title), 4, a.width, maxTitle, a.style.Ellipsis())
+		lines[0] = "  " + symbol + " " + lines[0]
 		if st.Repair > 0 {
-			line += " " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
+			lines[len(lines)-1] += " " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
 		}
-		out = append(out, line)
+		out = append(out, lines...)
 		if st.Why != "" && st.Why != st.Title {
 			for _, l := range term.Wrap(display(st.Why), a.width-4) {
 				out = append(out, "    "+a.style.Dim(l))
@@ -189,8 +217,9 @@ func commandLines(next []view.Next) []string {
 	return out
 }
 
-// printBlocked explains why work stopped: the failure with the end of its output, where the work is, and the ways on.
-func printBlocked(a *app, s *kernel.Snapshot) {
+// printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
+// the ways on.
+func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
@@ -198,15 +227,17 @@ func printBlocked(a *app, s *kernel.Snapshot) {
 	f := a.describe(b.Error.Err())
 	a.say("")
 	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", string(b.Kind))))
-	for _, l := range term.Wrap(a.text(b.Error.Key, anys(b.Error.Args)...), a.std.Width-2) {
+	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.std.Width-2) {
 		a.say("  " + l)
 	}
 	sum := s.Summary()
-	if n := len(sum.Failures); n > 0 && sum.Failures[n-1].Output != "" {
-		a.section("cli.blocked.output", tail(sum.Failures[n-1].Output, a.std.Width))
-	} else if b.Error.Detail != "" {
+	if n := len(sum.Failures); n > 0 {
+		a.section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
+	} else if b.Error.Cause == nil && b.Error.Detail != "" {
 		a.section("cli.blocked.output", tail(b.Error.Detail, a.std.Width))
 	}
+	printHalf(a, sum)
+	a.section("cli.sum.so_far", a.fileLines(stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
 	}
@@ -218,6 +249,34 @@ func printBlocked(a *app, s *kernel.Snapshot) {
 		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
 	}
 	a.section("cli.blocked.ways", t.Lines(a.std.Width))
+}
+
+// reason puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
+// the place that shows output.
+func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
+	text := a.text(key, anys(args)...)
+	for ; cause != nil; cause = cause.Cause {
+		text += ": " + a.text(cause.Key, anys(cause.Args)...)
+		if cause.Cause == nil && cause.Detail != "" {
+			text += ": " + display(cause.Detail)
+		}
+	}
+	return text
+}
+
+// failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
+func (a *terminal) failureLines(f view.Failure) []string {
+	width := a.std.Width
+	var out []string
+	if f.Error.Key != "" {
+		for _, l := range term.Wrap(a.reason(f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+			out = append(out, "  "+l)
+		}
+	}
+	if f.Output != "" {
+		out = append(out, tail(f.Output, width)...)
+	}
+	return out
 }
 
 // wayText says what a way on does for a session that is BLOCKED.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pawl"
 	"pawl/cli/term"
 )
 
@@ -34,6 +35,7 @@ func entries() []entry {
 		{"approve", "answer", newApproveCommand},
 		{"deny", "answer", newDenyCommand},
 		{"revise", "answer", newReviseCommand},
+		{"answer", "answer", newAnswerCommand},
 		{"pause", "stuck", newPauseCommand},
 		{"cancel", "stuck", newCancelCommand},
 		{"stop", "stuck", newStopCommand},
@@ -47,6 +49,8 @@ func entries() []entry {
 		{"audit", "look", newAuditCommand},
 		{"context", "look", newContextCommand},
 		{"tools", "look", newToolsCommand},
+		{"budget", "look", newBudgetCommand},
+		{"agent", "setup", newAgentCommand},
 		{"doctor", "setup", newDoctorCommand},
 		{"config", "setup", newConfigCommand},
 		{"export", "setup", newExportCommand},
@@ -106,6 +110,19 @@ func (a *app) words() []string {
 		}
 	}
 	return out
+}
+
+// Brief reports whether a command line only looks and ends by itself within milliseconds. Nobody has to listen for an
+// interrupt then, which would take a noticeable part of that time: there is no work to end, and a shell shows the same exit
+// status for a process that the signal itself ended. Whatever is not surely so is not brief.
+func Brief(args []string) bool {
+	words := (&app{args: args}).words()
+	if len(words) != 1 || words[0] != "status" && words[0] != "version" {
+		return false
+	}
+	return !slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--watch") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && arg != "-C"
+	})
 }
 
 // command makes a command whose short and long texts are in the catalogue under its key.
@@ -182,38 +199,7 @@ func nearestFlag(c *cobra.Command, name string) string {
 	add := func(f *pflag.Flag) { names = append(names, f.Name) }
 	c.LocalFlags().VisitAll(add)
 	c.InheritedFlags().VisitAll(add)
-	return nearest(name, names)
-}
-
-// nearest returns the candidate that is most like word, or "" when none is within two edits, or a third of the word.
-func nearest(word string, candidates []string) string {
-	best, at := "", max(2, len(word)/3)+1
-	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < at {
-			best, at = c, d
-		}
-	}
-	return best
-}
-
-// distance counts the edits from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return pawl.Nearest(name, names)
 }
 
 // newHelpCommand is `pawl help COMMAND`.

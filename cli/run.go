@@ -17,7 +17,7 @@ import (
 
 // runFlags are the flags of `pawl run`.
 type runFlags struct {
-	plan, mode, profile              string
+	plan, mode, profile, agent       string
 	yes, inPlace, unattended, noWait bool
 }
 
@@ -35,6 +35,7 @@ func newRunCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&f.mode, "mode", "", a.text("cli.flag.mode"))
 	c.Flags().BoolVar(&f.unattended, "unattended", false, a.text("cli.flag.unattended"))
 	c.Flags().BoolVar(&f.noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().StringVar(&f.agent, "agent", "", a.text("cli.flag.agent"))
 	c.Flags().StringVar(&f.profile, "profile", "", a.text("cli.flag.profile"))
 	return c
 }
@@ -79,7 +80,7 @@ func runWork(ctx context.Context, a *app, f runFlags, requirement string) error 
 	}
 	return a.with(ctx, Open{Create: true}, func(d *desk) error {
 		return startRun(ctx, d, start, f)
-	}, override("run_mode", f.mode), override("profile", f.profile))
+	}, override("run_mode", f.mode), override("profile", f.profile), override("agent", f.agent))
 }
 
 // planFile is a plan as a file gave it.
@@ -99,8 +100,8 @@ func (a *app) readPlan(name string) (planFile, error) {
 	schemas := map[string][]byte{}
 	limits := plan.DefaultLimits()
 	for _, t := range a.host.Tools() {
-		schemas[t.Name] = t.ArgsSchema
-		limits.Tools = append(limits.Tools, t.Name)
+		schemas[t.Info.Name] = t.Info.ArgsSchema
+		limits.Tools = append(limits.Tools, t.Info.Name)
 	}
 	if dir, err := a.start(); err == nil {
 		if place, err := a.host.Find(dir); err == nil {
@@ -159,11 +160,15 @@ func startRun(ctx context.Context, d *desk, start *kernel.Start, f runFlags) err
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { release() }()
 	d.warn(ctx)
 	v := d.newDrive("completed")
 	v.ask = v.ask && d.cfg.RunMode != pawl.Autonomous
 	if _, err := d.do(ctx, &kernel.Init{Place: d.ws.Place}); err != nil {
+		return err
+	}
+	start.Agent = d.cfg.Agent
+	if err := d.ready(ctx, start.Agent); err != nil {
 		return err
 	}
 	start.RunMode, start.Place = d.cfg.RunMode, workPlace(d.ws.Place, f.inPlace)
@@ -172,6 +177,8 @@ func startRun(ctx context.Context, d *desk, start *kernel.Start, f runFlags) err
 		return err
 	}
 	if f.noWait {
+		release()
+		release = func() {}
 		return d.given(ctx)
 	}
 	return v.work(ctx, id(out))

@@ -101,7 +101,10 @@ func (a examiner) printFindings(found []Finding) error {
 
 func newToolsCommand(a *app) *cobra.Command {
 	return a.command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", between(0, 1), func(_ *cobra.Command, args []string) error {
-		tools := a.host.Tools()
+		var tools []effect.ToolInfo
+		for _, t := range a.host.Tools() {
+			tools = append(tools, t.Info)
+		}
 		if len(args) > 0 {
 			return showTool(a, tools, args[0])
 		}
@@ -246,7 +249,11 @@ func newConfigShowCommand(a *app) *cobra.Command {
 			}
 			v := append([]string{}, s.get(&c)...)
 			lines = append(lines, line{s.name, v, source, s.env()})
-			t.Row(s.name, display(strings.Join(v, ", ")), a.style.Dim(display(shownSource)))
+			value := display(strings.Join(v, ", "))
+			if value == "" {
+				value = a.style.None()
+			}
+			t.Row(s.name, value, a.style.Dim(display(shownSource)))
 		}
 		if a.flags.json {
 			return a.printJSON(lines)

@@ -144,11 +144,11 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		}
 	}
 	out := []string{d.headline(st)}
-	row("cli.status.goal", display(firstLine(st.Goal)))
+	row("cli.status.goal", d.glimpse(st.Goal))
 	if st.Task != nil {
-		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+display(st.Task.Title))
+		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+d.glimpse(st.Task.Title))
 	}
-	row("cli.status.step", stepText(st.Step))
+	row("cli.status.step", d.glimpse(stepText(st.Step)))
 	if st.Doing != nil {
 		what := d.kindText(st.Doing.Kind)
 		if st.Doing.Tool != "" {
@@ -160,13 +160,13 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
 	}
 	if b := st.Blocked; b != nil {
-		row("cli.status.blocked", b.Kind+": "+d.text(b.Error.Key, anys(b.Error.Args)...))
+		row("cli.status.blocked", b.Kind+": "+d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
 	}
 	if ap := st.Approval; ap != nil {
 		row("cli.status.approval", ap.About+"  "+short(ap.Hash)+"  "+d.text("cli.status.waiting", d.since(ap.Since)))
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
-		row("cli.status.error", d.text(e.Key, anys(e.Args)...))
+		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
 	}
 	if o := st.Owner; o != nil {
 		row("cli.status.owner", d.text("cli.status.owned", o.PID, o.Host, o.Command))
@@ -209,13 +209,18 @@ func (d glance) headline(st view.Status) string {
 	return line
 }
 
+// glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
+func (a *terminal) glimpse(text string) string {
+	return term.Clip(display(firstLine(text)), max(2*a.std.Width-40, 40), a.style.Ellipsis())
+}
+
 func stepText(s *view.Step) string {
 	if s == nil {
 		return ""
 	}
 	text := fmt.Sprintf("%d / %d", s.Done, s.Total)
 	if s.Title != "" {
-		text += "  " + display(s.Title)
+		text += "  " + s.Title
 	}
 	return text
 }
@@ -235,7 +240,7 @@ func (d glance) lastText(r *view.Result) string {
 	if r.Undone {
 		parts = append(parts, d.text("cli.status.undone"))
 	}
-	return strings.Join(append(parts, display(firstLine(r.Goal))), "  ")
+	return strings.Join(append(parts, d.glimpse(r.Goal)), "  ")
 }
 
 // recordText is an audit record in one line, without its time.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,22 +32,35 @@ func newStopCommand(a *app) *cobra.Command {
 	var reason string
 	c := a.command("stop", "cli.stop", "  pawl stop -m \"wrong branch\"", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			if _, err := d.do(c.Context(), &kernel.Stop{Reason: reason}); err != nil {
-				return err
-			}
-			if a.flags.json {
-				return d.given(c.Context())
-			}
-			s, err := d.ws.Kernel.Look(c.Context())
-			if err == nil {
-				printBlocked(a, s)
-			}
-			return err
-		})
+		return a.with(c.Context(), writing(), func(d *desk) error { return stop(c.Context(), d, reason) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
 	return c
+}
+
+// stop stops the work. Where no process is at work, what the one that died left behind is looked at.
+func stop(ctx context.Context, d *desk, reason string) error {
+	release, _, err := d.own()
+	if err == nil {
+		defer release()
+	}
+	owned := err == nil
+	if _, err := d.do(ctx, &kernel.Stop{Reason: reason}); err != nil {
+		return err
+	}
+	if owned {
+		if _, err := d.newDrive().foreground(ctx); err != nil {
+			return err
+		}
+	}
+	if d.flags.json {
+		return d.given(ctx)
+	}
+	s, err := d.ws.Kernel.Look(ctx)
+	if err == nil {
+		printBlocked(d.app, s, stays(ctx, d, s))
+	}
+	return err
 }
 
 func newCancelCommand(a *app) *cobra.Command {
@@ -147,13 +161,20 @@ func newRollbackCommand(a *app) *cobra.Command {
 	return c
 }
 
-// rollback shows what is given up and asks, then brings the tree back.
+// rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
+// the user's own tree, that is an undo.
 func rollback(ctx context.Context, d *desk, reason string, yes bool) error {
 	s, err := d.ws.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
-	if s.Session != nil && s.Session.State != "IDLE" && !yes {
+	idle := s.Session != nil && s.Session.State == "IDLE"
+	if idle {
+		if s, err = d.ws.Kernel.LookLast(ctx); err != nil {
+			return err
+		}
+	}
+	if (!idle || len(stays(ctx, d, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
 		discarded(ctx, d, s)
 		ok, err := d.confirm(ctx, d.text("cli.rollback.ask"))
 		if err != nil {
@@ -163,6 +184,9 @@ func rollback(ctx context.Context, d *desk, reason string, yes bool) error {
 			d.sayText("cli.rollback.kept")
 			return shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
 		}
+	}
+	if idle {
+		return reverse(ctx, d, &kernel.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
 	}
 	return d.goOn(ctx, false, []string{"rolled_back"}, func(d *desk) error {
 		return d.doNow(ctx, &kernel.Rollback{Reason: reason})
@@ -180,14 +204,52 @@ func discarded(ctx context.Context, d *desk, s *kernel.Snapshot) {
 		d.say("  " + d.text("cli.rollback.no_changes"))
 		return
 	}
-	diff, err := d.ws.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
+	changed, err := changedBy(ctx, d, t)
 	if err != nil {
 		d.say("  " + d.text("cli.rollback.unknown"))
 		return
 	}
-	for _, l := range d.fileLines(diffStat(diff), "  ") {
+	for _, l := range d.fileLines(changed, "  ") {
 		d.say(l)
 	}
+}
+
+// stays returns what pawl changed in the user's own tree, while that is in no commit and not undone.
+func stays(ctx context.Context, d *desk, s *kernel.Snapshot) []effect.FileStat {
+	t := s.Task
+	if t == nil || !t.Place.InPlace || t.Checkpoint == nil || s.Run == nil || s.Run.Undone || s.Run.Land != nil || s.Run.EndedAt.IsZero() && s.Session.State != "BLOCKED" {
+		return nil
+	}
+	// What cannot be told here is told by the command that undoes it.
+	changed, _ := changedBy(ctx, d, t)
+	return changed
+}
+
+// changedBy counts what a task changed since its checkpoint, leaving out what others changed meanwhile.
+func changedBy(ctx context.Context, d *desk, t *kernel.Task) ([]effect.FileStat, error) {
+	if d.ws.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
+		return nil, nil
+	}
+	diff, err := d.ws.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
+	if err != nil || !t.Ready.Tracked {
+		return diffStat(diff), err
+	}
+	mine := map[string]bool{}
+	for _, s := range t.Spans {
+		if s.Undone {
+			continue
+		}
+		part, err := d.ws.Diff(ctx, t.Place, s.Before, s.After)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range diffStat(part) {
+			if s.Files == nil || slices.Contains(s.Files, f.Path) {
+				mine[f.Path] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(diffStat(diff), func(f effect.FileStat) bool { return !mine[f.Path] }), nil
 }
 
 // diffStat counts the lines of a unified diff by file.
@@ -218,9 +280,14 @@ func diffStat(diff string) []effect.FileStat {
 }
 
 func newUndoCommand(a *app) *cobra.Command {
-	return a.command("undo", "cli.undo", "  pawl undo", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return reverse(c.Context(), d, &kernel.Undo{}, "cli.undo.done", "pawl redo") })
+	var step string
+	c := a.command("undo", "cli.undo", "  pawl undo\n  pawl undo --step s3", exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), writing(), func(d *desk) error {
+			return reverse(c.Context(), d, &kernel.Undo{Step: step}, "cli.undo.done", "pawl redo")
+		})
 	})
+	c.Flags().StringVar(&step, "step", "", a.text("cli.flag.undo_step"))
+	return c
 }
 
 func newRedoCommand(a *app) *cobra.Command {
@@ -229,7 +296,7 @@ func newRedoCommand(a *app) *cobra.Command {
 	})
 }
 
-// reverse undoes the result of the last run or brings it back.
+// reverse undoes the result of the last run or one of its steps, or brings it back.
 func reverse(ctx context.Context, d *desk, command kernel.Command, done, back string) error {
 	if _, err := d.session(ctx); err != nil {
 		return err
@@ -240,13 +307,17 @@ func reverse(ctx context.Context, d *desk, command kernel.Command, done, back st
 	}
 	defer release()
 	v := d.newDrive()
+	before, err := reversed(ctx, d)
+	if err != nil {
+		return err
+	}
 	if _, err := d.do(ctx, command); err != nil {
 		return err
 	}
 	if _, err := v.foreground(ctx); err != nil {
 		return err
 	}
-	s, err := d.ws.Kernel.LookLast(ctx)
+	s, err := reversed(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -254,14 +325,45 @@ func reverse(ctx context.Context, d *desk, command kernel.Command, done, back st
 		return s.Session.LastError.Err()
 	}
 	if d.flags.json {
-		v.result(resultEnded, s)
+		v.result(ctx, resultEnded, s)
 		return nil
 	}
 	goal := ""
 	if s.Run != nil {
 		goal = firstLine(s.Run.Requirement)
 	}
+	if step := stepBetween(before, s); step != "" {
+		goal = d.text("cli.undo.step", step)
+		if back == "pawl undo" {
+			back += " --step " + step
+		}
+	}
 	d.say(d.style.OK() + " " + d.text(done, goal))
+	if r := s.Run; r != nil && r.Undone {
+		d.section("cli.sum.cut_back", leftLines(r.Cut))
+		d.section("cli.sum.left", leftLines(r.Left))
+	}
 	d.say("  " + d.style.Dim(d.text("cli.undo.back", back)))
 	return nil
+}
+
+// reversed reads the run that an undo is about: the one in progress, else the last one.
+func reversed(ctx context.Context, d *desk) (*kernel.Snapshot, error) {
+	s, err := d.ws.Kernel.Look(ctx)
+	if err != nil || s.Session == nil || s.Session.Run != "" {
+		return s, err
+	}
+	return d.ws.Kernel.LookLast(ctx)
+}
+
+// stepBetween names the step that was undone or brought back between two looks at a run, or returns "".
+func stepBetween(before, after *kernel.Snapshot) string {
+	if before.Task == nil || after.Task == nil || len(before.Task.Undone) == len(after.Task.Undone) {
+		return ""
+	}
+	longer := before.Task.Undone
+	if len(after.Task.Undone) > len(longer) {
+		longer = after.Task.Undone
+	}
+	return longer[0].Step
 }

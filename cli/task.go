@@ -52,17 +52,30 @@ func (d *desk) printTask(ctx context.Context, id string) error {
 	if d.flags.json {
 		return d.printJSON(s.Task.View(s.Config))
 	}
-	d.say(d.taskLine(s.Task.Line()))
+	d.say(d.taskLine(s.Task.Line(), d.screen()))
 	return nil
 }
 
-// taskLine is a task on one line, in columns that do not depend on the other lines.
-func (a *voice) taskLine(t view.TaskLine) string {
-	line := term.Pad(display(t.Label), 8) + "  " + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + display(firstLine(t.Title))
+// taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
+// that the line fits.
+func (a *voice) taskLine(t view.TaskLine, width int) string {
+	title, exit := display(firstLine(t.Title)), ""
 	if t.Exit != "" {
-		line += "  " + a.style.Dim(display(t.Exit))
+		exit = "  " + display(t.Exit)
 	}
-	return line
+	label := term.Pad(display(t.Label), 8) + "  "
+	if width > 0 {
+		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), a.style.Ellipsis())
+	}
+	return label + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + a.style.Dim(exit)
+}
+
+// screen is the width to which lists are cut: that of the terminal, and none where the output goes elsewhere.
+func (a *terminal) screen() int {
+	if a.std.TTY {
+		return a.std.Width
+	}
+	return 0
 }
 
 func (a *voice) taskState(s task.State) string {
@@ -80,7 +93,8 @@ func (a *voice) taskState(s task.State) string {
 func newTaskListCommand(a *app) *cobra.Command {
 	var states []string
 	var limit int
-	c := a.command("list", "cli.task.list", "  pawl task list\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", exactly(0), nil)
+	var wide bool
+	c := a.command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		sel := kernel.Select{Kind: kernel.KindTask, Limit: limit}
 		for _, s := range states {
@@ -93,8 +107,9 @@ func newTaskListCommand(a *app) *cobra.Command {
 		if limit < 0 {
 			return usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error { return tasks{d}.listTasks(c.Context(), sel) })
+		return a.with(c.Context(), reading(), func(d *desk) error { return tasks{d}.listTasks(c.Context(), sel, wide) })
 	}
+	c.Flags().BoolVarP(&wide, "wide", "w", false, a.text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.text("cli.flag.state"))
 	c.Flags().IntVar(&limit, "limit", 0, a.text("cli.flag.limit"))
 	return c
@@ -104,14 +119,18 @@ func newTaskListCommand(a *app) *cobra.Command {
 type tasks struct{ *desk }
 
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func (d tasks) listTasks(ctx context.Context, sel kernel.Select) error {
+func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) error {
+	width := d.screen()
+	if wide {
+		width = 0
+	}
 	out := bufio.NewWriterSize(d.std.Out, 32<<10)
 	n := 0
 	for row, err := range d.ws.Kernel.Store().Scan(ctx, sel) {
 		if err != nil {
 			return err
 		}
-		if err := d.listTask(out, row); err != nil {
+		if err := d.listTask(out, row, width); err != nil {
 			return err
 		}
 		if n++; n == 1 {
@@ -126,14 +145,14 @@ func (d tasks) listTasks(ctx context.Context, sel kernel.Select) error {
 	return out.Flush()
 }
 
-func (d tasks) listTask(out *bufio.Writer, row kernel.Row) error {
+func (d tasks) listTask(out *bufio.Writer, row kernel.Row, width int) error {
 	t := &kernel.Task{}
 	if err := kernel.Decode(row, t); err != nil {
 		return err
 	}
 	line := t.Line()
 	if !d.flags.json {
-		_, err := out.WriteString(d.taskLine(line) + "\n")
+		_, err := out.WriteString(d.taskLine(line, width) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(line)
@@ -144,7 +163,8 @@ func (d tasks) listTask(out *bufio.Writer, row kernel.Row) error {
 }
 
 func newTaskShowCommand(a *app) *cobra.Command {
-	return a.command("show [TASK]", "cli.task.show", "  pawl task show T-001", between(0, 1), func(c *cobra.Command, args []string) error {
+	var long bool
+	c := a.command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", between(0, 1), func(c *cobra.Command, args []string) error {
 		return a.with(c.Context(), reading(), func(d *desk) error {
 			s, err := d.taskOrCurrent(c.Context(), args)
 			if err != nil {
@@ -154,10 +174,12 @@ func newTaskShowCommand(a *app) *cobra.Command {
 			if a.flags.json {
 				return a.printJSON(v)
 			}
-			tasks{d}.showTask(v, s.Task.Title)
+			tasks{d}.showTask(v, s.Task.Title, long)
 			return nil
 		})
 	})
+	c.Flags().BoolVar(&long, "long", false, a.text("cli.flag.long"))
+	return c
 }
 
 // taskOrCurrent finds the named task, or the one of the run in progress or of the last run.
@@ -178,8 +200,14 @@ func (d *desk) taskOrCurrent(ctx context.Context, args []string) (*kernel.Snapsh
 	return s, err
 }
 
-func (d tasks) showTask(v view.Task, title string) {
-	d.say(d.style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + display(firstLine(title)))
+func (d tasks) showTask(v view.Task, title string, long bool) {
+	head := v.Label + "  " + string(v.State) + "  "
+	for i, l := range term.Hang(display(firstLine(title)), len(head), d.std.Width, maxTitle, d.style.Ellipsis()) {
+		if i == 0 {
+			l = d.style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + l
+		}
+		d.say(l)
+	}
 	var t term.Table
 	row := func(key, text string) {
 		if text != "" {
@@ -193,7 +221,11 @@ func (d tasks) showTask(v view.Task, title string) {
 	if !v.EndedAt.IsZero() {
 		row("cli.task.ended", d.clock(v.EndedAt))
 	}
-	row("cli.task.hash", v.PlanHash)
+	if long {
+		row("cli.task.hash", v.PlanHash)
+	} else {
+		row("cli.task.hash", short(v.PlanHash))
+	}
 	row("cli.task.gates", display(strings.Join(v.Gates, ", ")))
 	row("cli.task.exit", display(v.Exit))
 	if v.Retries.Count > 0 {
@@ -208,9 +240,13 @@ func (d tasks) showTask(v view.Task, title string) {
 	row("cli.task.checkpoint", display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
-		row("cli.status.blocked", v.Blocked.Kind+": "+d.text(v.Blocked.Error.Key, anys(v.Blocked.Error.Args)...))
+		row("cli.status.blocked", v.Blocked.Kind+": "+d.reason(v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
 	}
-	for _, l := range t.Lines(d.std.Width) {
+	width := d.std.Width
+	if long {
+		width = 0 // what is asked for in full is not broken either
+	}
+	for _, l := range t.Lines(width) {
 		d.say(l)
 	}
 	var steps []view.SummaryStep
@@ -227,7 +263,7 @@ func (d tasks) showTask(v view.Task, title string) {
 	d.section("cli.sum.verified", d.evidenceLines(sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		d.section("cli.task.failure", append([]string{"  " + display(f.What)}, tail(f.Output, d.std.Width)...))
+		d.section("cli.task.failure", append([]string{"  " + display(f.What)}, d.failureLines(f)...))
 	}
 	d.section("cli.sum.result", d.landingLines(v.Land))
 }

@@ -1,24 +1,62 @@
 package message
 
-// areas joins the parts of the catalogue. Each part stands in a file of its own, named after its area.
-var areas = map[string]Table{
-	"id":      idText,
-	"plan":    planText,
-	"policy":  policyText,
-	"sandbox": sandboxText,
-	"git":     gitText,
-	"file":    fileText,
-	"search":  searchText,
-	"shell":   shellText,
-	"verify":  verifyText,
-	"script":  scriptText,
-	"store":   storeText,
-	"audit":   auditText,
-	"kernel":  kernelText,
-	"land":    landText,
-	"point":   pointText,
-	"archive": archiveText,
-	"runner":  runnerText,
-	"cli":     cliText,
-	"machine": machineText,
+import (
+	"strings"
+	"sync"
+)
+
+// area is the part of the catalogue for keys that begin with one name. It stands in files of its own, named after it.
+type area struct {
+	name  string
+	parts []*part
+}
+
+// areas joins the catalogue. The linker lays this table out; nothing is done for it when a program starts.
+var areas = [...]area{
+	{"id", []*part{&idText}},
+	{"plan", []*part{&planText}},
+	{"policy", []*part{&policyText}},
+	{"sandbox", []*part{&sandboxText}},
+	{"git", []*part{&gitText}},
+	{"file", []*part{&fileText}},
+	{"search", []*part{&searchText}},
+	{"shell", []*part{&shellText}},
+	{"verify", []*part{&verifyText}},
+	{"script", []*part{&scriptText}},
+	{"store", []*part{&storeText}},
+	{"audit", []*part{&auditText}},
+	{"kernel", []*part{&kernelText, &kernelAgents}},
+	{"agent", []*part{&agentText, &agentExternal}},
+	{"land", []*part{&landText}},
+	{"point", []*part{&pointText}},
+	{"archive", []*part{&archiveText}},
+	{"runner", []*part{&runnerText}},
+	// What most commands print comes first, because a part is made when it is first searched.
+	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents}},
+	{"machine", []*part{&machineText}},
+}
+
+// part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map
+// that is made with the package, the launcher of each command behind walls included.
+type part struct {
+	load  func() Table
+	once  sync.Once
+	table Table
+}
+
+// entries returns the part's table.
+func (p *part) entries() Table {
+	p.once.Do(func() { p.table = p.load() })
+	return p.table
+}
+
+// partsOf returns the parts that a key may stand in.
+func partsOf(key string) []*part {
+	name, _, _ := strings.Cut(key, ".")
+	for i := range areas {
+		if areas[i].name == name {
+			return areas[i].parts
+		}
+	}
+	return nil
 }

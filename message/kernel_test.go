@@ -57,7 +57,7 @@ func TestTheCoreHasText(t *testing.T) {
 			}
 		}
 	}
-	for _, table := range []Table{kernelText, runnerText} {
+	for _, table := range []Table{kernelText.entries(), runnerText.entries()} {
 		for k, e := range table {
 			if !used[k] {
 				t.Errorf("%s is named nowhere", k)

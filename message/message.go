@@ -6,6 +6,8 @@ package message
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -41,17 +43,20 @@ func ParseLang(locale string) Lang {
 
 // Lookup returns the entry of a key.
 func Lookup(key string) (Entry, bool) {
-	area, _, _ := strings.Cut(key, ".")
-	e, ok := areas[area][key]
-	return e, ok
+	for _, p := range partsOf(key) {
+		if e, ok := p.entries()[key]; ok {
+			return e, true
+		}
+	}
+	return Entry{}, false
 }
 
 // Keys returns every key of the catalogue, in no particular order.
 func Keys() []string {
 	var out []string
-	for _, t := range areas {
-		for k := range t {
-			out = append(out, k)
+	for i := range areas {
+		for _, p := range areas[i].parts {
+			out = slices.AppendSeq(out, maps.Keys(p.entries()))
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
@@ -240,23 +241,25 @@ func inertGitKey(key, value string) bool {
 	if slices.Contains(inertGitSections, section) {
 		return true
 	}
-	return slices.Contains(inertGitNames[section], name)
+	return slices.Contains(inertGitNames()[section], name)
 }
 
 var (
 	inertGitSections = []string{"user", "author", "committer", "color", "init", "advice", "push", "pull", "rerere", "column", "feature", "index", "pack"}
-	inertGitNames    = map[string][]string{
-		"core": {
-			"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf",
-			"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths", "compression",
-			"bigfilethreshold", "sparsecheckout", "sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs", "protectntfs",
-		},
-		"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort", "vscode-merge-base", "gh-merge-base"},
-		"remote": {"url", "fetch", "pushurl", "tagopt", "prune", "mirror", "gh-resolved", "push"},
-		"merge":  {"conflictstyle", "ff", "log", "stat", "renames"},
-		"diff":   {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit", "submodule", "indentheuristic"},
-		"fetch":  {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate", "abbrevcommit", "follow"},
-		"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage", "relativeworktrees"}, "gc": {"auto", "autodetach"},
-		"maintenance": {"auto", "strategy"}, "submodule": {"active", "recurse"}, "lfs": {"repositoryformatversion"},
-	}
+	inertGitNames    = sync.OnceValue(func() map[string][]string {
+		return map[string][]string{
+			"core": {
+				"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf",
+				"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths", "compression",
+				"bigfilethreshold", "sparsecheckout", "sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs", "protectntfs",
+			},
+			"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort", "vscode-merge-base", "gh-merge-base"},
+			"remote": {"url", "fetch", "pushurl", "tagopt", "prune", "mirror", "gh-resolved", "push"},
+			"merge":  {"conflictstyle", "ff", "log", "stat", "renames"},
+			"diff":   {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit", "submodule", "indentheuristic"},
+			"fetch":  {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate", "abbrevcommit", "follow"},
+			"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage", "relativeworktrees"}, "gc": {"auto", "autodetach"},
+			"maintenance": {"auto", "strategy"}, "submodule": {"active", "recurse"}, "lfs": {"repositoryformatversion"},
+		}
+	})
 )

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"pawl"
@@ -76,7 +77,7 @@ func (d Decision) rank() int {
 
 // find records a finding; the message's key is the code's own.
 func (j *judge) find(d Decision, code Code, args ...string) {
-	w := codeTable[code]
+	w := codeTable()[code]
 	for i, a := range args {
 		args[i] = shorten(Display(a))
 	}
@@ -211,7 +212,7 @@ func (j *judge) tool() {
 func (j *judge) connect(what string) {
 	j.network = true
 	switch {
-	case j.prof.ReadOnly:
+	case j.prof.ReadOnly || j.prof.NoNetwork:
 		j.find(Deny, CodeNetwork, what)
 	case !j.prof.AllowNetwork:
 		j.find(Ask, CodeNetwork, what)
@@ -301,34 +302,36 @@ type weight struct {
 }
 
 // codeTable gives each code the risk of what it found and the widest scope of a yes to it.
-var codeTable = map[Code]weight{
-	CodeAllowed:        {pawl.RiskLow, Workspace},
-	CodeInvalidRequest: {pawl.RiskMedium, SingleAction},
-	CodeInvalidText:    {pawl.RiskHigh, SingleAction},
-	CodeUnparsable:     {pawl.RiskMedium, SingleAction},
-	CodeTooComplex:     {pawl.RiskHigh, SingleAction},
-	CodeToolDisabled:   {pawl.RiskMedium, SingleAction},
-	CodePathEscape:     {pawl.RiskHigh, SingleAction},
-	CodePathForm:       {pawl.RiskMedium, SingleAction},
-	CodeProtectedPath:  {pawl.RiskHigh, SingleAction},
-	CodeSensitivePath:  {pawl.RiskHigh, SingleAction},
-	CodeSecret:         {pawl.RiskHigh, SingleAction},
-	CodeWrite:          {pawl.RiskMedium, Session},
-	CodeReadOnly:       {pawl.RiskMedium, SingleAction},
-	CodeDelete:         {pawl.RiskMedium, SingleAction},
-	CodeManyFiles:      {pawl.RiskMedium, SingleAction},
-	CodeExec:           {pawl.RiskLow, Session},
-	CodeNotAllowlisted: {pawl.RiskMedium, Session},
-	CodeDangerousFlag:  {pawl.RiskMedium, SingleAction},
-	CodeDynamic:        {pawl.RiskMedium, SingleAction},
-	CodeShellFeature:   {pawl.RiskMedium, SingleAction},
-	CodeEnvironment:    {pawl.RiskHigh, SingleAction},
-	CodeHiddenText:     {pawl.RiskHigh, SingleAction},
-	CodeNetwork:        {pawl.RiskMedium, SingleAction},
-	CodeGitWrite:       {pawl.RiskMedium, Session},
-	CodeGitConfig:      {pawl.RiskMedium, SingleAction},
-	CodeDestructive:    {pawl.RiskHigh, SingleAction},
-	CodePrivilege:      {pawl.RiskHigh, SingleAction},
-	CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
-	CodeNoWalls:        {pawl.RiskMedium, Session},
-}
+var codeTable = sync.OnceValue(func() map[Code]weight {
+	return map[Code]weight{
+		CodeAllowed:        {pawl.RiskLow, Workspace},
+		CodeInvalidRequest: {pawl.RiskMedium, SingleAction},
+		CodeInvalidText:    {pawl.RiskHigh, SingleAction},
+		CodeUnparsable:     {pawl.RiskMedium, SingleAction},
+		CodeTooComplex:     {pawl.RiskHigh, SingleAction},
+		CodeToolDisabled:   {pawl.RiskMedium, SingleAction},
+		CodePathEscape:     {pawl.RiskHigh, SingleAction},
+		CodePathForm:       {pawl.RiskMedium, SingleAction},
+		CodeProtectedPath:  {pawl.RiskHigh, SingleAction},
+		CodeSensitivePath:  {pawl.RiskHigh, SingleAction},
+		CodeSecret:         {pawl.RiskHigh, SingleAction},
+		CodeWrite:          {pawl.RiskMedium, Session},
+		CodeReadOnly:       {pawl.RiskMedium, SingleAction},
+		CodeDelete:         {pawl.RiskMedium, SingleAction},
+		CodeManyFiles:      {pawl.RiskMedium, SingleAction},
+		CodeExec:           {pawl.RiskLow, Session},
+		CodeNotAllowlisted: {pawl.RiskMedium, Session},
+		CodeDangerousFlag:  {pawl.RiskMedium, SingleAction},
+		CodeDynamic:        {pawl.RiskMedium, SingleAction},
+		CodeShellFeature:   {pawl.RiskMedium, SingleAction},
+		CodeEnvironment:    {pawl.RiskHigh, SingleAction},
+		CodeHiddenText:     {pawl.RiskHigh, SingleAction},
+		CodeNetwork:        {pawl.RiskMedium, SingleAction},
+		CodeGitWrite:       {pawl.RiskMedium, Session},
+		CodeGitConfig:      {pawl.RiskMedium, SingleAction},
+		CodeDestructive:    {pawl.RiskHigh, SingleAction},
+		CodePrivilege:      {pawl.RiskHigh, SingleAction},
+		CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
+		CodeNoWalls:        {pawl.RiskMedium, Session},
+	}
+})

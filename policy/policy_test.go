@@ -180,6 +180,9 @@ func TestProfiles(t *testing.T) {
 	own.AllowedTools, own.DisallowedTools = []string{"run_terminal_cmd"}, []string{"grep"}
 	network := policy.Standard()
 	network.AllowNetwork = true
+	none := network
+	none.NoNetwork = true
+	asks := policy.Request{Tool: "run_terminal_cmd", Command: "go mod download", Network: true, Repo: clean}
 	open := policy.Standard()
 	open.Unconfined = true
 	for i, c := range []struct {
@@ -188,6 +191,11 @@ func TestProfiles(t *testing.T) {
 		want    policy.Decision
 		code    policy.Code
 	}{
+		{asks, policy.Standard(), policy.Ask, policy.CodeNetwork},
+		{asks, network, policy.Allow, policy.CodeAllowed},
+		{asks, none, policy.Deny, policy.CodeNetwork},
+		{asks, policy.ReadOnly(), policy.Deny, policy.CodeNetwork},
+		{run("curl https://example.com"), none, policy.Deny, policy.CodeNetwork},
 		{write, policy.Standard(), policy.Allow, policy.CodeAllowed},
 		{write, policy.Strict(), policy.Ask, policy.CodeWrite},
 		{write, policy.Profile{}, policy.Ask, policy.CodeWrite},

@@ -30,6 +30,8 @@ type Profile struct {
 	ConfirmExec bool `json:"confirm_exec,omitempty" yaml:"confirm_exec,omitempty"`
 	// AllowNetwork is the grant of the user to connect without being asked.
 	AllowNetwork bool `json:"allow_network,omitempty" yaml:"allow_network,omitempty"`
+	// NoNetwork denies every call that asks for the network or would connect, whatever a plan grants and a person allows.
+	NoNetwork bool `json:"no_network,omitempty" yaml:"no_network,omitempty"`
 	// Unconfined says that this machine cannot wall commands in: what would have run without asking is asked for.
 	Unconfined bool `json:"unconfined,omitempty" yaml:"unconfined,omitempty"`
 	// MaxFiles is the number of files that one call may change without asking; 0 means 20.

@@ -164,7 +164,7 @@ func (c *command) known() (rule, []word, bool) {
 	if len(c.args) == 1 && slices.Contains(versioned, c.name) && slices.Contains(versionFlags, c.args[0].text) {
 		return rule{text: true}, nil, true
 	}
-	if table, ok := subcommands[c.name]; ok {
+	if table, ok := subcommands()[c.name]; ok {
 		if len(c.args) == 0 || c.args[0].dynamic || c.args[0].expanded || c.args[0].pattern {
 			return rule{}, nil, false
 		}
@@ -176,7 +176,7 @@ func (c *command) known() (rule, []word, bool) {
 		}
 		return rule{}, nil, false
 	}
-	r, ok := programs[c.name]
+	r, ok := programs()[c.name]
 	return r, c.args, ok
 }
 

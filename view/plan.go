@@ -12,14 +12,17 @@ import (
 // Plan is the answer to `pawl plan show --json`: what is to be done, what the policy says of each call, how it will be
 // judged, and the hash that an approval is bound to.
 type Plan struct {
-	ID          string     `json:"plan_id"`
-	Hash        string     `json:"hash"`
-	Goal        string     `json:"goal"`
-	Constraints []string   `json:"constraints"`
-	Risk        pawl.Risk  `json:"risk_level"`
-	Agent       string     `json:"agent,omitempty"`
-	Task        string     `json:"task,omitempty"`
-	Steps       []PlanStep `json:"steps"`
+	ID          string    `json:"plan_id"`
+	Hash        string    `json:"hash"`
+	Goal        string    `json:"goal"`
+	Constraints []string  `json:"constraints"`
+	Risk        pawl.Risk `json:"risk_level"`
+	// Network are the network grants that the plan names, with the places that they stand for on this machine. Where these
+	// cannot be found out, a grant has none.
+	Network []effect.Grant `json:"network,omitempty"`
+	Agent   string         `json:"agent,omitempty"`
+	Task    string         `json:"task,omitempty"`
+	Steps   []PlanStep     `json:"steps"`
 	// Verification is what the plan asks for; Checks are the commands that this comes to, Commands the verdicts on those
 	// that the plan names itself.
 	Verification plan.VerificationPolicy `json:"verification"`
@@ -59,6 +62,9 @@ func PlanOf(p *plan.Plan, verdict func(step string, n int) *policy.Verdict) Plan
 	}
 	out.ID, out.Goal, out.Risk, out.Verification, out.CreatedAt = p.PlanID, p.Goal, p.RiskLevel, p.Verification, p.CreatedAt
 	out.Constraints = append(out.Constraints, p.Constraints...)
+	for _, n := range p.Network {
+		out.Network = append(out.Network, effect.Grant{Name: n})
+	}
 	for i, line := range StepsOf(p) {
 		s := p.Steps[i]
 		step := PlanStep{StepLine: line, Intent: s.Intent, DependsOn: s.DependsOn, Artifacts: s.ExpectedArtifacts, Undo: s.RollbackHint, Calls: []PlanCall{}}

@@ -55,6 +55,8 @@ type Error struct {
 	Key    string     `json:"key"`
 	Args   []string   `json:"args,omitempty"`
 	Detail string     `json:"detail,omitempty"`
+	// Cause is the error behind it as data, where it is one of pawl's.
+	Cause *effect.Cause `json:"cause,omitempty"`
 }
 
 // Note is a sentence of the catalogue: its key and its arguments.

@@ -45,7 +45,8 @@ func (s Style) symbol(unicode, ascii string) string {
 	return ascii
 }
 
-// OK, Bad, Warn, Dot and Arrow are the symbols in front of lines, coloured; Ellipsis marks what was cut off.
+// OK, Bad, Warn, Dot and Arrow are the symbols in front of lines, coloured; Ellipsis marks what was cut off,
+// None stands for a value that is empty.
 func (s Style) OK() string       { return s.Green(s.symbol("✓", "+")) }
 func (s Style) Bad() string      { return s.Red(s.symbol("✗", "x")) }
 func (s Style) Warn() string     { return s.Yellow("!") }
@@ -53,4 +54,5 @@ func (s Style) Dot() string      { return s.Dim(s.symbol("•", "-")) }
 func (s Style) Arrow() string    { return s.Cyan(s.symbol("→", ">")) }
 func (s Style) Ellipsis() string { return s.symbol("…", "...") }
 func (s Style) To() string       { return s.symbol("→", "->") }
+func (s Style) None() string     { return s.symbol("—", "-") }
 func (s Style) Middle() string   { return s.symbol("·", "-") }

@@ -32,6 +32,21 @@ func TestClipAndPad(t *testing.T) {
 	}
 }
 
+func TestHang(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		at, most int
+		want     string
+	}{
+		{"", 4, 0, ""}, {"one two three four", 4, 0, "one two three|    four"}, {"one two three four five six", 4, 1, "one two three…"},
+		{"任务列表要对齐吧啊", 4, 2, "任务列表要对齐吧|    啊"}, {"任务列表要对齐吧啊任务列表要对齐吧啊", 4, 2, "任务列表要对齐吧|    啊任务列表要对…"},
+	} {
+		if got := strings.Join(term.Hang(c.text, c.at, 20, c.most, "…"), "|"); got != c.want {
+			t.Errorf("Hang(%q) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 // Wrapping never makes a line too wide and leaves out nothing but blanks.
 func TestWrapKeepsEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -68,6 +68,20 @@ func Clip(s string, w int, mark string) string {
 	return s
 }
 
+// Hang wraps text that begins behind a head that takes at columns, and indents what does not fit in the first line by as
+// much. With most above 0 no more lines than that are kept, and the mark says so.
+func Hang(text string, at, w, most int, mark string) []string {
+	lines := Wrap(text, w-at)
+	if most > 0 && len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = Clip(lines[most-1], max(w-at, 8)-Width(mark), "") + mark
+	}
+	for i := 1; i < len(lines); i++ {
+		lines[i] = strings.Repeat(" ", at) + lines[i]
+	}
+	return lines
+}
+
 // Wrap breaks s into lines of at most w columns, at blanks where there are any and inside a word where it does not fit in
 // a line. Nothing of s but the blank at which a line breaks is left out, so that a reader sees all of it. Wide characters
 // may be broken between any two.

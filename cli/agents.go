@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/kernel"
+)
+
+func newAgentCommand(a *app) *cobra.Command {
+	list := a.command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", exactly(0), func(c *cobra.Command, _ []string) error {
+		infos, err := agentsOf(c.Context(), a)
+		if err != nil {
+			return err
+		}
+		if a.flags.json {
+			return a.printJSON(map[string]any{"agents": infos})
+		}
+		rows := [][]string{}
+		for _, i := range infos {
+			what := i.Path
+			if i.Key != "" {
+				what = a.text(i.Key, words(i.Args)...)
+			}
+			rows = append(rows, []string{i.Name, i.Kind, i.State, i.Version, what})
+		}
+		a.table([]string{a.text("cli.col.agent"), a.text("cli.col.kind"), a.text("cli.col.state"), a.text("cli.col.version"), ""}, rows)
+		return nil
+	})
+	return a.group("agent", "cli.agent", list)
+}
+
+// table prints rows in columns under a head.
+func (a *terminal) table(head []string, rows [][]string) {
+	var t term.Table
+	t.Row(head...)
+	for _, r := range rows {
+		t.Row(r...)
+	}
+	for _, line := range t.Lines(a.width) {
+		a.say(strings.TrimRight(line, " "))
+	}
+}
+
+func words(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// agentsOf asks the machine about its agents, with the settings of the folder that the command is about.
+func agentsOf(ctx context.Context, a *app) ([]AgentInfo, error) {
+	dir, err := a.start()
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.host.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return nil, err
+	}
+	return a.host.Agents(ctx, place, c), nil
+}
+
+// ready refuses a run whose agent cannot work, before anything is begun.
+func (d *desk) ready(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for _, i := range d.host.Agents(ctx, d.ws.Place, d.cfg) {
+		if i.Name != name {
+			names = append(names, i.Name)
+			continue
+		}
+		if i.State == "missing" || i.State == "unset" {
+			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, words(i.Args)...))
+		}
+		if i.Key != "" {
+			d.note(d.style.Warn() + " " + d.text(i.Key, words(i.Args)...))
+		}
+		return nil
+	}
+	return pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
+}
+
+func newAnswerCommand(a *app) *cobra.Command {
+	var skip, noWait bool
+	c := a.command("answer [ANSWER]...", "cli.answer", `  pawl answer
+  pawl answer "only the parser" "keep the old flag"
+  pawl answer --go-on`, between(0, 3), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if skip && len(args) > 0 {
+			return usage("cli.flags_conflict", "--go-on", args[0])
+		}
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
+			if !skip && len(args) == 0 {
+				s, err := d.ws.Kernel.Look(c.Context())
+				if err != nil {
+					return err
+				}
+				if args, err = d.ask(c.Context(), s); err != nil {
+					return err
+				}
+			}
+			return d.doNow(c.Context(), &kernel.Give{Answers: args})
+		})
+	}
+	c.Flags().BoolVar(&skip, "go-on", false, a.text("cli.flag.go_on"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	return c
+}
+
+// ask puts the open questions to the person at the terminal, one after the other.
+func (d *desk) ask(ctx context.Context, s *kernel.Snapshot) ([]string, error) {
+	if s.Turn == nil || len(s.Turn.Questions) == 0 {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", string(sessionState(s)))
+	}
+	if !d.std.TTY || d.flags.json {
+		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))
+	}
+	var out []string
+	for i, q := range s.Turn.Questions {
+		d.sayText("cli.question", i+1, len(s.Turn.Questions), q)
+		line, err := d.prompt(ctx, "> ", nil)
+		if errors.Is(err, io.EOF) {
+			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+func sessionState(s *kernel.Snapshot) string {
+	if s.Session == nil {
+		return "-"
+	}
+	return s.Session.State
+}
+
+// questions puts the open questions before a person, or says how they are answered.
+func (v *drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	if s.Turn == nil {
+		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
+	}
+	if v.flags.json {
+		if err := v.rep.printLine(map[string]any{"type": "questions", "questions": s.Turn.Questions, "round": s.Turn.Rounds}); err != nil {
+			return false, err
+		}
+	}
+	if !v.desk.std.TTY || v.flags.json {
+		if !v.flags.json {
+			for i, q := range s.Turn.Questions {
+				v.sayText("cli.question", i+1, len(s.Turn.Questions), q)
+			}
+			v.say("  " + v.style.Cyan(v.text("cli.next")) + v.text("cli.answer_how"))
+		}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
+	}
+	answers, err := v.desk.ask(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	_, err = v.do(ctx, &kernel.Give{Answers: answers})
+	return err == nil, err
+}
+
+// budgetLine is what one scope spent of what it may.
+type budgetLine struct {
+	Scope string       `json:"scope"`
+	Spent effect.Usage `json:"spent"`
+	Held  effect.Usage `json:"held"`
+	Limit kernel.Limit `json:"limit"`
+}
+
+func newBudgetCommand(a *app) *cobra.Command {
+	return a.command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			lines, err := d.budgets(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.printJSON(map[string]any{"budgets": lines})
+			}
+			if len(lines) == 0 {
+				a.sayText("cli.budget_none")
+				return nil
+			}
+			rows := [][]string{}
+			for _, l := range lines {
+				rows = append(rows, []string{
+					l.Scope, usd(l.Spent.MicroUSD, l.Spent.Unpriced), limitOf(l.Limit.MicroUSD, func(n int64) string { return usd(n, false) }),
+					count(l.Spent.InTokens + l.Spent.OutTokens), limitOf(l.Limit.Tokens, count), count(l.Spent.Requests), limitOf(l.Limit.Requests, count), usd(l.Held.MicroUSD, l.Held.Unpriced),
+				})
+			}
+			of := a.text("cli.col.of")
+			a.table([]string{a.text("cli.col.scope"), "USD", of, a.text("cli.col.tokens"), of, a.text("cli.col.requests"), of, a.text("cli.col.held")}, rows)
+			return nil
+		})
+	})
+}
+
+// budgets reads what was spent, newest first.
+func (d *desk) budgets(ctx context.Context) ([]budgetLine, error) {
+	var out []budgetLine
+	for row, err := range d.ws.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}) {
+		if err != nil {
+			return nil, err
+		}
+		b := new(kernel.Budget)
+		if err := kernel.Decode(row, b); err != nil {
+			return nil, err
+		}
+		scope, _, _ := strings.Cut(b.Label, ":")
+		line := budgetLine{Scope: b.Label, Spent: b.Spent, Limit: d.cfg.Budgets[scope]}
+		for _, h := range b.Held {
+			line.Held = line.Held.Plus(h)
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// usd writes millionths of a dollar; a sum that lacks prices is marked.
+func usd(micro int64, unpriced bool) string {
+	text := kernel.Dollars(micro)
+	if unpriced {
+		text += "+?"
+	}
+	return text
+}
+
+func limitOf(n int64, show func(int64) string) string {
+	if n == 0 {
+		return "–"
+	}
+	return show(n)
+}
+
+// count writes a number with thin groups of three digits.
+func count(n int64) string {
+	text := itoa(int(n))
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + " " + text[i:]
+	}
+	return text
+}

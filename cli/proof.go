@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli/term"
+	"pawl/kernel"
+)
+
+// proofFlags are the flags of `pawl audit prove`.
+type proofFlags struct{ task, against, out string }
+
+func newAuditProveCommand(a *app) *cobra.Command {
+	var f proofFlags
+	c := a.command("prove [RECORD]", "cli.audit.prove", `  pawl audit prove 12 --json > proof.json
+  pawl audit prove --task T-001 --against ~/pawl-head.note --out proof.json
+  pawl audit verify --proof proof.json`, between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if (len(args) == 1) == (f.task != "") {
+			return usage("cli.audit.prove_what")
+		}
+		return a.with(c.Context(), reading(), func(d *desk) error { return logbook{d}.prove(c.Context(), args, f) })
+	}
+	c.Flags().StringVar(&f.task, "task", "", a.text("cli.flag.prove_task"))
+	c.Flags().StringVar(&f.against, "against", "", a.text("cli.flag.against"))
+	c.Flags().StringVarP(&f.out, "out", "o", "", a.text("cli.flag.proof_out"))
+	return c
+}
+
+// prove makes a proof and prints it, or writes it to a file.
+func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
+	p, err := d.proof(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		err := d.writeTo(f.out, func(w io.Writer) error {
+			enc := json.NewEncoder(w)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", "  ")
+			return enc.Encode(p)
+		})
+		if err != nil {
+			return err
+		}
+		if d.flags.json {
+			return d.printJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
+		}
+		d.say(d.style.OK() + " " + d.text("cli.audit.proof_written", len(p.Records), f.out))
+		d.say("  " + d.text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
+		return nil
+	}
+	if d.flags.json {
+		return d.printJSON(p)
+	}
+	for _, r := range p.Records {
+		d.say(d.style.OK() + " " + d.text("cli.audit.proven", r.Index, p.Size))
+		checker{d.app}.record(r.Record)
+		checker{d.app}.hashes(r.Hashes)
+	}
+	d.say("  " + d.text("cli.audit.root", p.Root.String()))
+	if c := p.Checkpoint; c != nil {
+		d.say(d.style.OK() + " " + d.text("cli.audit.note_good", f.against))
+		checker{d.app}.hashes(c.Hashes)
+	}
+	return nil
+}
+
+// proof selects the records and makes the proof of them.
+func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.Proof, error) {
+	wanted, err := d.wanted(ctx, args, f.task)
+	if err != nil {
+		return audit.Proof{}, err
+	}
+	head, err := d.ws.Kernel.Store().Head(ctx)
+	if err != nil {
+		return audit.Proof{}, err
+	}
+	var leaves audit.Leaves
+	var records []audit.Stored
+	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", 0) {
+		if err != nil {
+			return audit.Proof{}, err
+		}
+		leaves = append(leaves, audit.Leaf(rec.Bytes))
+		if wanted(rec) {
+			records = append(records, rec)
+		}
+	}
+	// The log may have grown since the head was read, but must still begin with what the head says.
+	if n := int64(len(leaves)); n < head.Size || (audit.Head{}).Append(leaves[:head.Size]...).Root != head.Append().Root {
+		return audit.Proof{}, pawl.Fail(pawl.CodeAuditBroken, "audit.root", n).In("cli.prove")
+	}
+	if len(records) == 0 {
+		if f.task != "" {
+			return audit.Proof{}, pawl.Fail(pawl.CodeNotFound, "cli.audit.no_records", f.task)
+		}
+		return audit.Proof{}, pawl.Fail(pawl.CodeNotFound, "cli.audit.no_record", args[0])
+	}
+	p, err := leaves.Prove(records...)
+	if err != nil || f.against == "" {
+		return p, err
+	}
+	text, err := d.readInput(f.against, 64<<10)
+	if err != nil {
+		return p, err
+	}
+	c, older, err := d.ws.Anchor(text)
+	if err != nil {
+		return p, err
+	}
+	return leaves.Tie(p, c, older)
+}
+
+// wanted tells the records that are to be proven: the one with a number or an id, or all of a task.
+func (d logbook) wanted(ctx context.Context, args []string, task string) (func(audit.Stored) bool, error) {
+	if task != "" {
+		s, err := d.task(ctx, task)
+		if err != nil {
+			return nil, err
+		}
+		subject := audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}
+		return func(r audit.Stored) bool { return r.Subject == subject }, nil
+	}
+	if n, err := strconv.ParseInt(args[0], 10, 64); err == nil {
+		return func(r audit.Stored) bool { return r.Index == n }, nil
+	}
+	id, err := pawl.ParseID(strings.ToUpper(args[0]))
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeNotFound, "cli.audit.no_record", args[0])
+	}
+	return func(r audit.Stored) bool {
+		p, err := audit.Parse(r.Bytes)
+		return err == nil && p.ID == id
+	}, nil
+}
+
+// checker prints and checks proofs.
+type checker struct{ *app }
+
+func (d checker) record(record string) {
+	const most = 12 // lines; the whole record is in the proof itself
+	for i, l := range term.Wrap(display(record), d.std.Width-4) {
+		if i == most {
+			d.say("    " + d.style.Ellipsis())
+			break
+		}
+		d.say("    " + l)
+	}
+}
+
+func (d checker) hashes(hashes []audit.Hash) {
+	d.say("  " + d.style.Dim(d.text("cli.audit.hashes", len(hashes))))
+	for _, h := range hashes {
+		d.say("    " + d.style.Dim(h.String()))
+	}
+}
+
+// verify checks a proof file. It needs neither a workspace nor a store.
+func (a checker) verify(name, key string) error {
+	data, err := a.readInput(name, audit.MaxProof)
+	if err != nil {
+		return err
+	}
+	p, err := audit.ParseProof(data)
+	if err != nil {
+		return err
+	}
+	older, err := p.Check(key)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(), "checkpoint": p.Checkpoint != nil}
+		if c := p.Checkpoint; c != nil {
+			out["checkpoint_size"], out["key"], out["key_given"] = older.N, c.Key, key != ""
+		}
+		return a.printJSON(out)
+	}
+	for _, r := range p.Records {
+		a.say(a.style.OK() + " " + a.text("cli.audit.proven", r.Index, p.Size))
+		a.record(r.Record)
+	}
+	a.say("  " + a.text("cli.audit.root", p.Root.String()))
+	switch c := p.Checkpoint; {
+	case c == nil:
+		a.say(a.style.Warn() + " " + a.text("cli.audit.proof_loose"))
+	case key == "":
+		a.say(a.style.OK() + " " + a.text("cli.audit.proof_note", older.N))
+		a.say(a.style.Warn() + " " + a.text("cli.audit.proof_key", c.Key))
+	default:
+		a.say(a.style.OK() + " " + a.text("cli.audit.proof_signed", older.N))
+	}
+	return nil
+}
