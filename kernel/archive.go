@@ -123,6 +123,9 @@ func (s *Snapshot) pad() []view.PadLine {
 	if t := s.Task; t != nil && t.Cursor.Step != "" {
 		add("step", t.Cursor.Step)
 	}
+	if t := s.Task; t != nil && t.Progress != nil {
+		out = append(out, t.Progress.pad(t.Label))
+	}
 	if t := s.Turn; t != nil && t.Failure != nil {
 		add("failure", string(t.Failure.Code)+" "+t.Failure.What)
 	}
@@ -265,6 +268,9 @@ func (k *Kernel) queue(ctx context.Context, s *Snapshot, c *view.Context) error 
 			return err
 		}
 		c.Tasks = append(c.Tasks, view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State)})
+		if t.Progress != nil {
+			c.Pad = append(c.Pad, t.Progress.pad(t.Label))
+		}
 		shown++
 	}
 	c.More = open - shown

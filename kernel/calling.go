@@ -1,15 +1,20 @@
 package kernel
 
 import (
+	"strings"
+
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
 	"pawl/plan"
 )
 
+// caller decides about the calls in the middle of an agent's work.
+type caller struct{ worker }
+
 // make has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it as
 // begun: the caller does it next. It belongs to the agent's effect, whose token it carries.
-func (w worker) make(c *Make) error {
+func (w caller) make(c *Make) error {
 	parent, err := courier{w.work}.atWork(c.Effect, c.Token)
 	if err != nil {
 		return err
@@ -26,6 +31,13 @@ func (w worker) make(c *Make) error {
 		kept := info(refusal)
 		w.record(w.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 		w.result = Made{Refused: &kept}
+		return nil
+	}
+	if c.Judge {
+		w.Turn.Calls++
+		w.touch(w.Turn)
+		w.record(w.Talk, "CALL_ALLOWED", audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args, "granted": granted})
+		w.result = Made{}
 		return nil
 	}
 	spec := w.toolCall(w.Talk.Step, c.Ask, granted, v)
@@ -58,7 +70,7 @@ func (w courier) atWork(id string, token int64) (*EffectDoc, error) {
 }
 
 // bind keeps the agent's own session.
-func (w worker) bind(c *Bind) error {
+func (w caller) bind(c *Bind) error {
 	if _, err := (courier{w.work}).atWork(c.Effect, c.Token); err != nil {
 		return err
 	}
@@ -71,7 +83,7 @@ func (w worker) bind(c *Bind) error {
 }
 
 // ended takes the receipt of a call in the middle of an agent's work. The agent is told by the caller.
-func (w worker) ended(call effect.ToolCall, r effect.Receipt) error {
+func (w caller) ended(call effect.ToolCall, r effect.Receipt) error {
 	w.took(call, r)
 	return nil
 }
@@ -105,6 +117,51 @@ func (w worker) resolved(e *EffectDoc, a Answer) {
 	}
 	w.Task.Plan, w.Task.Cursor = &p, Cursor{Step: call.StepID}
 	w.touch(w.Task)
+}
+
+// lessons keeps what was learnt from failures.
+type lessons struct{ *work }
+
+// learn keeps what mended a failure, for the agents of later failures of its kind (seed 000, known issues).
+func (w lessons) learn() {
+	f := w.Turn.Failure
+	if f == nil || w.Talk == nil || !w.traits().Works {
+		return
+	}
+	said := ""
+	for _, m := range w.Talk.Messages {
+		if m.Role == effect.RoleAssistant && m.Text != "" {
+			said = m.Text
+		}
+	}
+	if said == "" {
+		said = w.Talk.Said
+	}
+	if strings.TrimSpace(said) == "" {
+		return
+	}
+	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said), Scope: w.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, w.Talk.Agent)}
+	w.create(i, KindIncident, "", w.Session.ID, "")
+	w.record(i, "ERROR_RECORDED", audit.Info, i)
+}
+
+// maxKnown bounds what an agent is told of earlier failures.
+const maxKnown = 5
+
+// known says how earlier failures of the same kind were mended, the likest first.
+func (w lessons) known(f *effect.Failure) []string {
+	var same, like []string
+	for _, i := range w.Incidents {
+		line := i.RootCause + ": " + i.Fix
+		switch {
+		case f.Fingerprint != "" && strings.Contains(i.RootCause, f.Fingerprint):
+			same = append(same, line)
+		case i.Type == string(f.Class):
+			like = append(like, line)
+		}
+	}
+	all := append(same, like...)
+	return all[:min(len(all), maxKnown)]
 }
 
 // recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect. A

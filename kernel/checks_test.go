@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -238,4 +239,46 @@ func TestStopWithdrawsTheQuestion(t *testing.T) {
 		t.Errorf("task %s", got)
 	}
 	b.verifyAudit()
+}
+
+// TestNetworkIsGivenWhereItIsAskedFor: a call gets the places of the approved plan, and only one that asks.
+func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
+	asking := json.RawMessage(`{"network":true}`)
+	p := twoSteps()
+	p.Network, p.Steps[0].ToolCalls[0].ArgsHint = []string{"go", "a.example"}, asking
+	var calls []effect.ToolCall
+	w := &world{plan: p}
+	answer := func(e effect.Effect) effect.Receipt {
+		if e.Kind == effect.KindTool {
+			call, _ := effect.Decode[effect.ToolCall](e.Spec)
+			calls = append(calls, call)
+		}
+		return w.answer(e)
+	}
+	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	b := newBench(t)
+	b.do(start)
+	b.run(answer)
+	if len(calls) != 2 || !calls[0].Network || len(calls[0].Sites) != 2 || calls[0].Sites[1].Host != "a.example" || calls[1].Network || calls[1].Sites != nil {
+		t.Errorf("%+v", calls)
+	}
+
+	p = twoSteps()
+	p.Steps[1].ToolCalls[0].ArgsHint = asking
+	w.plan = p
+	b = newBench(t)
+	b.do(start)
+	b.run(answer)
+	if e := b.look().Session.LastError; e == nil || e.Key != "kernel.network_unnamed" {
+		t.Errorf("%+v", e)
+	}
+
+	// Nor does a step that comes later: a person's step is refused, too, where the plan names nothing.
+	w = &world{plan: twoSteps(), failChecks: 99}
+	b = approved(t, w)
+	more := step("x", "write_file")
+	more.ToolCalls[0].ArgsHint = asking
+	if _, err := b.try(&kernel.Fix{Steps: []plan.Step{more}}); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Error(err)
+	}
 }

@@ -171,6 +171,8 @@ type (
 		Token  int64
 		Ask    effect.Ask
 		Images []effect.FileImage
+		// Judge asks for the judgement alone: the agent makes the call itself, behind its walls.
+		Judge bool `json:",omitempty"`
 	}
 	// Reserve sets aside what one model call of an effect may cost at most, on a day; it is answered with the reservation.
 	// Settle says what the call did cost.
@@ -253,6 +255,8 @@ type Snapshot struct {
 	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect.
 	Talk   *Talk
 	Within []*EffectDoc
+	// Incidents are what was learnt from earlier failures, newest first, for an agent that begins its work.
+	Incidents []*Incident
 	// Budgets are those that the effect is charged to.
 	Budgets []*Budget
 	// Checkpoint is the newest checkpoint of the task.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/audit"
@@ -56,6 +57,18 @@ type Incident struct {
 	Fix       string     `json:"fix_solution"`
 	Scope     string     `json:"scope"`
 	By        pawl.Actor `json:"by"`
+}
+
+// Progress is the newest word about a task: what somebody said of it, which proves nothing.
+type Progress struct {
+	Text string     `json:"text"`
+	By   pawl.Actor `json:"by"`
+	At   time.Time  `json:"at"`
+}
+
+// pad returns the word as a line of the scratchpad.
+func (p *Progress) pad(label string) view.PadLine {
+	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
 }
 
 // maxNote bounds the text of a decision or an incident, in bytes.
@@ -174,6 +187,7 @@ func (w notary) updateProgress(c *UpdateProgress) error {
 		}
 	}
 	if strings.TrimSpace(c.Summary) != "" {
+		t.Progress = &Progress{Text: strings.TrimSpace(c.Summary), By: w.env.Actor, At: w.now}
 		w.record(t, "TASK_PROGRESS", audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
 	}
 	w.result = t.ID

@@ -114,13 +114,13 @@ func (w *work) decideTask() error {
 	case *Sweep:
 		return courier{w}.sweep()
 	case *Make:
-		return worker{w}.make(c)
+		return caller{worker{w}}.make(c)
 	case *Reserve:
 		return cashier{w}.reserve(c)
 	case *Settle:
 		return cashier{w}.settled(c)
 	case *Bind:
-		return worker{w}.bind(c)
+		return caller{worker{w}}.bind(c)
 	}
 	return w.decideContext()
 }

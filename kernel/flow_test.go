@@ -37,6 +37,7 @@ func newBench(t *testing.T) *bench {
 		"run_terminal_cmd": tool("run_terminal_cmd", false, policy.ProcExec),
 		"read_file":        tool("read_file", true, policy.FSRead),
 	}
+	config.Network = func(grant string) ([]effect.Site, error) { return []effect.Site{{Host: grant, Port: 443}}, nil }
 	b.k = kernel.New(b.store, config, pawl.ClockFunc(func() time.Time { return b.now }), rand.Reader)
 	b.k.OnCommit(func(o kernel.Outcome) {
 		for _, e := range o.Entries {
@@ -52,8 +53,12 @@ func newBench(t *testing.T) *bench {
 func tool(name string, idempotent bool, p policy.Permission) kernel.Tool {
 	return kernel.Tool{
 		Info: effect.ToolInfo{Name: name, Version: "1.0.0", ArgsSchema: json.RawMessage(`{"type":"object"}`), Permissions: []policy.Permission{p}, Idempotent: idempotent},
-		Request: func(json.RawMessage) (policy.Request, error) {
-			return policy.Request{Tool: name, Permissions: []policy.Permission{policy.FSRead}}, nil
+		Request: func(args json.RawMessage) (policy.Request, error) {
+			var a struct {
+				Network bool `json:"network"`
+			}
+			_ = json.Unmarshal(args, &a)
+			return policy.Request{Tool: name, Permissions: []policy.Permission{policy.FSRead}, Network: a.Network}, nil
 		},
 	}
 }

@@ -283,12 +283,37 @@ func (k loader) loadTalk(ctx context.Context, s *Snapshot) error {
 	if err := load(ctx, k.store, &s.Talk, optional(KindTalk, s.Task.Talk)); err != nil {
 		return err
 	}
-	if s.Effect == nil || s.Effect.What() != effect.KindWork || s.Effect.State != EffectRunning {
+	if s.Effect == nil || s.Effect.What() != effect.KindWork {
+		return nil
+	}
+	if s.Effect.State == EffectPending {
+		return k.loadIncidents(ctx, s)
+	}
+	if s.Effect.State != EffectRunning {
 		return nil
 	}
 	var err error
 	s.Within, err = within(ctx, k.store, s.Effect.ID)
 	return err
+}
+
+// maxIncidents is how many of the newest incidents are looked at.
+const maxIncidents = 50
+
+// loadIncidents reads what was learnt from earlier failures.
+func (k loader) loadIncidents(ctx context.Context, s *Snapshot) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindIncident, Newest: true, Limit: maxIncidents})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[0] {
+		i := new(Incident)
+		if err := Decode(r, i); err != nil {
+			return err
+		}
+		s.Incidents = append(s.Incidents, i)
+	}
+	return nil
 }
 
 // loadNames reads the name of the newest checkpoint, behind which a new one is numbered.

@@ -247,6 +247,7 @@ type Task struct {
 	Land        *effect.LandResult       `json:"land,omitempty"`
 	Exit        string                   `json:"exit_reason,omitempty"`
 	Reason      string                   `json:"reason,omitempty"`
+	Progress    *Progress                `json:"progress,omitempty"`
 	Blocked     *Blocked                 `json:"blocked,omitempty"`
 	CancelAt    time.Time                `json:"cancel_requested_at,omitzero"`
 	CancelBy    pawl.Actor               `json:"cancel_requested_by,omitempty"`

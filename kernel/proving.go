@@ -189,6 +189,9 @@ func (w planner) names(p *plan.Plan) []string {
 func (w prover) passed(what Happening, reason string) error {
 	w.Turn.Outcome = string(turn.OutcomeDone)
 	w.Task.Cursor.Failed, w.Task.GateNote = "", ""
+	if w.Turn.Fix > 0 {
+		lessons{w.work}.learn()
+	}
 	repairer{w.work}.fixHeld()
 	if err := w.raise(what, reason); err != nil {
 		return err

@@ -262,7 +262,7 @@ func (w stepper) called(r effect.Receipt) error {
 	}
 	switch {
 	case w.Effect.Within != "":
-		return worker{w.work}.ended(call, r)
+		return caller{worker{w.work}}.ended(call, r)
 	case worker{w.work}.asked(call):
 		return worker{w.work}.answered(call, r)
 	}

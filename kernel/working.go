@@ -38,6 +38,8 @@ type Talk struct {
 	// Notes are for the agent to read before it goes on.
 	Notes []string     `json:"notes,omitempty"`
 	Usage effect.Usage `json:"usage,omitzero"`
+	// Said is the first line of what the agent said last; no evidence of anything.
+	Said string `json:"said,omitempty"`
 }
 
 // Traits is what the kernel knows of an agent.
@@ -100,8 +102,9 @@ func (w worker) fill(e effect.Effect) (effect.Effect, error) {
 	if w.Talk != nil {
 		spec.Messages, spec.Session, spec.Notes = w.Talk.Messages, w.Talk.Session, w.Talk.Notes
 	}
-	if w.Turn.Fix > 0 {
+	if w.Turn.Fix > 0 && w.Turn.Failure != nil {
 		spec.Failure = w.Turn.Failure
+		spec.Notes = append(slices.Clip(spec.Notes), lessons{w.work}.known(spec.Failure)...)
 	}
 	e.Spec = effect.Encode(spec)
 	return e, nil
@@ -161,6 +164,7 @@ func (w worker) hear(result effect.WorkResult) {
 	if result.Session != "" {
 		k.Session = result.Session
 	}
+	k.Said, k.Notes = firstLine(result.Text), nil
 	w.touch(k)
 	w.record(k, "AGENT_SAID", audit.Info, map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,

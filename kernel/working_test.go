@@ -101,6 +101,15 @@ func TestAgentsStep(t *testing.T) {
 	if f := m.asked[2].Failure; f == nil || f.Output == "" && len(f.Checks) == 0 || m.asked[0].Failure != nil {
 		t.Errorf("the repair was told %+v", f)
 	}
+	again := &mind{world: world{failChecks: 1}, work: []effect.WorkResult{finished}}
+	again.plan = intent()
+	b.do(&kernel.Start{Requirement: "more work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.run(again.answer)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.run(again.answer)
+	if n := again.asked[1].Notes; len(n) != 1 || !strings.Contains(n[0], "all tests pass") {
+		t.Errorf("of the earlier failure the agent was told %q", n)
+	}
 	if len(m.asked[2].Messages) != 0 {
 		t.Error("the repair goes on with the conversation of another step")
 	}
@@ -249,6 +258,10 @@ func TestCallsInTheMiddleOfWork(t *testing.T) {
 	one := made(t, b, e, call("a", "write_file", "x"))
 	if one.Effect == nil {
 		t.Fatalf("refused: %+v", one.Refused)
+	}
+	var judged kernel.Made
+	if err := json.Unmarshal(b.do(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: call("j", "write_file", "z"), Judge: true}).Result, &judged); err != nil || judged.Effect != nil || judged.Refused != nil {
+		t.Errorf("judged: %+v %v", judged, err)
 	}
 	if two := made(t, b, e, call("b", "no_such_tool", "x")); two.Refused == nil || two.Effect != nil {
 		t.Errorf("an unknown tool: %+v", two)

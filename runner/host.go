@@ -70,6 +70,22 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 	return receipt, err
 }
 
+// Judge has a tool call judged that the agent makes itself behind its walls.
+func (h *host) Judge(ctx context.Context, a effect.Ask) error {
+	out, err := h.r.do(ctx, &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true})
+	if err != nil {
+		return err
+	}
+	var made kernel.Made
+	if err := json.Unmarshal(out.Result, &made); err != nil {
+		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
+	}
+	if made.Refused != nil {
+		return made.Refused.Err()
+	}
+	return nil
+}
+
 // Reserve sets aside what a model call may cost.
 func (h *host) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usage), error) {
 	day := h.r.kernel.Now()

@@ -65,6 +65,61 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	return b.run(ctx, s)
 }
 
+// streams are a command's ends of its three standard streams.
+type streams struct{ in, out, err *os.File }
+
+// Process is a command that was started and whose streams are the caller's to read and write.
+type Process struct {
+	Stdin          *os.File
+	Stdout, Stderr *os.File
+	stop           context.CancelFunc
+	done           chan struct{}
+	result         Result
+	err            error
+}
+
+// Start starts a command as Run does, without waiting for it. The caller must read both outputs, or the command waits for
+// it, and must call Wait. Stdin of the Spec, OutputLimit and OnOutput have no meaning. What keeps a command from starting is
+// returned by Wait, with the same errors as Run's.
+func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
+	s, err := s.checked(b.homes)
+	if err != nil {
+		return nil, err
+	}
+	var ends [6]*os.File
+	for i := 0; i < len(ends); i += 2 {
+		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+			for _, f := range ends[:i] {
+				_ = f.Close()
+			}
+			return nil, pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Start")
+		}
+	}
+	work, stop := context.WithCancel(ctx)
+	p := &Process{Stdin: ends[1], Stdout: ends[2], Stderr: ends[4], stop: stop, done: make(chan struct{})}
+	s.Stdin, s.OnOutput, s.streams = nil, nil, &streams{in: ends[0], out: ends[3], err: ends[5]}
+	go func() {
+		defer close(p.done)
+		p.result, p.err = b.run(work, s)
+		// Nothing of the command is left, so what it wrote can be read to its end.
+		for _, f := range []*os.File{ends[0], ends[3], ends[5]} {
+			_ = f.Close()
+		}
+	}()
+	return p, nil
+}
+
+// Wait waits until no process of the command is left. Call it once.
+func (p *Process) Wait() (Result, error) {
+	<-p.done
+	p.stop()
+	_ = p.Stdin.Close()
+	return p.result, p.err
+}
+
+// Kill ends the command: with SIGTERM, and with SIGKILL two seconds later. It may be called at any time and often.
+func (p *Process) Kill() { p.stop() }
+
 // Walls reports what this machine can do. The first call tries every layer, as Probe does; later calls repeat its answer.
 func (b *Box) Walls(ctx context.Context) Walls {
 	b.mu.Lock()

@@ -154,6 +154,31 @@ func (ports) Serve(context.Context, net.Listener) error              { return ni
 func (p ports) Local() []uint16                                      { return p }
 func (ports) ServeLocal(context.Context, net.Listener, uint16) error { return nil }
 
+// watched is an egress that tells when it has ended.
+type watched struct{ ended chan struct{} }
+
+func (w watched) Serve(ctx context.Context, l net.Listener) error {
+	<-ctx.Done()
+	close(w.ended)
+	return l.Close()
+}
+func (watched) Local() []uint16                                        { return nil }
+func (watched) ServeLocal(context.Context, net.Listener, uint16) error { return nil }
+
+func TestEgressHasEndedWithRun(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		w := watched{make(chan struct{})}
+		s := spec(t, "true")
+		s.Egress = w
+		run(t, b, s)
+		select {
+		case <-w.ended:
+		default:
+			t.Error("still at work")
+		}
+	})
+}
+
 func TestEgressThatMakesNoSense(t *testing.T) {
 	b := box(t, Options{})
 	s := spec(t, "true")

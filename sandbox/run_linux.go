@@ -163,7 +163,10 @@ func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 	c.cmd.ExtraFiles = append([]*os.File{theirs}, extra...)
 	c.cmd.Stdout, c.cmd.Stderr = w, w
 	c.cmd.Dir, c.cmd.WaitDelay = "/", grace
-	if len(s.Stdin) > 0 {
+	switch {
+	case s.streams != nil:
+		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.streams.in, s.streams.out, s.streams.err
+	case len(s.Stdin) > 0:
 		c.cmd.Stdin = bytes.NewReader(s.Stdin)
 	}
 	if err := group.start(c.cmd); err != nil {
@@ -493,7 +496,7 @@ type spare struct {
 
 // fits reports whether a spare launcher can carry out a job: everything about the job is in its order.
 func (j *job) fits() bool {
-	return j.order.own && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.MaxMemory == 0
+	return j.order.own && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil && j.spec.MaxMemory == 0
 }
 
 // prepare starts a spare launcher, when the Box keeps one and has none.

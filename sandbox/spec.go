@@ -68,6 +68,8 @@ type Spec struct {
 	Env []string
 	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
 	Stdin []byte
+	// streams are the command's own three streams, for Start.
+	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
 	Timeout time.Duration
 	// OutputLimit is the number of bytes of output that are kept, one half from the beginning and one from the end. Zero

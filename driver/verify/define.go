@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"pawl/effect"
 )
 
 // definitionNames are the files, by pattern of path.Match, that say how a project is checked. go.mod is not among them:
@@ -112,6 +115,47 @@ func (d *folder) scripts() []string {
 		}
 	}
 	return out
+}
+
+// judgeWord matches the paths of tests and of what they compare with.
+var judgeWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|/)(?i:tests?|specs?|__tests__|testdata|__snapshots__)/|(^|/)(?i:test_)[^/]*$|[_.](?i:test|spec)\.[A-Za-z]+$|` +
+		`(^|/)(?i:tests?)\.[A-Za-z]+$|[A-Za-z0-9](Tests?|Spec)\.[A-Za-z]+$|[a-z0-9]IT\.[A-Za-z]+$|\.snap$`)
+})
+
+// wholeRun matches what takes the run of all tests of a package over, so that they need not run at all (Go).
+var wholeRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^func\s+TestMain\s*\(`) })
+
+// changedTests returns the tests among the files that differ. A test that was added is work, not a change of what judges
+// it, unless it takes the others over.
+func changedTests(tree fs.FS, files []effect.FileStat) []string {
+	var out []string
+	for _, f := range files {
+		if !judgeWord().MatchString(f.Path) || f.Status == "A" && !takesOver(tree, f.Path) {
+			continue
+		}
+		out = append(out, f.Path)
+	}
+	return out
+}
+
+func takesOver(tree fs.FS, name string) bool {
+	if !strings.HasSuffix(name, "_test.go") {
+		return false
+	}
+	f, err := openRegular(tree, name)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 8<<20))
+	return err != nil || wholeRun().Match(text)
+}
+
+// exists reports whether there is anything of the name.
+func exists(tree fs.FS, name string) bool {
+	_, err := fs.Stat(tree, name)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // tampered compares the definitions that were pinned when the plan was made with those of the tree now, and returns the

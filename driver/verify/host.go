@@ -107,6 +107,9 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	}
 	env["PATH"] = h.searchPath(place, env)
 	t.Env = sandbox.Environ(h.Env, env)
+	if err := h.useFetched(place, use, &t); err != nil {
+		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
+	}
 	slices.Sort(t.Env)
 	return t, nil
 }

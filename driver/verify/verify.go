@@ -3,6 +3,8 @@ package verify
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"pawl"
@@ -66,7 +68,7 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 		}
 	}
 	result.EnvDigest = s.environmentDigest(ctx, &v.known, ran)
-	if result.Tampered, err = s.tampered(spec.Pinned); err != nil {
+	if err := s.tampered(ctx, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
 	}
 	if result.Passed {
@@ -80,23 +82,45 @@ func (v *Verify) Done(context.Context, effect.Effect) (effect.Answer, effect.Rec
 	return effect.DoneNo, effect.Receipt{}
 }
 
-// tampered compares the definitions of the tree with the pinned ones.
-func (s *session) tampered(pinned map[string]string) ([]string, error) {
-	if len(pinned) == 0 {
-		return nil, nil
+// tampered finds what decides how the work is judged and differs from what the work started with: definitions of the checks
+// by their pinned digests, tests by the two trees.
+func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *effect.VerifyResult) error {
+	if len(spec.Pinned) == 0 && spec.Base == "" {
+		return nil
 	}
 	tree, closer, err := s.Open(s.place.Tree)
 	if err != nil {
-		return nil, ioError("verify.tree_unreadable", s.place.Tree, err)
+		return ioError("verify.tree_unreadable", s.place.Tree, err)
 	}
 	defer closer.Close()
 	scan, err := survey(tree)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	now := map[string]string{}
 	define(scan, now)
-	return tampered(pinned, now), nil
+	found := tampered(spec.Pinned, now)
+	if len(spec.Pinned) == 0 { // nothing defined the checks, so whatever does is new
+		found = slices.Collect(maps.Keys(now))
+	}
+	if spec.Base != "" && s.Changed != nil && spec.Base != result.Tree {
+		files, err := s.Changed(ctx, s.place, spec.Base, result.Tree)
+		if err != nil {
+			return err
+		}
+		found = append(found, changedTests(tree, files)...)
+	}
+	slices.Sort(found)
+	result.Tampered = slices.Compact(found)
+	for _, p := range result.Tampered {
+		if result.Contents == nil {
+			result.Contents = map[string]string{}
+		}
+		if result.Contents[p] = ""; exists(tree, p) {
+			result.Contents[p] = hashFile(tree, p)
+		}
+	}
+	return nil
 }
 
 // failure is the error of outcomes that did not all pass. The machine's fault comes first, because no repair helps it;

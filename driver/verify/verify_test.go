@@ -281,6 +281,62 @@ func TestVerifyTampered(t *testing.T) {
 	}
 }
 
+// TestVerifyFindsChangedTests: what judges the work is compared with what the work started from, by the trees.
+func TestVerifyFindsChangedTests(t *testing.T) {
+	b := newBench(t, nil)
+	write := func(name, text string) {
+		p := filepath.Join(b.place.Tree, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a_test.go", "package a")
+	write("b_test.go", "package a\n")
+	write("main_test.go", "package a\n\nfunc TestMain(m *testing.M) {}\n")
+	write("Makefile", "all:\n")
+	c := b.config()
+	c.Changed = func(_ context.Context, _ effect.Place, from, to string) ([]effect.FileStat, error) {
+		if from != "t0" || to != "t1" {
+			t.Errorf("%s %s", from, to)
+		}
+		var out []effect.FileStat
+		for _, f := range []string{"M a.go", "M a_test.go", "A b_test.go", "A main_test.go", "D c_test.go", "M docs/contest.md", "M tests/data.json",
+			"D web/x.test.ts", "M src/test/java/A.java", "M src/ATest.kt", "M testdata/want.txt", "M latest.go", "M spec/x.rb", "M test_x.py", "M web/__snapshots__/a.snap"} {
+			status, name, _ := strings.Cut(f, " ")
+			out = append(out, effect.FileStat{Status: status, Path: name})
+		}
+		return out, nil
+	}
+	run := func(pinned map[string]string, base string) effect.VerifyResult {
+		r := New(c).Do(context.Background(), effect.Effect{Place: b.place, Spec: effect.Encode(effect.VerifySpec{
+			Checks: []effect.Check{{Name: "x", Command: "true"}}, Pinned: pinned, Base: base,
+		})}, nil)
+		got, err := effect.Decode[effect.VerifyResult](r.Result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := run(nil, "t0")
+	want := []string{"Makefile", "a_test.go", "c_test.go", "main_test.go", "spec/x.rb", "src/ATest.kt", "src/test/java/A.java", "test_x.py",
+		"testdata/want.txt", "tests/data.json", "web/__snapshots__/a.snap", "web/x.test.ts"}
+	if d := cmp.Diff(want, got.Tampered); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got.Contents["c_test.go"] != "" || len(got.Contents["a_test.go"]) != 64 || len(got.Contents) != len(want) || !got.Passed {
+		t.Errorf("%+v", got)
+	}
+	if got := run(map[string]string{"Makefile": got.Contents["Makefile"]}, ""); got.Tampered != nil || got.Contents != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := run(map[string]string{"Makefile": "other"}, "t1"); len(got.Tampered) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestVerifyCanceled(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
