@@ -100,7 +100,9 @@ type Workspace struct {
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
-	Close    func() error
+	// Serve serves the workspace to agents until ctx ends or the client is gone.
+	Serve func(ctx context.Context, s Serving) error
+	Close func() error
 }
 
 // Owner is the process that runs work in a workspace.

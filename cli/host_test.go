@@ -46,6 +46,7 @@ type fakeHost struct {
 	noGit  bool
 	edit   func(path string) error
 	broken bool // the audit log does not verify
+	serve  func(context.Context, cli.Serving) error
 }
 
 func newHost(t *testing.T) *fakeHost {
@@ -138,6 +139,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 		},
 		Warnings: func(context.Context) []cli.Finding { return nil },
 		Close:    func() error { return nil },
+		Serve:    h.serve,
 	}, nil
 }
 

@@ -51,6 +51,7 @@ func entries() []entry {
 		{"tools", "look", newToolsCommand},
 		{"budget", "look", newBudgetCommand},
 		{"agent", "setup", newAgentCommand},
+		{"mcp", "setup", newMCPCommand},
 		{"doctor", "setup", newDoctorCommand},
 		{"config", "setup", newConfigCommand},
 		{"export", "setup", newExportCommand},

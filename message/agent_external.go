@@ -21,6 +21,7 @@ var agentExternal = part{load: func() Table {
 			En: "%[1]s, or the model behind it, does not accept the key", Zh: "%[1]s 或其背后的模型不接受密钥",
 			HintEn: "Set the provider's key for pawl; agents themselves need no login.", HintZh: "请为 pawl 设置该服务商的密钥；智能体自身无需登录。",
 		},
+		"agent.machine": {En: "the failure is one of this machine, not of the work", Zh: "失败源于本机环境，而非所做的工作"},
 		"agent.model_failed": {
 			En: "%[1]s could not get an answer from its model", Zh: "%[1]s 未能从模型获得答复",
 			HintEn: "Go on with pawl resume when the model answers again.", HintZh: "模型恢复后用 pawl resume 继续。",
@@ -37,6 +38,14 @@ var agentExternal = part{load: func() Table {
 		"agent.no_version": {
 			En: "%[1]s does not say its version (exit status %[2]d)", Zh: "%[1]s 没有报告版本（退出状态 %[2]d）",
 			HintEn: "Run it by hand with --version to see why.", HintZh: "请手动运行 --version 查看原因。",
+		},
+		"agent.not_judged": {
+			En: "%[1]s may not run commands by itself, because nobody is there to judge them", Zh: "%[1]s 不能自行运行命令，因为没有可作判断的一方",
+			HintEn: "Let it run them through pawl's terminal.", HintZh: "请让它通过 pawl 的终端运行。",
+		},
+		"agent.not_understood": {
+			En: "%[1]s asked for permission for something that pawl cannot judge", Zh: "%[1]s 请求的权限 pawl 无法判断",
+			HintEn: "Give the step calls of its own, or choose another agent.", HintZh: "请在步骤中写明调用，或选择其他智能体。",
 		},
 		"agent.not_installed": {
 			En: "%[1]s is not installed", Zh: "%[1]s 未安装",

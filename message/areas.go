@@ -22,18 +22,21 @@ var areas = [...]area{
 	{"search", []*part{&searchText}},
 	{"shell", []*part{&shellText}},
 	{"verify", []*part{&verifyText}},
+	{"context", []*part{&contextText}},
 	{"script", []*part{&scriptText}},
 	{"store", []*part{&storeText}},
 	{"audit", []*part{&auditText}},
 	{"kernel", []*part{&kernelText, &kernelAgents}},
-	{"agent", []*part{&agentText, &agentExternal}},
+	{"agent", []*part{&agentText, &agentGateway, &agentExternal}},
+	{"llm", []*part{&llmText}},
 	{"land", []*part{&landText}},
 	{"point", []*part{&pointText}},
 	{"archive", []*part{&archiveText}},
 	{"runner", []*part{&runnerText}},
 	// What most commands print comes first, because a part is made when it is first searched.
-	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents}},
+	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP}},
 	{"machine", []*part{&machineText}},
+	{"mcp", []*part{&mcpText, &mcpTools}},
 }
 
 // part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map

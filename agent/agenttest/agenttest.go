@@ -17,14 +17,39 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/effect"
+	"pawl/internal/modeltest"
 	"pawl/plan"
 )
 
-// Agent is what the suite tests: a driver for effect.KindPlan and effect.KindRepair.
-type Agent interface {
+// Agent is what the suite tests.
+type Agent = agent.Agent
+
+// Alone makes an Agent of one that needs nothing of pawl while it works.
+func Alone(info agent.Info, a interface {
 	Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt
 	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
+}) Agent {
+	return alone{info, a}
+}
+
+type alone struct {
+	info  agent.Info
+	inner interface {
+		Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt
+		Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
+	}
+}
+
+func (a alone) Info() agent.Info { return a.info }
+
+func (a alone) Do(ctx context.Context, e effect.Effect, _ effect.Host, p effect.Progress) effect.Receipt {
+	return a.inner.Do(ctx, e, p)
+}
+
+func (a alone) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	return a.inner.Done(ctx, e)
 }
 
 // Traits say what the suite may expect of an agent besides the contract.
@@ -36,12 +61,20 @@ type Traits struct {
 	Explain func(error) string
 	// Random lets two answers to the same question differ.
 	Random bool
+	// Works says that the agent carries out steps without calls, with the model that Workspace.Model names: the suite plays
+	// scripts on it. Form is the wire form in which it asks.
+	Works bool
+	Form  modeltest.Form
+	// Intakes says that the agent judges requirements, and Plans that it asks the model for its plans.
+	Intakes, Plans bool
 }
 
 // Workspace is the project that the suite makes for each test: a small Go module with a file that gofmt would change.
 type Workspace struct {
 	Place   effect.Place
 	Context effect.ContextResult
+	// Model is the server that answers an agent that works; nil for any other.
+	Model *modeltest.Server
 }
 
 // Tools are the programs that are installed in the suite's world.
@@ -55,10 +88,7 @@ func Tools(program string) (string, bool) {
 
 // Run runs the suite. newAgent returns a fresh agent that may look at the workspace.
 func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Traits) {
-	for _, c := range []struct {
-		name string
-		run  func(s *suite)
-	}{
+	for _, c := range append(working(traits), []scene{
 		{"a plan file is handed on", (*suite).given},
 		{"a malformed plan file is refused", (*suite).malformed},
 		{"an empty requirement is refused", (*suite).empty},
@@ -72,11 +102,14 @@ func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Tr
 		{"a spec that is no spec", (*suite).hostile},
 		{"an effect of somebody else", (*suite).foreign},
 		{"asked whether it is done", (*suite).done},
-	} {
+	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorkspace(t)
+			if traits.Works {
+				w.Model = modeltest.Go(t, plans(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "Done."}}}}}))
+			}
 			before := digest(t, w.Place.Workspace)
-			c.run(&suite{T: t, agent: newAgent(t, w), w: w, traits: traits})
+			c.run(&suite{T: t, agent: newAgent(t, w), w: w, traits: traits, host: &Host{}})
 			if digest(t, w.Place.Workspace) != before {
 				t.Error("the agent changed the workspace by itself")
 			}
@@ -84,9 +117,16 @@ func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Tr
 	}
 }
 
+// scene is one test of the suite.
+type scene struct {
+	name string
+	run  func(s *suite)
+}
+
 type suite struct {
 	*testing.T
 	agent  Agent
+	host   *Host
 	w      Workspace
 	traits Traits
 }
@@ -106,7 +146,8 @@ const plannable = "make the checks pass"
 
 func (s *suite) ask(ctx context.Context, kind effect.Kind, spec any) effect.Receipt {
 	s.Helper()
-	r := s.agent.Do(ctx, effect.Effect{ID: "01J", Kind: kind, Place: s.w.Place, Spec: effect.Encode(spec)}, func(string) {})
+	r := s.agent.Do(ctx, effect.Effect{ID: "01J", Kind: kind, Place: s.w.Place, Spec: effect.Encode(spec)}, s.host, func(string) {})
+	s.host.settled(s.T)
 	if !r.OK && s.traits.Explain != nil && s.traits.Explain(r.Err()) == "" {
 		s.Errorf("no message for %q (%s)", r.Key, r.Code)
 	}
@@ -251,6 +292,9 @@ func (s *suite) notRepeated() {
 		if len(result.Steps) == 0 {
 			return
 		}
+		if s.agent.Info().Works && len(calls(result.Steps)) == 0 {
+			return // what the steps do is found out when it is their turn
+		}
 		key, err := json.Marshal(calls(result.Steps))
 		if err != nil {
 			s.Fatal(err)
@@ -288,10 +332,14 @@ func (s *suite) canceled() {
 	ctx, cancel := context.WithCancel(s.Context())
 	cancel()
 	start := time.Now()
-	for kind, spec := range map[effect.Kind]any{
+	specs := map[effect.Kind]any{
 		effect.KindPlan:   effect.PlanSpec{Requirement: plannable, Context: s.w.Context},
 		effect.KindRepair: s.broken(1),
-	} {
+	}
+	if s.traits.Works {
+		specs[effect.KindWork] = s.step()
+	}
+	for kind, spec := range specs {
 		if r := s.ask(ctx, kind, spec); r.OK || r.Code != pawl.CodeCanceled {
 			s.Errorf("%s: %+v", kind, r)
 		}
@@ -319,8 +367,8 @@ func (s *suite) twice() {
 
 func (s *suite) hostile() {
 	for _, spec := range []string{"", "null x", `{"requirement":`, `[]`, `{"context":{"checks":"no"},"failure":7}`} {
-		for _, kind := range []effect.Kind{effect.KindPlan, effect.KindRepair} {
-			if r := s.agent.Do(s.Context(), effect.Effect{Kind: kind, Place: s.w.Place, Spec: json.RawMessage(spec)}, nil); r.OK {
+		for _, kind := range s.kinds() {
+			if r := s.agent.Do(s.Context(), effect.Effect{Kind: kind, Place: s.w.Place, Spec: json.RawMessage(spec)}, s.host, nil); r.OK {
 				s.Errorf("%s took %q", kind, spec)
 			}
 		}

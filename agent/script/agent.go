@@ -81,7 +81,7 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 		if err != nil {
 			return effect.PlanResult{}, err
 		}
-		return effect.PlanResult{Plan: &p, Agent: Name}, nil
+		return effect.PlanResult{Plan: &p, Said: effect.Said{Agent: Name}}, nil
 	}
 	requirement := strings.TrimSpace(spec.Requirement)
 	if requirement == "" {
@@ -104,7 +104,7 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 	if len(steps) == 0 {
 		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.no_fixer", strings.Join(spec.Context.Ecosystems, ", ")).In("script.Plan")
 	}
-	return effect.PlanResult{Agent: Name, Plan: &plan.Plan{
+	return effect.PlanResult{Said: effect.Said{Agent: Name}, Plan: &plan.Plan{
 		Goal:        requirement,
 		Constraints: []string{},
 		Steps:       steps,

@@ -47,7 +47,7 @@ func (a *Agent) repair(e effect.Effect) (effect.RepairResult, error) {
 	v := a.view(e.Place)
 	defer v.close()
 	commands, reason := v.remedy(spec)
-	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason, Agent: Name}, nil
+	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason, Said: effect.Said{Agent: Name}}, nil
 }
 
 // remedy chooses the commands of one attempt: the fixers of one class, the class that fits the failure first, without

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/effect"
 	"pawl/message"
@@ -29,7 +30,7 @@ func openDir(dir string) (fs.FS, io.Closer, error) {
 
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent {
-		return New(Config{LookPath: agenttest.Tools, Open: openDir})
+		return agenttest.Alone(agent.Info{Name: Name, Kind: agent.KindScript}, New(Config{LookPath: agenttest.Tools, Open: openDir}))
 	}, agenttest.Traits{Unplannable: "add a login page with OAuth", Explain: explain})
 }
 

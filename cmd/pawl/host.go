@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"pawl"
@@ -15,7 +15,6 @@ import (
 	"pawl/cli"
 	"pawl/demo"
 	"pawl/doctor"
-	"pawl/driver/archive"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/notary"
@@ -32,10 +31,6 @@ type host struct{}
 // Find returns the workspace that dir belongs to.
 func (host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
 
-// exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
-// several commits within milliseconds, and nobody reads between them.
-const exportEvery = 150 * time.Millisecond
-
 // Open opens the store of a workspace and wires a kernel over it.
 func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
 	dir := filepath.Join(place.Workspace, workspace.Dir)
@@ -48,40 +43,46 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	if err != nil {
 		return nil, err
 	}
-	parts := newParts(o.Config.SmokeCommand)
+	// Only what carries work out needs the drivers and the tools. A command that reads starts in a fraction of the time
+	// that it takes to make them.
+	var made *parts
+	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config); return made })
+	base := kernel.Defaults()
+	base.Network = sites
+	base.Agents = traits()
+	if !o.ReadOnly {
+		base.Tools = parts().kernelTools()
+	}
 	seal := notary.New(stateDir(), place.Workspace, rand.Reader)
-	config, err := o.Config.Kernel(parts.config())
+	config, err := o.Config.Kernel(base)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	k := kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)
-	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup, Close: store.Close, Diff: parts.diff}
-	w.Export = func(ctx context.Context) ([]string, error) {
-		files, err := k.Projections(ctx)
-		if err != nil {
-			return nil, err
+	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup}
+	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
+		return parts().diff(ctx, place, from, to)
+	}
+	w.Export = func(ctx context.Context) ([]string, error) { return export(ctx, k, dir) }
+	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
+	files := &exporter{write: func() { _, _ = w.Export(context.WithoutCancel(ctx)) }}
+	w.Close = func() error {
+		files.close()
+		if made != nil {
+			made.close()
 		}
-		written, err := archive.Write(ctx, dir, files)
-		if err == nil {
-			err = archive.Prune(dir, "plan", files)
-		}
-		return written, err
+		return store.Close()
 	}
 	if !o.ReadOnly {
-		var exported atomic.Int64 // nanoseconds since 1970
 		k.OnCommit(func(done kernel.Outcome) {
-			// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
-			if ended := done.Ended(); ended || done.MovesSession() || time.Since(time.Unix(0, exported.Load())) > exportEvery {
-				_, _ = w.Export(context.WithoutCancel(ctx))
-				exported.Store(time.Now().UnixNano())
-				if ended {
-					_, _ = seal.Sign(context.WithoutCancel(ctx), store)
-				}
+			files.behind(done)
+			if done.Ended() {
+				_, _ = seal.Sign(context.WithoutCancel(ctx), store)
 			}
 		})
 	}
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
-		r := runner.New(k, parts.options(ownerName(), progress))
+		r := runner.New(k, parts().options(ownerName(), progress))
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r
 	}
@@ -100,6 +101,8 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
 		return seal.Verify(ctx, store, notes...)
 	}
+	w.Anchor = seal.Anchor
+	w.Serve = serve(w)
 	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
 	return w, nil
 }
@@ -129,8 +132,8 @@ func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
 // Edit opens a file in the user's editor.
 func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
 
-// Tools describes the tools.
-func (host) Tools() []effect.ToolInfo { return newParts("").infos() }
+// Tools are the tools that are wired in.
+func (host) Tools() []kernel.Tool { return newParts(effect.Place{}, cli.DefaultConfig()).known() }
 
 // Log returns the newest commits of a repository.
 func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {

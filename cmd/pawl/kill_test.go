@@ -257,8 +257,8 @@ type wayBack struct {
 	git     bool
 	args    []string
 	prepare func(u *user)
-	// done says whether the way back has been gone, by what the session says.
-	done func(st view.Status) bool
+	// done says whether the way back has been gone.
+	done func(u *user) bool
 }
 
 var waysBack = []wayBack{
@@ -266,11 +266,20 @@ var waysBack = []wayBack{
 	{"rollback without git", false, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
 	{"rollback of a worktree", true, []string{"rollback", "--yes"}, func(u *user) { u.changing(8, "false") }, rolledBack},
 	{"undo", true, []string{"undo"}, func(u *user) { u.changing(0, "true") }, undone},
+	{"undo in place", true, []string{"undo"}, func(u *user) { u.changing(0, "true", "--in-place") }, undone},
+	{"undo of a step in place", true, []string{"undo", "--step", "s1"}, func(u *user) {
+		u.changing(0, "true", "--in-place")
+		u.must(0, "undo", "--step", "s2")
+	}, leftOut},
 	{"undo without git", false, []string{"undo"}, func(u *user) { u.changing(0, "true") }, undone},
 }
 
-func rolledBack(st view.Status) bool { return st.Run == nil }
-func undone(st view.Status) bool     { return st.Last != nil && st.Last.Undone }
+func rolledBack(u *user) bool { return u.status().Run == nil }
+func undone(u *user) bool {
+	st := u.status()
+	return st.Last != nil && st.Last.Undone
+}
+func leftOut(u *user) bool { return u.task("T-001").Steps[0].Status == "skipped" }
 
 // changing runs a plan that adds, changes, deletes and moves files.
 func (u *user) changing(code int, check string, flags ...string) {
@@ -322,7 +331,7 @@ func (w wayBack) play(t *testing.T, random *rand.Rand) {
 		if b := u.pawl("resume"); b.code != 0 && b.code != 8 && b.code != 12 {
 			t.Fatalf("resume: %v", b)
 		}
-		if w.done(u.status()) {
+		if w.done(u) {
 			break
 		}
 		u.must(0, w.args...)

@@ -17,9 +17,12 @@ import (
 func main() {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first interrupt ends the work in an orderly way; a second one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx, stop := context.Background(), func() {}
+	if !cli.Brief(os.Args[1:]) {
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		// The first interrupt ends the work in an orderly way; a second one ends the process at once.
+		context.AfterFunc(ctx, stop)
+	}
 	code := cli.Main(ctx, &host{}, streams(), os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -42,6 +42,7 @@ type user struct {
 	t    testing.TB
 	home string
 	dir  string
+	path string // further folders to search for programs
 }
 
 // newUser returns a user with an empty home and an empty folder.
@@ -73,6 +74,9 @@ func (u *user) env(more ...string) []string {
 	out := []string{"HOME=" + u.home, "USER=ada", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
 	for _, name := range []string{"PATH", "TMPDIR", "GOROOT"} {
 		if v := os.Getenv(name); v != "" {
+			if name == "PATH" && u.path != "" {
+				v += ":" + u.path
+			}
 			out = append(out, name+"="+v)
 		}
 	}

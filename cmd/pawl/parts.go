@@ -9,6 +9,7 @@ import (
 	"pawl/cli"
 	"pawl/driver/archive"
 	"pawl/driver/checkpoint"
+	"pawl/driver/contextpack"
 	"pawl/driver/file"
 	"pawl/driver/land"
 	"pawl/driver/search"
@@ -16,8 +17,10 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/plan"
 	"pawl/runner"
 	"pawl/sandbox"
+	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
 )
 
@@ -26,56 +29,88 @@ type parts struct {
 	drivers map[effect.Kind]runner.Driver
 	tools   []checkpoint.Tool
 	shots   checkpoint.Snapshotter
+	close   func()
 }
 
-func newParts(smoke string) *parts {
-	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
+func newParts(place effect.Place, c cli.Config) *parts {
+	box, _ := sandbox.New(sandbox.Options{Ready: true}) // these options are always valid
 	shots := checkpoint.NewSnapshotter()
 	home, _ := os.UserHomeDir()
 	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
 	commands := map[string]string{}
-	if smoke != "" {
-		commands[verify.GateSmoke] = smoke
+	if c.SmokeCommand != "" {
+		commands[verify.GateSmoke] = c.SmokeCommand
 	}
 	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
-	p := &parts{shots: shots, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: verify.NewContext(machine, verify.OpenDir, gitStatus), effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus),
+	p := &parts{shots: shots, close: box.Close, drivers: map[effect.Kind]runner.Driver{
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus), contextpack.New(contextpack.Options{
+			Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv(),
+		})}, effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(), effect.KindCheckpoint: checkpoint.NewPoint(), effect.KindRestore: checkpoint.NewRestore(),
 		effect.KindCleanup: cleanup{checkpoint.NewCleanup(), shots}, effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
 	}}
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore,
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
+			if network {
+				t, err := machine.Fetching(place, registries().Variables(plan.Ecosystems()))
+				return shell.Setting(t), err
+			}
 			t, err := machine.Toolchain(place, verify.UseWork)
 			return shell.Setting(t), err
 		}}
 	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
 	}
+	var infos []effect.ToolInfo
+	for _, t := range p.tools {
+		infos = append(infos, t.Info())
+	}
+	workers := staff{config: c, place: place, tools: infos, box: box, shots: shots}.agents()
+	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
+		p.drivers[k] = workers
+	}
 	return p
 }
 
-// config is the kernel's configuration with the tools that are wired in.
-func (p *parts) config() kernel.Config {
-	c := kernel.Defaults()
-	for _, t := range p.tools {
-		info := t.Info()
-		c.Tools[info.Name] = kernel.Tool{Info: info, Request: t.Request}
-	}
-	return c
+// registries are what the user's own settings say of them.
+func registries() egress.Settings {
+	home, _ := os.UserHomeDir()
+	return egress.Settings{Env: os.Environ(), Home: home}
 }
 
-func (p *parts) infos() []effect.ToolInfo {
-	var out []effect.ToolInfo
+// sites says what a network grant of a plan stands for on this machine.
+func sites(grant string) ([]effect.Site, error) {
+	rules, err := registries().Places(grant)
+	out := make([]effect.Site, len(rules))
+	for i, r := range rules {
+		out[i] = effect.Site(r)
+	}
+	return out, err
+}
+
+// kernelTools are the tools as the kernel knows them, by name.
+func (p *parts) kernelTools() map[string]kernel.Tool {
+	out := make(map[string]kernel.Tool, len(p.tools))
 	for _, t := range p.tools {
-		out = append(out, t.Info())
+		info := t.Info()
+		out[info.Name] = kernel.Tool{Info: info, Request: t.Request}
+	}
+	return out
+}
+
+// known lists the tools in the order in which they are shown.
+func (p *parts) known() []kernel.Tool {
+	var out []kernel.Tool
+	for _, t := range p.tools {
+		out = append(out, kernel.Tool{Info: t.Info(), Request: t.Request})
 	}
 	return out
 }
 
 func (p *parts) options(owner string, progress func(effect.Effect, string)) runner.Options {
-	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Progress: progress}
+	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot, Progress: progress}
 	for _, t := range p.tools {
 		o.Tools[t.Info().Name] = t
 	}
@@ -104,6 +139,34 @@ func gitStatus(ctx context.Context, place effect.Place) (head, branch string, di
 }
 
 var _ cli.Host = host{}
+
+// informed adds a context pack to the facts about a place, where one is asked for.
+type informed struct {
+	*verify.Context
+	packs *contextpack.Builder
+}
+
+// Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
+// worse, and possible.
+func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	r := d.Context.Do(ctx, e, progress)
+	spec, err := effect.Decode[effect.ContextSpec](e.Spec)
+	if err != nil || !r.OK || spec.Tokens <= 0 {
+		return r
+	}
+	facts, err := effect.Decode[effect.ContextResult](r.Result)
+	if err != nil {
+		return r
+	}
+	pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Tokens: spec.Tokens})
+	if err != nil {
+		pack.Degraded = append(pack.Degraded, effect.Failed(err).Key)
+	}
+	facts.Pack = &pack
+	done := effect.Succeeded(facts)
+	done.Start, done.End, done.Attempts = r.Start, r.End, r.Attempts
+	return done
+}
 
 // cleanup removes a task's worktree, the caches that were kept for it, and checkpoints past their time.
 type cleanup struct {

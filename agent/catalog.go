@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Wire is the interface that an agent speaks with its model.
+type Wire string
+
+// The wire forms.
+const (
+	WireChat      Wire = "chat"      // OpenAI Chat Completions
+	WireResponses Wire = "responses" // OpenAI Responses
+	WireAnthropic Wire = "anthropic" // Anthropic Messages
+	WireGemini    Wire = "gemini"    // Gemini generateContent
+)
+
+// Provider is the name under which the gateway serves a wire form unless the user names another.
+func (w Wire) Provider() string {
+	switch w {
+	case WireAnthropic:
+		return "anthropic"
+	case WireGemini:
+		return "gemini"
+	}
+	return "openai"
+}
+
+// Dialect is the form of an agent's event stream.
+type Dialect string
+
+// The dialects. DialectACP is the Agent Client Protocol.
+const (
+	DialectACP      Dialect = "acp"
+	DialectCodex    Dialect = "codex"
+	DialectClaude   Dialect = "claude"
+	DialectOpencode Dialect = "opencode"
+	DialectGemini   Dialect = "gemini"
+	DialectPi       Dialect = "pi"
+	DialectContinue Dialect = "continue"
+	DialectCline    Dialect = "cline"
+)
+
+// Program is one way to run one external agent, as data. In Args, Resume, Setup, Env and Files these stand for values:
+// {url} the gateway's base address for the agent's provider, {model} the model, {key} the dummy key, {home} the agent's own
+// home, {session} its session, {prompt} the prompt; the last two only in Args and Resume.
+type Program struct {
+	// Name is the agent's name in pawl, Title what its makers call it.
+	Name, Title string
+	Kind        Kind
+	// Names are the program's names on PATH, best first.
+	Names []string
+	// Version are the arguments that print the version, nil where there are none, and Tested the first and the last version that pawl was tried with.
+	Version []string
+	Tested  [2]string
+	// Install is the command that installs the last tested version.
+	Install string
+
+	Wire    Wire
+	Dialect Dialect
+	// Args run the agent; Resume goes on with its session instead, and is nil where a session cannot be gone on with. An
+	// ACP agent is resumed over the protocol.
+	Args, Resume []string
+	// Setup are commands to run first, each time.
+	Setup [][]string
+	// Env is added to the environment, and Files are written below its home before it starts.
+	Env   map[string]string
+	Files map[string]string
+	// Mode is the session mode in which an ACP agent asks before it acts, where that is not its default.
+	Mode string
+	// Asks says that the agent asks for permission before it acts. One that does not is held by the walls alone.
+	Asks bool
+	// ServesFiles says that the agent reads and writes files through pawl where it is offered.
+	ServesFiles bool
+	// Quirks are catalogue keys of what a user should know.
+	Quirks []string
+}
+
+// Catalog returns every external agent that pawl knows, in the order in which they are offered. The caller may change it.
+func Catalog() []Program {
+	return slices.Concat(headlessPrograms(), acpPrograms())
+}
+
+// Known returns the catalog's entry of a name.
+func Known(name string) (Program, bool) {
+	all := Catalog()
+	i := slices.IndexFunc(all, func(p Program) bool { return p.Name == name })
+	if i < 0 {
+		return Program{}, false
+	}
+	return all[i], true
+}
+
+// Installed returns the absolute path of a program, where one of its names is found. look is exec.LookPath or the like.
+func (p Program) Installed(look func(program string) (string, bool)) (string, bool) {
+	for _, n := range p.Names {
+		if path, ok := look(n); ok {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+var versionText = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// FindVersion finds a version in what a program prints, "" when there is none.
+func FindVersion(output string) string { return versionText.FindString(output) }
+
+// TestedWith reports whether a version lies in the tested range.
+func (p Program) TestedWith(version string) bool {
+	return version != "" && compare(version, p.Tested[0]) >= 0 && compare(version, p.Tested[1]) <= 0
+}
+
+// compare orders versions of three numbers.
+func compare(a, b string) int {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range 3 {
+		if d := number(x, i) - number(y, i); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+func number(parts []string, i int) int {
+	if i >= len(parts) {
+		return 0
+	}
+	n, _ := strconv.Atoi(parts[i]) // what is no number counts as 0
+	return n
+}

@@ -1,0 +1,294 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/plan"
+)
+
+// Defaults that stand in for zero fields of External.
+const (
+	// GatewayPort is where agents find the gateway on the loopback of their own network.
+	GatewayPort = 4170
+
+	defaultTimeout = 30 * time.Minute
+	defaultIdle    = 10 * time.Minute
+	defaultGrace   = 5 * time.Second
+	defaultOutput  = int64(64 << 20)
+	// maxText bounds what is kept of what an agent says.
+	maxText = 64 << 10
+)
+
+// External is what an external agent is made of: both kinds of adapter are configured with it.
+type External struct {
+	Program Program
+	// Path is the program, absolute, and Version what it said of its version.
+	Path, Version string
+	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
+	Model, Provider string
+	// Start starts processes behind walls.
+	Start Start
+	// Gateway is the way to the models. Without one the agent has no network at all.
+	Gateway Gateway
+	// Environ is the harmless environment that the agent's own variables are added to.
+	Environ []string
+	// Readable are further paths that the agent needs to read.
+	Readable []string
+	Port     uint16
+	// Timeout bounds one piece of work, Idle the time without a sign of life, Grace that between asking the agent to stop and
+	// killing it, and Output what it may write, in bytes.
+	Timeout, Idle, Grace time.Duration
+	Output               int64
+	// Chinese writes prompts in Chinese.
+	Chinese bool
+}
+
+// Info describes the agent.
+func (c External) Info() Info { return Info{Name: c.Program.Name, Kind: c.Program.Kind, Works: true} }
+
+// Done says no: the agent's session is kept, and going on with it does not repeat what is in it.
+func (c External) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+// Drive has the agent do a job, over its own protocol. The result's Said is filled in by the caller.
+type Drive func(ctx context.Context, j *Job) (effect.WorkResult, error)
+
+// Do answers an effect. Plans and repairs are the agent's own affair, so they are one step each, which it works out when it
+// is to be done.
+func (c External) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) effect.Receipt {
+	start := time.Now()
+	r := c.do(ctx, e, host, progress, drive)
+	r.Start, r.End, r.Attempts = start, time.Now(), 1
+	return r
+}
+
+func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) effect.Receipt {
+	if err := ctx.Err(); err != nil {
+		return effect.Failed(c.ended(ctx, err))
+	}
+	said := effect.Said{Agent: c.Program.Name, Version: c.Version, Model: c.Model}
+	switch e.Kind {
+	case effect.KindPlan:
+		spec, err := effect.Decode[effect.PlanSpec](e.Spec)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		given, ok, err := Given(spec, said)
+		switch {
+		case err != nil:
+			return effect.Failed(err)
+		case ok:
+			return effect.Succeeded(given)
+		case strings.TrimSpace(spec.Requirement) == "":
+			return effect.Failed(pawl.Fail(pawl.CodeInvalid, "agent.empty_requirement").In("agent.Plan"))
+		}
+		return effect.Succeeded(OneStep(spec, said))
+	case effect.KindRepair:
+		spec, err := effect.Decode[effect.RepairSpec](e.Spec)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		if slices.ContainsFunc(spec.Failure.Checks, func(o effect.CheckOutcome) bool { return o.Environment }) {
+			// What is wrong with the machine is not mended in the tree.
+			return effect.Succeeded(effect.RepairResult{Said: said, Why: "agent.machine", Steps: []plan.Step{}})
+		}
+		return effect.Succeeded(Mend(spec, said))
+	case effect.KindWork:
+		result, err := c.work(ctx, e, host, progress, drive)
+		result.Agent, result.Version, result.Model = said.Agent, said.Version, said.Model
+		if err != nil {
+			return effect.FailedWith(err, result)
+		}
+		return effect.Succeeded(result)
+	}
+	return effect.Failed(pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(e.Kind)).In("agent.Do"))
+}
+
+// Job is one effect of work as an adapter sees it.
+type Job struct {
+	External
+	Effect effect.Effect
+	Spec   effect.WorkSpec
+	Host   effect.Host
+	// Progress takes a line as the agent said it; it is made safe and short.
+	Progress func(line string)
+
+	ctx     context.Context
+	lane    Lane
+	heeding sync.WaitGroup
+	places  places
+}
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`)
+
+// errLimit is the cause of a context that pawl ended because the work took too long.
+var errLimit = errors.New("the work took too long")
+
+func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) (effect.WorkResult, error) {
+	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
+	if err != nil {
+		return effect.WorkResult{}, err
+	}
+	switch {
+	case host == nil:
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
+	case c.Path == "":
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
+	case !modelName.MatchString(c.Model):
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeInvalid, "agent.model_name", c.Program.Name, c.Model).In("agent.Work")
+	}
+	c.defaults(e)
+	outer := ctx
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errLimit)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx, Progress: lines(progress)}
+	if j.places, err = c.makePlaces(e); err != nil {
+		return effect.WorkResult{}, err
+	}
+	if c.Gateway != nil {
+		if j.lane, err = c.Gateway.Lane(ctx, host, c.Program.Name); err != nil {
+			return effect.WorkResult{}, err
+		}
+	}
+	if j.lane != nil {
+		j.heeding.Add(1)
+		go j.heed(stop)
+	}
+	result, err := drive(ctx, j)
+	if err != nil && ctx.Err() != nil {
+		err = c.ended(ctx, err)
+	}
+	stop(nil)
+	j.heeding.Wait()
+	if j.lane != nil {
+		result.Usage = j.lane.Usage()
+		// What the gateway refused decides, whatever the agent made of it, unless pawl itself ended the work.
+		if refused := j.lane.Err(); refused != nil && outer.Err() == nil {
+			err = refused
+		}
+	}
+	result.Text = tail(clean(result.Text), maxText)
+	if reason, ok := givenUp(result.Text); ok && err == nil && result.Control == effect.StepDone {
+		result.Control, result.Reason = effect.GiveUp, reason
+	}
+	return result, err
+}
+
+func (c *External) defaults(e effect.Effect) {
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if e.Timeout > 0 {
+		c.Timeout = min(c.Timeout, e.Timeout)
+	}
+	if c.Idle <= 0 {
+		c.Idle = defaultIdle
+	}
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	if c.Output <= 0 {
+		c.Output = defaultOutput
+	}
+	if c.Port == 0 {
+		c.Port = GatewayPort
+	}
+	if c.Provider == "" {
+		c.Provider = c.Program.Wire.Provider()
+	}
+}
+
+// ended says why work ended that pawl itself broke off.
+func (c External) ended(ctx context.Context, err error) error {
+	var own *pawl.Error
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &own):
+		return own
+	case errors.Is(cause, errLimit), errors.Is(cause, context.DeadlineExceeded):
+		return pawl.Fail(pawl.CodeTimeout, "agent.out_of_time", c.Program.Name).Because(err).In("agent.Work")
+	}
+	return pawl.Fail(pawl.CodeCanceled, "agent.canceled", c.Program.Name).Because(err).In("agent.Work")
+}
+
+// Bind keeps the agent's session. A failure ends the work: another runner has it, or nobody could go on with it.
+func (j *Job) Bind(ctx context.Context, session string) error {
+	if session == "" || session == j.Spec.Session {
+		return nil
+	}
+	return j.Host.Bind(ctx, session)
+}
+
+// Prompt writes the job's prompt.
+func (j *Job) Prompt(again bool) Prompt { return NewPrompt(j.Spec, j.Chinese, again) }
+
+// Requests returns how many requests the agent had answered by a model so far.
+func (j *Job) Requests() int64 {
+	if j.lane == nil {
+		return 0
+	}
+	return j.lane.Usage().Requests
+}
+
+// heedEvery is how often pawl looks whether the gateway refused something for good.
+const heedEvery = 250 * time.Millisecond
+
+// heed ends the work when the gateway refused something for good: many agents would ask for it again and again for minutes.
+func (j *Job) heed(stop context.CancelCauseFunc) {
+	defer j.heeding.Done()
+	tick := time.NewTicker(heedEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-j.ctx.Done():
+			return
+		case <-tick.C:
+			if err := j.lane.Err(); err != nil {
+				stop(err)
+				return
+			}
+		}
+	}
+}
+
+// lines makes what an agent says fit for a line of progress.
+func lines(progress effect.Progress) func(string) {
+	return func(s string) {
+		if progress == nil {
+			return
+		}
+		if s = Line(s); s != "" {
+			progress(s)
+		}
+	}
+}
+
+// Line makes one short line of a text that is safe to print: control characters and those that change the direction of
+// writing are left out.
+func Line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(head(s, 4096), "\uFFFD"))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 200 {
+		s = string(r[:199]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,456 @@
+package headless
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"pawl/agent"
+)
+
+// stream is what an agent's events have said so far.
+type stream struct {
+	session string
+	bound   string // the session that was asked for
+	text    string // the last thing it said
+	ended   bool   // it said that it is finished
+	acted   bool   // it used a tool
+	failure string // it said that it failed
+	short   bool   // the failure is a limit of the agent's own
+	trouble string // an error that it may get over
+
+	progress func(string)
+	bind     func(session string)
+}
+
+// parser reads one event. A line that is none is passed over.
+type parser func(s *stream, line []byte)
+
+// dialects maps each dialect to its parser.
+var dialects = map[agent.Dialect]parser{
+	agent.DialectCodex:    codex,
+	agent.DialectClaude:   claude,
+	agent.DialectOpencode: opencode,
+	agent.DialectGemini:   gemini,
+	agent.DialectPi:       pi,
+	agent.DialectContinue: continued,
+	agent.DialectCline:    cline,
+}
+
+func (s *stream) begin(session string) {
+	if session != "" && s.session == "" {
+		s.session = session
+		s.bind(session)
+	}
+}
+
+// maxText bounds what is kept of one message.
+const maxText = 64 << 10
+
+func (s *stream) say(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if len(text) > maxText {
+		text = text[len(text)-maxText:]
+	}
+	s.text = text
+	s.progress(text)
+}
+
+func (s *stream) use(tool string, input any) {
+	s.acted = true
+	s.progress("▸ " + tool + " " + brief(input))
+}
+
+func (s *stream) fail(texts ...string) { s.failure = first(append(texts, "unknown")...) }
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// brief returns what a call is about: its command or its file.
+func brief(input any) string {
+	m, ok := input.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, k := range []string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "pattern"} {
+		if v, ok := m[k].(string); ok {
+			return v
+		}
+	}
+	if list, ok := m["commands"].([]any); ok && len(list) > 0 {
+		text, _ := list[0].(string)
+		return text
+	}
+	return ""
+}
+
+// event decodes a line, and reports whether it is an event.
+func event(line []byte, into any) bool {
+	return len(line) > 1 && json.Unmarshal(line, into) == nil
+}
+
+type fault struct {
+	Message string `json:"message"`
+}
+
+func codex(s *stream, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Thread  string `json:"thread_id"`
+		Message string `json:"message"`
+		Error   fault  `json:"error"`
+		Item    struct {
+			Type    string `json:"type"`
+			Text    string `json:"text"`
+			Command string `json:"command"`
+			Message string `json:"message"`
+			Changes []struct {
+				Path string `json:"path"`
+			} `json:"changes"`
+		} `json:"item"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "thread.started":
+		s.begin(e.Thread)
+	case "item.started":
+		if e.Item.Type == "command_execution" {
+			s.use("$", map[string]any{"command": e.Item.Command})
+		}
+	case "item.completed":
+		switch e.Item.Type {
+		case "agent_message":
+			s.say(e.Item.Text)
+		case "file_change":
+			for _, c := range e.Item.Changes {
+				s.use("✎", map[string]any{"path": c.Path})
+			}
+		}
+	case "turn.completed":
+		s.ended = true
+	case "turn.failed":
+		s.ended = true
+		s.fail(e.Error.Message, s.trouble)
+	case "error":
+		// It tells of every reconnection like this; only the turn's end says whether it got over it.
+		s.trouble = e.Message
+	}
+}
+
+// claude reads what Claude Code writes, and Qwen Code, which took the form over. Qwen calls an error of its model a success
+// and writes it where the answer belongs.
+func claude(s *stream, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Subtype string `json:"subtype"`
+		Session string `json:"session_id"`
+		Parent  string `json:"parent_tool_use_id"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+		IsError bool            `json:"is_error"`
+		Status  int             `json:"error_status"`
+		Result  string          `json:"result"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "system":
+		switch e.Subtype {
+		case "init":
+			s.begin(e.Session)
+		case "api_retry":
+			s.trouble = "the model answered with status " + strconv.Itoa(e.Status)
+			s.progress(s.trouble)
+			if e.Status == 401 || e.Status == 403 {
+				// It would try for minutes what no repetition mends.
+				s.ended = true
+				s.fail(s.trouble)
+			}
+		}
+	case "assistant":
+		var blocks []struct {
+			Type  string `json:"type"`
+			Text  string `json:"text"`
+			Name  string `json:"name"`
+			Input any    `json:"input"`
+		}
+		_ = json.Unmarshal(e.Message.Content, &blocks) // a message of another form is passed over
+		for _, b := range blocks {
+			switch {
+			case b.Type == "text" && e.Parent == "":
+				s.say(b.Text)
+			case b.Type == "tool_use":
+				s.use(b.Name, b.Input)
+			}
+		}
+	case "result":
+		s.ended = true
+		var f fault
+		_ = json.Unmarshal(e.Error, &f) // there may be none
+		switch {
+		case strings.HasPrefix(e.Subtype, "error_max"):
+			s.fail(e.Subtype)
+			s.short = true
+		case e.IsError || e.Subtype != "success":
+			s.fail(f.Message, e.Result, s.trouble, e.Subtype)
+		case strings.HasPrefix(e.Result, "[API Error"):
+			s.fail(e.Result)
+		default:
+			if e.Result != "" {
+				s.text = e.Result
+			}
+		}
+	}
+}
+
+func opencode(s *stream, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Session string `json:"sessionID"`
+		Part    struct {
+			Text   string `json:"text"`
+			Tool   string `json:"tool"`
+			Reason string `json:"reason"`
+			State  struct {
+				Input any `json:"input"`
+			} `json:"state"`
+		} `json:"part"`
+		Error struct {
+			Name string `json:"name"`
+			Data struct {
+				Message string `json:"message"`
+				Status  int    `json:"statusCode"`
+			} `json:"data"`
+		} `json:"error"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	s.begin(e.Session)
+	switch e.Type {
+	case "text":
+		s.say(e.Part.Text)
+	case "tool_use":
+		s.use(e.Part.Tool, e.Part.State.Input)
+	case "step_start":
+		s.ended = false
+	case "step_finish":
+		switch e.Part.Reason {
+		case "tool-calls", "tool_calls":
+		case "stop", "end_turn":
+			s.ended = true
+		default:
+			s.ended, s.short = true, true
+			s.fail(e.Part.Reason)
+		}
+	case "error":
+		s.ended = true
+		s.fail(e.Error.Data.Message, e.Error.Name)
+		if e.Error.Data.Status != 0 {
+			s.failure += " (" + strconv.Itoa(e.Error.Data.Status) + ")"
+		}
+	}
+}
+
+func gemini(s *stream, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Session string `json:"session_id"`
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Delta   bool   `json:"delta"`
+		Tool    string `json:"tool_name"`
+		Input   any    `json:"parameters"`
+		Status  string `json:"status"`
+		Message string `json:"message"`
+		Error   fault  `json:"error"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "init":
+		s.begin(e.Session)
+	case "message":
+		switch {
+		case e.Role != "assistant":
+		case e.Delta && s.text != "":
+			s.text = s.text[max(0, len(s.text)-maxText):] + e.Content
+			s.progress(e.Content)
+		default:
+			s.say(e.Content)
+		}
+	case "tool_use":
+		s.text = ""
+		s.use(e.Tool, e.Input)
+	case "error":
+		s.trouble = e.Message
+	case "result":
+		s.ended = true
+		if e.Status != "success" {
+			s.fail(e.Error.Message, s.trouble, e.Status)
+		}
+	}
+}
+
+func pi(s *stream, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		Tool    string `json:"toolName"`
+		Args    any    `json:"args"`
+		Final   string `json:"finalError"`
+		Success *bool  `json:"success"`
+		Message struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+			Stop    string          `json:"stopReason"`
+			Error   string          `json:"errorMessage"`
+		} `json:"message"`
+	}
+	// Updates repeat the whole message; they are the bulk of the stream and say nothing that its end does not.
+	if strings.HasPrefix(string(line[:min(len(line), 40)]), `{"type":"message_update"`) || !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "session":
+		s.begin(e.ID)
+	case "tool_execution_start":
+		s.use(e.Tool, e.Args)
+	case "auto_retry_start", "agent_start":
+		s.ended, s.failure, s.short = false, "", false
+	case "auto_retry_end":
+		if e.Success != nil && !*e.Success {
+			s.ended = true
+			s.fail(e.Final)
+		}
+	case "message_end":
+		if e.Message.Role == "assistant" {
+			s.piSaid(e.Message.Content, e.Message.Stop, e.Message.Error)
+		}
+	case "agent_end":
+		s.ended = true
+	}
+}
+
+func (s *stream) piSaid(content json.RawMessage, stop, why string) {
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(content, &blocks) // a message of another form is passed over
+	for _, b := range blocks {
+		if b.Type == "text" {
+			s.say(b.Text)
+		}
+	}
+	s.failure, s.short = "", false
+	switch stop {
+	case "error", "aborted":
+		s.fail(why, stop)
+	case "length":
+		s.fail(stop)
+		s.short = true
+	}
+}
+
+// continued reads the one object that Continue writes at its end.
+func continued(s *stream, line []byte) {
+	var e struct {
+		Response string `json:"response"`
+		Status   string `json:"status"`
+		Message  string `json:"message"`
+	}
+	if !event(line, &e) || e.Status == "" {
+		return
+	}
+	s.ended = true
+	s.say(e.Response)
+	if e.Status != "success" {
+		s.fail(e.Message, e.Status)
+	}
+}
+
+// errorObject returns the message of the last error that is written as an object to the standard error.
+func errorObject(complaint string) string {
+	text := ""
+	for line := range strings.Lines(complaint) {
+		var e struct {
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		}
+		if event([]byte(line), &e) && e.Status == "error" {
+			text = e.Message
+		}
+	}
+	return text
+}
+
+func cline(s *stream, line []byte) {
+	var e struct {
+		Type   string `json:"type"`
+		Text   string `json:"text"`
+		Finish string `json:"finishReason"`
+		Event  struct {
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Tool  string          `json:"toolName"`
+			Input any             `json:"input"`
+			Error json.RawMessage `json:"error"`
+			Class string          `json:"errorClass"`
+		} `json:"event"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "agent_event":
+		switch e.Event.Type {
+		case "content_start":
+			if e.Event.Tool != "" {
+				s.use(e.Event.Tool, e.Event.Input)
+			}
+		case "done":
+			s.say(e.Event.Text)
+		case "error":
+			s.trouble = strings.TrimSpace(faultText(e.Event.Error) + " " + e.Event.Class)
+		}
+	case "run_result":
+		s.ended = true
+		switch e.Finish {
+		case "completed":
+			s.text = first(e.Text, s.text)
+		case "max_iterations", "timeout", "aborted":
+			s.fail(e.Finish)
+			s.short = true
+		default:
+			s.fail(s.trouble, e.Finish)
+		}
+	}
+}
+
+// faultText reads an error that is an object or a text.
+func faultText(raw json.RawMessage) string {
+	var f fault
+	var text string
+	switch {
+	case json.Unmarshal(raw, &f) == nil:
+		return f.Message
+	case json.Unmarshal(raw, &text) == nil:
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+//go:build unix
+
+package headless_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pawl"
+	"pawl/agent"
+	"pawl/agent/agenttest"
+	"pawl/agent/externaltest"
+	"pawl/agent/headless"
+	"pawl/effect"
+	"pawl/message"
+)
+
+// fakeProgram is the agent that the tests drive, built once.
+var fakeProgram string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "fakeagent")
+	if err != nil {
+		panic(err)
+	}
+	fakeProgram = filepath.Join(dir, "fakeagent")
+	out, err := exec.Command("go", "build", "-o", fakeProgram, "./testdata/fakeagent").CombinedOutput()
+	if err != nil {
+		fmt.Printf("%s\n", out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Println(err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent.External {
+	t.Helper()
+	path, err := filepath.Abs(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent.External{
+		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: agent.WireChat, Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
+		Path:    fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin", "FAKE=" + mode}, Grace: 300 * time.Millisecond,
+	}
+}
+
+func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Progress, change func(*effect.WorkSpec)) (effect.Receipt, effect.WorkResult, *externaltest.Host) {
+	t.Helper()
+	e := externaltest.Work(t, map[string]string{"add.go": "package add\n"}, change)
+	h := &externaltest.Host{Tree: e.Place.Tree}
+	r := headless.New(c).Do(ctx, e, h, progress)
+	if !r.OK {
+		if text, _ := message.English.Error(r.Err()); text == "" {
+			t.Errorf("no message for %s", r.Key)
+		}
+	}
+	return r, externaltest.Result(t, r), h
+}
+
+func TestSuite(t *testing.T) {
+	agenttest.Run(t, func(t *testing.T, _ agenttest.Workspace) agenttest.Agent {
+		return headless.New(external(t, agent.DialectCodex, "testdata/events/codex.jsonl", ""))
+	}, agenttest.Traits{Explain: func(err error) string {
+		text, _ := message.English.Error(err)
+		return text
+	}})
+}
+
+// TestDialects plays one recording of success and one of failure in each dialect. The exit status is always the wrong one.
+func TestDialects(t *testing.T) {
+	for _, c := range []struct {
+		dialect   agent.Dialect
+		recording string
+		mode      string
+		session   string
+		code      pawl.Code
+		key       string
+	}{
+		{dialect: agent.DialectCodex, recording: "codex", session: "th-1"},
+		{dialect: agent.DialectCodex, recording: "codex-failed", session: "th-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectClaude, recording: "claude", session: "cl-1"},
+		{dialect: agent.DialectClaude, recording: "claude-failed", session: "cl-1", code: pawl.CodeModel, key: "agent.rate_limited"},
+		{dialect: agent.DialectClaude, recording: "claude-short", session: "cl-1", code: pawl.CodeModel, key: "agent.stopped_short"},
+		{dialect: agent.DialectClaude, recording: "qwen-failed", session: "qw-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectOpencode, recording: "opencode", session: "ses_1"},
+		{dialect: agent.DialectOpencode, recording: "opencode-failed", session: "ses_1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectOpencode, recording: "opencode-short", session: "ses_1", code: pawl.CodeModel, key: "agent.stopped_short"},
+		{dialect: agent.DialectGemini, recording: "gemini", session: "ge-1"},
+		{dialect: agent.DialectGemini, recording: "gemini-failed", session: "ge-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectPi, recording: "pi", session: "pi-1"},
+		{dialect: agent.DialectPi, recording: "pi-failed", session: "pi-1", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectContinue, recording: "continue"},
+		{dialect: agent.DialectContinue, recording: "continue-failed", mode: "stderr-object", code: pawl.CodeLogin, key: "agent.login_needed"},
+		{dialect: agent.DialectCline, recording: "cline"},
+		{dialect: agent.DialectCline, recording: "cline-failed", code: pawl.CodeLogin, key: "agent.login_needed"},
+	} {
+		t.Run(c.recording, func(t *testing.T) {
+			mode := c.mode
+			if mode == "" && c.code == "" {
+				mode = "fails"
+			}
+			r, w, h := run(t, t.Context(), external(t, c.dialect, "testdata/events/"+c.recording+".jsonl", mode), nil, nil)
+			if r.Code != c.code || r.Key != c.key {
+				t.Fatalf("%s %s %s", r.Code, r.Key, r.Detail)
+			}
+			if c.code == "" && (w.Control != effect.StepDone || w.Text != "All done.") || c.code != "" && w.Control != "" {
+				t.Errorf("control %q, text %q", w.Control, w.Text)
+			}
+			if w.Session != c.session || c.session != "" && (len(h.Sessions()) != 1 || h.Sessions()[0] != c.session) {
+				t.Errorf("session %q, bound %v", w.Session, h.Sessions())
+			}
+		})
+	}
+}
+
+// TestEveryCut: a stream that ends anywhere before its terminal event is never a success.
+func TestEveryCut(t *testing.T) {
+	for dialect, recording := range map[agent.Dialect]string{
+		agent.DialectCodex: "codex", agent.DialectClaude: "claude", agent.DialectOpencode: "opencode", agent.DialectGemini: "gemini",
+		agent.DialectContinue: "continue", agent.DialectCline: "cline",
+	} {
+		raw, err := os.ReadFile("testdata/events/" + recording + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := strings.LastIndex(strings.TrimSpace(string(raw)), "\n") + 1
+		for n := range len(raw) - 1 {
+			if ended := headless.EndedAt(dialect, raw[:n]); ended != (n > last && n == len(raw)-1) {
+				t.Fatalf("%s: ended %v after %d of %d bytes", recording, ended, n, len(raw))
+			}
+		}
+		if !headless.EndedAt(dialect, raw) {
+			t.Errorf("%s: the whole stream is no end", recording)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	recording := "testdata/events/codex.jsonl"
+	for _, c := range []struct {
+		mode   string
+		change func(*agent.External)
+		code   pawl.Code
+		key    string
+	}{
+		{mode: "crash", code: pawl.CodeModel, key: "agent.died"},
+		{mode: "ignore", change: func(c *agent.External) { c.Idle = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.silent"},
+		{mode: "ignore", change: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.out_of_time"},
+		{mode: "flood", change: func(c *agent.External) { c.Output = 16 << 20 }, code: pawl.CodeModel, key: "agent.too_much_output"},
+		{mode: "flood", change: func(c *agent.External) { c.Output = 200 << 20 }},
+		{mode: "long"},
+		{mode: "stderr"},
+		{mode: "linger"},
+		{mode: "", change: func(c *agent.External) { c.Path = "/no/such/program" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
+		{mode: "", change: func(c *agent.External) { c.Path = "" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
+		{mode: "", change: func(c *agent.External) { c.Model = `m","x":"` }, code: pawl.CodeInvalid, key: "agent.model_name"},
+		{mode: "", change: func(c *agent.External) { c.Program.Dialect = agent.DialectPi }, code: pawl.CodeModel, key: "agent.cut_off"},
+	} {
+		x := external(t, agent.DialectCodex, recording, c.mode)
+		if c.change != nil {
+			c.change(&x)
+		}
+		r, w, _ := run(t, t.Context(), x, nil, nil)
+		if r.Code != c.code || r.Key != c.key || (r.OK && w.Control != effect.StepDone) {
+			t.Errorf("%s: %s %s %s", c.mode, r.Code, r.Key, r.Detail)
+		}
+		if c.mode == "crash" && (!strings.Contains(r.Detail, "the agent broke") || w.Session != "th-1") {
+			t.Errorf("crash: %q, session %q", r.Detail, w.Session)
+		}
+	}
+}
+
+func TestGrandchildIsGone(t *testing.T) {
+	r, w, _ := run(t, t.Context(), external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "grandchild"), nil, nil)
+	pid, err := strconv.Atoi(w.Text)
+	if err != nil || !r.OK {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if !externaltest.Gone(pid) {
+		t.Error("the grandchild lives")
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "linger")
+	x.Grace = time.Hour
+	r, w, _ := run(t, ctx, x, func(line string) {
+		if strings.Contains(line, "All done") {
+			cancel()
+		}
+	}, nil)
+	if r.Code != pawl.CodeCanceled || w.Session != "th-1" {
+		t.Errorf("%s %s, session %q", r.Code, r.Key, w.Session)
+	}
+}
+
+// TestResume: the agent goes on with its session, and begins anew when it has lost it.
+func TestResume(t *testing.T) {
+	again := func(s *effect.WorkSpec) { s.Session = "th-0" }
+	for mode, fails := range map[string]bool{"": false, "lost": false} {
+		r, w, h := run(t, t.Context(), external(t, agent.DialectCodex, "testdata/events/codex.jsonl", mode), nil, again)
+		if r.OK == fails || w.Session != "th-1" || len(h.Sessions()) != 1 {
+			t.Errorf("%q: %+v %+v", mode, r, w)
+		}
+	}
+}
+
+// TestGatewayRefusal: what the gateway refuses for good ends an agent that would ask for it again and again, and decides.
+func TestGatewayRefusal(t *testing.T) {
+	g := &externaltest.Gateway{URL: "http://127.0.0.1:1"}
+	g.Fail(pawl.Fail(pawl.CodeBudget, "agent.model_failed", "fake"))
+	for _, mode := range []string{"ignore", ""} {
+		x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", mode)
+		x.Gateway, x.Port = g, externaltest.Port(t)
+		if r, _, _ := run(t, t.Context(), x, nil, nil); r.Code != pawl.CodeBudget {
+			t.Errorf("%q: %s %s", mode, r.Code, r.Key)
+		}
+	}
+}
+
+// TestProgressIsSafe: nothing that an agent says reaches the terminal as a control sequence.
+func TestProgressIsSafe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	text := `{"type":"item.completed","item":{"type":"agent_message","text":"a\u001b[2Jb\u202ec\r\nd ` + strings.Repeat("é", 5000) + `"}}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var lines []string
+	run(t, t.Context(), external(t, agent.DialectCodex, path, ""), func(l string) { mu.Lock(); lines = append(lines, l); mu.Unlock() }, nil)
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "a[2Jbc d é") || len([]rune(lines[0])) > 200 {
+		t.Errorf("%q", lines)
+	}
+}

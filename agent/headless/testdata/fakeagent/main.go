@@ -1,0 +1,61 @@
+// Command fakeagent prints the recording named by its first argument and behaves as FAKE says.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	recording, mode := os.Args[1], os.Getenv("FAKE")
+	_, _ = io.Copy(io.Discard, os.Stdin) // some agents wait for the end of their input
+	if len(os.Args) > 3 && os.Args[2] == "resume" && mode == "lost" {
+		fmt.Fprintln(os.Stderr, "no such session: "+os.Args[3])
+		os.Exit(1)
+	}
+	raw, err := os.ReadFile(recording)
+	if err != nil {
+		panic(err)
+	}
+	switch mode {
+	case "ignore":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		fmt.Println("{}")
+		time.Sleep(time.Hour)
+	case "crash":
+		os.Stdout.Write(raw[:len(raw)/2])
+		fmt.Fprintln(os.Stderr, "panic: the agent broke")
+		os.Exit(3)
+	case "flood":
+		for range 100 {
+			fmt.Println(`{"type":"item.updated","text":"` + strings.Repeat("y", 1<<20) + `"}`)
+		}
+	case "long":
+		fmt.Println(`{"type":"item.updated","text":"` + strings.Repeat("y", 20<<20) + `"}`)
+	case "stderr":
+		fmt.Fprint(os.Stderr, strings.Repeat("noise\n", 1<<20))
+	case "grandchild":
+		c := exec.Command("sleep", "600")
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		_ = c.Start()
+		fmt.Printf(`{"type":"item.completed","item":{"type":"agent_message","text":"%d"}}`+"\n", c.Process.Pid)
+		fmt.Println(`{"type":"turn.completed"}`)
+		return
+	}
+	os.Stdout.Write(raw)
+	switch mode {
+	case "linger":
+		time.Sleep(time.Hour)
+	case "fails":
+		os.Exit(7)
+	case "stderr-object":
+		fmt.Fprintln(os.Stderr, `{"status":"error","message":"401 no"}`)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,353 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+)
+
+// places are the folders of one task's agents: a home and, beside it and never above it, a folder for temporary files,
+// because some agents refuse to work with a home below the temporary folder.
+type places struct {
+	side, home, temp string
+}
+
+// makePlaces makes the folders below .pawl. Nothing of the user's own configuration is in them.
+func (c External) makePlaces(e effect.Effect) (places, error) {
+	owner := e.Task
+	if owner == "" {
+		owner = e.ID
+	}
+	if owner == "" || owner != filepath.Base(owner) || strings.HasPrefix(owner, ".") {
+		return places{}, pawl.Fail(pawl.CodeInternal, "agent.no_home", c.Program.Name).In("agent.Work")
+	}
+	side := path.Join(".pawl", "agents", owner)
+	fail := func(err error) (places, error) {
+		return places{}, pawl.Fail(pawl.CodeIO, "agent.no_home", c.Program.Name).Because(err).In("agent.Work")
+	}
+	root, err := os.OpenRoot(e.Place.Workspace)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	for _, d := range []string{"home", "tmp"} {
+		if err := root.MkdirAll(path.Join(side, d), 0o700); err != nil {
+			return fail(err)
+		}
+	}
+	abs := filepath.Join(root.Name(), side)
+	return places{side: abs, home: filepath.Join(abs, "home"), temp: filepath.Join(abs, "tmp")}, nil
+}
+
+// write writes the agent's configuration into its home. The agent may have left anything there, so what stands in the way
+// is removed first, and no link leads out of the home.
+func (p places) write(files map[string]string) error {
+	root, err := os.OpenRoot(p.home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name, content := range files {
+		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := root.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(content)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values fills the placeholders of a catalog entry. Filling is done once, so a value never stands for another.
+func (j *Job) values(session, prompt string) *strings.Replacer {
+	url := fmt.Sprintf("http://127.0.0.1:%d", j.Port)
+	if j.lane != nil {
+		url += "/" + strings.Trim(j.lane.URL(j.Provider), "/")
+	}
+	return strings.NewReplacer("{url}", url, "{model}", j.Model, "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
+}
+
+// Launch writes the agent's configuration, runs what has to run first, and starts the agent: to go on with a session, or
+// with "" to begin one.
+func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, error) {
+	fill := j.values(session, prompt)
+	files := map[string]string{}
+	for name, content := range j.Program.Files {
+		files[name] = fill.Replace(content)
+	}
+	if err := j.places.write(files); err != nil {
+		return nil, pawl.Fail(pawl.CodeIO, "agent.no_home", j.Program.Name).Because(err).In("agent.Launch")
+	}
+	for _, args := range j.Program.Setup {
+		if err := j.setup(ctx, fill, args); err != nil {
+			return nil, err
+		}
+	}
+	args := j.Program.Args
+	if session != "" && len(j.Program.Resume) > 0 {
+		args = j.Program.Resume
+	}
+	return j.start(ctx, fill, args, true)
+}
+
+func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) error {
+	r, err := j.start(ctx, fill, args, false)
+	if err != nil {
+		return err
+	}
+	_ = r.Stdin().Close()
+	_, _ = io.Copy(io.Discard, r.Stdout())
+	exit := r.End(j.Grace)
+	if exit != 0 && ctx.Err() == nil {
+		return j.Died(r, exit)
+	}
+	return ctx.Err()
+}
+
+// start starts the program, with a way to its model where it needs one.
+func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, model bool) (*Running, error) {
+	s := Spec{Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+	s.Readable = append(installation(j.Path), j.Readable...)
+	for _, a := range args {
+		s.Argv = append(s.Argv, fill.Replace(a))
+	}
+	hang, closed := func() {}, make(chan struct{})
+	if model && j.lane != nil {
+		var serving context.Context
+		serving, hang = context.WithCancel(j.ctx)
+		s.Inside = func(l net.Listener) {
+			go func() {
+				defer close(closed)
+				_ = j.lane.Serve(serving, l) // an agent that cannot reach its model says so itself
+			}()
+		}
+	} else {
+		close(closed)
+	}
+	p, err := j.Start(ctx, s)
+	if err != nil {
+		hang()
+		return nil, err
+	}
+	return run(p, func() { hang(); <-closed }), nil
+}
+
+// env is the agent's whole environment. Its own home and folder for temporary files come last, so that nothing overrides
+// them.
+func (j *Job) env(fill *strings.Replacer) []string {
+	env := map[string]string{}
+	for _, kv := range j.Environ {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			env[k] = v
+		}
+	}
+	for k, v := range j.Program.Env {
+		env[k] = fill.Replace(v)
+	}
+	env["HOME"], env["TMPDIR"], env["TERM"], env["NO_COLOR"] = j.places.home, j.places.temp, "dumb", "1"
+	// Agents that are scripts find their interpreter beside themselves or on PATH.
+	env["PATH"] = strings.Trim(filepath.Dir(j.Path)+":"+env["PATH"], ":")
+	out := make([]string, 0, len(env))
+	for k, v := range env {
+		out = append(out, k+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// installation returns what an installed program needs to read of itself: its folder, that of what it links to, and the
+// whole tree of packages when it came with one.
+func installation(program string) []string {
+	out := []string{filepath.Dir(program)}
+	if target, err := filepath.EvalSymlinks(program); err == nil {
+		out = append(out, filepath.Dir(target))
+	}
+	for i, p := range out {
+		if at := strings.Index(p+"/", "/node_modules/"); at >= 0 {
+			out[i] = p[:at] + "/node_modules"
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Running is a started agent. The end of what it writes to its standard error is kept for the failure's text.
+type Running struct {
+	Process
+	mu      sync.Mutex
+	errTail []byte
+	gone    chan struct{} // closed when nothing of it is left
+	exit    int
+}
+
+// run looks after a process until it is gone, and calls after then.
+func run(p Process, after func()) *Running {
+	r := &Running{Process: p, gone: make(chan struct{})}
+	read := make(chan struct{})
+	go func() { defer close(read); r.collect() }()
+	go func() {
+		defer close(r.gone)
+		exit, err := p.Wait()
+		if err != nil {
+			exit = -1
+		}
+		<-read
+		after()
+		r.exit = exit
+	}()
+	return r
+}
+
+// keptErr is how much of the standard error is kept.
+const keptErr = 8 << 10
+
+func (r *Running) collect() {
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := r.Stderr().Read(buf)
+		r.mu.Lock()
+		r.errTail = append(r.errTail, buf[:n]...)
+		if over := len(r.errTail) - keptErr; over > 0 {
+			r.errTail = append(r.errTail[:0], r.errTail[over:]...)
+		}
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Complaint returns the end of the standard error as plain text.
+func (r *Running) Complaint() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c == '\n' || c == '\t' || c >= ' ' && c != 0x7f {
+			return c
+		}
+		return -1
+	}, string(bytes.ToValidUTF8(r.errTail, []byte("\uFFFD")))))
+}
+
+// End waits for the agent to end by itself, at most for grace, kills whatever is left of it then, and returns the exit
+// status. Whoever reads the standard output comes to its end. It may be called often.
+func (r *Running) End(grace time.Duration) int {
+	if grace > 0 {
+		wait := time.NewTimer(grace)
+		defer wait.Stop()
+		select {
+		case <-r.gone:
+		case <-wait.C:
+		}
+	}
+	r.Kill()
+	<-r.gone
+	return r.exit
+}
+
+// Died is the error of an agent that ended without having finished.
+func (j *Job) Died(r *Running, exit int) error {
+	e := pawl.Fail(pawl.CodeModel, "agent.died", j.Program.Name, exit).In("agent.Work")
+	if text := r.Complaint(); text != "" {
+		return e.Because(errors.New(text))
+	}
+	return e
+}
+
+// Silent is the error of an agent that gave no sign of life.
+func (j *Job) Silent() error {
+	return pawl.Fail(pawl.CodeTimeout, "agent.silent", j.Program.Name, j.Idle.Round(time.Second).String()).In("agent.Work")
+}
+
+// TooMuch is the error of an agent that writes without end.
+func (j *Job) TooMuch(limit int64) error {
+	return pawl.Fail(pawl.CodeModel, "agent.too_much_output", j.Program.Name, limit>>20).In("agent.Work")
+}
+
+// What agents write of an error of their model. There is no code in it to go by.
+var (
+	loginText = regexp.MustCompile(`(?i)\b(401|403)\b|unauthorized|invalid[ _]?(api|x-api)[ _-]?key|authenticat`)
+	rateText  = regexp.MustCompile(`(?i)\b429\b|rate[ _-]?limit|quota|resource[ _]?exhausted`)
+)
+
+// ModelError is the error of an agent that says that its model failed.
+func (j *Job) ModelError(text string) error {
+	code, key := pawl.CodeModel, "agent.model_failed"
+	switch {
+	case loginText.MatchString(text):
+		code, key = pawl.CodeLogin, "agent.login_needed"
+	case rateText.MatchString(text):
+		key = "agent.rate_limited"
+	}
+	return pawl.Fail(code, key, j.Program.Name).Because(errors.New(Line(text))).In("agent.Work")
+}
+
+// Watch calls silent once when nothing was seen for the job's Idle time.
+func (j *Job) Watch(silent func()) *Watch {
+	w := &Watch{idle: j.Idle}
+	w.timer = time.AfterFunc(j.Idle, silent)
+	return w
+}
+
+// Watch is a clock that runs out when an agent is silent. It is safe for concurrent use.
+type Watch struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	idle  time.Duration
+	busy  int
+	over  bool
+}
+
+// Seen starts the clock anew.
+func (w *Watch) Seen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over && w.busy == 0 {
+		w.timer.Reset(w.idle)
+	}
+}
+
+// Busy stops the clock while pawl works for the agent; the result starts it again.
+func (w *Watch) Busy() (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy++
+	w.timer.Stop()
+	return func() {
+		w.mu.Lock()
+		w.busy--
+		w.mu.Unlock()
+		w.Seen()
+	}
+}
+
+// Stop ends the watch.
+func (w *Watch) Stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	w.timer.Stop()
+}

@@ -1,0 +1,238 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"pawl/effect"
+)
+
+// anthropic speaks Messages.
+type anthropic struct{ *Client }
+
+const anthropicVersion = "2023-06-01"
+
+func anthropicAuth(h http.Header, key string) {
+	h.Set("X-Api-Key", key)
+	h.Set("Anthropic-Version", anthropicVersion)
+}
+
+// The last message and the system prompt are marked for the provider's cache, so that a long conversation is paid once.
+var cached = object{"type": "ephemeral"}
+
+// turns joins messages of the same role, as the form demands.
+type turns struct {
+	list  []object
+	field string
+}
+
+func (t *turns) add(role string, content []any) {
+	if n := len(t.list); n > 0 && t.list[n-1]["role"] == role {
+		t.list[n-1][t.field] = append(t.list[n-1][t.field].([]any), content...)
+		return
+	}
+	t.list = append(t.list, object{"role": role, t.field: content})
+}
+
+func (a anthropic) request(r Request) object {
+	said := turns{list: []object{}, field: "content"}
+	for _, m := range r.Messages {
+		switch m.Role {
+		case effect.RoleTool:
+			said.add("user", []any{object{"type": "tool_result", "tool_use_id": m.Call, "content": m.Text, "is_error": m.Failed}})
+		case effect.RoleAssistant:
+			said.add("assistant", anthropicSaid(m))
+		default:
+			said.add("user", []any{object{"type": "text", "text": m.Text}})
+		}
+	}
+	if n := len(said.list); n > 0 && said.list[n-1]["role"] == "user" {
+		content := said.list[n-1]["content"].([]any)
+		content[len(content)-1].(object)["cache_control"] = cached
+	}
+	body := object{"model": r.Model, "messages": said.list, "stream": true, "max_tokens": max(r.MaxOut, 1)}
+	if r.System != "" {
+		body["system"] = []object{{"type": "text", "text": r.System, "cache_control": cached}}
+	}
+	tools := []object{}
+	for _, t := range r.Tools {
+		tools = append(tools, object{"name": t.Name, "description": t.Description, "input_schema": t.Schema})
+	}
+	if r.Schema != nil {
+		// The form has no structured answer of its own that all models know; a tool that must be called is one.
+		tools = append(tools, object{"name": r.Name, "description": "Give your answer.", "input_schema": r.Schema})
+		body["tool_choice"] = object{"type": "tool", "name": r.Name}
+	}
+	if len(tools) > 0 {
+		body["tools"] = tools
+	}
+	return body
+}
+
+// anthropicSaid is an assistant's message: in the provider's own words where they were kept.
+func anthropicSaid(m effect.Message) []any {
+	var kept []json.RawMessage
+	out := []any{}
+	if raw := foreign(Anthropic, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
+		for _, block := range kept {
+			out = append(out, block)
+		}
+		return out
+	}
+	if m.Text != "" {
+		out = append(out, object{"type": "text", "text": m.Text})
+	}
+	for _, c := range m.Calls {
+		out = append(out, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": c.Args})
+	}
+	if len(out) == 0 {
+		out = append(out, object{"type": "text", "text": "-"})
+	}
+	return out
+}
+
+// Stream sends a request.
+func (a anthropic) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
+	s := &anthropicStream{gathered: gathered{form: Anthropic, url: a.URL, emit: emit}, client: a.Client}
+	err := a.exchange(ctx, "/v1/messages", anthropicAuth, a.request(r), &s.gathered, s.take)
+	reply := s.reply(r.Model)
+	if r.Schema != nil && len(reply.Calls) == 1 && reply.Calls[0].Name == r.Name {
+		reply.Text, reply.Calls, reply.Opaque = string(reply.Calls[0].Args), nil, nil
+	}
+	return reply, err
+}
+
+// Models asks for the endpoint's models.
+func (a anthropic) Models(ctx context.Context) ([]string, error) {
+	return a.Client.Models(ctx, "/v1/models?limit=1000", anthropicAuth)
+}
+
+// anthropicStream is an answer in the making. Blocks keeps it in the provider's own words.
+type anthropicStream struct {
+	gathered
+	client *Client
+	blocks []map[string]json.RawMessage
+	piece  *piece            // the call that the open block is
+	grown  map[string]string // what deltas add to fields of the open block; nil while none is open
+}
+
+type anthropicEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Model string         `json:"model"`
+		Usage anthropicUsage `json:"usage"`
+	} `json:"message"`
+	Block map[string]json.RawMessage `json:"content_block"`
+	Delta struct {
+		Text      string `json:"text"`
+		JSON      string `json:"partial_json"`
+		Thinking  string `json:"thinking"`
+		Signature string `json:"signature"`
+		Stop      string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage anthropicUsage `json:"usage"`
+}
+
+func (s *anthropicStream) take(e event) (bool, error) {
+	var v anthropicEvent
+	if err := json.Unmarshal(e.data, &v); err != nil {
+		return false, malformed(err)
+	}
+	switch v.Type {
+	case "message_start":
+		s.model, s.usage, s.written = v.Message.Model, v.Message.Usage.cost(), v.Message.Usage.Created
+	case "content_block_start":
+		return false, s.open(v)
+	case "content_block_delta":
+		if s.grown == nil || v.Index != len(s.blocks)-1 {
+			return false, malformed(errors.New("a piece of a block that is not open"))
+		}
+		s.grow(v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
+	case "content_block_stop":
+		s.close()
+	case "message_delta":
+		if v.Delta.Stop != "" {
+			s.finish = v.Delta.Stop
+		}
+		s.usage.OutTokens = max(s.usage.OutTokens, v.Usage.Out)
+	case "message_stop":
+		if s.grown != nil {
+			return true, malformed(errors.New("a block was never closed"))
+		}
+		s.opaque, _ = json.Marshal(s.blocks) // raw JSON always encodes
+		return true, s.ended()
+	case "error":
+		return false, s.client.midway(e.data)
+	}
+	return false, nil
+}
+
+func (s *anthropicStream) open(v anthropicEvent) error {
+	if s.grown != nil || v.Index != len(s.blocks) || v.Block == nil || len(s.blocks) >= 2*maxAsked {
+		return malformed(errors.New("a block out of its order"))
+	}
+	s.blocks = append(s.blocks, v.Block)
+	s.piece, s.grown = nil, map[string]string{}
+	switch text(v.Block["type"]) {
+	case "tool_use":
+		s.piece = s.call()
+		s.piece.id, s.piece.name = text(v.Block["id"]), text(v.Block["name"])
+	case "text":
+		s.grow(text(v.Block["text"]), "", "", "")
+	}
+	return nil
+}
+
+// text reads a string, "" for anything else.
+func text(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func (s *anthropicStream) grow(text, args, thinking, signature string) {
+	s.say(text)
+	s.seen += len(thinking)
+	if s.piece != nil {
+		s.piece.grow(&s.gathered, args)
+	}
+	for field, more := range map[string]string{"text": text, "thinking": thinking, "signature": signature} {
+		if more != "" {
+			s.grown[field] += more
+		}
+	}
+}
+
+func (s *anthropicStream) close() {
+	if s.grown == nil {
+		return
+	}
+	block := s.blocks[len(s.blocks)-1]
+	for field, text := range s.grown {
+		block[field], _ = json.Marshal(text) // a string always encodes
+	}
+	if s.piece != nil {
+		// Servers that know no pieces give the arguments with the block itself.
+		if args := s.piece.args.String(); args == "" {
+			s.piece.grow(&s.gathered, string(block["input"]))
+		} else if json.Valid([]byte(args)) {
+			block["input"] = json.RawMessage(args)
+		}
+	}
+	s.piece, s.grown = nil, nil
+}
+
+type anthropicUsage struct {
+	In      int64 `json:"input_tokens"`
+	Out     int64 `json:"output_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+}
+
+func (u anthropicUsage) cost() effect.Usage {
+	return effect.Usage{Requests: 1, InTokens: u.In + u.Read + u.Created, CachedTokens: u.Read, OutTokens: u.Out}
+}

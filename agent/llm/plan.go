@@ -1,0 +1,55 @@
+package llm
+
+import (
+	"strings"
+
+	"pawl/plan"
+)
+
+// planSchema is the form of a plan as a model gives it: the plan of spec.md §2.4 without what pawl fills in itself.
+const planSchema = `{"type":"object","additionalProperties":false,"required":["goal","steps","verification","risk_level"],"properties":{` +
+	`"goal":{"type":"string"},"constraints":{"type":"array","items":{"type":"string"}},"risk_level":{"type":"string","enum":["low","medium","high"]},` +
+	`"network":{"type":"array","items":{"type":"string"},"description":"package registries that a step has to reach, such as go or npm; nothing else"},` +
+	`"steps":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["step_id","title","intent"],"properties":{` +
+	`"step_id":{"type":"string"},"title":{"type":"string"},"intent":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},` +
+	`"expected_artifacts":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["type","value"],"properties":{"type":{"type":"string","enum":["file","command","note"]},"value":{"type":"string"}}}},` +
+	`"tool_calls":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","args_hint"],"properties":{"name":{"type":"string"},"args_hint":{"type":"object"},"why":{"type":"string"}}}}}}},` +
+	`"verification":{"type":"object","additionalProperties":false,"required":["mode"],"properties":{` +
+	`"mode":{"type":"string","enum":["lint","test","build","custom"]},"commands":{"type":"array","items":{"type":"string"}}}}}}`
+
+// proposal reads a plan as a model gave it, as strictly as one of a file, and checks it as every plan is checked. Steps are
+// pending whatever the model says, and a verification that proves nothing is not the model's to choose.
+func (a *Agent) proposal(raw []byte) (plan.Plan, error) {
+	p, at, err := plan.Decode("plan", raw)
+	if err != nil {
+		return p, err
+	}
+	p.PlanID, p.CreatedAt = "", plan.Instant{}
+	for i := range p.Steps {
+		p.Steps[i].Status = plan.Pending
+	}
+	if v := &p.Verification; v.Mode == plan.VerifyNone {
+		*v = plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}}
+	}
+	p.Verification.Required, p.Verification.StopOnFail = true, true
+	if strings.TrimSpace(string(p.RiskLevel)) == "" {
+		p.RiskLevel = "medium"
+	}
+	limits := a.config.Limits
+	for _, t := range a.config.Tools {
+		limits.Tools = append(limits.Tools[:len(limits.Tools):len(limits.Tools)], t.Name)
+	}
+	if err := plan.Check(p, a.schema, limits); err != nil {
+		return p, at.Locate(err)
+	}
+	return p, nil
+}
+
+func (a *Agent) schema(name string) ([]byte, bool) {
+	for _, t := range a.config.Tools {
+		if t.Name == name {
+			return t.ArgsSchema, true
+		}
+	}
+	return nil, false
+}

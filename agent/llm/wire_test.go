@@ -1,0 +1,318 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/agent/agenttest"
+	"pawl/effect"
+	"pawl/internal/modeltest"
+	"pawl/plan"
+)
+
+// wire answers requests without a network.
+type wire func(*http.Request) (*http.Response, error)
+
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
+
+// says answers with a body that ends in the given error.
+func says(body []byte, end error) wire {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&broken{bytes.NewReader(body), end})}, nil
+	}
+}
+
+type broken struct {
+	r   io.Reader
+	end error
+}
+
+func (b *broken) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err == io.EOF {
+		err = b.end
+	}
+	return n, err
+}
+
+func provider(kind Kind, w http.RoundTripper) Provider {
+	return Speak(kind, &Client{URL: "http://model.test", HTTP: w})
+}
+
+// step is work for a model.
+func step() effect.Effect {
+	return effect.Effect{ID: "01J", Kind: effect.KindWork, Spec: effect.Encode(effect.WorkSpec{Goal: "mend it", Step: "s1", Plan: plan.Plan{
+		PlanID: "P-1", Goal: "mend it", Steps: []plan.Step{{StepID: "s1", Title: "Mend", Intent: "Mend it", Status: plan.InProgress}},
+	}})}
+}
+
+// worked has an effect done and returns what became of it.
+func worked(t testing.TB, a *Agent, host effect.Host, e effect.Effect) (effect.WorkResult, effect.Receipt) {
+	t.Helper()
+	r := a.Do(t.Context(), e, host, nil)
+	if !r.OK {
+		return effect.WorkResult{}, r
+	}
+	result, err := effect.Decode[effect.WorkResult](r.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, r
+}
+
+func TestForms(t *testing.T) {
+	for kind := range forms {
+		t.Run(string(kind), func(t *testing.T) {
+			srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
+				{Thought: "let me think", Text: "I read “both”.", In: 120, Out: 34, Calls: []modeltest.Call{{Read: "a.go"}, {Read: "b <&>.go"}}},
+				{Text: "Done."},
+			}}}})
+			host := &agenttest.Host{}
+			a := Open(at(kind, srv.URL))
+			var told []string
+			e := step()
+			r := a.Do(t.Context(), e, host, func(l string) { told = append(told, l) })
+			result, err := effect.Decode[effect.WorkResult](r.Result)
+			if err != nil || !r.OK {
+				t.Fatalf("%+v %v", r, err)
+			}
+			if result.Control != effect.Calls || result.Text != "I read “both”." || len(result.Asks) != 2 || string(result.Asks[1].Args) == "" {
+				t.Fatalf("%+v", result)
+			}
+			for i, want := range []string{`{"path":"a.go"}`, `{"path":"b <&>.go"}`} {
+				var got, wanted any
+				if json.Unmarshal(result.Asks[i].Args, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil || fmt.Sprint(got) != fmt.Sprint(wanted) {
+					t.Errorf("call %d: %s", i, result.Asks[i].Args)
+				}
+			}
+			if strings.Join(told, "|") != "I read “both”." {
+				t.Errorf("told %q", told)
+			}
+			u := result.Usage
+			if u.InTokens != 120 || u.OutTokens != 34 || u.Requests != 1 || host.Spent() != u || !u.Unpriced {
+				t.Errorf("%+v, spent %+v", u, host.Spent())
+			}
+			if result.Model != "mock-model" || result.Prompt == "" {
+				t.Errorf("%+v", result.Said)
+			}
+
+			spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
+			spec.Messages = result.Messages
+			for _, c := range result.Asks {
+				spec.Messages = append(spec.Messages, effect.Message{Role: effect.RoleTool, Call: c.ID, Text: "content of it"})
+			}
+			e.Spec = effect.Encode(spec)
+			if result, r := worked(t, a, host, e); result.Control != effect.StepDone {
+				t.Fatalf("%+v %+v", r, result)
+			}
+			asked := srv.Requests()
+			if len(asked) != 2 || len(asked[1].Results) != 2 || asked[1].Key != secret {
+				t.Fatalf("%d requests, results %v", len(asked), asked[len(asked)-1].Results)
+			}
+			for _, want := range []string{modeltest.Thinks, "content of it", "let me think"} {
+				if !strings.Contains(asked[1].Body, want) {
+					t.Errorf("%q was not brought back: %s", want, asked[1].Body)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryCut cuts a stream that asks for a call at every byte. Without its last event nothing is asked for, the exchange is
+// had again three times at most, and what was set aside is settled each time.
+func TestEveryCut(t *testing.T) {
+	for kind, form := range forms {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			whole := modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a.go","content":"x"}`}, "write_file")
+			for n := 0; n <= len(whole); n++ {
+				for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, errors.New("read: connection reset by peer")} {
+					requests := 0
+					answer := says(whole[:n], end)
+					s := at(kind, "http://model.test")
+					s.HTTP = wire(func(r *http.Request) (*http.Response, error) { requests++; return answer(r) })
+					host := &agenttest.Host{}
+					result, r := worked(t, Open(s), host, step())
+					if host.Open() != 0 || host.Reserved() != requests {
+						t.Fatalf("cut at %d: %d reservations for %d requests, %d open", n, host.Reserved(), requests, host.Open())
+					}
+					if n == len(whole) {
+						if !r.OK || len(result.Asks) != 1 || requests != 1 {
+							t.Fatalf("the whole stream: %+v", r)
+						}
+						continue
+					}
+					if r.OK || r.Code != pawl.CodeModel || len(result.Asks) != 0 || requests != 4 || host.Spent().InTokens == 0 {
+						t.Fatalf("cut at %d of %d by %v: %+v after %d requests", n, len(whole), end, r, requests)
+					}
+					if key := r.Key; key != "llm.cut" && key != "llm.unreachable" {
+						t.Fatalf("cut at %d: %s", n, key)
+					}
+				}
+			}
+		})
+	}
+}
+
+// stream is an answer in the events of a wire form.
+func stream(events ...string) []byte {
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString("data: " + e + "\n\n")
+	}
+	return []byte(b.String())
+}
+
+func TestOddStreams(t *testing.T) {
+	const done = "[DONE]"
+	chat := func(delta, finish string) string {
+		return `{"choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}]}`
+	}
+	call := func(index, id, name, args string) string {
+		return chat(`{"tool_calls":[{`+index+`"id":`+id+`,"function":{"name":`+name+`,"arguments":`+args+`}}]}`, "null")
+	}
+	stop := chat(`{}`, `"stop"`)
+	open := `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}}`
+	ending := []string{`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`}
+	gem := func(parts, finish string) string {
+		return `{"candidates":[{"content":{"parts":[` + parts + `]}` + finish + `}]}`
+	}
+	for name, c := range map[string]struct {
+		kind Kind
+		body []byte
+		want string // names and arguments of calls, or the key of the error
+	}{
+		"no index and no id":           {OpenAI, stream(call("", `""`, `"f"`, `"{}"`), call("", `""`, `"g"`, `"{\"a\""`), call("", `""`, `""`, `":1}"`), stop, done), `f{} g{"a":1}`},
+		"several calls of one index":   {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), call(`"index":0,`, `"b"`, `"g"`, `"{}"`), stop, done), `f{} g{}`},
+		"the name in each piece":       {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{"`), call(`"index":0,`, `"a"`, `"f"`, `"}"`), stop, done), `f{}`},
+		"an index far away":            {OpenAI, stream(call(`"index":900000000,`, `"a"`, `"f"`, `""`), stop, done), `f{}`},
+		"a negative index":             {OpenAI, stream(call(`"index":-1,`, `"a"`, `"f"`, `"null"`), stop, done), `f{}`},
+		"a call without a name":        {OpenAI, stream(call(`"index":0,`, `"a"`, `""`, `"{}"`), stop, done), "llm.malformed"},
+		"no reason for the end":        {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), done), "llm.cut"},
+		"a reason that nobody knows":   {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"error"`), done), "llm.malformed"},
+		"truncated":                    {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"length"`), done), "llm.truncated"},
+		"filtered":                     {OpenAI, stream(chat(`{}`, `"content_filter"`), done), "llm.filtered"},
+		"an error in the stream":       {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), `{"error":{"message":"overloaded"}}`, stop, done), "llm.server_error"},
+		"no JSON":                      {OpenAI, stream(`{"choices":`, stop, done), "llm.malformed"},
+		"too many calls":               {OpenAI, stream(append(many(65, func(i int) string { return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`, `"{}"`) }), stop, done)...), "llm.malformed"},
+		"comments and carriage return": {OpenAI, []byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n", "\r\n")), ""},
+
+		"a whole input":              {Anthropic, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
+		"a block that stays open":    {Anthropic, stream(open, ending[0], ending[1]), "llm.malformed"},
+		"a block without content":    {Anthropic, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a piece of another block":   {Anthropic, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
+		"a piece without a block":    {Anthropic, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a block twice":              {Anthropic, stream(open, open, ending[0], ending[1]), "llm.malformed"},
+		"overloaded":                 {Anthropic, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
+		"an end without a reason":    {Anthropic, stream(ending[1]), "llm.cut"},
+		"refused":                    {Anthropic, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
+		"calls without ids":          {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`, `,"finishReason":"STOP"`)), `f{} g{}`},
+		"a call without an end":      {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)), "llm.cut"},
+		"a malformed call":           {Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)), "llm.malformed"},
+		"a prompt that is held back": {Gemini, stream(`{"promptFeedback":{"blockReason":"SAFETY"}}`), "llm.filtered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := provider(c.kind, says(c.body, io.EOF)).Stream(t.Context(), Request{Model: "m"}, nil)
+			got := []string{}
+			for _, a := range reply.Calls {
+				got = append(got, a.Name+string(a.Args))
+			}
+			var e *pawl.Error
+			if errors.As(err, &e) {
+				got = append(got, e.Key)
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("%q, want %q (%v)", s, c.want, err)
+			}
+		})
+	}
+}
+
+func many(n int, f func(int) string) (out []string) {
+	for i := range n {
+		out = append(out, f(i))
+	}
+	return out
+}
+
+// TestOtherWords goes on with a conversation whose answers another provider gave: its own words mean nothing here.
+func TestOtherWords(t *testing.T) {
+	messages := []effect.Message{
+		{Role: effect.RoleUser, Text: "go"},
+		{Role: effect.RoleAssistant, Text: "I read", Calls: []effect.Ask{{ID: "c1", Name: "read_file", Args: json.RawMessage(`{"path":"a"}`)}}, Opaque: own(Anthropic, json.RawMessage(`[{"type":"thinking","signature":"theirs"}]`))},
+		{Role: effect.RoleTool, Call: "c1", Text: "x"},
+	}
+	for kind := range forms {
+		var body []byte
+		_, _ = provider(kind, wire(func(r *http.Request) (*http.Response, error) {
+			body, _ = io.ReadAll(r.Body)
+			return nil, errors.New("enough")
+		})).Stream(t.Context(), Request{Model: "m", Messages: messages}, nil)
+		if has := bytes.Contains(body, []byte("theirs")); has != (kind == Anthropic) {
+			t.Errorf("%s: %s", kind, body)
+		}
+		if kind != Anthropic && !bytes.Contains(body, []byte("read_file")) {
+			t.Errorf("%s: the call is missing: %s", kind, body)
+		}
+	}
+}
+
+func TestStrict(t *testing.T) {
+	for text, fine := range map[string]bool{
+		`{}`: true, ` {"a":[1,{"b":null}],"c":"x"} `: true, `{"a":{"x":1},"b":{"x":1}}`: true,
+		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"a":1}{"b":2}`: false, `{"a":1} x`: false, `{"a":1,}`: false, `{"a" 1}`: false, `{'a':1}`: false,
+		`{"a":1,"a":2}`: false, `{"path":1,"Path":2}`: false, `{"a":{"b":1,"B":2}}`: false, `{"a":[{"k":1,"\u006b":2}]}`: false,
+		"{\"k\":1,\"\u212a\":2}": false, "{\"s\":1,\"\u017f\":2}": false,
+		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`:   false,
+		`{"a":` + strings.Repeat("[", 1e6) + strings.Repeat("]", 1e6) + `}`:   false,
+		`{"a":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat("}", 51): true,
+	} {
+		if err := strict([]byte(text)); (err == nil) != fine {
+			t.Errorf("%.60q: %v", text, err)
+		}
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	for kind, form := range forms {
+		f.Add(string(kind), modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a"}`}, "read_file"))
+	}
+	f.Fuzz(func(t *testing.T, kind string, body []byte) {
+		client := &Client{URL: "http://model.test"}
+		chat, claude, gem := &openaiStream{client: client}, &anthropicStream{client: client}, &geminiStream{client: client}
+		got, take := &chat.gathered, chat.take
+		switch Kind(kind) {
+		case Anthropic:
+			got, take = &claude.gathered, claude.take
+		case Gemini:
+			got, take = &gem.gathered, gem.take
+		}
+		err := client.read(t.Context(), t.Context(), bytes.NewReader(body), take)
+		reply := got.reply("m")
+		if err != nil && len(reply.Calls) > 0 {
+			t.Fatalf("calls beside an error: %+v", reply)
+		}
+		for _, c := range reply.Calls {
+			if c.Name == "" || c.ID == "" {
+				t.Fatalf("%+v", c)
+			}
+		}
+		// Whatever came has to fit into a result that can be kept.
+		h := hear(effect.WorkSpec{}, nil, reply)
+		if _, err := json.Marshal(h.messages); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range h.asks {
+			if strict(a.Args) != nil {
+				t.Fatalf("asked for with %s", a.Args)
+			}
+		}
+	})
+}

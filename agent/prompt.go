@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"pawl/effect"
+	"pawl/plan"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// GiveUpMark begins the line with which an external agent says that a step cannot be done.
+const GiveUpMark = "PAWL-GIVE-UP:"
+
+// Bounds of the parts of a prompt, in bytes. Together they stay below what one argument of a program may hold.
+const (
+	maxGoal    = 16 << 10
+	maxStep    = 8 << 10
+	maxFailure = 24 << 10
+	maxNotes   = 8 << 10
+	maxPack    = 32 << 10
+)
+
+// Prompt is what an external agent is told, and the digest of the fixed part, by which the audit names it.
+type Prompt struct{ Text, Digest string }
+
+// NewPrompt writes the prompt for a step or a repair. Again says that the agent, or an earlier session of it, may have
+// begun already.
+func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
+	rules := promptFile("external", chinese)
+	sum := sha256.Sum256([]byte(rules))
+	text := rules + "\n"
+	if again {
+		text += section("Before", promptFile("again", chinese))
+	}
+	text += section("Goal", head(spec.Goal, maxGoal)) + section("Plan", head(steps(spec.Plan, spec.Step), maxStep))
+	if i, ok := spec.Plan.Find(spec.Step); ok {
+		s := spec.Plan.Steps[i]
+		text += section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
+	}
+	if f := spec.Failure; f != nil {
+		text += section("What failed", failureText(*f))
+	}
+	if len(spec.Notes) > 0 {
+		text += section("Notes from earlier failures", tail(strings.Join(spec.Notes, "\n"), maxNotes))
+	}
+	text += checksText(spec.Context)
+	if p := spec.Context.Pack; p != nil {
+		text += head(packText(*p), maxPack)
+	}
+	return Prompt{Text: clean(text), Digest: hex.EncodeToString(sum[:])}
+}
+
+func promptFile(name string, chinese bool) string {
+	lang := "en"
+	if chinese {
+		lang = "zh"
+	}
+	raw, err := promptFiles.ReadFile("prompts/" + name + "." + lang + ".md")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return string(raw)
+}
+
+// section writes a part of a prompt under a heading. What follows a heading is data: a heading of its own is broken.
+func section(title, body string) string {
+	body = strings.TrimSpace(strings.ReplaceAll("\n"+body, "\n## ", "\n # # "))
+	return "## " + title + "\n" + body + "\n\n"
+}
+
+func steps(p plan.Plan, current string) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		mark := " "
+		if s.StepID == current {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%s [%s] %s: %s\n", mark, s.Status, s.StepID, s.Title)
+	}
+	return b.String()
+}
+
+// failureText says what failed as pawl saw it. Of a long output the end is kept, where the reason usually stands.
+func failureText(f effect.Failure) string {
+	out := fmt.Sprintf("%s (%s)\n", f.What, f.Class)
+	bad := 0
+	for _, c := range f.Checks {
+		if c.Status == effect.CheckFailed || c.Status == effect.CheckError {
+			bad++
+		}
+	}
+	for _, c := range f.Checks {
+		if c.Status == effect.CheckFailed || c.Status == effect.CheckError {
+			out += fmt.Sprintf("$ %s\nexit status %d\n%s\n", c.Command, c.ExitCode, tail(c.Output, maxFailure/bad))
+		}
+	}
+	if bad == 0 {
+		out += tail(f.Output, maxFailure)
+	}
+	return out
+}
+
+func checksText(c effect.ContextResult) string {
+	var b strings.Builder
+	for _, check := range c.Checks {
+		fmt.Fprintf(&b, "%s (%s): %s\n", check.Name, check.Kind, check.Command)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return section("Checks of the project", head(b.String(), maxStep))
+}
+
+func packText(p effect.ContextPack) string {
+	var out string
+	if p.WorkspaceSummary != "" {
+		out += section("Summary of the workspace", p.WorkspaceSummary)
+	}
+	if len(p.Constraints) > 0 {
+		out += section("Rules of the project", strings.Join(p.Constraints, "\n"))
+	}
+	var b strings.Builder
+	for _, h := range p.Hits {
+		fmt.Fprintf(&b, "%s:%s (%s) %s\n", h.Path, h.Lines, h.Source, h.Summary)
+	}
+	if b.Len() > 0 {
+		out += section("Places that may matter", b.String())
+	}
+	for _, s := range p.Snippets {
+		out += section(fmt.Sprintf("%s, lines %d-%d", s.Path, s.StartLine, s.EndLine), s.Content)
+	}
+	return out
+}
+
+// head keeps the beginning of a text and tail its end, between runes.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "\n… (cut)\n"
+}
+
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return "(cut) …\n" + s[i:]
+}
+
+// clean makes a text fit for an argument of a program: valid UTF-8 without NUL.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// givenUp returns the reason when a text ends with the line that gives a step up.
+func givenUp(text string) (reason string, ok bool) {
+	text = strings.TrimSpace(text)
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	reason, ok = strings.CutPrefix(strings.TrimLeft(line, "*`> "), GiveUpMark)
+	return strings.Trim(reason, " *`"), ok
+}

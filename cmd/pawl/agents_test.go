@@ -1,0 +1,98 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/agent"
+	"pawl/internal/modeltest"
+)
+
+var liveAgents = flag.String("agents", "", "names of external agents to drive, with commas, or all; they are installed by scripts/agents.sh")
+
+// kindOf is the settings' name for an agent's wire form.
+func kindOf(w agent.Wire) string { return w.Provider() }
+
+// installed is the search path of the agents that scripts/agents.sh installed.
+func installed(t testing.TB) string {
+	t.Helper()
+	dirs, err := filepath.Glob("../../.tools/agents/*/node_modules/.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range dirs {
+		if dirs[i], err = filepath.Abs(dirs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(dirs, ":")
+}
+
+// programs are the agents that the flag names.
+func programs(t testing.TB) []agent.Program {
+	t.Helper()
+	if *liveAgents == "all" {
+		return agent.Catalog()
+	}
+	var out []agent.Program
+	for name := range strings.SplitSeq(*liveAgents, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		p, ok := agent.Known(name)
+		if !ok {
+			t.Fatalf("there is no agent %s", name)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// TestAgents drives real coding agents against a scripted model: an edit that does not mend the bug, a check that fails, a
+// repair, and a landed commit; and the same agent with a model that lies.
+func TestAgents(t *testing.T) {
+	var report []string
+	for _, p := range programs(t) {
+		t.Run(p.Name, func(t *testing.T) {
+			began := time.Now()
+			u, srv := faulty(t, kindOf(p.Wire), modeltest.FixBug("sum.go", sumWorse, sumRight), "agent: "+p.Name)
+			u.path = installed(t)
+			a := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--json")
+			took := time.Since(began).Round(100 * time.Millisecond)
+			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" || u.git("status", "--porcelain") != "" {
+				t.Errorf("the result did not land: %v", a)
+			}
+			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
+				t.Errorf("states %s", got)
+			}
+			u.must(0, "audit", "verify")
+			u.quiet()
+			requests := len(srv.Requests())
+			for _, r := range srv.Requests() {
+				if r.Key != "" && r.Key != "model-key" {
+					t.Errorf("the endpoint saw the key %q", r.Key)
+				}
+			}
+			u.must(0, "undo")
+			srv.Play(modeltest.Liar())
+			lied := u.pawl("run", "Sum(2, 3) is not 5", "--yes")
+			if lied.code != 8 || u.read("sum.go") != sumWrong {
+				t.Errorf("the liar came to its end: %v", lied)
+			}
+			report = append(report, fmt.Sprintf("| %s | %s | %s | %s | landed after one repair in %s, %d model requests | blocked, nothing landed |", p.Name, p.Kind, p.Tested[1], p.Wire, took, requests))
+		})
+	}
+	if len(report) > 0 {
+		t.Logf("\n%s", strings.Join(report, "\n"))
+		if name := os.Getenv("PAWL_AGENTS_REPORT"); name != "" {
+			if err := os.WriteFile(name, []byte(strings.Join(report, "\n")+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"pawl/agent"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
+// once, because some need seconds to answer.
+func externals(ctx context.Context, box *sandbox.Box) []cli.AgentInfo {
+	var out []cli.AgentInfo
+	var asking sync.WaitGroup
+	programs := agent.Catalog()
+	out = make([]cli.AgentInfo, len(programs))
+	for i, p := range programs {
+		info := &out[i]
+		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "missing", Key: "agent.not_installed", Args: []string{p.Title, p.Install}}
+		path, ok := p.Installed(sandbox.LookPath)
+		if !ok {
+			continue
+		}
+		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "ready", Path: path}
+		asking.Go(func() { askVersion(ctx, box, agent.Found{Program: p, Path: path}, info) })
+	}
+	asking.Wait()
+	return out
+}
+
+// askVersion asks an agent for its version.
+func askVersion(ctx context.Context, box *sandbox.Box, f agent.Found, info *cli.AgentInfo) {
+	dir, err := os.MkdirTemp("", "pawl-agent-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		f, err = agent.AskVersion(ctx, starter(box), f, dir, plainEnv())
+	}
+	if err != nil {
+		kept := effect.Failed(err)
+		info.State, info.Key, info.Args = "untested", kept.Key, kept.Args
+		return
+	}
+	info.Version = f.Version
+	if !f.Tested {
+		info.State, info.Key, info.Args = "untested", "agent.untested", []string{f.Program.Title, f.Version}
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+
+	"pawl/cli"
+	"pawl/mcp"
+)
+
+// serve returns the function that serves a workspace to agents.
+func serve(w *cli.Workspace) func(context.Context, cli.Serving) error {
+	return func(ctx context.Context, o cli.Serving) error {
+		s := mcp.New(mcp.Config{Kernel: w.Kernel, Version: version(), Lang: o.Lang, Advance: o.Advance, Export: func(ctx context.Context) error {
+			_, err := w.Export(ctx)
+			return err
+		}})
+		if o.Addr != "" {
+			return s.HTTP(ctx, o.Addr, o.Token, o.Ready)
+		}
+		return s.Stdio(ctx, o.In, o.Out)
+	}
+}
+
+// version is the program's version as clients are told it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
+}

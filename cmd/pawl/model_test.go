@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/internal/modeltest"
+)
+
+const (
+	sumWrong = "package sum\n\n// Sum adds.\nfunc Sum(a, b int) int { return a - b }\n"
+	sumWorse = "package sum\n\n// Sum adds.\nfunc Sum(a, b int) int { return a * b }\n"
+	sumRight = "package sum\n\n// Sum adds.\nfunc Sum(a, b int) int { return a + b }\n"
+	sumTest  = "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif got := Sum(2, 3); got != 5 {\n\t\tt.Errorf(\"Sum(2, 3) = %d\", got)\n\t}\n}\n"
+)
+
+// planOf is what a model answers when it is asked for a plan: one step that it will work out later.
+const planOf = `{"goal":"mend Sum","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend Sum","intent":"Sum must add"}],` +
+	`"verification":{"mode":"test","commands":[],"required":true,"stop_on_fail":true}}`
+
+const clear = `{"class":"bugfix","score":9,"risk":"low","questions":[],"why":"clear"}`
+
+// asking adds the answers to intake and planning to a script.
+func asking(s modeltest.Script) modeltest.Script {
+	s.JSON = map[string]json.RawMessage{"intake": json.RawMessage(clear), "plan": json.RawMessage(planOf)}
+	return s
+}
+
+// faulty is a user with a small module whose test fails, and a model on loopback.
+func faulty(t *testing.T, kind string, s modeltest.Script, more ...string) (*user, *modeltest.Server) {
+	t.Helper()
+	u := newUser(t)
+	u.write("go.mod", "module example.org/sum\n\ngo 1.26\n")
+	u.write("sum.go", sumWrong)
+	u.write("sum_test.go", sumTest)
+	u.repository()
+	srv := modeltest.Go(t, s)
+	url := srv.URL
+	if kind == "openai" {
+		url += "/v1"
+	}
+	agent := "agent: llm"
+	if len(more) > 0 && strings.HasPrefix(more[0], "agent: ") {
+		agent, more = more[0], more[1:]
+	}
+	key := filepath.Join(filepath.Dir(u.dir), "key")
+	if err := os.WriteFile(key, []byte("model-key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf(agent+"\nmodel:\n  kind: %s\n  base_url: %s\n  name: mock-model\n  key_file: %s\n%s\n", kind, url, key, strings.Join(more, "\n"))
+	dir := filepath.Join(u.home, ".config", "pawl")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return u, srv
+}
+
+func TestModelMendsABug(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"openai", "anthropic", "gemini"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			u, srv := faulty(t, kind, asking(modeltest.FixBug("sum.go", sumWorse, sumRight)))
+			a := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--json")
+			u.state("IDLE")
+			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" || u.git("status", "--porcelain") != "" {
+				t.Errorf("the result did not land: %v", a)
+			}
+			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
+				t.Errorf("states %s", got)
+			}
+			if len(srv.Requests()) < 6 {
+				t.Errorf("%d requests", len(srv.Requests()))
+			}
+			u.must(0, "audit", "verify")
+			u.quiet()
+		})
+	}
+}
+
+// TestLiar is told by a model that all is done while nothing was changed: it must not come to done.
+func TestLiar(t *testing.T) {
+	t.Parallel()
+	u, _ := faulty(t, "openai", asking(modeltest.Liar()))
+	a := u.must(8, "run", "Sum(2, 3) is not 5", "--yes")
+	st := u.state("BLOCKED")
+	if st.Blocked == nil || st.Blocked.Kind != "fuse" || !strings.Contains(a.out, "Sum(2, 3) = -1") {
+		t.Errorf("blocked %+v: %v", st.Blocked, a)
+	}
+	for _, way := range []string{"pawl fix", "pawl skip", "pawl rollback"} {
+		if !strings.Contains(a.out, way) {
+			t.Errorf("%s is not named: %v", way, a)
+		}
+	}
+	if u.read("sum.go") != sumWrong || u.git("rev-list", "--count", "HEAD") != "1" {
+		t.Error("something landed")
+	}
+}
+
+// TestQuestions parks a requirement that is not clear, across processes, until it is answered.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	script := asking(modeltest.FixBug("sum.go", sumRight, sumRight))
+	script.JSON["intake"] = json.RawMessage(`{"class":"bugfix","score":3,"risk":"low","questions":["Which function?"],"why":"vague"}`)
+	u, srv := faulty(t, "openai", script)
+	a := u.must(9, "run", "mend it", "--yes")
+	if !strings.Contains(a.out, "Which function?") || !strings.Contains(a.out, "pawl answer") {
+		t.Errorf("%v", a)
+	}
+	u.must(7, "run", "something else")
+	script.JSON["intake"] = json.RawMessage(clear)
+	srv.Play(script)
+	u.must(0, "answer", "Sum")
+	if u.read("sum.go") != sumRight {
+		t.Error("the result did not land")
+	}
+	seen := false
+	for _, r := range srv.Requests() {
+		seen = seen || strings.Contains(r.Body, "Which function?") && strings.Contains(r.Body, "Sum")
+	}
+	if !seen {
+		t.Error("the model was not told the answer")
+	}
+}
+
+// TestOneCent refuses the call that does not fit a budget of one cent, before it is made.
+func TestOneCent(t *testing.T) {
+	t.Parallel()
+	prices := filepath.Join(t.TempDir(), "prices.yaml")
+	if err := os.WriteFile(prices, []byte("mock-model: {in: 1000, out: 100000}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u, srv := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), "  prices: "+prices, "budget:\n  run:\n    usd: 0.01")
+	a := u.must(1, "run", "Sum(2, 3) is not 5", "--yes")
+	if n := len(srv.Requests()); n != 0 {
+		t.Errorf("%d requests were made: %v", n, a)
+	}
+	if !strings.Contains(a.err+a.out, "0.0100") {
+		t.Errorf("the figures are missing: %v", a)
+	}
+}

@@ -1,0 +1,192 @@
+package contextpack
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// Walk visits the regular files of a tree with the open folder that each is in, without what .gitignore excludes.
+// search.Files is one. It returns the error with which visit ended it.
+type Walk func(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error
+
+// Semantic finds places by meaning. The Source, Score and order of its hits are not trusted, and hits of files that are not
+// in the workspace are dropped.
+type Semantic interface {
+	Search(ctx context.Context, tree, requirement string, most int) ([]effect.Hit, error)
+}
+
+// Options configure a Builder. Walk is required.
+type Options struct {
+	Walk Walk
+	// Box runs ctags behind walls, LookPath says where it is, and Env is the environment to run it in. Without one of the
+	// first two, declarations of languages other than Go are guessed from the layout.
+	Box      Runner
+	LookPath func(program string) (string, bool)
+	Env      []string
+	// Semantic is an index by meaning, nil for none. Wanted says that one is configured, so that its absence is recorded.
+	Semantic       Semantic
+	SemanticWanted bool
+}
+
+// Ask is what a pack is for.
+type Ask struct {
+	Place effect.Place
+	// Requirement is the text that everything is ranked for: the requirement, with the answers and the failure that belong
+	// to it.
+	Requirement string
+	// Tokens is what the pack may cost; see Cost.
+	Tokens int
+	// Recent are the results of the last tool calls, newest last.
+	Recent []effect.ToolResult
+}
+
+// Builder builds packs. It keeps what it knows of the trees that it saw last, and builds one pack at a time; it is safe for
+// concurrent use.
+type Builder struct {
+	o    Options
+	tags *tagger
+	turn chan struct{} // holds a value while a pack is built
+	// held are the indexes of the trees that were seen last, newest last. They share one table.
+	held  []held
+	words *table
+	saved []string // segments of the cache of the workspace that held knows
+}
+
+type held struct {
+	dir string
+	*index
+}
+
+// maxTrees is the number of trees that are remembered.
+const maxTrees = 4
+
+// New returns a Builder.
+func New(o Options) *Builder {
+	b := &Builder{o: o, turn: make(chan struct{}, 1), words: newTable()}
+	if o.Box != nil && o.LookPath != nil {
+		if program, ok := o.LookPath("ctags"); ok {
+			b.tags = &tagger{box: o.Box, program: program, env: o.Env}
+		}
+	}
+	return b
+}
+
+// Build builds a pack for the tree of a place; a place whose tree is not made yet is described by its workspace. What could
+// not be used is named in Degraded and is no error. The errors are CodeInvalid for a budget below 1, CodeCanceled, and those
+// of opening and listing the tree.
+func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) {
+	const op = "contextpack.Build"
+	if a.Tokens < 1 {
+		return effect.ContextPack{}, pawl.Fail(pawl.CodeInvalid, "context.no_budget", a.Tokens).In(op)
+	}
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return effect.ContextPack{}, pawl.Fail(pawl.CodeCanceled, "context.canceled").In(op).Because(context.Cause(ctx))
+	}
+	dir := a.Place.Tree
+	root, err := sandbox.OpenRoot(dir)
+	if pawl.CodeOf(err) == pawl.CodeNotFound || dir == "" {
+		dir = a.Place.Workspace
+		root, err = sandbox.OpenRoot(dir)
+	}
+	if err != nil {
+		return effect.ContextPack{}, err
+	}
+	defer root.Close()
+	p := packer{ctx: ctx, root: root, ask: a, texts: map[int32][]byte{}}
+	ix, err := b.index(ctx, root, a.Place.Workspace, &p)
+	if err != nil {
+		return effect.ContextPack{}, err
+	}
+	if ix.corpus == nil {
+		ix.corpus = newCorpus(ix)
+	}
+	p.corpus = ix.corpus
+	b.bySense(&p)
+	return p.pack()
+}
+
+// index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks come
+// and go; they begin with what is known of the workspace.
+func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace string, p *packer) (*index, error) {
+	old := b.known(root.Dir())
+	var disk *cache
+	if own, err := sandbox.OpenRoot(workspace); err == nil {
+		if old == nil || own.Dir() == root.Dir() {
+			disk = openCache(own.Dir(), b.tags != nil)
+		}
+		if old == nil {
+			old = b.known(own.Dir())
+		}
+		_ = own.Close() // nothing was written
+	}
+	defer disk.close()
+	if old == nil {
+		old = &index{t: b.words, files: map[string]*entry{}}
+		disk.load(ctx, old)
+		if disk != nil {
+			b.saved = disk.names
+		}
+	}
+	r := reader{ctx: ctx, root: root, old: old, now: time.Now(), tags: b.tags}
+	ix, err := r.refresh(b.o.Walk)
+	if err != nil {
+		return nil, err
+	}
+	p.degrade(r.cut, "context.too_many")
+	p.degrade(r.untold || b.tags == nil && hasTagged(ix), "context.no_tags")
+	if disk != nil && disk.root.Dir() == root.Dir() {
+		disk.names = b.saved
+		p.degrade(disk.save(ix, r.changed) != nil, "context.no_cache")
+		b.saved = disk.names
+	}
+	b.held = slices.DeleteFunc(b.held, func(h held) bool { return h.dir == root.Dir() })
+	if len(b.held) == maxTrees {
+		b.held = slices.Delete(b.held, 0, 1)
+	}
+	b.held = append(b.held, held{root.Dir(), ix})
+	return ix, nil
+}
+
+func (b *Builder) known(dir string) *index {
+	for _, h := range b.held {
+		if h.dir == dir {
+			return h.index
+		}
+	}
+	return nil
+}
+
+// hasTagged reports whether there is a file that ctags would have been asked about.
+func hasTagged(ix *index) bool {
+	for _, e := range ix.files {
+		if styles[e.lang].tags {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSense is the number of places that an index by meaning is asked for.
+const maxSense = 20
+
+// bySense asks the index by meaning, if one is configured. Without it words alone decide, and the pack says so.
+func (b *Builder) bySense(p *packer) {
+	if b.o.Semantic == nil {
+		p.degrade(b.o.SemanticWanted, "context.no_semantic")
+		return
+	}
+	hits, err := b.o.Semantic.Search(p.ctx, p.root.Dir(), p.ask.Requirement, maxSense)
+	p.degrade(err != nil, "context.no_semantic")
+	if err == nil {
+		p.sense = hits[:min(len(hits), maxSense)]
+	}
+}

@@ -1,0 +1,276 @@
+package contextpack
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// packer puts one pack together: it reads what the ranking asks for, and nothing else.
+type packer struct {
+	*corpus
+	ctx      context.Context
+	root     *sandbox.Root
+	ask      Ask
+	texts    map[int32][]byte // by file
+	sense    []effect.Hit
+	degraded []string
+}
+
+func (p *packer) degrade(is bool, key string) {
+	if is && !slices.Contains(p.degraded, key) {
+		p.degraded = append(p.degraded, key)
+	}
+}
+
+// maxText bounds a file of which a part is shown.
+const maxText = 8 << 20
+
+// text returns the content of a file as it is now, nil where it cannot be read any more. One that is no longer what was
+// indexed is not shown: its lines would be wrong.
+func (p *packer) text(file int32) []byte {
+	if data, ok := p.texts[file]; ok {
+		return data
+	}
+	data, err := p.root.ReadFile(p.files[file].path, maxText)
+	if err != nil || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
+		data = nil
+	}
+	p.texts[file] = data
+	return data
+}
+
+// piece is a part of a file that could be shown.
+type piece struct {
+	file       int32
+	node       int32 // -1 for a part that is no declaration
+	start, end int
+	score      float64
+	source     string
+}
+
+// The sources of a hit.
+const (
+	sourceManual   = "manual"   // the requirement names it
+	sourceSymbol   = "symbol"   // by its name, or by what uses it
+	sourceGrep     = "grep"     // by what is written in it
+	sourceSemantic = "semantic" // by meaning
+)
+
+// The shares of a budget, with the most tokens of each. What a part does not use is left for the snippets, which come last
+// and are what an agent reads.
+var shares = struct{ recent, summary, constraints, hits share }{
+	recent: share{30, 1 << 30}, summary: share{10, 160}, constraints: share{12, 220}, hits: share{14, 320},
+}
+
+type share struct{ percent, most int }
+
+func (s share) of(total int) int { return min(s.most, total*s.percent/100) }
+
+// pack builds the pack.
+func (p *packer) pack() (effect.ContextPack, error) {
+	r := rank(p.corpus, ask(p.ask.Requirement))
+	files := r.candidates()
+	for _, f := range files {
+		if p.files[f].marks&sampled == 0 {
+			if data := p.text(f); data != nil {
+				r.readBody(f, data)
+			}
+		}
+	}
+	p.weighSense(r)
+	pieces := p.pieces(r, r.result(), files)
+	limits := limitsFor(p.ask.Tokens)
+	out := effect.ContextPack{Constraints: []string{}, Hits: []effect.Hit{}, Snippets: []effect.CodeSnippet{}, RecentActions: []effect.ToolResult{}, Degraded: p.degraded}
+	total := p.ask.Tokens
+	out.Budget = effect.TokenBudget{Total: total, Limits: limits}
+	out.RecentActions = recentActions(p.ask.Recent, shares.recent.of(total))
+	out.WorkspaceSummary = p.summary(shares.summary.of(total))
+	out.Constraints = p.constraints(shares.constraints.of(total))
+	out.Hits = p.hits(pieces, shares.hits.of(total))
+	out.Snippets = p.snippets(r, pieces, limits, total-Cost(out))
+	out.Budget.Used = Cost(out)
+	return out, nil
+}
+
+// limitsFor bounds the snippets of a pack by its size.
+func limitsFor(tokens int) effect.PackLimits {
+	return effect.PackLimits{MaxSnippets: max(1, min(40, tokens/150)), MaxLinesPerSnippet: 120}
+}
+
+// weighSense lets what was found by meaning count like a name that was found.
+func (p *packer) weighSense(r *ranking) {
+	for i, h := range p.sense {
+		for _, f := range r.find(h.Path) {
+			if r.files[f].path != h.Path {
+				continue
+			}
+			first, _, _ := strings.Cut(h.Lines, "-")
+			line, _ := strconv.Atoi(first)
+			if n := r.enclosing(f, line); n >= 0 {
+				r.spots[n] = max(r.spots[n], 0.5/float64(1+i/4))
+			}
+		}
+	}
+}
+
+// maxPieces bounds what could be shown before the budget does.
+const maxPieces = 80
+
+// pieces are the parts of files that could be shown, best first.
+func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
+	var out []piece
+	for _, n := range nodes[:min(len(nodes), maxPieces)] {
+		s := r.symbol(n.node)
+		out = append(out, piece{file: r.file[n.node], node: n.node, start: int(s.start), end: int(s.end), score: n.score, source: p.source(r, n.node)})
+	}
+	for _, at := range r.q.places {
+		for _, f := range r.find(at.path) {
+			if r.enclosing(f, at.line) < 0 {
+				out = append(out, piece{file: f, node: -1, start: at.line - 8, end: at.line + 8, score: 0.9, source: sourceManual})
+			}
+		}
+	}
+	top := 1e-9
+	for _, f := range files {
+		top = max(top, r.fileScore[f])
+	}
+	for _, f := range files {
+		if e := r.files[f]; len(e.symbols) == 0 && len(out) < 2*maxPieces {
+			score, source := 0.5*r.fileScore[f]/top, sourceGrep
+			if r.manual[f] {
+				score, source = max(score, 0.7), sourceManual
+			}
+			if start, end := r.bestWindow(f, p.text(f), 30); end > 0 {
+				out = append(out, piece{file: f, node: -1, start: start, end: end, score: score, source: source})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b piece) int { return cmp.Compare(b.gain(), a.gain()) })
+	return out
+}
+
+// gain is the score of a piece for what it costs: of two that are as likely, the short one leaves room for others.
+func (x piece) gain() float64 { return x.score / (1 + float64(min(x.end-x.start, 120))/gainLines) }
+
+// gainLines is the length at which a piece has to be twice as likely as a single line.
+const gainLines = 40
+
+func (p *packer) source(r *ranking, node int32) string {
+	switch {
+	case r.spots[node] > 0 && !r.manual[r.file[node]]:
+		return sourceSemantic
+	case r.manual[r.file[node]]:
+		return sourceManual
+	case r.names[node] > 0 || r.bodies[node] == 0:
+		return sourceSymbol
+	}
+	return sourceGrep
+}
+
+// lineWeights weighs each line of a text, from 1, by what of the query is in it.
+func (r *ranking) lineWeights(file int32, data []byte) []float64 {
+	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
+	scanWords(data, r.files[file].lang, func(w []byte, line int, _ bool) bool {
+		if h := r.lookup(w); h != nil && line < len(out) {
+			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
+		}
+		return true
+	})
+	return out
+}
+
+// bestWindow returns the lines, at most so many, in which most of the query is; 0, 0 where nothing is.
+func (r *ranking) bestWindow(file int32, data []byte, most int) (start, end int) {
+	if len(data) == 0 {
+		return 0, 0
+	}
+	w := r.lineWeights(file, data)
+	lines := len(w) - 2
+	sum, best := 0.0, 0.0
+	for l := 1; l <= lines; l++ {
+		sum += w[l]
+		if l > most {
+			sum -= w[l-most]
+		}
+		if sum > best+1e-9 {
+			best, end = sum, l
+		}
+	}
+	if end == 0 {
+		return 0, 0
+	}
+	start = max(1, end-most+1)
+	for start < end && w[start] == 0 {
+		start++
+	}
+	start = max(1, start-2)
+	return start, min(lines, start+most-1)
+}
+
+// maxHits is the number of places that a pack names.
+const maxHits = 24
+
+// hits name the best places, each with its first line: a map of what matters.
+func (p *packer) hits(pieces []piece, budget int) []effect.Hit {
+	out := []effect.Hit{}
+	for _, x := range pieces {
+		if len(out) == maxHits {
+			break
+		}
+		data := p.text(x.file)
+		if data == nil {
+			continue
+		}
+		h := effect.Hit{
+			Source: x.source, Path: p.files[x.file].path, Score: float64(int(x.score*1000+0.5)) / 1000,
+			Summary: p.headline(x, data), Lines: fmt.Sprintf("%d-%d", max(1, x.start), x.end),
+		}
+		cost := hitCost(h)
+		if cost > budget {
+			break
+		}
+		budget -= cost
+		out = append(out, h)
+	}
+	return out
+}
+
+// headline is the line of a piece that says what it is: the first that is no comment.
+func (p *packer) headline(x piece, data []byte) string {
+	comment := styles[p.files[x.file].lang]
+	fallback := ""
+	for _, l := range cutLines(data, x.start, min(x.end, x.start+40)) {
+		text := oneLine(l, 110)
+		switch {
+		case text == "":
+		case comment.line != "" && strings.HasPrefix(text, comment.line), comment.block && (strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "*")), strings.HasPrefix(text, "@"):
+			fallback = cmp.Or(fallback, text)
+		default:
+			return strings.TrimSuffix(text, " {")
+		}
+	}
+	return fallback
+}
+
+// cutLines returns the lines from start to end of a text, which count from 1.
+func cutLines(data []byte, start, end int) []string {
+	var out []string
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; n > end {
+			break
+		}
+		if n >= start {
+			out = append(out, strings.TrimRight(string(line), "\r\n"))
+		}
+	}
+	return out
+}

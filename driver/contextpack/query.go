@@ -1,0 +1,245 @@
+package contextpack
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// query is what a requirement asks for, reduced to what can be looked up.
+type query struct {
+	terms  []term
+	exact  map[string]int // by the word as it stands: its term
+	folded map[string]int // by the word in lower case
+	stems  map[string]int // by the stem of a part of a name: the term that weighs most
+	// runs are pairs and triples of neighbouring words, for texts that are quoted in part.
+	runs map[uint64]bool
+	// marks are the short hashes of everything that a word can be found by.
+	marks  [1 << markBits]bool
+	places []spot
+	paths  []string // names of files
+	owners map[string]string
+}
+
+// term is one word of a requirement. Weight says how surely the requirement means something of the program by it.
+type term struct {
+	text   string
+	weight float64
+}
+
+// spot is a line of a file that a requirement names. Path is as it stands there.
+type spot struct {
+	path string
+	line int
+}
+
+// Bounds of what is taken from a requirement.
+const (
+	maxRequirement = 64 << 10
+	maxTerms       = 120
+	maxSpots       = 40
+)
+
+// The weights of terms.
+const (
+	weightStem  = 2.5 // what is left of the name of a test
+	weightName  = 2.0 // a word that only a program would write
+	weightQuote = 1.5
+	weightWord  = 1.0
+	weightPair  = 0.7 // two characters of a text without spaces
+)
+
+var (
+	spotPattern = regexp.MustCompile(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	pyPattern   = regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`)
+	pathPattern = regexp.MustCompile(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`)
+	wordPattern = regexp.MustCompile(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
+	quoted      = regexp.MustCompile("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
+	testName    = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
+)
+
+// ask reads a requirement.
+func ask(text string) *query {
+	text = strings.ToValidUTF8(clip(text, maxRequirement), " ")
+	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}, owners: map[string]string{}}
+	q.readSpots(text)
+	marked := ""
+	for _, m := range quoted.FindAllString(text, 64) {
+		marked += " " + m
+	}
+	q.readWords(text, 0)
+	q.readWords(marked, weightQuote)
+	q.readRuns(text)
+	q.parts()
+	return q
+}
+
+// readSpots finds lines and files that are named, in the order in which they are.
+func (q *query) readSpots(text string) {
+	for _, p := range []*regexp.Regexp{pyPattern, spotPattern} {
+		for _, m := range p.FindAllStringSubmatch(text, maxSpots) {
+			if line, err := strconv.Atoi(m[2]); err == nil && len(q.places) < maxSpots {
+				q.places = append(q.places, spot{slashed(m[1]), line})
+			}
+		}
+	}
+	for _, p := range pathPattern.FindAllString(text, 4*maxSpots) {
+		if p = slashed(p); !slices.Contains(q.paths, p) && len(q.paths) < maxSpots {
+			q.paths = append(q.paths, p)
+		}
+	}
+}
+
+func slashed(p string) string {
+	p = strings.ReplaceAll(p, `\`, "/")
+	return strings.TrimPrefix(p, "./")
+}
+
+// readWords adds the words of a text, with a least weight for those that count at all.
+func (q *query) readWords(text string, least float64) {
+	for _, w := range wordPattern.FindAllString(text, 4*maxTerms) {
+		called := strings.HasSuffix(w, "()")
+		w = strings.TrimSuffix(w, "()")
+		names := strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
+		for i, n := range names {
+			if i > 0 {
+				q.owners[n] = names[i-1]
+			}
+			q.word(n, called && i == len(names)-1, least)
+		}
+	}
+}
+
+// word adds one word.
+func (q *query) word(w string, called bool, least float64) {
+	if r, _ := utf8.DecodeRuneInString(w); cjk(r) || strings.IndexFunc(w, cjk) >= 0 {
+		scanWords([]byte(w), otherText, func(pair []byte, _ int, _ bool) bool {
+			if p := string(pair); !stopPairs[p] {
+				q.term(p, max(weightPair, least/2))
+			}
+			return true
+		})
+		return
+	}
+	low := strings.ToLower(w)
+	if len(w) < 2 || len(w) > maxWord {
+		return
+	}
+	if m := testName.FindStringSubmatch(w); m != nil {
+		q.term(w, weightName)
+		rest := m[1] + m[2]
+		q.term(rest, weightStem)
+		if owner, name, ok := strings.Cut(rest, "_"); ok && m[1] != "" {
+			q.owners[name] = owner
+			q.term(owner, weightWord)
+			q.term(name, weightStem)
+		}
+		return
+	}
+	switch {
+	case looksLikeName(w) || called:
+		q.term(w, weightName)
+	case stopWords[low]:
+	case len(w) > 2:
+		q.term(w, max(weightWord, least))
+	}
+}
+
+// looksLikeName reports whether only a program would write a word like that.
+func looksLikeName(w string) bool {
+	if len(w) < 3 {
+		return false
+	}
+	humps := 0
+	for i := 1; i < len(w); i++ {
+		if upper(w[i]) && lower(w[i-1]) || w[i] == '_' && i < len(w)-1 {
+			humps++
+		}
+	}
+	return humps > 0 || strings.ContainsAny(w, "$")
+}
+
+func (q *query) term(text string, weight float64) {
+	if i, ok := q.exact[text]; ok {
+		q.terms[i].weight = max(q.terms[i].weight, weight)
+		return
+	}
+	if len(q.terms) == maxTerms {
+		return
+	}
+	q.exact[text] = len(q.terms)
+	q.terms = append(q.terms, term{text, weight})
+}
+
+// may reports whether a word with such a mark can have to do with the query.
+func (q *query) may(mark uint64) bool {
+	if mark&markMore != 0 {
+		return true
+	}
+	for ; mark != 0; mark >>= markBits {
+		if q.marks[mark&(1<<markBits-1)] {
+			return true
+		}
+	}
+	return false
+}
+
+// parts fills in by what else than itself a term is found: without regard to case, and by the stems of the words that it
+// is made of.
+func (q *query) parts() {
+	var buf []byte
+	heavier := func(m map[string]int, key string, i int) {
+		if have, ok := m[key]; !ok || q.terms[have].weight < q.terms[i].weight {
+			m[key] = i
+		}
+	}
+	for i, t := range q.terms {
+		q.marks[shortHash(foldTo(nil, []byte(t.text)))] = true
+		heavier(q.folded, string(foldTo(nil, []byte(t.text))), i)
+		parts([]byte(t.text), buf, func(p []byte) {
+			if len(p) > 2 && !stopWords[string(p)] {
+				q.marks[shortHash(stem(p))] = true
+				heavier(q.stems, string(stem(p)), i)
+			}
+		})
+	}
+}
+
+// readRuns notes the runs of words, as bodyScore looks for them.
+func (q *query) readRuns(text string) {
+	var r runs
+	for line := range strings.Lines(text) {
+		r = runs{}
+		scanWords([]byte(line), otherText, func(w []byte, _ int, _ bool) bool {
+			r.next(w, func(h uint64, says bool) {
+				if says {
+					q.runs[h] = true
+				}
+			})
+			return len(q.runs) < 4096
+		})
+	}
+}
+
+// runs turns a stream of words into hashes of each two and three that follow one another. A run says something when at
+// least two of its words do.
+type runs struct {
+	one, two         uint64
+	oneSays, twoSays bool
+}
+
+func (r *runs) next(word []byte, see func(h uint64, says bool)) {
+	var space [2 * maxWord]byte
+	low := foldTo(space[:0], word)
+	h := hashOf(low)
+	says := !stopWords[string(low)]
+	if r.one != 0 {
+		see(r.one*31+h, says && r.oneSays)
+	}
+	if r.two != 0 {
+		see(r.two*961+r.one*31+h+1, says && r.oneSays || says && r.twoSays || r.oneSays && r.twoSays)
+	}
+	r.two, r.one, r.twoSays, r.oneSays = r.one, h, r.oneSays, says
+}

@@ -1,0 +1,503 @@
+package contextpack
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// found is what a word of the table has to do with a query.
+type found struct {
+	term  int32   // the term that it is, -1 for none
+	stems []int32 // the features of its parts that are in the query
+	parts int
+}
+
+// ranking is the state of one query over one corpus. It reads nothing but these two and the texts that it is given.
+type ranking struct {
+	*corpus
+	q *query
+	// at gives for a word the place in hits, 0 for none.
+	at   []int32
+	hits []found
+	// features are the terms of the query, and behind them its stems.
+	stemIndex  map[string]int32
+	stemWeight []float64
+	stemAbout  []int32 // the term that a stem comes from
+	rareText   []float64
+	rareName   []float64
+
+	fileScore []float64
+	names     map[int32]float64 // by node
+	bodies    map[int32]float64
+	spots     map[int32]float64
+	manual    map[int32]bool // files that the requirement names
+	memo      map[string]int32
+}
+
+func rank(c *corpus, q *query) *ranking {
+	r := &ranking{corpus: c, q: q, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, manual: map[int32]bool{}, memo: map[string]int32{}}
+	r.stemIndex = make(map[string]int32, len(q.stems))
+	keys := make([]string, 0, len(q.stems))
+	for s := range q.stems {
+		keys = append(keys, s)
+	}
+	slices.Sort(keys)
+	for _, s := range keys {
+		r.stemIndex[s] = int32(len(r.stemWeight))
+		r.stemWeight = append(r.stemWeight, q.terms[q.stems[s]].weight)
+		r.stemAbout = append(r.stemAbout, int32(q.stems[s]))
+	}
+	r.matchWords()
+	r.countWords()
+	r.scoreFiles()
+	r.scoreNames()
+	r.placeSpots()
+	return r
+}
+
+// look says what a word has to do with the query.
+func (r *ranking) look(word []byte, buf []byte) (found, bool) {
+	f := found{term: -1}
+	if i, ok := r.q.exact[string(word)]; ok {
+		f.term = int32(i)
+	} else {
+		buf = foldTo(buf[:0], word)
+		if i, ok := r.q.folded[string(buf)]; ok {
+			f.term = int32(i)
+		}
+	}
+	parts(word, buf, func(p []byte) {
+		f.parts++
+		if len(p) < 3 {
+			return
+		}
+		if i, ok := r.stemIndex[string(stem(p))]; ok && !slices.Contains(f.stems, i) {
+			f.stems = append(f.stems, i)
+		}
+	})
+	return f, f.term >= 0 || len(f.stems) > 0
+}
+
+func (r *ranking) matchWords() {
+	r.at = make([]int32, len(r.t.list))
+	buf := make([]byte, 0, 2*maxWord)
+	var word []byte
+	for id, w := range r.t.list {
+		if !r.q.may(r.t.marks[id]) {
+			continue
+		}
+		word = append(word[:0], w...)
+		if f, ok := r.look(word, buf); ok {
+			r.at[id] = int32(len(r.hits))
+			r.hits = append(r.hits, f)
+		}
+	}
+}
+
+// feature is the number of a term or of a stem in rareText and rareName.
+func (r *ranking) stemFeature(s int32) int32 { return int32(len(r.q.terms)) + s }
+
+// countWords finds out how rare each feature is among files and among names.
+func (r *ranking) countWords() {
+	n := len(r.q.terms) + len(r.stemWeight)
+	inText, inName := make([]int, n), make([]int, n)
+	last := make([]int32, n)
+	count := func(into []int, id uint32, mark int32) {
+		at := r.at[id]
+		if at == 0 {
+			return
+		}
+		see := func(f int32) {
+			if last[f] != mark {
+				last[f] = mark
+				into[f]++
+			}
+		}
+		h := &r.hits[at]
+		if h.term >= 0 {
+			see(h.term)
+		}
+		for _, s := range h.stems {
+			see(r.stemFeature(s))
+		}
+	}
+	mark := int32(0)
+	for _, f := range r.files {
+		mark++
+		for _, id := range f.words {
+			count(inText, id, mark)
+		}
+	}
+	for _, f := range r.files {
+		for i := range f.symbols {
+			mark++
+			count(inName, f.symbols[i].name, mark)
+		}
+	}
+	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
+	for i := range n {
+		r.rareText[i] = math.Log(1 + float64(len(r.files))/float64(1+inText[i]))
+		r.rareName[i] = math.Log(1 + float64(len(r.file))/float64(1+inName[i]))
+	}
+}
+
+// scoreFiles weighs every file by the words in it and in its path.
+func (r *ranking) scoreFiles() {
+	r.fileScore = make([]float64, len(r.files))
+	best := make([]float64, len(r.rareText))
+	buf := make([]byte, 0, 2*maxWord)
+	for i, f := range r.files {
+		if f.marks&unread != 0 {
+			continue
+		}
+		clear(best)
+		for _, id := range f.words {
+			if at := r.at[id]; at != 0 {
+				r.weigh(&r.hits[at], r.rareText, func(feature int32, w float64) { best[feature] = max(best[feature], w) })
+			}
+		}
+		sum := 0.0
+		for _, w := range best {
+			sum += w
+		}
+		sum /= 1 + 0.2*math.Log(1+float64(f.lines)/200)
+		if h, ok := r.look([]byte(stemOf(f.path)), buf); ok {
+			r.weigh(&h, r.rareText, func(_ int32, w float64) { sum += 1.5 * w })
+		}
+		r.fileScore[i] = sum * quality(f)
+	}
+}
+
+func stemOf(p string) string {
+	base := path.Base(p)
+	return strings.TrimSuffix(strings.TrimSuffix(base, path.Ext(base)), "_test")
+}
+
+// weigh tells what a word counts for: the term that it is, or the stems that it is made of.
+func (r *ranking) weigh(h *found, rare []float64, add func(feature int32, w float64)) {
+	if h.term >= 0 {
+		add(h.term, r.q.terms[h.term].weight*rare[h.term])
+		return
+	}
+	for _, s := range h.stems {
+		add(r.stemFeature(s), 0.3*r.stemWeight[s]*rare[r.stemFeature(s)])
+	}
+}
+
+// quality is how likely a file is what somebody wants to see.
+func quality(f *entry) float64 {
+	q := 1.0
+	if f.marks&generated != 0 {
+		q *= 0.4
+	}
+	if f.marks&tests != 0 {
+		q *= 0.3 // tests
+	}
+	if inFolder(f.path, "testdata", "third_party", "fixtures", "dist", "build", "examples", "example") {
+		q *= 0.3
+	}
+	if !styles[f.lang].code {
+		q *= 0.5
+	}
+	return q
+}
+
+// scoreNames weighs every declaration by its name.
+func (r *ranking) scoreNames() {
+	for node := range r.file {
+		s := r.symbol(int32(node))
+		at := r.at[s.name]
+		if at == 0 {
+			continue
+		}
+		h := &r.hits[at]
+		score := 0.0
+		if h.term >= 0 {
+			score = r.q.terms[h.term].weight * r.rareName[h.term]
+		}
+		if len(h.stems) > 0 {
+			sum := 0.0
+			for _, i := range h.stems {
+				sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+			}
+			// Several words that meet say far more than one.
+			cover := float64(len(h.stems)) / float64(max(h.parts, 1))
+			score = max(score, 0.35*sum*cover*math.Sqrt(float64(len(h.stems))))
+			score += 0.15 * r.ownerScore(s, h.stems)
+		}
+		if own := r.q.owners[r.t.list[s.name]]; own != "" && strings.EqualFold(own, r.t.list[s.owner]) {
+			score *= 2
+		}
+		r.names[int32(node)] = score * weighKind(s.kind)
+	}
+}
+
+// ownerScore weighs what the name of a declaration's class adds to that of the declaration.
+func (r *ranking) ownerScore(s *symbol, already []int32) float64 {
+	at := r.at[s.owner]
+	if s.owner == 0 || at == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, i := range r.hits[at].stems {
+		if !slices.Contains(already, i) {
+			sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+		}
+	}
+	return sum
+}
+
+// placeSpots finds the declarations around the lines that the requirement names, and the files that it names.
+func (r *ranking) placeSpots() {
+	weight := 1.0
+	for _, p := range r.q.places {
+		for _, f := range r.find(p.path) {
+			r.manual[f] = true
+			n := r.enclosing(f, p.line)
+			if n < 0 {
+				continue
+			}
+			// The lines of tests say where a fault was seen; the lines of a trace, innermost first, where it may be.
+			if r.files[f].marks&tests != 0 {
+				r.spots[n] = max(r.spots[n], 0.5)
+				continue
+			}
+			r.spots[n] = max(r.spots[n], weight)
+			weight = max(0.3, weight*0.8)
+		}
+	}
+	for _, p := range r.q.paths {
+		for _, f := range r.find(p) {
+			r.manual[f] = true
+		}
+	}
+}
+
+// maxCandidates is the number of files whose text is looked at, and maxLooked the bytes of them.
+const (
+	maxCandidates = 32
+	maxLooked     = 768 << 10
+)
+
+// candidates are the files that are worth reading, best first.
+func (r *ranking) candidates() []int32 {
+	score := make([]float64, len(r.files))
+	top := 1e-9
+	for _, s := range r.fileScore {
+		top = max(top, s)
+	}
+	for i, s := range r.fileScore {
+		score[i] = s / top
+	}
+	topName := 1e-9
+	for _, s := range r.names {
+		topName = max(topName, s)
+	}
+	best := map[int32]float64{}
+	for n, s := range r.names {
+		f := r.file[n]
+		best[f] = max(best[f], s/topName)
+	}
+	for f, s := range best {
+		score[f] += s
+	}
+	for n := range r.spots {
+		score[r.file[n]] += 3
+	}
+	for f := range r.manual {
+		score[f] += 2
+	}
+	var out []int32
+	for i, s := range score {
+		if s > 0 && r.files[i].marks&unread == 0 {
+			out = append(out, int32(i))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(score[b], score[a]) })
+	out = out[:min(len(out), maxCandidates)]
+	looked := int64(0)
+	for i, f := range out {
+		if looked += min(r.files[f].stamp.size, maxContent); i > 0 && looked > maxLooked {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// lookup is look for the words of a text, of which most come again and again.
+func (r *ranking) lookup(word []byte) *found {
+	at, ok := r.memo[string(word)]
+	if !ok {
+		var space [2 * maxWord]byte
+		if f, is := r.look(word, space[:0]); is {
+			at = int32(len(r.hits))
+			r.hits = append(r.hits, f)
+		}
+		r.memo[string(word)] = at
+	}
+	if at == 0 {
+		return nil
+	}
+	return &r.hits[at]
+}
+
+// readBody weighs the declarations of a file by what is written in them.
+func (r *ranking) readBody(file int32, data []byte) {
+	f := r.files[file]
+	at := make([]float64, len(f.symbols))
+	seen := make([]int32, len(r.rareText)) // by feature: the last declaration that it was found in, and 1
+	lineOwner := owners(f, data)
+	var run runs
+	runLine := 0
+	scanWords(data, f.lang, func(w []byte, line int, _ bool) bool {
+		own := lineOwner[min(line, len(lineOwner)-1)]
+		if own < 0 {
+			return true
+		}
+		if line > runLine+1 {
+			run = runs{}
+		}
+		runLine = line
+		run.next(w, func(h uint64, says bool) {
+			if says && r.q.runs[h] {
+				at[own] += 2
+			}
+		})
+		if h := r.lookup(w); h != nil {
+			r.weigh(h, r.rareText, func(feature int32, v float64) {
+				if seen[feature] != own+1 {
+					seen[feature] = own + 1
+					at[own] += v
+				}
+			})
+		}
+		return true
+	})
+	for i, v := range at {
+		if v > 0 {
+			s := &f.symbols[i]
+			r.bodies[r.first[file]+int32(i)] = v / (1 + 0.25*math.Log(1+float64(s.end-s.start)/30))
+		}
+	}
+}
+
+// owners gives for each line of a file the innermost declaration around it, -1 for none.
+func owners(f *entry, data []byte) []int32 {
+	out := make([]int32, min(bytes.Count(data, []byte{'\n'})+1, maxSourceLine)+2)
+	for i := range out {
+		out[i] = -1
+	}
+	for i, s := range f.symbols {
+		for l := int(s.start); l <= int(s.end) && l < len(out); l++ {
+			out[l] = int32(i)
+		}
+	}
+	return out
+}
+
+// The shares of the parts of a score, each of which is at most 1 before it is weighed.
+const (
+	shareName = 1.0
+	shareBody = 0.8
+	shareSpot = 1.6
+	shareFile = 0.4
+	maxSeeds  = 40
+	shareOwn  = 0.5 // what a declaration says itself; the rest is what leads to it
+)
+
+// result returns the declarations by how likely they are what the requirement is about, best first. The best has the score
+// 1.
+func (r *ranking) result() []scored {
+	own := map[int32]float64{}
+	add := func(from map[int32]float64, share float64) {
+		top := 1e-9
+		for _, v := range from {
+			top = max(top, v)
+		}
+		for n, v := range from {
+			own[n] += share * v / top
+		}
+	}
+	add(r.names, shareName)
+	add(r.bodies, shareBody)
+	for n, v := range r.spots {
+		own[n] += shareSpot * v
+	}
+	named := r.namedFiles()
+	for n := range own {
+		if named[r.file[n]] {
+			own[n] += shareFile
+		}
+	}
+	seeds := ordered(own)
+	seeds = slices.Clone(seeds[:min(len(seeds), maxSeeds)])
+	sum := 0.0
+	for i := range seeds {
+		seeds[i].score *= seeds[i].score // the best lead, the many that match a little do not
+		sum += seeds[i].score
+	}
+	for i := range seeds {
+		seeds[i].score /= sum
+	}
+	flow := r.spread(seeds)
+	final := map[int32]float64{}
+	mix := func(from map[int32]float64, share float64) {
+		top := 1e-9
+		for n, v := range from {
+			top = max(top, v*r.worth(n))
+		}
+		for n, v := range from {
+			final[n] += share * v * r.worth(n) / top
+		}
+	}
+	mix(own, shareOwn)
+	mix(flow, 1-shareOwn)
+	out := ordered(final)
+	if len(out) > 0 && out[0].score > 0 {
+		top := out[0].score
+		for i := range out {
+			out[i].score /= top
+		}
+	}
+	return out
+}
+
+// namedFiles are the files that the requirement names, and those that they test.
+func (r *ranking) namedFiles() map[int32]bool {
+	out := map[int32]bool{}
+	tested := map[string]bool{}
+	for f := range r.manual {
+		if e := r.files[f]; e.marks&tests == 0 {
+			out[f] = true
+		} else {
+			tested[r.dirs[f]+"/"+stemOf(e.path)] = true
+		}
+	}
+	for i, e := range r.files {
+		if e.marks&tests == 0 && tested[r.dirs[i]+"/"+stemOf(e.path)] {
+			out[int32(i)] = true
+		}
+	}
+	return out
+}
+
+// worth is quality for a declaration.
+func (r *ranking) worth(node int32) float64 {
+	return quality(r.entry(node)) * (0.5 + weighKind(r.symbol(node).kind)/2)
+}
+
+// ordered sorts nodes by their score, and by their number where it is the same.
+func ordered(m map[int32]float64) []scored {
+	out := make([]scored, 0, len(m))
+	for n, s := range m {
+		out = append(out, scored{n, s})
+	}
+	slices.SortFunc(out, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.node, b.node))
+	})
+	return out
+}

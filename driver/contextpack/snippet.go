@@ -1,0 +1,106 @@
+package contextpack
+
+import (
+	"strings"
+
+	"pawl/effect"
+)
+
+const (
+	maxLine     = 300 // bytes of a line that is shown
+	maxTestTake = 14  // lines of a test that are shown
+	maxTypeTake = 30  // lines of a type, a value or a section that are shown
+	leastLines  = 6   // lines without which a part of a declaration is not worth showing
+)
+
+// taken are the lines of a file that are shown already.
+type taken map[int32][][2]int
+
+func (t taken) overlaps(file int32, start, end int) bool {
+	for _, r := range t[file] {
+		if start <= r[1] && end >= r[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// snippets show the best pieces until the budget is used up: a declaration as a whole where it fits, else the part of it in
+// which most of the requirement is.
+func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, budget int) []effect.CodeSnippet {
+	out := []effect.CodeSnippet{}
+	shown := taken{}
+	for _, x := range pieces {
+		if len(out) == limits.MaxSnippets || budget < 3*perItem {
+			break
+		}
+		data := p.text(x.file)
+		if data == nil {
+			continue
+		}
+		most := limits.MaxLinesPerSnippet
+		e := p.files[x.file]
+		switch {
+		case e.marks&tests != 0:
+			most = maxTestTake
+		case x.node >= 0 && p.symbol(x.node).kind != kindFunc:
+			most = maxTypeTake
+		}
+		start, end := max(1, x.start), x.end
+		if end-start+1 > most {
+			start, end = p.part(r, x, data, most)
+		}
+		if shown.overlaps(x.file, start, end) {
+			continue
+		}
+		s, ok := p.fit(x.file, data, start, end, budget)
+		if !ok {
+			continue
+		}
+		budget -= snippetCost(s)
+		shown[x.file] = append(shown[x.file], [2]int{s.StartLine, s.EndLine})
+		out = append(out, s)
+	}
+	return out
+}
+
+// part returns the lines of a long piece that are shown: its beginning, unless the requirement says more of another part.
+func (p *packer) part(r *ranking, x piece, data []byte, most int) (start, end int) {
+	w := r.lineWeights(x.file, data)
+	sum, best, at := 0.0, 0.0, x.start
+	for l := x.start; l <= x.end && l < len(w); l++ {
+		sum += w[l]
+		first := l - most + 1
+		if first > x.start {
+			sum -= w[first-1]
+		}
+		if first >= x.start && sum > 1.3*best+1e-9 {
+			best, at = sum, first
+		}
+	}
+	return at, min(x.end, at+most-1)
+}
+
+// fit makes a snippet of as many of the lines as the budget allows.
+func (p *packer) fit(file int32, data []byte, start, end, budget int) (effect.CodeSnippet, bool) {
+	s := effect.CodeSnippet{Path: p.files[file].path, StartLine: start}
+	room := (budget-perItem)*tokenUnits - units(s.Path)
+	var b strings.Builder
+	n := 0
+	lines := cutLines(data, start, end)
+	for _, l := range lines {
+		text := clip(clean(l), maxLine) + "\n"
+		cost := units(text)
+		if cost > room {
+			break
+		}
+		room -= cost
+		b.WriteString(text)
+		n++
+	}
+	if n == 0 || n < len(lines) && n < leastLines {
+		return s, false
+	}
+	s.EndLine, s.Content = start+n-1, b.String()
+	return s, true
+}

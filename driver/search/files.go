@@ -1,0 +1,21 @@
+package search
+
+import (
+	"context"
+	"io/fs"
+
+	"pawl/sandbox"
+)
+
+// Files calls visit for every regular file of a tree, folder by folder in the order of names, without what .gitignore
+// excludes, with the open folder that the file is in. An error of visit ends the walk and is returned, unless it is one of a
+// single file or folder (not found, denied, input or output), which only ends that folder.
+func Files(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
+	w := walker{ctx: ctx, root: root, visit: func(in *folder, rel string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		return visit(in.Dir, rel, d)
+	}}
+	return w.walk(".")
+}

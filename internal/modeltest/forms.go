@@ -1,0 +1,402 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// answer is what is said, before it is put into a wire form.
+type answer struct {
+	id, model string
+	text      string
+	thought   string
+	finish    string
+	calls     []asked
+	ids       []string
+	in, out   int
+}
+
+// firstText is the place of the first piece of text in a stream.
+func (a answer) firstText(form Form) int {
+	at := map[Form]int{Chat: 1, Responses: 2, Anthropic: 2, Gemini: 0}[form]
+	if a.thought == "" {
+		return at
+	}
+	return at + map[Form]int{Chat: 1, Anthropic: 4, Gemini: 1}[form]
+}
+
+// end is the reason for the end.
+func (a answer) end(usual string) string {
+	if a.finish != "" {
+		return a.finish
+	}
+	return usual
+}
+
+func (q *query) chat(body []byte) {
+	var r struct {
+		Model  string `json:"model"`
+		Stream bool   `json:"stream"`
+		Tools  []struct {
+			Function struct {
+				Name       string `json:"name"`
+				Parameters schema `json:"parameters"`
+			} `json:"function"`
+		} `json:"tools"`
+		ResponseFormat struct {
+			Type   string `json:"type"`
+			Schema struct {
+				Name string `json:"name"`
+			} `json:"json_schema"`
+		} `json:"response_format"`
+	}
+	_ = json.Unmarshal(body, &r) // a request that is no JSON gets the first step
+	q.seen.Model, q.seen.Stream = r.Model, r.Stream
+	for _, t := range r.Tools {
+		q.tools = append(q.tools, tool{Name: t.Function.Name, Schema: t.Function.Parameters})
+	}
+	q.json, q.schema = strings.HasPrefix(r.ResponseFormat.Type, "json"), r.ResponseFormat.Schema.Name
+}
+
+func (q *query) responses(body []byte) {
+	type offered struct {
+		Type       string          `json:"type"`
+		Name       string          `json:"name"`
+		Parameters schema          `json:"parameters"`
+		Tools      json.RawMessage `json:"tools"`
+	}
+	var r struct {
+		Model  string    `json:"model"`
+		Stream bool      `json:"stream"`
+		Tools  []offered `json:"tools"`
+		Text   struct {
+			Format struct {
+				Type string `json:"type"`
+				Name string `json:"name"`
+			} `json:"format"`
+		} `json:"text"`
+	}
+	_ = json.Unmarshal(body, &r)
+	q.seen.Model, q.seen.Stream = r.Model, r.Stream
+	for _, t := range r.Tools {
+		if t.Name != "" && t.Type != "namespace" {
+			q.tools = append(q.tools, tool{Name: t.Name, Schema: t.Parameters, Freeform: t.Type == "custom"})
+		}
+	}
+	q.json, q.schema = r.Text.Format.Type == "json_schema", r.Text.Format.Name
+}
+
+func (q *query) anthropic(body []byte) {
+	var r struct {
+		Model  string `json:"model"`
+		Stream bool   `json:"stream"`
+		Tools  []struct {
+			Name   string `json:"name"`
+			Schema schema `json:"input_schema"`
+		} `json:"tools"`
+		Choice struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+		} `json:"tool_choice"`
+		Output struct {
+			Format struct {
+				Type string `json:"type"`
+			} `json:"format"`
+		} `json:"output_config"`
+	}
+	_ = json.Unmarshal(body, &r)
+	q.seen.Model, q.seen.Stream = r.Model, r.Stream
+	for _, t := range r.Tools {
+		q.tools = append(q.tools, tool{Name: t.Name, Schema: t.Schema})
+	}
+	if r.Choice.Type == "tool" {
+		q.json, q.schema, q.forced = true, r.Choice.Name, r.Choice.Name
+	}
+	q.json = q.json || r.Output.Format.Type == "json_schema"
+}
+
+func (q *query) gemini(body []byte) {
+	var r struct {
+		Tools []struct {
+			Functions []struct {
+				Name       string `json:"name"`
+				Parameters schema `json:"parameters"`
+				JSONSchema schema `json:"parametersJsonSchema"`
+			} `json:"functionDeclarations"`
+		} `json:"tools"`
+		Config struct {
+			Mime   string          `json:"responseMimeType"`
+			Schema json.RawMessage `json:"responseSchema"`
+			JSON   json.RawMessage `json:"responseJsonSchema"`
+		} `json:"generationConfig"`
+	}
+	_ = json.Unmarshal(body, &r)
+	for _, t := range r.Tools {
+		for _, f := range t.Functions {
+			s := f.Parameters
+			if len(f.JSONSchema.Properties) > 0 {
+				s = f.JSONSchema
+			}
+			q.tools = append(q.tools, tool{Name: f.Name, Schema: s})
+		}
+	}
+	q.json = r.Config.Mime == "application/json" && len(r.Config.Schema)+len(r.Config.JSON) > 0
+	var titled struct {
+		Title string `json:"title"`
+	}
+	_ = json.Unmarshal(append([]byte(nil), r.Config.JSON...), &titled)
+	q.schema = titled.Title
+}
+
+// pieces cuts a text into parts of a stream, between runes.
+func pieces(text string) []string {
+	const size = 24
+	runes := []rune(text)
+	var out []string
+	for len(runes) > 0 {
+		n := min(size+len(text)/64, len(runes))
+		out = append(out, string(runes[:n]))
+		runes = runes[n:]
+	}
+	return out
+}
+
+func event(name string, v any) []byte {
+	line := "data: " + encode(v) + "\n\n"
+	if name != "" {
+		line = "event: " + name + "\n" + line
+	}
+	return []byte(line)
+}
+
+type object = map[string]any
+
+func (a answer) stream(form Form) [][]byte {
+	switch form {
+	case Chat:
+		return a.chatStream()
+	case Responses:
+		return a.responsesStream()
+	case Anthropic:
+		return a.anthropicStream()
+	}
+	return a.geminiStream()
+}
+
+func (a answer) plain(form Form) []byte {
+	switch form {
+	case Chat:
+		message := object{"role": "assistant", "content": a.text}
+		if len(a.calls) > 0 {
+			message["tool_calls"] = a.chatCalls()
+		}
+		return []byte(encode(object{"id": "chat-" + a.id, "object": "chat.completion", "created": 1, "model": a.model, "usage": a.chatUsage(),
+			"choices": []any{object{"index": 0, "message": message, "finish_reason": a.chatFinish()}}}))
+	case Responses:
+		return []byte(encode(a.response("completed", a.items())))
+	case Anthropic:
+		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": a.blocks(),
+			"stop_reason": a.stopReason(), "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": a.out}}))
+	}
+	return []byte(encode(a.geminiBody(a.geminiParts(), true)))
+}
+
+func (a answer) chatFinish() string {
+	if len(a.calls) > 0 {
+		return a.end("tool_calls")
+	}
+	return a.end("stop")
+}
+
+func (a answer) chatUsage() object {
+	return object{"prompt_tokens": a.in, "completion_tokens": a.out, "total_tokens": a.in + a.out}
+}
+
+func (a answer) chatCalls() []any {
+	var out []any
+	for i, c := range a.calls {
+		out = append(out, object{"index": i, "id": a.ids[i], "type": "function", "function": object{"name": c.Name, "arguments": c.Args}})
+	}
+	return out
+}
+
+func (a answer) chatStream() [][]byte {
+	chunk := func(delta object, finish any, usage any) []byte {
+		return event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model, "usage": usage,
+			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})
+	}
+	out := [][]byte{chunk(object{"role": "assistant", "content": ""}, nil, nil)}
+	if a.thought != "" {
+		out = append(out, chunk(object{"reasoning_content": a.thought}, nil, nil))
+	}
+	for _, p := range pieces(a.text) {
+		out = append(out, chunk(object{"content": p}, nil, nil))
+	}
+	for i, c := range a.calls {
+		call := object{"index": i, "id": a.ids[i], "type": "function", "function": object{"name": c.Name, "arguments": ""}}
+		if a.thought != "" {
+			call["extra_content"] = object{"signature": Thinks}
+		}
+		out = append(out, chunk(object{"tool_calls": []any{call}}, nil, nil))
+		for _, p := range pieces(c.Args) {
+			out = append(out, chunk(object{"tool_calls": []any{object{"index": i, "function": object{"arguments": p}}}}, nil, nil))
+		}
+	}
+	out = append(out, chunk(object{}, a.chatFinish(), nil))
+	out = append(out, event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model, "choices": []any{}, "usage": a.chatUsage()}))
+	return append(out, []byte("data: [DONE]\n\n"))
+}
+
+func (a answer) items() []any {
+	out := []any{}
+	if a.text != "" {
+		out = append(out, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed",
+			"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}})
+	}
+	for i, c := range a.calls {
+		if c.Freeform {
+			out = append(out, object{"type": "custom_tool_call", "id": "ctc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "input": c.Args, "status": "completed"})
+			continue
+		}
+		out = append(out, object{"type": "function_call", "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "arguments": c.Args, "status": "completed"})
+	}
+	return out
+}
+
+func (a answer) response(status string, items []any) object {
+	return object{"id": "resp_" + a.id, "object": "response", "created_at": 1, "model": a.model, "status": status, "output": items, "error": nil,
+		"usage": object{"input_tokens": a.in, "output_tokens": a.out, "total_tokens": a.in + a.out,
+			"input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}}
+}
+
+func (a answer) responsesStream() [][]byte {
+	n := 0
+	say := func(kind string, v object) []byte {
+		v["type"], v["sequence_number"] = kind, n
+		n++
+		return event(kind, v)
+	}
+	out := [][]byte{say("response.created", object{"response": a.response("in_progress", []any{})})}
+	for i, item := range a.items() {
+		m := item.(object)
+		out = append(out, say("response.output_item.added", object{"output_index": i, "item": item}))
+		if m["type"] == "message" {
+			for _, p := range pieces(a.text) {
+				out = append(out, say("response.output_text.delta", object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
+			}
+			out = append(out, say("response.output_text.done", object{"item_id": m["id"], "output_index": i, "content_index": 0, "text": a.text}))
+		}
+		if m["type"] == "function_call" {
+			args := m["arguments"].(string)
+			for _, p := range pieces(args) {
+				out = append(out, say("response.function_call_arguments.delta", object{"item_id": m["id"], "output_index": i, "delta": p}))
+			}
+			out = append(out, say("response.function_call_arguments.done", object{"item_id": m["id"], "output_index": i, "arguments": args}))
+		}
+		out = append(out, say("response.output_item.done", object{"output_index": i, "item": item}))
+	}
+	return append(out, say("response.completed", object{"response": a.response("completed", a.items())}))
+}
+
+func (a answer) stopReason() string {
+	if len(a.calls) > 0 {
+		return a.end("tool_use")
+	}
+	return a.end("end_turn")
+}
+
+func (a answer) blocks() []any {
+	out := []any{}
+	if a.text != "" {
+		out = append(out, object{"type": "text", "text": a.text})
+	}
+	for i, c := range a.calls {
+		out = append(out, object{"type": "tool_use", "id": a.ids[i], "name": c.Name, "input": raw(c.Args)})
+	}
+	return out
+}
+
+// raw is text that is meant to be JSON; what is none becomes a string, so that the answer around it stays one.
+func raw(s string) any {
+	if json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return s
+}
+
+func (a answer) anthropicStream() [][]byte {
+	out := [][]byte{event("message_start", object{"type": "message_start", "message": object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model,
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": 1}}})}
+	block := func(i int, start object, kind, field string, parts []string) {
+		out = append(out, event("content_block_start", object{"type": "content_block_start", "index": i, "content_block": start}))
+		for _, p := range parts {
+			out = append(out, event("content_block_delta", object{"type": "content_block_delta", "index": i, "delta": object{"type": kind, field: p}}))
+		}
+		out = append(out, event("content_block_stop", object{"type": "content_block_stop", "index": i}))
+	}
+	i := 0
+	if a.thought != "" {
+		out = append(out, event("content_block_start", object{"type": "content_block_start", "index": 0, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}}),
+			event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "thinking_delta", "thinking": a.thought}}),
+			event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "signature_delta", "signature": Thinks}}),
+			event("content_block_stop", object{"type": "content_block_stop", "index": 0}))
+		i++
+	}
+	if a.text != "" {
+		block(i, object{"type": "text", "text": ""}, "text_delta", "text", pieces(a.text))
+		i++
+	}
+	for n, c := range a.calls {
+		block(i, object{"type": "tool_use", "id": a.ids[n], "name": c.Name, "input": object{}}, "input_json_delta", "partial_json", pieces(c.Args))
+		i++
+	}
+	out = append(out, event("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil}, "usage": object{"output_tokens": a.out}}))
+	return append(out, event("message_stop", object{"type": "message_stop"}))
+}
+
+func (a answer) geminiParts() []any {
+	out := []any{}
+	if a.text != "" {
+		out = append(out, object{"text": a.text})
+	}
+	for i, c := range a.calls {
+		out = append(out, object{"functionCall": object{"id": a.ids[i], "name": c.Name, "args": raw(c.Args)}, "thoughtSignature": "c2lnbmVk" + fmt.Sprint(i)})
+	}
+	return out
+}
+
+func (a answer) geminiBody(parts []any, last bool) object {
+	candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
+	body := object{"candidates": []any{candidate}, "modelVersion": a.model, "responseId": "gem-" + a.id}
+	if last {
+		candidate["finishReason"] = a.end("STOP")
+		body["usageMetadata"] = object{"promptTokenCount": a.in, "candidatesTokenCount": a.out, "totalTokenCount": a.in + a.out}
+	}
+	return body
+}
+
+func (a answer) geminiStream() [][]byte {
+	var out [][]byte
+	if a.thought != "" {
+		out = append(out, event("", a.geminiBody([]any{object{"text": a.thought, "thought": true, "thoughtSignature": Thinks}}, false)))
+	}
+	for _, p := range pieces(a.text) {
+		out = append(out, event("", a.geminiBody([]any{object{"text": p}}, false)))
+	}
+	text := a.text
+	a.text = ""
+	out = append(out, event("", a.geminiBody(a.geminiParts(), true)))
+	a.text = text
+	return out
+}
+
+// Recorded returns the bytes of one stream that asks for a call, as the server would send them.
+func Recorded(form Form, c Call, offered string) []byte {
+	a := answer{id: "0-0", model: "mock-model", text: "I will do it.", calls: []asked{{Name: offered, Args: c.Args}}, ids: []string{callID(0, 0, 0)}, in: 100, out: 10}
+	var out []byte
+	for _, p := range a.stream(form) {
+		out = append(out, p...)
+	}
+	return out
+}

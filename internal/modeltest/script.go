@@ -1,0 +1,146 @@
+// Package modeltest is a model server for tests: it speaks the wire forms of the common model interfaces on loopback and
+// plays a script. It keeps no conversation: the id of every call that it asks for says which step of the script it is, and
+// the step after the highest one in a request is played next. An agent that goes on after a crash therefore plays the next
+// step only if it brought its history back.
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Script is what the model does.
+type Script struct {
+	// Branches are sequences of steps. The last branch whose When is part of the request is played; the first one has no
+	// When.
+	Branches []Branch `json:"branches"`
+	// JSON answers requests that ask for a structured answer, by the name of the schema; "" for any other. "plan#2" answers the
+	// second and later requests for a plan that the server gets. What is no JSON is said as it is.
+	JSON map[string]json.RawMessage `json:"json,omitempty"`
+}
+
+// Branch is a sequence of steps. Behind its end the last step is played again.
+type Branch struct {
+	When  string `json:"when,omitempty"`
+	Steps []Step `json:"steps"`
+}
+
+// Step is one answer.
+type Step struct {
+	Text  string `json:"text,omitempty"`
+	Calls []Call `json:"calls,omitempty"`
+	// Status answers with an error of HTTP instead, Times often (1 unless set); RetryAfter goes with it.
+	Status     int    `json:"status,omitempty"`
+	Times      int    `json:"times,omitempty"`
+	RetryAfter string `json:"retry_after,omitempty"`
+	// Cut ends the connection after so many bytes of the body, Times often or always when Times is 0.
+	Cut int `json:"cut,omitempty"`
+	// Wait passes before the answer, Drip before each piece of it.
+	Wait time.Duration `json:"wait,omitempty"`
+	Drip time.Duration `json:"drip,omitempty"`
+	// Thought is what the model thinks before it speaks, with a signature where the wire form has one: the caller has to
+	// bring both back.
+	Thought string `json:"thought,omitempty"`
+	// Repeat makes the text longer. Flood sends the first piece of the text again until a stream has so many bytes.
+	Repeat int `json:"repeat,omitempty"`
+	Flood  int `json:"flood,omitempty"`
+	// Finish replaces the reason that the answer gives for its end.
+	Finish string `json:"finish,omitempty"`
+	// Out and In are the tokens that the answer says it cost; 0 says 10 and 100.
+	Out int `json:"out,omitempty"`
+	In  int `json:"in,omitempty"`
+}
+
+// Call is a tool call in words that fit many agents: the server looks for a tool of the request that can do it.
+type Call struct {
+	// Write writes Content to a file, Read reads one, Run runs a shell command; exactly one of them is set, or Name.
+	Write   string `json:"write,omitempty"`
+	Content string `json:"content,omitempty"`
+	Read    string `json:"read,omitempty"`
+	Run     string `json:"run,omitempty"`
+	// Name asks for one tool by its name with Args as they are, whether or not they are JSON.
+	Name string `json:"name,omitempty"`
+	Args string `json:"args,omitempty"`
+}
+
+// ParseScript reads a script from JSON.
+func ParseScript(raw []byte) (Script, error) {
+	var s Script
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// Repairing is the heading under which the prompts for repairs tell of the failure.
+const Repairing = "## What failed"
+
+// FixBug writes the wrong content first and says that it is done; told of the failure it writes the right one.
+func FixBug(file, wrong, right string) Script {
+	return Script{Branches: []Branch{
+		{Steps: []Step{{Text: "I will edit the file.", Calls: []Call{{Write: file, Content: wrong}}}, {Text: "Done, all tests pass."}}},
+		{When: Repairing, Steps: []Step{{Text: "I see.", Calls: []Call{{Write: file, Content: right}}}, {Text: "Mended, all tests pass."}}},
+	}}
+}
+
+// Liar says that it is done and does nothing.
+func Liar() Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done. All tests pass."}}}}}
+}
+
+// Endless asks for the same call for ever.
+func Endless(file string) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Calls: []Call{{Read: file}}}}}}}
+}
+
+// Failing answers every request with a status.
+func Failing(status int) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Status: status, Times: 1 << 30}}}}}
+}
+
+// Thinks is the signature of every thought.
+const Thinks = "c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=="
+
+// Malformed asks for a tool with arguments that are no JSON, that repeat a key, that repeat one in another case, and that are
+// no object, one after the other, and then says that it is done.
+func Malformed(tool string) Script {
+	var steps []Step
+	for _, args := range []string{`{"path": "a`, `{"path":"a","path":"b"}`, `{"path":"a","Path":"b"}`, `["path"]`} {
+		steps = append(steps, Step{Calls: []Call{{Name: tool, Args: args}}})
+	}
+	return Script{Branches: []Branch{{Steps: append(steps, Step{Text: "Done."})}}}
+}
+
+// Passing answers a status so many times before it says that it is done.
+func Passing(status, times int, retryAfter string) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Text: "Done.", Status: status, Times: times, RetryAfter: retryAfter}}}}}
+}
+
+// Huge says so many bytes.
+func Huge(n int) Script {
+	return Script{Branches: []Branch{{Steps: []Step{{Text: strings.Repeat("much ado ", 100), Flood: n}}}}}
+}
+
+// callID is the id of a call: branch, step and number within the step.
+func callID(branch, step, n int) string { return fmt.Sprintf("call_b%ds%dn%d", branch, step, n) }
+
+var callIDs = regexp.MustCompile(`call_b(\d+)s(\d+)n(\d+)`)
+
+// next finds the branch and the step that a request asks for.
+func (s Script) next(body string) (branch, step int) {
+	for i, b := range s.Branches {
+		if i == 0 || b.When != "" && strings.Contains(body, b.When) {
+			branch = i
+		}
+	}
+	for _, m := range callIDs.FindAllStringSubmatch(body, -1) {
+		b, _ := strconv.Atoi(m[1])
+		n, _ := strconv.Atoi(m[2])
+		if b == branch {
+			step = max(step, n+1)
+		}
+	}
+	return branch, min(step, len(s.Branches[branch].Steps)-1)
+}

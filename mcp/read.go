@@ -1,0 +1,308 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/machine/task"
+	"pawl/view"
+)
+
+// listed is how many rows a list has unless more are asked for, and maxListed how many it has at most.
+const (
+	listed    = 20
+	maxListed = 100
+)
+
+// none is what tools take that need no arguments.
+type none struct{}
+
+// page picks a part of a list.
+type page struct {
+	State  string
+	Limit  int
+	After  int64
+	Newest bool
+}
+
+// selection is the page as a selection of rows. One row more than wanted tells whether there are further ones.
+func (p page) selection(kind kernel.Kind) (kernel.Select, error) {
+	if p.Limit == 0 {
+		p.Limit = listed
+	}
+	if p.Newest && p.After > 0 {
+		return kernel.Select{}, pawl.Fail(pawl.CodeInvalid, "mcp.page")
+	}
+	sel := kernel.Select{Kind: kind, Limit: p.Limit + 1, After: p.After, Newest: p.Newest}
+	if p.State != "" {
+		sel.States = []string{p.State}
+	}
+	return sel, nil
+}
+
+// rows reads a page. Next is where the next one begins, 0 for none.
+func (s *Server) rows(ctx context.Context, p page, kind kernel.Kind) (rows []kernel.Row, next int64, err error) {
+	sel, err := p.selection(kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err := s.Kernel.Store().Load(ctx, sel)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows = all[0]
+	if len(rows) == sel.Limit {
+		rows = rows[:sel.Limit-1]
+		if !p.Newest {
+			next = rows[len(rows)-1].Pos
+		}
+	}
+	return rows, next, nil
+}
+
+func (s *Server) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
+	st, err := s.Kernel.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"status": st}, nil
+}
+
+// readContext returns active_context.md as the store has it at this moment, which the file may lag behind.
+func (s *Server) readContext(ctx context.Context, _ caller, _ none) (any, error) {
+	text, err := s.projection(ctx, view.ContextFile)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"file": ".pawl/" + view.ContextFile, "content": text}, nil
+}
+
+// projection returns the content of one projected file, "" where there is none.
+func (s *Server) projection(ctx context.Context, name string) (string, error) {
+	files, err := s.Kernel.Projections(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if f.Path == name {
+			return f.Content, nil
+		}
+	}
+	return "", nil
+}
+
+// current reads the run in progress, or else the last one.
+func (s *Server) current(ctx context.Context) (*kernel.Snapshot, error) {
+	at, err := s.Kernel.Look(ctx)
+	if err == nil && at.Session == nil {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	if err != nil || at.Session.Run != "" {
+		return at, err
+	}
+	return s.Kernel.LookLast(ctx)
+}
+
+func (s *Server) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
+	at, err := s.current(ctx)
+	if err == nil && at.Solution == nil {
+		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_plan")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"plan": at.Plan()}, nil
+}
+
+func (s *Server) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
+	at, err := s.current(ctx)
+	if err == nil && at.Run == nil {
+		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_run")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"summary": at.Summary()}, nil
+}
+
+func (s *Server) listTasks(ctx context.Context, _ caller, p page) (any, error) {
+	rows, next, err := s.rows(ctx, p, kernel.KindTask)
+	if err != nil {
+		return nil, err
+	}
+	tasks := []view.TaskLine{}
+	for _, r := range rows {
+		t := new(kernel.Task)
+		if err := kernel.Decode(r, t); err != nil {
+			return nil, err
+		}
+		line := t.Line()
+		line.Title = clip(line.Title, 200)
+		tasks = append(tasks, line)
+	}
+	return map[string]any{"tasks": tasks, "next": next}, nil
+}
+
+// about names a task; "" means that of the run in progress.
+type about struct{ Task string }
+
+// task finds a task by its ULID or its label, where T-1, t-001 and 1 mean T-001.
+func (s *Server) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
+	if given == "" {
+		at, err := s.current(ctx)
+		if err == nil && at.Task == nil {
+			err = pawl.Fail(pawl.CodeNotFound, "mcp.no_task")
+		}
+		return at, err
+	}
+	want := strings.ToUpper(strings.TrimSpace(given))
+	if n, err := strconv.Atoi(strings.TrimPrefix(want, "T-")); err == nil && n > 0 {
+		want = fmt.Sprintf("T-%03d", n)
+	}
+	at, err := s.Kernel.LookAt(ctx, want)
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		err = pawl.Fail(pawl.CodeNotFound, "mcp.task_unknown", given)
+	}
+	return at, err
+}
+
+func (s *Server) getTask(ctx context.Context, _ caller, a about) (any, error) {
+	at, err := s.task(ctx, a.Task)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"task": at.Task.View(s.Kernel.Config())}
+	if p := at.Task.Progress; p != nil {
+		out["progress"] = p
+	}
+	return out, nil
+}
+
+// issueLine is an issue in a list.
+type issueLine struct {
+	ID        string            `json:"id"`
+	Label     string            `json:"label"`
+	Title     string            `json:"title"`
+	State     board.IssueStatus `json:"state"`
+	PlannedAt time.Time         `json:"planned_at,omitzero"`
+	UpdatedAt time.Time         `json:"updated_at"`
+}
+
+// issue is a whole issue.
+type issue struct {
+	issueLine
+	Run        string      `json:"run"`
+	Solution   string      `json:"solution,omitempty"`
+	ExecutedAt time.Time   `json:"executed_at,omitzero"`
+	Feedback   []string    `json:"feedback,omitempty"`
+	Failures   int         `json:"planning_failures,omitempty"`
+	Error      *view.Error `json:"error,omitempty"`
+}
+
+func lineOf(i *kernel.Issue) issueLine {
+	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: board.IssueStatus(i.State), PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
+}
+
+func (s *Server) listIssues(ctx context.Context, _ caller, p page) (any, error) {
+	rows, next, err := s.rows(ctx, p, kernel.KindIssue)
+	if err != nil {
+		return nil, err
+	}
+	issues := []issueLine{}
+	for _, r := range rows {
+		i := new(kernel.Issue)
+		if err := kernel.Decode(r, i); err != nil {
+			return nil, err
+		}
+		issues = append(issues, lineOf(i))
+	}
+	return map[string]any{"issues": issues, "next": next}, nil
+}
+
+func (s *Server) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
+	want := strings.ToUpper(strings.TrimSpace(a.Issue))
+	sel := kernel.Select{Kind: kernel.KindIssue, Label: want}
+	if len(want) == 26 {
+		sel = kernel.Select{Kind: kernel.KindIssue, ID: want}
+	}
+	rows, err := s.Kernel.Store().Load(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows[0]) == 0 {
+		return nil, pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
+	}
+	i := new(kernel.Issue)
+	if err := kernel.Decode(rows[0][0], i); err != nil {
+		return nil, err
+	}
+	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.Solution, ExecutedAt: i.ExecutedAt, Feedback: i.Feedback, Failures: i.Failures}
+	out.Title = i.Title
+	if e := i.Error; e != nil {
+		out.Error = &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}
+	}
+	return map[string]any{"issue": out}, nil
+}
+
+// readAudit returns the newest records, oldest first, as they were sealed.
+func (s *Server) readAudit(ctx context.Context, _ caller, a struct {
+	Task  string
+	Limit int
+}) (any, error) {
+	if a.Limit == 0 {
+		a.Limit = listed
+	}
+	subject, first := "", int64(0)
+	head, err := s.Kernel.Store().Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.Task == "" {
+		first = max(0, head.Size-int64(a.Limit))
+	} else {
+		at, err := s.task(ctx, a.Task)
+		if err != nil {
+			return nil, err
+		}
+		subject = audit.Subject{Kind: string(kernel.KindTask), ID: at.Task.ID}.String()
+	}
+	type line struct {
+		Index  int64           `json:"index"`
+		Record json.RawMessage `json:"record"`
+	}
+	records := []line{}
+	for rec, err := range s.Kernel.Store().Records(ctx, subject, first) {
+		if err != nil {
+			return nil, err
+		}
+		if records = append(records, line{rec.Index, rec.Bytes}); len(records) > a.Limit {
+			records = records[1:]
+		}
+	}
+	return map[string]any{"size": head.Size, "records": records}, nil
+}
+
+// taskStates and issueStates are the states that lists may be narrowed to.
+func taskStates() []string {
+	var out []string
+	for _, st := range task.Table.States() {
+		out = append(out, string(st))
+	}
+	return out
+}
+
+func issueStates() []string {
+	var out []string
+	for _, st := range board.Issue.States() {
+		out = append(out, string(st))
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/plan"
+	"pawl/view"
+)
+
+// Bounds of what a client may write, in bytes, and of the questions that may be open at once.
+const (
+	maxSummary  = 4000
+	maxNote     = 8000
+	maxQuestion = 2000
+	maxProposal = 256 << 10
+	maxOpen     = 20
+)
+
+// questionMode is the mode of the tasks that questions are parked as. It is read only: whatever becomes of such a task, it
+// can change nothing.
+const questionMode = "chat"
+
+// give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's to
+// decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that asks.
+func (s *Server) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
+	switch c := command.(type) {
+	case *kernel.UpdateProgress:
+		if c.Status != "" {
+			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
+		}
+	case *kernel.Start:
+		if c.AutoApprove != "" || c.RunMode != pawl.Assisted && c.RunMode != pawl.Interactive {
+			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
+		}
+	case *kernel.CreateTask:
+		if c.Mode != questionMode {
+			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
+		}
+	case *kernel.RecordError, *kernel.SaveDecision:
+	default:
+		return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
+	}
+	out, err := s.Kernel.Do(ctx, kernel.Envelope{Actor: c.actor(), Key: key, Command: command})
+	if err != nil {
+		return "", err
+	}
+	if s.Export != nil {
+		// A projection that cannot be written now is written after a later commit; the store has what was said.
+		_ = s.Export(context.WithoutCancel(ctx))
+	}
+	var id string
+	_ = json.Unmarshal(out.Result, &id) // a result of another kind is no id
+	return id, nil
+}
+
+// progress is what an agent reports of a task.
+type progress struct {
+	Task    string
+	Status  string
+	Summary string
+}
+
+// updateProgress keeps a report. It moves nothing: a task becomes done only when pawl's own checks passed.
+func (s *Server) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
+	at, err := s.task(ctx, p.Task)
+	if err != nil {
+		return nil, err
+	}
+	t := at.Task
+	if question(t) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.progress_question", t.Label)
+	}
+	text := strings.TrimSpace(p.Summary)
+	if p.Status != "" {
+		text = p.Status + ": " + text
+	}
+	if _, err := s.give(ctx, c, "", &kernel.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
+		return nil, err
+	}
+	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.Lang.Text("mcp.reported")}, nil
+}
+
+func (s *Server) recordError(ctx context.Context, c caller, a struct {
+	Type  string `json:"error_type"`
+	Cause string `json:"root_cause"`
+	Fix   string `json:"fix_solution"`
+	Scope string
+}) (any, error) {
+	id, err := s.give(ctx, c, "", &kernel.RecordError{Type: a.Type, RootCause: a.Cause, Fix: a.Fix, Scope: a.Scope})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": id, "file": ".pawl/" + view.DecisionsFile}, nil
+}
+
+func (s *Server) saveDecision(ctx context.Context, c caller, a struct {
+	Type     string `json:"decision_type"`
+	Content  string
+	Replaces string
+}) (any, error) {
+	id, err := s.give(ctx, c, "", &kernel.SaveDecision{Type: a.Type, Content: a.Content, Replaces: a.Replaces})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": id, "file": ".pawl/" + view.DecisionsFile}, nil
+}
+
+// question reports whether a task is a parked question of an agent.
+func question(t *kernel.Task) bool {
+	return t.Mode == questionMode && t.By.Kind() == pawl.KindAgent && strings.HasPrefix(t.By.Name(), "mcp/")
+}
+
+// askHuman parks a question as a draft task, which stays until a person answers or cancels it. Asked again while it is
+// remembered, the same question of the same client is the same task.
+func (s *Server) askHuman(ctx context.Context, c caller, a struct{ Question string }) (any, error) {
+	at, err := s.Kernel.Look(ctx)
+	if err == nil && at.Session == nil {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSpace(a.Question)
+	if text == "" {
+		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.question_empty")
+	}
+	if err := s.roomForQuestion(ctx); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(c.name + "\x00" + text))
+	id, err := s.give(ctx, c, "mcp/ask/"+hex.EncodeToString(sum[:]), &kernel.CreateTask{Title: text, Mode: questionMode, Place: placeOf(at.Session)})
+	if err != nil {
+		return nil, err
+	}
+	return s.getAnswer(ctx, c, struct{ Question string }{id})
+}
+
+// placeOf is where a run or a task of the session works unless its plan says otherwise.
+func placeOf(at *kernel.Session) effect.Place {
+	p := at.Place
+	p.Tree = p.Workspace
+	return p
+}
+
+// roomForQuestion refuses more open questions than a person would read.
+func (s *Server) roomForQuestion(ctx context.Context) error {
+	open := 0
+	for row, err := range s.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Draft)}, Newest: true, Limit: 500}) {
+		if err != nil {
+			return err
+		}
+		t := new(kernel.Task)
+		if err := kernel.Decode(row, t); err != nil {
+			return err
+		}
+		if question(t) && answerOf(t) == "" {
+			open++
+		}
+	}
+	if open >= maxOpen {
+		return pawl.Fail(pawl.CodeBusy, "mcp.questions_open", open)
+	}
+	return nil
+}
+
+// answerOf is what a person said to a question, "" while nobody has.
+func answerOf(t *kernel.Task) string {
+	if p := t.Progress; p != nil && p.By.Kind() == pawl.KindUser {
+		return p.Text
+	}
+	return ""
+}
+
+// getAnswer says what became of a question.
+func (s *Server) getAnswer(ctx context.Context, _ caller, a struct{ Question string }) (any, error) {
+	at, err := s.task(ctx, a.Question)
+	if err == nil && !question(at.Task) {
+		err = pawl.Fail(pawl.CodeInvalid, "mcp.no_question", at.Task.Label)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := at.Task
+	out := map[string]any{"question": t.Label, "text": t.Title, "state": "open", "next": s.Lang.Text("mcp.question_parked", t.Label)}
+	switch answer := answerOf(t); {
+	case answer != "":
+		out["state"], out["answer"], out["by"] = "answered", answer, t.Progress.By
+		delete(out, "next")
+	case t.State == string(task.Canceled):
+		out["state"], out["answer"] = "dismissed", t.Reason
+		delete(out, "next")
+	}
+	return out, nil
+}
+
+// proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs nothing;
+// then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing in this
+// package can give. It is taken only while nothing else is under way, so that it can displace nothing a person looks at.
+func (s *Server) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
+	s.proposing.Lock()
+	defer s.proposing.Unlock()
+	at, err := s.Kernel.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case at.Session == nil:
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	case at.Session.State != string(session.Idle) || at.Session.Effect != "":
+		return nil, pawl.Fail(pawl.CodeBusy, "mcp.not_idle", at.Session.State)
+	}
+	p, err := s.readPlan(a.Plan)
+	if err != nil {
+		return nil, err
+	}
+	start := &kernel.Start{
+		Requirement: strings.TrimSpace(a.Requirement), Given: []byte(a.Plan), Name: proposalName(c), Place: placeOf(at.Session), RunMode: pawl.Assisted,
+	}
+	if start.Requirement == "" {
+		start.Requirement = p.Goal
+	}
+	if at.Session.RunMode == pawl.Interactive {
+		start.RunMode = pawl.Interactive
+	}
+	run, err := s.give(ctx, c, "", start)
+	if err != nil {
+		return nil, err
+	}
+	if s.Advance != nil {
+		if err := s.Advance(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.proposed(ctx, run)
+}
+
+// proposalName is what stands for the name of the plan's file.
+func proposalName(c caller) string { return "proposal of mcp/" + c.name }
+
+// readPlan checks a plan as `pawl run --plan` does before it takes it up.
+func (s *Server) readPlan(text string) (plan.Plan, error) {
+	p, where, err := plan.Decode("plan", []byte(text))
+	if err != nil {
+		return p, err
+	}
+	config := s.Kernel.Config()
+	schema := func(name string) ([]byte, bool) {
+		t, ok := config.Tools[name]
+		return t.Info.ArgsSchema, ok
+	}
+	return p, where.Locate(plan.Check(p, schema, config.Plan))
+}
+
+// proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
+// at it yet.
+func (s *Server) proposed(ctx context.Context, run string) (any, error) {
+	at, err := s.Kernel.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at.Session.Run != run {
+		// The run is over already: what it was refused for is the session's last error.
+		if at.Session.LastError != nil {
+			return nil, at.Session.LastError.Err()
+		}
+		return nil, pawl.Fail(pawl.CodeConflict, "mcp.proposal_gone")
+	}
+	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.Lang.Text("mcp.proposal_waits")}
+	if a := at.Approval; a != nil && a.About == "plan" && a.State == kernel.ApprovalPending {
+		v := at.Plan()
+		out["plan_hash"], out["risk"], out["steps"] = v.Hash, v.Risk, len(v.Steps)
+		out["next"] = s.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
+	}
+	return out, nil
+}

@@ -1,0 +1,192 @@
+package message
+
+// mcpText is the part of the catalogue for keys that begin with "mcp.": errors of the server for agents.
+var mcpText = part{load: func() Table {
+	return Table{
+		"mcp.next": {En: "Next step: %s", Zh: "下一步：%s"},
+		"mcp.crash": {
+			En: "the tool %[1]s crashed: %[2]s", Zh: "工具 %[1]s 崩溃：%[2]s",
+			HintEn: "Go on without it, and tell the person what was called", HintZh: "请绕过它继续，并告诉用户调用了什么",
+		},
+		"mcp.answer": {
+			En: "the answer cannot be written as JSON", Zh: "无法将结果写成 JSON",
+			HintEn: "Tell the person what was called", HintZh: "请告诉用户调用了什么",
+		},
+		"mcp.answer_size": {
+			En: "the answer is larger than %d KiB even with its texts cut", Zh: "即使截短文本，结果仍超过 %d KiB",
+			HintEn: "Ask for less: a smaller limit, or one task or issue", HintZh: "请缩小范围：减小 limit，或只查询一个任务或议题",
+		},
+		"mcp.page": {
+			En: "newest and after exclude each other", Zh: "newest 与 after 不能同时使用",
+			HintEn: "Leave one of them out", HintZh: "去掉其中一个",
+		},
+		"mcp.no_plan": {
+			En: "there is no plan yet", Zh: "还没有计划",
+			HintEn: "Propose one with propose_plan, or read get_status", HintZh: "用 propose_plan 提出计划，或查看 get_status",
+		},
+		"mcp.no_run": {
+			En: "nothing was run yet", Zh: "还没有运行过",
+			HintEn: "Read get_status for what can be done", HintZh: "查看 get_status 了解可执行的操作",
+		},
+		"mcp.no_task": {
+			En: "no task is at work", Zh: "没有进行中的任务",
+			HintEn: "Name one: list_tasks shows which there are", HintZh: "请指定任务：list_tasks 列出所有任务",
+		},
+		"mcp.task_unknown": {
+			En: "there is no task %s", Zh: "没有任务 %s",
+			HintEn: "list_tasks shows which there are", HintZh: "用 list_tasks 查看有哪些任务",
+		},
+		"mcp.issue_unknown": {
+			En: "there is no issue %s", Zh: "没有议题 %s",
+			HintEn: "list_issues shows which there are", HintZh: "用 list_issues 查看有哪些议题",
+		},
+		"mcp.not_for_agents": {
+			En: "that is for a person to decide", Zh: "此操作只能由人决定",
+			HintEn: "Ask with ask_human, or propose a plan with propose_plan", HintZh: "用 ask_human 提问，或用 propose_plan 提出计划",
+		},
+		"mcp.progress_question": {
+			En: "%s is a question to the person, and no work to report of", Zh: "%s 是向用户提出的问题，不是可汇报进度的工作",
+			HintEn: "Read its answer with get_answer", HintZh: "用 get_answer 读取回答",
+		},
+		"mcp.reported": {
+			En: "Kept as your report. It changes no state: a task is done when the checks that pawl runs itself have passed.",
+			Zh: "已作为你的汇报保存。它不改变任何状态：只有 pawl 自己运行的检查通过后，任务才算完成。",
+		},
+		"mcp.question_empty": {
+			En: "the question is empty", Zh: "问题为空",
+			HintEn: "Write what you need to know", HintZh: "请写明需要了解什么",
+		},
+		"mcp.questions_open": {
+			En: "%d questions wait for the person already", Zh: "已有 %d 个问题在等待用户回答",
+			HintEn: "Wait for answers (get_answer), or go on without this one", HintZh: "等待回答（get_answer），或不问此问题继续",
+		},
+		"mcp.no_question": {
+			En: "%s is no question of an agent", Zh: "%s 不是智能体提出的问题",
+			HintEn: "Use the id that ask_human returned", HintZh: "请使用 ask_human 返回的编号",
+		},
+		"mcp.question_parked": {
+			En: "The question is kept until the person answers it (pawl context progress %[1]s -m \"…\") or dismisses it (pawl task cancel %[1]s). Read the answer later with get_answer, and do not guess it.",
+			Zh: "问题会保留到用户回答（pawl context progress %[1]s -m \"…\"）或取消（pawl task cancel %[1]s）为止。稍后用 get_answer 读取回答，不要猜测。",
+		},
+		"mcp.not_idle": {
+			En: "a plan can be proposed only while nothing is under way; the session is %s", Zh: "只有没有进行中的工作时才能提出计划；当前会话为 %s",
+			HintEn: "Wait until get_status shows IDLE, or ask the person with ask_human", HintZh: "等到 get_status 显示 IDLE，或用 ask_human 询问用户",
+		},
+		"mcp.proposal_waits": {
+			En: "The plan is kept. A person sees it and decides with: pawl resume", Zh: "计划已保存。用户通过 pawl resume 查看并决定",
+		},
+		"mcp.proposal_shown": {
+			En: "The plan waits for a person: pawl plan show, then pawl approve %[1]s or pawl deny. Only a person can approve it.",
+			Zh: "计划等待用户决定：pawl plan show 查看，然后 pawl approve %[1]s 或 pawl deny。只有用户能批准。",
+		},
+		"mcp.proposal_gone": {
+			En: "the proposal was ended by somebody else meanwhile", Zh: "该计划在此期间已被他人结束",
+			HintEn: "Read get_status, and propose again if it is still wanted", HintZh: "查看 get_status，如仍需要请重新提出",
+		},
+		"mcp.stream_broken": {
+			En: "the connection to the client broke", Zh: "与客户端的连接中断",
+			HintEn: "Start pawl mcp again; nothing that was acknowledged is lost", HintZh: "重新启动 pawl mcp；已确认的内容不会丢失",
+		},
+		"mcp.not_loopback": {
+			En: "%s is no loopback address with a port", Zh: "%s 不是带端口的回环地址",
+			HintEn: "Use 127.0.0.1:PORT, [::1]:PORT or localhost:PORT; port 0 takes a free one", HintZh: "使用 127.0.0.1:端口、[::1]:端口 或 localhost:端口；端口 0 表示自动选择",
+		},
+		"mcp.no_listener": {
+			En: "cannot listen at %s", Zh: "无法监听 %s",
+			HintEn: "Choose another port, or 0 for a free one", HintZh: "请换一个端口，或用 0 自动选择",
+		},
+		"mcp.token_short": {
+			En: "the token has fewer than %d characters", Zh: "令牌少于 %d 个字符",
+			HintEn: "Remove the file, and pawl writes a good one", HintZh: "删除该文件，pawl 会生成合格的令牌",
+		},
+		"mcp.host": {
+			En: "the request names the host %s, which is not this server", Zh: "请求的主机 %s 不是本服务器",
+			HintEn: "Connect to the address that pawl mcp printed", HintZh: "请连接 pawl mcp 输出的地址",
+		},
+		"mcp.origin": {
+			En: "pages of other sites may not use this server: %s", Zh: "其他网站的页面不能使用本服务器：%s",
+			HintEn: "Connect from a program, not from a browser", HintZh: "请从程序连接，而不是浏览器",
+		},
+		"mcp.path": {
+			En: "there is nothing here; the server is at %s", Zh: "此处没有内容；服务位于 %s",
+			HintEn: "Connect to the address that pawl mcp printed", HintZh: "请连接 pawl mcp 输出的地址",
+		},
+		"mcp.token": {
+			En: "the bearer token is missing or wrong", Zh: "缺少或错误的 bearer 令牌",
+			HintEn: "Send the header Authorization: Bearer TOKEN with the token of this pawl mcp", HintZh: "请发送请求头 Authorization: Bearer TOKEN，使用此 pawl mcp 的令牌",
+		},
+	}
+}}
+
+// mcpTools is what agents are told about the server, its tools and their arguments.
+var mcpTools = part{load: func() Table {
+	return Table{
+		"mcp.instructions": {
+			En: "pawl carries out approved plans, verifies the result itself and keeps the truth about the work. Read where it stands with get_status, report with update_progress, keep what you learnt with record_error and save_decision, ask the person with ask_human and come back for get_answer, and propose work with propose_plan. Nothing you say here approves or verifies anything: a person approves, and pawl's own checks verify.",
+			Zh: "pawl 执行已批准的计划，自行验证结果，并保存工作的真实状态。用 get_status 查看状态，用 update_progress 汇报，用 record_error 和 save_decision 记录经验，用 ask_human 向用户提问并稍后用 get_answer 读取回答，用 propose_plan 提出工作。你在此所说的一切都不构成批准或验证：批准由人决定，验证由 pawl 自己的检查完成。",
+		},
+		"mcp.tool.get_status":      {En: "Where the session stands: state, goal, run, task, step, what waits for a person, the last result and what can be done next.", Zh: "会话的状态：状态、目标、运行、任务、步骤、等待用户决定的事项、上次结果以及下一步可做的事。"},
+		"mcp.tool.get_plan":        {En: "The plan of the run in progress, or of the last one: steps with their calls and what the policy says of each, checks, risk and hash.", Zh: "当前（或上一次）运行的计划：步骤、每个调用及策略判定、检查、风险和哈希。"},
+		"mcp.tool.get_summary":     {En: "What became of the run in progress, or of the last one: changed files, verification, failures, risks, landing.", Zh: "当前（或上一次）运行的结果：改动的文件、验证、失败、风险和落地情况。"},
+		"mcp.tool.read_context":    {En: "The active context of the project as Markdown: goal, task queue, scratchpad, history, live workers.", Zh: "项目的活动上下文（Markdown）：目标、任务队列、草稿区、历史、活跃会话。"},
+		"mcp.tool.list_tasks":      {En: "Tasks, the oldest first, one page at a time.", Zh: "按时间顺序分页列出任务。"},
+		"mcp.tool.get_task":        {En: "One task with its steps, evidence, failures and newest progress report.", Zh: "一个任务的详情：步骤、证据、失败和最新进度汇报。"},
+		"mcp.tool.list_issues":     {En: "Issues, the oldest first, one page at a time.", Zh: "按时间顺序分页列出议题。"},
+		"mcp.tool.get_issue":       {En: "One issue with its state, feedback and error.", Zh: "一个议题的详情：状态、反馈和错误。"},
+		"mcp.tool.read_audit":      {En: "The newest records of the audit log, of everything or of one task, as they were sealed.", Zh: "审计日志的最新记录（全部或某个任务），保持封存时的原样。"},
+		"mcp.tool.get_answer":      {En: "What the person answered to a question of ask_human: open, answered or dismissed.", Zh: "用户对 ask_human 所提问题的回答：open、answered 或 dismissed。"},
+		"mcp.tool.update_progress": {En: "Report progress on a task. It is kept with the task and shown in the active context, and moves no state.", Zh: "汇报任务进度。汇报随任务保存并显示在活动上下文中，不改变任何状态。"},
+		"mcp.tool.record_error":    {En: "Keep what was learnt from an error, so that it is not made again: its type, root cause, fix and scope.", Zh: "记录一次错误的经验以免重犯：类型、根本原因、修复方法和影响范围。"},
+		"mcp.tool.save_decision":   {En: "Keep a decision of the project: about architecture, a library or a rule.", Zh: "记录项目的一项决策：架构、库或规则。"},
+		"mcp.tool.ask_human":       {En: "Ask the person a question. It waits durably; the answer is read later with get_answer.", Zh: "向用户提一个问题。问题会持久保留，稍后用 get_answer 读取回答。"},
+		"mcp.tool.propose_plan":    {En: "Propose a plan while nothing is under way. It is checked and shown to a person, who alone can approve it.", Zh: "在没有进行中的工作时提出计划。计划会被检查并展示给用户，只有用户能批准。"},
+		"mcp.resource.decisions":   {En: "The decisions of the project and what was learnt from errors.", Zh: "项目决策以及从错误中得到的经验。"},
+		"mcp.arg.task":             {En: "id or label of the task, such as T-001; left out: the task of the run in progress or of the last one", Zh: "任务的编号或标签，如 T-001；省略时为当前或上一次运行的任务"},
+		"mcp.arg.issue":            {En: "id or label of the issue", Zh: "议题的编号或标签"},
+		"mcp.arg.state":            {En: "only those in this state", Zh: "仅列出处于此状态的项"},
+		"mcp.arg.limit":            {En: "how many at most; 20 unless given", Zh: "最多多少条；默认 20"},
+		"mcp.arg.after":            {En: "go on behind this place: next of the page before", Zh: "从此位置之后继续：上一页的 next"},
+		"mcp.arg.newest":           {En: "the newest first", Zh: "最新的在前"},
+		"mcp.arg.status":           {En: "how you see the task", Zh: "你对任务状态的看法"},
+		"mcp.arg.summary":          {En: "what was done and what is left", Zh: "已完成与剩余的内容"},
+		"mcp.arg.error_type":       {En: "kind of error, such as E_BUILD_FAIL", Zh: "错误类型，如 E_BUILD_FAIL"},
+		"mcp.arg.root_cause":       {En: "why it happened", Zh: "发生的原因"},
+		"mcp.arg.fix_solution":     {En: "what fixed it", Zh: "修复方法"},
+		"mcp.arg.scope":            {En: "what it affects", Zh: "影响范围"},
+		"mcp.arg.decision_type":    {En: "what the decision is about", Zh: "决策的类别"},
+		"mcp.arg.content":          {En: "the decision and its reason", Zh: "决策内容及理由"},
+		"mcp.arg.replaces":         {En: "id of the decision that this one replaces", Zh: "被此决策取代的决策编号"},
+		"mcp.arg.question":         {En: "the question, with what you know and the answers that you see", Zh: "问题，包括已知信息和可能的答案"},
+		"mcp.arg.question_id":      {En: "what ask_human returned as question", Zh: "ask_human 返回的 question"},
+		"mcp.arg.plan":             {En: "the plan as YAML or JSON, in the form of plan files (pawl plan validate --schema)", Zh: "YAML 或 JSON 格式的计划，与计划文件相同（pawl plan validate --schema）"},
+		"mcp.arg.requirement":      {En: "what the plan is for; left out: its goal", Zh: "计划的目的；省略时为计划的 goal"},
+	}
+}}
+
+// cliMCP is the part of the command line's catalogue about the server for agents.
+var cliMCP = part{load: func() Table {
+	return Table{
+		"cli.mcp.short": {En: "serve this workspace to agents over MCP", Zh: "通过 MCP 向智能体提供此工作区"},
+		"cli.mcp.long": {
+			En: "Serves the workspace over the Model Context Protocol: agents read where the work stands, report progress, keep decisions and errors, ask you, and propose plans. They can approve and verify nothing. Without --http one client speaks over the standard streams and usually starts this command itself; with it, clients connect on this machine and need the token.",
+			Zh: "通过模型上下文协议（MCP）提供此工作区：智能体可以查看工作状态、汇报进度、记录决策与错误、向你提问并提出计划，但不能批准或验证任何内容。不带 --http 时，由一个客户端通过标准输入输出通信（通常由它启动此命令）；带 --http 时，客户端从本机连接并需要令牌。",
+		},
+		"cli.flag.http":       {En: "serve HTTP at the loopback `ADDRESS` instead of the standard streams; port 0 takes a free one", Zh: "在回环地址 `ADDRESS` 上提供 HTTP，而不是使用标准输入输出；端口 0 表示自动选择"},
+		"cli.flag.token_file": {En: "`FILE` with the token, written if it does not exist; without it the token is new each time", Zh: "保存令牌的文件 `FILE`，不存在时创建；不指定则每次生成新令牌"},
+		"cli.mcp.ready":       {En: "Serving agents at %s", Zh: "正在为智能体提供服务：%s"},
+		"cli.mcp.token":       {En: "Authorization: Bearer %s", Zh: "Authorization: Bearer %s"},
+		"cli.mcp.token_kept":  {En: "The token is in %s", Zh: "令牌保存在 %s"},
+		"cli.mcp.token_alone": {
+			En: "--token-file is for --http", Zh: "--token-file 需与 --http 一起使用",
+			HintEn: "Add --http 127.0.0.1:0, or leave it out: over the standard streams no token is needed", HintZh: "请加上 --http 127.0.0.1:0，或去掉该选项：标准输入输出不需要令牌",
+		},
+		"cli.mcp.token_open": {
+			En: "others can read the token file %s", Zh: "其他用户可以读取令牌文件 %s",
+			HintEn: "Close it: chmod 600 %[1]s; or remove it, and pawl writes a new one", HintZh: "收紧权限：chmod 600 %[1]s；或删除它，由 pawl 重新生成",
+		},
+		"cli.mcp.token_form": {
+			En: "%s holds no token", Zh: "%s 中没有令牌",
+			HintEn: "Name another file; one that does not exist is written with a good token", HintZh: "请指定其他文件；不存在的文件会写入合格的令牌",
+		},
+	}
+}}
