@@ -4,17 +4,21 @@ package agent
 const dummyKey = "pawl-gateway"
 
 // codexConfig is codex's configuration. A login shell would reset PATH, and codex's own sandbox cannot be nested into pawl's
-// walls, which hold instead.
+// walls, which hold instead. Its web search is run by the provider, out of every policy's reach.
 const codexConfig = `model = "{model}"
 model_provider = "pawl"
 allow_login_shell = false
 check_for_update_on_startup = false
+web_search = "disabled"
 
 [model_providers.pawl]
 name = "pawl"
 base_url = "{url}/v1"
 wire_api = "responses"
 env_key = "OPENAI_API_KEY"
+
+[tools]
+web_search = false
 `
 
 // geminiSettings choose the key as the way to log in; without them the agent refuses to start.
@@ -90,7 +94,7 @@ func headlessPrograms() []Program {
 			Install: "npm install -g @anthropic-ai/claude-code@2.1.329", Wire: WireAnthropic, Dialect: DialectClaude,
 			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
 			Resume: []string{"-p", "{prompt}", "--resume", "{session}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
-			Env:    claudeEnv(), Quirks: []string{"agent.quirk_licence"},
+			Env:    claudeEnv(), Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
 		},
 		{
 			Name: "opencode", Title: "opencode", Kind: KindHeadless, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
@@ -146,7 +150,7 @@ func acpPrograms() []Program {
 		{
 			Name: "gemini-cli-acp", Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: WireGemini, Dialect: DialectACP, Args: []string{"--acp", "-m", "{model}"},
-			Env: geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
+			Env: geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry", "agent.quirk_no_resume"},
 		},
 		{
 			Name: "qwen-code-acp", Title: "Qwen Code (ACP)", Kind: KindACP, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
@@ -160,7 +164,7 @@ func acpPrograms() []Program {
 		},
 		{
 			Name: "claude-code-acp", Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
-			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: WireAnthropic, Dialect: DialectACP, Env: claudeEnv(), Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence"},
+			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: WireAnthropic, Dialect: DialectACP, Env: claudeEnv(), Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
 		},
 	}
 }

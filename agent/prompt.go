@@ -18,8 +18,9 @@ var promptFiles embed.FS
 // GiveUpMark begins the line with which an external agent says that a step cannot be done.
 const GiveUpMark = "PAWL-GIVE-UP:"
 
-// Bounds of the parts of a prompt, in bytes. Together they stay below what one argument of a program may hold.
+// Bounds of a prompt and of its parts, in bytes: one argument of a program holds 128 KiB on Linux.
 const (
+	maxPrompt  = 120 << 10
 	maxGoal    = 16 << 10
 	maxStep    = 8 << 10
 	maxFailure = 24 << 10
@@ -54,7 +55,7 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	if p := spec.Context.Pack; p != nil {
 		text += head(packText(*p), maxPack)
 	}
-	return Prompt{Text: clean(text), Digest: hex.EncodeToString(sum[:])}
+	return Prompt{Text: head(clean(text), maxPrompt), Digest: hex.EncodeToString(sum[:])}
 }
 
 func promptFile(name string, chinese bool) string {
@@ -170,6 +171,8 @@ func clean(s string) string {
 func givenUp(text string) (reason string, ok bool) {
 	text = strings.TrimSpace(text)
 	line := text[strings.LastIndexByte(text, '\n')+1:]
-	reason, ok = strings.CutPrefix(strings.TrimLeft(line, "*`> "), GiveUpMark)
-	return strings.Trim(reason, " *`"), ok
+	if reason, ok = strings.CutPrefix(strings.TrimLeft(line, "*`> "), GiveUpMark); !ok {
+		return "", false
+	}
+	return strings.Trim(reason, " *`"), true
 }

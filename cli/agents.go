@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +14,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/replay"
 )
 
 func newAgentCommand(a *app) *cobra.Command {
@@ -260,4 +263,119 @@ func count(n int64) string {
 		text = text[:i] + " " + text[i:]
 	}
 	return text
+}
+
+// replayed is what became of a recording whose decisions were made again.
+type replayed struct {
+	Run       string `json:"run"`
+	Decisions int    `json:"decisions"`
+	// Lost are those that the recording does not hold the whole of, because secrets were left out.
+	Lost        int              `json:"lost"`
+	Differences []replay.Finding `json:"differences"`
+	Bad         []fault          `json:"errors,omitempty"`
+}
+
+func newReplayCommand(a *app) *cobra.Command {
+	return a.command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json\n  PAWL_MAX_FIXES=1 pawl replay 3", exactly(1), func(c *cobra.Command, args []string) error {
+		return a.with(c.Context(), reading(), func(d *desk) error {
+			run := strings.ToUpper(strings.TrimSpace(args[0]))
+			if n, err := strconv.Atoi(run); err == nil {
+				run = "RUN-" + itoa(n)
+			}
+			return replayRun(c.Context(), d, run)
+		})
+	})
+}
+
+// replayRun makes the decisions of a run again and says which would be different.
+func replayRun(ctx context.Context, d *desk, run string) error {
+	in, config, err := d.ws.Recording(run)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out := replayed{Run: run, Differences: []replay.Finding{}}
+	var first error
+	for f, err := range replay.Replay(in, config) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			out.Bad = append(out.Bad, d.describe(err))
+			if first == nil {
+				first = err
+			}
+			continue
+		case f.Lost:
+			out.Lost++
+		case f.Differs():
+			out.Differences = append(out.Differences, f)
+			if !d.flags.json {
+				printFinding(d.terminal, &f)
+			}
+		}
+		out.Decisions++
+	}
+	if d.flags.json {
+		if err := d.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		printReplayed(d.terminal, &out)
+	}
+	switch {
+	case first != nil:
+		return first
+	case len(out.Differences) > 0:
+		return shown{pawl.Fail(pawl.CodeConflict, "cli.replay_differs", run, out.Decisions, len(out.Differences))}
+	}
+	return nil
+}
+
+// printReplayed prints how a replay came out.
+func printReplayed(a *terminal, out *replayed) {
+	if len(out.Bad) > 1 {
+		a.note(a.style.Warn() + " " + a.text("cli.replay_bad", len(out.Bad)))
+	}
+	if out.Lost > 0 {
+		a.say(a.style.Warn() + " " + a.text("cli.replay_lost", out.Lost))
+	}
+	if len(out.Differences) > 0 {
+		a.say(a.style.Warn() + " " + a.text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
+	} else if len(out.Bad) == 0 {
+		a.say(a.style.OK() + " " + a.text("cli.replay_same", out.Run, out.Decisions))
+	}
+}
+
+// printFinding prints one decision that would be different.
+func printFinding(a *terminal, f *replay.Finding) {
+	a.say(a.style.Bold(a.text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	for _, m := range f.Decided {
+		a.say("  " + a.text("cli.replay_decided", m.String()))
+	}
+	if f.Refused != nil {
+		text := a.describe(f.Refused)
+		a.say("  " + a.text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
+	} else if len(f.Now) == 0 {
+		a.say("  " + a.text("cli.replay_now", "–"))
+	}
+	for _, m := range f.Now {
+		a.say("  " + a.text("cli.replay_now", m.String()))
+	}
+	for _, c := range f.Changes {
+		if c.What == "moves" || c.What == "refused" {
+			continue
+		}
+		a.say("  " + c.What)
+		for _, l := range c.Decided {
+			a.say("    − " + display(l))
+		}
+		for _, l := range c.Now {
+			a.say("    + " + display(l))
+		}
+	}
+	for _, c := range f.Settings {
+		a.say("  " + a.text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " ")))
+	}
+	a.say("")
 }

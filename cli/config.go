@@ -28,6 +28,8 @@ type Config struct {
 	Gates        []string
 	SmokeCommand string
 	AuditWarn    bool
+	// Record keeps what runs decide and what their models say, for `pawl replay`.
+	Record       bool
 	CallTimeout  time.Duration
 	CheckTimeout time.Duration
 	TaskTimeout  time.Duration
@@ -128,6 +130,7 @@ func behaviourSettings() []setting {
 				return nil
 			}},
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
+		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},

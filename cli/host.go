@@ -89,6 +89,9 @@ type Workspace struct {
 	Export func(ctx context.Context) ([]string, error)
 	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now. Where
+	// nothing was recorded it is a not_found error.
+	Recording func(run string) (io.ReadCloser, *kernel.Config, error)
 	// Backup writes a copy of the store.
 	Backup func(ctx context.Context, path string) error
 	// Checkpoint signs the head of the audit log with the user's key, which lives outside the workspace, and returns the

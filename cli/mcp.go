@@ -43,7 +43,7 @@ func newMCPCommand(a *app) *cobra.Command {
 		token := ""
 		if addr != "" {
 			var err error
-			if token, err = a.token(file); err != nil {
+			if token, err = (door{a}).token(file); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func newMCPCommand(a *app) *cobra.Command {
 			}
 			return d.ws.Serve(c.Context(), Serving{
 				In: a.std.In, Out: a.std.Out, Addr: addr, Token: token, Lang: a.lang, Advance: d.advancer(),
-				Ready: func(url string) { a.served(url, token, file) },
+				Ready: func(url string) { door{a}.served(url, token, file) },
 			})
 		})
 	}
@@ -80,8 +80,11 @@ func (d *desk) advancer() func(context.Context) error {
 	}
 }
 
+// door is how clients get in: where the server is, and with which token.
+type door struct{ *app }
+
 // served says where the server is and how to get in. A token that is kept in a file is not shown.
-func (a *app) served(url, token, file string) {
+func (a door) served(url, token, file string) {
 	if a.flags.json {
 		out := map[string]string{"url": url, "token": token}
 		if file != "" {
@@ -100,7 +103,7 @@ func (a *app) served(url, token, file string) {
 
 // token reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
 // exist yet. A file that others can read is refused, because whoever has the token can speak to the server.
-func (a *app) token(file string) (string, error) {
+func (a door) token(file string) (string, error) {
 	if file == "" {
 		return rand.Text(), nil
 	}

@@ -47,6 +47,7 @@ func entries() []entry {
 		{"task", "look", newTaskCommand},
 		{"machine", "look", newMachineCommand},
 		{"audit", "look", newAuditCommand},
+		{"replay", "look", newReplayCommand},
 		{"context", "look", newContextCommand},
 		{"tools", "look", newToolsCommand},
 		{"budget", "look", newBudgetCommand},

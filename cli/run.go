@@ -19,6 +19,7 @@ import (
 type runFlags struct {
 	plan, mode, profile, agent       string
 	yes, inPlace, unattended, noWait bool
+	record                           bool
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -35,6 +36,7 @@ func newRunCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&f.mode, "mode", "", a.text("cli.flag.mode"))
 	c.Flags().BoolVar(&f.unattended, "unattended", false, a.text("cli.flag.unattended"))
 	c.Flags().BoolVar(&f.noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&f.record, "record", false, a.text("cli.flag.record"))
 	c.Flags().StringVar(&f.agent, "agent", "", a.text("cli.flag.agent"))
 	c.Flags().StringVar(&f.profile, "profile", "", a.text("cli.flag.profile"))
 	return c
@@ -78,9 +80,10 @@ func runWork(ctx context.Context, a *app, f runFlags, requirement string) error 
 	if f.yes {
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
+	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }
 	return a.with(ctx, Open{Create: true}, func(d *desk) error {
 		return startRun(ctx, d, start, f)
-	}, override("run_mode", f.mode), override("profile", f.profile), override("agent", f.agent))
+	}, record, override("run_mode", f.mode), override("profile", f.profile), override("agent", f.agent))
 }
 
 // planFile is a plan as a file gave it.

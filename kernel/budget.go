@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,8 +152,8 @@ func (w cashier) settled(c *Settle) error {
 // forfeit counts what an effect still holds as spent, because nobody knows what its calls did cost.
 func (w cashier) forfeit(effectID string) {
 	for _, b := range w.Budgets {
-		for id, held := range b.Held {
-			if strings.HasPrefix(id, effectID+"/") {
+		for _, id := range slices.Sorted(maps.Keys(b.Held)) {
+			if held := b.Held[id]; strings.HasPrefix(id, effectID+"/") {
 				b.Held = without(b.Held, id)
 				b.Spent = b.Spent.Plus(held)
 				w.touch(b)

@@ -101,6 +101,9 @@ func TestProgressGoesThroughTheMachine(t *testing.T) {
 	if err != nil || len(w.entries) != 1 || w.Task.State != string(task.Running) {
 		t.Errorf("a mere note: %v, %+v", err, w.entries)
 	}
+	if p := w.Task.Progress; p == nil || p.Text != "half way" || p.By != "agent:x" || p.At.IsZero() {
+		t.Errorf("the note is not kept with the task: %+v", p)
+	}
 }
 
 func TestCheckpointOnRequest(t *testing.T) {

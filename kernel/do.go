@@ -28,7 +28,9 @@ type Kernel struct {
 	clock  pawl.Clock
 	random io.Reader
 	after  []func(Outcome)
+	hears  []func(Decided)
 	recent recent
+	memory memory
 }
 
 // New returns a kernel over a store. Random must be safe for concurrent use; crypto/rand.Reader is meant.
@@ -40,6 +42,21 @@ func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel
 // committed. It is for projections and for waking the runner: it cannot change or refuse anything. All functions are to
 // be registered before the first Do.
 func (k *Kernel) OnCommit(f func(Outcome)) { k.after = append(k.after, f) }
+
+// Decided is a decision that was committed, with all that it was decided from. Nothing of it may be changed.
+type Decided struct {
+	Snapshot *Snapshot
+	Envelope Envelope
+	Now      time.Time
+	Decision Decision
+	// Size is the size of the audit log after the commit.
+	Size int64
+}
+
+// OnDecide registers a function that is called after each commit, in the goroutine of the committing call, with the
+// decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be registered
+// before the first Do. It may keep what it is given no longer than it runs.
+func (k *Kernel) OnDecide(f func(Decided)) { k.hears = append(k.hears, f) }
 
 // Config returns the configuration that decisions are made with.
 func (k *Kernel) Config() *Config { return &k.config }
@@ -119,14 +136,19 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 
 func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	now := k.Now()
-	d, err := k.recent.decide(&k.config, env, now)
+	var (
+		d    Decision
+		snap *Snapshot
+		err  error
+	)
+	if len(k.hears) == 0 {
+		d, err = k.recent.decide(&k.config, env, now)
+	} else if snap = k.recent.snapshot(&k.config, env); snap != nil {
+		d, err = Decide(snap, env, now)
+	}
 	if err != nil || !d.Changed() {
 		// What this process wrote last says no. Another one may have written since, so only the store can refuse.
-		snap, err := k.loader().load(ctx, env.Command)
-		if err != nil {
-			return Outcome{}, err
-		}
-		if d, err = Decide(snap, env, now); err != nil {
+		if snap, d, err = k.loader().decide(ctx, env, now); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -142,9 +164,18 @@ func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 		return Outcome{}, err
 	}
 	done, err := k.store.Commit(ctx, batch)
+	for _, f := range k.hears {
+		if err == nil && !done.Replayed {
+			f(Decided{Snapshot: snap, Envelope: *env, Now: now, Decision: d, Size: done.Size})
+		}
+	}
 	k.recent.keep(&d, &batch, err == nil && !done.Replayed)
 	if err != nil {
+		k.memory.forget()
 		return Outcome{}, err
+	}
+	if !done.Replayed {
+		k.memory.committed(&batch, &done)
 	}
 	out := Outcome{Changed: true, Replayed: done.Replayed, Result: result, Size: done.Size, Entries: d.Entries}
 	if done.Replayed {
@@ -244,6 +275,16 @@ func (r *recent) keep(d *Decision, b *Batch, committed bool) {
 		t.Row = b.Writes[i].Row
 		r.tasks[t.ID] = t
 	}
+}
+
+// snapshot is what decide decides on, for those who are told of it; nil when nothing is remembered.
+func (r *recent) snapshot(config *Config, env *Envelope) *Snapshot {
+	if c, ok := env.Command.(*Transition); ok {
+		if t := r.get(c.Task); t != nil {
+			return &Snapshot{Config: config, Task: t}
+		}
+	}
+	return nil
 }
 
 // decide decides a transition on the task as it is remembered. A decision that changes nothing says nothing.

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/replay"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -46,8 +48,27 @@ func newBench(t *testing.T) *bench {
 			}
 		}
 	})
+	b.record()
 	b.do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	return b
+}
+
+// record records every decision of a test, and makes all of them again at its end.
+func (b *bench) record() {
+	var kept bytes.Buffer
+	rec := replay.NewRecorder(&kept, nil)
+	b.k.OnDecide(rec.Record)
+	config := *b.k.Config()
+	b.t.Cleanup(func() {
+		if err := rec.Err(); err != nil {
+			b.t.Error(err)
+		}
+		for f, err := range replay.Replay(&kept, &config) {
+			if err != nil || f.Lost || f.Differs() {
+				b.t.Errorf("decided again: %+v, %v", f, err)
+			}
+		}
+	})
 }
 
 func tool(name string, idempotent bool, p policy.Permission) kernel.Tool {

@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"sync"
 	"time"
 
 	"pawl"
@@ -14,7 +16,8 @@ import (
 // Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before the
 // workspace is initialised the snapshot has no session.
 func (k *Kernel) Look(ctx context.Context) (*Snapshot, error) {
-	return k.loader().load(ctx, (*Resume)(nil))
+	s, _, err := k.loader().load(ctx, (*Resume)(nil), false)
+	return s, err
 }
 
 // LookAt reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
@@ -52,9 +55,10 @@ func (k *Kernel) LookWithin(ctx context.Context, id string) ([]*EffectDoc, error
 type loader struct {
 	store  Store
 	config *Config
+	memory *memory
 }
 
-func (k *Kernel) loader() loader { return loader{store: k.store, config: &k.config} }
+func (k *Kernel) loader() loader { return loader{store: k.store, config: &k.config, memory: &k.memory} }
 
 // within reads the calls that are at work in the middle of an agent's effect.
 func within(ctx context.Context, st Store, id string) ([]*EffectDoc, error) {
@@ -73,9 +77,37 @@ func within(ctx context.Context, st Store, id string) ([]*EffectDoc, error) {
 	return out, nil
 }
 
-// load reads what a command's decision needs. It reads in steps along the pointers between rows; a row that changes in
-// between is caught by its version when the decision is committed.
-func (k loader) load(ctx context.Context, c Command) (*Snapshot, error) {
+// decide decides a command on what is remembered. Where that says no, the command is decided anew on what the store holds.
+func (k loader) decide(ctx context.Context, env *Envelope, now time.Time) (s *Snapshot, d Decision, err error) {
+	for _, fresh := range []bool{false, true} {
+		var recalled bool
+		s, recalled, err = k.load(ctx, env.Command, fresh)
+		if err == nil {
+			d, err = Decide(s, env, now)
+		}
+		if err == nil && d.Changed() || !recalled {
+			break
+		}
+	}
+	return s, d, err
+}
+
+// load reads what a command's decision needs. Rows that are remembered are not read again unless fresh is set; recalled
+// says whether there were any.
+func (k loader) load(ctx context.Context, c Command, fresh bool) (s *Snapshot, recalled bool, err error) {
+	head, err := k.store.Head(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	r := &reader{Store: k.store, memory: k.memory, fresh: fresh, writes: k.memory.open(head.Size)}
+	k.store = r
+	s, err = k.read(ctx, c)
+	return s, r.recalled, err
+}
+
+// read reads in steps along the pointers between rows; a row that changes in between is caught by its version when the
+// decision is committed.
+func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: k.config}
 	if err := k.loadContext(ctx, s, c); err != nil {
 		return nil, err
@@ -318,12 +350,19 @@ func (k loader) loadIncidents(ctx context.Context, s *Snapshot) error {
 
 // loadNames reads the name of the newest checkpoint, behind which a new one is numbered.
 func (k loader) loadNames(ctx context.Context, s *Snapshot) error {
+	r, ok := k.store.(*reader)
+	if ok && r.names(&s.Taken) {
+		return nil
+	}
 	rows, err := k.store.Load(ctx, Select{Kind: KindCheckpoint, Newest: true, Limit: 1, HotOnly: true})
 	if err != nil {
 		return err
 	}
 	for _, r := range rows[0] {
 		s.Taken = append(s.Taken, r.Label)
+	}
+	if ok {
+		r.keepNames(s.Taken)
 	}
 	return nil
 }
@@ -361,37 +400,37 @@ type document[T any] interface {
 	entity
 }
 
-// load reads one row into a document, or leaves it nil when there is none.
+// load reads the row of an id or a label into a document, or leaves it nil when there is none.
 func load[T any, P document[T]](ctx context.Context, st Store, into *P, sel Select) error {
-	if sel.ID == "" && sel.Label == "" {
+	if sel.ID == "" && sel.Label == "" || recall(st, into, sel) {
 		return nil
 	}
 	rows, err := st.Load(ctx, sel)
 	if err != nil {
 		return err
 	}
-	return decode(rows[0], into)
+	return decode(st, rows[0], into)
 }
 
 // load2 reads two rows of different kinds in one snapshot.
 func load2[A, B any, PA document[A], PB document[B]](ctx context.Context, st Store, a *PA, selA Select, b *PB, selB Select) error {
-	if selA.ID == "" && selA.Label == "" {
+	if selA.ID == "" && selA.Label == "" || recall(st, a, selA) {
 		return load(ctx, st, b, selB)
 	}
-	if selB.ID == "" && selB.Label == "" {
+	if selB.ID == "" && selB.Label == "" || recall(st, b, selB) {
 		return load(ctx, st, a, selA)
 	}
 	rows, err := st.Load(ctx, selA, selB)
 	if err != nil {
 		return err
 	}
-	if err := decode(rows[0], a); err != nil {
+	if err := decode(st, rows[0], a); err != nil {
 		return err
 	}
-	return decode(rows[1], b)
+	return decode(st, rows[1], b)
 }
 
-func decode[T any, P document[T]](rows []Row, into *P) error {
+func decode[T any, P document[T]](st Store, rows []Row, into *P) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -400,6 +439,9 @@ func decode[T any, P document[T]](rows []Row, into *P) error {
 		return err
 	}
 	*into = doc
+	if r, ok := st.(*reader); ok {
+		r.keep(doc)
+	}
 	return nil
 }
 
@@ -412,4 +454,169 @@ func Decode(r Row, doc entity) error {
 	}
 	*doc.hot() = r
 	return nil
+}
+
+// maxKept bounds the documents that are remembered: those of the run at work, several times.
+const maxKept = 128
+
+// memory keeps documents as they were read or committed last, for as long as the audit log has the size that it had then:
+// nobody else's records are in it. A row that another process wrote without a record, which only prolongs a lease, shows
+// when its version is compared. Documents are never changed once they are kept, so they may be shared. Budgets are not
+// kept, because setting them aside leaves no record. The zero value is empty. It is safe for concurrent use.
+type memory struct {
+	mu   sync.Mutex
+	size int64 // of the audit log that all this is the truth of
+	// writes counts what was committed or forgotten: what was read before is not kept after.
+	writes int64
+	docs   map[string]*kept     // by id
+	ids    map[[2]string]string // by kind and label
+	// taken is what loadNames found, if named.
+	taken []string
+	named bool
+}
+
+// kept is a row and, unless its document has yet to be decoded, the document as it stood in some version of the row with
+// the same content.
+type kept struct {
+	row Row
+	doc entity
+}
+
+// open prepares for reading at a size of the audit log, and returns the number of writes so far.
+func (m *memory) open(size int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.size != size {
+		m.clear()
+		m.size = size
+	}
+	return m.writes
+}
+
+// forget drops what is remembered.
+func (m *memory) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clear()
+}
+
+func (m *memory) clear() {
+	m.writes++
+	clear(m.docs)
+	clear(m.ids)
+	m.named = false
+}
+
+// committed brings the remembered rows of a batch up to date. Rows that are not remembered are read when they are needed.
+func (m *memory) committed(b *Batch, c *Committed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.size == c.First:
+		m.size = c.Size
+		m.writes++
+	case m.size >= c.Size: // read anew after this commit
+		m.writes++
+	default: // somebody else's records lie between
+		m.clear()
+		m.size = c.Size
+		return
+	}
+	for i := range b.Writes {
+		w := &b.Writes[i]
+		if w.Kind == KindCheckpoint {
+			m.named = false
+		}
+		old := m.docs[w.ID]
+		if old == nil || old.row.Version >= w.Version {
+			continue
+		}
+		row := w.Row
+		row.Pos, row.Due = old.row.Pos, row.Due.UTC().Truncate(time.Microsecond)
+		doc := old.doc
+		if !w.KeepDoc || old.row.Version != w.From {
+			doc = nil
+		}
+		m.docs[w.ID] = &kept{row, doc}
+	}
+}
+
+// reader is a store as one command reads it: what is remembered is not read again.
+type reader struct {
+	Store
+	memory   *memory
+	writes   int64
+	fresh    bool
+	recalled bool
+}
+
+// recall takes the document of a row from memory, if the store is read with one that has it.
+func recall[T any, P document[T]](st Store, into *P, sel Select) bool {
+	r, ok := st.(*reader)
+	if !ok || r.fresh {
+		return false
+	}
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := sel.ID
+	if id == "" {
+		id = m.ids[[2]string{string(sel.Kind), sel.Label}]
+	}
+	k := m.docs[id]
+	if k == nil || k.row.Kind != sel.Kind || sel.Label != "" && k.row.Label != sel.Label {
+		return false
+	}
+	doc, _ := k.doc.(P)
+	switch {
+	case doc == nil:
+		doc = new(T)
+		if Decode(k.row, doc) != nil {
+			return false // the store says what is wrong with it
+		}
+	case doc.hot().Version != k.row.Version:
+		doc = clone[T](doc)
+		*doc.hot() = k.row
+	}
+	k.doc, *into, r.recalled = doc, doc, true
+	return true
+}
+
+// keep remembers a document that was read, unless something was written since.
+func (r *reader) keep(doc entity) {
+	m, row := r.memory, *doc.hot()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes != r.writes || row.Kind == KindBudget {
+		return
+	}
+	if m.docs == nil || len(m.docs) >= maxKept {
+		m.docs, m.ids = map[string]*kept{}, map[[2]string]string{}
+	}
+	m.docs[row.ID] = &kept{row, doc}
+	if row.Label != "" {
+		m.ids[[2]string{string(row.Kind), row.Label}] = row.ID
+	}
+}
+
+// names takes the names of loadNames from memory, if they are remembered.
+func (r *reader) names(into *[]string) bool {
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.named || r.fresh {
+		return false
+	}
+	*into, r.recalled = append(*into, m.taken...), true
+	return true
+}
+
+// keepNames remembers the names of loadNames, unless something was written since.
+func (r *reader) keepNames(taken []string) {
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes == r.writes {
+		m.taken, m.named = slices.Clone(taken), true
+	}
 }

@@ -22,6 +22,9 @@ const (
 	maxListed = 100
 )
 
+// library answers the tools that read.
+type library struct{ *Server }
+
 // none is what tools take that need no arguments.
 type none struct{}
 
@@ -49,7 +52,7 @@ func (p page) selection(kind kernel.Kind) (kernel.Select, error) {
 }
 
 // rows reads a page. Next is where the next one begins, 0 for none.
-func (s *Server) rows(ctx context.Context, p page, kind kernel.Kind) (rows []kernel.Row, next int64, err error) {
+func (s library) rows(ctx context.Context, p page, kind kernel.Kind) (rows []kernel.Row, next int64, err error) {
 	sel, err := p.selection(kind)
 	if err != nil {
 		return nil, 0, err
@@ -68,7 +71,7 @@ func (s *Server) rows(ctx context.Context, p page, kind kernel.Kind) (rows []ker
 	return rows, next, nil
 }
 
-func (s *Server) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
+func (s library) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
 	st, err := s.Kernel.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func (s *Server) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
 }
 
 // readContext returns active_context.md as the store has it at this moment, which the file may lag behind.
-func (s *Server) readContext(ctx context.Context, _ caller, _ none) (any, error) {
+func (s library) readContext(ctx context.Context, _ caller, _ none) (any, error) {
 	text, err := s.projection(ctx, view.ContextFile)
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (s *Server) readContext(ctx context.Context, _ caller, _ none) (any, error)
 }
 
 // projection returns the content of one projected file, "" where there is none.
-func (s *Server) projection(ctx context.Context, name string) (string, error) {
+func (s library) projection(ctx context.Context, name string) (string, error) {
 	files, err := s.Kernel.Projections(ctx)
 	if err != nil {
 		return "", err
@@ -100,7 +103,7 @@ func (s *Server) projection(ctx context.Context, name string) (string, error) {
 }
 
 // current reads the run in progress, or else the last one.
-func (s *Server) current(ctx context.Context) (*kernel.Snapshot, error) {
+func (s library) current(ctx context.Context) (*kernel.Snapshot, error) {
 	at, err := s.Kernel.Look(ctx)
 	if err == nil && at.Session == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -111,7 +114,7 @@ func (s *Server) current(ctx context.Context) (*kernel.Snapshot, error) {
 	return s.Kernel.LookLast(ctx)
 }
 
-func (s *Server) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
+func (s library) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 	at, err := s.current(ctx)
 	if err == nil && at.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_plan")
@@ -122,7 +125,7 @@ func (s *Server) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 	return map[string]any{"plan": at.Plan()}, nil
 }
 
-func (s *Server) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
+func (s library) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
 	at, err := s.current(ctx)
 	if err == nil && at.Run == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_run")
@@ -133,7 +136,7 @@ func (s *Server) getSummary(ctx context.Context, _ caller, _ none) (any, error) 
 	return map[string]any{"summary": at.Summary()}, nil
 }
 
-func (s *Server) listTasks(ctx context.Context, _ caller, p page) (any, error) {
+func (s library) listTasks(ctx context.Context, _ caller, p page) (any, error) {
 	rows, next, err := s.rows(ctx, p, kernel.KindTask)
 	if err != nil {
 		return nil, err
@@ -155,7 +158,7 @@ func (s *Server) listTasks(ctx context.Context, _ caller, p page) (any, error) {
 type about struct{ Task string }
 
 // task finds a task by its ULID or its label, where T-1, t-001 and 1 mean T-001.
-func (s *Server) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
+func (s library) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
 	if given == "" {
 		at, err := s.current(ctx)
 		if err == nil && at.Task == nil {
@@ -174,7 +177,7 @@ func (s *Server) task(ctx context.Context, given string) (*kernel.Snapshot, erro
 	return at, err
 }
 
-func (s *Server) getTask(ctx context.Context, _ caller, a about) (any, error) {
+func (s library) getTask(ctx context.Context, _ caller, a about) (any, error) {
 	at, err := s.task(ctx, a.Task)
 	if err != nil {
 		return nil, err
@@ -211,7 +214,7 @@ func lineOf(i *kernel.Issue) issueLine {
 	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: board.IssueStatus(i.State), PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
 }
 
-func (s *Server) listIssues(ctx context.Context, _ caller, p page) (any, error) {
+func (s library) listIssues(ctx context.Context, _ caller, p page) (any, error) {
 	rows, next, err := s.rows(ctx, p, kernel.KindIssue)
 	if err != nil {
 		return nil, err
@@ -227,7 +230,7 @@ func (s *Server) listIssues(ctx context.Context, _ caller, p page) (any, error) 
 	return map[string]any{"issues": issues, "next": next}, nil
 }
 
-func (s *Server) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
+func (s library) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
 	want := strings.ToUpper(strings.TrimSpace(a.Issue))
 	sel := kernel.Select{Kind: kernel.KindIssue, Label: want}
 	if len(want) == 26 {
@@ -253,7 +256,7 @@ func (s *Server) getIssue(ctx context.Context, _ caller, a struct{ Issue string 
 }
 
 // readAudit returns the newest records, oldest first, as they were sealed.
-func (s *Server) readAudit(ctx context.Context, _ caller, a struct {
+func (s library) readAudit(ctx context.Context, _ caller, a struct {
 	Task  string
 	Limit int
 }) (any, error) {

@@ -30,9 +30,12 @@ const (
 // can change nothing.
 const questionMode = "chat"
 
+// scribe answers the tools that write.
+type scribe struct{ library }
+
 // give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's to
 // decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that asks.
-func (s *Server) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
+func (s scribe) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
 	switch c := command.(type) {
 	case *kernel.UpdateProgress:
 		if c.Status != "" {
@@ -71,7 +74,7 @@ type progress struct {
 }
 
 // updateProgress keeps a report. It moves nothing: a task becomes done only when pawl's own checks passed.
-func (s *Server) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
+func (s scribe) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
 	at, err := s.task(ctx, p.Task)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func (s *Server) updateProgress(ctx context.Context, c caller, p progress) (any,
 	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.Lang.Text("mcp.reported")}, nil
 }
 
-func (s *Server) recordError(ctx context.Context, c caller, a struct {
+func (s scribe) recordError(ctx context.Context, c caller, a struct {
 	Type  string `json:"error_type"`
 	Cause string `json:"root_cause"`
 	Fix   string `json:"fix_solution"`
@@ -103,7 +106,7 @@ func (s *Server) recordError(ctx context.Context, c caller, a struct {
 	return map[string]any{"id": id, "file": ".pawl/" + view.DecisionsFile}, nil
 }
 
-func (s *Server) saveDecision(ctx context.Context, c caller, a struct {
+func (s scribe) saveDecision(ctx context.Context, c caller, a struct {
 	Type     string `json:"decision_type"`
 	Content  string
 	Replaces string
@@ -122,7 +125,7 @@ func question(t *kernel.Task) bool {
 
 // askHuman parks a question as a draft task, which stays until a person answers or cancels it. Asked again while it is
 // remembered, the same question of the same client is the same task.
-func (s *Server) askHuman(ctx context.Context, c caller, a struct{ Question string }) (any, error) {
+func (s scribe) askHuman(ctx context.Context, c caller, a struct{ Question string }) (any, error) {
 	at, err := s.Kernel.Look(ctx)
 	if err == nil && at.Session == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -153,7 +156,7 @@ func placeOf(at *kernel.Session) effect.Place {
 }
 
 // roomForQuestion refuses more open questions than a person would read.
-func (s *Server) roomForQuestion(ctx context.Context) error {
+func (s scribe) roomForQuestion(ctx context.Context) error {
 	open := 0
 	for row, err := range s.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Draft)}, Newest: true, Limit: 500}) {
 		if err != nil {
@@ -182,7 +185,7 @@ func answerOf(t *kernel.Task) string {
 }
 
 // getAnswer says what became of a question.
-func (s *Server) getAnswer(ctx context.Context, _ caller, a struct{ Question string }) (any, error) {
+func (s scribe) getAnswer(ctx context.Context, _ caller, a struct{ Question string }) (any, error) {
 	at, err := s.task(ctx, a.Question)
 	if err == nil && !question(at.Task) {
 		err = pawl.Fail(pawl.CodeInvalid, "mcp.no_question", at.Task.Label)
@@ -206,7 +209,7 @@ func (s *Server) getAnswer(ctx context.Context, _ caller, a struct{ Question str
 // proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs nothing;
 // then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing in this
 // package can give. It is taken only while nothing else is under way, so that it can displace nothing a person looks at.
-func (s *Server) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
+func (s scribe) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
 	s.proposing.Lock()
 	defer s.proposing.Unlock()
 	at, err := s.Kernel.Look(ctx)
@@ -248,7 +251,7 @@ func (s *Server) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requ
 func proposalName(c caller) string { return "proposal of mcp/" + c.name }
 
 // readPlan checks a plan as `pawl run --plan` does before it takes it up.
-func (s *Server) readPlan(text string) (plan.Plan, error) {
+func (s scribe) readPlan(text string) (plan.Plan, error) {
 	p, where, err := plan.Decode("plan", []byte(text))
 	if err != nil {
 		return p, err
@@ -263,7 +266,7 @@ func (s *Server) readPlan(text string) (plan.Plan, error) {
 
 // proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
 // at it yet.
-func (s *Server) proposed(ctx context.Context, run string) (any, error) {
+func (s scribe) proposed(ctx context.Context, run string) (any, error) {
 	at, err := s.Kernel.Look(ctx)
 	if err != nil {
 		return nil, err

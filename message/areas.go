@@ -36,6 +36,7 @@ var areas = [...]area{
 	// What most commands print comes first, because a part is made when it is first searched.
 	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP}},
 	{"machine", []*part{&machineText}},
+	{"replay", []*part{&replayText}},
 	{"mcp", []*part{&mcpText, &mcpTools}},
 }
 

@@ -41,6 +41,8 @@ var cliScreens = part{load: func() Table {
 		"cli.live.retry":       {En: "retry %d, not before %s", Zh: "第 %d 次重试，不早于 %s"},
 
 		"cli.effect.context.build":      {En: "look at the workspace", Zh: "了解工作区"},
+		"cli.effect.agent.intake":       {En: "judge the requirement", Zh: "判断需求"},
+		"cli.effect.agent.work":         {En: "work on the step", Zh: "执行步骤"},
 		"cli.effect.agent.plan":         {En: "make the plan", Zh: "制定计划"},
 		"cli.effect.agent.repair":       {En: "look for a repair", Zh: "寻找修复办法"},
 		"cli.effect.worktree.create":    {En: "make the worktree", Zh: "创建工作树"},

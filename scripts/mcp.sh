@@ -52,6 +52,8 @@ trap finish EXIT
 export HOME=$work/home XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 mkdir -p "$HOME" "$work/repo"
 pawl=$tools/pawl
+git -C "$work/repo" init -q -b main
+git -C "$work/repo" -c user.name=pawl -c user.email=pawl@localhost commit -q --allow-empty -m "first"
 "$pawl" -C "$work/repo" init >/dev/null
 
 # start BINARY: serves the workspace and sets url.
@@ -102,6 +104,15 @@ echo "inspector over stdio: $(count "$results/stdio-tools.json") tools"
 inspect "$pawl" -C "$work/repo" mcp --method tools/call --tool-name update_progress \
 	--tool-arg task=T-001 --tool-arg status=DONE --tool-arg "summary=parser finished" >"$results/update.json"
 grep -n "progress: T-001" "$work/repo/.pawl/active_context.md" || { echo "mcp: active_context.md does not show the progress" >&2; exit 1; }
+inspect "$pawl" -C "$work/repo" mcp --method tools/call --tool-name propose_plan --tool-arg "plan=goal: say hello
+verification: {mode: none, commands: [], required: false, stop_on_fail: true}
+steps:
+- {step_id: s1, title: write it, intent: write it, tool_calls: [{name: write_file, args_hint: {path: hello.txt, content: hello}}]}
+" >"$results/proposal.json"
+"$pawl" -C "$work/repo" status | grep -q CONFIRMING || { echo "mcp: the proposal does not wait for a person" >&2; exit 1; }
+[ ! -e "$work/repo/hello.txt" ] || { echo "mcp: the proposal was carried out without a person" >&2; exit 1; }
+"$pawl" -C "$work/repo" deny >/dev/null
+echo "inspector over stdio: a proposed plan waits for a person"
 start "$pawl"
 inspect "$url" --transport http --header "Authorization: Bearer $(cat "$work/token")" --method resources/read --uri pawl://context >"$results/context.json"
 grep -q "parser finished" "$results/context.json" || { echo "mcp: the resource does not show the progress" >&2; exit 1; }

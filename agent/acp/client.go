@@ -24,7 +24,10 @@ const (
 	toolRun    = "run_terminal_cmd"
 )
 
-var _ sdk.Client = (*session)(nil)
+// client is the side of a session that the agent calls.
+type client struct{ *session }
+
+var _ sdk.Client = client{}
 
 // ask makes a call of the agent's into one of pawl's.
 func (s *session) ask(tool string, args any) effect.Ask {
@@ -114,7 +117,7 @@ func payload(r effect.Receipt, into any) error {
 
 // ReadTextFile reads a file with read_file. It answers a whole file exactly or not at all, because agents write back what
 // they read.
-func (s *session) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
+func (s client) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
 	if !s.begun() {
 		return sdk.ReadTextFileResponse{}, s.over()
 	}
@@ -140,7 +143,7 @@ const (
 	maxRead = 4 << 20
 )
 
-func (s *session) read(rel string, from, left int) (string, error) {
+func (s client) read(rel string, from, left int) (string, error) {
 	var b strings.Builder
 	digest := ""
 	for limited := left > 0; ; {
@@ -189,7 +192,7 @@ func (s *session) read(rel string, from, left int) (string, error) {
 }
 
 // WriteTextFile writes a file with write_file.
-func (s *session) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
+func (s client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
 	if !s.begun() {
 		return sdk.WriteTextFileResponse{}, s.over()
 	}
@@ -206,7 +209,7 @@ func (s *session) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (
 }
 
 // SessionUpdate shows an update that came as a request. All others are seen before the library gets them.
-func (s *session) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
+func (s client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
 	raw, err := json.Marshal(n)
 	if err == nil {
 		s.update(raw)
@@ -216,7 +219,7 @@ func (s *session) SessionUpdate(_ context.Context, n sdk.SessionNotification) er
 
 // RequestPermission answers whether the agent may do something itself, behind its walls. Options are chosen by their kind.
 // Only this one time is ever allowed, so that the next time is judged as well.
-func (s *session) RequestPermission(_ context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
+func (s client) RequestPermission(_ context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	if !s.begun() {
 		return answerWith(p.Options), nil
 	}
@@ -248,7 +251,7 @@ func answerWith(options []sdk.PermissionOption, kinds ...sdk.PermissionOptionKin
 }
 
 // permit judges what an agent wants to do itself.
-func (s *session) permit(t sdk.ToolCallUpdate) error {
+func (s client) permit(t sdk.ToolCallUpdate) error {
 	asks, harmless, err := s.reduce(t)
 	if err != nil {
 		s.mu.Lock()
@@ -276,7 +279,7 @@ func (s *session) permit(t sdk.ToolCallUpdate) error {
 
 // reduce says which calls of pawl's stand for what an agent wants to do. Reading is harmless: the walls decide what can be
 // read.
-func (s *session) reduce(t sdk.ToolCallUpdate) (asks []effect.Ask, harmless bool, err error) {
+func (s client) reduce(t sdk.ToolCallUpdate) (asks []effect.Ask, harmless bool, err error) {
 	if command := command(t.RawInput); command != "" {
 		return []effect.Ask{s.ask(toolRun, map[string]any{"command": command})}, false, nil
 	}

@@ -62,7 +62,7 @@ func (s *session) connect(ctx context.Context) {
 		_ = w.CloseWithError(err)
 		_, _ = io.Copy(io.Discard, s.process.Stdout()) // an agent that writes on must not block before it is killed
 	}()
-	s.conn = sdk.NewClientSideConnection(s, answers{Writer: s.process.Stdin(), open: open}, r)
+	s.conn = sdk.NewClientSideConnection(client{s}, answers{Writer: s.process.Stdin(), open: open}, r)
 	s.conn.SetLogger(slog.New(slog.DiscardHandler))
 }
 
@@ -113,7 +113,6 @@ func (s *session) begin(ctx context.Context, canLoad bool) error {
 		if err == nil {
 			return s.mode(ctx, loaded.Modes)
 		}
-		println("DEBUG", err.Error())
 		if s.gone() {
 			return s.failed(err, false)
 		}

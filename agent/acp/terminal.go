@@ -31,7 +31,7 @@ const exitRefused = 126
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // CreateTerminal runs a command with run_terminal_cmd.
-func (s *session) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
+func (s client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
 	line, err := s.commandLine(p)
 	if err != nil {
 		return sdk.CreateTerminalResponse{}, err
@@ -60,7 +60,7 @@ func (s *session) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest)
 
 // commandLine writes what the agent wants to run as one command for the shell. Without arguments the agent means a whole
 // line.
-func (s *session) commandLine(p sdk.CreateTerminalRequest) (string, error) {
+func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 	line := p.Command
 	if len(p.Args) > 0 {
 		line = join(append([]string{p.Command}, p.Args...))
@@ -110,7 +110,7 @@ func (t *terminal) end(r effect.Receipt, err error) {
 	}
 }
 
-func (s *session) terminal(id string) (*terminal, error) {
+func (s client) terminal(id string) (*terminal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.terminals[id]
@@ -128,7 +128,7 @@ func (t *terminal) status() (exit *int, signal *string) {
 }
 
 // TerminalOutput returns the output, which is empty until the command has ended.
-func (s *session) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
+func (s client) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
 	t, err := s.terminal(p.TerminalId)
 	if err != nil {
 		return sdk.TerminalOutputResponse{}, err
@@ -143,7 +143,7 @@ func (s *session) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest)
 }
 
 // WaitForTerminalExit waits for a command to end.
-func (s *session) WaitForTerminalExit(_ context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
+func (s client) WaitForTerminalExit(_ context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
 	t, err := s.terminal(p.TerminalId)
 	if err != nil {
 		return sdk.WaitForTerminalExitResponse{}, err
@@ -158,7 +158,7 @@ func (s *session) WaitForTerminalExit(_ context.Context, p sdk.WaitForTerminalEx
 }
 
 // KillTerminal ends a command.
-func (s *session) KillTerminal(_ context.Context, p sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
+func (s client) KillTerminal(_ context.Context, p sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
 	t, err := s.terminal(p.TerminalId)
 	if err == nil {
 		t.cancel()
@@ -167,7 +167,7 @@ func (s *session) KillTerminal(_ context.Context, p sdk.KillTerminalRequest) (sd
 }
 
 // ReleaseTerminal ends a command and forgets it. Its number is not given again.
-func (s *session) ReleaseTerminal(_ context.Context, p sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
+func (s client) ReleaseTerminal(_ context.Context, p sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
 	t, err := s.terminal(p.TerminalId)
 	if err != nil {
 		return sdk.ReleaseTerminalResponse{}, err

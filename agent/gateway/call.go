@@ -349,11 +349,11 @@ func redact(text, key string) string {
 }
 
 // userinfo is a name and password in an address, such as that of a proxy.
-var userinfo = regexp.MustCompile(`//[^/@\s"]+@`)
+var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//[^/@\s"]+@`) })
 
 // cause is an error without secrets.
 func cause(err error, key string) error {
-	return errors.New(userinfo.ReplaceAllString(redact(err.Error(), key), "//[…]@"))
+	return errors.New(userinfo().ReplaceAllString(redact(err.Error(), key), "//[…]@"))
 }
 
 // excerpt is the beginning of an error's body.

@@ -122,14 +122,14 @@ func or[T int64 | time.Duration](v, otherwise T) T {
 }
 
 // Lane implements agent.Gateway.
-func (g *Gateway) Lane(_ context.Context, host effect.Host, name string) (agent.Lane, error) {
+func (g *Gateway) Lane(ctx context.Context, host effect.Host, name string) (agent.Lane, error) {
 	if host == nil {
 		return nil, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("gateway.Lane")
 	}
 	if len(g.providers) == 0 {
 		return nil, pawl.Fail(pawl.CodeInvalid, "agent.no_model").In("gateway.Lane")
 	}
-	return &lane{g: g, host: host, agent: name, free: make(chan struct{}, g.config.Limits.Calls), load: newLoad(g.config.Limits.Body)}, nil
+	return &lane{g: g, ctx: ctx, host: host, agent: name, free: make(chan struct{}, g.config.Limits.Calls), load: newLoad(g.config.Limits.Body)}, nil
 }
 
 // ready makes the provider's connections possible, once.

@@ -25,6 +25,7 @@ const (
 // lane implements agent.Lane.
 type lane struct {
 	g     *Gateway
+	ctx   context.Context // the effect's: the lane ends with it
 	host  effect.Host
 	agent string
 	free  chan struct{} // one place for each call at one time
@@ -111,6 +112,7 @@ func (l *lane) Serve(ctx context.Context, listener net.Listener) error {
 		// What the agent does wrong on the wire is told to the agent; nobody reads a log.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
+	defer context.AfterFunc(l.ctx, stop)()
 	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
 	err := srv.Serve(bounded(listener, 4*l.g.config.Limits.Calls))
 	ended := ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed)

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // form is how a request and its answer are written.
@@ -30,18 +31,20 @@ type route struct {
 
 const modelPath = `(?P<model>[A-Za-z0-9][A-Za-z0-9._@+-]*)`
 
-// routes is everything that is let through.
-var routes = []route{
-	{OpenAI, http.MethodPost, formChat, regexp.MustCompile(`^(?:/v1)?(/chat/completions)$`)},
-	{OpenAI, http.MethodPost, formResponses, regexp.MustCompile(`^(?:/v1)?(/responses)$`)},
-	{OpenAI, http.MethodGet, formFree, regexp.MustCompile(`^(?:/v1)?(/models(?:/[A-Za-z0-9][A-Za-z0-9._:@+-]*){0,2})$`)},
-	{Anthropic, http.MethodPost, formMessages, regexp.MustCompile(`^(/v1/messages)$`)},
-	{Anthropic, http.MethodPost, formFree, regexp.MustCompile(`^(/v1/messages/count_tokens)$`)},
-	{Anthropic, http.MethodGet, formFree, regexp.MustCompile(`^(/v1/models(?:/[A-Za-z0-9][A-Za-z0-9._:@+-]*)?)$`)},
-	{Gemini, http.MethodPost, formGemini, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models/` + modelPath + `:(?:g|streamG)enerateContent)$`)},
-	{Gemini, http.MethodPost, formFree, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models/` + modelPath + `:countTokens)$`)},
-	{Gemini, http.MethodGet, formFree, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models(?:/` + modelPath + `)?)$`)},
-}
+// routes is everything that is let through. It is made when it is first asked for: most starts of pawl never are.
+var routes = sync.OnceValue(func() []route {
+	return []route{
+		{OpenAI, http.MethodPost, formChat, regexp.MustCompile(`^(?:/v1)?(/chat/completions)$`)},
+		{OpenAI, http.MethodPost, formResponses, regexp.MustCompile(`^(?:/v1)?(/responses)$`)},
+		{OpenAI, http.MethodGet, formFree, regexp.MustCompile(`^(?:/v1)?(/models(?:/[A-Za-z0-9][A-Za-z0-9._:@+-]*){0,2})$`)},
+		{Anthropic, http.MethodPost, formMessages, regexp.MustCompile(`^(/v1/messages)$`)},
+		{Anthropic, http.MethodPost, formFree, regexp.MustCompile(`^(/v1/messages/count_tokens)$`)},
+		{Anthropic, http.MethodGet, formFree, regexp.MustCompile(`^(/v1/models(?:/[A-Za-z0-9][A-Za-z0-9._:@+-]*)?)$`)},
+		{Gemini, http.MethodPost, formGemini, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models/` + modelPath + `:(?:g|streamG)enerateContent)$`)},
+		{Gemini, http.MethodPost, formFree, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models/` + modelPath + `:countTokens)$`)},
+		{Gemini, http.MethodGet, formFree, regexp.MustCompile(`^(/v1(?:beta|alpha)?/models(?:/` + modelPath + `)?)$`)},
+	}
+})
 
 // target is where a request goes.
 type target struct {
@@ -62,7 +65,7 @@ func (g *Gateway) route(r *http.Request) (target, bool) {
 	if t.provider == nil {
 		return t, false
 	}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		if rt.kind != t.Kind || rt.method != r.Method {
 			continue
 		}

@@ -153,6 +153,23 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
+// TestRetryIsNoEnd: pi says that it ended before it tries again; only the last end counts.
+func TestRetryIsNoEnd(t *testing.T) {
+	raw, err := os.ReadFile("testdata/events/pi.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := strings.LastIndex(string(raw), `{"type":"agent_end"`)
+	for n := range last {
+		if headless.EndedAt(agent.DialectPi, raw[:n]) {
+			t.Fatalf("ended after %d bytes: %s", n, raw[max(0, n-80):n])
+		}
+	}
+	if !headless.EndedAt(agent.DialectPi, raw) {
+		t.Error("the whole stream is no end")
+	}
+}
+
 func TestFaults(t *testing.T) {
 	recording := "testdata/events/codex.jsonl"
 	for _, c := range []struct {

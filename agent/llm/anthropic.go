@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"pawl/effect"
 )
@@ -114,8 +115,8 @@ type anthropicStream struct {
 	gathered
 	client *Client
 	blocks []map[string]json.RawMessage
-	piece  *piece            // the call that the open block is
-	grown  map[string]string // what deltas add to fields of the open block; nil while none is open
+	piece  *piece                      // the call that the open block is
+	grown  map[string]*strings.Builder // what deltas add to fields of the open block; nil while none is open
 }
 
 type anthropicEvent struct {
@@ -175,7 +176,7 @@ func (s *anthropicStream) open(v anthropicEvent) error {
 		return malformed(errors.New("a block out of its order"))
 	}
 	s.blocks = append(s.blocks, v.Block)
-	s.piece, s.grown = nil, map[string]string{}
+	s.piece, s.grown = nil, map[string]*strings.Builder{}
 	switch text(v.Block["type"]) {
 	case "tool_use":
 		s.piece = s.call()
@@ -200,11 +201,19 @@ func (s *anthropicStream) grow(text, args, thinking, signature string) {
 	if s.piece != nil {
 		s.piece.grow(&s.gathered, args)
 	}
-	for field, more := range map[string]string{"text": text, "thinking": thinking, "signature": signature} {
-		if more != "" {
-			s.grown[field] += more
-		}
+	s.add("text", text)
+	s.add("thinking", thinking)
+	s.add("signature", signature)
+}
+
+func (s *anthropicStream) add(field, more string) {
+	if more == "" {
+		return
 	}
+	if s.grown[field] == nil {
+		s.grown[field] = &strings.Builder{}
+	}
+	s.grown[field].WriteString(more)
 }
 
 func (s *anthropicStream) close() {
@@ -213,7 +222,7 @@ func (s *anthropicStream) close() {
 	}
 	block := s.blocks[len(s.blocks)-1]
 	for field, text := range s.grown {
-		block[field], _ = json.Marshal(text) // a string always encodes
+		block[field], _ = json.Marshal(text.String()) // a string always encodes
 	}
 	if s.piece != nil {
 		// Servers that know no pieces give the arguments with the block itself.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -63,7 +64,7 @@ func (c *Client) broken(ctx, work context.Context, err error) error {
 		return passing(pawl.Fail(pawl.CodeModel, "llm.silent", c.URL), err)
 	case errors.As(err, &own):
 		return own
-	case errors.As(err, &refused), errors.As(err, &plain):
+	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return pawl.Fail(pawl.CodeModel, "llm.certificate", c.URL).Because(err).In("llm.Stream")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return passing(pawl.Fail(pawl.CodeModel, "llm.cut", c.URL), err)
@@ -117,7 +118,7 @@ func (c *Client) midway(data []byte) error {
 // retryAfter reads the header of that name: seconds or a date. What makes no sense is 0.
 func retryAfter(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
+	if n, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(n) {
 		return time.Duration(min(max(n, 0), 1e6) * float64(time.Second))
 	}
 	if at, err := http.ParseTime(text); err == nil {

@@ -173,15 +173,16 @@ func hear(spec effect.WorkSpec, history []effect.Message, reply Reply) heard {
 	for i, c := range calls {
 		var w word
 		err := strict(c.Args)
-		if err == nil && isControl(c.Name) {
+		if err != nil {
+			// The conversation is kept as JSON, and has to stay readable to whoever gets it next.
+			calls[i].Args, said.Opaque = unreadable(c.Args), nil
+		} else if isControl(c.Name) {
 			w, err = read(spec, c)
 		}
 		switch {
 		case err != nil:
 			out.flaw = fmt.Errorf("%s: %w", c.Name, err)
 			tell(c, true, "Not made, because the arguments cannot be used: "+err.Error())
-			// The conversation is kept as JSON, and has to stay readable to whoever gets it next.
-			calls[i].Args, said.Opaque = unreadable(c.Args), nil
 		case !isControl(c.Name):
 			out.asks = append(out.asks, c)
 		case ending != nil:

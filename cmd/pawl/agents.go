@@ -40,6 +40,8 @@ type staff struct {
 	tools  []effect.ToolInfo
 	box    *sandbox.Box
 	shots  checkpoint.Snapshotter
+	// keep takes the exchanges with models, nil for none.
+	keep *recordings
 }
 
 // agents are those that runs may name, the embedded one first. External ones are there when they are installed.
@@ -55,8 +57,13 @@ func (s staff) agents() agent.Set {
 func (s staff) settings() llm.Settings {
 	m := s.config.Model
 	home, _ := os.UserHomeDir()
+	var record func(llm.Exchange)
+	if s.keep != nil {
+		record = llm.NewRecorder(s.keep).Record
+	}
 	return llm.Settings{
-		Kind: llm.Kind(m.Kind), BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
+		Record: record,
+		Kind:   llm.Kind(m.Kind), BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
 		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks, Window: int64(m.Window),
 		Tools: s.tools, Limits: plan.Limits{MaxSteps: s.config.MaxPlanSteps}, Chinese: s.chinese(), Workspace: s.place.Workspace, Env: os.Getenv, Home: home,
 	}
@@ -83,6 +90,9 @@ func (s staff) external(f agent.Found) agent.Agent {
 // keys in their usual variables.
 func (s staff) gateway() agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: s.model().Cost}
+	if s.keep != nil {
+		c.Record = gateway.NewRecorder(s.keep).Keep
+	}
 	for _, kind := range []llm.Kind{llm.OpenAI, llm.Anthropic, llm.Gemini} {
 		p := gateway.Provider{Kind: gateway.Kind(kind), URL: kind.DefaultURL(), Key: func() (string, error) { return os.Getenv(kind.DefaultKeyEnv()), nil }}
 		if m := s.config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == llm.OpenAI) {

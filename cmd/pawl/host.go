@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -46,7 +47,11 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	// Only what carries work out needs the drivers and the tools. A command that reads starts in a fraction of the time
 	// that it takes to make them.
 	var made *parts
-	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config); return made })
+	var kept *recordings
+	if !o.ReadOnly {
+		kept = record(dir, o.Config.Record, staff{config: o.Config, place: place}.model().Key)
+	}
+	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept); return made })
 	base := kernel.Defaults()
 	base.Network = sites
 	base.Agents = traits()
@@ -71,7 +76,20 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		if made != nil {
 			made.close()
 		}
-		return store.Close()
+		return errors.Join(kept.close(), store.Close())
+	}
+	w.Recording = func(run string) (io.ReadCloser, *kernel.Config, error) {
+		with := base
+		with.Tools = parts().kernelTools()
+		now, err := o.Config.Kernel(with)
+		if err != nil {
+			return nil, nil, err
+		}
+		in, err := recorded(dir, run)
+		return in, &now, err
+	}
+	if kept != nil {
+		k.OnDecide(kept.decided)
 	}
 	if !o.ReadOnly {
 		k.OnCommit(func(done kernel.Outcome) {
@@ -133,7 +151,7 @@ func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
 func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
 
 // Tools are the tools that are wired in.
-func (host) Tools() []kernel.Tool { return newParts(effect.Place{}, cli.DefaultConfig()).known() }
+func (host) Tools() []kernel.Tool { return newParts(effect.Place{}, cli.DefaultConfig(), nil).known() }
 
 // Log returns the newest commits of a repository.
 func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {

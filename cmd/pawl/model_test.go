@@ -37,7 +37,7 @@ func faulty(t *testing.T, kind string, s modeltest.Script, more ...string) (*use
 	u.write("go.mod", "module example.org/sum\n\ngo 1.26\n")
 	u.write("sum.go", sumWrong)
 	u.write("sum_test.go", sumTest)
-	u.repository()
+	u.module().repository()
 	srv := modeltest.Go(t, s)
 	url := srv.URL
 	if kind == "openai" {
@@ -138,7 +138,7 @@ func TestOneCent(t *testing.T) {
 		t.Fatal(err)
 	}
 	u, srv := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), "  prices: "+prices, "budget:\n  run:\n    usd: 0.01")
-	a := u.must(1, "run", "Sum(2, 3) is not 5", "--yes")
+	a := u.must(8, "run", "Sum(2, 3) is not 5", "--yes")
 	if n := len(srv.Requests()); n != 0 {
 		t.Errorf("%d requests were made: %v", n, a)
 	}

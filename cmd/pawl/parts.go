@@ -32,9 +32,10 @@ type parts struct {
 	close   func()
 }
 
-func newParts(place effect.Place, c cli.Config) *parts {
+func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	box, _ := sandbox.New(sandbox.Options{Ready: true}) // these options are always valid
-	shots := checkpoint.NewSnapshotter()
+	memory := &git.Memory{}
+	shots := checkpoint.NewSnapshotter(memory)
 	home, _ := os.UserHomeDir()
 	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
 	commands := map[string]string{}
@@ -44,14 +45,14 @@ func newParts(place effect.Place, c cli.Config) *parts {
 	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	p := &parts{shots: shots, close: box.Close, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus), contextpack.New(contextpack.Options{
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)), contextpack.New(contextpack.Options{
 			Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv(),
-		})}, effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus),
+		})}, effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
-		effect.KindWorktree: checkpoint.NewWorktree(), effect.KindCheckpoint: checkpoint.NewPoint(), effect.KindRestore: checkpoint.NewRestore(),
-		effect.KindCleanup: cleanup{checkpoint.NewCleanup(), shots}, effect.KindLand: land.New(), effect.KindRevert: land.NewRevert(), effect.KindArchive: archive.New(),
+		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
+		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindArchive: archive.New(),
 	}}
-	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore,
+	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore(memory),
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
 			if network {
 				t, err := machine.Fetching(place, registries().Variables(plan.Ecosystems()))
@@ -67,7 +68,7 @@ func newParts(place effect.Place, c cli.Config) *parts {
 	for _, t := range p.tools {
 		infos = append(infos, t.Info())
 	}
-	workers := staff{config: c, place: place, tools: infos, box: box, shots: shots}.agents()
+	workers := staff{config: c, place: place, tools: infos, box: box, shots: shots, keep: keep}.agents()
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}
@@ -122,20 +123,22 @@ func (p *parts) diff(ctx context.Context, place effect.Place, from, to string) (
 	return patch, err
 }
 
-// gitStatus tells the context driver what git says of a place, and refuses one that work cannot start from.
-func gitStatus(ctx context.Context, place effect.Place) (head, branch string, dirty []string, err error) {
-	if !place.Git {
-		return "", "", nil, nil
+// gitStatus returns what tells the context driver what git says of a place, and refuses one that work cannot start from.
+func gitStatus(m *git.Memory) verify.Status {
+	return func(ctx context.Context, place effect.Place) (head, branch string, dirty []string, err error) {
+		if !place.Git {
+			return "", "", nil, nil
+		}
+		repo, err := m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+		if err != nil {
+			return "", "", nil, err
+		}
+		if err := repo.Ready(ctx); err != nil {
+			return "", "", nil, err
+		}
+		s, err := repo.Status(ctx)
+		return s.Head, s.Branch, s.Dirty, err
 	}
-	repo, err := git.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
-	if err != nil {
-		return "", "", nil, err
-	}
-	if err := repo.Ready(ctx); err != nil {
-		return "", "", nil, err
-	}
-	s, err := repo.Status(ctx)
-	return s.Head, s.Branch, s.Dirty, err
 }
 
 var _ cli.Host = host{}
@@ -194,9 +197,11 @@ func (p *parts) changed(ctx context.Context, place effect.Place, from, to string
 	return out, err
 }
 
-// restore brings a tree back from one recorded state to another, as far as nobody else changed it since.
-func restore(ctx context.Context, place effect.Place, before, after string) error {
-	spec := effect.RestoreSpec{Name: "undo", Target: before, Expect: after}
-	r := checkpoint.NewRestore().Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place, Spec: effect.Encode(spec)}, nil)
-	return r.Err()
+// restore returns what brings a tree back from one recorded state to another, as far as nobody else changed it since.
+func restore(m *git.Memory) func(ctx context.Context, place effect.Place, before, after string) error {
+	return func(ctx context.Context, place effect.Place, before, after string) error {
+		spec := effect.RestoreSpec{Name: "undo", Target: before, Expect: after}
+		r := checkpoint.NewRestore(m).Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place, Spec: effect.Encode(spec)}, nil)
+		return r.Err()
+	}
 }

@@ -16,26 +16,30 @@ import (
 	"pawl/sandbox/git"
 )
 
+// place is where drivers work. What its memory knows of trees only makes them quicker, so all state is in the trees and
+// their repositories; the zero value remembers nothing.
+type place struct{ memory *git.Memory }
+
 // open finds the repository of an effect's place.
-func open(ctx context.Context, p effect.Place) (*git.Repo, error) {
-	return git.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+func (d place) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
+	return d.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
 
 // Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference. It is
-// stateless and safe for concurrent use.
-type Point struct{}
+// safe for concurrent use.
+type Point struct{ place }
 
-// NewPoint returns the driver of effect.KindCheckpoint.
-func NewPoint() Point { return Point{} }
+// NewPoint returns the driver of effect.KindCheckpoint. It shares what m remembers; m may be nil.
+func NewPoint(m *git.Memory) Point { return Point{place{m}} }
 
 // Do records the tree. When the name is taken by another checkpoint, as two in one minute are (spec.md §6.1 A9), -2, -3 …
 // is added and the result names what was taken.
-func (Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+func (d Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -47,12 +51,12 @@ func (Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.
 }
 
 // Done looks for the reference that carries the effect's id.
-func (Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+func (d Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -67,12 +71,12 @@ func (Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.R
 }
 
 // Undo removes the reference of the checkpoint.
-func (Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
+func (d Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	result, err := effect.Decode[effect.CheckpointResult](r.Result)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err == nil {
 		err = repo.DeleteRef(ctx, result.Ref, result.Commit)
 	}

@@ -69,7 +69,7 @@ func wantDone(t testing.TB, d driver, e effect.Effect, want effect.Answer) effec
 
 func snapshot(t testing.TB, p effect.Place) string {
 	t.Helper()
-	tree, err := checkpoint.NewSnapshotter().Snapshot(context.Background(), p)
+	tree, err := checkpoint.NewSnapshotter(&git.Memory{}).Snapshot(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestPoint(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
 	r.Write(map[string]string{"untracked": "u", "x.log": "no"})
-	d := checkpoint.NewPoint()
+	d := checkpoint.NewPoint(nil)
 	e := made("01", inPlace(r.Dir), effect.CheckpointSpec{Name: "chk-202602081200"})
 	wantDone(t, d, e, effect.DoneNo)
 	status, index := r.Git("status", "--porcelain"), r.Git("ls-files", "-s")
@@ -128,7 +128,7 @@ func TestWorktree(t *testing.T) {
 	r.Write(map[string]string{"a": "dirty", "untracked": "u"})
 	tree := gittest.Tree(t, r.Dir)
 	p := inWorktree(r.Dir)
-	d := checkpoint.NewWorktree()
+	d := checkpoint.NewWorktree(nil)
 	e := made("01", p, effect.WorktreeSpec{Base: base})
 	wantDone(t, d, e, effect.DoneNo)
 	if got := do[effect.WorktreeResult](t, d, e).Tree; got != r.Git("rev-parse", base+"^{tree}") {
@@ -161,7 +161,7 @@ func TestWorktree(t *testing.T) {
 	if got := strings.Count(r.Git("worktree", "list"), "\n"); got != 1 {
 		t.Fatalf("%s", r.Git("worktree", "list"))
 	}
-	c := checkpoint.NewCleanup()
+	c := checkpoint.NewCleanup(nil)
 	kept := do[effect.CleanupResult](t, c, made("02", p, effect.CleanupSpec{KeepTree: true}))
 	if len(kept.Skipped) != 1 || len(kept.Performed) != 1 {
 		t.Fatalf("%+v", kept)
@@ -185,7 +185,7 @@ func TestWorktree(t *testing.T) {
 func TestWorktreeRefusals(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
-	d := checkpoint.NewWorktree()
+	d := checkpoint.NewWorktree(nil)
 	fails := func(e effect.Effect, key string) {
 		t.Helper()
 		if receipt := d.Do(context.Background(), e, nil); receipt.Key != key {
@@ -220,18 +220,18 @@ func TestWorktreeOfLinkedWorktree(t *testing.T) {
 	linked := t.TempDir() + "/linked 文"
 	r.Git("worktree", "add", "-q", "-b", "side", linked)
 	p := inWorktree(linked)
-	d := checkpoint.NewWorktree()
+	d := checkpoint.NewWorktree(nil)
 	e := made("01", p, effect.WorktreeSpec{Base: r.Head()})
 	tree := do[effect.WorktreeResult](t, d, e).Tree
 	if tree != r.Git("rev-parse", "HEAD^{tree}") || snapshot(t, p) != tree {
 		t.Fatal(tree)
 	}
 	wantDone(t, d, e, effect.DoneYes)
-	do[effect.CheckpointResult](t, checkpoint.NewPoint(), made("02", p, effect.CheckpointSpec{Name: "chk-1"}))
+	do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("02", p, effect.CheckpointSpec{Name: "chk-1"}))
 	if got := r.Git("for-each-ref", "--format=%(refname)", "refs/pawl/chk-1"); got == "" {
 		t.Fatal("no checkpoint in the common directory")
 	}
-	do[effect.CleanupResult](t, checkpoint.NewCleanup(), made("03", p, effect.CleanupSpec{}))
+	do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("03", p, effect.CleanupSpec{}))
 	if got := strings.Count(r.Git("worktree", "list"), "\n"); got != 1 {
 		t.Fatal(r.Git("worktree", "list"))
 	}
@@ -243,13 +243,13 @@ func TestRestore(t *testing.T) {
 	p := inPlace(r.Dir)
 	r.Write(map[string]string{"mine": "untracked", "x.log": "ignored", "empty/": ""})
 	before := gittest.Tree(t, r.Dir)
-	point := do[effect.CheckpointResult](t, checkpoint.NewPoint(), made("01", p, effect.CheckpointSpec{Name: "chk-202602081200"}))
+	point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("01", p, effect.CheckpointSpec{Name: "chk-202602081200"}))
 	os.Remove(r.Path("link"))
 	os.RemoveAll(r.Path("d"))
 	r.Write(map[string]string{"a": "pawl", "d": "-> a", "new/n": "n", "mine": "pawl too"})
 	os.Remove(r.Path("empty"))
 	left, after := snapshot(t, p), gittest.Tree(t, r.Dir)
-	d := checkpoint.NewRestore()
+	d := checkpoint.NewRestore(nil)
 	e := made("02", p, effect.RestoreSpec{Name: point.Name, Target: point.Tree, Expect: left, Safety: "before-rollback-chk-1"})
 	wantDone(t, d, e, effect.DoneNo)
 	result := do[effect.RestoreResult](t, d, e)
@@ -324,7 +324,7 @@ func TestRestoreOfSpans(t *testing.T) {
 	h.Write(map[string]string{"new/n": "n"})
 	h.pawl(t, "s4", map[string]string{"four": "4"})
 	e := h.restore("01", "")
-	result := do[effect.RestoreResult](t, checkpoint.NewRestore(), e)
+	result := do[effect.RestoreResult](t, checkpoint.NewRestore(nil), e)
 	for name, want := range map[string]string{"a": "a\n", "bin": "\x00\xff", "mine": "between\n", "d/x": "mine\n", "文": "mine\n", "later": "after\n", "new/n": "", "cut": "", "four": ""} {
 		if got, _ := os.ReadFile(h.Path(name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -340,13 +340,13 @@ func TestRestoreOfSpans(t *testing.T) {
 	if got := strings.Join(result.Kept, ","); got != "d/x,later,mine,文" {
 		t.Errorf("kept %s", got)
 	}
-	again := decoded[effect.RestoreResult](t, wantDone(t, checkpoint.NewRestore(), e, effect.DoneYes))
+	again := decoded[effect.RestoreResult](t, wantDone(t, checkpoint.NewRestore(nil), e, effect.DoneYes))
 	if strings.Join(again.Changed, ",") != "a,bin,cut,four,new/n" || strings.Join(again.Cut, ",") != "a,bin,cut" {
 		t.Errorf("%+v", again)
 	}
 	// The way there and back again.
 	back := made("02", h.place, effect.RestoreSpec{Name: "redo", Target: result.Before, Expect: result.After})
-	do[effect.RestoreResult](t, checkpoint.NewRestore(), back)
+	do[effect.RestoreResult](t, checkpoint.NewRestore(nil), back)
 	if got, _ := os.ReadFile(h.Path("a")); string(got) != "two\n" {
 		t.Errorf("brought back %q", got)
 	}
@@ -375,11 +375,11 @@ func TestRestoreOfSpansConflicts(t *testing.T) {
 			h := newHistory(t)
 			play(h)
 			there := gittest.Tree(t, h.Dir)
-			r := checkpoint.NewRestore().Do(context.Background(), h.restore("01", ""), nil)
+			r := checkpoint.NewRestore(nil).Do(context.Background(), h.restore("01", ""), nil)
 			if r.Code != pawl.CodeConflict || len(r.Args) == 0 || r.Args[0] != `"a"` || gittest.Tree(t, h.Dir) != there {
 				t.Errorf("%+v", r)
 			}
-			wantDone(t, checkpoint.NewRestore(), h.restore("01", ""), effect.DoneNo)
+			wantDone(t, checkpoint.NewRestore(nil), h.restore("01", ""), effect.DoneNo)
 		})
 	}
 }
@@ -391,7 +391,7 @@ func TestRestoreOfAStep(t *testing.T) {
 	h.pawl(t, "s2", map[string]string{"a": "two\n", "bin": "2"})
 	h.pawl(t, "s3", map[string]string{"文": "3\n", "new/n": "n"})
 	h.Write(map[string]string{"mine": "m"})
-	d := checkpoint.NewRestore()
+	d := checkpoint.NewRestore(nil)
 	for step, key := range map[string]string{"s1": "point.later_step", "s9": "point.nothing_to_undo"} {
 		if r := d.Do(context.Background(), h.restore("0"+step, step), nil); r.Key != key {
 			t.Errorf("step %s: %+v, want %s", step, r, key)
@@ -417,11 +417,11 @@ func TestPrune(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
 	p := inPlace(r.Dir)
-	s := checkpoint.NewSnapshotter()
+	s := checkpoint.NewSnapshotter(&git.Memory{})
 	ctx := context.Background()
 	first := snapshot(t, p)
 	for i, name := range []string{"chk-1", "chk-2"} {
-		do[effect.CheckpointResult](t, checkpoint.NewPoint(), made(string(rune('a'+i)), p, effect.CheckpointSpec{Name: name}))
+		do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made(string(rune('a'+i)), p, effect.CheckpointSpec{Name: name}))
 	}
 	r.Write(map[string]string{"a": "now"})
 	standing := snapshot(t, p)
@@ -442,7 +442,7 @@ func TestSnapshotter(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
 	p := inPlace(r.Dir)
-	s := checkpoint.NewSnapshotter()
+	s := checkpoint.NewSnapshotter(&git.Memory{})
 	ctx := context.Background()
 	from := snapshot(t, p)
 	r.Write(map[string]string{"a": "b\n"})
@@ -473,15 +473,15 @@ func TestHostileRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := strings.TrimSpace(string(raw))
-	do[effect.WorktreeResult](t, checkpoint.NewWorktree(), made("01", p, effect.WorktreeSpec{Base: base}))
+	do[effect.WorktreeResult](t, checkpoint.NewWorktree(nil), made("01", p, effect.WorktreeSpec{Base: base}))
 	gittest.Quiet(t, canary)
 	for _, at := range []effect.Place{p, inPlace(r.Dir)} {
-		point := do[effect.CheckpointResult](t, checkpoint.NewPoint(), made("02"+at.Tree[len(at.Tree)-1:], at, effect.CheckpointSpec{Name: "chk-1"}))
+		point := do[effect.CheckpointResult](t, checkpoint.NewPoint(nil), made("02"+at.Tree[len(at.Tree)-1:], at, effect.CheckpointSpec{Name: "chk-1"}))
 		gittest.Write(t, at.Tree, map[string]string{"a": "changed", "d/new": "n", "sub/.git/config": "[core]\n\tfsmonitor = touch x\n", "sub/f": "f"})
 		gittest.Quiet(t, canary)
-		do[effect.RestoreResult](t, checkpoint.NewRestore(), made("03"+at.Tree[len(at.Tree)-1:], at, effect.RestoreSpec{Target: point.Tree}))
+		do[effect.RestoreResult](t, checkpoint.NewRestore(nil), made("03"+at.Tree[len(at.Tree)-1:], at, effect.RestoreSpec{Target: point.Tree}))
 		gittest.Quiet(t, canary)
 	}
-	do[effect.CleanupResult](t, checkpoint.NewCleanup(), made("04", p, effect.CleanupSpec{}))
+	do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("04", p, effect.CleanupSpec{}))
 	gittest.Quiet(t, canary)
 }

@@ -28,7 +28,7 @@ func sceneRestore(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return checkpoint.NewRestore().Do(ctx, e, nil).Err()
+	return checkpoint.NewRestore(nil).Do(ctx, e, nil).Err()
 }
 
 func worktreeEffect(dir string) (effect.Effect, error) {
@@ -41,19 +41,19 @@ func sceneWorktree(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return checkpoint.NewWorktree().Do(ctx, e, nil).Err()
+	return checkpoint.NewWorktree(nil).Do(ctx, e, nil).Err()
 }
 
 func sceneCleanup(ctx context.Context, dir string) error {
 	if err := sceneWorktree(context.Background(), dir); err != nil {
 		return err
 	}
-	return checkpoint.NewCleanup().Do(ctx, made("07", inWorktree(dir), effect.CleanupSpec{}), nil).Err()
+	return checkpoint.NewCleanup(nil).Do(ctx, made("07", inWorktree(dir), effect.CleanupSpec{}), nil).Err()
 }
 
 // sceneRemember takes a snapshot of a tree that is remembered, after a change that needs no look of git's.
 func sceneRemember(ctx context.Context, dir string) error {
-	s := checkpoint.NewSnapshotter()
+	s := checkpoint.NewSnapshotter(&git.Memory{})
 	if _, err := s.Snapshot(context.Background(), inPlace(dir)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func TestKilledWhileRestoring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := decoded[effect.RestoreResult](t, recoverFrom(t, checkpoint.NewRestore(), e))
+		result := decoded[effect.RestoreResult](t, recoverFrom(t, checkpoint.NewRestore(nil), e))
 		os.Remove(dir + "/bystander")
 		if got := gittest.Tree(t, dir); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
@@ -111,7 +111,7 @@ func TestKilledWhileRestoring(t *testing.T) {
 // clean checks that nothing temporary is left once a cleanup has run.
 func clean(t *testing.T, dir string) {
 	t.Helper()
-	do[effect.CleanupResult](t, checkpoint.NewCleanup(), made("06", inPlace(dir), effect.CleanupSpec{}))
+	do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("06", inPlace(dir), effect.CleanupSpec{}))
 	staged, _ := os.ReadDir(dir + "/.pawl/git/tmp")
 	for _, e := range staged {
 		if e.IsDir() {
@@ -129,7 +129,7 @@ func TestKilledWhileMakingWorktree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recoverFrom(t, checkpoint.NewWorktree(), e)
+		recoverFrom(t, checkpoint.NewWorktree(nil), e)
 		if got := gittest.Tree(t, e.Place.Tree); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
@@ -143,7 +143,7 @@ func TestKilledWhileCleaning(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
 	gittest.KillEverywhere(t, "cleanup", r.Dir, func(t *testing.T, dir string) {
-		do[effect.CleanupResult](t, checkpoint.NewCleanup(), made("06", inWorktree(dir), effect.CleanupSpec{}))
+		do[effect.CleanupResult](t, checkpoint.NewCleanup(nil), made("06", inWorktree(dir), effect.CleanupSpec{}))
 		if got := gittest.At(t, dir).Git("worktree", "list"); strings.Contains(got, "t1") {
 			t.Fatal(got)
 		}

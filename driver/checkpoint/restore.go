@@ -12,20 +12,20 @@ import (
 )
 
 // Restore is the driver of effect.KindRestore: it brings a tree back to a recorded state, after taking a safety reference,
-// so that the restoration can itself be undone. It is stateless and safe for concurrent use.
-type Restore struct{}
+// so that the restoration can itself be undone. It is safe for concurrent use.
+type Restore struct{ place }
 
-// NewRestore returns the driver of effect.KindRestore.
-func NewRestore() Restore { return Restore{} }
+// NewRestore returns the driver of effect.KindRestore. It shares what m remembers; m may be nil.
+func NewRestore(m *git.Memory) Restore { return Restore{place{m}} }
 
 // Do takes the safety reference and restores. On a conflict nothing but the reference has changed. After a crash it may be
 // repeated and completes what is left; the safety reference then still holds the tree before the first attempt.
-func (Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.RestoreSpec](e.Spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -191,12 +191,12 @@ func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restore
 }
 
 // Done reports whether nothing is left to restore, once the safety reference shows that the effect began.
-func (Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+func (d Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, err := effect.Decode[effect.RestoreSpec](e.Spec)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}

@@ -17,14 +17,10 @@ const longestPatch = 16 << 20
 // Snapshotter records trees and compares what was recorded. What it remembers of trees only makes it quicker, so all state
 // is in the trees and their repositories. It is safe for concurrent use; calls on one tree wait for each other. The zero
 // value remembers nothing.
-type Snapshotter struct{ memory *git.Memory }
+type Snapshotter struct{ place }
 
-// NewSnapshotter returns a Snapshotter. Its copies share what it remembers.
-func NewSnapshotter() Snapshotter { return Snapshotter{memory: &git.Memory{}} }
-
-func (s Snapshotter) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
-	return s.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
-}
+// NewSnapshotter returns a Snapshotter. It shares what m remembers; m may be nil.
+func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{place{m}} }
 
 // Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not recorded.
 func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {

@@ -9,19 +9,19 @@ import (
 )
 
 // Worktree is the driver of effect.KindWorktree: it makes the task's own tree. In place it only records the tree that is
-// there. It is stateless and safe for concurrent use.
-type Worktree struct{}
+// there. It is safe for concurrent use.
+type Worktree struct{ place }
 
-// NewWorktree returns the driver of effect.KindWorktree.
-func NewWorktree() Worktree { return Worktree{} }
+// NewWorktree returns the driver of effect.KindWorktree. It shares what m remembers; m may be nil.
+func NewWorktree(m *git.Memory) Worktree { return Worktree{place{m}} }
 
 // Do makes the worktree at the base commit, or a copy of the workspace where there is no git. It may be repeated.
-func (Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+func (d Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.WorktreeSpec](e.Spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -49,12 +49,12 @@ func makeTree(ctx context.Context, repo *git.Repo, base string) (string, error) 
 }
 
 // Done reports whether the worktree stands with exactly the content of its base.
-func (Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+func (d Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, err := effect.Decode[effect.WorktreeSpec](e.Spec)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -73,16 +73,16 @@ func (Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 }
 
 // Undo removes the worktree.
-func (Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) effect.Receipt {
-	return Cleanup{}.Do(ctx, effect.Effect{ID: e.ID, Place: e.Place, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
+func (d Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) effect.Receipt {
+	return Cleanup(d).Do(ctx, effect.Effect{ID: e.ID, Place: e.Place, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
 }
 
 // Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files.
-// Checkpoints stay. It is stateless and safe for concurrent use.
-type Cleanup struct{}
+// Checkpoints stay. It is safe for concurrent use.
+type Cleanup struct{ place }
 
-// NewCleanup returns the driver of effect.KindCleanup.
-func NewCleanup() Cleanup { return Cleanup{} }
+// NewCleanup returns the driver of effect.KindCleanup. It shares what m remembers; m may be nil.
+func NewCleanup(m *git.Memory) Cleanup { return Cleanup{place{m}} }
 
 // What a cleanup is made of, as its summary names it.
 const (
@@ -92,12 +92,12 @@ const (
 
 // Do removes what the task left and says what was done, what failed and what was skipped. It fails only where something
 // could not be removed; the summary is in the receipt then as well. It may be repeated.
-func (Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+func (d Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.CleanupSpec](e.Spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -123,6 +123,6 @@ func (Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 }
 
 // Done always answers no: cleaning up again is the way to know that everything is gone.
-func (Cleanup) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+func (d Cleanup) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
 	return effect.DoneNo, effect.Receipt{}
 }

@@ -127,7 +127,7 @@ func shared(a, b []string) int {
 // The parameters of the walk along references.
 const (
 	restart   = 0.25 // the share of a node's weight that stays with it
-	smallest  = 3e-4 // of weight that is still passed on
+	smallest  = 5e-4 // of weight that is still passed on
 	maxPushes = 5000 // nodes that pass weight on
 	maxNamed  = 12   // declarations of one name elsewhere, above which it could mean anything
 )

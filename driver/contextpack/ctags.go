@@ -61,7 +61,7 @@ func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[strin
 	}
 	res, err := t.box.Run(ctx, sandbox.Spec{
 		Argv: []string{t.program, "--options=NONE", "--output-format=json", "--fields=+neKs", "--links=no", "--sort=no", "-L", "-", "-f", "-"},
-		Dir:  dir, Stdin: list.Bytes(), Env: t.env, Timeout: tagTime, OutputLimit: tagOutput,
+		Dir:  dir, Readable: []string{dir}, Stdin: list.Bytes(), Env: t.env, Timeout: tagTime, OutputLimit: tagOutput,
 	})
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[strin
 		}
 		have, asked := out[g.Path]
 		k := tagKinds[g.Kind]
-		if !asked || k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord || strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
+		if k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord || strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
 			continue
 		}
 		owner := g.Scope[strings.LastIndexAny(g.Scope, ".:")+1:]

@@ -128,16 +128,10 @@ func tidy(decls []outlined, lines int) []outlined {
 func (a *analyst) scan(f *facts, data []byte, decls []outlined) {
 	a.file++
 	f.symbols = make([]symbol, len(decls))
-	owner := make([]int32, min(int(f.lines), maxSourceLine)+2)
-	for i := range owner {
-		owner[i] = -1
-	}
 	for i, d := range decls {
 		f.symbols[i] = symbol{name: a.t.idOf(d.name), owner: a.t.idOf(d.owner), kind: d.kind, start: uint32(d.start), end: uint32(d.end)}
-		for l := d.start; l <= d.end && l < len(owner); l++ {
-			owner[l] = int32(i)
-		}
 	}
+	owner := f.owners(int(f.lines))
 	current := int32(-1)
 	scanWords(data, f.lang, func(word []byte, line int, code bool) bool {
 		id := a.t.id(word)
@@ -163,6 +157,27 @@ func (a *analyst) scan(f *facts, data []byte, decls []outlined) {
 		slices.Sort(f.symbols[i].refs)
 		f.symbols[i].refs = slices.Compact(f.symbols[i].refs)
 	}
+}
+
+// owners gives for each of so many lines, from 1, the innermost declaration around it, -1 for none. It is as long as two
+// lines more.
+func (f *facts) owners(lines int) []int32 {
+	out := make([]int32, min(lines, maxSourceLine)+2)
+	var open []int32
+	next := 0
+	for l := range out {
+		for ; next < len(f.symbols) && int(f.symbols[next].start) <= l; next++ {
+			open = append(open, int32(next))
+		}
+		for len(open) > 0 && int(f.symbols[open[len(open)-1]].end) < l {
+			open = open[:len(open)-1]
+		}
+		out[l] = -1
+		if len(open) > 0 {
+			out[l] = open[len(open)-1]
+		}
+	}
+	return out
 }
 
 func (a *analyst) room(id uint32) {

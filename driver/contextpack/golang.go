@@ -1,11 +1,13 @@
 package contextpack
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // goFile is what go/parser finds in a file. One with mistakes is read as far as it can be understood.
@@ -18,8 +20,11 @@ type goFile struct {
 
 func (g *goFile) read(path string, data []byte) {
 	set := token.NewFileSet()
-	f, _ := parser.ParseFile(set, path, data, parser.ParseComments|parser.SkipObjectResolution)
-	if f == nil {
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("?")) // the parser would stop there, and lines stay where they are
+	}
+	f, err := parser.ParseFile(set, path, data, parser.ParseComments|parser.SkipObjectResolution)
+	if f == nil || err != nil && len(f.Decls) == 0 {
 		return
 	}
 	line := func(p token.Pos) int { return set.PositionFor(p, false).Line }

@@ -175,9 +175,6 @@ func (q *query) term(text string, weight float64) {
 
 // may reports whether a word with such a mark can have to do with the query.
 func (q *query) may(mark uint64) bool {
-	if mark&markMore != 0 {
-		return true
-	}
 	for ; mark != 0; mark >>= markBits {
 		if q.marks[mark&(1<<markBits-1)] {
 			return true

@@ -23,6 +23,8 @@ type ranking struct {
 	// at gives for a word the place in hits, 0 for none.
 	at   []int32
 	hits []found
+	// inFiles are the words of the files that are in hits: the file, and the place. They are in the order of the files.
+	inFiles [][2]int32
 	// features are the terms of the query, and behind them its stems.
 	stemIndex  map[string]int32
 	stemWeight []float64
@@ -126,10 +128,13 @@ func (r *ranking) countWords() {
 		}
 	}
 	mark := int32(0)
-	for _, f := range r.files {
+	for i, f := range r.files {
 		mark++
 		for _, id := range f.words {
-			count(inText, id, mark)
+			if at := r.at[id]; at != 0 {
+				count(inText, id, mark)
+				r.inFiles = append(r.inFiles, [2]int32{int32(i), at})
+			}
 		}
 	}
 	for _, f := range r.files {
@@ -150,15 +155,11 @@ func (r *ranking) scoreFiles() {
 	r.fileScore = make([]float64, len(r.files))
 	best := make([]float64, len(r.rareText))
 	buf := make([]byte, 0, 2*maxWord)
+	next := 0
 	for i, f := range r.files {
-		if f.marks&unread != 0 {
-			continue
-		}
 		clear(best)
-		for _, id := range f.words {
-			if at := r.at[id]; at != 0 {
-				r.weigh(&r.hits[at], r.rareText, func(feature int32, w float64) { best[feature] = max(best[feature], w) })
-			}
+		for ; next < len(r.inFiles) && r.inFiles[next][0] == int32(i); next++ {
+			r.weigh(&r.hits[r.inFiles[next][1]], r.rareText, func(feature int32, w float64) { best[feature] = max(best[feature], w) })
 		}
 		sum := 0.0
 		for _, w := range best {
@@ -280,7 +281,7 @@ func (r *ranking) placeSpots() {
 // maxCandidates is the number of files whose text is looked at, and maxLooked the bytes of them.
 const (
 	maxCandidates = 32
-	maxLooked     = 768 << 10
+	maxLooked     = 400 << 10
 )
 
 // candidates are the files that are worth reading, best first.
@@ -350,7 +351,7 @@ func (r *ranking) readBody(file int32, data []byte) {
 	f := r.files[file]
 	at := make([]float64, len(f.symbols))
 	seen := make([]int32, len(r.rareText)) // by feature: the last declaration that it was found in, and 1
-	lineOwner := owners(f, data)
+	lineOwner := f.owners(bytes.Count(data, []byte{'\n'}) + 1)
 	var run runs
 	runLine := 0
 	scanWords(data, f.lang, func(w []byte, line int, _ bool) bool {
@@ -385,27 +386,13 @@ func (r *ranking) readBody(file int32, data []byte) {
 	}
 }
 
-// owners gives for each line of a file the innermost declaration around it, -1 for none.
-func owners(f *entry, data []byte) []int32 {
-	out := make([]int32, min(bytes.Count(data, []byte{'\n'})+1, maxSourceLine)+2)
-	for i := range out {
-		out[i] = -1
-	}
-	for i, s := range f.symbols {
-		for l := int(s.start); l <= int(s.end) && l < len(out); l++ {
-			out[l] = int32(i)
-		}
-	}
-	return out
-}
-
 // The shares of the parts of a score, each of which is at most 1 before it is weighed.
 const (
 	shareName = 1.0
 	shareBody = 0.8
 	shareSpot = 1.6
 	shareFile = 0.4
-	maxSeeds  = 40
+	maxSeeds  = 24
 	shareOwn  = 0.5 // what a declaration says itself; the rest is what leads to it
 )
 

@@ -41,12 +41,11 @@ func (t *table) index() {
 	}
 }
 
-// A mark is five short hashes of twelve bits: of the word without regard to case, and of the stems of its first parts.
-// markMore says that it has more parts than that. Marks are kept in the cache.
+// A mark is five short hashes of twelve bits: of the word without regard to case, and of the stems of its first four parts
+// that say something. Marks are kept in the cache.
 const (
 	markBits  = 12
 	markParts = 5
-	markMore  = 1 << 63
 )
 
 func markOf(word []byte) uint64 {
@@ -54,11 +53,7 @@ func markOf(word []byte) uint64 {
 	low := foldTo(space[:0], word)
 	mark, n := shortHash(low), 1
 	parts(word, low, func(p []byte) {
-		switch {
-		case len(p) < 3:
-		case n == markParts:
-			mark |= markMore
-		default:
+		if len(p) > 2 && n < markParts {
 			mark |= shortHash(stem(p)) << (n * markBits)
 			n++
 		}

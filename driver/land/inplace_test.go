@@ -117,13 +117,13 @@ func TestFolder(t *testing.T) {
 	if got := gittest.Tree(t, dir); got != want {
 		t.Fatalf("got\n%s", got)
 	}
-	undone := land.New().Undo(ctx, e, effect.Succeeded(result))
+	undone := land.New(nil).Undo(ctx, e, effect.Succeeded(result))
 	want = `"a" 0644 "a"` + "\n" + `"b" 0644 "mine"` + "\n" + `"d/c" 0644 "c"`
 	if got := gittest.Tree(t, dir); undone.Err() != nil || got != want {
 		t.Fatalf("%v got\n%s", undone.Err(), got)
 	}
 	gittest.Write(t, dir, map[string]string{"a": "conflict"})
-	if receipt := land.New().Do(ctx, e, nil); receipt.OK {
+	if receipt := land.New(nil).Do(ctx, e, nil); receipt.OK {
 		t.Fatal("somebody's change was overwritten")
 	}
 }
@@ -135,14 +135,14 @@ func TestRevert(t *testing.T) {
 	result := do(t, e)
 	ctx := context.Background()
 	after := gittest.Tree(t, r.Dir)
-	receipt := land.New().Undo(ctx, e, effect.Succeeded(result))
+	receipt := land.New(nil).Undo(ctx, e, effect.Succeeded(result))
 	if receipt.Err() != nil || gittest.Tree(t, r.Dir) != before || r.Git("status", "--porcelain") != "" || r.Git("rev-list", "--count", "HEAD") != "3" {
 		t.Fatalf("%v", receipt.Err())
 	}
 	undone, _ := effect.Decode[effect.LandResult](receipt.Result)
 	revert := func(id, commit string) effect.Receipt {
 		s := effect.RevertSpec{Commit: commit, Branch: "main", Keep: "pawl/undo", Subject: "Undo", At: when}
-		return land.NewRevert().Do(ctx, effect.Effect{ID: id, Place: e.Place, Spec: effect.Encode(s)}, nil)
+		return land.NewRevert(nil).Do(ctx, effect.Effect{ID: id, Place: e.Place, Spec: effect.Encode(s)}, nil)
 	}
 	// Redo is the undo of the undo.
 	if receipt := revert("r1", undone.Commit); receipt.Err() != nil || gittest.Tree(t, r.Dir) != after {
@@ -185,7 +185,7 @@ func TestUndoOfKept(t *testing.T) {
 	r, e := worked(t)
 	r.Write(map[string]string{"b": "mine\n"})
 	result := do(t, e)
-	if receipt := land.New().Undo(context.Background(), e, effect.Succeeded(result)); receipt.Err() != nil {
+	if receipt := land.New(nil).Undo(context.Background(), e, effect.Succeeded(result)); receipt.Err() != nil {
 		t.Fatal(receipt.Err())
 	}
 	if _, err := r.Try("rev-parse", "--verify", "-q", "refs/heads/pawl/T-1"); err == nil {
@@ -230,7 +230,7 @@ func TestHostileRepository(t *testing.T) {
 	if result.Outcome != effect.Landed {
 		t.Fatalf("%+v", result)
 	}
-	receipt := land.New().Undo(ctx, e, effect.Succeeded(result))
+	receipt := land.New(nil).Undo(ctx, e, effect.Succeeded(result))
 	gittest.Quiet(t, canary)
 	if receipt.Err() != nil {
 		t.Fatal(receipt.Err())

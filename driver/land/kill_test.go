@@ -39,7 +39,7 @@ func sceneLand(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return inScene(ctx, e, land.New())
+	return inScene(ctx, e, land.New(nil))
 }
 
 func sceneKept(ctx context.Context, dir string) error { return sceneLand(ctx, dir) }
@@ -65,7 +65,7 @@ func sceneInPlace(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return inScene(ctx, e, land.New())
+	return inScene(ctx, e, land.New(nil))
 }
 
 func revertEffect(dir string) (effect.Effect, error) {
@@ -79,7 +79,7 @@ func sceneRevert(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return inScene(ctx, e, land.NewRevert())
+	return inScene(ctx, e, land.NewRevert(nil))
 }
 
 type driver interface {
@@ -122,7 +122,7 @@ func TestKilledWhileLanding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
+		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
 			t.Fatalf("%+v", result)
 		}
 		landed(t, r, base, s)
@@ -143,7 +143,7 @@ func TestEditedAfterTheCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
+		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed || result.Commit != r.Head() {
 			t.Fatalf("%+v", result)
 		}
 		if got := r.Git("status", "--porcelain"); got != " M a\n?? gone" {
@@ -166,7 +166,7 @@ func TestEditedAfterTheCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed || r.Head() != head || gittest.Tree(t, r.Dir) != tree {
+		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed || r.Head() != head || gittest.Tree(t, r.Dir) != tree {
 			t.Fatalf("%+v", result)
 		}
 	})
@@ -201,7 +201,7 @@ func TestKilledWhileKeeping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := recoverFrom(t, land.New(), e)
+		result := recoverFrom(t, land.New(nil), e)
 		if result.Outcome != effect.Kept || result.Branch != "pawl/T-1" || r.Git("rev-parse", "pawl/T-1") != result.Commit {
 			t.Fatalf("%+v", result)
 		}
@@ -223,7 +223,7 @@ func TestKilledInPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.New(), e); result.Outcome != effect.Landed {
+		if result := recoverFrom(t, land.New(nil), e); result.Outcome != effect.Landed {
 			t.Fatalf("%+v", result)
 		}
 		landed(t, r, base, s)
@@ -245,7 +245,7 @@ func TestKilledWhileReverting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result := recoverFrom(t, land.NewRevert(), e); result.Outcome != effect.Landed {
+		if result := recoverFrom(t, land.NewRevert(nil), e); result.Outcome != effect.Landed {
 			t.Fatalf("%+v", result)
 		}
 		if got := r.Git("diff", "--name-only", base, "HEAD"); got != "b" || r.Git("status", "--porcelain") != "" || r.Git("rev-list", "--count", "HEAD") != "4" {

@@ -16,21 +16,24 @@ import (
 	"pawl/sandbox/git"
 )
 
-// Land is the driver of effect.KindLand. It is stateless and safe for concurrent use.
-type Land struct{}
-
-// New returns the driver of effect.KindLand.
-func New() Land { return Land{} }
+// place is where drivers work. What its memory knows of trees only makes them quicker; the zero value remembers nothing.
+type place struct{ memory *git.Memory }
 
 // open finds the repository of an effect's place.
-func open(ctx context.Context, p effect.Place) (*git.Repo, error) {
-	return git.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+func (d place) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
+	return d.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
+
+// Land is the driver of effect.KindLand. It is safe for concurrent use.
+type Land struct{ place }
+
+// New returns the driver of effect.KindLand. It shares what m remembers; m may be nil.
+func New(m *git.Memory) Land { return Land{place{m}} }
 
 // Do lands the tree, or keeps it where landing would overwrite something. It fails with CodeConflict when the tree is no
 // longer the one that was verified. It may be repeated: what an attempt before a crash began is finished, never done twice.
-func (Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	result, err := doLand(ctx, e)
+func (d Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	result, err := d.land(ctx, e)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -38,12 +41,12 @@ func (Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 }
 
 // Done reports whether the journal of the effect is complete, and completes it when the reference has moved.
-func (Land) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	return done(ctx, e)
+func (d Land) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	return d.done(ctx, e)
 }
 
-func done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	repo, err := open(ctx, e.Place)
+func (d place) done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -58,12 +61,12 @@ func done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) 
 	return effect.DoneYes, effect.Succeeded(result)
 }
 
-func doLand(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
+func (d place) land(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
 	spec, err := effect.Decode[effect.LandSpec](e.Spec)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.LandResult{}, err
 	}

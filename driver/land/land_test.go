@@ -73,7 +73,7 @@ func worked(t testing.TB) (*gittest.Repo, effect.Effect) {
 
 func do(t testing.TB, e effect.Effect) effect.LandResult {
 	t.Helper()
-	receipt := land.New().Do(context.Background(), e, nil)
+	receipt := land.New(nil).Do(context.Background(), e, nil)
 	if err := receipt.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLanded(t *testing.T) {
 	if again := do(t, e); again.Commit != result.Commit || r.Head() != head {
 		t.Fatalf("%+v", again)
 	}
-	if answer, receipt := land.New().Done(context.Background(), e); answer != effect.DoneYes || receipt.Err() != nil {
+	if answer, receipt := land.New(nil).Done(context.Background(), e); answer != effect.DoneYes || receipt.Err() != nil {
 		t.Fatalf("%s %v", answer, receipt.Err())
 	}
 }
@@ -151,7 +151,7 @@ func TestDoneBeforeDo(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
 	head := r.Head()
-	if answer, _ := land.New().Done(context.Background(), e); answer != effect.DoneNo || r.Head() != head {
+	if answer, _ := land.New(nil).Done(context.Background(), e); answer != effect.DoneNo || r.Head() != head {
 		t.Fatal(answer)
 	}
 }
@@ -245,7 +245,7 @@ func TestRace(t *testing.T) {
 			r.Git("update-ref", "refs/heads/main", other)
 		}
 	})
-	receipt := land.New().Do(ctx, e, nil)
+	receipt := land.New(nil).Do(ctx, e, nil)
 	result, err := effect.Decode[effect.LandResult](receipt.Result)
 	if err != nil || result.Outcome != effect.Kept || result.Reason != "land.kept_moved" || !tried {
 		t.Fatalf("%+v %v", result, receipt.Err())
@@ -267,7 +267,7 @@ func TestRetreat(t *testing.T) {
 			os.WriteFile(r.Path("new"), nil, 0o600) // a file where a folder belongs
 		}
 	})
-	receipt := land.New().Do(ctx, e, nil)
+	receipt := land.New(nil).Do(ctx, e, nil)
 	result, err := effect.Decode[effect.LandResult](receipt.Result)
 	if err != nil || result.Outcome != effect.Kept || result.Reason != "land.kept_untracked" {
 		t.Fatalf("%+v %v", result, receipt.Err())
@@ -297,23 +297,23 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
 	gittest.Write(t, e.Place.Tree, map[string]string{"late": "after verification"})
-	if receipt := land.New().Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
+	if receipt := land.New(nil).Do(context.Background(), e, nil); receipt.Code != pawl.CodeConflict || receipt.Key != "land.tree_changed" {
 		t.Fatalf("%+v", receipt)
 	}
 	os.Remove(e.Place.Tree + "/late")
 	bad := e
 	bad.ID = "../x"
-	if receipt := land.New().Do(context.Background(), bad, nil); receipt.Code != pawl.CodeInvalid {
+	if receipt := land.New(nil).Do(context.Background(), bad, nil); receipt.Code != pawl.CodeInvalid {
 		t.Fatalf("%+v", receipt)
 	}
 	bad = e
 	bad.Spec = []byte(`{"tree":1}`)
-	if receipt := land.New().Do(context.Background(), bad, nil); receipt.OK {
+	if receipt := land.New(nil).Do(context.Background(), bad, nil); receipt.OK {
 		t.Fatal("a malformed spec was taken")
 	}
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if receipt := land.New().Do(canceled, e, nil); receipt.OK {
+	if receipt := land.New(nil).Do(canceled, e, nil); receipt.OK {
 		t.Fatal("landed after the context had ended")
 	}
 	clean(t, r)

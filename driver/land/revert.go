@@ -10,16 +10,16 @@ import (
 )
 
 // Revert is the driver of effect.KindRevert: it takes a landed commit back by a commit that undoes it, by the same rules as
-// landing. It is stateless and safe for concurrent use.
-type Revert struct{}
+// landing. It is safe for concurrent use.
+type Revert struct{ place }
 
-// NewRevert returns the driver of effect.KindRevert.
-func NewRevert() Revert { return Revert{} }
+// NewRevert returns the driver of effect.KindRevert. It shares what m remembers; m may be nil.
+func NewRevert(m *git.Memory) Revert { return Revert{place{m}} }
 
 // Do makes the commit that undoes another on top of what the branch is by now. It fails with CodeConflict, and nothing has
 // changed, where later commits touched the same lines. It may be repeated.
-func (Revert) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	result, err := doRevert(ctx, e)
+func (d Revert) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+	result, err := d.revert(ctx, e)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -27,16 +27,16 @@ func (Revert) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect
 }
 
 // Done reports whether the journal of the effect is complete, and completes it when the reference has moved.
-func (Revert) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	return done(ctx, e)
+func (d Revert) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
+	return d.done(ctx, e)
 }
 
-func doRevert(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
+func (d place) revert(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
 	spec, err := effect.Decode[effect.RevertSpec](e.Spec)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
@@ -110,14 +110,14 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 // Undo takes a landing back: a landed commit by one that undoes it, a kept one by removing its branch, changes in a folder
 // by restoring the files that are still as pawl left them.
 func (Land) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
-	result, err := undo(ctx, e, r)
+	result, err := d.undo(ctx, e, r)
 	if err != nil {
 		return effect.Failed(err)
 	}
 	return effect.Succeeded(result)
 }
 
-func undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandResult, error) {
+func (d place) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandResult, error) {
 	landed, err := effect.Decode[effect.LandResult](r.Result)
 	if err != nil {
 		return landed, err
@@ -126,7 +126,7 @@ func undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandRe
 	if err != nil {
 		return landed, err
 	}
-	repo, err := open(ctx, e.Place)
+	repo, err := d.open(ctx, e.Place)
 	if err != nil {
 		return landed, err
 	}
@@ -148,5 +148,5 @@ func undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandRe
 	e.Spec = effect.Encode(effect.RevertSpec{
 		Commit: landed.Commit, Branch: landed.Branch, Keep: spec.Keep + "-undo", Subject: subject, Trailers: spec.Trailers, At: r.End,
 	})
-	return doRevert(ctx, e)
+	return d.revert(ctx, e)
 }

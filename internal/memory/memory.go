@@ -57,7 +57,7 @@ func (s *Store) find(q kernel.Select) []kernel.Row {
 		if !match(r, q) || int64(pos)+1 <= q.After {
 			continue
 		}
-		r.Doc = slices.Clone(r.Doc)
+		r.Pos, r.Doc = int64(pos)+1, slices.Clone(r.Doc)
 		if q.HotOnly {
 			r.Doc = nil
 		}

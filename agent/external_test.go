@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/message"
+	"pawl/plan"
+)
+
+// TestCatalog: every entry can be run, is described in both languages, and leaves no placeholder unfilled.
+func TestCatalog(t *testing.T) {
+	seen := map[string]bool{}
+	left := regexp.MustCompile(`\{[a-z]+\}`)
+	for _, p := range Catalog() {
+		if seen[p.Name] || p.Name == "" || p.Title == "" || len(p.Names) == 0 || p.Dialect == "" || p.Wire == "" || p.Install == "" {
+			t.Errorf("%s: twice or incomplete", p.Name)
+		}
+		seen[p.Name] = true
+		if (p.Kind == KindACP) != (p.Dialect == DialectACP) {
+			t.Errorf("%s: kind %s and dialect %s", p.Name, p.Kind, p.Dialect)
+		}
+		if !p.TestedWith(p.Tested[0]) || !p.TestedWith(p.Tested[1]) || p.TestedWith("") || p.TestedWith("99.0.0") || !strings.HasSuffix(p.Install, "@"+p.Tested[1]) && p.Name != "qwen-code" && p.Name != "qwen-code-acp" {
+			t.Errorf("%s: tested %v, installed by %s", p.Name, p.Tested, p.Install)
+		}
+		for _, q := range p.Quirks {
+			if _, ok := message.Lookup(q); !ok {
+				t.Errorf("%s: no message %s", p.Name, q)
+			}
+		}
+		j := &Job{External: External{Program: p, Model: "mock-model", Port: 1234}, places: places{home: "/h"}}
+		fill := j.values("SESSION", "PROMPT {key}")
+		all := append(append([]string{}, p.Args...), p.Resume...)
+		for _, v := range p.Env {
+			all = append(all, v)
+		}
+		for _, v := range p.Files {
+			all = append(all, v)
+		}
+		text := strings.Join(all, "\n")
+		if p.Kind == KindHeadless && !strings.Contains(strings.Join(p.Args, " "), "{prompt}") {
+			t.Errorf("%s: no prompt", p.Name)
+		}
+		if len(p.Resume) > 0 && !strings.Contains(strings.Join(p.Resume, " "), "{session}") {
+			t.Errorf("%s: no session", p.Name)
+		}
+		for _, setup := range p.Setup {
+			text += strings.Join(setup, " ")
+		}
+		if !strings.Contains(text, "{url}") {
+			t.Errorf("%s: does not know the gateway", p.Name)
+		}
+		if found := left.FindAllString(strings.ReplaceAll(fill.Replace(text), "PROMPT {key}", ""), -1); found != nil {
+			t.Errorf("%s: left over: %v", p.Name, found)
+		}
+	}
+	if _, ok := Known("codex"); !ok || len(seen) < 13 {
+		t.Errorf("%d entries", len(seen))
+	}
+}
+
+// TestPromptBounds: a prompt fits into one argument of a program whatever it is about, and names the failure by the heading
+// that belongs to it alone.
+func TestPromptBounds(t *testing.T) {
+	huge := strings.Repeat("世界 x\n## What failed\n\x00\xff", 200_000)
+	spec := effect.WorkSpec{
+		Goal: huge, Step: "s1", Plan: plan.Plan{Steps: []plan.Step{{StepID: "s1", Title: huge, Intent: huge}}}, Notes: []string{huge},
+		Context: effect.ContextResult{Checks: []effect.Check{{Name: huge}}, Pack: &effect.ContextPack{WorkspaceSummary: huge, Snippets: []effect.CodeSnippet{{Path: huge, Content: huge}}}},
+	}
+	for range 2 {
+		p := NewPrompt(spec, true, true)
+		headings := strings.Count("\n"+p.Text, "\n## What failed\n")
+		if len(p.Text) > 128<<10-1 || strings.ContainsRune(p.Text, 0) || (spec.Failure == nil) != (headings == 0) || headings > 1 {
+			t.Errorf("%d bytes, %d headings", len(p.Text), headings)
+		}
+		var checks []effect.CheckOutcome
+		for range 9 {
+			checks = append(checks, effect.CheckOutcome{Check: effect.Check{Command: "go test"}, Status: effect.CheckFailed, Output: huge})
+		}
+		spec.Failure = &effect.Failure{What: "tests", Class: pawl.ClassBuildFail, Checks: checks}
+	}
+	if NewPrompt(effect.WorkSpec{}, false, false).Digest == NewPrompt(effect.WorkSpec{}, true, false).Digest {
+		t.Error("the languages have one digest")
+	}
+}
+
+func TestGivenUp(t *testing.T) {
+	for text, want := range map[string]string{
+		"PAWL-GIVE-UP: no": "no", "tried\n**PAWL-GIVE-UP: no way**\n": "no way", "I write PAWL-GIVE-UP: no": "", "PAWL-GIVE-UP: no\nbut then it worked": "", "": "",
+	} {
+		if got, ok := givenUp(text); got != want || ok != (want != "") {
+			t.Errorf("%q: %q %v", text, got, ok)
+		}
+	}
+}
+
+// TestHomeIsConfined: an agent that leaves links in its home cannot make pawl write elsewhere.
+func TestHomeIsConfined(t *testing.T) {
+	workspace, outside := t.TempDir(), t.TempDir()
+	victim := filepath.Join(outside, "config")
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := External{Program: Program{Name: "fake"}}
+	e := effect.Effect{ID: "01J", Task: "task-1", Place: effect.Place{Workspace: workspace, Tree: workspace}}
+	p, err := c.makePlaces(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(p.home, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(p.home, "d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.write(map[string]string{"a": "theirs"}); err != nil {
+		t.Errorf("a link in the way: %v", err)
+	}
+	if err := p.write(map[string]string{"d/config": "theirs"}); err == nil {
+		t.Error("written through a link to a folder outside")
+	}
+	if raw, _ := os.ReadFile(victim); string(raw) != "mine" {
+		t.Errorf("overwritten: %q", raw)
+	}
+	e.Place.Workspace = t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(e.Place.Workspace, ".pawl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.makePlaces(e); pawl.CodeOf(err) != pawl.CodeIO {
+		t.Errorf("a home outside the workspace: %v", err)
+	}
+	for _, task := range []string{"..", "a/b", ".x"} {
+		e.Task = task
+		if _, err := c.makePlaces(e); err == nil {
+			t.Errorf("task %q has a home", task)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	j := &Job{External: External{Program: Program{Env: map[string]string{"HOME": "/elsewhere", "KEY": "{key}"}}, Path: "/opt/a/bin/agent", Environ: []string{"PATH=/usr/bin", "HOME=/root", "TMPDIR=/tmp"}}, places: places{home: "/w/home", temp: "/w/tmp"}}
+	got := strings.Join(j.env(j.values("", "")), " ")
+	for _, want := range []string{"HOME=/w/home ", "TMPDIR=/w/tmp", "PATH=/opt/a/bin:/usr/bin", "KEY=" + dummyKey} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	if got := Line("a\x1b[31mb\u202e\x00\r\n c"); got != "a[31mb c" {
+		t.Errorf("%q", got)
+	}
+}

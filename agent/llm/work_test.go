@@ -1,0 +1,223 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/agent/agenttest"
+	"pawl/effect"
+	"pawl/internal/modeltest"
+	"pawl/plan"
+)
+
+func ask(id, name, args string) effect.Ask {
+	return effect.Ask{ID: id, Name: name, Args: json.RawMessage(args)}
+}
+
+func TestHear(t *testing.T) {
+	spec, _ := effect.Decode[effect.WorkSpec](step().Spec)
+	spec.Plan.Constraints, spec.Plan.RiskLevel = []string{}, pawl.RiskLow
+	spec.Plan.Verification = plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}}
+	patch := `{"reason":"r","patch":{"add_steps":[{"step_id":"s9","title":"t","intent":"i"}]}}`
+	for name, c := range map[string]struct {
+		calls   []effect.Ask
+		control effect.Control
+		asks    int
+		flawed  bool
+	}{
+		"nothing":                     {nil, effect.StepDone, 0, false},
+		"done":                        {[]effect.Ask{ask("1", "step_done", `{"summary":"s"}`)}, effect.StepDone, 0, false},
+		"done twice":                  {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "give_up", `{"reason":"r"}`)}, effect.StepDone, 0, false},
+		"done beside calls":           {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{}`)}, effect.Calls, 1, false},
+		"done beside nonsense":        {[]effect.Ask{ask("1", "step_done", `{}`), ask("2", "read_file", `{`)}, effect.StepDone, 0, true},
+		"calls beside nonsense":       {[]effect.Ask{ask("1", "read_file", `{`), ask("2", "read_file", `{}`), ask("3", "nobody", `{}`)}, effect.Calls, 2, false},
+		"replan":                      {[]effect.Ask{ask("1", "replan", patch)}, effect.Replan, 0, false},
+		"replan without a patch":      {[]effect.Ask{ask("1", "replan", `{"reason":"r"}`)}, "", 0, true},
+		"replan without a reason":     {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"r"`, `" "`, 1))}, "", 0, true},
+		"replan in another case":      {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"patch"`, `"Patch"`, 1))}, "", 0, true},
+		"replan of a step that is no": {[]effect.Ask{ask("1", "replan", `{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
+		"replan with a done step":     {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
+		"give up":                     {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0, false},
+		"give up without a reason":    {[]effect.Ask{ask("1", "give_up", `{}`)}, "", 0, true},
+		"done with more":              {[]effect.Ask{ask("1", "step_done", `{"summary":"s","verified":true}`)}, "", 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := hear(spec, nil, Reply{Text: "x", Calls: c.calls, Opaque: own(Anthropic, json.RawMessage(`[1]`))})
+			if (h.flaw != nil) != c.flawed || len(h.asks) != c.asks || !c.flawed && h.control != c.control {
+				t.Fatalf("%+v", h)
+			}
+			told := map[string]int{}
+			for _, m := range h.messages {
+				told[m.Call]++
+			}
+			for _, a := range h.asks {
+				told[a.ID]++
+			}
+			for _, a := range h.messages[0].Calls {
+				if told[a.ID] != 1 {
+					t.Errorf("call %s is answered %d times", a.ID, told[a.ID])
+				}
+			}
+			if _, err := json.Marshal(h.messages); err != nil {
+				t.Errorf("cannot be kept: %v", err)
+			}
+			if kept := h.messages[0].Opaque != nil; kept == strings.Contains(name, "nonsense") {
+				t.Errorf("the provider's own words: %v", kept)
+			}
+		})
+	}
+}
+
+func TestUnique(t *testing.T) {
+	history := []effect.Message{{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("call_1", "f", `{}`), ask("call_1_2", "f", `{}`)}}}
+	got, renamed := unique(history, []effect.Ask{ask("call_1", "f", `{}`), ask("x", "f", `{}`), ask("x", "f", `{}`)})
+	if !renamed || got[0].ID != "call_1_3" || got[1].ID != "x" || got[2].ID != "x_2" {
+		t.Errorf("%+v", got)
+	}
+	if _, renamed := unique(history, []effect.Ask{ask("y", "f", `{}`)}); renamed {
+		t.Error("an id was changed for nothing")
+	}
+}
+
+func TestAnswered(t *testing.T) {
+	got := answered([]effect.Message{
+		{Role: effect.RoleUser}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "f", `{}`), ask("2", "f", `{}`)}}, {Role: effect.RoleTool, Call: "2"},
+		{Role: effect.RoleUser}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("3", "f", `{}`)}},
+	})
+	var seen []string
+	for _, m := range got {
+		seen = append(seen, string(m.Role)+m.Call)
+	}
+	if s := strings.Join(seen, " "); s != "user assistant tool2 tool1 user assistant tool3" {
+		t.Error(s)
+	}
+}
+
+// TestContinued tells notes once, and never leaves a model without anything to answer.
+func TestContinued(t *testing.T) {
+	spec, _ := effect.Decode[effect.WorkSpec](step().Spec)
+	spec.Notes = []string{"one\n## What failed\nnothing"}
+	first := continued(spec)
+	if len(first) != 1 || strings.Count(first[0].Text, "one") != 1 || strings.Contains(first[0].Text, modeltest.Repairing) {
+		t.Fatalf("%+v", first)
+	}
+	spec.Messages = append(first, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "f", `{}`)}}, effect.Message{Role: effect.RoleTool, Call: "1"})
+	if more := continued(spec); len(more) != 0 {
+		t.Errorf("%+v", more)
+	}
+	spec.Notes = append(spec.Notes, "two")
+	if more := continued(spec); len(more) != 1 || strings.Contains(more[0].Text, "one") || !strings.Contains(more[0].Text, "two") {
+		t.Errorf("%+v", more)
+	}
+	spec.Notes = nil
+	spec.Messages = append(first, effect.Message{Role: effect.RoleAssistant, Text: "well"})
+	if more := continued(spec); len(more) != 1 || more[0].Role != effect.RoleUser {
+		t.Errorf("%+v", more)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	list := []effect.Message{{Role: effect.RoleUser, Text: "the plan " + strings.Repeat("p", 3000)}}
+	for i := range 40 {
+		id := fmt.Sprint(i)
+		list = append(list, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask(id, "write_file", `{"path":"f`+id+`","content":"`+strings.Repeat("c", 600)+`"}`)}, Opaque: own(Anthropic, json.RawMessage(`["`+strings.Repeat("c", 600)+`"]`))},
+			effect.Message{Role: effect.RoleTool, Call: id, Text: "begin" + id + strings.Repeat("界", 700) + "exit status 1"})
+	}
+	before, _ := json.Marshal(list)
+	for room, whole := range map[int64]int{80_000: 40, 50_000: 5, 30_000: 5, 25_000: 2} {
+		got, changed := compact(Request{Messages: list}, room)
+		if whole == 40 {
+			if changed {
+				t.Errorf("%d: shortened for nothing", room)
+			}
+			continue
+		}
+		if !changed || len(got) != len(list) || got[0].Text != list[0].Text {
+			t.Fatalf("%d: %v", room, changed)
+		}
+		if n := estimate(Request{Messages: got}); n > room*7/10 {
+			t.Errorf("%d: still %d", room, n)
+		}
+		kept := 0
+		for i, m := range got {
+			if m.Role == effect.RoleTool && m.Text == list[i].Text {
+				kept++
+			}
+			if m.Role == effect.RoleTool && (!strings.HasPrefix(m.Text, "begin") || !strings.HasSuffix(m.Text, "exit status 1")) {
+				t.Errorf("%d: what failed is gone: %s", room, m.Text)
+			}
+		}
+		if kept > whole || room == 50_000 && kept != 5 {
+			t.Errorf("%d: %d results are whole", room, kept)
+		}
+		raw, err := json.Marshal(got)
+		if err != nil || strings.Contains(string(raw), "\ufffd") {
+			t.Errorf("%d: %v", room, err)
+		}
+	}
+	if after, _ := json.Marshal(list); string(after) != string(before) {
+		t.Error("the conversation itself was changed")
+	}
+}
+
+// TestWindow compacts a conversation before it is too long, and says so where that does not help.
+func TestWindow(t *testing.T) {
+	srv := modeltest.Go(t, modeltest.Liar())
+	s := at(OpenAI, srv.URL)
+	s.Window = 6000
+	e := step()
+	spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
+	spec.Messages = []effect.Message{{Role: effect.RoleUser, Text: "the plan"}, {Role: effect.RoleAssistant, Calls: []effect.Ask{ask("1", "read_file", `{}`)}}, {Role: effect.RoleTool, Call: "1", Text: strings.Repeat("x", 20_000)}}
+	e.Spec = effect.Encode(spec)
+	result, r := worked(t, Open(s), &agenttest.Host{}, e)
+	if !r.OK || !result.Compacted || len(result.Messages) != 4 || result.Messages[0].Text != "the plan" {
+		t.Errorf("%+v", r)
+	}
+	s.Window = 600
+	host := &agenttest.Host{}
+	if _, r := worked(t, Open(s), host, e); r.Key != "llm.prompt_too_long" || host.Reserved() != 0 || len(srv.Requests()) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestNoSchemas asks a server that knows no schemas in words.
+func TestNoSchemas(t *testing.T) {
+	var bodies []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(raw))
+		if strings.Contains(string(raw), "response_format") {
+			http.Error(w, `{"error":{"message":"unknown field response_format"}}`, http.StatusBadRequest)
+			return
+		}
+		text, _ := json.Marshal("```json\n" + `{"class":"chore","score":7,"risk":"low","questions":[" "],"why":"w"}` + "\n```")
+		_, _ = w.Write(stream(`{"choices":[{"index":0,"delta":{"content":`+string(text)+`},"finish_reason":"stop"}]}`, "[DONE]"))
+	}))
+	defer srv.Close()
+	host := &agenttest.Host{}
+	e := effect.Effect{Kind: effect.KindIntake, Spec: effect.Encode(effect.IntakeSpec{Requirement: "tidy up", Round: 1})}
+	r := Open(at(OpenAI, srv.URL)).Do(t.Context(), e, host, nil)
+	result, err := effect.Decode[effect.IntakeResult](r.Result)
+	if err != nil || result.Class != "chore" || len(result.Questions) != 0 || len(bodies) != 2 || !strings.Contains(bodies[1], "maxItems") || result.Usage.Requests != 2 || host.Reserved() != 2 {
+		t.Errorf("%+v %+v %v", r, result, err)
+	}
+}
+
+func TestIntakeIsExact(t *testing.T) {
+	fine := `{"class":"bugfix","score":9,"risk":"low","questions":[],"why":"clear"}`
+	for from, to := range map[string]string{`"bugfix"`: `"magic"`, `9`: `11`, `9,`: `9.5,`, `"low"`: `"none"`, `[]`: `["a","b","c","d"]`, `"why"`: `"Why"`, `"class"`: `"x":1,"class"`, `"score":9,`: ``, `"score":9`: `"score":1,"score":9`} {
+		bad := strings.Replace(fine, from, to, 1)
+		srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{}}}}, JSON: map[string]json.RawMessage{"intake": json.RawMessage(bad), "intake#2": json.RawMessage(fine)}})
+		e := effect.Effect{Kind: effect.KindIntake, Spec: effect.Encode(effect.IntakeSpec{Requirement: "mend it", Round: 1})}
+		r := Open(at(Gemini, srv.URL)).Do(t.Context(), e, &agenttest.Host{}, nil)
+		if result, err := effect.Decode[effect.IntakeResult](r.Result); err != nil || result.Score != 9 || len(srv.Requests()) != 2 {
+			t.Errorf("%s: %+v %v after %d", bad, r, err, len(srv.Requests()))
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package kernel_test
+
+import (
+	"context"
+	"crypto/rand"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/kernel"
+)
+
+// another returns a second kernel on the bench's store, as another process would have it.
+func (b *bench) another() *kernel.Kernel {
+	return kernel.New(b.store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+}
+
+// sameAsStored compares what the bench's kernel sees, remembered or not, with what one sees that remembers nothing.
+func (b *bench) sameAsStored() {
+	b.t.Helper()
+	fresh, err := b.another().Look(context.Background())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	fresh.Config = b.k.Config()
+	if got := b.look(); !reflect.DeepEqual(got, fresh) {
+		b.t.Fatalf("remembered: %+v\nstored: %+v", got, fresh)
+	}
+}
+
+// atWork brings a run to where its task has a runner.
+func (b *bench) atWork(w *world) {
+	b.t.Helper()
+	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	for b.look().Task.Lease.Owner == "" {
+		b.act(w.answer)
+	}
+}
+
+// TestTwoProcesses: kernels that share a store see what the other one wrote, in whatever order they take turns; what one
+// remembers is always what is stored, whatever was decided, refused or lost a race in between.
+func TestTwoProcesses(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBench(t)
+		other := b.another()
+		w := &world{plan: twoSteps(), failChecks: rapid.IntRange(0, 2).Draw(rt, "failing checks"), failCall: rapid.IntRange(0, 2).Draw(rt, "failing calls")}
+		answer := func(e effect.Effect) effect.Receipt { return w.answer(e) }
+		b.atWork(w)
+		for range rapid.IntRange(3, 20).Draw(rt, "length") {
+			if rapid.Bool().Draw(rt, "other") {
+				b.k, other = other, b.k
+			}
+			s := b.look()
+			switch rapid.IntRange(0, 9).Draw(rt, "move") {
+			case 0:
+				b.say(rt, person(rt, s))
+			default:
+				if !s.Session.Paused {
+					b.act(answer)
+				}
+			}
+			b.sameAsStored()
+		}
+		b.verifyAudit()
+	})
+}
+
+// TestPauseByAnotherProcess: a runner that remembers its session sees at its next look that somebody paused it, and nothing
+// is refused for what is remembered alone.
+func TestPauseByAnotherProcess(t *testing.T) {
+	b := newBench(t)
+	b.atWork(&world{plan: twoSteps()})
+	other := b.another()
+	say := func(c kernel.Command) {
+		t.Helper()
+		if _, err := other.Do(context.Background(), kernel.Envelope{Actor: "user:bob", Command: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(&kernel.Pause{})
+	if !b.look().Session.Paused {
+		t.Fatal("the pause is not seen")
+	}
+	say(&kernel.Resume{})
+	if out := b.do(&kernel.Pause{}); !out.Changed {
+		t.Fatal("what was remembered passed for the truth")
+	}
+	b.sameAsStored()
+}
+
+// TestLeaseProlongedByAnotherProcess: a prolonged lease leaves no record, so it is the row's version that tells.
+func TestLeaseProlongedByAnotherProcess(t *testing.T) {
+	b := newBench(t)
+	b.atWork(&world{plan: twoSteps()})
+	at := b.look().Task
+	beat := kernel.Envelope{Actor: "runner:r1", Command: &kernel.Heartbeat{Task: at.ID, Token: at.Epoch}}
+	b.now = b.now.Add(time.Minute)
+	if _, err := b.another().Do(context.Background(), beat); err != nil {
+		t.Fatal(err)
+	}
+	b.do(&kernel.UpdateProgress{Task: at.ID, Summary: "half way"})
+	if got := b.look().Task; got.Version != at.Version+2 || !got.Lease.Expires.After(at.Lease.Expires) || got.Progress == nil {
+		t.Fatalf("%+v", got)
+	}
+	b.sameAsStored()
+}
+
+// between is a store on which somebody else is quick: before each commit, or after the head was read.
+type between struct {
+	kernel.Store
+	beforeCommit, afterHead func()
+}
+
+func (s *between) Commit(ctx context.Context, batch kernel.Batch) (kernel.Committed, error) {
+	if f := s.beforeCommit; f != nil {
+		s.beforeCommit = nil
+		f()
+	}
+	return s.Store.Commit(ctx, batch)
+}
+
+func (s *between) Head(ctx context.Context) (audit.Head, error) {
+	head, err := s.Store.Head(ctx)
+	if f := s.afterHead; f != nil {
+		s.afterHead = nil
+		f()
+	}
+	return head, err
+}
+
+// TestSomebodyElseIsQuick: what another process commits between a command's reading and its commit is seen by the next look,
+// and a command is refused only for what is stored.
+func TestSomebodyElseIsQuick(t *testing.T) {
+	b := newBench(t)
+	b.atWork(&world{plan: twoSteps()})
+	other := b.k
+	store := &between{Store: b.store}
+	b.k = kernel.New(store, *other.Config(), pawl.ClockFunc(other.Now), rand.Reader)
+	say := func(c kernel.Command) func() {
+		return func() {
+			if _, err := other.Do(context.Background(), kernel.Envelope{Actor: "user:bob", Command: c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.look()
+	store.beforeCommit = say(&kernel.Pause{})
+	b.do(&kernel.UpdateProgress{Task: b.look().Task.ID, Summary: "half way"})
+	if !b.look().Session.Paused {
+		t.Fatal("the pause is not seen")
+	}
+	b.do(&kernel.Resume{})
+	b.look()
+	store.afterHead = say(&kernel.Pause{})
+	if out := b.do(&kernel.Resume{}); !out.Changed {
+		t.Fatal("what was remembered passed for the truth")
+	}
+	b.sameAsStored()
+}

@@ -1,0 +1,314 @@
+package replay
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/kernel"
+)
+
+// format is the number of the form of a line. A change that older programs would misread takes the next number.
+const format = 1
+
+// line is one decision as it is written.
+type line struct {
+	Format int `json:"format"`
+	// Log is the size of the audit log behind the decision, which tells where it stands among all of them.
+	Log     int64           `json:"log"`
+	At      time.Time       `json:"at"`
+	Actor   pawl.Actor      `json:"actor"`
+	Key     string          `json:"key,omitempty"`
+	Trace   string          `json:"trace,omitempty"`
+	Nonce   string          `json:"nonce"`
+	Command string          `json:"command"`
+	Args    json.RawMessage `json:"args"`
+	// Snapshot are the fields of kernel.Snapshot that were filled, by name.
+	Snapshot map[string]field  `json:"snapshot"`
+	Config   map[string]string `json:"config"`
+	Decision outline           `json:"decision"`
+	// Digest is that of the decision.
+	Digest string `json:"digest"`
+	// Altered says that texts are not what they were: secrets were taken out, or the blanks of a JSON text. The decision is
+	// that of the line then. Lost says that no line with the same moves, records and effects comes of it.
+	Altered bool `json:"altered,omitempty"`
+	Lost    bool `json:"lost,omitempty"`
+}
+
+// field is one field of a snapshot: a row, several, or a value without a row.
+type field struct {
+	Row   *row            `json:"row,omitempty"`
+	Rows  []row           `json:"rows,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// rows calls f for every row of the line, in the order in which they are written.
+func (l *line) rows(f func(*row) error) error {
+	for _, name := range slices.Sorted(maps.Keys(l.Snapshot)) {
+		in := l.Snapshot[name]
+		if in.Row != nil {
+			if err := f(in.Row); err != nil {
+				return err
+			}
+		}
+		for i := range in.Rows {
+			if err := f(&in.Rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range l.Decision.Rows {
+		if err := f(&l.Decision.Rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row is a row with its document, or with the digest of one that was written before.
+type row struct {
+	Kind     kernel.Kind     `json:"kind"`
+	ID       string          `json:"id"`
+	Pos      int64           `json:"pos,omitempty"`
+	Label    string          `json:"label,omitempty"`
+	Parent   string          `json:"parent,omitempty"`
+	State    string          `json:"state,omitempty"`
+	Version  int64           `json:"version,omitempty"`
+	Epoch    int64           `json:"epoch,omitempty"`
+	Due      time.Time       `json:"due,omitzero"`
+	Rank     int64           `json:"rank,omitempty"`
+	AuditSeq int64           `json:"audit_seq,omitempty"`
+	Audit    string          `json:"audit_hash,omitempty"`
+	Created  time.Time       `json:"created,omitzero"`
+	Updated  time.Time       `json:"updated,omitzero"`
+	Digest   string          `json:"digest"`
+	Doc      json.RawMessage `json:"doc,omitempty"`
+}
+
+// writer encodes rows and texts.
+type writer struct {
+	redact  func(string) string
+	changed bool
+	// clear are digests of documents that hold no secret, so that each is looked through once.
+	clear map[string]bool
+}
+
+// clean encodes a value without its secrets.
+func (w *writer) clean(v any) (json.RawMessage, error) {
+	raw, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	out, changed := redactJSON(raw, w.redact)
+	w.changed = w.changed || changed
+	return out, nil
+}
+
+// text is a text without its secrets.
+func (w *writer) text(s string) string {
+	out := w.redact(s)
+	w.changed = w.changed || out != s
+	return out
+}
+
+// row encodes a document with its hot half.
+func (w *writer) row(doc any, h kernel.Row) (row, error) {
+	raw, err := encode(doc)
+	if err != nil {
+		return row{}, err
+	}
+	if name := digest(raw); !w.clear[name] {
+		out, changed := redactJSON(raw, w.redact)
+		w.changed = w.changed || changed
+		w.clear[name] = !changed
+		raw = out
+	}
+	r := row{
+		Kind: h.Kind, ID: h.ID, Pos: h.Pos, Label: h.Label, Parent: h.Parent, State: h.State, Version: h.Version, Epoch: h.Epoch, Due: h.Due, Rank: h.Rank,
+		AuditSeq: h.AuditSeq, Created: h.CreatedAt, Updated: h.UpdatedAt, Digest: digest(raw), Doc: raw,
+	}
+	if h.AuditSeq > 0 {
+		r.Audit = hex.EncodeToString(h.AuditHash[:])
+	}
+	return r, nil
+}
+
+// snapshot encodes what a decision was made from.
+func (w *writer) snapshot(s *kernel.Snapshot) (map[string]field, error) {
+	out := map[string]field{}
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		value := v.Field(i)
+		if value.IsZero() || value.Type() == reflect.TypeFor[*kernel.Config]() {
+			continue
+		}
+		f, err := w.field(value)
+		if err != nil {
+			return nil, err
+		}
+		out[v.Type().Field(i).Name] = f
+	}
+	return out, nil
+}
+
+// field encodes a field of the snapshot.
+func (w *writer) field(v reflect.Value) (out field, err error) {
+	switch {
+	case isRow(v.Type()):
+		var r row
+		r, err = w.row(v.Interface(), *hot(v))
+		out.Row = &r
+	case v.Kind() == reflect.Slice && isRow(v.Type().Elem()):
+		out.Rows = make([]row, v.Len())
+		for i := range out.Rows {
+			if out.Rows[i], err = w.row(v.Index(i).Interface(), *hot(v.Index(i))); err != nil {
+				break
+			}
+		}
+	default:
+		out.Value, err = w.clean(v.Interface())
+	}
+	return out, err
+}
+
+// isRow reports whether a type is a pointer to a document with its row.
+func isRow(t reflect.Type) bool {
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	f, ok := t.Elem().FieldByName("Row")
+	return ok && f.Anonymous && f.Type == reflect.TypeFor[kernel.Row]()
+}
+
+// hot returns the row of a document.
+func hot(doc reflect.Value) *kernel.Row {
+	return doc.Elem().FieldByName("Row").Addr().Interface().(*kernel.Row)
+}
+
+// reader reads lines. Docs are the documents of the lines so far.
+type reader struct{ docs map[string]json.RawMessage }
+
+// keep remembers a row's document, or finds it.
+func (r *reader) keep(in *row) error {
+	if in.Doc == nil {
+		doc, ok := r.docs[in.Digest]
+		if !ok {
+			return fmt.Errorf("the document of %s %s is in no line before", in.Kind, in.ID)
+		}
+		in.Doc = doc
+		return nil
+	}
+	if digest(in.Doc) != in.Digest {
+		return fmt.Errorf("the document of %s %s is not the one that was written", in.Kind, in.ID)
+	}
+	r.docs[in.Digest] = in.Doc
+	return nil
+}
+
+// fill reads a field of the snapshot.
+func (r *reader) fill(into reflect.Value, in field) error {
+	switch {
+	case isRow(into.Type()) && in.Row != nil:
+		return r.document(into, in.Row)
+	case into.Kind() == reflect.Slice && isRow(into.Type().Elem()):
+		into.Set(reflect.MakeSlice(into.Type(), len(in.Rows), len(in.Rows)))
+		for i := range in.Rows {
+			if err := r.document(into.Index(i), &in.Rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case !isRow(into.Type()) && in.Value != nil:
+		return json.Unmarshal(in.Value, into.Addr().Interface())
+	}
+	return errors.New("a part of the snapshot is of another form")
+}
+
+// document makes a document with its row.
+func (r *reader) document(into reflect.Value, in *row) error {
+	doc := reflect.New(into.Type().Elem())
+	if err := json.Unmarshal(in.Doc, doc.Interface()); err != nil {
+		return err
+	}
+	h := hot(doc)
+	*h = kernel.Row{
+		Pos: in.Pos, Kind: in.Kind, ID: in.ID, Label: in.Label, Parent: in.Parent, State: in.State, Version: in.Version, Epoch: in.Epoch, Due: in.Due, Rank: in.Rank,
+		AuditSeq: in.AuditSeq, Doc: in.Doc, CreatedAt: in.Created, UpdatedAt: in.Updated,
+	}
+	hash, err := hex.DecodeString(in.Audit)
+	if err != nil || len(hash) != 0 && len(hash) != len(audit.Hash{}) {
+		return errors.New("the hash of an audit record is malformed")
+	}
+	copy(h.AuditHash[:], hash)
+	into.Set(doc)
+	return nil
+}
+
+// decode reads a line's question: the snapshot and the command.
+func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kernel.Envelope, error) {
+	env := &kernel.Envelope{Actor: l.Actor, Key: l.Key, Trace: l.Trace, Command: command(l.Command)}
+	if env.Command == nil {
+		return nil, nil, fmt.Errorf("the command %.40q is unknown", l.Command)
+	}
+	if err := json.Unmarshal(l.Args, env.Command); err != nil {
+		return nil, nil, err
+	}
+	nonce, err := hex.DecodeString(l.Nonce)
+	if err != nil || len(nonce) != len(env.Nonce) {
+		return nil, nil, errors.New("the nonce is malformed")
+	}
+	copy(env.Nonce[:], nonce)
+	if err := l.rows(r.keep); err != nil {
+		return nil, nil, err
+	}
+	s := &kernel.Snapshot{Config: config}
+	v := reflect.ValueOf(s).Elem()
+	for name, in := range l.Snapshot {
+		f := v.FieldByName(name)
+		if !f.IsValid() || f.Type() == reflect.TypeFor[*kernel.Config]() {
+			return nil, nil, fmt.Errorf("the snapshot has no %.40q", name)
+		}
+		if err := r.fill(f, in); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s, env, nil
+}
+
+// encode writes JSON as it is compared and redacted: compact, and with its characters as they are.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// strict reads a document all of whose members must be known.
+func strict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("something follows the document")
+	}
+	return nil
+}
+
+func digest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
+}
