@@ -341,7 +341,7 @@ func printReplayed(a *terminal, out *replayed) {
 		a.say(a.style.Warn() + " " + a.text("cli.replay_lost", out.Lost))
 	}
 	if len(out.Differences) > 0 {
-		a.say(a.style.Warn() + " " + a.text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
+		a.say(a.style.Bad() + " " + a.text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
 	} else if len(out.Bad) == 0 {
 		a.say(a.style.OK() + " " + a.text("cli.replay_same", out.Run, out.Decisions))
 	}
@@ -350,17 +350,18 @@ func printReplayed(a *terminal, out *replayed) {
 // printFinding prints one decision that would be different.
 func printFinding(a *terminal, f *replay.Finding) {
 	a.say(a.style.Bold(a.text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.style.To()) }
 	for _, m := range f.Decided {
-		a.say("  " + a.text("cli.replay_decided", m.String()))
+		a.say("  " + a.text("cli.replay_decided", line(m)))
 	}
 	if f.Refused != nil {
 		text := a.describe(f.Refused)
 		a.say("  " + a.text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
 	} else if len(f.Now) == 0 {
-		a.say("  " + a.text("cli.replay_now", "–"))
+		a.say("  " + a.text("cli.replay_now", a.style.None()))
 	}
 	for _, m := range f.Now {
-		a.say("  " + a.text("cli.replay_now", m.String()))
+		a.say("  " + a.text("cli.replay_now", line(m)))
 	}
 	for _, c := range f.Changes {
 		if c.What == "moves" || c.What == "refused" {
@@ -368,7 +369,7 @@ func printFinding(a *terminal, f *replay.Finding) {
 		}
 		a.say("  " + c.What)
 		for _, l := range c.Decided {
-			a.say("    − " + display(l))
+			a.say("    - " + display(l))
 		}
 		for _, l := range c.Now {
 			a.say("    + " + display(l))

@@ -39,6 +39,9 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		w := begin(s, env, now)
 		return decision(w, clerk{w}.transition(c))
 	}
+	if err := forAgents(env); err != nil {
+		return Decision{}, err
+	}
 	w := begin(s, env, now)
 	return decision(w, w.decide())
 }
@@ -49,6 +52,27 @@ func decision(w *work, err error) (Decision, error) {
 		return Decision{}, err
 	}
 	return Decision{Touched: w.touched, Entries: w.entries, Result: w.result}, nil
+}
+
+// forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving, undoing
+// and moving tasks are for people, and for the policies that they wrote.
+func forAgents(env *Envelope) error {
+	if env.Actor.Kind() != pawl.KindAgent {
+		return nil
+	}
+	switch c := env.Command.(type) {
+	case *RecordError, *SaveDecision, *CreateTask:
+		return nil
+	case *UpdateProgress:
+		if c.Status == "" {
+			return nil
+		}
+	case *Start:
+		if c.AutoApprove == "" && c.RunMode != pawl.Autonomous {
+			return nil
+		}
+	}
+	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
 // decide picks the handler of the command.

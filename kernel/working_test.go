@@ -163,6 +163,30 @@ func TestQuestionsAreParked(t *testing.T) {
 	}
 }
 
+func TestAgentsDecideNothing(t *testing.T) {
+	m := &mind{work: []effect.WorkResult{finished}}
+	b := newBench(t)
+	m.plan = intent()
+	b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.run(m.answer)
+	as := func(c kernel.Command) pawl.Code {
+		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "agent:mcp/x", Command: c})
+		return pawl.CodeOf(err)
+	}
+	for _, c := range []kernel.Command{
+		&kernel.Approve{Hash: b.look().Solution.Hash}, &kernel.Deny{}, &kernel.Revise{Feedback: "x"}, &kernel.Give{}, &kernel.Fix{}, &kernel.Skip{}, &kernel.Rollback{},
+		&kernel.Undo{}, &kernel.CancelRun{}, &kernel.CancelTask{Task: b.look().Task.ID}, &kernel.UpdateProgress{Task: b.look().Task.ID, Status: "canceled"},
+		&kernel.Start{Requirement: "x", AutoApprove: "policy:x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Claim{Task: b.look().Task.ID, Owner: "x"},
+	} {
+		if got := as(c); got != pawl.CodeDenied {
+			t.Errorf("%T: %q", c, got)
+		}
+	}
+	if got := as(&kernel.RecordError{Type: "x", RootCause: "y", Fix: "z"}); got != "" {
+		t.Errorf("a report: %q", got)
+	}
+}
+
 func TestStillUnclearAfterThreeRounds(t *testing.T) {
 	m := &mind{questions: []string{"1", "2", "3", "4"}}
 	b := working(t, m, kernel.Start{})

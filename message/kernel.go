@@ -373,6 +373,10 @@ var kernelAgents = part{load: func() Table {
 			En: "the requirement is still unclear after %[1]s rounds of questions: %[2]s", Zh: "经过 %[1]s 轮澄清，需求仍不清楚：%[2]s",
 			HintEn: "Say it in other words: pawl run \"…\", or bring a plan: pawl run --plan FILE", HintZh: "换一种说法：pawl run \"…\"，或自带计划：pawl run --plan FILE",
 		},
+		"kernel.not_for_agents": {
+			En: "%s is an agent, and this is a person's to decide", Zh: "%s 是智能体，此事须由人决定",
+			HintEn: "Report, ask or propose instead; a person answers with pawl approve, deny, answer or fix", HintZh: "请改为汇报、提问或提议；由人用 pawl approve、deny、answer 或 fix 决定",
+		},
 		"kernel.nothing_asked": {
 			En: "nothing is asked (session %s)", Zh: "当前没有待答问题（会话 %s）",
 			HintEn: "See where it stands with: pawl status", HintZh: "用 pawl status 查看状态",

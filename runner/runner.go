@@ -451,7 +451,13 @@ func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e
 		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
 			stop()
 		}
-		if doc, err := r.kernel.LookEffect(ctx, e.ID); err == nil && (doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token) {
+		doc := s.Effect
+		if doc == nil || doc.ID != e.ID {
+			if doc, err = r.kernel.LookEffect(ctx, e.ID); err != nil {
+				continue
+			}
+		}
+		if doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token {
 			stop()
 			return
 		}

@@ -11,16 +11,17 @@ import (
 
 // exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
 // several commits within milliseconds, and nobody reads between them.
-const exportEvery = 150 * time.Millisecond
+const exportEvery = 300 * time.Millisecond
 
-// exporter writes the projections behind commits: at once when it matters, else a little later and beside the work, so that
-// no command waits for files that somebody may read. It is safe for concurrent use.
-type exporter struct {
-	write func()
+// follower does something behind commits and beside the work, so that no command waits for files that somebody may read.
+// It is safe for concurrent use.
+type follower struct {
+	do func()
 
-	work sync.Mutex // held while writing
+	work sync.Mutex // held while at it
 	mu   sync.Mutex
-	due  *time.Timer
+	due  *time.Timer // nil when nothing is due
+	at   time.Time   // when due fires
 	shut bool
 }
 
@@ -37,57 +38,37 @@ func export(ctx context.Context, k *kernel.Kernel, dir string) ([]string, error)
 	return written, err
 }
 
-// behind writes what a commit changed: at once when it moved the session or ended something.
-func (e *exporter) behind(done kernel.Outcome) {
-	if done.Ended() || done.MovesSession() {
-		e.now()
-		return
+// within sees to it that what was committed until now is followed no later than that.
+func (f *follower) within(d time.Duration) {
+	at := time.Now().Add(d)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shut || f.due != nil && (!at.Before(f.at) || !f.due.Stop()) {
+		return // the one that is due comes in time, or has just begun to wait for its turn
 	}
-	e.soon()
+	f.due, f.at = time.AfterFunc(d, f.follow), at
 }
 
-// now writes before it returns.
-func (e *exporter) now() {
-	e.mu.Lock()
-	if e.due != nil {
-		e.due.Stop()
-		e.due = nil
-	}
-	e.mu.Unlock()
-	e.run()
-}
-
-// soon writes within exportEvery.
-func (e *exporter) soon() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.due == nil && !e.shut {
-		e.due = time.AfterFunc(exportEvery, func() {
-			e.mu.Lock()
-			e.due = nil
-			e.mu.Unlock()
-			e.run()
-		})
+// follow does what is due. A commit that comes meanwhile is due anew.
+func (f *follower) follow() {
+	f.work.Lock()
+	defer f.work.Unlock()
+	f.mu.Lock()
+	due := f.due != nil
+	f.due = nil
+	f.mu.Unlock()
+	if due {
+		f.do()
 	}
 }
 
-func (e *exporter) run() {
-	e.work.Lock()
-	defer e.work.Unlock()
-	e.write()
-}
-
-// close writes what is due and returns when nothing is being written any more.
-func (e *exporter) close() {
-	e.mu.Lock()
-	e.shut = true
-	pending := e.due != nil && e.due.Stop()
-	e.due = nil
-	e.mu.Unlock()
-	if pending {
-		e.run()
-		return
+// close does what is due and returns when nothing is being done any more.
+func (f *follower) close() {
+	f.mu.Lock()
+	f.shut = true
+	if f.due != nil {
+		f.due.Stop()
 	}
-	e.work.Lock()
-	defer e.work.Unlock()
+	f.mu.Unlock()
+	f.follow()
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -47,10 +46,7 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	// Only what carries work out needs the drivers and the tools. A command that reads starts in a fraction of the time
 	// that it takes to make them.
 	var made *parts
-	var kept *recordings
-	if !o.ReadOnly {
-		kept = record(dir, o.Config.Record, staff{config: o.Config, place: place}.model().Key)
-	}
+	kept := recordingsOf(dir, place, o)
 	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept); return made })
 	base := kernel.Defaults()
 	base.Network = sites
@@ -68,34 +64,34 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
 		return parts().diff(ctx, place, from, to)
 	}
-	w.Export = func(ctx context.Context) ([]string, error) { return export(ctx, k, dir) }
 	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
-	files := &exporter{write: func() { _, _ = w.Export(context.WithoutCancel(ctx)) }}
+	files := &follower{do: func() { _, _ = export(context.WithoutCancel(ctx), k, dir) }}
+	notes := &follower{do: func() { _, _ = seal.Sign(context.WithoutCancel(ctx), store) }}
+	w.Export = func(ctx context.Context) ([]string, error) {
+		files.work.Lock() // an older state must not be written over a newer one
+		defer files.work.Unlock()
+		return export(ctx, k, dir)
+	}
 	w.Close = func() error {
 		files.close()
+		notes.close()
 		if made != nil {
 			made.close()
 		}
 		return errors.Join(kept.close(), store.Close())
 	}
-	w.Recording = func(run string) (io.ReadCloser, *kernel.Config, error) {
-		with := base
-		with.Tools = parts().kernelTools()
-		now, err := o.Config.Kernel(with)
-		if err != nil {
-			return nil, nil, err
-		}
-		in, err := recorded(dir, run)
-		return in, &now, err
-	}
-	if kept != nil {
-		k.OnDecide(kept.decided)
-	}
+	w.Recording = recorded(dir, o.Config, base, parts)
+	kept.hear(k)
 	if !o.ReadOnly {
 		k.OnCommit(func(done kernel.Outcome) {
-			files.behind(done)
-			if done.Ended() {
-				_, _ = seal.Sign(context.WithoutCancel(ctx), store)
+			switch {
+			case done.Ended():
+				files.within(0)
+				notes.within(0)
+			case done.MovesSession():
+				files.within(0)
+			default:
+				files.within(exportEvery)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of the tests. It is far beyond what the machine needs, because others may be using it.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // user is a person with a home of their own and one folder to work in.
 type user struct {

@@ -38,7 +38,13 @@ func faulty(t *testing.T, kind string, s modeltest.Script, more ...string) (*use
 	u.write("sum.go", sumWrong)
 	u.write("sum_test.go", sumTest)
 	u.module().repository()
-	srv := modeltest.Go(t, s)
+	return u, u.modelled(kind, s, more...)
+}
+
+// modelled starts a model on loopback and writes it into the user's settings, for the agent that the first of more names.
+func (u *user) modelled(kind string, s modeltest.Script, more ...string) *modeltest.Server {
+	u.t.Helper()
+	srv := modeltest.Go(u.t, s)
 	url := srv.URL
 	if kind == "openai" {
 		url += "/v1"
@@ -49,17 +55,17 @@ func faulty(t *testing.T, kind string, s modeltest.Script, more ...string) (*use
 	}
 	key := filepath.Join(filepath.Dir(u.dir), "key")
 	if err := os.WriteFile(key, []byte("model-key\n"), 0o600); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	config := fmt.Sprintf(agent+"\nmodel:\n  kind: %s\n  base_url: %s\n  name: mock-model\n  key_file: %s\n%s\n", kind, url, key, strings.Join(more, "\n"))
 	dir := filepath.Join(u.home, ".config", "pawl")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
-	return u, srv
+	return srv
 }
 
 func TestModelMendsABug(t *testing.T) {

@@ -23,8 +23,11 @@ import (
 const theModule = "github.com/bluekeyes/go-gitdiff"
 
 // copyModule copies the module into a folder, as somebody who begins to work on it has it.
-func copyModule(dir string) error {
-	from, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", theModule).Output()
+func copyModule(dir string) error { return copyOf(theModule, dir) }
+
+// copyOf copies a module of the module cache into a folder.
+func copyOf(module, dir string) error {
+	from, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {
 		return fmt.Errorf("go list: %w", err)
 	}

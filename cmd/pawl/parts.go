@@ -133,11 +133,14 @@ func gitStatus(m *git.Memory) verify.Status {
 		if err != nil {
 			return "", "", nil, err
 		}
-		if err := repo.Ready(ctx); err != nil {
+		s, err := repo.Status(ctx)
+		if err == nil {
+			err = s.Ready()
+		}
+		if err != nil {
 			return "", "", nil, err
 		}
-		s, err := repo.Status(ctx)
-		return s.Head, s.Branch, s.Dirty, err
+		return s.Head, s.Branch, s.Dirty, nil
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"pawl"
+	"pawl/cli"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/replay"
 )
@@ -41,16 +43,26 @@ type recording struct {
 	files     []*os.File
 }
 
-// record returns the recordings of a workspace, or nil when nothing is recorded in it.
-func record(dir string, all bool, key func() (string, error)) *recordings {
-	if _, err := os.Stat(filepath.Join(dir, recordingsDir)); err != nil && !all {
+// recordingsOf returns the recordings of a workspace, or nil when nothing is recorded in it.
+func recordingsOf(dir string, place effect.Place, o cli.Open) *recordings {
+	if o.ReadOnly {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, recordingsDir)); err != nil && !o.Config.Record {
 		return nil
 	}
 	known := replay.Known(os.Environ())
-	if k, err := key(); err == nil {
-		known = append(known, k)
+	if key, err := (staff{config: o.Config, place: place}).model().Key(); err == nil {
+		known = append(known, key)
 	}
-	return &recordings{dir: dir, all: all, redact: replay.Redactor(known...), runs: map[string]*recording{}}
+	return &recordings{dir: dir, all: o.Config.Record, redact: replay.Redactor(known...), runs: map[string]*recording{}}
+}
+
+// hear has the decisions of a kernel recorded.
+func (r *recordings) hear(k *kernel.Kernel) {
+	if r != nil {
+		k.OnDecide(r.decided)
+	}
 }
 
 // decided records a decision if it is one of a run that is recorded.
@@ -177,8 +189,21 @@ func (r *recordings) close() error {
 	return err
 }
 
-// recorded opens what a run decided.
-func recorded(dir, run string) (io.ReadCloser, error) {
+// recorded returns the function that opens what a run decided, with the configuration of today.
+func recorded(dir string, c cli.Config, base kernel.Config, made func() *parts) func(string) (io.ReadCloser, *kernel.Config, error) {
+	return func(run string) (io.ReadCloser, *kernel.Config, error) {
+		in, err := decisionsOf(dir, run)
+		if err != nil {
+			return nil, nil, err
+		}
+		base.Tools = made().kernelTools()
+		config, err := c.Kernel(base)
+		return in, &config, err
+	}
+}
+
+// decisionsOf opens the decisions of a run.
+func decisionsOf(dir, run string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "replay.unread", 1).Because(err)

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode"
@@ -37,8 +39,8 @@ var reserved = []string{"git", "cache", "tree", "trees", "worktree", "worktrees"
 const storeName = "pawl.db"
 
 // Write writes files below dir, which is created when its parent exists, and returns their names as written, relative to
-// dir. Each file appears whole or not at all: a temporary file is flushed and renamed, and its folder flushed. Writing
-// the same files again changes nothing:
+// dir. Each file appears whole or not at all: a temporary file is flushed and renamed, and its folder flushed before Write
+// returns. Writing the same files again changes nothing:
 //
 //   - Append adds the content at the end unless the file holds Marker already, or ends with the content where there is no
 //     marker.
@@ -48,7 +50,7 @@ const storeName = "pawl.db"
 //
 // All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something of
 // pawl that is no projection is CodeDenied; so is a symbolic link that leads out. Other failures are CodeIO,
-// CodeDiskFull, CodeReadOnly, CodeInvalid (too large) or CodeCanceled; files before the failing one stay written.
+// CodeDiskFull, CodeReadOnly, CodeInvalid (too large) or CodeCanceled; some of the files may be written then.
 func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]string, error) {
 	if err := check(files); err != nil {
 		return nil, err
@@ -61,20 +63,38 @@ func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]str
 		return nil, failed(dir, err)
 	}
 	defer root.Close()
-	w := writer{root: root, swept: map[string]bool{}}
+	w := writer{root: root, swept: map[string]bool{}, stale: map[string]bool{}}
 	if files, err = w.settle(files); err != nil {
 		return nil, failed(dir, err)
 	}
-	out := make([]string, 0, len(files))
+	out, drafts := make([]string, 0, len(files)), []*draft{}
+	defer func() {
+		for _, d := range drafts {
+			w.discard(d)
+		}
+	}()
 	for _, f := range files {
+		if slices.ContainsFunc(drafts, func(d *draft) bool { return d.name == f.Path }) {
+			// What comes later for a file goes by what came first.
+			if err := w.publish(drafts); err != nil {
+				return nil, err
+			}
+			drafts = nil
+		}
 		if err := ctx.Err(); err != nil {
-			return out, pawl.Fail(pawl.CodeCanceled, "archive.canceled").Because(err).In("archive.Write")
+			return nil, pawl.Fail(pawl.CodeCanceled, "archive.canceled").Because(err).In("archive.Write")
 		}
-		name, err := w.write(f)
+		d, err := w.draft(f)
 		if err != nil {
-			return out, failed(f.Path, err)
+			return nil, failed(f.Path, err)
 		}
-		out = append(out, name)
+		if d != nil {
+			drafts = append(drafts, d)
+		}
+		out = append(out, f.Path)
+	}
+	if err := w.publish(drafts); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -150,6 +170,7 @@ func check(files []effect.ProjectedFile) error {
 type writer struct {
 	root  *os.Root
 	swept map[string]bool // folders whose stale temporary files were removed
+	stale map[string]bool // folders in which there are names that are yet to be made durable
 }
 
 // settle gives the folder of unique files the first name of which it is either free or holds nothing but these very files,
@@ -204,29 +225,89 @@ func (w writer) vacant(dir string, files []effect.ProjectedFile) (string, error)
 	return "", errTaken
 }
 
-// write brings one file into its final form and returns its name.
-func (w writer) write(f effect.ProjectedFile) (string, error) {
+// draft is the new form of a file before it has its name.
+type draft struct {
+	name, temp string
+	file       *os.File // open until it is flushed
+	put        func(temp, name string) error
+	placed     bool
+}
+
+// draft writes the final form of one file beside its place, or returns nil where the file stands in that form already.
+func (w writer) draft(f effect.ProjectedFile) (*draft, error) {
 	if err := w.folders(path.Dir(f.Path)); err != nil {
-		return "", err
+		return nil, err
 	}
-	if name, ok := w.standing(f); ok {
-		return name, nil
+	if _, ok := w.standing(f); ok {
+		return nil, nil
 	}
 	content := []byte(f.Content)
 	switch {
 	case f.Append:
 		old, err := w.read(f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return nil, err
 		}
 		if len(old)+len(content) > maxFile {
-			return "", errTooLarge
+			return nil, errTooLarge
 		}
-		return f.Path, w.replace(f.Path, append(old, content...))
+		content = append(old, content...)
 	case f.Unique:
-		return f.Path, w.create(f.Path, content)
+		if _, err := w.root.Lstat(f.Path); err == nil {
+			return nil, fs.ErrExist
+		}
+		return w.write(f.Path, content, w.link)
 	}
-	return f.Path, w.replace(f.Path, content)
+	if info, err := w.root.Lstat(f.Path); err == nil && !info.Mode().IsRegular() {
+		return nil, errNotPlain
+	}
+	return w.write(f.Path, content, w.root.Rename)
+}
+
+// publish flushes the drafts, gives them their names in order, and flushes the folders. Flushes that wait for the disk
+// together cost little more than one.
+func (w writer) publish(drafts []*draft) error {
+	if err := together(drafts, func(d *draft) error {
+		err := errors.Join(d.file.Sync(), d.file.Close())
+		d.file = nil
+		return failedUnlessNil(d.name, err)
+	}); err != nil {
+		return err
+	}
+	for _, d := range drafts {
+		if err := d.put(d.temp, d.name); err != nil {
+			return failed(d.name, err)
+		}
+		d.placed = true
+		w.stale[path.Dir(d.name)] = true
+	}
+	return together(slices.Collect(maps.Keys(w.stale)), func(dir string) error { return failedUnlessNil(dir, w.flush(dir)) })
+}
+
+// together does something with each of a few things at the same time, and returns the first error in their order.
+func together[T any](all []T, do func(T) error) error {
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, one := range all {
+		wait.Go(func() { errs[i] = do(one) })
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard removes a draft that did not get its name.
+func (w writer) discard(d *draft) {
+	if d.file != nil {
+		_ = d.file.Close()
+	}
+	if !d.placed {
+		_ = w.root.Remove(d.temp) // what stays is swept when it is old
+	}
 }
 
 // standing returns the name under which the file stands in its final form already.
@@ -271,7 +352,7 @@ func (w writer) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// folders makes a folder and its parents, durably. A symbolic link on the way is refused even where it stays inside: it
+// folders makes a folder and its parents. A symbolic link on the way is refused even where it stays inside: it
 // would turn a projection's name into a name of something else.
 func (w writer) folders(dir string) error {
 	if dir == "." {
@@ -285,9 +366,7 @@ func (w writer) folders(dir string) error {
 		if err = w.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err = w.flush(path.Dir(dir)); err != nil {
-			return err
-		}
+		w.stale[path.Dir(dir)] = true
 		info, err = w.root.Lstat(dir)
 	}
 	if err == nil && !info.IsDir() {
@@ -296,56 +375,32 @@ func (w writer) folders(dir string) error {
 	return err
 }
 
-// replace puts a file into place, over an older one.
-func (w writer) replace(name string, content []byte) error {
-	if info, err := w.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return errNotPlain
+// link gives a draft its name only where nothing stands yet (fs.ErrExist otherwise).
+func (w writer) link(temp, name string) error {
+	err := w.root.Link(temp, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return errors.Join(err, w.root.Remove(temp))
 	}
-	return w.place(name, content, w.root.Rename)
+	// A file system without hard links: the name was free a moment ago, and one process owns the workspace.
+	return w.root.Rename(temp, name)
 }
 
-// create puts a file into place only where nothing stands yet (fs.ErrExist otherwise).
-func (w writer) create(name string, content []byte) error {
-	if _, err := w.root.Lstat(name); err == nil {
-		return fs.ErrExist
-	}
-	return w.place(name, content, func(temp, name string) error {
-		err := w.root.Link(temp, name)
-		if err == nil || errors.Is(err, fs.ErrExist) {
-			return errors.Join(err, w.root.Remove(temp))
-		}
-		// A file system without hard links: the name was free a moment ago, and one process owns the workspace.
-		return w.root.Rename(temp, name)
-	})
-}
-
-// place writes a temporary file beside name, flushes it, moves it with put and flushes the folder.
-func (w writer) place(name string, content []byte, put func(temp, name string) error) (err error) {
+// write writes a temporary file beside name, which put is to move there.
+func (w writer) write(name string, content []byte, put func(temp, name string) error) (*draft, error) {
 	dir := path.Dir(name)
 	w.sweep(dir)
 	var random [8]byte
 	rand.Read(random[:]) // never fails
-	temp := path.Join(dir, tempMark+hex.EncodeToString(random[:]))
-	file, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
+	d := &draft{name: name, temp: path.Join(dir, tempMark+hex.EncodeToString(random[:])), put: put}
+	var err error
+	if d.file, err = w.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			w.root.Remove(temp)
-		}
-	}()
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
+	if _, err := d.file.Write(content); err != nil {
+		w.discard(d)
+		return nil, err
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err = put(temp, name); err != nil {
-		return err
-	}
-	return w.flush(dir)
+	return d, nil
 }
 
 // flush makes the names in a folder durable.
@@ -378,6 +433,14 @@ func (w writer) sweep(dir string) {
 			w.root.Remove(path.Join(dir, e.Name()))
 		}
 	}
+}
+
+// failedUnlessNil gives a failure its code, if it is one.
+func failedUnlessNil(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return failed(name, err)
 }
 
 // failed gives a failure its code.

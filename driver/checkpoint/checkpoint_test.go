@@ -13,6 +13,7 @@ import (
 	"pawl/driver/checkpoint"
 	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/sandbox/git"
 )
 
 func TestMain(m *testing.M) {

@@ -10,6 +10,7 @@ import (
 	"pawl/driver/checkpoint"
 	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/sandbox/git"
 )
 
 const noteFile = "/.pawl/test-note"

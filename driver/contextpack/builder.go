@@ -55,7 +55,9 @@ type Builder struct {
 	// held are the indexes of the trees that were seen last, newest last. They share one table.
 	held  []held
 	words *table
-	saved []string // segments of the cache of the workspace that held knows
+	saved []string // segments of the cache of the workspace
+	// unsaved are entries of the workspace that are in none of them.
+	unsaved []*entry
 }
 
 type held struct {
@@ -144,9 +146,8 @@ func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace strin
 	p.degrade(r.cut, "context.too_many")
 	p.degrade(r.untold || b.tags == nil && hasTagged(ix), "context.no_tags")
 	if disk != nil && disk.root.Dir() == root.Dir() {
-		disk.names = b.saved
-		p.degrade(disk.save(ix, r.changed) != nil, "context.no_cache")
-		b.saved = disk.names
+		b.unsaved = append(b.unsaved, r.news...)
+		p.degrade(b.save(disk, ix) != nil, "context.no_cache")
 	}
 	b.held = slices.DeleteFunc(b.held, func(h held) bool { return h.dir == root.Dir() })
 	if len(b.held) == maxTrees {
@@ -154,6 +155,26 @@ func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace strin
 	}
 	b.held = append(b.held, held{root.Dir(), ix})
 	return ix, nil
+}
+
+// A cache that lacks a few files costs the next process less than writing it after each edit would cost this one.
+const (
+	fewFiles = 32
+	fewShare = 50 // of the files, one in so many
+)
+
+// save writes what is new since the last time, when it is worth it.
+func (b *Builder) save(disk *cache, ix *index) error {
+	b.unsaved = slices.DeleteFunc(b.unsaved, func(e *entry) bool { return ix.files[e.path] != e })
+	if len(b.unsaved) <= max(fewFiles, len(ix.files)/fewShare) {
+		return nil
+	}
+	disk.names = b.saved
+	err := disk.save(ix, b.unsaved)
+	if err == nil {
+		b.saved, b.unsaved = disk.names, nil
+	}
+	return err
 }
 
 func (b *Builder) known(dir string) *index {

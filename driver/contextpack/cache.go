@@ -84,14 +84,11 @@ func (c *cache) load(ctx context.Context, ix *index) {
 	}
 }
 
-// save keeps what is new in an index.
+// save keeps the entries of an index that are new.
 func (c *cache) save(ix *index, changed []*entry) error {
-	if c == nil || len(changed) == 0 {
-		return nil
-	}
 	var old []string
 	if len(c.names) >= maxSegments {
-		changed, old, c.names = ix.sorted(), c.names, nil
+		changed, old, c.names = ix.list, c.names, nil
 	}
 	data := encode(ix.t, changed, c.tagged)
 	sum := sha256.Sum256(data)

@@ -25,7 +25,7 @@ type corpus struct {
 }
 
 func newCorpus(ix *index) *corpus {
-	c := &corpus{t: ix.t, files: ix.sorted(), named: map[string]int32{}, seen: map[int32][]int32{}}
+	c := &corpus{t: ix.t, files: ix.list, named: map[string]int32{}, seen: map[int32][]int32{}}
 	n := 0
 	for _, f := range c.files {
 		n += len(f.symbols)

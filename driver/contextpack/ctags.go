@@ -76,7 +76,7 @@ func (t *tagger) ask(ctx context.Context, dir string, files []string) (map[strin
 		}
 		have, asked := out[g.Path]
 		k := tagKinds[g.Kind]
-		if k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord || strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
+		if !asked || k == 0 || g.Line < 1 || g.Name == "" || len(g.Name) > maxWord || strings.HasPrefix(g.Name, "__anon") || len(have) == maxSymbols {
 			continue
 		}
 		owner := g.Scope[strings.LastIndexAny(g.Scope, ".:")+1:]

@@ -5,7 +5,7 @@
 // declarations with the lines that they take, the names that each of them uses, and the words of the text. Go is read by
 // go/parser, other languages by universal-ctags behind the walls where it is installed and by their outline otherwise.
 // Facts are kept in memory and in .pawl/cache/context; a file whose size, times and inode are unchanged is not opened
-// again, and one whose content is known from elsewhere is not analysed again. Ranking is a pure function of the facts, the
+// again, and one that only looks new is not analysed again. Ranking is a pure function of the facts, the
 // requirement and the text of the files that look best: words and names are weighed by how rare they are, and what they
 // find is followed along the references between declarations, so that a requirement which names a failing test leads to
 // the function that the test calls.

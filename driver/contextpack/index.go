@@ -1,10 +1,6 @@
 package contextpack
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // stamp tells whether a file is as it was, without opening it.
 type stamp struct {
@@ -29,16 +25,8 @@ const youth = 2 * time.Second
 type index struct {
 	t     *table
 	files map[string]*entry
+	// list is the same files in the order of the walk.
+	list []*entry
 	// corpus is what ranking needs, made from files; nil when they changed.
 	corpus *corpus
-}
-
-// sorted returns the files in the order of their paths.
-func (ix *index) sorted() []*entry {
-	out := make([]*entry, 0, len(ix.files))
-	for _, e := range ix.files {
-		out = append(out, e)
-	}
-	slices.SortFunc(out, func(a, b *entry) int { return cmp.Compare(a.path, b.path) })
-	return out
 }

@@ -33,14 +33,15 @@ func (p *packer) degrade(is bool, key string) {
 // maxText bounds a file of which a part is shown.
 const maxText = 8 << 20
 
-// text returns the content of a file as it is now, nil where it cannot be read any more. One that is no longer what was
-// indexed is not shown: its lines would be wrong.
+// text returns the content of a file, nil where it cannot be read any more. One that is no longer as long as when it was
+// indexed is not shown, because its lines would be wrong.
 func (p *packer) text(file int32) []byte {
 	if data, ok := p.texts[file]; ok {
 		return data
 	}
-	data, err := p.root.ReadFile(p.files[file].path, maxText)
-	if err != nil || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
+	e := p.files[file]
+	data, err := p.root.ReadFile(e.path, maxText)
+	if err != nil || int64(len(data)) != e.stamp.size || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
 		data = nil
 	}
 	p.texts[file] = data
@@ -177,7 +178,11 @@ func (p *packer) source(r *ranking, node int32) string {
 
 // lineWeights weighs each line of a text, from 1, by what of the query is in it.
 func (r *ranking) lineWeights(file int32, data []byte) []float64 {
+	if out, ok := r.weights[file]; ok {
+		return out
+	}
 	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
+	r.weights[file] = out
 	scanWords(data, r.files[file].lang, func(w []byte, line int, _ bool) bool {
 		if h := r.lookup(w); h != nil && line < len(out) {
 			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -188,6 +189,34 @@ func TestWhatAPackHolds(t *testing.T) {
 	}
 }
 
+// TestWhatLeadsToAPlace gives one lead each, among many declarations without any.
+func TestWhatLeadsToAPlace(t *testing.T) {
+	files := map[string]string{
+		"shop/api.go":  "package shop\n\nfunc Outer() int { return qux() }\n",
+		"shop/impl.go": "package shop\n\nfunc qux() int { return 1 }\n",
+		"shop/vat.go":  "package shop\n\ntype Vat struct{}\n\nfunc (Vat) Check() {}\n\ntype Zip struct{}\n\nfunc (Zip) Check() {}\n",
+	}
+	for i := range 60 {
+		files[fmt.Sprintf("f%d/f.go", i)] = fmt.Sprintf("package f%d\n\nfunc helper%d() int {\n\treturn %d\n}\n", i, i, i)
+	}
+	place := tree(t, files)
+	for _, c := range []struct{ lead, requirement, want string }{
+		{"what it uses", "Outer and the helpers return too little", "func qux()"},
+		{"a line", "panic at f17/f.go:4", "func helper17()"},
+		{"a class", "Zip.Check() accepts everything", "func (Zip) Check()"},
+		{"another class", "Vat.Check() accepts everything", "func (Vat) Check()"},
+		{"parts of a name", "the helper 33 (helper33) is wrong", "func helper33()"},
+	} {
+		p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: c.requirement, Tokens: 1500})
+		if n := min(len(p.Snippets), 2); !shows(effect.ContextPack{Snippets: p.Snippets[:n]}, c.want) {
+			t.Errorf("%s: %q is not among the first two of %+v", c.lead, c.want, p.Snippets)
+		}
+		if strings.Contains(c.lead, "class") && !strings.Contains(p.Snippets[0].Content, c.want) {
+			t.Errorf("%s: first comes %q", c.lead, p.Snippets[0].Content)
+		}
+	}
+}
+
 func TestOtherLanguages(t *testing.T) {
 	place := tree(t, small)
 	for _, c := range []struct{ requirement, path, first string }{
@@ -228,10 +257,19 @@ func TestTheBudgetHolds(t *testing.T) {
 	}
 }
 
+// many returns files with so many more that a cache is worth it.
+func many(files map[string]string) map[string]string {
+	out := maps.Clone(files)
+	for i := range 40 {
+		out[fmt.Sprintf("stock/item%d.go", i)] = fmt.Sprintf("package stock\n\nfunc item%d() int { return %d }\n", i, i)
+	}
+	return out
+}
+
 // TestIncrementalIsAsIfNew edits, adds and removes files and compares a Builder that has seen every state, one that has
 // only the cache, and one that knows nothing.
 func TestIncrementalIsAsIfNew(t *testing.T) {
-	place := tree(t, small)
+	place := tree(t, many(small))
 	known := fresh()
 	ask := contextpack.Ask{Place: place, Requirement: "Total of the cart is wrong: round, rate, discount, newcomer", Tokens: 4000}
 	same := func(what string) effect.ContextPack {
@@ -266,19 +304,35 @@ func TestIncrementalIsAsIfNew(t *testing.T) {
 	if p := same("a folder less"); slices.ContainsFunc(p.Hits, func(h effect.Hit) bool { return h.Path == "tax/vat.py" }) {
 		t.Error("a file that is gone is named")
 	}
-	for i := range 12 { // more than the cache keeps apart
+	segments := func() int {
+		list, err := os.ReadDir(filepath.Join(place.Workspace, ".pawl/cache/context"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	before := segments()
+	for i := range 12 {
 		write(t, filepath.Join(place.Tree, "cart/discount.go"), fmt.Sprintf("package cart\n\nfunc discount%d() {}\n", i))
 		pack(t, known, ask)
 	}
-	segments, err := os.ReadDir(filepath.Join(place.Workspace, ".pawl/cache/context"))
-	if err != nil || len(segments) == 0 || len(segments) > 9 {
-		t.Errorf("%d segments: %v", len(segments), err)
+	if n := segments(); n != before {
+		t.Errorf("an edit of one file writes the cache: %d segments, before %d", n, before)
+	}
+	for round := range 12 { // more than the cache keeps apart
+		for i := range 40 {
+			write(t, filepath.Join(place.Tree, fmt.Sprintf("stock/item%d.go", i)), fmt.Sprintf("package stock\n\nfunc item%d() int { return %d }\n", i, i+round+1))
+		}
+		pack(t, known, ask)
+	}
+	if n := segments(); n < 2 || n > 9 {
+		t.Errorf("%d segments", n)
 	}
 	same("many edits")
 }
 
 func TestADamagedCacheCostsNothingButTime(t *testing.T) {
-	place := tree(t, small)
+	place := tree(t, many(small))
 	ask := contextpack.Ask{Place: place, Requirement: "Total is wrong", Tokens: 2000}
 	want := pack(t, fresh(), ask)
 	dir := filepath.Join(place.Workspace, ".pawl/cache/context")
@@ -288,7 +342,11 @@ func TestADamagedCacheCostsNothingButTime(t *testing.T) {
 	}
 	name := filepath.Join(dir, list[0].Name())
 	data, _ := os.ReadFile(name)
-	for i := 0; i < len(data); i += 7 {
+	at := []int{bytes.Index(data, []byte("Total")) + 2}
+	for i := 0; i < len(data); i += 11 {
+		at = append(at, i)
+	}
+	for _, i := range at {
 		bad := bytes.Clone(data)
 		bad[i] ^= 0x55
 		write(t, name, string(bad))
@@ -528,12 +586,12 @@ func TestStops(t *testing.T) {
 
 // TestWorktrees shows the tree of a task as it is, with what is known of the workspace.
 func TestWorktrees(t *testing.T) {
-	place := tree(t, small)
+	place := tree(t, many(small))
 	b := fresh()
 	ask := contextpack.Ask{Place: place, Requirement: "Total of the cart", Tokens: 2000}
 	pack(t, b, ask)
 	other := t.TempDir()
-	for name, text := range small {
+	for name, text := range many(small) {
 		write(t, filepath.Join(other, name), strings.ReplaceAll(text, "Total adds up", "Total multiplies"))
 	}
 	ask.Place.Tree = other
@@ -542,6 +600,13 @@ func TestWorktrees(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(other, ".pawl")); err == nil {
 		t.Error("a cache was made in the worktree")
+	}
+	if err := os.RemoveAll(filepath.Join(place.Workspace, ".pawl/cache")); err != nil {
+		t.Fatal(err)
+	}
+	pack(t, fresh(), ask)
+	if _, err := os.Stat(filepath.Join(place.Workspace, ".pawl/cache/context")); err == nil {
+		t.Error("what is known of a worktree is kept as if it were the workspace")
 	}
 	ask.Place.Tree = filepath.Join(other, "not made yet")
 	if p := pack(t, b, ask); !strings.HasPrefix(p.Snippets[0].Content, "// Total adds up") {

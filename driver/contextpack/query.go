@@ -20,7 +20,6 @@ type query struct {
 	marks  [1 << markBits]bool
 	places []spot
 	paths  []string // names of files
-	owners map[string]string
 }
 
 // term is one word of a requirement. Weight says how surely the requirement means something of the program by it.
@@ -63,7 +62,7 @@ var (
 // ask reads a requirement.
 func ask(text string) *query {
 	text = strings.ToValidUTF8(clip(text, maxRequirement), " ")
-	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}, owners: map[string]string{}}
+	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}}
 	q.readSpots(text)
 	marked := ""
 	for _, m := range quoted.FindAllString(text, 64) {
@@ -104,9 +103,6 @@ func (q *query) readWords(text string, least float64) {
 		w = strings.TrimSuffix(w, "()")
 		names := strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
 		for i, n := range names {
-			if i > 0 {
-				q.owners[n] = names[i-1]
-			}
 			q.word(n, called && i == len(names)-1, least)
 		}
 	}
@@ -132,7 +128,6 @@ func (q *query) word(w string, called bool, least float64) {
 		rest := m[1] + m[2]
 		q.term(rest, weightStem)
 		if owner, name, ok := strings.Cut(rest, "_"); ok && m[1] != "" {
-			q.owners[name] = owner
 			q.term(owner, weightWord)
 			q.term(name, weightStem)
 		}

@@ -38,10 +38,11 @@ type ranking struct {
 	spots     map[int32]float64
 	manual    map[int32]bool // files that the requirement names
 	memo      map[string]int32
+	weights   map[int32][]float64 // of the lines of files
 }
 
 func rank(c *corpus, q *query) *ranking {
-	r := &ranking{corpus: c, q: q, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, manual: map[int32]bool{}, memo: map[string]int32{}}
+	r := &ranking{corpus: c, q: q, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, manual: map[int32]bool{}, memo: map[string]int32{}, weights: map[int32][]float64{}}
 	r.stemIndex = make(map[string]int32, len(q.stems))
 	keys := make([]string, 0, len(q.stems))
 	for s := range q.stems {
@@ -229,9 +230,6 @@ func (r *ranking) scoreNames() {
 			cover := float64(len(h.stems)) / float64(max(h.parts, 1))
 			score = max(score, 0.35*sum*cover*math.Sqrt(float64(len(h.stems))))
 			score += 0.15 * r.ownerScore(s, h.stems)
-		}
-		if own := r.q.owners[r.t.list[s.name]]; own != "" && strings.EqualFold(own, r.t.list[s.owner]) {
-			score *= 2
 		}
 		r.names[int32(node)] = score * weighKind(s.kind)
 	}

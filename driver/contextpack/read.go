@@ -46,9 +46,11 @@ type reader struct {
 	now  time.Time
 	tags *tagger // nil for none
 
-	kept    map[string]*entry // the new files
-	changed []*entry
-	waiting []job // for ctags
+	kept    map[string]*entry // the files that are there
+	list    []*entry
+	changed []*entry // of them: those that were read
+	news    []*entry // of these: those of which the cache should know more than it did
+	waiting []job    // for ctags
 	held    int64
 	read    int64
 	work    chan job
@@ -84,7 +86,7 @@ func (r *reader) refresh(walk Walk) (*index, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, pawl.Fail(pawl.CodeCanceled, "context.canceled").In("contextpack.Build").Because(err)
 	}
-	ix := &index{t: r.old.t, files: r.kept}
+	ix := &index{t: r.old.t, files: r.kept, list: r.list}
 	if len(r.changed) == 0 && len(r.kept) == len(r.old.files) {
 		ix.corpus = r.old.corpus
 	}
@@ -132,12 +134,15 @@ func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 	at := stamp{info.Size(), info.ModTime().UnixNano(), inode(info)}
 	was := r.old.files[rel]
 	if was != nil && was.stamp == at && !was.young {
-		r.kept[rel] = was
+		r.keep(was)
 		return nil
 	}
 	e := &entry{path: rel, stamp: at, young: r.now.Sub(info.ModTime()) < youth}
-	r.kept[rel] = e
+	r.keep(e)
 	r.changed = append(r.changed, e)
+	if was == nil || was.stamp != at || !e.young {
+		r.news = append(r.news, e)
+	}
 	data := r.content(in, e)
 	if data == nil {
 		e.facts = &facts{marks: unread}
@@ -164,6 +169,11 @@ func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 		return nil
 	}
 	return r.hand(job{entry: e, data: data})
+}
+
+func (r *reader) keep(e *entry) {
+	r.kept[e.path] = e
+	r.list = append(r.list, e)
 }
 
 func (r *reader) hand(j job) error {

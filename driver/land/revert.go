@@ -109,7 +109,7 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 
 // Undo takes a landing back: a landed commit by one that undoes it, a kept one by removing its branch, changes in a folder
 // by restoring the files that are still as pawl left them.
-func (Land) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
+func (d Land) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effect.Receipt {
 	result, err := d.undo(ctx, e, r)
 	if err != nil {
 		return effect.Failed(err)

@@ -219,7 +219,7 @@ func (r *reader) fill(into reflect.Value, in field) error {
 	switch {
 	case isRow(into.Type()) && in.Row != nil:
 		return r.document(into, in.Row)
-	case into.Kind() == reflect.Slice && isRow(into.Type().Elem()):
+	case into.Kind() == reflect.Slice && isRow(into.Type().Elem()) && in.Row == nil && in.Value == nil:
 		into.Set(reflect.MakeSlice(into.Type(), len(in.Rows), len(in.Rows)))
 		for i := range in.Rows {
 			if err := r.document(into.Index(i), &in.Rows[i]); err != nil {
@@ -227,7 +227,7 @@ func (r *reader) fill(into reflect.Value, in field) error {
 			}
 		}
 		return nil
-	case !isRow(into.Type()) && in.Value != nil:
+	case !isRow(into.Type()) && in.Value != nil && in.Row == nil:
 		return json.Unmarshal(in.Value, into.Addr().Interface())
 	}
 	return errors.New("a part of the snapshot is of another form")

@@ -54,13 +54,28 @@ func (r refs) Head(ctx context.Context) (commit, branch string, err error) {
 	if !r.git {
 		return "", "", nil
 	}
-	out, _, err := callWith(r.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
-	if err != nil {
-		return "", "", err
+	branch, ok := r.plainBranch()
+	if !ok {
+		out, _, err := callWith(r.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
+		if err != nil {
+			return "", "", err
+		}
+		branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
 	}
-	branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
-	out, _, err = callWith(r.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
+	out, _, err := callWith(r.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
 	return strings.TrimSpace(string(out)), branch, err
+}
+
+// plainBranch reads the branch from where references are kept as files. Whatever is not plain in it is git's to judge.
+func (r refs) plainBranch() (branch string, ok bool) {
+	if r.config.refs != "" {
+		return "", false
+	}
+	branch, ok = readLine(filepath.Join(r.gitDir, "HEAD"), "ref: refs/heads/")
+	plain := func(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '/' }
+	ok = ok && branch != "" && strings.Trim(branch, "-/") == branch && !strings.Contains(branch, "//") &&
+		!strings.ContainsFunc(branch, func(c rune) bool { return !plain(c) })
+	return branch, ok
 }
 
 // Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and while a
@@ -73,10 +88,21 @@ func (r *Repo) Ready(ctx context.Context) error {
 		return pawl.Fail(pawl.CodeRepository, "git.operation", o)
 	}
 	head, branch, err := r.Head(ctx)
-	if err == nil && head == "" {
-		return pawl.Fail(pawl.CodeRepository, "git.unborn", branch)
+	if err != nil {
+		return err
 	}
-	return err
+	return Status{Branch: branch, Unborn: head == ""}.Ready()
+}
+
+// Ready is what Repo.Ready says of a repository that stands like this.
+func (s Status) Ready() error {
+	switch {
+	case s.Operation != "":
+		return pawl.Fail(pawl.CodeRepository, "git.operation", s.Operation)
+	case s.Unborn:
+		return pawl.Fail(pawl.CodeRepository, "git.unborn", s.Branch)
+	}
+	return nil
 }
 
 // Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory of

@@ -1,4 +1,4 @@
-package modeltest
+package scripted
 
 import (
 	"bufio"
@@ -27,6 +27,16 @@ var forms = map[Form]struct {
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s"}]}`, "content.1.input"},
 	Gemini: {"/v1beta/models/m:generateContent", `{"x":%v,"tools":[{"functionDeclarations":[{"name":"Write","parametersJsonSchema":` + offer + `}]}],"contents":[%s]}`,
 		`{"role":"user","parts":[{"functionResponse":{"id":"%s"}}]}`, "candidates.0.content.parts.1.functionCall.args"},
+}
+
+func serve(t *testing.T, s Script) *Server {
+	t.Helper()
+	srv, err := Serve("127.0.0.1:0", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	return srv
 }
 
 func post(t *testing.T, url, body string) (*http.Response, string) {
@@ -90,7 +100,7 @@ func TestForms(t *testing.T) {
 	}
 	const text = "I will do it, 好的."
 	for form, f := range forms {
-		srv := Go(t, Script{Branches: []Branch{{Steps: []Step{{Text: text, Calls: []Call{{Write: "a.go", Content: "x\n"}}}, {Text: "Done."}}}}})
+		srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{Text: text, Calls: []Call{{Write: "a.go", Content: "x\n"}}}, {Text: "Done."}}}}})
 		_, plain := post(t, srv.URL+f.path, fmt.Sprintf(f.body, false, ""))
 		var v any
 		if err := json.Unmarshal([]byte(plain), &v); err != nil {
@@ -127,7 +137,7 @@ func TestForms(t *testing.T) {
 func TestFaults(t *testing.T) {
 	f := forms[Chat]
 	body := fmt.Sprintf(f.body, true, "")
-	srv := Go(t, Passing(503, 2, "7"))
+	srv := serve(t, Passing(503, 2, "7"))
 	for i, want := range []int{503, 503, 200} {
 		resp, _ := post(t, srv.URL+f.path, body)
 		if resp.StatusCode != want || i < 2 && resp.Header.Get("Retry-After") != "7" {
@@ -148,7 +158,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	for form := range forms {
-		s := Go(t, Huge(1<<20))
+		s := serve(t, Huge(1<<20))
 		path := strings.Replace(forms[form].path, ":generateContent", ":streamGenerateContent", 1)
 		if _, out := post(t, s.URL+path, fmt.Sprintf(forms[form].body, true, "")); len(out) < 1<<20 || strings.Count(out, "much ado") < 1000 {
 			t.Errorf("%s: %d bytes", form, len(out))
@@ -157,7 +167,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestStructured(t *testing.T) {
-	srv := Go(t, Script{Branches: []Branch{{Steps: []Step{{}}}}, JSON: map[string]json.RawMessage{"plan": json.RawMessage(`no JSON`), "plan#2": json.RawMessage(`{"b":2}`), "": json.RawMessage(`{"c":3}`)}})
+	srv := serve(t, Script{Branches: []Branch{{Steps: []Step{{}}}}, JSON: map[string]json.RawMessage{"plan": json.RawMessage(`no JSON`), "plan#2": json.RawMessage(`{"b":2}`), "": json.RawMessage(`{"c":3}`)}})
 	ask := func(name string) string {
 		_, out := post(t, srv.URL+"/v1/chat/completions", `{"model":"m","stream":true,"response_format":{"type":"json_schema","json_schema":{"name":"`+name+`"}}}`)
 		return events(out, "choices.0.delta.content")
@@ -173,9 +183,12 @@ func TestStructured(t *testing.T) {
 }
 
 func TestBranches(t *testing.T) {
-	srv := Go(t, FixBug("a.go", "wrong", "right"))
+	srv := serve(t, FixBug("a.go", "wrong", "right"))
 	f := forms[Chat]
-	for add, want := range map[string]string{"": "wrong", `{"role":"user","content":"` + Repairing + `"}`: "right"} {
+	for add, want := range map[string]string{
+		`{"role":"user","content":"call_b0s0n0"}`:                   "wrong",
+		`{"role":"user","content":"` + Repairing + ` call_b1s0n0"}`: "right",
+	} {
 		_, out := post(t, srv.URL+f.path, fmt.Sprintf(f.body, false, add))
 		if !strings.Contains(out, want) {
 			t.Errorf("%q: %s", add, out)

@@ -1,7 +1,8 @@
-package modeltest
+package scripted
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,9 @@ var (
 	shells  = []string{"run_terminal_cmd", "exec_command", "shell", "local_shell", "Bash", "bash", "run_shell_command", "run_terminal_command", "execute_command", "run_commands"}
 )
 
+// roots finds the folder that an agent works in, which it tells its model: the worktree that pawl made for it.
+var roots = regexp.MustCompile(`/[^\s"'\\\\<>]*/\.pawl/worktrees/[0-9A-Z]{26}`)
+
 // find returns the first offered tool of a list of names.
 func find(offered []tool, names []string) (tool, bool) {
 	for _, n := range names {
@@ -46,24 +50,24 @@ func find(offered []tool, names []string) (tool, bool) {
 
 // in says a call in the words of the request's tools. A call that no tool can do is asked for by its first name all the
 // same, as a confused model would.
-func (c Call) in(offered []tool) asked {
+func (c Call) in(offered []tool, root string) asked {
 	switch {
 	case c.Name != "":
 		return asked{Name: c.Name, Args: c.Args}
 	case c.Write != "":
 		if t, ok := find(offered, writers); ok {
-			return t.call(map[string]string{"path": c.Write, "content": c.Content})
+			return t.call(map[string]string{"path": c.Write, "content": c.Content}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat > " + quote(c.Write) + " <<'EOF_MODELTEST'\n" + c.Content + "EOF_MODELTEST\n"})
+			return t.call(map[string]string{"command": "cat > " + quote(c.Write) + " <<'EOF_SCRIPTED'\n" + c.Content + "EOF_SCRIPTED\n"}, root)
 		}
 		return asked{Name: writers[0], Args: encode(map[string]string{"path": c.Write, "content": c.Content})}
 	case c.Read != "":
 		if t, ok := find(offered, readers); ok {
-			return t.call(map[string]string{"path": c.Read})
+			return t.call(map[string]string{"path": c.Read}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat " + quote(c.Read)})
+			return t.call(map[string]string{"command": "cat " + quote(c.Read)}, root)
 		}
 		return asked{Name: readers[0], Args: encode(map[string]string{"path": c.Read})}
 	}
@@ -71,7 +75,7 @@ func (c Call) in(offered []tool) asked {
 	if !ok {
 		return asked{Name: shells[0], Args: encode(map[string]string{"command": c.Run})}
 	}
-	return t.call(map[string]string{"command": c.Run})
+	return t.call(map[string]string{"command": c.Run}, root)
 }
 
 // spellings are the names under which tools take the same argument.
@@ -82,7 +86,7 @@ var spellings = map[string][]string{
 }
 
 // call writes the arguments as the tool's schema wants them, and fills what else is required with something harmless.
-func (t tool) call(args map[string]string) asked {
+func (t tool) call(args map[string]string, root string) asked {
 	out := map[string]any{}
 	for want, value := range args {
 		name := want
@@ -91,6 +95,10 @@ func (t tool) call(args map[string]string) asked {
 				name = s
 				break
 			}
+		}
+		// Tools that call it "path" take it from the working directory; the others want the whole of it.
+		if want == "path" && name != want && root != "" {
+			value = root + "/" + value
 		}
 		out[name] = value
 		if kind, _ := t.Schema.Properties[name].Type.(string); kind == "array" {

@@ -1,4 +1,4 @@
-package modeltest
+package scripted
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -46,17 +45,6 @@ type Server struct {
 	seen   []Request
 	played map[[2]int]int
 	asked  map[string]int // structured answers, by the name of the schema
-}
-
-// Go starts a server for a test.
-func Go(t testing.TB, s Script) *Server {
-	t.Helper()
-	srv, err := Serve("127.0.0.1:0", s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Close)
-	return srv
 }
 
 // Serve starts a server. The caller closes it.
@@ -309,7 +297,7 @@ func answerTo(script Script, step Step, q query, at [2]int) answer {
 		return a
 	}
 	for n, c := range step.Calls {
-		a.calls = append(a.calls, c.in(q.tools))
+		a.calls = append(a.calls, c.in(q.tools, roots.FindString(q.seen.Body)))
 		a.ids = append(a.ids, callID(at[0], at[1], n))
 	}
 	return a
