@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/pawl
 T ?= 30s
 
-.PHONY: help setup build demo test check race golden gen verify fuzz bench clean
+.PHONY: help setup build demo test agents mcp check race golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,14 @@ demo: build ## run the main job on a real sample repository
 test: setup ## run every test
 	$(GO) vet ./...
 	$(GO) test ./...
+	@scripts/agents.sh ci
+
+agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
+	@scripts/agents.sh install
+	@scripts/agents.sh run codex,codex-acp,claude-code,gemini-cli-acp,opencode-acp,pi
+
+mcp: setup ## run the MCP conformance suites and Inspector against pawl mcp
+	@scripts/mcp.sh
 
 check: ## formatting, vet and the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }

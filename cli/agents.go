@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,10 +22,11 @@ import (
 
 func newAgentCommand(a *app) *cobra.Command {
 	list := a.command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", exactly(0), func(c *cobra.Command, _ []string) error {
-		infos, err := agentsOf(c.Context(), a)
+		agents, err := agentsOf(a)
 		if err != nil {
 			return err
 		}
+		infos := agents.List(c.Context())
 		if a.flags.json {
 			return a.printJSON(map[string]any{"agents": infos})
 		}
@@ -37,7 +41,97 @@ func newAgentCommand(a *app) *cobra.Command {
 		a.table([]string{a.text("cli.col.agent"), a.text("cli.col.kind"), a.text("cli.col.state"), a.text("cli.col.version"), ""}, rows)
 		return nil
 	})
-	return a.group("agent", "cli.agent", list)
+	return a.group("agent", "cli.agent", list, newAgentCheckCommand(a))
+}
+
+// checkLimit bounds a check unless the user says otherwise.
+const checkLimit = 2 * time.Minute
+
+func newAgentCheckCommand(a *app) *cobra.Command {
+	check := Check{Limit: checkLimit}
+	c := a.command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", exactly(1), func(c *cobra.Command, args []string) error {
+		agents, err := agentsOf(a)
+		if err != nil {
+			return err
+		}
+		if check.Limit <= 0 {
+			return usage("cli.flag_invalid", check.Limit.String(), "--limit", "duration")
+		}
+		check.Agent, check.Lang = args[0], string(a.lang)
+		began, passed, failed := time.Now(), 0, ""
+		check.Stage = func(s Stage) {
+			if s.Err != nil {
+				failed = s.Name
+			} else {
+				passed++
+			}
+			a.stage(s)
+		}
+		if err := agents.Check(c.Context(), check); err != nil {
+			return err
+		}
+		if a.flags.json {
+			if err := json.NewEncoder(a.std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": time.Since(began).Milliseconds()}); err != nil {
+				return err
+			}
+		} else if failed == "" {
+			a.say(a.text("cli.check_works", check.Agent, time.Since(began).Round(100*time.Millisecond).String()))
+		}
+		if failed != "" {
+			return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.text("check."+failed))
+		}
+		return nil
+	})
+	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.text("cli.flag.limit"))
+	c.Flags().BoolVar(&check.Keep, "keep", false, a.text("cli.flag.keep"))
+	return c
+}
+
+// stage prints one stage of a check when it is over.
+func (a *terminal) stage(s Stage) {
+	var saw []string
+	for _, p := range s.Saw {
+		saw = append(saw, a.text(p.Key, words(p.Args)...))
+	}
+	line := struct {
+		Type  string   `json:"type"`
+		Stage string   `json:"stage"`
+		OK    bool     `json:"ok"`
+		MS    int64    `json:"ms"`
+		Saw   []string `json:"saw,omitempty"`
+		Error *fault   `json:"error,omitempty"`
+		Said  []string `json:"said,omitempty"`
+	}{Type: "stage", Stage: s.Name, OK: s.Err == nil, MS: s.Took.Milliseconds(), Saw: saw, Said: s.Said}
+	if s.Err != nil {
+		f := a.describe(s.Err)
+		line.Error = &f
+	}
+	if a.flags.json {
+		_ = json.NewEncoder(a.std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
+		return
+	}
+	symbol := a.style.OK()
+	text := strings.Join(saw, " "+a.style.Middle()+" ")
+	if s.Err != nil {
+		symbol, text = a.style.Bad(), line.Error.Message
+	}
+	const titles, times = 26, 8
+	head := term.Pad(a.text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
+	for i, l := range term.Hang(text, titles+times+2, a.width, 0, "") {
+		if i == 0 {
+			l = symbol + " " + head + l
+		}
+		a.say(strings.TrimRight(l, " "))
+	}
+	if s.Err == nil {
+		return
+	}
+	for _, l := range s.Said {
+		a.say("    " + a.style.Dim("> "+display(l)))
+	}
+	if line.Error.Hint != "" {
+		a.say("  " + a.style.Cyan(a.text("cli.next")) + line.Error.Hint)
+	}
 }
 
 // table prints rows in columns under a head.
@@ -60,21 +154,21 @@ func words(list []string) []any {
 	return out
 }
 
-// agentsOf asks the machine about its agents, with the settings of the folder that the command is about.
-func agentsOf(ctx context.Context, a *app) ([]AgentInfo, error) {
+// agentsOf returns the agents of the machine, with the settings of the folder that the command is about.
+func agentsOf(a *app) (Agents, error) {
 	dir, err := a.start()
 	if err != nil {
-		return nil, err
+		return Agents{}, err
 	}
 	place, err := a.host.Find(dir)
 	if err != nil {
-		return nil, err
+		return Agents{}, err
 	}
 	c, err := a.config(place)
 	if err != nil {
-		return nil, err
+		return Agents{}, err
 	}
-	return a.host.Agents(ctx, place, c), nil
+	return a.host.Agents(place, c), nil
 }
 
 // ready refuses a run whose agent cannot work, before anything is begun.
@@ -83,7 +177,7 @@ func (d *desk) ready(ctx context.Context, name string) error {
 		return nil
 	}
 	var names []string
-	for _, i := range d.host.Agents(ctx, d.ws.Place, d.cfg) {
+	for _, i := range d.host.Agents(d.ws.Place, d.cfg).List(ctx) {
 		if i.Name != name {
 			names = append(names, i.Name)
 			continue
@@ -276,7 +370,7 @@ type replayed struct {
 }
 
 func newReplayCommand(a *app) *cobra.Command {
-	return a.command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json\n  PAWL_MAX_FIXES=1 pawl replay 3", exactly(1), func(c *cobra.Command, args []string) error {
+	return a.command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", exactly(1), func(c *cobra.Command, args []string) error {
 		return a.with(c.Context(), reading(), func(d *desk) error {
 			run := strings.ToUpper(strings.TrimSpace(args[0]))
 			if n, err := strconv.Atoi(run); err == nil {
@@ -340,6 +434,16 @@ func printReplayed(a *terminal, out *replayed) {
 	if out.Lost > 0 {
 		a.say(a.style.Warn() + " " + a.text("cli.replay_lost", out.Lost))
 	}
+	said := map[string]bool{}
+	for _, f := range out.Differences {
+		for _, c := range f.Settings {
+			line := a.text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
+			if !said[line] {
+				a.say(line)
+			}
+			said[line] = true
+		}
+	}
 	if len(out.Differences) > 0 {
 		a.say(a.style.Bad() + " " + a.text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
 	} else if len(out.Bad) == 0 {
@@ -363,8 +467,10 @@ func printFinding(a *terminal, f *replay.Finding) {
 	for _, m := range f.Now {
 		a.say("  " + a.text("cli.replay_now", line(m)))
 	}
+	moved := f.Refused != nil || slices.ContainsFunc(f.Changes, func(c replay.Change) bool { return c.What == "moves" })
 	for _, c := range f.Changes {
-		if c.What == "moves" || c.What == "refused" {
+		// What is recorded and written follows from the moves; it is shown where there is nothing else to show.
+		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
 		a.say("  " + c.What)
@@ -374,9 +480,6 @@ func printFinding(a *terminal, f *replay.Finding) {
 		for _, l := range c.Now {
 			a.say("    + " + display(l))
 		}
-	}
-	for _, c := range f.Settings {
-		a.say("  " + a.text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " ")))
 	}
 	a.say("")
 }

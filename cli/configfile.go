@@ -229,3 +229,118 @@ func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
 	}
 	return data, err
 }
+
+// edited returns a configuration file with one setting changed, or without it where no values are given. Everything else,
+// comments included, stays.
+func edited(data []byte, s setting, values []string) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	}
+	at := doc.Content[0]
+	parts := strings.Split(s.name, ".")
+	for i, part := range parts {
+		child := -1
+		for n := 0; n+1 < len(at.Content); n += 2 {
+			if at.Content[n].Value == part {
+				child = n + 1
+			}
+		}
+		last := i == len(parts)-1
+		switch {
+		case last && len(values) == 0 && child > 0:
+			at.Content = slices.Delete(at.Content, child-1, child+1)
+		case last && len(values) == 0:
+		case child < 0:
+			key := &yaml.Node{Kind: yaml.ScalarNode, Value: part}
+			at.Content = append(at.Content, key, &yaml.Node{Kind: yaml.MappingNode})
+			child = len(at.Content) - 1
+			fallthrough
+		default:
+			if last {
+				at.Content[child] = node(s, values, at.Content[child])
+			} else if at.Content[child].Kind != yaml.MappingNode {
+				at.Content[child] = &yaml.Node{Kind: yaml.MappingNode}
+			}
+			at = at.Content[child]
+		}
+		if child < 0 {
+			break
+		}
+	}
+	var out bytes.Buffer
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(2)
+	if err := e.Encode(&doc); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), e.Close()
+}
+
+// node writes the values of a setting, with the comments of what stood there.
+func node(s setting, values []string, old *yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: old.HeadComment, LineComment: old.LineComment, FootComment: old.FootComment}
+	if !s.list {
+		out.SetString(values[0])
+		out.Style = 0
+		return out
+	}
+	out.Kind = yaml.SequenceNode
+	for _, v := range values {
+		item := &yaml.Node{Kind: yaml.ScalarNode}
+		item.SetString(v)
+		out.Content = append(out.Content, item)
+	}
+	return out
+}
+
+// change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the old
+// one, so that a mistake changes nothing.
+func (c *Config) change(s setting, values []string) error {
+	path := c.userConfigFile
+	if path == "" {
+		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.config")
+	}
+	data, err := readFile(path, maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
+	}
+	if data, err = edited(data, s, values); err != nil {
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+	}
+	next := DefaultConfig()
+	next.sources = map[string]string{}
+	if err := next.decode(path, data, false); err != nil {
+		return err
+	}
+	return replaceFile(path, data)
+}
+
+// replaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of it.
+func replaceFile(path string, data []byte) error {
+	fail := func(err error) error {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", path).In("cli.config").Because(err)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link to a file that is kept elsewhere stays one
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fail(err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fail(err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fail(err)
+	}
+	return nil
+}

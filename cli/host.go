@@ -29,8 +29,8 @@ type Host interface {
 	Edit(ctx context.Context, path string) error
 	// Tools are the tools that plans may call, for commands that need no workspace.
 	Tools() []kernel.Tool
-	// Agents describes the agents that runs may name, with what was found of each on this machine.
-	Agents(ctx context.Context, place effect.Place, c Config) []AgentInfo
+	// Agents are the agents that runs may name, with the settings of a workspace.
+	Agents(place effect.Place, c Config) Agents
 	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
 	Log(ctx context.Context, dir string, n int) ([]string, error)
 }
@@ -59,6 +59,44 @@ type Finding struct {
 	Key   string   `json:"key"`
 	Args  []string `json:"args,omitempty"`
 	Value string   `json:"value,omitempty"`
+}
+
+// Agents are the agents of this machine.
+type Agents struct {
+	// List describes them, with what was found of each.
+	List func(ctx context.Context) []AgentInfo
+	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
+	// the check from being made; that the agent does not work is a stage that failed.
+	Check func(ctx context.Context, c Check) error
+}
+
+// Check says what is checked.
+type Check struct {
+	Agent string
+	// Limit bounds the whole check. Keep leaves its folder where it is.
+	Limit time.Duration
+	Keep  bool
+	// Lang is the language of what pawl itself says in it.
+	Lang string
+	// Stage is told of each stage when it is over. The check ends with the first that fails.
+	Stage func(Stage)
+}
+
+// Stage is one stage of a check.
+type Stage struct {
+	Name string
+	Took time.Duration
+	// Saw is what is worth telling of it.
+	Saw []Phrase
+	// Err says why it failed, nil where it passed; Said are the last things that the agent said before.
+	Err  error
+	Said []string
+}
+
+// Phrase is a text of the catalogue.
+type Phrase struct {
+	Key  string
+	Args []string
 }
 
 // AgentInfo is one line of `pawl agent list`.

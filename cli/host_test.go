@@ -155,8 +155,18 @@ func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
 	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
 }
 
-func (h *fakeHost) Agents(context.Context, effect.Place, cli.Config) []cli.AgentInfo {
-	return []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
+func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
+	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
+	return cli.Agents{
+		List: func(context.Context) []cli.AgentInfo { return infos },
+		Check: func(_ context.Context, c cli.Check) error {
+			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond, Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
+			if c.Agent == "gone" {
+				c.Stage(cli.Stage{Name: "edited", Took: 61 * time.Second, Err: pawl.Fail(pawl.CodeModel, "check.not_edited", "sum.go"), Said: []string{"All done.\x1b[2J"}})
+			}
+			return nil
+		},
+	}
 }
 
 func (h *fakeHost) Log(context.Context, string, int) ([]string, error) {

@@ -211,7 +211,36 @@ func newVersionCommand(a *app) *cobra.Command {
 }
 
 func newConfigCommand(a *app) *cobra.Command {
-	return a.group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a))
+	return a.group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
+}
+
+// newConfigSetCommand makes `config set` or `config unset`.
+func newConfigSetCommand(a *app, unset bool) *cobra.Command {
+	use, key, example, least, most := "set NAME VALUE...", "cli.config.set", "  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
+	if unset {
+		use, key, example, least, most = "unset NAME", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
+	}
+	return a.command(use, key, example, between(least, most), func(_ *cobra.Command, args []string) error {
+		s, ok := findSetting(args[0])
+		if !ok {
+			if near := pawl.Nearest(args[0], settingNames()); near != "" {
+				return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", display(args[0]), near)
+			}
+			return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", display(args[0]))
+		}
+		if !s.list && len(args) > 2 {
+			return usage("cli.args_many", args[2], "pawl config set")
+		}
+		c := Config{userConfigFile: a.userConfig()}
+		if err := c.change(s, args[1:]); err != nil {
+			return err
+		}
+		if a.flags.json {
+			return a.printJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
+		}
+		a.sayText("cli.config_changed", s.name, c.userConfigFile)
+		return nil
+	})
 }
 
 // found is the workspace's place, without opening it.

@@ -97,19 +97,23 @@ func (w worker) owns(e *EffectDoc) bool {
 	return err == nil && call.StepID == w.Talk.Step && (e.Within != "" || w.Talk.Next < len(w.Talk.Asks))
 }
 
-// resolved takes the person's word about a call of an agent whose outcome was lost, and lets the agent know.
+// resolved takes the person's word about a call of an agent whose outcome was lost. A call that pawl makes between two
+// exchanges is made again when it did not happen; an agent with a loop of its own is told, and asks again for what it needs.
 func (w worker) resolved(e *EffectDoc, a Answer) {
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	said := map[string]any{"ok": false, "made": false, "note": "The connection was lost while this call was made. A person looked: it did not happen, or may be done again."}
+	note := "The connection was lost while this call was made. A person looked: it did not happen, or may be done again."
 	if a == AnswerDone {
 		e.State = EffectDone
-		said = map[string]any{"ok": true, "made": true, "note": "The connection was lost while this call was made. A person looked: it did happen. Do not make it again."}
+		note = "The connection was lost while this call was made. A person looked: it did happen. Do not make it again."
 	}
-	if e.Within != "" {
-		w.Talk.Notes = append(w.Talk.Notes[:len(w.Talk.Notes):len(w.Talk.Notes)], call.Name+" "+string(call.Args)+": "+said["note"].(string))
+	switch {
+	case e.Within != "":
+		w.Talk.Notes = append(w.Talk.Notes[:len(w.Talk.Notes):len(w.Talk.Notes)], call.Name+" "+string(call.Args)+": "+note)
 		w.touch(w.Talk)
-	} else {
-		w.tell(w.Talk.Asks[w.Talk.Next], said, a != AnswerDone)
+	case a == AnswerDone:
+		w.tell(w.Talk.Asks[w.Talk.Next], map[string]any{"ok": true, "made": true, "note": note}, false)
+	default:
+		w.again(call.Granted)
 	}
 	p := w.Task.Plan.Clone()
 	if i, ok := p.Find(call.StepID); ok {

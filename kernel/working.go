@@ -399,13 +399,19 @@ func (w worker) allowed(a *Approval) error {
 	if err := w.raise(CallAllowed, "allowed by "+string(w.env.Actor)); err != nil {
 		return err
 	}
-	w.Talk.Granted, w.Turn.Return, w.Session.Approval = a.ID, "", ""
-	// The same call is judged again, which must not count as asking twice.
+	w.Turn.Return, w.Session.Approval = "", ""
+	w.again(a.ID)
+	return stepper{w.work}.advance()
+}
+
+// again has the call that is next judged once more, under a person's word where there is one. That must not count as the
+// agent asking twice.
+func (w worker) again(granted string) {
+	w.Talk.Granted = granted
 	if n := len(w.Talk.Recent); n > 0 {
 		w.Talk.Recent = w.Talk.Recent[:n-1]
 	}
 	w.touch(w.Talk)
-	return stepper{w.work}.advance()
 }
 
 // replan changes the steps that are not done yet (spec.md §6.2 B6). What is new in it is judged like the plan was.

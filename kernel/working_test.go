@@ -400,3 +400,25 @@ func TestBudgetRefuses(t *testing.T) {
 		t.Errorf("%s %+v", s.Session.State, s.Session.Blocked)
 	}
 }
+
+// TestForfeitsComeInOneOrder: what a crash left set aside is recorded in the same order however often it is decided, which
+// the bench's recording checks at the end.
+func TestForfeitsComeInOneOrder(t *testing.T) {
+	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
+	for range 8 {
+		b.do(&kernel.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1}})
+	}
+	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
+	forfeited := 0
+	for rec, err := range b.store.Records(context.Background(), "", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(rec.Bytes), "BUDGET_FORFEITED") {
+			forfeited++
+		}
+	}
+	if forfeited != 8*3 {
+		t.Errorf("%d forfeits in the three scopes", forfeited)
+	}
+}

@@ -35,6 +35,7 @@ var areas = [...]area{
 	{"runner", []*part{&runnerText}},
 	// What most commands print comes first, because a part is made when it is first searched.
 	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP}},
+	{"check", []*part{&checkText}},
 	{"machine", []*part{&machineText}},
 	{"replay", []*part{&replayText}},
 	{"mcp", []*part{&mcpText, &mcpTools}},

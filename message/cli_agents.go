@@ -3,16 +3,29 @@ package message
 // cliAgents is the part of the command line's catalogue about agents, their questions and what they cost.
 var cliAgents = part{load: func() Table {
 	return Table{
-		"cli.agent.short":      {En: "agents: which there are, and whether they work here", Zh: "智能体：有哪些、在本机能否工作"},
-		"cli.agent.long":       {En: "Agents plan and carry out work. The embedded one needs no model; the others are a model of your choice, or coding agents that are installed.", Zh: "智能体负责规划与执行。内置智能体不需要模型；其余为你选择的模型，或本机已安装的编码智能体。"},
-		"cli.agent.list.short": {En: "list the agents and what was found of them", Zh: "列出智能体及其检测结果"},
-		"cli.agent.list.long":  {En: "Lists every agent that a run may name with --agent, its version where it is installed, and what is missing where it is not.", Zh: "列出可用 --agent 指定的所有智能体：已安装的显示版本，未安装的说明缺少什么。"},
-		"cli.answer.short":     {En: "answer the questions about an unclear requirement", Zh: "回答关于需求的澄清问题"},
-		"cli.answer.long":      {En: "Answers the open questions in their order and goes on. Without answers it asks at the terminal; with --go-on the run goes on with what there is.", Zh: "按顺序回答待答问题并继续。不带参数时在终端逐个提问；--go-on 表示按现有信息继续。"},
-		"cli.budget.short":     {En: "show what models cost and what they may", Zh: "查看模型花费与上限"},
-		"cli.budget.long":      {En: "Shows what each run, issue and day (UTC) spent on model calls, what is set aside for calls in flight, and the limits. A call that does not fit is refused before it is made.", Zh: "显示每次运行、每个议题、每天（UTC）的模型花费，为进行中的调用预留的金额，以及上限。放不下的调用在发出前即被拒绝。"},
-		"cli.flag.agent":       {En: "`NAME` of the agent that plans and works", Zh: "负责规划与执行的智能体 `NAME`"},
-		"cli.replay.short":     {En: "make a recorded run's decisions again and compare", Zh: "重新做出已记录运行的决策并比较"},
+		"cli.agent.short":       {En: "agents: which there are, and whether they work here", Zh: "智能体：有哪些、在本机能否工作"},
+		"cli.agent.long":        {En: "Agents plan and carry out work. The embedded one needs no model; the others are a model of your choice, or coding agents that are installed.", Zh: "智能体负责规划与执行。内置智能体不需要模型；其余为你选择的模型，或本机已安装的编码智能体。"},
+		"cli.agent.list.short":  {En: "list the agents and what was found of them", Zh: "列出智能体及其检测结果"},
+		"cli.agent.list.long":   {En: "Lists every agent that a run may name with --agent, its version where it is installed, and what is missing where it is not.", Zh: "列出可用 --agent 指定的所有智能体：已安装的显示版本，未安装的说明缺少什么。"},
+		"cli.agent.check.short": {En: "try out an agent with a scripted model", Zh: "用脚本化模型试用一个智能体"},
+		"cli.agent.check.long": {
+			En: "Shows in at most two minutes whether an agent works here. In a temporary folder, a scripted model has it mend a small fault: the first edit is wrong, pawl's own check fails, the repair follows, and the proven result lands; then a model that lies must come to nothing. Your own model is not called, and nothing of yours is read or changed. Ends with 0 only where every stage passed.",
+			Zh: "在两分钟内显示智能体在本机能否工作。在临时文件夹中，由脚本化模型让它修复一个小缺陷：第一次修改有误，pawl 自己的检查失败，随后修复，经证明的结果落地；然后模型说谎，必须一无所成。不会调用你自己的模型，也不读取或更改你的任何内容。仅当每个阶段都通过时以 0 结束。",
+		},
+		"cli.flag.limit":  {En: "`TIME` that the whole check may take", Zh: "整个检查允许的 `TIME`"},
+		"cli.flag.keep":   {En: "leave the temporary folder where it is", Zh: "保留临时文件夹"},
+		"cli.check_works": {En: "%[1]s works here (%[2]s)", Zh: "%[1]s 在本机可以工作（%[2]s）"},
+		"cli.check_failed": {
+			En: "%[1]s does not work here; the check ended at: %[2]s", Zh: "%[1]s 在本机无法工作；检查止于：%[2]s",
+			HintEn: "Look at what it left with: pawl agent check %[1]s --keep; others are listed by: pawl agent list",
+			HintZh: "用 pawl agent check %[1]s --keep 查看留下的内容；其他智能体见 pawl agent list",
+		},
+		"cli.answer.short": {En: "answer the questions about an unclear requirement", Zh: "回答关于需求的澄清问题"},
+		"cli.answer.long":  {En: "Answers the open questions in their order and goes on. Without answers it asks at the terminal; with --go-on the run goes on with what there is.", Zh: "按顺序回答待答问题并继续。不带参数时在终端逐个提问；--go-on 表示按现有信息继续。"},
+		"cli.budget.short": {En: "show what models cost and what they may", Zh: "查看模型花费与上限"},
+		"cli.budget.long":  {En: "Shows what each run, issue and day (UTC) spent on model calls, what is set aside for calls in flight, and the limits. A call that does not fit is refused before it is made.", Zh: "显示每次运行、每个议题、每天（UTC）的模型花费，为进行中的调用预留的金额，以及上限。放不下的调用在发出前即被拒绝。"},
+		"cli.flag.agent":   {En: "`NAME` of the agent that plans and works", Zh: "负责规划与执行的智能体 `NAME`"},
+		"cli.replay.short": {En: "make a recorded run's decisions again and compare", Zh: "重新做出已记录运行的决策并比较"},
 		"cli.replay.long": {
 			En: "Makes every decision of a run that was recorded (pawl run --record, or the setting record) again, with the settings and the program of today, and shows where the outcome would be another: the moves with the ids of their rules, the effects, the records and what was written. Nothing is changed and no model is asked. Ends with 0 when nothing would be different, with 6 when something would, and with 13 when the recording cannot be read.",
 			Zh: "用当前的设置与程序重新做出已记录运行（pawl run --record 或设置 record）的每个决策，并指出结果不同之处：状态迁移及其规则编号、效果、记录与写入内容。不做任何更改，也不询问模型。全部相同时以 0 结束，有不同时以 6 结束，记录无法读取时以 13 结束。",
@@ -26,7 +39,7 @@ var cliAgents = part{load: func() Table {
 		"cli.replay_decided": {En: "decided  %[1]s", Zh: "当时  %[1]s"},
 		"cli.replay_now":     {En: "now      %[1]s", Zh: "现在  %[1]s"},
 		"cli.replay_refused": {En: "now      refused: %[1]s", Zh: "现在  被拒绝：%[1]s"},
-		"cli.replay_setting": {En: "setting  %[1]s: %[2]s, now %[3]s", Zh: "设置  %[1]s：%[2]s，现在 %[3]s"},
+		"cli.replay_setting": {En: "the setting %[1]s: %[2]s, now %[3]s", Zh: "设置 %[1]s：%[2]s，现在 %[3]s"},
 		"cli.flag.go_on":     {En: "go on with what there is, without an answer", Zh: "不回答，按现有信息继续"},
 		"cli.question":       {En: "Question %[1]d of %[2]d: %[3]s", Zh: "问题 %[1]d/%[2]d：%[3]s"},
 		"cli.answer_how":     {En: `pawl answer "…" (one for each question), or pawl answer --go-on`, Zh: `pawl answer "…"（每个问题一个回答），或 pawl answer --go-on`},
@@ -37,6 +50,19 @@ var cliAgents = part{load: func() Table {
 		"cli.agent_not_ready": {
 			En: "the agent %s cannot work here", Zh: "智能体 %s 在本机无法工作",
 			HintEn: "See what is missing with: pawl agent list. A plan file needs no agent: pawl run --plan FILE", HintZh: "用 pawl agent list 查看缺少什么。计划文件不需要智能体：pawl run --plan FILE",
+		},
+		"cli.config.set.short":   {En: "change a setting in your own file", Zh: "修改用户配置中的设置"},
+		"cli.config.set.long":    {En: "Changes one setting in your own configuration file and keeps everything else in it, comments included. A value that makes no sense changes nothing. The names are those of pawl config show.", Zh: "修改用户配置文件中的一项设置，其余内容（包括注释）保持不变；无效的值不会造成任何改动。名称见 pawl config show。"},
+		"cli.config.unset.short": {En: "take a setting out of your own file", Zh: "从用户配置中移除设置"},
+		"cli.config.unset.long":  {En: "Takes one setting out of your own configuration file, so that its default counts again.", Zh: "从用户配置文件中移除一项设置，恢复默认值。"},
+		"cli.config_changed":     {En: "%[1]s is changed in %[2]s", Zh: "已在 %[2]s 中修改 %[1]s"},
+		"cli.config_no_home": {
+			En: "there is no place for your configuration", Zh: "找不到用户配置文件的位置",
+			HintEn: "Set HOME or XDG_CONFIG_HOME", HintZh: "请设置 HOME 或 XDG_CONFIG_HOME",
+		},
+		"cli.file_unwritten": {
+			En: "%s cannot be written", Zh: "无法写入 %s",
+			HintEn: "Check the folder's permissions and the space on the disk", HintZh: "请检查目录权限和磁盘空间",
 		},
 		"cli.budget_none":  {En: "nothing was spent yet", Zh: "尚无花费"},
 		"cli.col.agent":    {En: "AGENT", Zh: "智能体"},
@@ -56,7 +82,7 @@ var replayText = part{load: func() Table {
 	return Table{
 		"replay.none": {
 			En: "there is no recording of %[1]s", Zh: "没有 %[1]s 的记录",
-			HintEn: "Recorded are: %[2]s. Record a run with: pawl run --record, or all with: pawl config set record true", HintZh: "已记录：%[2]s。用 pawl run --record 记录一次运行，或用 pawl config set record true 记录所有运行",
+			HintEn: "Recorded are: %[2]s. Record a run with: pawl run --record, or all with the setting record: true", HintZh: "已记录：%[2]s。用 pawl run --record 记录一次运行，或用设置 record: true 记录所有运行",
 		},
 		"replay.line": {
 			En: "line %[1]d of the recording cannot be used", Zh: "记录的第 %[1]d 行无法使用",
@@ -93,6 +119,69 @@ var replayText = part{load: func() Table {
 		"replay.unwritten": {
 			En: "the recording is not complete: it could not be written", Zh: "记录不完整：无法写入",
 			HintEn: "The work itself is not affected. Look at free space and permissions of .pawl/recordings", HintZh: "运行本身不受影响。检查 .pawl/recordings 的剩余空间与权限",
+		},
+	}
+}}
+
+// checkText is what `pawl agent check` says of its stages.
+var checkText = part{load: func() Table {
+	return Table{
+		"check.found":   {En: "installed", Zh: "已安装"},
+		"check.planned": {En: "plan made, approved", Zh: "计划已制定并批准"},
+		"check.edited":  {En: "edited in its worktree", Zh: "在其工作树中修改"},
+		"check.refused": {En: "fault found by pawl", Zh: "pawl 发现缺陷"},
+		"check.mended":  {En: "repaired", Zh: "已修复"},
+		"check.proven":  {En: "proven", Zh: "已证明"},
+		"check.landed":  {En: "landed", Zh: "已落地"},
+		"check.undone":  {En: "undone", Zh: "已撤销"},
+		"check.liar":    {En: "a lie is not believed", Zh: "谎言不被采信"},
+		"check.quiet":   {En: "no process is left", Zh: "没有残留进程"},
+
+		"check.saw_embedded":   {En: "embedded; it needs no model and none is called", Zh: "内置；不需要模型，也不调用模型"},
+		"check.saw_wire":       {En: "your own model is not called; the wire form %[1]s is checked with a scripted one", Zh: "不调用你自己的模型；用脚本化模型检查通信格式 %[1]s"},
+		"check.saw_version":    {En: "%[1]s %[2]s, tested from %[3]s to %[4]s", Zh: "%[1]s %[2]s，测试范围 %[3]s 至 %[4]s"},
+		"check.saw_tested":     {En: "tested from %[1]s to %[2]s", Zh: "测试范围 %[1]s 至 %[2]s"},
+		"check.saw_plan_given": {En: "from a file of the check", Zh: "来自检查的计划文件"},
+		"check.saw_plan_model": {En: "by the model, checked against the schema", Zh: "由模型制定，并按模式校验"},
+		"check.saw_plan_step":  {En: "one step, which the agent works out itself", Zh: "一个步骤，由智能体自行完成"},
+		"check.saw_requests":   {En: "%[1]d model requests through pawl", Zh: "经由 pawl 的模型请求 %[1]d 次"},
+		"check.saw_each":       {En: "every call made by pawl", Zh: "每个调用都由 pawl 执行"},
+		"check.saw_asked":      {En: "asked pawl %[1]d times before it acted", Zh: "行动前向 pawl 请求 %[1]d 次"},
+		"check.saw_walls":      {En: "asks for no permission: held by the walls alone", Zh: "不请求许可：仅由隔离墙约束"},
+		"check.saw_failure":    {En: "%[1]s failed", Zh: "%[1]s 失败"},
+		"check.saw_resumed":    {En: "in the same session, which it remembers", Zh: "在同一会话中，且保有记忆"},
+		"check.saw_anew":       {En: "in a new session", Zh: "在新会话中"},
+		"check.saw_proof":      {En: "%[1]s on tree %[2]s", Zh: "%[1]s，树 %[2]s"},
+		"check.saw_commit":     {En: "commit %[1]s on %[2]s", Zh: "提交 %[1]s，分支 %[2]s"},
+		"check.saw_blocked":    {En: "BLOCKED, nothing landed", Zh: "BLOCKED，未落地任何内容"},
+
+		"check.told":         {En: "%[1]s", Zh: "%[1]s"},
+		"check.status":       {En: "%[1]s ended with status %[2]d instead of %[3]d: %[4]s", Zh: "%[1]s 以状态 %[2]d 而非 %[3]d 结束：%[4]s"},
+		"check.not_edited":   {En: "%[1]s does not hold what the model wrote", Zh: "%[1]s 的内容与模型所写不符"},
+		"check.outside":      {En: "%[1]s was changed outside of the task's worktree", Zh: "%[1]s 在任务的工作树之外被更改"},
+		"check.foreign_key":  {En: "the model was called with another key than pawl's", Zh: "模型被以 pawl 之外的密钥调用"},
+		"check.believed":     {En: "the wrong edit passed the checks", Zh: "错误的修改通过了检查"},
+		"check.other_tree":   {En: "tree %[2]s landed, but %[1]s was proven", Zh: "落地的是树 %[2]s，而被证明的是 %[1]s"},
+		"check.not_landed":   {En: "%[1]s is not as it was mended", Zh: "%[1]s 与修复结果不符"},
+		"check.not_undone":   {En: "%[1]s is not as it was before", Zh: "%[1]s 未恢复原状"},
+		"check.lie_believed": {En: "the run ended as %[1]s, or changed something", Zh: "运行以 %[1]s 结束，或更改了内容"},
+		"check.not_seen":     {En: "the run ended without it", Zh: "运行结束而未到达此阶段"},
+		"check.not_quiet":    {En: "processes are left: %[1]s", Zh: "残留进程：%[1]s"},
+		"check.out_of_time": {
+			En: "the check took too long", Zh: "检查超时",
+			HintEn: "On a slow or busy machine give it more time: pawl agent check NAME --limit 5m", HintZh: "机器较慢或繁忙时可延长时间：pawl agent check NAME --limit 5m",
+		},
+		"check.no_model": {
+			En: "the scripted model cannot listen on loopback", Zh: "脚本化模型无法在回环地址监听",
+			HintEn: "Allow programs to listen on 127.0.0.1", HintZh: "请允许程序在 127.0.0.1 上监听",
+		},
+		"check.no_folder": {
+			En: "no temporary folder can be made in %[1]s", Zh: "无法在 %[1]s 中创建临时文件夹",
+			HintEn: "Set TMPDIR to a folder that you may write in", HintZh: "将 TMPDIR 设置为可写的文件夹",
+		},
+		"check.no_git": {
+			En: "git cannot make a repository: %[1]s", Zh: "git 无法创建仓库：%[1]s",
+			HintEn: "See what is missing with: pawl doctor", HintZh: "用 pawl doctor 查看缺少什么",
 		},
 	}
 }}

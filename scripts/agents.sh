@@ -3,7 +3,9 @@
 # model on loopback. Nothing of them becomes part of pawl.
 #
 #   scripts/agents.sh install [NAME…]   install, or those that are named; what is there in the right version is left alone
-#   scripts/agents.sh drive [NAME]      drive all that are installed, or one entry of the catalog
+#   scripts/agents.sh drive [NAME]      drive all that are installed, or one entry of the catalog, without pawl's walls
+#   scripts/agents.sh run [NAMES]       have pawl do whole runs with them, and put the results into docs/agents.md
+#   scripts/agents.sh ci                install two of them and have pawl do whole runs with both
 #   scripts/agents.sh list              print the packages and their versions
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,9 +56,36 @@ install() {
 	[ "$missing" -eq 0 ]
 }
 
+# report puts the rows that a run left behind into the documentation.
+report() {
+	awk -v rows="$1" '
+		/^<!-- results -->/ { print; print ""; print "| agent | kind | version | model interface | a bug, mended at the second attempt | a model that lies |"; print "|---|---|---|---|---|---|"
+			while ((getline line < rows) > 0) print line; skip = 1; next }
+		!skip { print }' docs/agents.md >docs/agents.md.new
+	mv docs/agents.md.new docs/agents.md
+	cat "$1"
+}
+
 case ${1:-} in
 install) shift; install "$@" ;;
 drive) PAWL_AGENTS=$dir PAWL_AGENT=${2:-} go test ./agent/externaltest -run TestLive -count=1 -timeout 30m -v ;;
+run)
+	rows=$(mktemp)
+	trap 'rm -f "$rows"' EXIT
+	PAWL_AGENTS_REPORT=$rows go test ./cmd/pawl -run 'TestAgents$' -agents "${2:-all}" -count=1 -timeout 60m -v || echo "some agents did not come to the end" >&2
+	report "$rows"
+	;;
+ci)
+	# Two agents belong to the tests, one of each kind. Where their registry does not answer, that is said and nothing else.
+	if install pi codex-acp; then
+		go test ./cmd/pawl -run 'TestAgents$' -agents pi,codex-acp -count=1 -timeout 20m
+	else
+		echo "agents: pi and codex-acp could not be installed, so no real agent was driven" >&2
+	fi
+	;;
 list) echo "$packages" | sed '/^$/d' ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*)
+	sed -n '4,11p' "$0" | sed 's/^# \{0,1\}//'
+	exit 2
+	;;
 esac

@@ -24,3 +24,4 @@ for p in go git make; do
 done
 need bwrap bubblewrap
 need strace strace
+need npm npm

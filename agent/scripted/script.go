@@ -1,7 +1,7 @@
-// Package scripted is a model server that needs no model: it speaks the wire forms of the common model interfaces on loopback and
-// plays a script. It keeps no conversation: the id of every call that it asks for says which step of the script it is, and
-// the step after the highest one in a request is played next. An agent that goes on after a crash therefore plays the next
-// step only if it brought its history back.
+// Package scripted is a model server without a model: it speaks the wire forms of the common model interfaces on loopback
+// and plays a script. It keeps no conversation: the id of every call that it asks for says which step of the script it is,
+// and the step after the highest one in a request is played next. An agent that goes on after a crash therefore plays the
+// next step only if it brought its history back. pawl tries agents out with it (agent/check), and its tests use it.
 package scripted
 
 import (
@@ -77,13 +77,16 @@ func ParseScript(raw []byte) (Script, error) {
 // Repairing is the heading under which the prompts for repairs tell of the failure.
 const Repairing = "## What failed"
 
+// Finished is what the model of FixBug says at the end of its first, wrong attempt.
+const Finished = "Done, all tests pass."
+
 // FixBug reads a file, writes the wrong content and says that it is done; told of the failure it writes the right one. Some
 // agents refuse to write a file that was not read before.
 func FixBug(file, wrong, right string) Script {
 	edit := func(content, last string) []Step {
 		return []Step{{Text: "I look at it.", Calls: []Call{{Read: file}}}, {Text: "I edit it.", Calls: []Call{{Write: file, Content: content}}}, {Text: last}}
 	}
-	return Script{Branches: []Branch{{Steps: edit(wrong, "Done, all tests pass.")}, {When: Repairing, Steps: edit(right, "Mended, all tests pass.")}}}
+	return Script{Branches: []Branch{{Steps: edit(wrong, Finished)}, {When: Repairing, Steps: edit(right, "Mended, all tests pass.")}}}
 }
 
 // Liar says that it is done and does nothing.

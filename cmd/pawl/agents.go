@@ -185,15 +185,20 @@ func traits() map[string]kernel.Traits {
 	return out
 }
 
-// Agents describes the agents that runs may name, with what was found of them on this machine.
-func (host) Agents(ctx context.Context, place effect.Place, c cli.Config) []cli.AgentInfo {
+// Agents are the agents that runs may name.
+func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
 	s := staff{config: c, place: place, box: box}
-	m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: c.Model.Name}
-	if err := s.model().Ready(); err != nil {
-		kept := effect.Failed(err)
-		m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
+	return cli.Agents{
+		List: func(ctx context.Context) []cli.AgentInfo {
+			m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: c.Model.Name}
+			if err := s.model().Ready(); err != nil {
+				kept := effect.Failed(err)
+				m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
+			}
+			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
+			return append(out, externals(ctx, box)...)
+		},
+		Check: func(ctx context.Context, what cli.Check) error { return inspector{s}.check(ctx, what) },
 	}
-	out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
-	return append(out, externals(ctx, box)...)
 }

@@ -26,13 +26,16 @@ import (
 )
 
 // host implements cli.Host.
-type host struct{}
+type host struct {
+	// state replaces the folder of the user's own state, where it is set.
+	state string
+}
 
 // Find returns the workspace that dir belongs to.
 func (host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
 
 // Open opens the store of a workspace and wires a kernel over it.
-func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
 	dir := filepath.Join(place.Workspace, workspace.Dir)
 	if o.Create {
 		if err := workspace.Prepare(place); err != nil {
@@ -54,7 +57,7 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
 	}
-	seal := notary.New(stateDir(), place.Workspace, rand.Reader)
+	seal := notary.New(h.stateDir(), place.Workspace, rand.Reader)
 	config, err := o.Config.Kernel(base)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -83,23 +86,41 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 	w.Recording = recorded(dir, o.Config, base, parts)
 	kept.hear(k)
 	if !o.ReadOnly {
-		k.OnCommit(func(done kernel.Outcome) {
-			switch {
-			case done.Ended():
-				files.within(0)
-				notes.within(0)
-			case done.MovesSession():
-				files.within(0)
-			default:
-				files.within(exportEvery)
-			}
-		})
+		k.OnCommit(behind(files, notes))
 	}
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
 		r := runner.New(k, parts().options(ownerName(), progress))
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r
 	}
+	own(w, dir)
+	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
+	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
+		return seal.Verify(ctx, store, notes...)
+	}
+	w.Anchor = seal.Anchor
+	w.Serve = serve(w)
+	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
+	return w, nil
+}
+
+// behind has the files follow each commit, and a checkpoint signed where one ends something.
+func behind(files, notes *follower) func(kernel.Outcome) {
+	return func(done kernel.Outcome) {
+		switch {
+		case done.Ended():
+			files.within(0)
+			notes.within(0)
+		case done.MovesSession():
+			files.within(0)
+		default:
+			files.within(exportEvery)
+		}
+	}
+}
+
+// own lets a workspace say who runs work in it, and be owned.
+func own(w *cli.Workspace, dir string) {
 	w.Own = func(command string) (func(), error) {
 		own, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: hostname(), Started: time.Now().UTC(), Command: command})
 		if err != nil {
@@ -111,14 +132,6 @@ func (host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Work
 		info, ok := sqlite.Owner(dir)
 		return cli.Owner(info), ok
 	}
-	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
-	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
-		return seal.Verify(ctx, store, notes...)
-	}
-	w.Anchor = seal.Anchor
-	w.Serve = serve(w)
-	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
-	return w, nil
 }
 
 func hostname() string {
@@ -172,7 +185,10 @@ func (host) Doctor(ctx context.Context, place effect.Place) []cli.Finding {
 }
 
 // stateDir is where the user's own state belongs (XDG Base Directory Specification).
-func stateDir() string {
+func (h host) stateDir() string {
+	if h.state != "" {
+		return h.state
+	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl")
 	}

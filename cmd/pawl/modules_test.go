@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"path"
 	"path/filepath"
 	"slices"
@@ -24,10 +25,12 @@ type planted struct {
 
 var plantedBugs = []planted{
 	{
-		module: "github.com/bluekeyes/go-gitdiff", file: "gitdiff/file_header.go", function: "func cleanName(name string, drop int) string {",
-		line: "\t\t\tif i < len(name)-1 && name[i+1] == '/' {", bug: "\t\t\tif i < len(name)-1 && name[i+1] != '/' {", worse: "\t\t\tif i < len(name)-1 && name[i] == '/' {",
-		requirement: "go test fails:\n--- FAIL: TestParseTraditionalFileHeader (0.00s)\n    --- FAIL: TestParseTraditionalFileHeader/newFile (0.00s)\n" +
-			"        file_header_test.go:271: incorrect file\n            expected: diff --git a/dir/file.txt b/dir/file.txt\n\n              actual: diff --git a/dirfile.txt b/dirfile.txt",
+		module: "github.com/bluekeyes/go-gitdiff", file: "gitdiff/file_header.go", function: "func parseName(s string, term byte, dropPrefix int) (name string, n int, err error) {",
+		line: "\treturn cleanName(name, dropPrefix), n, nil", bug: "\treturn cleanName(name, 0), n, nil", worse: "\treturn cleanName(name, dropPrefix+1), n, nil",
+		requirement: "go test fails:\n--- FAIL: TestParseGitFileHeader (0.00s)\n    --- FAIL: TestParseGitFileHeader/fileContentChange (0.00s)\n" +
+			"        file_header_test.go:166: incorrect file\n            expected: diff --git a/dir/file.txt b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n\n" +
+			"              actual: diff --git a/a/dir/file.txt b/b/dir/file.txt\n            index 1c23fcc..40a1b33 100644\n" +
+			"    --- FAIL: TestParseGitFileHeader/deleteFile (0.00s)\n                file_header_test.go:162: unexpected error parsing git file header: gitdiff: line 4: git file header: inconsistent old filename",
 	},
 	{
 		module: "github.com/aymanbagabas/go-udiff", file: "diff.go", function: "func expandEdit(edit Edit, src string) Edit {",
@@ -42,6 +45,10 @@ var plantedBugs = []planted{
 			"    common_test.go:14: On 2 hours ago, expected '2 hours ago', but got '0 hours ago'",
 	},
 }
+
+// planOfTests is a plan that names its checks, because not every module passes all that pawl would find to check.
+const planOfTests = `{"goal":"mend the failing test","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend it","intent":"The test must pass"}],` +
+	`"verification":{"mode":"custom","commands":["go vet ./...","go test ./..."],"required":true,"stop_on_fail":true}}`
 
 // TestModulesAreMended has a model mend a planted bug in public modules at its second attempt. What pawl tells the model of
 // the code must contain the faulty function early enough.
@@ -61,7 +68,9 @@ func TestModulesAreMended(t *testing.T) {
 			with := func(line string) string { return strings.Replace(right, p.line, line, 1) }
 			u.write(p.file, with(p.bug))
 			u.module().repository()
-			srv := u.modelled("openai", asking(modeltest.FixBug(p.file, with(p.worse), right)))
+			script := asking(modeltest.FixBug(p.file, with(p.worse), right))
+			script.JSON["plan"] = json.RawMessage(planOfTests)
+			srv := u.modelled("openai", script)
 			a := u.must(0, "run", p.requirement, "--yes", "--json")
 			if u.read(p.file) != right || u.git("rev-list", "--count", "HEAD") != "2" || u.git("diff", "--name-only", "HEAD^") != p.file || u.git("status", "--porcelain") != "" {
 				t.Errorf("the result did not land: %v", a)

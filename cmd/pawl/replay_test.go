@@ -82,9 +82,16 @@ func TestReplayShowsWhatSettingsChange(t *testing.T) {
 	if err != nil || !bytes.Contains(raw, []byte(`"command":"Skip"`)) {
 		t.Errorf("the recording ends with its process: %v", err)
 	}
-	u.must(0, "config", "set", "max_fixes", "1")
+	config := filepath.Join(u.home, ".config", "pawl", "config.yaml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, append(text, "max_fixes: 1\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	a := u.must(6, "replay", "RUN-1")
-	for _, want := range []string{"max_fixes: 3, now 1", "EXECUTING → BLOCKED", "would be different"} {
+	for _, want := range []string{"max_fixes: 3, now 1", "AUTO_FIX → BLOCKED (S08", "would be different"} {
 		if !strings.Contains(a.out, want) {
 			t.Errorf("%q is not said: %v", want, a)
 		}

@@ -57,6 +57,7 @@ var rules = []rule{
 	{pattern: "sandbox/*", ours: []string{".", "policy", "sandbox", "effect"}},
 	{pattern: "driver/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "sandbox", "sandbox/*"}},
 	{pattern: "agent", ours: []string{".", "plan", "policy", "effect"}},
+	{pattern: "agent/check", ours: []string{".", "plan", "sandbox", "agent", "agent/scripted"}},
 	{pattern: "agent/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "sandbox", "agent"}},
 	{pattern: "mcp", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "runner"}},
 	{pattern: "notary", ours: []string{".", "audit", "kernel"}},

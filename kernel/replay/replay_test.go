@@ -334,3 +334,20 @@ func TestEveryCommandIsKnown(t *testing.T) {
 		t.Errorf("%d commands in the sources, %d in the table", found, len(commands()))
 	}
 }
+
+// TestGivenAgainIsRecordedOnce: a command that is answered with an earlier outcome decided nothing, nor did one that failed.
+func TestGivenAgainIsRecordedOnce(t *testing.T) {
+	var out bytes.Buffer
+	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	k.OnDecide(NewRecorder(&out, nil).Record)
+	do := func(key string, c kernel.Command) {
+		_, _ = k.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Key: key, Command: c})
+	}
+	do("a", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w"}})
+	do("b", &kernel.CreateTask{Title: "t"})
+	do("b", &kernel.CreateTask{Title: "t"})
+	do("c", &kernel.Approve{Hash: "nothing waits"})
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 2 {
+		t.Errorf("%d decisions were recorded", n)
+	}
+}

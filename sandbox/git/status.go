@@ -72,7 +72,9 @@ func (r refs) plainBranch() (branch string, ok bool) {
 		return "", false
 	}
 	branch, ok = readLine(filepath.Join(r.gitDir, "HEAD"), "ref: refs/heads/")
-	plain := func(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '/' }
+	plain := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '/'
+	}
 	ok = ok && branch != "" && strings.Trim(branch, "-/") == branch && !strings.Contains(branch, "//") &&
 		!strings.ContainsFunc(branch, func(c rune) bool { return !plain(c) })
 	return branch, ok
