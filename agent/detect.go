@@ -21,15 +21,23 @@ type Found struct {
 	Tested  bool
 }
 
-// Detect returns the agents of the catalog that are installed, without running them.
+// Detect returns the agents of the catalog that are installed, without running them: their versions are those of the packages
+// that they were installed with.
 func Detect(look func(program string) (string, bool)) []Found {
 	var out []Found
 	for _, p := range Catalog() {
 		if path, ok := p.Installed(look); ok {
-			out = append(out, Found{Program: p, Path: path})
+			out = append(out, p.At(path))
 		}
 	}
 	return out
+}
+
+// At returns what is known of a program that is installed at a path, without running it: its version is that of the package
+// that it was installed with, and "" where there is none.
+func (p Program) At(path string) Found {
+	v := packageVersion(path)
+	return Found{Program: p, Path: path, Version: v, Tested: p.TestedWith(v)}
 }
 
 // versionTime bounds the question for the version: some agents need seconds to start.

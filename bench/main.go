@@ -37,6 +37,7 @@ var benches = []bench{
 	{"durable", benchDurable},
 	{"cli", benchCLI},
 	{"run", benchRun},
+	{"agent", benchAgent},
 }
 
 // settings say how a run measures.

@@ -26,7 +26,7 @@ func newAgentCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		infos := agents.List(c.Context())
+		infos := agents.List(c.Context(), "")
 		if a.flags.json {
 			return a.printJSON(map[string]any{"agents": infos})
 		}
@@ -58,8 +58,9 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 			return usage("cli.flag_invalid", check.Limit.String(), "--limit", "duration")
 		}
 		check.Agent, check.Lang = args[0], string(a.lang)
-		began, passed, failed := time.Now(), 0, ""
+		took, passed, failed := time.Duration(0), 0, ""
 		check.Stage = func(s Stage) {
+			took += s.Took
 			if s.Err != nil {
 				failed = s.Name
 			} else {
@@ -67,15 +68,19 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 			}
 			a.stage(s)
 		}
-		if err := agents.Check(c.Context(), check); err != nil {
+		kept, err := agents.Check(c.Context(), check)
+		if kept != "" {
+			a.note(a.text("cli.check_kept", kept))
+		}
+		if err != nil {
 			return err
 		}
 		if a.flags.json {
-			if err := json.NewEncoder(a.std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": time.Since(began).Milliseconds()}); err != nil {
+			if err := json.NewEncoder(a.std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
 				return err
 			}
 		} else if failed == "" {
-			a.say(a.text("cli.check_works", check.Agent, time.Since(began).Round(100*time.Millisecond).String()))
+			a.say(a.text("cli.check_works", check.Agent, took.Round(100*time.Millisecond).String()))
 		}
 		if failed != "" {
 			return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.text("check."+failed))
@@ -127,7 +132,7 @@ func (a *terminal) stage(s Stage) {
 		return
 	}
 	for _, l := range s.Said {
-		a.say("    " + a.style.Dim("> "+display(l)))
+		a.say("    " + a.style.Dim(term.Clip("> "+display(l), a.width-4, a.style.Ellipsis())))
 	}
 	if line.Error.Hint != "" {
 		a.say("  " + a.style.Cyan(a.text("cli.next")) + line.Error.Hint)
@@ -177,7 +182,7 @@ func (d *desk) ready(ctx context.Context, name string) error {
 		return nil
 	}
 	var names []string
-	for _, i := range d.host.Agents(d.ws.Place, d.cfg).List(ctx) {
+	for _, i := range d.host.Agents(d.ws.Place, d.cfg).List(ctx, name) {
 		if i.Name != name {
 			names = append(names, i.Name)
 			continue

@@ -480,3 +480,13 @@ func TestPlanFiles(t *testing.T) {
 	c.in = "goal: g\n"
 	c.must(13, "run", "--plan", "-")
 }
+
+// TestAgentCheckScreen shows the stages of a check, of one that fails as well.
+func TestAgentCheckScreen(t *testing.T) {
+	bothLanguages(t, "check", func(c *console) {
+		c.must(0, "agent", "check", "script")
+		c.must(10, "agent", "check", "gone")
+		c.must(10, "agent", "check", "gone", "--json")
+		c.must(2, "agent", "check", "gone", "--limit", "0s")
+	})
+}

@@ -63,11 +63,12 @@ type Finding struct {
 
 // Agents are the agents of this machine.
 type Agents struct {
-	// List describes them, with what was found of each.
-	List func(ctx context.Context) []AgentInfo
+	// List describes them, with what was found of each. With a name only that one is looked into, which takes no time; the
+	// others are named.
+	List func(ctx context.Context, only string) []AgentInfo
 	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
-	// the check from being made; that the agent does not work is a stage that failed.
-	Check func(ctx context.Context, c Check) error
+	// the check from being made; that the agent does not work is a stage that failed. kept is the folder where it is kept.
+	Check func(ctx context.Context, c Check) (kept string, err error)
 }
 
 // Check says what is checked.

@@ -158,13 +158,13 @@ func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
 func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
 	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	return cli.Agents{
-		List: func(context.Context) []cli.AgentInfo { return infos },
-		Check: func(_ context.Context, c cli.Check) error {
+		List: func(context.Context, string) []cli.AgentInfo { return infos },
+		Check: func(_ context.Context, c cli.Check) (string, error) {
 			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond, Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})
 			if c.Agent == "gone" {
 				c.Stage(cli.Stage{Name: "edited", Took: 61 * time.Second, Err: pawl.Fail(pawl.CodeModel, "check.not_edited", "sum.go"), Said: []string{"All done.\x1b[2J"}})
 			}
-			return nil
+			return "", nil
 		},
 	}
 }

@@ -69,10 +69,9 @@ type Call struct {
 
 // Options say what is checked, and with what.
 type Options struct {
-	// Agent is the agent's name in runs, and Kind how it is reached. Program is its entry in the catalog, where it has one.
-	Agent   string
-	Kind    agent.Kind
-	Program agent.Program
+	// Agent is the agent's name in runs, and Kind how it is reached.
+	Agent string
+	Kind  agent.Kind
 	// Provider is the wire form in the words of the settings: openai, anthropic or gemini.
 	Provider string
 	// Dir is an empty folder without links in its path. It is the caller's to remove.

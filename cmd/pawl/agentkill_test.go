@@ -43,7 +43,9 @@ type mending struct {
 	agent  string
 	kind   string
 	script modeltest.Script
-	names  []string // of the agent's programs, none for an agent without a process
+	// requests is how often an undisturbed run asks the model.
+	requests int
+	names    []string // of the agent's programs, none for an agent without a process
 }
 
 // begin makes the user, with what the agent needs.
@@ -67,6 +69,7 @@ func (m mending) learn(t *testing.T) mending {
 	if u.read("sum.go") != sumRight || m.want.Task.State != "done" || m.want.Status.Last == nil || m.want.Status.Last.Outcome != "completed" {
 		t.Fatalf("the undisturbed run: %s", pretty(m.want))
 	}
+	m.requests = len(srv.Requests())
 	remembered(t, srv)
 	t.Logf("the undisturbed run of %s took %v and said %d lines", m.agent, m.time.Round(time.Millisecond), m.lines)
 	return m
@@ -117,12 +120,7 @@ func (m mending) play(t *testing.T, random *rand.Rand, i int) {
 	if len(m.names) > 0 {
 		victim = i % killChoices
 	}
-	promised := true
-	if victim == killPawl {
-		promised = m.interrupt(u, random, m.run...)
-	} else {
-		promised = m.strike(u, random, victim)
-	}
+	promised := m.strike(u, srv, random, victim)
 	if i%2 == 0 {
 		m.interrupt(u, random, "resume", "--json")
 	}
@@ -139,35 +137,61 @@ func (m mending) play(t *testing.T, random *rand.Rand, i int) {
 	}
 }
 
-// strike kills the agent in the middle of a run, alone or together with pawl. It returns whether pawl had acknowledged the
-// run by then.
-func (m mending) strike(u *user, random *rand.Rand, victim int) (promised bool) {
+// strike kills pawl, the agent or both in the middle of a run. It returns whether pawl had acknowledged the run by then.
+func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victim int) (promised bool) {
 	p := u.start(m.run...)
-	wait(p, time.Duration(random.Int64N(int64(m.time))))
 	pid := 0
-	for over := false; pid == 0 && !over; {
+	if victim == killPawl {
+		m.moment(p, srv, random, random.IntN(3))
+	} else {
+		m.moment(p, srv, random, 2+random.IntN(2))
+		for over := false; pid == 0 && !over; pid = agentOf(u.dir) {
+			select {
+			case <-p.done:
+				over = true
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		_ = pid == 0 || syscall.Kill(pid, syscall.SIGKILL) != nil // it may have ended already
+	}
+	var a answer
+	if victim == killAgent {
+		a = p.wait()
+	} else {
+		a = p.kill()
+	}
+	u.t.Logf("killed %s %d: %d lines said, exit status %d", []string{"pawl", "the agent", "pawl and the agent"}[victim], pid, strings.Count(a.out, "\n"), a.code)
+	if left := gone(u.dir); len(left) > 0 {
+		u.t.Errorf("processes are left: %v", left)
+	}
+	return strings.Contains(a.out, "RUN_CREATED")
+}
+
+// moment waits for a moment of the time that an undisturbed run takes (0), for one just after something that pawl said (1)
+// or just after the model was asked (2), or for one soon after an agent of its own process began (3).
+func (m mending) moment(p *process, srv *modeltest.Server, random *rand.Rand, what int) {
+	late := func() bool { return true }
+	switch what {
+	case 0:
+		wait(p, time.Duration(random.Int64N(int64(m.time))))
+		return
+	case 1:
+		n := random.IntN(m.lines)
+		p.until(func(out string) bool { return strings.Count(out, "\n") >= n })
+	case 2:
+		n := random.IntN(m.requests)
+		late = func() bool { return len(srv.Requests()) > n }
+	case 3:
+		late = func() bool { return agentOf(p.u.dir) != 0 }
+	}
+	for !late() {
 		select {
 		case <-p.done:
-			over = true
-		case <-time.After(5 * time.Millisecond):
-			pid = agentOf(u.dir)
+			return
+		case <-time.After(2 * time.Millisecond):
 		}
 	}
 	wait(p, time.Duration(random.Float64()*random.Float64()*float64(300*time.Millisecond)))
-	if pid != 0 {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
-	}
-	if victim == killAgent {
-		a := p.wait()
-		u.t.Logf("killed agent %d, exit status %d", pid, a.code)
-		return strings.Contains(a.out, "RUN_CREATED")
-	}
-	a := p.kill()
-	u.t.Logf("killed agent %d and pawl: %d lines said, exit status %d", pid, strings.Count(a.out, "\n"), a.code)
-	if left := gone(u.dir); len(left) > 0 {
-		u.t.Errorf("processes outlive pawl: %v", left)
-	}
-	return strings.Contains(a.out, "RUN_CREATED")
 }
 
 // told logs what the kills led to, so that a reader sees whether they hit what they were for.

@@ -190,15 +190,15 @@ func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
 	s := staff{config: c, place: place, box: box}
 	return cli.Agents{
-		List: func(ctx context.Context) []cli.AgentInfo {
+		List: func(ctx context.Context, only string) []cli.AgentInfo {
 			m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: c.Model.Name}
 			if err := s.model().Ready(); err != nil {
 				kept := effect.Failed(err)
 				m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
 			}
 			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
-			return append(out, externals(ctx, box)...)
+			return append(out, externals(ctx, box, only)...)
 		},
-		Check: func(ctx context.Context, what cli.Check) error { return inspector{s}.check(ctx, what) },
+		Check: inspector{s}.check,
 	}
 }

@@ -21,31 +21,34 @@ import (
 type inspector struct{ staff }
 
 // check goes through the stages of `pawl agent check` in a folder that is gone afterwards. pawl is called in it as a user
-// would call it, but for a home and a state of its own.
-func (i inspector) check(ctx context.Context, c cli.Check) (err error) {
+// would call it, but for a home and a state of its own. It returns the folder where that is kept.
+func (i inspector) check(ctx context.Context, c cli.Check) (kept string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	began := time.Now()
 	o, saw, err := i.find(ctx, c.Agent)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return "", ctx.Err()
 	case pawl.CodeOf(err) == pawl.CodeEnvironment:
 		c.Stage(cli.Stage{Name: check.Found, Took: time.Since(began), Err: err})
-		return nil
+		return "", nil
 	case err != nil:
-		return err
+		return "", err
 	}
 	c.Stage(cli.Stage{Name: check.Found, Took: time.Since(began), Saw: saw})
 	dir, err := os.MkdirTemp("", "pawl-check-")
 	if err == nil && !c.Keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
+	if c.Keep {
+		kept = dir
+	}
 	if err == nil {
 		o.Dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "check.no_folder", os.TempDir()).Because(err).In("check.Run")
+		return "", pawl.Fail(pawl.CodeIO, "check.no_folder", os.TempDir()).Because(err).In("check.Run")
 	}
 	_, o.Go = sandbox.LookPath("go")
 	o.Box = i.box
@@ -62,7 +65,7 @@ func (i inspector) check(ctx context.Context, c cli.Check) (err error) {
 		c.Stage(out)
 	}
 	_, err = check.Run(ctx, o)
-	return err
+	return kept, err
 }
 
 // find says what is to be checked, and what was found of it. Code environment says that the agent is not there, code invalid
@@ -96,5 +99,5 @@ func (i inspector) find(ctx context.Context, name string) (check.Options, []cli.
 	if info.Key != "" {
 		saw = []cli.Phrase{{Key: info.Key, Args: info.Args}, {Key: "check.saw_tested", Args: p.Tested[:]}}
 	}
-	return check.Options{Agent: name, Kind: p.Kind, Program: p, Provider: p.Wire.Provider()}, saw, nil
+	return check.Options{Agent: name, Kind: p.Kind, Provider: p.Wire.Provider()}, saw, nil
 }

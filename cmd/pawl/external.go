@@ -12,8 +12,8 @@ import (
 )
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
-// once, because some need seconds to answer.
-func externals(ctx context.Context, box *sandbox.Box) []cli.AgentInfo {
+// once, because some need seconds to answer; with a name only that one is asked, and only where its package does not tell.
+func externals(ctx context.Context, box *sandbox.Box, only string) []cli.AgentInfo {
 	var out []cli.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
@@ -26,6 +26,13 @@ func externals(ctx context.Context, box *sandbox.Box) []cli.AgentInfo {
 			continue
 		}
 		*info = cli.AgentInfo{Name: p.Name, Kind: string(p.Kind), State: "ready", Path: path}
+		if only != "" && only != p.Name {
+			continue
+		}
+		if f := p.At(path); only != "" && f.Version != "" {
+			told(f, info)
+			continue
+		}
 		asking.Go(func() { askVersion(ctx, box, agent.Found{Program: p, Path: path}, info) })
 	}
 	asking.Wait()
@@ -44,6 +51,11 @@ func askVersion(ctx context.Context, box *sandbox.Box, f agent.Found, info *cli.
 		info.State, info.Key, info.Args = "untested", kept.Key, kept.Args
 		return
 	}
+	told(f, info)
+}
+
+// told notes an agent's version.
+func told(f agent.Found, info *cli.AgentInfo) {
 	info.Version = f.Version
 	if !f.Tested {
 		info.State, info.Key, info.Args = "untested", "agent.untested", []string{f.Program.Title, f.Version}

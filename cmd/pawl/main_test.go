@@ -43,6 +43,8 @@ type user struct {
 	home string
 	dir  string
 	path string // further folders to search for programs
+	only string // the folders to search for programs, instead of the machine's
+	temp string // the folder for temporary files, instead of the machine's
 }
 
 // newUser returns a user with an empty home and an empty folder.
@@ -77,8 +79,17 @@ func (u *user) env(more ...string) []string {
 			if name == "PATH" && u.path != "" {
 				v += ":" + u.path
 			}
+			switch {
+			case name == "PATH" && u.only != "":
+				v = u.only
+			case name == "TMPDIR" && u.temp != "":
+				continue
+			}
 			out = append(out, name+"="+v)
 		}
+	}
+	if u.temp != "" {
+		out = append(out, "TMPDIR="+u.temp)
 	}
 	return append(out, more...)
 }
