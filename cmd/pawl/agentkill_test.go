@@ -152,7 +152,9 @@ func (m mending) strike(u *user, srv *modeltest.Server, random *rand.Rand, victi
 			case <-time.After(5 * time.Millisecond):
 			}
 		}
-		_ = pid == 0 || syscall.Kill(pid, syscall.SIGKILL) != nil // it may have ended already
+		if pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
+		}
 	}
 	var a answer
 	if victim == killAgent {
