@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pawl"
@@ -420,5 +422,36 @@ func TestForfeitsComeInOneOrder(t *testing.T) {
 	}
 	if forfeited != 8*3 {
 		t.Errorf("%d forfeits in the three scopes", forfeited)
+	}
+}
+
+// TestBudgetRace has eight workers reserve against one budget at once: what they may do together never exceeds it.
+func TestBudgetRace(t *testing.T) {
+	m := &mind{work: []effect.WorkResult{finished}}
+	b, e := begun(t, m)
+	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {MicroUSD: 10_000}}
+	at := b.now
+	var granted atomic.Int64
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for {
+				_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: "runner:r1", Command: &kernel.Reserve{Effect: e.ID, Token: e.Token, Day: at, Most: effect.Usage{Requests: 1, MicroUSD: 700}}})
+				switch pawl.CodeOf(err) {
+				case "":
+					granted.Add(700)
+				case pawl.CodeConflict:
+				default:
+					if pawl.CodeOf(err) != pawl.CodeBudget {
+						t.Errorf("refused for another reason: %v", err)
+					}
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if got := granted.Load(); got != 9_800 {
+		t.Errorf("%d were granted of 10000 in steps of 700", got)
 	}
 }
