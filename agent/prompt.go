@@ -38,22 +38,22 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 	sum := sha256.Sum256([]byte(rules))
 	text := rules + "\n"
 	if again {
-		text += section("Before", promptFile("again", chinese))
+		text += Section("Before", promptFile("again", chinese))
 	}
-	text += section("Goal", head(spec.Goal, maxGoal)) + section("Plan", head(steps(spec.Plan, spec.Step), maxStep))
+	text += Section("Goal", head(spec.Goal, maxGoal)) + Section("Plan", head(Steps(spec.Plan, spec.Step), maxStep))
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
-		text += section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
+		text += Section("Your step", head(s.StepID+": "+s.Title+"\n"+s.Intent, maxGoal))
 	}
 	if f := spec.Failure; f != nil {
-		text += section("What failed", failureText(*f))
+		text += Section("What failed", FailureText(*f))
 	}
 	if len(spec.Notes) > 0 {
-		text += section("Notes from earlier failures", tail(strings.Join(spec.Notes, "\n"), maxNotes))
+		text += Section("Notes from earlier failures", tail(strings.Join(spec.Notes, "\n"), maxNotes))
 	}
 	text += checksText(spec.Context)
 	if p := spec.Context.Pack; p != nil {
-		text += head(packText(*p), maxPack)
+		text += head(PackText(*p), maxPack)
 	}
 	return Prompt{Text: head(clean(text), maxPrompt), Digest: hex.EncodeToString(sum[:])}
 }
@@ -70,13 +70,14 @@ func promptFile(name string, chinese bool) string {
 	return string(raw)
 }
 
-// section writes a part of a prompt under a heading. What follows a heading is data: a heading of its own is broken.
-func section(title, body string) string {
+// Section writes a part of a prompt under a heading. What follows a heading is data: a heading of its own is broken.
+func Section(title, body string) string {
 	body = strings.TrimSpace(strings.ReplaceAll("\n"+body, "\n## ", "\n # # "))
 	return "## " + title + "\n" + body + "\n\n"
 }
 
-func steps(p plan.Plan, current string) string {
+// Steps lists the steps of a plan with a mark at the one that is at work.
+func Steps(p plan.Plan, current string) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
 		mark := " "
@@ -88,8 +89,8 @@ func steps(p plan.Plan, current string) string {
 	return b.String()
 }
 
-// failureText says what failed as pawl saw it. Of a long output the end is kept, where the reason usually stands.
-func failureText(f effect.Failure) string {
+// FailureText says what failed as pawl saw it. Of a long output the end is kept, where the reason usually stands.
+func FailureText(f effect.Failure) string {
 	out := fmt.Sprintf("%s (%s)\n", f.What, f.Class)
 	bad := 0
 	for _, c := range f.Checks {
@@ -116,26 +117,27 @@ func checksText(c effect.ContextResult) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return section("Checks of the project", head(b.String(), maxStep))
+	return Section("Checks of the project", head(b.String(), maxStep))
 }
 
-func packText(p effect.ContextPack) string {
+// PackText writes a context pack.
+func PackText(p effect.ContextPack) string {
 	var out string
 	if p.WorkspaceSummary != "" {
-		out += section("Summary of the workspace", p.WorkspaceSummary)
+		out += Section("Summary of the workspace", p.WorkspaceSummary)
 	}
 	if len(p.Constraints) > 0 {
-		out += section("Rules of the project", strings.Join(p.Constraints, "\n"))
+		out += Section("Rules of the project", strings.Join(p.Constraints, "\n"))
 	}
 	var b strings.Builder
 	for _, h := range p.Hits {
 		fmt.Fprintf(&b, "%s:%s (%s) %s\n", h.Path, h.Lines, h.Source, h.Summary)
 	}
 	if b.Len() > 0 {
-		out += section("Places that may matter", b.String())
+		out += Section("Places that may matter", b.String())
 	}
 	for _, s := range p.Snippets {
-		out += section(fmt.Sprintf("%s, lines %d-%d", s.Path, s.StartLine, s.EndLine), s.Content)
+		out += Section(fmt.Sprintf("%s, lines %d-%d", s.Path, s.StartLine, s.EndLine), s.Content)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/agent"
 	"pawl/effect"
 )
 
@@ -30,12 +31,6 @@ func prompts(purpose string, chinese bool) prompt {
 	return prompt{text: string(raw), digest: hex.EncodeToString(sum[:])}
 }
 
-// section writes a part of a message under a heading. What follows a heading is data, never a heading itself.
-func section(title, body string) string {
-	body = strings.TrimSpace(strings.ReplaceAll("\n"+body, "\n## ", "\n # # "))
-	return "## " + title + "\n" + body + "\n\n"
-}
-
 func answers(list []effect.Answered) string {
 	var b strings.Builder
 	for _, a := range list {
@@ -47,7 +42,7 @@ func answers(list []effect.Answered) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return section("Questions and answers", b.String())
+	return agent.Section("Questions and answers", b.String())
 }
 
 // facts says what pawl found out about the workspace.
@@ -57,66 +52,28 @@ func facts(c effect.ContextResult) string {
 	for _, check := range c.Checks {
 		fmt.Fprintf(&b, "check %q (%s): %s\n", check.Name, check.Kind, check.Command)
 	}
-	return section("Workspace", b.String())
-}
-
-// packText writes a context pack.
-func packText(p *effect.ContextPack) string {
-	if p == nil {
-		return ""
-	}
-	out := section("Summary of the workspace", p.WorkspaceSummary)
-	if len(p.Constraints) > 0 {
-		out += section("Rules of the project", strings.Join(p.Constraints, "\n"))
-	}
-	var b strings.Builder
-	for _, h := range p.Hits {
-		fmt.Fprintf(&b, "%s:%s (%s) %s\n", h.Path, h.Lines, h.Source, h.Summary)
-	}
-	if b.Len() > 0 {
-		out += section("Places that may matter", b.String())
-	}
-	for _, s := range p.Snippets {
-		out += section(fmt.Sprintf("%s, lines %d-%d", s.Path, s.StartLine, s.EndLine), s.Content)
-	}
-	return out
+	return agent.Section("Workspace", b.String())
 }
 
 // task is the first message about a step.
 func task(spec effect.WorkSpec) string {
-	var b strings.Builder
-	for _, s := range spec.Plan.Steps {
-		mark := " "
-		if s.StepID == spec.Step {
-			mark = ">"
-		}
-		fmt.Fprintf(&b, "%s [%s] %s: %s\n", mark, s.Status, s.StepID, s.Title)
-	}
-	out := section("Goal", spec.Goal) + section("Plan", b.String())
+	out := agent.Section("Goal", spec.Goal) + agent.Section("Plan", agent.Steps(spec.Plan, spec.Step))
 	if i, ok := spec.Plan.Find(spec.Step); ok {
 		s := spec.Plan.Steps[i]
-		out += section("Your step", s.StepID+": "+s.Title+"\n"+s.Intent)
+		out += agent.Section("Your step", s.StepID+": "+s.Title+"\n"+s.Intent)
 	}
 	if f := spec.Failure; f != nil {
-		out += section("What failed", failure(*f))
+		out += agent.Section("What failed", agent.FailureText(*f))
 	}
 	for _, n := range spec.Notes {
-		out += section("Note", n)
+		out += agent.Section("Note", n)
 	}
-	return out + facts(spec.Context) + packText(spec.Context.Pack)
+	return out + facts(spec.Context) + pack(spec.Context.Pack)
 }
 
-// failure says what failed as pawl saw it.
-func failure(f effect.Failure) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)\n", f.What, f.Class)
-	for _, c := range f.Checks {
-		if c.Status == effect.CheckFailed || c.Status == effect.CheckError {
-			fmt.Fprintf(&b, "$ %s\nexit status %d\n%s\n", c.Command, c.ExitCode, c.Output)
-		}
+func pack(p *effect.ContextPack) string {
+	if p == nil {
+		return ""
 	}
-	if len(f.Checks) == 0 {
-		b.WriteString(f.Output)
-	}
-	return b.String()
+	return agent.PackText(*p)
 }

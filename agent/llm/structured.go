@@ -29,7 +29,7 @@ func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeRes
 		return effect.IntakeResult{}, pawl.Fail(pawl.CodeInvalid, "script.empty_requirement").In("llm.Intake")
 	}
 	var result effect.IntakeResult
-	text := section("Requirement", spec.Requirement) + answers(spec.Answers)
+	text := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
 	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeSchema, text, func(raw []byte) error {
 		result = effect.IntakeResult{}
 		if err := fits(intakeSchema, raw); err != nil {
@@ -72,11 +72,11 @@ func (x exchange) plan(ctx context.Context, e effect.Effect) (effect.PlanResult,
 		return effect.PlanResult{}, pawl.Fail(pawl.CodeInvalid, "script.empty_requirement").In("llm.Plan")
 	}
 	var proposed plan.Plan
-	text := section("Requirement", spec.Requirement) + answers(spec.Answers)
+	text := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
 	for _, f := range spec.Feedback {
-		text += section("Feedback on an earlier plan", f)
+		text += agent.Section("Feedback on an earlier plan", f)
 	}
-	text += facts(spec.Context) + packText(spec.Context.Pack)
+	text += facts(spec.Context) + pack(spec.Context.Pack)
 	said, err := x.structured(ctx, "plan", x.a.config.Planning, planSchema, text, func(raw []byte) (err error) {
 		proposed, err = x.a.proposal(raw)
 		return err
@@ -97,7 +97,7 @@ func (x exchange) structured(ctx context.Context, purpose, model, schema, text s
 		if schemaRefused(err) && r.Schema != nil {
 			usage = usage.Plus(said.Usage)
 			r.Schema = nil
-			r.Messages[0].Text += section("Form", "The JSON schema of the answer is:\n"+schema)
+			r.Messages[0].Text += agent.Section("Form", "The JSON schema of the answer is:\n"+schema)
 			reply, said, err = x.ask(ctx, purpose, model, r)
 		}
 		usage = usage.Plus(said.Usage)
@@ -116,7 +116,7 @@ func (x exchange) structured(ctx context.Context, purpose, model, schema, text s
 			return said, pawl.Fail(pawl.CodeModel, "llm.malformed_twice", purpose).Because(err).In("llm.Do")
 		}
 		r.Messages = append(r.Messages, effect.Message{Role: effect.RoleAssistant, Text: first(reply.Text, "-")},
-			effect.Message{Role: effect.RoleUser, Text: section("Your answer cannot be used", err.Error()+"\nGive the whole document again, corrected, and nothing else.")})
+			effect.Message{Role: effect.RoleUser, Text: agent.Section("Your answer cannot be used", err.Error()+"\nGive the whole document again, corrected, and nothing else.")})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/effect"
 	"pawl/plan"
 )
@@ -90,7 +91,7 @@ func continued(spec effect.WorkSpec) []effect.Message {
 	}
 	var notes strings.Builder
 	for _, n := range spec.Notes {
-		note, known := section("Note", n), false
+		note, known := agent.Section("Note", n), false
 		for _, m := range spec.Messages {
 			known = known || m.Role == effect.RoleUser && strings.Contains(m.Text, note)
 		}
@@ -103,7 +104,7 @@ func continued(spec effect.WorkSpec) []effect.Message {
 	case notes.Len() > 0:
 		return []effect.Message{user(notes.String())}
 	case last.Role == effect.RoleAssistant && len(last.Calls) == 0:
-		return []effect.Message{user(section("Go on", "The step is still open."))}
+		return []effect.Message{user(agent.Section("Go on", "The step is still open."))}
 	}
 	return nil
 }
