@@ -82,6 +82,11 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 	if s.Approval.About == "checks" {
 		return d.showChecks(ctx, s, full)
 	}
+	if s.Approval.About == "call" {
+		// The question is about this call alone; the plan was approved before.
+		a.say("\n" + a.text("cli.ask.call_wanted", s.Approval.Detail))
+		return false
+	}
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
 		a.say("\n" + a.text("cli.ask.repair", a.wordy(s.Approval.Detail)))
@@ -172,6 +177,8 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
 	key := "cli.ask.plan"
 	switch {
+	case s.Approval.About == "call":
+		key = "cli.ask.call"
 	case s.Approval.About == "action":
 		key = "cli.ask.action"
 	case s.Approval.About == "checks" && cut:

@@ -83,6 +83,8 @@ var cliScreens = part{load: func() Table {
 
 		"cli.ask.plan":           {En: "Approve plan %s? [y]es / [e]dit / [r]evise / [n]o", Zh: "批准计划 %s？[y] 是 / [e] 编辑 / [r] 退回 / [n] 否"},
 		"cli.ask.plan_cut":       {En: "Not all of it was shown. Approve plan %s? [y]es, after seeing all / [v]iew all / [e]dit / [r]evise / [n]o", Zh: "尚未显示全部内容。批准计划 %s？[y] 看完全部后批准 / [v] 查看全部 / [e] 编辑 / [r] 退回 / [n] 否"},
+		"cli.ask.call":           {En: "Allow this call (%s)? [y]es / [n]o", Zh: "允许此调用（%s）？[y] 是 / [n] 否"},
+		"cli.ask.call_wanted":    {En: "The agent wants to make a call that needs a word:\n  %s", Zh: "智能体要进行一次需要确认的调用：\n  %s"},
 		"cli.ask.action":         {En: "Allow this repair (%s)? [y]es / [n]o", Zh: "允许此修复（%s）？[y] 是 / [n] 否"},
 		"cli.ask.checks":         {En: "Allow this change of the checks (%s)? [y]es / [v]iew all / [n]o", Zh: "允许对检查的这一改动（%s）？[y] 是 / [v] 查看全部 / [n] 否"},
 		"cli.ask.checks_cut":     {En: "Not all of it was shown. Allow this change of the checks (%s)? [y]es, after seeing all / [v]iew all / [n]o", Zh: "尚未显示全部内容。允许对检查的这一改动（%s）？[y] 看完全部后允许 / [v] 查看全部 / [n] 否"},

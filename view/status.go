@@ -139,7 +139,7 @@ type Blocked struct {
 	Error  Error  `json:"error"`
 }
 
-// Approval is an open question. Hash is what an answer is bound to; About is "plan" or "action".
+// Approval is an open question. Hash is what an answer is bound to; About is "plan", "action", "call" or "checks".
 type Approval struct {
 	ID     string    `json:"id"`
 	About  string    `json:"about"`

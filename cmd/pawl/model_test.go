@@ -152,3 +152,27 @@ func TestOneCent(t *testing.T) {
 		t.Errorf("the figures are missing: %v", a)
 	}
 }
+
+// TestCallIsAskedAbout shows a person the one call that needs a word, and not the plan that was approved before.
+func TestCallIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	script := asking(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
+		{Calls: []modeltest.Call{{Name: "delete_file", Args: `{"path":"sum_test.go"}`}}}, {Text: "done"},
+	}}}})
+	u, _ := faulty(t, "openai", script)
+	u.must(9, "run", "Sum(2, 3) is not 5")
+	u.must(9, "approve", u.status().Approval.Hash, "--yes")
+	asked := u.status().Approval
+	if asked == nil || asked.About != "call" {
+		t.Fatalf("asked about %+v", asked)
+	}
+	for lang, want := range map[string]string{"en": "The agent wants to make a call", "zh-CN": "智能体要进行一次需要确认的调用"} {
+		a := u.must(9, "approve", asked.Hash, "--lang", lang)
+		if !strings.Contains(a.out, want) || !strings.Contains(a.out, "sum_test.go") || strings.Contains(a.out, "Mend Sum") {
+			t.Errorf("%s: %v", lang, a)
+		}
+	}
+	if u.read("sum_test.go") != sumTest {
+		t.Error("the call was made")
+	}
+}
