@@ -208,7 +208,7 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 // not installed. It is better said before the approval than after the work.
 func (w planner) checkable(p plan.Plan) error {
 	checks := effect.SelectChecks(p.Verification, w.Run.Context.Checks)
-	if p.Verification.Required && p.Verification.Mode != plan.VerifyNone && len(checks) == 0 {
+	if p.Verification.Demanding() && len(checks) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
 	}
 	for _, c := range checks {

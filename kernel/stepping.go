@@ -91,7 +91,7 @@ func (w stepper) advance() error {
 		return w.nextCall()
 	case turn.Verifying:
 		w.emit(effect.KindVerify, effect.VerifySpec{
-			Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Required,
+			Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
 			PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(),
 		}, true).Effect.Record = t.Place.InPlace
 	case turn.Recovering:

@@ -44,6 +44,10 @@ func New(o Options) (*Box, error) {
 	return &Box{mechanism: o.Mechanism, homes: homes(o.Home), ready: o.Ready}, nil
 }
 
+// Warm makes ready for a command that is to come: a Box with Options.Ready tries the walls and starts a launcher beside what
+// the caller does next. Without Ready it does nothing. It never waits and never fails.
+func (b *Box) Warm() { b.warm() }
+
 // Close ends the launcher that a Box with Options.Ready keeps, and waits until nothing of it is left, and for the
 // commands that run. Commands can still be run afterwards; they wait for their launchers. Closing twice, and closing a Box
 // without Ready, does nothing.

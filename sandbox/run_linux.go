@@ -499,6 +499,21 @@ func (j *job) fits() bool {
 	return j.order.own && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil && j.spec.MaxMemory == 0
 }
 
+// warm tries the walls and starts a spare launcher, without waiting for either. What keeps the walls from standing is for the
+// first command to report.
+func (b *Box) warm() {
+	b.spareMu.Lock()
+	defer b.spareMu.Unlock()
+	if !b.ready || b.closed {
+		return
+	}
+	b.standing.Go(func() {
+		if m, err := b.choose(context.Background()); err == nil && m == MechanismNamespaces {
+			b.prepare()
+		}
+	})
+}
+
 // prepare starts a spare launcher, when the Box keeps one and has none.
 func (b *Box) prepare() {
 	b.spareMu.Lock()
@@ -543,6 +558,8 @@ func (b *Box) hand(j *job) bool {
 		return false
 	}
 	n.jobs <- j
+	// While the command runs there is time for the next one's launcher; after it, a commit would have to share the processors.
+	b.prepare()
 	<-j.done
 	return !j.declined
 }

@@ -89,7 +89,9 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		k.OnCommit(behind(files, notes))
 	}
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
-		r := runner.New(k, parts().options(ownerName(), progress))
+		p := parts()
+		p.warm()
+		r := runner.New(k, p.options(ownerName(), progress))
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r
 	}

@@ -29,6 +29,7 @@ type parts struct {
 	drivers map[effect.Kind]runner.Driver
 	tools   []checkpoint.Tool
 	shots   checkpoint.Snapshotter
+	warm    func() // makes ready for commands behind walls, without waiting
 	close   func()
 }
 
@@ -44,7 +45,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	}
 	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
-	p := &parts{shots: shots, close: box.Close, drivers: map[effect.Kind]runner.Driver{
+	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)), contextpack.New(contextpack.Options{
 			Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv(),
 		})}, effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus(memory)),

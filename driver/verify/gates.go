@@ -5,6 +5,7 @@ import (
 
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -140,6 +141,13 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 		}
 		report = append(report, strings.Join(append([]string{sign}, parts...), " "))
 	}
+	var dirty []string
+	var unready error
+	var beside sync.WaitGroup
+	looks := g.status != nil && s.place.Git
+	if looks {
+		beside.Go(func() { _, _, dirty, unready = g.status(ctx, s.place) })
+	}
 	r, err := s.Box.Run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
 	o.Walls = r.Walls
 	note(err == nil && r.Exit == 0, true, "walls", strings.Join(r.Walls, ","))
@@ -150,9 +158,8 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 	if free, ok := freeSpace(s.place.Workspace); ok {
 		note(free >= minFree, true, "disk", byteCount(free))
 	}
-	if g.status != nil && s.place.Git {
-		_, _, dirty, err := g.status(ctx, s.place)
-		note(err == nil, false, "repository")
+	if beside.Wait(); looks {
+		note(unready == nil, false, "repository")
 		for _, name := range s.conflicted(dirty) {
 			note(false, false, "conflict marker", name)
 		}

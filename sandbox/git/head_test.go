@@ -38,3 +38,33 @@ func TestHeadNamesTheBranch(t *testing.T) {
 		t.Errorf("unborn: %+v %v", s, err)
 	}
 }
+
+// TestReferencesAreReadFromFiles: what is read from the file of a reference, and what its absence says, is what git says,
+// wherever the reference stands.
+func TestReferencesAreReadFromFiles(t *testing.T) {
+	r := gittest.New(t, map[string]string{"a.txt": "a"})
+	repo := open(t, r, "", true)
+	first := r.Head()
+	name := git.PrivateRef("mark")
+	read := func(want string, wantAsked bool) {
+		t.Helper()
+		asked := false
+		ctx := git.Trace(t.Context(), func(string) { asked = true })
+		id, err := repo.Ref(ctx, name)
+		if err != nil || id != want || asked != wantAsked {
+			t.Errorf("%q, want %q; git asked: %v; %v", id, want, asked, err)
+		}
+	}
+	read("", false)
+	r.Git("update-ref", name, first)
+	read(first, false)
+	r.Git("pack-refs", "--all")
+	read(first, true)
+	r.Git("update-ref", "-d", name)
+	read("", false)
+	r.Git("symbolic-ref", name, "refs/heads/"+r.Git("symbolic-ref", "--short", "HEAD"))
+	read(first, true)
+	r.Git("symbolic-ref", "-d", name)
+	r.Git("update-ref", name+"/below", first)
+	read("", true) // a folder may be where git has left one, and says nothing
+}

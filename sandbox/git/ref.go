@@ -1,7 +1,10 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,11 +46,40 @@ func (r refs) Ref(ctx context.Context, name string) (string, error) {
 	if err := r.checkRef(ctx, name); err != nil {
 		return "", err
 	}
+	if id, ok := r.loose(name); ok {
+		return id, nil
+	}
+	if r.absent(name) {
+		return "", nil
+	}
 	out, _, err := callWith(r.plumbing("", "show-ref", "--verify", "--hash", "--", name), 1, 128).run(ctx)
 	if err != nil {
 		return "", err
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// loose reads a branch or a reference of pawl's where references are kept as files, each in its own; others may belong to one
+// working tree only. One that is not there, that stands in the file of packed ones or names another reference is git's to find.
+func (r refs) loose(name string) (id string, ok bool) {
+	if r.config.refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
+		return "", false
+	}
+	id, ok = readLine(filepath.Join(r.refDir(), filepath.FromSlash(name)), "")
+	return id, ok && validID(id)
+}
+
+// absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among the
+// packed ones. git writes the line before it removes the file, so the file is looked for first.
+func (r refs) absent(name string) bool {
+	if r.config.refs != "" || !strings.HasPrefix(name, private) {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(r.refDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	packed, err := os.ReadFile(filepath.Join(r.refDir(), "packed-refs"))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" "+name+"\n"))
 }
 
 func callWith(c call, answers ...int) call { c.answers = answers; return c }

@@ -2,10 +2,12 @@ package git
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 
 	"pawl"
 )
@@ -55,7 +57,11 @@ func (r refs) Head(ctx context.Context) (commit, branch string, err error) {
 		return "", "", nil
 	}
 	branch, ok := r.plainBranch()
-	if !ok {
+	if ok {
+		if id, ok := r.loose(BranchRef(branch)); ok {
+			return id, branch, nil
+		}
+	} else {
 		out, _, err := callWith(r.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
 		if err != nil {
 			return "", "", err
@@ -137,12 +143,14 @@ func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, u
 		return nil, nil, err
 	}
 	defer os.Remove(copied)
+	// Both only read the files and the objects; a scan replaces the copied index as a whole, with what says the same.
+	var staged []string
+	var failed error
+	var beside sync.WaitGroup
+	beside.Go(func() { staged, failed = r.staged(ctx, copied, head) })
 	s, err := r.scan(ctx, copied, how...)
-	if err != nil {
-		return nil, nil, err
-	}
-	staged, err := r.staged(ctx, copied, head)
-	if err != nil {
+	beside.Wait()
+	if err = errors.Join(err, failed); err != nil {
 		return nil, nil, err
 	}
 	set := map[string]bool{}
