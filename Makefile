@@ -26,7 +26,7 @@ test: setup ## run every test
 
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install
-	@scripts/agents.sh run codex,codex-acp,claude-code,gemini-cli-acp,opencode-acp,pi
+	@scripts/agents.sh run
 
 mcp: setup ## run the MCP conformance suites and Inspector against pawl mcp
 	@scripts/mcp.sh

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Wire is the interface that an agent speaks with its model.
@@ -45,8 +46,9 @@ const (
 )
 
 // Program is one way to run one external agent, as data. In Args, Resume, Setup, Env and Files these stand for values:
-// {url} the gateway's base address for the agent's provider, {model} the model, {key} the dummy key, {home} the agent's own
-// home, {session} its session, {prompt} the prompt; the last two only in Args and Resume.
+// {url} the gateway's base address for the agent's provider, {model} the model, {window} the size of its context and {out} that
+// of an answer, both in tokens, {key} the dummy key, {home} the agent's own home, {session} its session, {prompt} the prompt;
+// the last two only in Args and Resume.
 type Program struct {
 	// Name is the agent's name in pawl, Title what its makers call it.
 	Name, Title string
@@ -104,10 +106,10 @@ func (p Program) Installed(look func(program string) (string, bool)) (string, bo
 	return "", false
 }
 
-var versionText = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // FindVersion finds a version in what a program prints, "" when there is none.
-func FindVersion(output string) string { return versionText.FindString(output) }
+func FindVersion(output string) string { return versionText().FindString(output) }
 
 // TestedWith reports whether a version lies in the tested range.
 func (p Program) TestedWith(version string) bool {

@@ -26,6 +26,13 @@ const (
 	defaultOutput  = int64(64 << 20)
 	// maxText bounds what is kept of what an agent says.
 	maxText = 64 << 10
+
+	defaultWindow = 128_000
+	// defaultOut is room for writing a file of some 50 kB in one call. Agents ask for twice as much and more, and all of it is
+	// set aside of the budget before each call.
+	defaultOut = 16_000
+	// maxSaid bounds the line with which an agent asks or gives up.
+	maxSaid = 1900
 )
 
 // External is what an external agent is made of: both kinds of adapter are configured with it.
@@ -35,6 +42,8 @@ type External struct {
 	Path, Version string
 	// Model is the model to use, and Provider the gateway's name for who serves it, the wire form's own unless set.
 	Model, Provider string
+	// Window is the size of the model's context in tokens, and MaxOut that of an answer, as far as the agent can be told.
+	Window, MaxOut int64
 	// Start starts processes behind walls.
 	Start Start
 	// Gateway is the way to the models. Without one the agent has no network at all.
@@ -129,7 +138,7 @@ type Job struct {
 	places  places
 }
 
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`)
+var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`) })
 
 // errLimit is the cause of a context that pawl ended because the work took too long.
 var errLimit = errors.New("the work took too long")
@@ -144,7 +153,7 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
 	case c.Path == "":
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
-	case !modelName.MatchString(c.Model):
+	case !modelName().MatchString(c.Model):
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeInvalid, "agent.model_name", c.Program.Name, c.Model).In("agent.Work")
 	}
 	c.defaults(e)
@@ -180,8 +189,10 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 		}
 	}
 	result.Text = tail(clean(result.Text), maxText)
-	if reason, ok := givenUp(result.Text); ok && err == nil && result.Control == effect.StepDone {
-		result.Control, result.Reason = effect.GiveUp, reason
+	for mark, control := range map[string]effect.Control{GiveUpMark: effect.GiveUp, AskMark: effect.Question} {
+		if said, ok := lastWord(result.Text, mark); ok && err == nil && result.Control == effect.StepDone {
+			result.Control, result.Reason = control, head(said, maxSaid)
+		}
 	}
 	return result, err
 }
@@ -204,6 +215,12 @@ func (c *External) defaults(e effect.Effect) {
 	}
 	if c.Port == 0 {
 		c.Port = GatewayPort
+	}
+	if c.Window <= 0 {
+		c.Window = defaultWindow
+	}
+	if c.MaxOut <= 0 {
+		c.MaxOut = min(defaultOut, max(c.Window/4, 1))
 	}
 	if c.Provider == "" {
 		c.Provider = c.Program.Wire.Provider()

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestGivenUp(t *testing.T) {
 	for text, want := range map[string]string{
 		"PAWL-GIVE-UP: no": "no", "tried\n**PAWL-GIVE-UP: no way**\n": "no way", "I write PAWL-GIVE-UP: no": "", "PAWL-GIVE-UP: no\nbut then it worked": "", "": "",
 	} {
-		if got, ok := givenUp(text); got != want || ok != (want != "") {
+		if got, ok := lastWord(text, GiveUpMark); got != want || ok != (want != "") {
 			t.Errorf("%q: %q %v", text, got, ok)
 		}
 	}
@@ -155,5 +156,29 @@ func TestEnvironment(t *testing.T) {
 func TestLine(t *testing.T) {
 	if got := Line("a\x1b[31mb\u202e\x00\r\n c"); got != "a[31mb c" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSizes: agents are told how long the answers of their model may be, so that what is set aside for a call is no more than a
+// call can cost in practice.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct{ window, out, wantWindow, wantOut int64 }{{0, 0, 128_000, 16_000}, {32_000, 0, 32_000, 8_000}, {1_000_000, 0, 1_000_000, 16_000}, {200_000, 4_000, 200_000, 4_000}} {
+		x := External{Window: c.window, MaxOut: c.out}
+		x.defaults(effect.Effect{})
+		if x.Window != c.wantWindow || x.MaxOut != c.wantOut {
+			t.Errorf("%+v: %d and %d", c, x.Window, x.MaxOut)
+		}
+	}
+	claude, _ := Known("claude-code")
+	j := &Job{External: External{Program: claude, Window: 7, MaxOut: 5}}
+	if env := j.env(j.values("", "")); !slices.Contains(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS=5") {
+		t.Errorf("%q", env)
+	}
+	for _, p := range Catalog() {
+		for name, content := range p.Files {
+			if got := j.values("", "").Replace(content); strings.Contains(got, "{window}") || strings.Contains(got, "{out}") {
+				t.Errorf("%s: %s: %s", p.Name, name, got)
+			}
+		}
 	}
 }

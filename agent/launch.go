@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,7 +88,7 @@ func (j *Job) values(session, prompt string) *strings.Replacer {
 	if j.lane != nil {
 		url += "/" + strings.Trim(j.lane.URL(j.Provider), "/")
 	}
-	return strings.NewReplacer("{url}", url, "{model}", j.Model, "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
+	return strings.NewReplacer("{url}", url, "{model}", j.Model, "{window}", strconv.FormatInt(j.Window, 10), "{out}", strconv.FormatInt(j.MaxOut, 10), "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
 }
 
 // Launch writes the agent's configuration, runs what has to run first, and starts the agent: to go on with a session, or
@@ -289,17 +290,21 @@ func (j *Job) TooMuch(limit int64) error {
 
 // What agents write of an error of their model. There is no code in it to go by.
 var (
-	loginText = regexp.MustCompile(`(?i)\b(401|403)\b|unauthorized|invalid[ _]?(api|x-api)[ _-]?key|authenticat`)
-	rateText  = regexp.MustCompile(`(?i)\b429\b|rate[ _-]?limit|quota|resource[ _]?exhausted`)
+	loginText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(401|403)\b|unauthorized|invalid[ _]?(api|x-api)[ _-]?key|authenticat`)
+	})
+	rateText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b429\b|rate[ _-]?limit|quota|resource[ _]?exhausted`)
+	})
 )
 
 // ModelError is the error of an agent that says that its model failed.
 func (j *Job) ModelError(text string) error {
 	code, key := pawl.CodeModel, "agent.model_failed"
 	switch {
-	case loginText.MatchString(text):
+	case loginText().MatchString(text):
 		code, key = pawl.CodeLogin, "agent.login_needed"
-	case rateText.MatchString(text):
+	case rateText().MatchString(text):
 		key = "agent.rate_limited"
 	}
 	return pawl.Fail(code, key, j.Program.Name).Because(errors.New(Line(text))).In("agent.Work")

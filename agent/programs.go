@@ -29,7 +29,7 @@ const qwenSettings = `{"security":{"auth":{"selectedType":"openai"}},"privacy":{
 `
 
 const piModels = `{"providers":{"pawl":{"baseUrl":"{url}/v1","api":"openai-completions","apiKey":"{key}","models":[{"id":"{model}","name":"{model}",` +
-	`"reasoning":false,"input":["text"],"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"contextWindow":128000,"maxTokens":8192}]}}}
+	`"reasoning":false,"input":["text"],"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"contextWindow":{window},"maxTokens":{out}}]}}}
 `
 
 const continueConfig = `name: pawl
@@ -43,12 +43,15 @@ models:
     apiKey: "{key}"
     roles: [chat, edit, apply]
     capabilities: [tool_use]
+    defaultCompletionOptions:
+      contextLength: {window}
+      maxTokens: {out}
 `
 
 // opencodeConfig is opencode's configuration, with what it may do without asking.
 func opencodeConfig(permission string) string {
 	return `{"model":"pawl/{model}","small_model":"pawl/{model}","share":"disabled","autoupdate":false,"provider":{"pawl":{"npm":"@ai-sdk/openai-compatible",` +
-		`"name":"pawl","options":{"baseURL":"{url}/v1","apiKey":"{key}"},"models":{"{model}":{"name":"{model}","tool_call":true,"limit":{"context":128000,"output":8192}}}}},` +
+		`"name":"pawl","options":{"baseURL":"{url}/v1","apiKey":"{key}"},"models":{"{model}":{"name":"{model}","tool_call":true,"limit":{"context":{window},"output":{out}}}}}},` +
 		`"permission":{"edit":"` + permission + `","bash":"` + permission + `","webfetch":"deny"}}`
 }
 
@@ -63,9 +66,12 @@ func codexEnv() map[string]string {
 	return map[string]string{"CODEX_HOME": "{home}/.codex", "OPENAI_API_KEY": "{key}"}
 }
 
+// claudeEnv bounds the answers besides: what a call may cost at most is set aside before it is made, and Claude Code asks for
+// room for answers that are several times as long as any that it gets.
 func claudeEnv() map[string]string {
 	return map[string]string{
-		"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "{key}", "ANTHROPIC_MODEL": "{model}", "ANTHROPIC_SMALL_FAST_MODEL": "{model}",
+		"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "{out}",
+		"ANTHROPIC_BASE_URL":            "{url}", "ANTHROPIC_API_KEY": "{key}", "ANTHROPIC_MODEL": "{model}", "ANTHROPIC_SMALL_FAST_MODEL": "{model}",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1",
 	}
 }

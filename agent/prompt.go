@@ -18,6 +18,9 @@ var promptFiles embed.FS
 // GiveUpMark begins the line with which an external agent says that a step cannot be done.
 const GiveUpMark = "PAWL-GIVE-UP:"
 
+// AskMark begins the line with which an external agent asks the person, which ends its turn.
+const AskMark = "PAWL-ASK:"
+
 // Bounds of a prompt and of its parts, in bytes: one argument of a program holds 128 KiB on Linux.
 const (
 	maxPrompt  = 120 << 10
@@ -49,7 +52,7 @@ func NewPrompt(spec effect.WorkSpec, chinese, again bool) Prompt {
 		text += Section("What failed", FailureText(*f))
 	}
 	if len(spec.Notes) > 0 {
-		text += Section("Notes from earlier failures", tail(strings.Join(spec.Notes, "\n"), maxNotes))
+		text += Section("Notes", tail(strings.Join(spec.Notes, "\n"), maxNotes))
 	}
 	text += checksText(spec.Context)
 	if p := spec.Context.Pack; p != nil {
@@ -101,6 +104,9 @@ func FailureText(f effect.Failure) string {
 	for _, c := range f.Checks {
 		if c.Status == effect.CheckFailed || c.Status == effect.CheckError {
 			out += fmt.Sprintf("$ %s\nexit status %d\n%s\n", c.Command, c.ExitCode, tail(c.Output, maxFailure/bad))
+			if c.FailingBefore {
+				out += "This check failed in the same way before the work began.\n"
+			}
 		}
 	}
 	if bad == 0 {
@@ -129,6 +135,7 @@ func PackText(p effect.ContextPack) string {
 	if len(p.Constraints) > 0 {
 		out += Section("Rules of the project", strings.Join(p.Constraints, "\n"))
 	}
+	out += recent(p.RecentActions)
 	var b strings.Builder
 	for _, h := range p.Hits {
 		fmt.Fprintf(&b, "%s:%s (%s) %s\n", h.Path, h.Lines, h.Source, h.Summary)
@@ -140,6 +147,21 @@ func PackText(p effect.ContextPack) string {
 		out += Section(fmt.Sprintf("%s, lines %d-%d", s.Path, s.StartLine, s.EndLine), s.Content)
 	}
 	return out
+}
+
+// recent writes the results of the last calls as they are: shortening them is the business of whoever built the pack.
+func recent(list []effect.ToolResult) string {
+	var b strings.Builder
+	for _, r := range list {
+		fmt.Fprintf(&b, "%s\n", r.Payload)
+		if len(r.Artifacts.FilesChanged) > 0 {
+			fmt.Fprintf(&b, "files changed: %s\n", strings.Join(r.Artifacts.FilesChanged, ", "))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return Section("Results of the last calls, newest last", b.String())
 }
 
 // head keeps the beginning of a text and tail its end, between runes.
@@ -169,12 +191,12 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// givenUp returns the reason when a text ends with the line that gives a step up.
-func givenUp(text string) (reason string, ok bool) {
+// lastWord returns what follows a mark when a text ends with a line that begins with it.
+func lastWord(text, mark string) (said string, ok bool) {
 	text = strings.TrimSpace(text)
 	line := text[strings.LastIndexByte(text, '\n')+1:]
-	if reason, ok = strings.CutPrefix(strings.TrimLeft(line, "*`> "), GiveUpMark); !ok {
+	if said, ok = strings.CutPrefix(strings.TrimLeft(line, "*`> "), mark); !ok {
 		return "", false
 	}
-	return strings.Trim(reason, " *`"), true
+	return strings.Trim(said, " *`"), true
 }

@@ -18,6 +18,8 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/replay"
+	"pawl/machine/turn"
+	"pawl/message"
 )
 
 func newAgentCommand(a *app) *cobra.Command {
@@ -36,12 +38,21 @@ func newAgentCommand(a *app) *cobra.Command {
 			if i.Key != "" {
 				what = a.text(i.Key, words(i.Args)...)
 			}
-			rows = append(rows, []string{i.Name, i.Kind, i.State, i.Version, what})
+			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, what})
 		}
 		a.table([]string{a.text("cli.col.agent"), a.text("cli.col.kind"), a.text("cli.col.state"), a.text("cli.col.version"), ""}, rows)
 		return nil
 	})
 	return a.group("agent", "cli.agent", list, newAgentCheckCommand(a))
+}
+
+// agentWord names a kind or a state of an agent; one that has no words is shown as it is.
+func agentWord(a *voice, what, name string) string {
+	key := "cli.agent_" + what + "." + name
+	if _, ok := message.Lookup(key); !ok {
+		return display(name)
+	}
+	return a.text(key)
 }
 
 // checkLimit bounds a check unless the user says otherwise.
@@ -55,7 +66,7 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 			return err
 		}
 		if check.Limit <= 0 {
-			return usage("cli.flag_invalid", check.Limit.String(), "--limit", "duration")
+			return usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
 		}
 		check.Agent, check.Lang = args[0], string(a.lang)
 		took, passed, failed := time.Duration(0), 0, ""
@@ -87,8 +98,8 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.text("cli.flag.limit"))
-	c.Flags().BoolVar(&check.Keep, "keep", false, a.text("cli.flag.keep"))
+	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.text("cli.flag.check_limit"))
+	c.Flags().BoolVar(&check.Keep, "keep", false, a.text("cli.flag.check_keep"))
 	return c
 }
 
@@ -200,45 +211,92 @@ func (d *desk) ready(ctx context.Context, name string) error {
 
 func newAnswerCommand(a *app) *cobra.Command {
 	var skip, noWait bool
+	var one string
 	c := a.command("answer [ANSWER]...", "cli.answer", `  pawl answer
   pawl answer "only the parser" "keep the old flag"
-  pawl answer --go-on`, between(0, 3), nil)
+  pawl answer --question q-3 "the new one"
+  pawl answer --go-on`, between(0, maxAnswers), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if skip && len(args) > 0 {
 			return usage("cli.flags_conflict", "--go-on", args[0])
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
-			if !skip && len(args) == 0 {
-				s, err := d.ws.Kernel.Look(c.Context())
-				if err != nil {
-					return err
-				}
-				if args, err = d.ask(c.Context(), s); err != nil {
-					return err
-				}
+		return a.with(c.Context(), writing(), func(d *desk) error {
+			s, err := d.ws.Kernel.Look(c.Context())
+			if err != nil {
+				return err
 			}
-			return d.doNow(c.Context(), &kernel.Give{Answers: args})
+			give := func(d *desk) error {
+				if !skip && len(args) == 0 {
+					if args, err = (quiz{d}).ask(c.Context(), s, one); err != nil {
+						return err
+					}
+				}
+				return d.doNow(c.Context(), &kernel.Give{Answers: args, Question: one})
+			}
+			// What no work waits for is answered without working on anything.
+			return d.goOn(c.Context(), noWait || !waiting(s), []string{"completed"}, give)
 		})
 	}
 	c.Flags().BoolVar(&skip, "go-on", false, a.text("cli.flag.go_on"))
+	c.Flags().StringVar(&one, "question", "", a.text("cli.flag.question"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
 	return c
 }
 
-// ask puts the open questions to the person at the terminal, one after the other.
-func (d *desk) ask(ctx context.Context, s *kernel.Snapshot) ([]string, error) {
-	if s.Turn == nil || len(s.Turn.Questions) == 0 {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", string(sessionState(s)))
+// maxAnswers is how many questions can be open at once.
+const maxAnswers = 20
+
+// waiting reports whether work waits for answers.
+func waiting(s *kernel.Snapshot) bool {
+	return s.Turn != nil && s.Turn.State == string(turn.Clarifying)
+}
+
+// quiz puts the questions of agents to the person.
+type quiz struct{ *desk }
+
+// open lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
+// others.
+func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
+	if one == "" && waiting(s) {
+		return s.Turn.Questions, nil
 	}
-	if !d.std.TTY || d.flags.json {
-		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))
+	list, err := d.ws.Kernel.Questions(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var out []string
-	for i, q := range s.Turn.Questions {
-		d.sayText("cli.question", i+1, len(s.Turn.Questions), q)
+	for _, q := range list {
+		if one == "" || strings.EqualFold(one, q.Label) || one == q.ID {
+			out = append(out, q.Text)
+		}
+	}
+	switch {
+	case len(out) == 0 && one != "":
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", one)
+	case len(out) == 0:
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", string(sessionState(s)))
+	}
+	return out, nil
+}
+
+// ask puts open questions to the person at the terminal, one after the other.
+func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
+	questions, err := d.open(ctx, s, one)
+	if err != nil {
+		return nil, err
+	}
+	if !d.std.TTY || d.flags.json {
+		if !d.flags.json {
+			d.list(questions)
+		}
+		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
+	}
+	var out []string
+	for i, q := range questions {
+		d.sayText("cli.question", i+1, len(questions), display(q))
 		line, err := d.prompt(ctx, "> ", nil)
 		if errors.Is(err, io.EOF) {
-			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))
+			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
 		if err != nil {
 			return nil, err
@@ -246,6 +304,13 @@ func (d *desk) ask(ctx context.Context, s *kernel.Snapshot) ([]string, error) {
 		out = append(out, line)
 	}
 	return out, nil
+}
+
+// list prints questions.
+func (d quiz) list(questions []string) {
+	for i, q := range questions {
+		d.sayText("cli.question", i+1, len(questions), display(q))
+	}
 }
 
 func sessionState(s *kernel.Snapshot) string {
@@ -267,14 +332,12 @@ func (v *drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	}
 	if !v.desk.std.TTY || v.flags.json {
 		if !v.flags.json {
-			for i, q := range s.Turn.Questions {
-				v.sayText("cli.question", i+1, len(s.Turn.Questions), q)
-			}
+			quiz{v.desk}.list(s.Turn.Questions)
 			v.say("  " + v.style.Cyan(v.text("cli.next")) + v.text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
 	}
-	answers, err := v.desk.ask(ctx, s)
+	answers, err := quiz{v.desk}.ask(ctx, s, "")
 	if err != nil {
 		return false, err
 	}
@@ -302,20 +365,68 @@ func newBudgetCommand(a *app) *cobra.Command {
 			}
 			if len(lines) == 0 {
 				a.sayText("cli.budget_none")
-				return nil
+				// What may be spent is worth knowing before anything is.
+				if lines = limitsOf(d.cfg); len(lines) == 0 {
+					return nil
+				}
 			}
 			rows := [][]string{}
 			for _, l := range lines {
-				rows = append(rows, []string{
-					l.Scope, usd(l.Spent.MicroUSD, l.Spent.Unpriced), limitOf(l.Limit.MicroUSD, func(n int64) string { return usd(n, false) }),
-					count(l.Spent.InTokens + l.Spent.OutTokens), limitOf(l.Limit.Tokens, count), count(l.Spent.Requests), limitOf(l.Limit.Requests, count), usd(l.Held.MicroUSD, l.Held.Unpriced),
-				})
+				rows = append(rows, l.rows(a.voice)...)
 			}
-			of := a.text("cli.col.of")
-			a.table([]string{a.text("cli.col.scope"), "USD", of, a.text("cli.col.tokens"), of, a.text("cli.col.requests"), of, a.text("cli.col.held")}, rows)
+			a.table([]string{a.text("cli.col.scope"), a.text("cli.col.what"), a.text("cli.col.spent"), a.text("cli.col.of"), a.text("cli.col.held")}, rows)
 			return nil
 		})
 	})
+}
+
+// rows are the measures of a scope of which there is something to say, the scope's name before the first.
+func (l *budgetLine) rows(a *voice) [][]string {
+	dollars := func(u effect.Usage) string { return dollarsText(a, u.MicroUSD, u.Unpriced) }
+	counted := func(of func(effect.Usage) int64, show func(int64) string) func(effect.Usage) string {
+		return func(u effect.Usage) string { return show(of(u)) }
+	}
+	var out [][]string
+	scope := l.Scope
+	for _, m := range []struct {
+		what  string
+		of    func(effect.Usage) int64
+		limit int64
+		show  func(int64) string
+	}{
+		{"usd", func(u effect.Usage) int64 { return u.MicroUSD }, l.Limit.MicroUSD, kernel.Dollars},
+		{"tokens", func(u effect.Usage) int64 { return u.InTokens + u.OutTokens }, l.Limit.Tokens, count},
+		{"requests", func(u effect.Usage) int64 { return u.Requests }, l.Limit.Requests, count},
+		{"turns", func(u effect.Usage) int64 { return u.Turns }, l.Limit.Turns, count},
+		{"calls", func(u effect.Usage) int64 { return u.Calls }, l.Limit.Calls, count},
+		{"processes", func(u effect.Usage) int64 { return u.Processes }, l.Limit.Processes, count},
+		{"minutes", func(u effect.Usage) int64 { return u.WallMS }, l.Limit.WallMS, kernel.Minutes},
+	} {
+		text := counted(m.of, m.show)
+		if m.what == "usd" {
+			text = dollars
+		} else if m.of(l.Spent) == 0 && m.of(l.Held) == 0 && m.limit == 0 {
+			continue
+		}
+		held := "–"
+		if m.of(l.Held) != 0 {
+			held = text(l.Held)
+		}
+		out = append(out, []string{scope, a.text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
+		scope = ""
+	}
+	return out
+}
+
+// limitsOf are the budgets that are set, each with nothing spent.
+func limitsOf(c Config) []budgetLine {
+	var out []budgetLine
+	for _, scope := range []string{"run", "issue", "day"} {
+		if l := c.Budgets[scope]; l != (kernel.Limit{}) {
+			out = append(out, budgetLine{Scope: scope, Limit: l})
+		}
+	}
+	return out
 }
 
 // budgets reads what was spent, newest first.
@@ -339,13 +450,15 @@ func (d *desk) budgets(ctx context.Context) ([]budgetLine, error) {
 	return out, nil
 }
 
-// usd writes millionths of a dollar; a sum that lacks prices is marked.
-func usd(micro int64, unpriced bool) string {
-	text := kernel.Dollars(micro)
-	if unpriced {
-		text += "+?"
+// dollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
+func dollarsText(a *voice, micro int64, unpriced bool) string {
+	switch {
+	case unpriced && micro == 0:
+		return a.text("cli.price_unknown")
+	case unpriced:
+		return a.text("cli.price_at_least", kernel.Dollars(micro))
 	}
-	return text
+	return kernel.Dollars(micro)
 }
 
 func limitOf(n int64, show func(int64) string) string {
@@ -456,6 +569,15 @@ func printReplayed(a *terminal, out *replayed) {
 	}
 }
 
+// changeText names what a decision would do differently.
+func changeText(a *voice, what string) string {
+	switch what {
+	case "moves", "effects", "records", "rows", "result", "refused":
+		return a.text("cli.replay_what." + what)
+	}
+	return display(what)
+}
+
 // printFinding prints one decision that would be different.
 func printFinding(a *terminal, f *replay.Finding) {
 	a.say(a.style.Bold(a.text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
@@ -478,7 +600,7 @@ func printFinding(a *terminal, f *replay.Finding) {
 		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
-		a.say("  " + c.What)
+		a.say("  " + changeText(a.voice, c.What))
 		for _, l := range c.Decided {
 			a.say("    - " + display(l))
 		}

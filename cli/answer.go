@@ -53,7 +53,7 @@ func approveOpen(ctx context.Context, d *desk, hash string, yes bool) error {
 	}
 	if !yes {
 		asker{d}.tellHow(ctx, s, s.Plan())
-		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
+		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(d.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
 	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 	return err
@@ -162,6 +162,10 @@ func newPlanEditCommand(a *app) *cobra.Command {
 			s, err := d.planned(c.Context())
 			if err != nil {
 				return err
+			}
+			if s.Approval == nil || s.Approval.State != kernel.ApprovalPending || s.Approval.About != "plan" {
+				// What nobody would take is not edited at all.
+				return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", sessionState(s))
 			}
 			if from == "" {
 				err = asker{d}.editPlan(c.Context(), s)

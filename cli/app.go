@@ -113,7 +113,11 @@ func early(args []string, name string) string {
 			return ""
 		case strings.HasPrefix(arg, name+"="):
 			return arg[len(name)+1:]
-		case arg == name && name == "--lang" && i+1 < len(args):
+		case arg == name && name == "--lang":
+			// Without its value the flag is a mistake, which is told in the language of the user.
+			if i+1 == len(args) {
+				return ""
+			}
 			return args[i+1]
 		case arg == name:
 			return "true"

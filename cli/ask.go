@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -30,7 +31,7 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	if !v.ask {
 		asker{v.desk}.tellHow(ctx, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
 	cut := asker{v.desk}.show(ctx, s, p, false)
 	for {
@@ -84,8 +85,8 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
-		a.say("\n" + a.text("cli.ask.call_wanted", s.Approval.Detail))
-		return false
+		a.say("\n" + a.text("cli.ask.call_wanted"))
+		return d.showCall(s, full)
 	}
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
@@ -94,6 +95,25 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 	sheet := newProposal(a, p, full)
 	for _, l := range sheet.lines {
 		a.say(l)
+	}
+	return sheet.cut
+}
+
+// showCall prints the one call that an agent asks for, with what the policy has against it.
+func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: d.app, full: full}
+	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
+	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
+		c.Verdict = d.verdict(s, c)
+		sheet.call(c)
+	} else {
+		sheet.value(2, s.Approval.Detail)
+	}
+	sheet.add("")
+	sheet.add("  " + d.text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("")
+	for _, l := range sheet.lines {
+		d.say(l)
 	}
 	return sheet.cut
 }
@@ -177,6 +197,8 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
 	key := "cli.ask.plan"
 	switch {
+	case s.Approval.About == "call" && cut:
+		key = "cli.ask.call_cut"
 	case s.Approval.About == "call":
 		key = "cli.ask.call"
 	case s.Approval.About == "action":
@@ -190,7 +212,7 @@ func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	}
 	line, err := v.prompt(ctx, v.text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
 	if errors.Is(err, io.EOF) {
-		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", s.Approval.About, short(s.Approval.Hash))
+		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))
 	}
 	return strings.ToLower(line), err
 }
@@ -215,7 +237,8 @@ func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
 	if v.flags.json {
 		return
 	}
-	if v.show(ctx, s, p, false) {
+	// The arguments of a call stand nowhere else, so all of them are shown.
+	if v.show(ctx, s, p, s.Approval.About == "call") {
 		v.say(v.style.Yellow(v.text("cli.ask.see_all")))
 	}
 	v.say(v.text("cli.ask.how"))
@@ -331,6 +354,10 @@ func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
+	var bad *plan.Malformed
+	if errors.As(err, &bad) {
+		return pawl.Fail(pawl.CodeInvalid, "cli.plan.document_bad", len(bad.Errors())+bad.More).Because(bad)
+	}
 	if err != nil {
 		return err
 	}

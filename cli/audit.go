@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/message"
 )
 
 func newAuditCommand(a *app) *cobra.Command {
@@ -139,17 +141,60 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 	what := display(p.Event)
 	by := p.Actor
 	if m := p.Move; m != nil {
-		what, by = display(m.From)+" "+d.style.To()+" "+display(m.To)+"  "+d.style.Dim(display(m.Rule)), m.Actor
+		what, by = moveText(d.voice, m.From, m.To)+"  "+d.style.Dim(display(m.Rule)), m.Actor
 	}
-	line := d.style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 14) + "  " + what
+	line := d.style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 16) + "  " + what
 	if by != "" {
 		line += "  " + d.style.Dim(display(string(by)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
-		line += "  " + d.style.Dim(term.Clip(display(firstLine(m.Reason)), 60, d.style.Ellipsis()))
+		line += "  " + d.style.Dim(term.Clip(display(firstLine(becauseText(d.voice, m.Reason))), 60, d.style.Ellipsis()))
 	}
 	_, err = out.WriteString(line + "\n")
 	return err
+}
+
+// moveText is a move between two states; a state that is empty is shown as nothing.
+func moveText(a *voice, from, to string) string {
+	name := func(state string) string {
+		if state == "" {
+			return a.style.None()
+		}
+		return display(state)
+	}
+	return name(from) + " " + a.style.To() + " " + name(to)
+}
+
+// becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
+// agents wrote stays as it is.
+func becauseText(a *voice, reason string) string {
+	if e, ok := message.Lookup(reason); ok && strings.Contains(reason, ".") {
+		if strings.Contains(e.En, "%") {
+			return reason
+		}
+		return a.lang.Text(reason)
+	}
+	for _, c := range kernel.Compositions() {
+		if c.Text == reason {
+			return a.choose(c.Text, c.TextZh)
+		}
+	}
+	for _, known := range []struct{ begins, key string }{
+		{"claimed by ", "cli.because.claimed"}, {"stopped by ", "cli.because.stopped"}, {"answered by ", "cli.because.answered"},
+		{"allowed by ", "cli.because.allowed_by"}, {"back at ", "cli.because.back"}, {"plan ", "cli.because.plan"},
+		{"every gate passed on tree ", "cli.because.proven"}, {"the last repair failed: ", "cli.because.fuse"},
+	} {
+		if rest, ok := strings.CutPrefix(reason, known.begins); ok && a.choose("en", "zh") == "zh" {
+			return a.text(known.key, rest)
+		}
+	}
+	switch reason {
+	case "approved", "archived", "landed", "allowed", "empty", "kept":
+		return a.text("cli.because." + reason)
+	case "context built", "attempt at the approved plan", "the task was canceled":
+		return a.text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
+	}
+	return reason
 }
 
 // nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.

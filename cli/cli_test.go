@@ -177,7 +177,7 @@ func TestAnswersOnATerminal(t *testing.T) {
 		"no":     {"n\n", 5, []string{"Declined"}},
 		"revise": {"r\nsmaller\ny\n", 0, []string{"What should be different?", "Done"}},
 		"noise":  {"what\n\ny\n", 0, []string{"Done"}},
-		"end":    {"", 9, []string{"waits for approval"}},
+		"end":    {"", 9, []string{"waits for your word"}},
 		"edit":   {"e\ny\n", 0, []string{"The plan is now", "do other work", "Done"}},
 	} {
 		t.Run(name, func(t *testing.T) {

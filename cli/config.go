@@ -37,9 +37,11 @@ type Config struct {
 	LeaseTime    time.Duration
 	ReadDelays   []time.Duration
 	// Agent is the agent that plans and works, "" for the embedded one.
-	Agent          string
-	Model          Model
-	Budgets        map[string]kernel.Limit
+	Agent   string
+	Model   Model
+	Budgets map[string]kernel.Limit
+	// MCP are the MCP servers whose tools models are offered, by name.
+	MCP            []MCPServer
 	sources        map[string]string // where a setting comes from, when it is not the default
 	userConfigFile string
 }
@@ -167,7 +169,7 @@ func policySettings() []setting {
 				}
 				old := c.Profile
 				p.AllowNetwork, p.NoNetwork, p.MaxFiles, p.Sensitive = old.AllowNetwork, old.NoNetwork, old.MaxFiles, old.Sensitive
-				p.AllowedTools, p.DisallowedTools = old.AllowedTools, old.DisallowedTools
+				p.AllowedTools, p.DisallowedTools, p.MCPTools = old.AllowedTools, old.DisallowedTools, old.MCPTools
 				p.AllowedCommands, p.DeniedCommands = old.AllowedCommands, old.DeniedCommands
 				c.Profile = p
 				return nil
@@ -177,6 +179,7 @@ func policySettings() []setting {
 		number("policy.max_files", 0, 10_000, never, func(c *Config) *int { return &c.Profile.MaxFiles }),
 		words("policy.allowed_tools", never, func(p *policy.Profile) *[]string { return &p.AllowedTools }),
 		words("policy.disallowed_tools", always, func(p *policy.Profile) *[]string { return &p.DisallowedTools }),
+		words("policy.mcp_tools", never, func(p *policy.Profile) *[]string { return &p.MCPTools }),
 		words("policy.allowed_commands", never, func(p *policy.Profile) *[]string { return &p.AllowedCommands }),
 		words("policy.denied_commands", always, func(p *policy.Profile) *[]string { return &p.DeniedCommands }),
 		words("policy.sensitive", always, func(p *policy.Profile) *[]string { return &p.Sensitive }),
@@ -273,6 +276,9 @@ func badValue(value, allowed string) error {
 
 // findSetting returns the setting with a name.
 func findSetting(name string) (setting, bool) {
+	if s, ok := serverSetting(name); ok {
+		return s, true
+	}
 	for _, s := range settings() {
 		if s.name == name {
 			return s, true
@@ -285,10 +291,14 @@ func findSetting(name string) (setting, bool) {
 // that holds it.
 type Model struct {
 	// Kind is the wire form: openai (and whatever is compatible with it), anthropic or gemini.
-	Kind    string
+	Kind string
+	// API is the form that OpenAI's models are asked in: chat, which "" stands for, or responses.
+	API     string
 	BaseURL string
 	KeyEnv  string
 	KeyFile string
+	// KeyRing is an entry of the system's keyring, SERVICE/ACCOUNT.
+	KeyRing string
 	CAFile  string
 	// Name is the model; Intent, Planning and Implementation name others for single purposes, "" for Name.
 	Name, Intent, Planning, Implementation string
@@ -320,9 +330,19 @@ func agentSettings() []setting {
 				}
 				return badValue(v[0], "openai, anthropic, gemini")
 			}},
+		{name: "model.api", project: never,
+			get: func(c *Config) []string { return []string{c.Model.API} },
+			set: func(c *Config, v []string) error {
+				if v[0] != "" && v[0] != "chat" && v[0] != "responses" {
+					return badValue(v[0], "chat, responses")
+				}
+				c.Model.API = v[0]
+				return nil
+			}},
 		word("model.base_url", func(c *Config) *string { return &c.Model.BaseURL }),
 		word("model.key_env", func(c *Config) *string { return &c.Model.KeyEnv }),
 		word("model.key_file", func(c *Config) *string { return &c.Model.KeyFile }),
+		word("model.key_keyring", func(c *Config) *string { return &c.Model.KeyRing }),
 		word("model.ca_file", func(c *Config) *string { return &c.Model.CAFile }),
 		word("model.name", func(c *Config) *string { return &c.Model.Name }),
 		word("model.intent", func(c *Config) *string { return &c.Model.Intent }),
@@ -336,7 +356,7 @@ func agentSettings() []setting {
 	}
 }
 
-// budgetSettings are the limits of model calls in each scope; 0 is no limit. A project may lower them.
+// budgetSettings are the limits of work in each scope; 0 is no limit. A project may lower them.
 func budgetSettings() []setting {
 	var out []setting
 	for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
@@ -344,6 +364,10 @@ func budgetSettings() []setting {
 			amount("budget."+scope+".usd", 1e6, scope, func(l *kernel.Limit) *int64 { return &l.MicroUSD }),
 			amount("budget."+scope+".tokens", 1, scope, func(l *kernel.Limit) *int64 { return &l.Tokens }),
 			amount("budget."+scope+".requests", 1, scope, func(l *kernel.Limit) *int64 { return &l.Requests }),
+			amount("budget."+scope+".turns", 1, scope, func(l *kernel.Limit) *int64 { return &l.Turns }),
+			amount("budget."+scope+".calls", 1, scope, func(l *kernel.Limit) *int64 { return &l.Calls }),
+			amount("budget."+scope+".processes", 1, scope, func(l *kernel.Limit) *int64 { return &l.Processes }),
+			amount("budget."+scope+".minutes", 60e3, scope, func(l *kernel.Limit) *int64 { return &l.WallMS }),
 		)
 	}
 	return out

@@ -213,6 +213,9 @@ func settingNames() []string {
 
 // hasSection reports whether settings stand below a name.
 func hasSection(name string) bool {
+	if serverSection(name) {
+		return true
+	}
 	for _, s := range settings() {
 		if strings.HasPrefix(s.name, name+".") {
 			return true

@@ -25,11 +25,17 @@ func newContextReadCommand(a *app) *cobra.Command {
 	return c
 }
 
-// tell gives a command that leaves nothing to do and says where the session stands.
-func (a *app) tell(ctx context.Context, command kernel.Command) error {
-	return a.goOn(ctx, true, nil, func(d *desk) error {
-		_, err := d.do(ctx, command)
-		return err
+// tell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
+func (a *app) tell(ctx context.Context, command kernel.Command, done string) error {
+	return a.with(ctx, writing(), func(d *desk) error {
+		if _, err := d.do(ctx, command); err != nil {
+			return err
+		}
+		if d.flags.json {
+			return d.given(ctx)
+		}
+		d.say(d.style.OK() + " " + d.text(done))
+		return nil
 	})
 }
 
@@ -113,7 +119,7 @@ func newContextDecisionCommand(a *app) *cobra.Command {
 	var replaces string
 	c := a.command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.tell(c.Context(), &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces})
+		return a.tell(c.Context(), &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
 	}
 	c.Flags().StringVar(&replaces, "replaces", "", a.text("cli.flag.replaces"))
 	return c
@@ -123,7 +129,7 @@ func newContextErrorCommand(a *app) *cobra.Command {
 	var cause, fix, scope string
 	c := a.command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.tell(c.Context(), &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope})
+		return a.tell(c.Context(), &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
 	}
 	f := c.Flags()
 	f.StringVar(&cause, "cause", "", a.text("cli.flag.cause"))

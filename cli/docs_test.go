@@ -151,7 +151,7 @@ func commandPage() string {
 		}
 		level := "##" + strings.Repeat("#", strings.Count(c.CommandPath(), " ")-1)
 		fmt.Fprintf(&b, "%s %s\n\n%s\n\n", level, c.CommandPath(), c.Long)
-		if c.HasSubCommands() {
+		if c.HasSubCommands() && c.Example == "" {
 			return
 		}
 		fmt.Fprintf(&b, "```text\n%s\n```\n\n", c.UseLine())
@@ -194,7 +194,7 @@ func exitPage() string {
 		i := c.Info()
 		fmt.Fprintf(&b, "| %d | `%s` | `%s` | %d |\n", i.Exit, c, i.Class, i.HTTP)
 	}
-	b.WriteString("| 130 | | interrupted; `pawl resume` goes on | |\n\n" +
+	b.WriteString("| 130 | | interrupted; `pawl resume` goes on | |\n| 141 | | nobody reads the output any more; as after an interrupt | |\n\n" +
 		"A command that works in the foreground (`run`, `resume`, `approve`, `fix`, …) ends with 0 when the run ended as the command wanted, with 8\n" +
 		"when the session is BLOCKED, with 9 when something waits for approval and nobody is there to ask, with 5 when a person said no, with 12\n" +
 		"when the run was canceled or rolled back by another command, and with the status of the failure when no plan could be made.\n")

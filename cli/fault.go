@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"pawl"
+	"pawl/cli/term"
 	"pawl/message"
 	"pawl/plan"
 	"pawl/policy"
@@ -56,6 +57,9 @@ func (a *voice) describe(err error) fault {
 			f.Message, f.Hint = a.text(e.Key, e.Args...), a.lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
 			f.Problems = a.problems(bad)
 		}
+	}
+	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
+		f.Message = a.lang.Text("cli.policy_denies", f.Message)
 	}
 	f.Message, f.Hint = policy.Display(f.Message), policy.Display(f.Hint)
 	return f
@@ -112,7 +116,7 @@ func (a *voice) problems(bad *plan.Malformed) []string {
 	for _, p := range bad.Errors() {
 		text, hint := a.lang.Error(p)
 		if hint != "" {
-			text += " (" + hint + ")"
+			text = a.lang.Text("cli.problem", text, hint)
 		}
 		out = append(out, policy.Display(text))
 	}
@@ -135,15 +139,28 @@ func (a *terminal) report(err error) {
 		return
 	}
 	var b strings.Builder
-	b.WriteString(a.style.Red("pawl:") + " " + f.Message + "\n")
+	const name = "pawl:"
+	b.WriteString(a.style.Red(name) + " " + a.fold(f.Message, 2, len(name)-1) + "\n")
 	for _, p := range f.Problems {
-		b.WriteString("  " + p + "\n")
+		b.WriteString("  " + a.fold(p, 4, -2) + "\n")
 	}
 	if f.Hint != "" {
-		b.WriteString("  " + a.style.Cyan(a.text("cli.next")) + f.Hint + "\n")
+		next := a.text("cli.next")
+		b.WriteString("  " + a.style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2) + "\n")
 	}
 	b.WriteString("  " + a.style.Dim(a.label(f)) + "\n")
 	_, _ = io.WriteString(a.std.Err, b.String())
+}
+
+// fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further in.
+// Where the output goes elsewhere a line stays whole, so that programs find it.
+func (a *terminal) fold(text string, indent, further int) string {
+	if !a.std.TTY {
+		return text
+	}
+	lines := term.Wrap(strings.Repeat("\u00a0", max(0, further))+text, a.std.Width-indent)
+	lines[0] = strings.TrimLeft(lines[0], "\u00a0")
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
 // label joins what programs and reports need: code, rule, gate and trace.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -69,6 +70,47 @@ type Agents struct {
 	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
 	// the check from being made; that the agent does not work is a stage that failed. kept is the folder where it is kept.
 	Check func(ctx context.Context, c Check) (kept string, err error)
+	// Servers describe the MCP servers of the settings. None is started for that.
+	Servers func() []ServerInfo
+	// Ask starts an MCP server of the settings for a moment and returns what it offers. One that cannot be trusted because of
+	// a conflict with the tools of others is an error.
+	Ask func(ctx context.Context, server string) (Offer, error)
+}
+
+// ServerInfo is one line of `pawl mcp list`.
+type ServerInfo struct {
+	Name string `json:"name"`
+	// Kind is stdio or http, and Where the command or the address.
+	Kind  string `json:"kind"`
+	Where string `json:"where"`
+	// State is trusted, untrusted, or broken where it is trusted and cannot be used.
+	State  string `json:"state"`
+	Digest string `json:"digest,omitempty"`
+	// Tools are the names under which models are offered the server's tools.
+	Tools []string `json:"tools"`
+	// Err says why where State is broken.
+	Err error `json:"-"`
+}
+
+// Offer is what an MCP server offers now.
+type Offer struct {
+	// Document is what was looked at, in the form that Digest is of.
+	Document json.RawMessage
+	Digest   string
+	Tools    []OfferedTool
+	// Changed says what differs from what was trusted, nil where nothing was.
+	Changed []string
+}
+
+// OfferedTool is one tool as its server describes it.
+type OfferedTool struct {
+	// Name is the name under which models are offered it.
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Input       json.RawMessage `json:"input"`
+	Output      json.RawMessage `json:"output,omitempty"`
+	Annotations json.RawMessage `json:"annotations,omitempty"`
 }
 
 // Check says what is checked.

@@ -47,6 +47,9 @@ type fakeHost struct {
 	edit   func(path string) error
 	broken bool // the audit log does not verify
 	serve  func(context.Context, cli.Serving) error
+	// servers are the MCP servers of the settings, and offer is what they offer.
+	servers []cli.ServerInfo
+	offer   func(context.Context, string) (cli.Offer, error)
 }
 
 func newHost(t *testing.T) *fakeHost {
@@ -158,6 +161,7 @@ func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
 func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
 	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	return cli.Agents{
+		Servers: func() []cli.ServerInfo { return h.servers }, Ask: h.offer,
 		List: func(context.Context, string) []cli.AgentInfo { return infos },
 		Check: func(_ context.Context, c cli.Check) (string, error) {
 			c.Stage(cli.Stage{Name: "found", Took: 1200 * time.Millisecond, Saw: []cli.Phrase{{Key: "check.saw_embedded"}, {Key: "check.saw_requests", Args: []string{"3"}}}})

@@ -92,8 +92,9 @@ func (r *reporter) progress(e effect.Effect, line string) {
 func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 	if e.Move != nil {
 		if e.Subject.Kind == string(kernel.KindSession) {
+			first := r.state == ""
 			r.state = e.Move.To
-			if e.Move.From == string(session.Idle) {
+			if first && e.Move.From == string(session.Idle) {
 				r.live.Line(r.style.Dot() + " " + r.style.Bold(e.Move.From) + "  " + r.style.Dim(r.stateText(e.Move.From)))
 			}
 			r.live.Line(r.style.Arrow() + " " + r.style.Bold(e.Move.To) + "  " + r.style.Dim(r.stateText(e.Move.To)))
@@ -110,7 +111,11 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Effect string `json:"effect"`
 			Answer string `json:"answer"`
 		}](e)
-		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.recovered", r.kindText(effect.Kind(d.Effect)), r.text("cli.answer."+d.Answer)))
+		what := r.kindText(effect.Kind(d.Effect))
+		if doc, err := r.ws.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
+			what = r.effectText(doc.Effect)
+		}
+		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.recovered", what, r.text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -119,6 +124,10 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Why     string `json:"why"`
 		}](e)
 		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.fix_planned", d.Attempt, r.cfg.MaxFixes, r.wordy(d.Why)))
+	case "CONTEXT_BUILT":
+		for _, key := range fields[effect.PackNote](e).Degraded {
+			r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.context", r.reason(key, nil, nil)))
+		}
 	case "FIX_FAILED":
 		d := fields[struct {
 			Attempt int `json:"attempt"`
@@ -147,6 +156,12 @@ func (r *reporter) started(result json.RawMessage) {
 		return
 	}
 	r.at, r.since, r.line = e, time.Now(), ""
+	if e.Kind == effect.KindWork {
+		var work effect.WorkSpec
+		if json.Unmarshal(e.Spec, &work) == nil && work.Step != r.step {
+			r.announce(e.Task, work.Step)
+		}
+	}
 	if e.Kind == effect.KindTool {
 		var call effect.ToolCall
 		if json.Unmarshal(e.Spec, &call) == nil && call.StepID != r.step {
@@ -199,7 +214,7 @@ func (r *reporter) ended(e audit.Entry) {
 	}
 	r.live.Line("  " + r.style.Bad() + " " + what + "  " + took)
 	if doc, err := r.ws.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
-		r.live.Line("    " + r.describe(doc.Receipt.Err()).Message)
+		r.live.Line("    " + r.fold(r.describe(doc.Receipt.Err()).Message, 4, 0))
 	}
 }
 
@@ -277,15 +292,12 @@ func (r *reporter) tick(done <-chan struct{}) {
 	}
 }
 
-// stateText describes a state of the session. BLOCKED has several reasons, which are told beside it.
+// stateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
+// told beside it.
 func (a *voice) stateText(state string) string {
-	if state == string(session.Blocked) {
-		return a.text("cli.status.needs_help")
-	}
-	for _, s := range session.Describe()[0].States {
-		if s.State == state {
-			return a.choose(s.Description, s.DescriptionZh)
-		}
+	switch session.State(state) {
+	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
+		return a.text("cli.state." + strings.ToLower(state))
 	}
 	return ""
 }

@@ -4,16 +4,22 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/message"
+	"pawl/policy"
 )
 
 // Serving says how a workspace is served to agents over the Model Context Protocol.
@@ -35,7 +41,13 @@ const maxToken = 4096
 
 func newMCPCommand(a *app) *cobra.Command {
 	var addr, file string
-	c := a.command("mcp", "cli.mcp", "  pawl mcp\n  pawl mcp --http 127.0.0.1:0\n  pawl mcp --http 127.0.0.1:7295 --token-file ~/.config/pawl/mcp-token", exactly(0), nil)
+	none := func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return a.unknownCommand(c, args[0])
+		}
+		return nil
+	}
+	c := a.command("mcp", "cli.mcp", "  pawl mcp\n  pawl mcp --http 127.0.0.1:0\n  pawl mcp --http 127.0.0.1:7295 --token-file ~/.config/pawl/mcp-token", none, nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if file != "" && addr == "" {
 			return usage("cli.mcp.token_alone")
@@ -59,6 +71,11 @@ func newMCPCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&addr, "http", "", a.text("cli.flag.http"))
 	c.Flags().StringVar(&file, "token-file", "", a.text("cli.flag.token_file"))
+	c.SuggestionsMinimumDistance = 2
+	for i, s := range []*cobra.Command{newMCPListCommand(a), newMCPTrustCommand(a), newMCPUntrustCommand(a)} {
+		s.Annotations = map[string]string{"order": fmt.Sprintf("%02d", i)}
+		c.AddCommand(s)
+	}
 	return c
 }
 
@@ -138,4 +155,336 @@ func (a door) token(file string) (string, error) {
 		return "", pawl.Fail(pawl.CodeInvalid, "cli.mcp.token_form", name)
 	}
 	return token, nil
+}
+
+// MCPServer is an MCP server of the user's choice. A project names none: a repository that somebody else wrote must not
+// choose which programs are started.
+type MCPServer struct {
+	Name string
+	// Command is the program with its arguments, or URL the address. Env are further variables of the program, and Network
+	// the places that it may connect to.
+	Command []string
+	Env     map[string]string
+	Network []string
+	URL     string
+	// KeyEnv names the variable, and KeyFile the file, that holds what is shown to an address.
+	KeyEnv, KeyFile string
+	// Digest is of the tools that the user trusts.
+	Digest string
+}
+
+const serverPrefix = "mcp.servers."
+
+var (
+	serverWord   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`) })
+	variableWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	digestWord   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
+)
+
+// maxServerName bounds the name of a server: the names of its tools begin with it.
+const maxServerName = 24
+
+// serverSection reports whether a name is one of the levels above the settings of MCP servers.
+func serverSection(name string) bool {
+	parts := strings.Split(name, ".")
+	switch len(parts) {
+	case 1:
+		return name == "mcp"
+	case 2:
+		return name == "mcp.servers"
+	case 3:
+		return strings.HasPrefix(name, serverPrefix) && validServer(parts[2])
+	}
+	return len(parts) == 4 && strings.HasPrefix(name, serverPrefix) && validServer(parts[2]) && parts[3] == "env"
+}
+
+func validServer(name string) bool {
+	return len(name) <= maxServerName && serverWord().MatchString(name)
+}
+
+// server returns the server with a name, for reading.
+func (c *Config) server(name string) MCPServer {
+	i := slices.IndexFunc(c.MCP, func(s MCPServer) bool { return s.Name == name })
+	if i < 0 {
+		return MCPServer{Name: name}
+	}
+	return c.MCP[i]
+}
+
+// keep puts a server into the list. The list is made anew, because settings are copied by value.
+func (c *Config) keep(s MCPServer) {
+	list := slices.DeleteFunc(slices.Clone(c.MCP), func(o MCPServer) bool { return o.Name == s.Name })
+	list = append(list, s)
+	slices.SortFunc(list, func(a, b MCPServer) int { return strings.Compare(a.Name, b.Name) })
+	c.MCP = list
+}
+
+// serverSetting returns a setting of one MCP server, such as mcp.servers.docs.command.
+func serverSetting(name string) (setting, bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) < 4 || !strings.HasPrefix(name, serverPrefix) || !validServer(parts[2]) {
+		return setting{}, false
+	}
+	server := parts[2]
+	out := setting{name: name, project: never}
+	list := func(at func(*MCPServer) *[]string) (setting, bool) {
+		out.list = true
+		out.get = func(c *Config) []string { s := c.server(server); return *at(&s) }
+		out.set = func(c *Config, v []string) error { s := c.server(server); *at(&s) = v; c.keep(s); return nil }
+		return out, true
+	}
+	word := func(form *regexp.Regexp, example string, at func(*MCPServer) *string) (setting, bool) {
+		out.get = func(c *Config) []string { s := c.server(server); return []string{*at(&s)} }
+		out.set = func(c *Config, v []string) error {
+			if form != nil && !form.MatchString(v[0]) {
+				return badValue(v[0], example)
+			}
+			s := c.server(server)
+			*at(&s) = v[0]
+			c.keep(s)
+			return nil
+		}
+		return out, true
+	}
+	if len(parts) == 5 && parts[3] == "env" && variableWord().MatchString(parts[4]) {
+		out.get = func(c *Config) []string { return []string{c.server(server).Env[parts[4]]} }
+		out.set = func(c *Config, v []string) error {
+			s := c.server(server)
+			env := map[string]string{parts[4]: v[0]}
+			for k, old := range s.Env {
+				if k != parts[4] {
+					env[k] = old
+				}
+			}
+			s.Env = env
+			c.keep(s)
+			return nil
+		}
+		return out, true
+	}
+	if len(parts) != 4 {
+		return setting{}, false
+	}
+	switch parts[3] {
+	case "command":
+		return list(func(s *MCPServer) *[]string { return &s.Command })
+	case "network":
+		return list(func(s *MCPServer) *[]string { return &s.Network })
+	case "url":
+		return word(nil, "", func(s *MCPServer) *string { return &s.URL })
+	case "key_env":
+		return word(variableWord(), "DOCS_TOKEN", func(s *MCPServer) *string { return &s.KeyEnv })
+	case "key_file":
+		return word(nil, "", func(s *MCPServer) *string { return &s.KeyFile })
+	case "digest":
+		return word(digestWord(), "sha256:…", func(s *MCPServer) *string { return &s.Digest })
+	}
+	return setting{}, false
+}
+
+// Kept is the file that holds what a user trusts under a digest, beside the user's own settings, or "".
+func (c Config) Kept(digest string) string {
+	_, hex, ok := strings.Cut(digest, ":")
+	if c.userConfigFile == "" || !ok || !digestWord().MatchString(digest) {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(c.userConfigFile), "mcp", hex+".json")
+}
+
+func newMCPListCommand(a *app) *cobra.Command {
+	return a.command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", exactly(0), func(*cobra.Command, []string) error {
+		agents, err := agentsOf(a)
+		if err != nil {
+			return err
+		}
+		type line struct {
+			ServerInfo
+			Error *fault `json:"error,omitempty"`
+		}
+		lines, rows := []line{}, [][]string{}
+		for _, s := range agents.Servers() {
+			l := line{ServerInfo: s}
+			what := strings.Join(s.Tools, ", ")
+			if s.Err != nil {
+				f := a.describe(s.Err)
+				l.Error = &f
+				what = f.Message
+			} else if s.State == "untrusted" {
+				what = a.text("cli.mcp.look", s.Name)
+			}
+			lines = append(lines, l)
+			rows = append(rows, []string{display(s.Name), s.Kind, a.text("cli.mcp.state." + s.State), display(s.Where), display(what)})
+		}
+		if a.flags.json {
+			return a.printJSON(map[string]any{"servers": lines})
+		}
+		if len(rows) == 0 {
+			a.sayText("cli.mcp.none", a.userConfig())
+			return nil
+		}
+		a.table([]string{a.text("cli.col.server"), a.text("cli.col.kind"), a.text("cli.col.state"), "", a.text("cli.col.tools")}, rows)
+		return nil
+	})
+}
+
+func newMCPTrustCommand(a *app) *cobra.Command {
+	expected := ""
+	c := a.command("trust NAME", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return (clerk{a}).trust(c.Context(), args[0], expected)
+	}
+	c.Flags().StringVar(&expected, "digest", "", a.text("cli.flag.digest"))
+	return c
+}
+
+func newMCPUntrustCommand(a *app) *cobra.Command {
+	return a.command("untrust NAME", "cli.mcp.untrust", "  pawl mcp untrust docs", exactly(1), func(_ *cobra.Command, args []string) error {
+		server, config, err := (clerk{a}).named(args[0])
+		if err != nil {
+			return err
+		}
+		if server.Digest != "" {
+			s, _ := findSetting(serverPrefix + server.Name + ".digest")
+			if err := config.change(s, nil); err != nil {
+				return err
+			}
+			// The server's name is part of what the digest is of, so the file is no other server's.
+			if err := os.Remove(config.Kept(server.Digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
+			}
+		}
+		if a.flags.json {
+			return a.printJSON(map[string]any{"server": server.Name, "trusted": false})
+		}
+		a.sayText("cli.mcp.untrusted", server.Name)
+		return nil
+	})
+}
+
+// clerk notes which servers the user trusts.
+type clerk struct{ *app }
+
+// named returns a server of the settings.
+func (a clerk) named(name string) (MCPServer, Config, error) {
+	place, err := a.found()
+	if err != nil {
+		return MCPServer{}, Config{}, err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return MCPServer{}, c, err
+	}
+	var names []string
+	for _, s := range c.MCP {
+		if s.Name == name {
+			return s, c, nil
+		}
+		names = append(names, s.Name)
+	}
+	return MCPServer{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", display(name), strings.Join(names, ", "), c.userConfigFile)
+}
+
+// trust shows what a server offers and, when the user says so, notes the digest of exactly that.
+func (a clerk) trust(ctx context.Context, name, expected string) error {
+	if expected != "" && !digestWord().MatchString(expected) {
+		return usage("cli.flag_invalid", expected, "--digest", "sha256:…")
+	}
+	server, config, err := a.named(name)
+	if err != nil {
+		return err
+	}
+	agents, err := agentsOf(a.app)
+	if err != nil {
+		return err
+	}
+	offer, err := agents.Ask(ctx, name)
+	if err != nil {
+		return err
+	}
+	trusted := server.Digest == offer.Digest
+	if !a.flags.json {
+		a.show(server, offer)
+	}
+	switch {
+	case trusted:
+	case expected != "" && expected != offer.Digest:
+		return pawl.Fail(pawl.CodeConflict, "cli.mcp.other_digest", name, offer.Digest, expected)
+	case expected != "":
+		trusted = true
+	case a.flags.json || !a.std.TTY:
+		// Without a person at the terminal a digest is taken only where it is named.
+	default:
+		if trusted, err = a.confirm(ctx, a.text("cli.mcp.trust_ask", name)); err != nil {
+			return err
+		}
+	}
+	if trusted {
+		if err := a.keep(server, config, offer); err != nil {
+			return err
+		}
+	}
+	if a.flags.json {
+		return a.printJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
+	}
+	if !trusted {
+		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.mcp.not_trusted", name, offer.Digest)
+	}
+	a.sayText("cli.mcp.trusted", name, config.userConfigFile)
+	return nil
+}
+
+// keep keeps what was looked at and then its digest, so that a digest without its document is never in force.
+func (a clerk) keep(server MCPServer, config Config, offer Offer) error {
+	path := config.Kept(offer.Digest)
+	if path == "" {
+		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.mcp")
+	}
+	if err := replaceFile(path, offer.Document); err != nil {
+		return err
+	}
+	if server.Digest == offer.Digest {
+		return nil
+	}
+	s, _ := findSetting(serverPrefix + server.Name + ".digest")
+	if err := config.change(s, []string{offer.Digest}); err != nil {
+		return err
+	}
+	if old := config.Kept(server.Digest); old != "" {
+		_ = os.Remove(old) // a file that nobody reads any more
+	}
+	return nil
+}
+
+// show prints what a server offers, every word of it: a description may hold anything.
+func (a clerk) show(server MCPServer, offer Offer) {
+	where := strings.Join(server.Command, " ")
+	if server.URL != "" {
+		where = server.URL
+	}
+	a.say(a.style.Bold(display(server.Name)) + "  " + display(where))
+	if len(server.Network) > 0 {
+		a.sayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
+	}
+	for _, t := range offer.Tools {
+		a.say("")
+		a.say(a.style.Bold(display(t.Name)) + "  " + display(t.Title))
+		for l := range strings.SplitSeq(t.Description, "\n") {
+			a.say("  " + policy.Display(l))
+		}
+		a.say("  " + a.style.Dim(a.text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
+		if t.Output != nil {
+			a.say("  " + a.style.Dim(a.text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
+		}
+		if t.Annotations != nil {
+			a.say("  " + a.style.Dim(a.text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
+		}
+	}
+	a.say("")
+	if len(offer.Changed) > 0 {
+		a.say(a.style.Warn() + " " + a.text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
+		for _, c := range offer.Changed {
+			a.say("  " + policy.Display(c))
+		}
+	}
+	a.say(a.text("cli.mcp.digest", offer.Digest))
 }

@@ -121,11 +121,27 @@ func (s *sheet) call(c view.PlanCall) {
 		head, at = "       ", 7
 	}
 	text, paint := s.verdict(c.Verdict)
+	reasons := reasonsOf(s.voice, c.Verdict)
+	if len(reasons) > 1 {
+		// Several reasons are read one by one.
+		text = s.text("cli.plan.asks_for", len(reasons))
+		if c.Verdict.Decision != policy.Ask {
+			text = s.text("cli.plan.denied_for", len(reasons))
+		}
+	}
 	for i, l := range term.Wrap(text, s.std.Width-at) {
 		if i > 0 {
 			head = strings.Repeat(" ", at)
 		}
 		s.add(head + paint(l))
+	}
+	for i := 0; len(reasons) > 1 && i < len(reasons); i++ {
+		for j, l := range term.Hang(reasons[i], 9, s.std.Width, 0, "") {
+			if j == 0 {
+				l = "       " + s.style.Dot() + " " + paint(l)
+			}
+			s.add(l)
+		}
 	}
 	if c.Why != "" {
 		s.wrapped(7, s.text("cli.plan.why", c.Why))
@@ -160,17 +176,7 @@ func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
 		return "", s.style.Dim
 	}
-	var reasons []string
-	for _, r := range v.Reasons {
-		if r.Code != policy.CodeAllowed {
-			args := make([]any, len(r.Args))
-			for i, x := range r.Args {
-				args[i] = x
-			}
-			reasons = append(reasons, s.text(r.Key, args...))
-		}
-	}
-	text := strings.Join(reasons, "; ")
+	text := strings.Join(reasonsOf(s, v), s.choose("; ", "；"))
 	switch v.Decision {
 	case policy.Allow:
 		return s.text("cli.plan.allowed"), s.style.Green
@@ -178,6 +184,20 @@ func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
 		return s.text("cli.plan.asks", text), s.style.Yellow
 	}
 	return s.text("cli.plan.denied", text), s.style.Red
+}
+
+// reasonsOf are what the policy has against a call, each in its own words.
+func reasonsOf(s *voice, v *policy.Verdict) []string {
+	if v == nil {
+		return nil
+	}
+	var out []string
+	for _, r := range v.Reasons {
+		if r.Code != policy.CodeAllowed {
+			out = append(out, s.text(r.Key, words(r.Args)...))
+		}
+	}
+	return out
 }
 
 type member struct {

@@ -47,9 +47,12 @@ func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.app, s, v.wanted, left)
+		printSummary(v.app, s, v.wanted, left, costOf(ctx, v.desk, s))
 	case resultBlocked:
 		printBlocked(v.app, s, left)
+		if cost := costOf(ctx, v.desk, s); cost != "" {
+			v.say("\n" + v.style.Dim(cost))
+		}
 	case resultPaused:
 		v.sayText("cli.paused", s.Session.State)
 	case resultIdle:
@@ -61,7 +64,7 @@ func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // it and what to do next.
 // Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
 // what pawl changed in the user's own tree and left there.
-func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.FileStat) {
+func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := s.Summary()
 	symbol := a.style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
@@ -76,8 +79,8 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 			a.section("cli.sum.cut", leftLines(s.Run.Cut))
 			a.section("cli.sum.left", leftLines(s.Run.Left))
 		}
-		a.section("cli.sum.undo", commandLines(sum.Undo))
-		a.section("cli.sum.next", commandLines(sum.Next))
+		a.section("cli.sum.undo", commandLines(a.voice, sum.Undo))
+		a.section("cli.sum.next", commandLines(a.voice, sum.Next))
 		return
 	}
 	a.section("cli.sum.changed", a.fileLines(sum.Files, "  "))
@@ -92,16 +95,38 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 	}
 	a.section("cli.sum.risks", risks)
 	a.section("cli.sum.result", a.landingLines(sum.Landing))
-	a.section("cli.sum.undo", commandLines(sum.Undo))
-	a.section("cli.sum.next", commandLines(sum.Next))
+	a.section("cli.sum.undo", commandLines(a.voice, sum.Undo))
+	a.section("cli.sum.next", commandLines(a.voice, sum.Next))
 	if sum.Duration > 0 {
 		a.say("")
 		line := a.text("cli.sum.time", duration(sum.Duration))
 		if sum.Repairs > 0 {
 			line += " " + a.style.Middle() + " " + a.text("cli.sum.repairs", sum.Repairs)
 		}
+		if cost != "" {
+			line += " " + a.style.Middle() + " " + cost
+		}
 		a.say(a.style.Dim(line))
 	}
+}
+
+// costOf says what a run has spent on models, "" where it asked none.
+func costOf(ctx context.Context, d *desk, s *kernel.Snapshot) string {
+	if s.Run == nil {
+		return ""
+	}
+	// What cannot be read here is told by `pawl budget`.
+	lines, _ := d.budgets(ctx)
+	for _, l := range lines {
+		if l.Scope == "run:"+s.Run.Label && l.Spent.Requests > 0 {
+			money := dollarsText(d.voice, l.Spent.MicroUSD, l.Spent.Unpriced)
+			if l.Spent.MicroUSD > 0 {
+				money = d.text("cli.sum.usd", money)
+			}
+			return d.text("cli.sum.cost", money, count(l.Spent.InTokens+l.Spent.OutTokens), count(l.Spent.Requests))
+		}
+	}
+	return ""
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
@@ -154,12 +179,16 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 		}
 		lines := term.Hang(display(st.Title), 4, a.width, maxTitle, a.style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
+		why := st.Why
 		if st.Repair > 0 {
-			lines[len(lines)-1] += " " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
+			lines[len(lines)-1] += "  " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
+			if why != "" {
+				why = a.text("cli.plan.why", why)
+			}
 		}
 		out = append(out, lines...)
-		if st.Why != "" && st.Why != st.Title {
-			for _, l := range term.Wrap(display(st.Why), a.width-4) {
+		if why != "" && why != st.Title {
+			for _, l := range term.Wrap(display(why), a.width-4) {
 				out = append(out, "    "+a.style.Dim(l))
 			}
 		}
@@ -209,10 +238,10 @@ func (a *voice) landingLines(l *view.Landing) []string {
 	return out
 }
 
-func commandLines(next []view.Next) []string {
+func commandLines(a *voice, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
-		out = append(out, "  "+display(n.Command))
+		out = append(out, "  "+nextText(a, n))
 	}
 	return out
 }
@@ -226,11 +255,14 @@ func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
 	}
 	f := a.describe(b.Error.Err())
 	a.say("")
-	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", string(b.Kind))))
+	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", kindOfBlock(a.voice, string(b.Kind)))))
 	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.std.Width-2) {
 		a.say("  " + l)
 	}
 	sum := s.Summary()
+	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
+		a.section("cli.blocked.checks", a.evidenceLines(view.Summary{Verification: sum.Verification[n-1:]}))
+	}
 	if n := len(sum.Failures); n > 0 {
 		a.section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
@@ -241,8 +273,9 @@ func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
 	}
-	if f.Hint != "" && len(sum.Next) == 0 {
-		a.say("\n" + a.style.Cyan(a.text("cli.next")) + f.Hint)
+	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
+		next := a.text("cli.next")
+		a.say("\n" + a.style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))
 	}
 	var t term.Table
 	for _, n := range sum.Next {
@@ -251,14 +284,24 @@ func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
 	a.section("cli.blocked.ways", t.Lines(a.std.Width))
 }
 
+// kindOfBlock says what kind of help a session that is BLOCKED needs.
+func kindOfBlock(a *voice, kind string) string {
+	switch kernel.BlockedKind(kind) {
+	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
+		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget:
+		return a.text("cli.blocked_kind." + kind)
+	}
+	return display(kind)
+}
+
 // reason puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
 func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
 	text := a.text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
-		text += ": " + a.text(cause.Key, anys(cause.Args)...)
+		text += a.choose(": ", "：") + a.text(cause.Key, anys(cause.Args)...)
 		if cause.Cause == nil && cause.Detail != "" {
-			text += ": " + display(cause.Detail)
+			text += a.choose(": ", "：") + display(cause.Detail)
 		}
 	}
 	return text
@@ -275,6 +318,11 @@ func (a *terminal) failureLines(f view.Failure) []string {
 	}
 	if f.Output != "" {
 		out = append(out, tail(f.Output, width)...)
+	}
+	if f.FailingBefore {
+		for _, l := range term.Wrap(a.text("cli.failing_before", f.What), width-2) {
+			out = append(out, "  "+a.style.Yellow(l))
+		}
 	}
 	return out
 }

@@ -182,11 +182,24 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &valued):
 		return usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
 	case errors.As(err, &invalid):
-		return usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, invalid.GetFlag().Value.Type())
+		return usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.voice, invalid.GetFlag().Value.Type()))
 	case errors.As(err, &spelling):
 		return usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
 	}
 	return usage("cli.flag_other", c.CommandPath(), err.Error())
+}
+
+// takes says in words what the flags of a type take.
+func takes(a *voice, kind string) string {
+	switch kind {
+	case "int":
+		return a.text("cli.takes.number")
+	case "duration":
+		return a.text("cli.takes.duration")
+	case "bool":
+		return "true, false"
+	}
+	return kind
 }
 
 func dashed(name string) string {
@@ -227,7 +240,8 @@ func (a *app) help(c *cobra.Command) string {
 	line(a.style.Bold(a.text("cli.help.usage")))
 	if c.HasAvailableSubCommands() {
 		line("  " + a.text("cli.help.use_command", c.CommandPath()))
-	} else {
+	}
+	if !c.HasAvailableSubCommands() || c.Example != "" {
 		line("  " + c.UseLine() + " " + a.text("cli.help.flags_word"))
 	}
 	if c.Example != "" {

@@ -18,6 +18,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/message"
 	"pawl/plan"
 )
 
@@ -113,13 +114,22 @@ func newToolsCommand(a *app) *cobra.Command {
 		}
 		var t term.Table
 		for _, x := range tools {
-			t.Row(display(x.Name), joined(x.Permissions), display(firstLine(x.Description)))
+			t.Row(display(x.Name), joined(x.Permissions), toolText(a.voice, x))
 		}
 		for _, l := range t.Lines(a.std.Width) {
 			a.say(l)
 		}
 		return nil
 	})
+}
+
+// toolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
+func toolText(a *voice, t effect.ToolInfo) string {
+	key := "cli.tool." + t.Name
+	if _, ok := message.Lookup(key); !ok {
+		return display(firstLine(t.Description))
+	}
+	return a.text(key)
 }
 
 func showTool(a *app, tools []effect.ToolInfo, name string) error {
@@ -155,8 +165,12 @@ func newExportCommand(a *app) *cobra.Command {
 			if a.flags.json {
 				return a.printJSON(map[string]any{"files": files})
 			}
+			done := "cli.export.written"
+			if backup != "" {
+				done = "cli.export.backed_up"
+			}
 			for _, f := range files {
-				a.say(a.style.OK() + " " + display(f))
+				a.say(a.style.OK() + " " + a.text(done, f))
 			}
 			return nil
 		})

@@ -160,16 +160,29 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
 	}
 	if b := st.Blocked; b != nil {
-		row("cli.status.blocked", b.Kind+": "+d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
 	}
 	if ap := st.Approval; ap != nil {
-		row("cli.status.approval", ap.About+"  "+short(ap.Hash)+"  "+d.text("cli.status.waiting", d.since(ap.Since)))
+		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.text("cli.status.waiting", d.since(ap.Since)))
+		if ap.About == "call" || ap.About == "action" {
+			row("cli.status.blank", d.glimpse(d.wordy(ap.Detail)))
+		}
+	}
+	for _, q := range st.Questions {
+		row("cli.status.question", q.ID+"  "+d.glimpse(q.Text)+"  "+d.text("cli.status.waiting", d.since(q.Since)))
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
 		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
 	}
+	if st.Run != nil {
+		for _, key := range st.Run.Degraded {
+			row("cli.status.context", d.reason(key, nil, nil))
+		}
+	}
 	if o := st.Owner; o != nil {
 		row("cli.status.owner", d.text("cli.status.owned", o.PID, o.Host, o.Command))
+	} else if st.Doing != nil && !st.Paused && st.Blocked == nil {
+		row("cli.status.owner", d.text("cli.status.nobody"))
 	}
 	row("cli.status.checkpoint", display(st.Checkpoint))
 	row("cli.status.last", d.lastText(st.Last))
@@ -181,12 +194,35 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		if i > 0 {
 			key = "cli.status.blank"
 		}
-		t.Painted(d.style.Dim, d.text(key), n.Command)
+		t.Painted(d.style.Dim, d.text(key), nextText(d.voice, n))
 	}
 	for _, l := range t.Lines(d.std.Width - 2) {
 		out = append(out, "  "+l)
 	}
 	return out
+}
+
+// aboutText names what an open question is about.
+func aboutText(a *voice, about string) string {
+	switch about {
+	case "plan", "call", "action", "checks":
+		return a.text("cli.about." + about)
+	}
+	return display(about)
+}
+
+// nextText is a command that a person can give, with the words to fill in in the person's language.
+func nextText(a *voice, n view.Next) string {
+	command := display(n.Command)
+	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
+		if head, ok := strings.CutSuffix(command, word); ok {
+			if strings.HasSuffix(head, " revise") {
+				head += " -m"
+			}
+			return head + ` "` + a.text(key) + `"`
+		}
+	}
+	return command
 }
 
 // headline is the state with its meaning.
@@ -247,7 +283,7 @@ func (d glance) lastText(r *view.Result) string {
 func (a *voice) recordText(p audit.Parsed) string {
 	text := p.Subject.Kind + "  " + display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + display(m.From) + " " + a.style.To() + " " + display(m.To) + "  " + display(m.Rule)
+		text = p.Subject.Kind + "  " + moveText(a, m.From, m.To) + "  " + display(m.Rule)
 	}
 	return text
 }

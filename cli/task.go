@@ -240,7 +240,7 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 	row("cli.task.checkpoint", display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
-		row("cli.status.blocked", v.Blocked.Kind+": "+d.reason(v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
+		row("cli.status.blocked", d.reason(v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
 	}
 	width := d.std.Width
 	if long {

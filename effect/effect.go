@@ -199,6 +199,9 @@ type FileImage struct {
 // ContextSpec asks for the facts that planning needs.
 type ContextSpec struct {
 	Requirement string `json:"requirement"`
+	// Answers and Feedback are what was said of the requirement since; a pack is built for them, too.
+	Answers  []Answered `json:"answers,omitempty"`
+	Feedback []string   `json:"feedback,omitempty"`
 	// Tokens is the size of the pack to build, in estimated tokens; 0 builds none.
 	Tokens int `json:"tokens,omitempty"`
 }
@@ -354,6 +357,9 @@ type VerifySpec struct {
 	// work started from, against which changed tests are found. Without them no change is found.
 	Pinned map[string]string `json:"pinned,omitempty"`
 	Base   string            `json:"base,omitempty"`
+	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone afterwards. It
+	// is how pawl finds out whether a check failed before the work began.
+	At string `json:"at,omitempty"`
 }
 
 // CheckStatus is seed 003's gate status (spec.md §4.4).
@@ -379,6 +385,10 @@ type CheckOutcome struct {
 	// Environment marks a failure of the machine rather than of the work: a missing program, a full disk.
 	Environment bool     `json:"environment,omitempty"`
 	Walls       []string `json:"walls,omitempty"`
+	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it passed.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// FailingBefore says that pawl ran the check on what the work started from, and saw it fail in the same way.
+	FailingBefore bool `json:"failing_before,omitempty"`
 }
 
 // VerifyResult is the evidence of one verification: what ran, on which tree, in which environment.

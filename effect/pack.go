@@ -8,8 +8,29 @@ type ContextPack struct {
 	Snippets         []CodeSnippet `json:"code_snippets"`
 	RecentActions    []ToolResult  `json:"recent_actions"`
 	Budget           TokenBudget   `json:"token_budget"`
+	// Lexical is what searched for words: LexicalIndex. It is "" where the pack was not built.
+	Lexical string `json:"lexical_search,omitempty"`
 	// Degraded names what could not be used, such as a semantic index, as catalogue keys.
 	Degraded []string `json:"degraded,omitempty"`
+}
+
+// LexicalIndex is pawl's own index of the words of the workspace.
+const LexicalIndex = "index"
+
+// PackNote is what the evidence keeps of a pack.
+type PackNote struct {
+	Used     int    `json:"used"`
+	Total    int    `json:"total"`
+	Hits     int    `json:"hits"`
+	Snippets int    `json:"snippets"`
+	Lexical  string `json:"lexical_search,omitempty"`
+	// Degraded names what could not be used, as catalogue keys.
+	Degraded []string `json:"degraded,omitempty"`
+}
+
+// Note returns what the evidence keeps of the pack.
+func (p ContextPack) Note() PackNote {
+	return PackNote{Used: p.Budget.Used, Total: p.Budget.Total, Hits: len(p.Hits), Snippets: len(p.Snippets), Lexical: p.Lexical, Degraded: p.Degraded}
 }
 
 // Hit is one place that may matter. Source is grep, semantic, symbol or manual; Lines is "12-40" or "".

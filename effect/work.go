@@ -8,7 +8,8 @@ import (
 	"pawl/plan"
 )
 
-// Usage is what model calls cost. Money is in millionths of a US dollar, so that sums are exact.
+// Usage is what work costs. The first part is that of model calls, with money in millionths of a US dollar, so that sums are
+// exact; the second is what pawl itself counts of the agents that it asks and of the calls that it makes.
 type Usage struct {
 	Requests     int64 `json:"requests,omitempty"`
 	InTokens     int64 `json:"in_tokens,omitempty"`
@@ -17,6 +18,13 @@ type Usage struct {
 	MicroUSD     int64 `json:"micro_usd,omitempty"`
 	// Unpriced says that some of the tokens belong to a model without a known price, so that MicroUSD is too low.
 	Unpriced bool `json:"unpriced,omitempty"`
+	// Turns is how often an agent was asked, Calls how many calls of tools it had, and Processes how many commands and agents'
+	// programs were started. WallMS is the time that agents and calls took, in milliseconds; calls in the middle of an agent's
+	// work take none of their own.
+	Turns     int64 `json:"turns,omitempty"`
+	Calls     int64 `json:"calls,omitempty"`
+	Processes int64 `json:"processes,omitempty"`
+	WallMS    int64 `json:"wall_ms,omitempty"`
 }
 
 // Plus returns the sum of two costs.
@@ -24,6 +32,7 @@ func (u Usage) Plus(o Usage) Usage {
 	return Usage{
 		Requests: u.Requests + o.Requests, InTokens: u.InTokens + o.InTokens, CachedTokens: u.CachedTokens + o.CachedTokens,
 		OutTokens: u.OutTokens + o.OutTokens, MicroUSD: u.MicroUSD + o.MicroUSD, Unpriced: u.Unpriced || o.Unpriced,
+		Turns: u.Turns + o.Turns, Calls: u.Calls + o.Calls, Processes: u.Processes + o.Processes, WallMS: u.WallMS + o.WallMS,
 	}
 }
 
@@ -108,6 +117,8 @@ type WorkSpec struct {
 	Context ContextResult `json:"context"`
 	// Messages is the conversation so far, for an agent that keeps none of its own; it is filled in when the effect begins.
 	Messages []Message `json:"messages,omitempty"`
+	// Recent are the results of the last calls of the conversation before this one, newest last.
+	Recent []ToolResult `json:"recent,omitempty"`
 	// Session is the agent's own session that the work goes on with, "" to begin one.
 	Session string `json:"session,omitempty"`
 	// Granted is the approval under which the work's calls are made.
@@ -124,7 +135,14 @@ const (
 	Replan   Control = "replan"
 	GiveUp   Control = "give_up"
 	Calls    Control = "calls"
+	// Question asks the person what Reason says, and is the word of an agent that has a loop of its own. The answer comes with
+	// the next request. An agent without one asks with a call of AskHuman.
+	Question Control = "question"
 )
+
+// AskHuman is the call with which an agent puts a question to the person. It is no tool: the kernel answers it, once the
+// person did. Its one argument is the question.
+const AskHuman = "ask_human"
 
 // WorkResult is what an agent says of its work. Nothing of it is evidence.
 type WorkResult struct {
@@ -140,6 +158,8 @@ type WorkResult struct {
 	// Compacted replaces the conversation by Messages instead.
 	Compacted bool   `json:"compacted,omitempty"`
 	Session   string `json:"session,omitempty"`
+	// Pack is noted where a pack was built anew for the work.
+	Pack *PackNote `json:"pack,omitempty"`
 	// Before and After are the tree ids around the work of an agent that changes files itself.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`

@@ -157,6 +157,15 @@ func (k *Kernel) Projections(ctx context.Context) ([]effect.ProjectedFile, error
 	if err := k.queue(ctx, s, &c); err != nil {
 		return nil, err
 	}
+	if s.Session != nil && s.Session.Questions > 0 {
+		open, err := k.Questions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range open {
+			c.Pad = append(c.Pad, view.PadLine{Name: "question", Value: q.Label + " " + string(q.By) + ": " + q.Text})
+		}
+	}
 	batch, points, err := k.batch(ctx, s)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
+	"pawl/policy"
 )
 
 // The scopes of a budget.
@@ -19,14 +21,29 @@ const (
 	ScopeDay   = "day" // in UTC
 )
 
-// Limit is what one scope may cost; a zero field is no limit.
+// Limit is what one scope may cost; a zero field is no limit. The fields are those of effect.Usage.
 type Limit struct {
-	Requests int64 `json:"requests,omitempty"`
-	Tokens   int64 `json:"tokens,omitempty"`
-	MicroUSD int64 `json:"micro_usd,omitempty"`
+	Requests  int64 `json:"requests,omitempty"`
+	Tokens    int64 `json:"tokens,omitempty"`
+	MicroUSD  int64 `json:"micro_usd,omitempty"`
+	Turns     int64 `json:"turns,omitempty"`
+	Calls     int64 `json:"calls,omitempty"`
+	Processes int64 `json:"processes,omitempty"`
+	WallMS    int64 `json:"wall_ms,omitempty"`
 }
 
-// Budget is what the model calls of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
+// ofWork reports whether something is limited that pawl itself counts.
+func (l Limit) ofWork() bool { return l.Turns > 0 || l.Calls > 0 || l.Processes > 0 || l.WallMS > 0 }
+
+// Clock is the time of an effect at work, as it is charged to budgets: since when it runs, the day that it is charged to,
+// and what is held for it.
+type Clock struct {
+	Since time.Time `json:"since"`
+	Day   time.Time `json:"day"`
+	Held  int64     `json:"held_ms"`
+}
+
+// Budget is what the work of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
 // "issue:ISS-20260102-001", "day:2026-01-02".
 type Budget struct {
 	Row   `json:"-"`
@@ -56,7 +73,208 @@ func scopes(r *Run, issue *Issue, day time.Time) []string {
 	if issue != nil {
 		out = append(out, ScopeIssue+":"+issue.Label)
 	}
+	if day.IsZero() {
+		return out
+	}
 	return append(out, ScopeDay+":"+day.UTC().Format(time.DateOnly))
+}
+
+// charges reports whether effects of a run are charged to budgets: where an agent works, and where what pawl counts is
+// limited. A run without either is not slowed down by books that nobody reads.
+func (c *Config) charges(r *Run) bool {
+	if r == nil {
+		return false
+	}
+	for _, l := range c.Budgets {
+		if l.ofWork() {
+			return true
+		}
+	}
+	return c.Agents[r.Agent].Works
+}
+
+// recentBudgets is how many of the newest budgets are looked at for what a dead runner left set aside.
+const recentBudgets = 50
+
+// loadBudgets reads the budgets that a command may charge.
+func (k loader) loadBudgets(ctx context.Context, s *Snapshot, c Command) error {
+	var days []time.Time
+	switch c := c.(type) {
+	case *Reserve:
+		days = append(days, c.Day)
+	case *Settle:
+		days = append(days, c.Day)
+	case *Begin:
+		if k.config.charges(s.Run) && s.Effect != nil && timed(s.Effect) {
+			days = append(days, c.Day)
+		}
+	case *Make:
+		if k.config.charges(s.Run) {
+			days = append(days, c.Day)
+		}
+	case *Resume, *Heartbeat, *Bind:
+	default:
+		if s.Effect != nil && s.Effect.Clock != nil {
+			days = append(days, s.Effect.Clock.Day)
+		}
+	}
+	for _, day := range days {
+		for _, label := range scopes(s.Run, s.Issue, day) {
+			var b *Budget
+			if err := load(ctx, k.store, &b, Select{Kind: KindBudget, Label: label}); err != nil {
+				return err
+			}
+			if b != nil {
+				s.Budgets = append(s.Budgets, b)
+			}
+		}
+	}
+	if _, ok := c.(*Recover); ok && s.Effect != nil && s.Effect.What().Agent() {
+		return k.loadHeld(ctx, s)
+	}
+	return nil
+}
+
+// loadHeld reads the budgets in which an effect still holds something. They are found by that, because an effect that went
+// on past midnight holds something on two days.
+func (k loader) loadHeld(ctx context.Context, s *Snapshot) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindBudget, Newest: true, Limit: recentBudgets})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[0] {
+		b := new(Budget)
+		if err := Decode(r, b); err != nil {
+			return err
+		}
+		known := slices.ContainsFunc(s.Budgets, func(k *Budget) bool { return k.ID == b.ID })
+		for id := range b.Held {
+			if !known && strings.HasPrefix(id, s.Effect.ID+"/") {
+				s.Budgets, known = append(s.Budgets, b), true
+			}
+		}
+	}
+	return nil
+}
+
+// timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.
+func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.KindTool }
+
+// leastTime is the shortest time that anything is begun for.
+const leastTime = time.Second
+
+// begins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set aside. The
+// effect may take no longer than what its budgets leave.
+func (w cashier) begins(e *EffectDoc, day time.Time) error {
+	if !w.Config.charges(w.Run) || !timed(e) {
+		return nil
+	}
+	cost := w.costOf(e)
+	if err := w.fitsAll(day, cost.Plus(effect.Usage{WallMS: leastTime.Milliseconds()})); err != nil {
+		return err
+	}
+	most := e.Effect.Timeout
+	if most <= 0 {
+		most = w.Config.TaskTime
+	}
+	for _, label := range scopes(w.Run, w.Issue, day) {
+		if l := w.limit(label); l.WallMS > 0 {
+			left := time.Duration(l.WallMS-w.budget(label).Used().WallMS) * time.Millisecond
+			if left < most {
+				most, e.Effect.Timeout = left, left
+			}
+		}
+	}
+	w.spend(day, cost)
+	e.Clock = &Clock{Since: w.now, Day: day, Held: most.Milliseconds()}
+	w.hold(day, e.ID+"/time", effect.Usage{WallMS: e.Clock.Held})
+	return nil
+}
+
+// ends charges the time that an effect took. What it took before a crash cannot be more than was held for it.
+func (w cashier) ends(e *EffectDoc) {
+	if e == nil || e.Clock == nil {
+		return
+	}
+	took := effect.Usage{WallMS: min(max(w.now.Sub(e.Clock.Since).Milliseconds(), 0), e.Clock.Held)}
+	for _, b := range w.Budgets {
+		if _, ok := b.Held[e.ID+"/time"]; ok {
+			b.Held, b.Spent = without(b.Held, e.ID+"/time"), b.Spent.Plus(took)
+			w.touch(b)
+		}
+	}
+	e.Clock = nil
+	w.touch(e)
+}
+
+// calls charges a call in the middle of an agent's work, which takes no time of its own.
+func (w cashier) calls(name string, day time.Time) error {
+	if !w.Config.charges(w.Run) {
+		return nil
+	}
+	cost := w.costOfCall(name)
+	if err := w.fitsAll(day, cost); err != nil {
+		return err
+	}
+	w.spend(day, cost)
+	return nil
+}
+
+// costOf is what is counted of an effect.
+func (w cashier) costOf(e *EffectDoc) effect.Usage {
+	if e.What() == effect.KindTool {
+		call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec) // one that cannot be read is refused by its driver
+		return w.costOfCall(call.Name)
+	}
+	cost := effect.Usage{Turns: 1}
+	if e.What() == effect.KindWork && w.traits().Process {
+		cost.Processes = 1
+	}
+	return cost
+}
+
+func (w cashier) costOfCall(name string) effect.Usage {
+	cost := effect.Usage{Calls: 1}
+	if slices.Contains(w.Config.Tools[name].Info.Permissions, policy.ProcExec) {
+		cost.Processes = 1
+	}
+	return cost
+}
+
+// limit returns the limit of a budget by its label.
+func (w cashier) limit(label string) Limit {
+	scope, _, _ := strings.Cut(label, ":")
+	return w.Config.Budgets[scope]
+}
+
+// fitsAll reports whether a cost fits in every scope.
+func (w cashier) fitsAll(day time.Time, more effect.Usage) error {
+	for _, label := range scopes(w.Run, w.Issue, day) {
+		if err := fits(label, w.limit(label), w.budget(label).Used(), more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spend charges a cost in every scope, and hold sets one aside.
+func (w cashier) spend(day time.Time, cost effect.Usage) {
+	for _, label := range scopes(w.Run, w.Issue, day) {
+		b := w.budget(label)
+		b.Spent = b.Spent.Plus(cost)
+		w.touch(b)
+	}
+}
+
+func (w cashier) hold(day time.Time, id string, most effect.Usage) {
+	for _, label := range scopes(w.Run, w.Issue, day) {
+		b := w.budget(label)
+		held := make(map[string]effect.Usage, len(b.Held)+1)
+		maps.Copy(held, b.Held)
+		held[id] = most
+		b.Held = held
+		w.touch(b)
+	}
 }
 
 // reserve sets aside what a call may cost, in every scope or in none.
@@ -65,22 +283,11 @@ func (w cashier) reserve(c *Reserve) error {
 	if err != nil {
 		return err
 	}
-	most := c.Most
-	id := e.ID + "/" + w.newID()
-	for _, label := range scopes(w.Run, w.Issue, c.Day) {
-		b := w.budget(label)
-		scope, _, _ := strings.Cut(label, ":")
-		if err := fits(label, w.Config.Budgets[scope], b.Used(), most); err != nil {
-			return err
-		}
-		held := make(map[string]effect.Usage, len(b.Held)+1)
-		for k, v := range b.Held {
-			held[k] = v
-		}
-		held[id] = most
-		b.Held = held
-		w.touch(b)
+	if err := w.fitsAll(c.Day, c.Most); err != nil {
+		return err
 	}
+	id := e.ID + "/" + w.newID()
+	w.hold(c.Day, id, c.Most)
 	w.result = id
 	return nil
 }
@@ -119,13 +326,28 @@ func fits(label string, l Limit, used, more effect.Usage) error {
 	if err := over("tokens", l.Tokens, used.InTokens+used.OutTokens, more.InTokens+more.OutTokens, number); err != nil {
 		return err
 	}
-	return over("USD", l.MicroUSD, used.MicroUSD, more.MicroUSD, Dollars)
+	if err := over("turns", l.Turns, used.Turns, more.Turns, number); err != nil {
+		return err
+	}
+	if err := over("calls", l.Calls, used.Calls, more.Calls, number); err != nil {
+		return err
+	}
+	if err := over("processes", l.Processes, used.Processes, more.Processes, number); err != nil {
+		return err
+	}
+	if err := over("minutes", l.WallMS, used.WallMS, more.WallMS, Minutes); err != nil {
+		return err
+	}
+	return over("usd", l.MicroUSD, used.MicroUSD, more.MicroUSD, Dollars)
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Dollars writes millionths of a dollar, to the hundredth of a cent.
 func Dollars(micro int64) string { return strconv.FormatFloat(float64(micro)/1e6, 'f', 4, 64) }
+
+// Minutes writes milliseconds as minutes.
+func Minutes(ms int64) string { return strconv.FormatFloat(float64(ms)/60e3, 'f', 2, 64) }
 
 // settled takes what a call did cost instead of what was set aside for it. It is taken whatever became of the effect.
 func (w cashier) settled(c *Settle) error {

@@ -27,11 +27,17 @@ func (w caller) make(c *Make) error {
 		if code := pawl.CodeOf(refusal); code == pawl.CodeLoop || code == pawl.CodeBudget {
 			return refusal
 		}
+		if pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded {
+			asker{w.worker}.want(c.Ask)
+		}
 		// The refusal itself is worth a record, so it is an answer and not an error of the command.
 		kept := info(refusal)
 		w.record(w.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 		w.result = Made{Refused: &kept}
 		return nil
+	}
+	if err := (cashier{w.work}).calls(c.Ask.Name, c.Day); err != nil {
+		return err
 	}
 	if c.Judge {
 		w.Turn.Calls++
@@ -48,7 +54,7 @@ func (w caller) make(c *Make) error {
 	e.Due = w.now.Add(w.Config.LeaseTime)
 	e.Effect = effect.Effect{
 		ID: e.ID, Kind: effect.KindTool, Session: parent.Effect.Session, Task: parent.Effect.Task, Turn: parent.Effect.Turn,
-		Idempotent: w.Config.Tools[c.Ask.Name].Info.Idempotent || declaredIdempotent(c.Ask.Args), Place: w.Task.Place, Spec: effect.Encode(spec), Token: 1,
+		Idempotent: w.Config.repeatable(c.Ask.Name, c.Ask.Args), Place: w.Task.Place, Spec: effect.Encode(spec), Token: 1,
 		Record: !w.Config.Tools[c.Ask.Name].Info.Idempotent,
 	}
 	w.bound(e, c.Ask.Name)

@@ -40,8 +40,12 @@ type (
 		// Agent is the agent that plans and works, "" for the embedded one.
 		Agent string
 	}
-	// Give answers the open questions, in their order; without answers the run goes on with what there is.
-	Give struct{ Answers []string }
+	// Give answers the open questions, in their order: those that the work waits for or, where it waits for none, all others.
+	// Question names one of them. Without answers the asker goes on with what there is.
+	Give struct {
+		Answers  []string
+		Question string `json:",omitempty"`
+	}
 	// Approve grants the open approval if its subject still has the hash.
 	Approve struct{ Hash string }
 	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another way.
@@ -140,6 +144,9 @@ type (
 		Owner  string
 		Images []effect.FileImage
 		Tree   string `json:",omitempty"`
+		// Day is the day that the effect is charged to. An effect that does not fit its budgets is not begun: it has failed
+		// then, and the answer is null.
+		Day time.Time `json:",omitzero"`
 	}
 	// Report is the receipt of an effect, under the token that Begin gave. Tree is the tree behind an effect that failed,
 	// where the effect asks for it.
@@ -173,6 +180,8 @@ type (
 		Images []effect.FileImage
 		// Judge asks for the judgement alone: the agent makes the call itself, behind its walls.
 		Judge bool `json:",omitempty"`
+		// Day is the day that the call is charged to.
+		Day time.Time `json:",omitzero"`
 	}
 	// Reserve sets aside what one model call of an effect may cost at most, on a day; it is answered with the reservation.
 	// Settle says what the call did cost.
@@ -257,6 +266,8 @@ type Snapshot struct {
 	Within []*EffectDoc
 	// Incidents are what was learnt from earlier failures, newest first, for an agent that begins its work.
 	Incidents []*Incident
+	// Questions are the open questions, oldest first, for a command that is about them or a turn that waits for some.
+	Questions []*Question
 	// Budgets are those that the effect is charged to.
 	Budgets []*Budget
 	// Checkpoint is the newest checkpoint of the task.

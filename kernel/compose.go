@@ -89,6 +89,8 @@ const (
 	Unclear         Happening = "unclear"
 	Answered        Happening = "answered"
 	StillUnclear    Happening = "still_unclear"
+	WorkAsks        Happening = "work_asks"
+	WorkAnswered    Happening = "work_answered"
 )
 
 func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
@@ -181,12 +183,15 @@ func workingRows() []Composition {
 		row("C49", CallTolerated, "an agent's call failed and its step goes on", "智能体的调用失败，步骤继续", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)),
 		row("C50", CallAsks, "a call of an agent needs a word", "智能体的调用需要确认", onTurn(turn.ConfirmationNeeded)),
 		row("C51", CallAllowed, "the call is allowed", "调用获准", onTurnWhen(turn.Confirm, turn.AnswerYesStep)),
+		row("C58", WorkAsks, "an agent at work asks the person", "执行中的智能体向用户提问", onTurn(turn.NeedInfo)),
+		row("C59", WorkAnswered, "the person answers the agent at work", "用户回答执行中的智能体", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)),
 		row("C16", StepsFinished, "all steps are done", "所有步骤完成", onTurn(turn.StepsDone)),
 		row("C17", CheckFailed, "a check failed", "检查失败", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))),
 		row("C18", FixPlanned, "a repair is planned", "已规划修复", onTurn(turn.FixPlanned)),
 		row("C19", FixAsks, "a repair needs a word", "修复需要确认", onTurn(turn.ConfirmationNeeded)),
 		row("C20", FixAllowed, "the repair is allowed", "修复获准", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)),
-		row("C21", FixRefused, "the repair is refused", "修复被拒", onTurnWhen(turn.Confirm, turn.AnswerNoStep)),
+		row("C21", FixRefused, "the repair is refused", "修复被拒",
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))),
 		row("C22", StepRepaired, "the step that failed works now", "失败步骤已修复", may(onSession(session.FixSuccess))),
 		row("C23", ChecksPassed, "the checks passed", "检查通过",
 			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)),

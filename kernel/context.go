@@ -11,6 +11,7 @@ import (
 	"pawl/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
+	"pawl/machine/turn"
 	"pawl/view"
 )
 
@@ -27,12 +28,16 @@ type (
 	UpdateProgress struct{ Task, Status, Summary string }
 	// CreateCheckpoint makes a checkpoint of the tree on request, while nothing is at work.
 	CreateCheckpoint struct{}
+	// Ask puts a question to the person. It is answered with the question's label; asked again by the same actor while it is
+	// open, it is the same question. Work that goes on meanwhile waits for the answer before its next call.
+	Ask struct{ Question string }
 )
 
 func (*SaveDecision) command()     {}
 func (*RecordError) command()      {}
 func (*UpdateProgress) command()   {}
 func (*CreateCheckpoint) command() {}
+func (*Ask) command()              {}
 
 // Kinds of row that this part keeps.
 const (
@@ -88,6 +93,8 @@ func (w *work) decideContext() error {
 		return notary{w}.updateProgress(c)
 	case *CreateCheckpoint:
 		return notary{w}.createCheckpoint()
+	case *Ask:
+		return inquirer{w}.asked(c)
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
 }
@@ -96,6 +103,8 @@ func (w *work) decideContext() error {
 // the decision to be replaced is there. Decisions are never removed, so that it still is when the command is committed.
 func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
 	switch c := c.(type) {
+	case *Ask, *Give:
+		return k.loadQuestions(ctx, s)
 	case *CreateCheckpoint:
 		if len(s.Taken) == 0 {
 			return k.loadNames(ctx, s)
@@ -225,6 +234,254 @@ func (w notary) pointed(r effect.Receipt) error {
 	s.LastCheckpoint, s.LastError = made.Name, nil
 	w.touch(s)
 	return nil
+}
+
+// Question is a question of an agent to the person. Its label is "q-1", "q-2" and so on.
+type Question struct {
+	Row  `json:"-"`
+	Text string     `json:"text"`
+	By   pawl.Actor `json:"by"`
+	// Step is the step whose work waits for the answer, and Call the model's call that asks; both are "" for an agent that does
+	// no work of the run.
+	Step string `json:"step,omitempty"`
+	Call string `json:"call,omitempty"`
+	// Answer is what the person said, "" where the question was dismissed.
+	Answer     string     `json:"answer,omitempty"`
+	AnsweredBy pawl.Actor `json:"answered_by,omitempty"`
+	AnsweredAt time.Time  `json:"answered_at,omitzero"`
+}
+
+// The states of a question.
+const (
+	QuestionOpen      = "open"
+	QuestionAnswered  = "answered"
+	QuestionDismissed = "dismissed"
+)
+
+// Bounds of questions: the length of one in bytes, how many may be open at once, and how many an agent may ask in one turn.
+const (
+	maxQuestion = 2000
+	maxOpen     = 20
+	maxAsks     = 10
+)
+
+// inquirer decides about the questions that agents put to the person while they work. Nobody but a person answers them:
+// agents are refused at the door (forAgents).
+type inquirer struct{ *work }
+
+// loadQuestions reads the open questions.
+func (k loader) loadQuestions(ctx context.Context, s *Snapshot) error {
+	if s.Questions != nil {
+		return nil
+	}
+	rows, err := k.store.Load(ctx, Select{Kind: KindQuestion, States: []string{QuestionOpen}})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[0] {
+		q := new(Question)
+		if err := Decode(r, q); err != nil {
+			return err
+		}
+		s.Questions = append(s.Questions, q)
+	}
+	return nil
+}
+
+// Questions reads the open questions, oldest first.
+func (k *Kernel) Questions(ctx context.Context) ([]*Question, error) {
+	s := &Snapshot{}
+	err := loader{store: k.store}.loadQuestions(ctx, s)
+	return s.Questions, err
+}
+
+// asked keeps the question of an agent that speaks for itself.
+func (w inquirer) asked(c *Ask) error {
+	if w.Session == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	for _, q := range w.Questions {
+		if q.By == w.env.Actor && q.Text == strings.TrimSpace(c.Question) {
+			w.result = q.Label
+			return nil
+		}
+	}
+	q, err := w.put(c.Question, w.env.Actor)
+	if err != nil {
+		return err
+	}
+	w.result = q.Label
+	if u := w.Turn; u != nil && w.running() && turn.State(u.State).Active() && len(u.Asked) < maxQuestions {
+		w.hang(q)
+	}
+	w.note(q)
+	return nil
+}
+
+// ask puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that asks.
+func (w inquirer) ask(step, call, text string) error {
+	switch {
+	case !w.mayAsk():
+		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.nobody_asked")
+	case w.Turn.Asks >= maxAsks:
+		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", itoa(maxAsks))
+	}
+	q, err := w.put(text, pawl.By(pawl.KindAgent, w.Talk.Agent))
+	if err != nil {
+		return err
+	}
+	q.Step, q.Call = step, call
+	w.Turn.Asks++
+	w.hang(q)
+	w.note(q)
+	return nil
+}
+
+// mayAsk reports whether work may wait for a person: an unattended run asks nobody.
+func (w inquirer) mayAsk() bool {
+	return w.Session.RunMode != pawl.Autonomous && w.has(w.Turn, string(turn.NeedInfo), "")
+}
+
+// put makes an open question.
+func (w inquirer) put(text string, by pawl.Actor) (*Question, error) {
+	text = strings.TrimSpace(text)
+	switch n := len(text); {
+	case n == 0 || n > maxQuestion:
+		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "question", maxQuestion)
+	case len(w.Questions) >= maxOpen:
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(w.Questions)))
+	}
+	w.Session.Questions++
+	w.touch(w.Session)
+	q := &Question{Text: text, By: by}
+	w.create(q, KindQuestion, "q-"+itoa(int(w.Session.Questions)), w.Session.ID, QuestionOpen)
+	w.Questions = append(w.Questions, q)
+	return q, nil
+}
+
+func (w inquirer) note(q *Question) {
+	w.record(q, "QUESTION_ASKED", audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
+}
+
+// hang has the turn wait for a question.
+func (w inquirer) hang(q *Question) {
+	u := w.Turn
+	u.Asked, u.Questions = append(slices.Clip(u.Asked), q.ID), append(slices.Clip(u.Questions), q.Text)
+	w.touch(u)
+}
+
+// park stops the work until the open questions are answered.
+func (w inquirer) park() error {
+	w.Turn.Return = string(turn.Executing)
+	return w.raise(WorkAsks, firstLine(strings.Join(w.Turn.Questions, " / ")))
+}
+
+// give takes the person's answers.
+func (w inquirer) give(c *Give) error {
+	parked := w.Turn != nil && w.Turn.State == string(turn.Clarifying) && w.Turn.Return == string(turn.Executing)
+	var list []*Question
+	for _, q := range w.Questions {
+		named := q.ID == c.Question || strings.EqualFold(q.Label, c.Question)
+		if c.Question == "" && (!parked || slices.Contains(w.Turn.Asked, q.ID)) || named {
+			list = append(list, q)
+		}
+	}
+	switch {
+	case len(list) == 0 && c.Question != "":
+		return pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", c.Question)
+	case len(list) == 0:
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", w.stateName())
+	case len(c.Answers) > 0 && len(c.Answers) != len(list):
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(list)), itoa(len(c.Answers)))
+	}
+	for i, q := range list {
+		answer := ""
+		if i < len(c.Answers) {
+			answer = strings.TrimSpace(c.Answers[i])
+		}
+		if len(answer) > maxNote {
+			return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "answer", maxNote)
+		}
+		w.close(q, answer)
+		w.tellAsker(q)
+	}
+	if !parked || len(w.Turn.Asked) > 0 {
+		return nil
+	}
+	if err := w.raise(WorkAnswered, "answered by "+string(w.env.Actor)); err != nil {
+		return err
+	}
+	w.Turn.Return = ""
+	return stepper{w.work}.advance()
+}
+
+// close settles a question; without an answer it is dismissed.
+func (w inquirer) close(q *Question, answer string) {
+	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, answer, w.env.Actor, w.now
+	if answer == "" {
+		q.State = QuestionDismissed
+	}
+	w.record(q, "QUESTION_"+upper(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": w.env.Actor})
+	if u := w.Turn; u != nil {
+		if i := slices.Index(u.Asked, q.ID); i >= 0 {
+			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+1), slices.Delete(slices.Clone(u.Questions), i, i+1)
+			w.touch(u)
+		}
+	}
+}
+
+// tellAsker has the agent at work learn of the answer to its question: as the result of its call, or with its next prompt.
+func (w inquirer) tellAsker(q *Question) {
+	k := w.Talk
+	if k == nil || q.Step == "" || k.Step != q.Step {
+		return
+	}
+	if q.Call != "" {
+		if k.Next < len(k.Asks) && k.Asks[k.Next].ID == q.Call {
+			told := map[string]any{"ok": true, "made": true, "answer": q.Answer}
+			if q.Answer == "" {
+				told["note"] = "The person does not answer. Go on with what there is."
+			}
+			worker{w.work}.tell(k.Asks[k.Next], told, false)
+		}
+		return
+	}
+	said := "The person answered: " + q.Answer
+	if q.Answer == "" {
+		said = "The person does not answer. Go on with what there is."
+	}
+	k.Notes = append(slices.Clip(k.Notes), "You asked: "+q.Text+"\n"+said)
+	w.touch(k)
+}
+
+// parked reports whether the turn waits for a person.
+func (w inquirer) parked() bool { return w.Turn != nil && turn.State(w.Turn.State).Parked() }
+
+// moved is called behind every happening. Time in which a turn waits for a person is noted, and a turn that is over waits for
+// no answer any more: what only its own agent wanted to know is dismissed.
+func (w inquirer) moved(u *Turn, was bool) {
+	if u == nil || u != w.Turn {
+		return
+	}
+	switch is := w.parked(); {
+	case is && !was:
+		u.ParkedAt = w.now
+	case was && !is && !u.ParkedAt.IsZero():
+		if w.Task != nil && !w.Task.StartedAt.IsZero() {
+			w.Task.Waited += w.now.Sub(u.ParkedAt)
+			w.touch(w.Task)
+		}
+		u.ParkedAt = time.Time{}
+	}
+	if len(u.Asked) == 0 || turn.State(u.State).Active() {
+		return
+	}
+	for _, q := range slices.Clone(w.Questions) {
+		if q.Step != "" && q.State == QuestionOpen && slices.Contains(u.Asked, q.ID) {
+			w.close(q, "")
+		}
+	}
+	u.Asked, u.Questions = nil, nil
 }
 
 // RouteState returns the command that takes the session to a state, for update_state of the context manager. Text is what

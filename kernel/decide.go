@@ -61,7 +61,7 @@ func forAgents(env *Envelope) error {
 		return nil
 	}
 	switch c := env.Command.(type) {
-	case *RecordError, *SaveDecision, *CreateTask:
+	case *RecordError, *SaveDecision, *CreateTask, *Ask:
 		return nil
 	case *UpdateProgress:
 		if c.Status == "" {
@@ -155,6 +155,7 @@ func (w *work) raise(what Happening, reason string) error {
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
 	}
+	defer inquirer{w}.moved(w.Turn, inquirer{w}.parked())
 	for _, r := range row.Raises {
 		if r.Kind == KindPhase {
 			if err := w.movePhase(board.Event(r.Event), reason); err != nil {

@@ -24,6 +24,9 @@ func (w courier) beginEffect(c *Begin) error {
 	if w.Session != nil && w.Session.Paused {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
+	if refusal := (cashier{w.work}).begins(e, c.Day); refusal != nil {
+		return w.settleEffect(effect.Failed(refusal))
+	}
 	e.State = EffectRunning
 	e.Epoch++
 	e.Attempts++
@@ -98,6 +101,9 @@ func (w courier) trace(r effect.Receipt, tree string, cut, found bool) {
 			s.Before = t.Tree
 		}
 	case effect.KindVerify, effect.KindGates:
+		if spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec); err == nil && spec.At != "" {
+			return // it ran in another tree
+		}
 		if v, err := effect.Decode[effect.VerifyResult](r.Result); err == nil && v.TreeAfter != "" {
 			s.Before, s.After, s.Cut = v.Tree, v.TreeAfter, false
 		}
@@ -165,6 +171,7 @@ func traceOfCall(s effect.Span, e *EffectDoc, r effect.Receipt, files bool) effe
 // settleEffect closes the effect and lets its kind decide what follows.
 func (w courier) settleEffect(r effect.Receipt) error {
 	e := w.Effect
+	cashier{w.work}.ends(e)
 	e.State = EffectDone
 	if !r.OK {
 		e.State = EffectFailed
@@ -268,6 +275,7 @@ func (w courier) recover(c *Recover) error {
 	}
 	w.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
 	w.trace(c.Receipt, c.Tree, lost, true)
+	cashier{w.work}.ends(e)
 	cashier{w.work}.forfeit(e.ID)
 	switch {
 	case !lost:
@@ -317,7 +325,7 @@ func (w courier) sweep() error {
 		desk{w.work}.dropEffect()
 		return w.beginCleanup()
 	}
-	overdue := !t.StartedAt.IsZero() && w.now.Sub(t.StartedAt) > w.Config.TaskTime
+	overdue := !t.StartedAt.IsZero() && w.now.Sub(t.StartedAt)-t.Waited > w.Config.TaskTime
 	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
 		unknown := desk{w.work}.dropEffect()
 		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
@@ -326,7 +334,7 @@ func (w courier) sweep() error {
 		}}
 		repairer{w.work}.dropRepair()
 		w.dispose(t)
-		t.StartedAt = w.now
+		t.StartedAt, t.Waited = w.now, 0
 		if err := w.raise(Stopped, "the task's time is over"); err != nil {
 			return err
 		}

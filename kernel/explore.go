@@ -13,7 +13,6 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/plan"
 )
 
 // Combination is one state of the five machines together. An empty field is a row that is not there, except for Stage,
@@ -171,8 +170,10 @@ func (c Combination) raisable(what Happening) bool {
 		return !c.Task.Final()
 	case CanceledAtWork, RepairLeft:
 		return c.atWork()
-	case CallAsks:
+	case CallAsks, WorkAsks:
 		return c.atWork() && c.Turn == turn.Executing
+	case Unclear, Answered, Clear, StillUnclear:
+		return c.Session == session.Planning
 	}
 	return c.atWork() || !slices.ContainsFunc(workingRows(), func(r Composition) bool { return r.What == what })
 }
@@ -339,7 +340,7 @@ func CheckInvariants(ctx context.Context, k *Kernel) []Violation {
 // kinds are the kinds of row that are checked.
 var kinds = []Kind{
 	KindSession, KindTurn, KindFlow, KindTask, KindRun, KindIssue, KindItem, KindSolution, KindApproval, KindCheckpoint, KindEffect,
-	KindDecision, KindIncident, KindTalk, KindBudget,
+	KindDecision, KindIncident, KindTalk, KindBudget, KindQuestion,
 }
 
 type checker struct {
@@ -462,7 +463,7 @@ func unproven(t *Task) string {
 		return "landing"
 	case t.Land.Tree != "" && t.Land.Tree != g.Tree:
 		return "landed tree"
-	case t.Plan == nil || !t.Plan.Verification.Required || t.Plan.Verification.Mode == plan.VerifyNone:
+	case t.Plan == nil || !t.Plan.Verification.Demanding():
 		return ""
 	case t.Verified == nil || !t.Verified.Passed || t.Verified.TreeAfter != g.Tree:
 		return "verification"

@@ -430,7 +430,7 @@ func (w undoer) reverse(again bool) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", w.stateName())
 	}
 	r, t := w.Run, w.Task
-	if r == nil || r.Land == nil && !r.inTree(t) || r.Undone != again {
+	if r == nil || !r.inTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty) || r.Undone != again {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
 	}
 	switch {

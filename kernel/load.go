@@ -146,34 +146,6 @@ func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 	return s, k.loadBudgets(ctx, s, c)
 }
 
-// loadBudgets reads the budgets that a command may charge.
-func (k loader) loadBudgets(ctx context.Context, s *Snapshot, c Command) error {
-	var day time.Time
-	switch c := c.(type) {
-	case *Reserve:
-		day = c.Day
-	case *Settle:
-		day = c.Day
-	case *Recover:
-		if s.Effect == nil || !s.Effect.What().Agent() {
-			return nil
-		}
-		day = s.Effect.UpdatedAt
-	default:
-		return nil
-	}
-	for _, label := range scopes(s.Run, s.Issue, day) {
-		var b *Budget
-		if err := load(ctx, k.store, &b, Select{Kind: KindBudget, Label: label}); err != nil {
-			return err
-		}
-		if b != nil {
-			s.Budgets = append(s.Budgets, b)
-		}
-	}
-	return nil
-}
-
 // about names the task or the effect that a command is about.
 func about(c Command) (taskID, effectID string) {
 	switch c := c.(type) {
@@ -300,6 +272,11 @@ func (k loader) loadWork(ctx context.Context, s *Snapshot) error {
 	}
 	if err := k.loadTalk(ctx, s); err != nil {
 		return err
+	}
+	if s.Turn != nil && len(s.Turn.Asked) > 0 {
+		if err := k.loadQuestions(ctx, s); err != nil {
+			return err
+		}
 	}
 	if err := k.loadNames(ctx, s); err != nil {
 		return err

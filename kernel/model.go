@@ -40,9 +40,10 @@ type Session struct {
 	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
 	Rolled    string     `json:"rolled_run,omitempty"`
 	LastError *ErrorInfo `json:"last_error,omitempty"`
-	// Done counts the runs that ended, for display ids.
-	Runs  int64 `json:"runs"`
-	Tasks int64 `json:"tasks"`
+	// Runs, Tasks and Questions count what was made, for display ids.
+	Runs      int64 `json:"runs"`
+	Tasks     int64 `json:"tasks"`
+	Questions int64 `json:"questions,omitempty"`
 }
 
 // BlockedKind says what kind of help is needed (spec.md §6.6 X4).
@@ -137,6 +138,12 @@ type Turn struct {
 	Patches   int      `json:"patches,omitempty"`
 	Rounds    int      `json:"rounds,omitempty"`
 	Questions []string `json:"questions,omitempty"`
+	// Asked are the ids of the open questions that were put in the middle of the work, in the order of Questions; Asks counts
+	// those of the agent at work.
+	Asked []string `json:"asked,omitempty"`
+	Asks  int      `json:"asks,omitempty"`
+	// ParkedAt is since when the turn waits for a person.
+	ParkedAt time.Time `json:"parked_at,omitzero"`
 }
 
 // Flow is the row of seed 002's variables.
@@ -266,6 +273,12 @@ type Task struct {
 	Undone    []UndoneStep `json:"undone_steps,omitempty"`
 	StartedAt time.Time    `json:"started_at,omitzero"`
 	EndedAt   time.Time    `json:"ended_at,omitzero"`
+	// LookedBack says that the failing checks were run on what the work started from, and FailingBefore are the fingerprints of
+	// those that failed there, by their names.
+	LookedBack    bool              `json:"looked_back,omitempty"`
+	FailingBefore map[string]string `json:"failing_before,omitempty"`
+	// Waited is how long the task waited for a person, which does not count against its time.
+	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // UndoneStep is a step that was undone: the status that it had, and the trees before and after.
@@ -318,6 +331,8 @@ type EffectDoc struct {
 	Answer   string          `json:"answer,omitempty"` // of a person, where the outcome was unknown
 	// Within is the agent's effect in the middle of which a call is made, "" for an effect of its own.
 	Within string `json:"within,omitempty"`
+	// Clock says that the effect's time is charged to budgets while it is at work.
+	Clock *Clock `json:"clock,omitempty"`
 }
 
 // The states of an effect. Append-only.

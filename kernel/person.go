@@ -53,7 +53,7 @@ func (w desk) approve(c *Approve) error {
 		return prover{w.work}.allowed(a)
 	}
 	if a.About == "call" {
-		return worker{w.work}.allowed(a)
+		return asker{worker{w.work}}.allowed(a)
 	}
 	if err := w.raise(FixAllowed, "allowed"); err != nil {
 		return err
@@ -116,8 +116,13 @@ func (w desk) deny(c *Deny) error {
 		return err
 	}
 	w.Turn.Return = ""
+	failure := effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason}
+	if a.About == "call" {
+		failure.What, failure.Output = "call refused", strings.TrimSpace(a.Detail+"\n"+c.Reason)
+		asker{worker{w.work}}.wanted()
+	}
 	repairer{w.work}.dropRepair()
-	return repairer{w.work}.failed(effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason})
+	return repairer{w.work}.failed(failure)
 }
 
 // declinePlan ends the run whose plan waits for approval; nothing was changed.
@@ -285,6 +290,7 @@ func (w desk) dropEffect() string {
 	if e.State == EffectRunning && e.Effect.Record && w.Task != nil && e.Effect.Task == w.Task.ID {
 		w.Task.Half = e.ID
 	}
+	cashier{w.work}.ends(e)
 	e.State = EffectCanceled
 	if unknown {
 		e.State = EffectUnknown

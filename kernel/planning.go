@@ -118,6 +118,9 @@ func (w planner) contextBuilt(r effect.Receipt) error {
 	}
 	w.Run.Context = &facts
 	w.touch(w.Run)
+	if facts.Pack != nil {
+		w.record(w.Run, "CONTEXT_BUILT", audit.Info, facts.Pack.Note())
+	}
 	if err := w.raise(ContextReady, "context built"); err != nil {
 		return err
 	}
@@ -431,7 +434,7 @@ func (w planner) clear(why string) error {
 
 // buildContext asks for the facts that planning needs.
 func (w planner) buildContext() {
-	spec := effect.ContextSpec{Requirement: w.Run.Requirement}
+	spec := effect.ContextSpec{Requirement: w.Run.Requirement, Answers: w.Run.Answers, Feedback: w.Run.Feedback}
 	if w.traits().Reads && len(w.Run.Given) == 0 {
 		spec.Tokens = w.Config.PackTokens
 	}
@@ -440,8 +443,8 @@ func (w planner) buildContext() {
 
 // give takes the person's answers to the open questions. None at all means: go on with what there is.
 func (w planner) give(c *Give) error {
-	if w.Turn == nil || w.Run == nil || w.Turn.State != string(turn.Clarifying) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", w.stateName())
+	if c.Question != "" || w.Turn == nil || w.Run == nil || w.Turn.State != string(turn.Clarifying) || w.Turn.Return == string(turn.Executing) {
+		return inquirer{w.work}.give(c)
 	}
 	if len(c.Answers) > 0 && len(c.Answers) != len(w.Turn.Questions) {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(w.Turn.Questions)), itoa(len(c.Answers)))

@@ -23,6 +23,9 @@ type prover struct{ *work }
 // checked takes the result of a turn's verification.
 func (w prover) checked(r effect.Receipt) error {
 	t := w.Task
+	if spec, err := effect.Decode[effect.VerifySpec](w.Effect.Effect.Spec); err == nil && spec.At != "" {
+		return w.lookedBack(spec.At, r)
+	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
 		return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), err))
@@ -31,7 +34,7 @@ func (w prover) checked(r effect.Receipt) error {
 	w.touch(t)
 	w.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
 	for _, o := range result.Outcomes {
-		if o.Environment && o.Status != effect.CheckPassed {
+		if missingMachine(o) {
 			return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
 		}
 	}
@@ -41,9 +44,87 @@ func (w prover) checked(r effect.Receipt) error {
 	case !t.Plan.Verification.Required:
 		return w.passedUnlessTouched()
 	}
+	if w.looksBack(result) {
+		return nil
+	}
+	return w.checksFailed(result)
+}
+
+// looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs or
+// judges the failure should know whether the work has anything to do with it.
+func (w prover) looksBack(result effect.VerifyResult) bool {
+	t := w.Task
+	if t.LookedBack || t.Place.InPlace || !t.Place.Git || t.Base == "" {
+		return false
+	}
+	var failing []effect.Check
+	for _, o := range result.Outcomes {
+		if bad(o) && o.Command != "" && o.Fingerprint != "" {
+			failing = append(failing, o.Check)
+		}
+	}
+	if len(failing) == 0 {
+		return false
+	}
+	w.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: w.Config.PerCheck, At: t.Base}, true)
+	return true
+}
+
+// lookedBack notes which checks failed before the work began. What could not be found out stays open.
+func (w prover) lookedBack(at string, r effect.Receipt) error {
+	t := w.Task
+	t.LookedBack = true
+	w.touch(t)
+	result, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err == nil {
+		t.FailingBefore = map[string]string{}
+		for _, o := range result.Outcomes {
+			if bad(o) && !o.Environment {
+				t.FailingBefore[o.Name] = o.Fingerprint
+			}
+		}
+	}
+	data := summary(result)
+	data["at"], data["failing_before"] = at, failingBefore(t.marked(t.Verified.Outcomes))
+	w.record(t, "CHECKED_BEFORE", audit.Info, data)
+	return w.checksFailed(*t.Verified)
+}
+
+// failingBefore names the checks that failed before the work began.
+func failingBefore(outcomes []effect.CheckOutcome) []string {
+	out := []string{}
+	for _, o := range outcomes {
+		if o.FailingBefore {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// bad reports whether a check did not pass.
+func bad(o effect.CheckOutcome) bool {
+	return o.Status == effect.CheckFailed || o.Status == effect.CheckError
+}
+
+// marked marks the outcomes that failed in the same way before the work began.
+func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
+	out := slices.Clone(outcomes)
+	for i := range out {
+		o := &out[i]
+		o.FailingBefore = bad(*o) && o.Fingerprint != "" && t.FailingBefore[o.Name] == o.Fingerprint
+	}
+	return out
+}
+
+// checksFailed takes a failed verification to its repair.
+func (w prover) checksFailed(result effect.VerifyResult) error {
+	t := w.Task
+	result.Outcomes = t.marked(result.Outcomes)
+	t.Verified = &result
+	w.touch(t)
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
-		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+		if bad(o) {
 			f.What, f.Output = o.Name, clip(o.Output)
 			break
 		}
@@ -209,12 +290,12 @@ func (w prover) runGates() error {
 	}
 	m, err := w.Config.modeOf(t.Mode)
 	if err != nil {
-		return w.gatesFailed(effect.VerifyResult{}, err)
+		return w.gatesFailed(BlockedFuse, err)
 	}
 	var checks []effect.Check
 	for _, name := range t.Gates {
 		if v := ask(func() Verdict { return m.ValidateGate(w.modeTask(t), name) }); v.Decision != Approved {
-			return w.gatesFailed(effect.VerifyResult{}, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
+			return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
@@ -228,7 +309,7 @@ func (w prover) gated(r effect.Receipt) error {
 	t := w.Task
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
-		return w.gatesFailed(result, firstError(r.Err(), err))
+		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))
 	}
 	t.Gate = &result
 	w.touch(t)
@@ -238,18 +319,21 @@ func (w prover) gated(r effect.Receipt) error {
 		return nil // a task that is moved by hand: the gates' evidence is there, the move is the person's
 	}
 	if files, _ := touched(t, &result); len(files) > 0 {
-		return w.gatesFailed(result, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
+		return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
 	}
 	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
 		t.Tree = result.Tree
 		return stepper{w.work}.advance()
 	}
 	if result.Passed {
-		return w.gatesFailed(result, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
+		return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
 	}
 	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
+	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
+		return w.gatesFailed(BlockedEnvironment, failure) // the machine does not mend itself (spec.md §6.1 A13)
+	}
 	if !retry {
-		return w.gatesFailed(result, failure)
+		return w.gatesFailed(BlockedFuse, failure)
 	}
 	return w.gatesRetry(failure)
 }
@@ -293,7 +377,7 @@ func (w prover) gatesRetry(failure error) error {
 	r, _ := task.Table.Next(task.Verifying, task.GateFail, "")
 	if task.Admit(r, witness{w.work}.taskEvidence(t, r)) != nil {
 		t.Exit = string(task.ExitRetryExhausted)
-		return w.gatesFailed(effect.VerifyResult{}, failure)
+		return w.gatesFailed(BlockedFuse, failure)
 	}
 	if err := w.raise(GatesRetried, t.GateNote); err != nil {
 		return err
@@ -318,15 +402,20 @@ type retryAttempt struct {
 	Count int       `json:"retry_count"`
 }
 
+// missingMachine reports whether a check did not pass because of the machine that it ran on.
+func missingMachine(o effect.CheckOutcome) bool {
+	return o.Environment && o.Status != effect.CheckPassed
+}
+
 // gatesFailed ends the task for good and blocks the session.
-func (w prover) gatesFailed(_ effect.VerifyResult, failure error) error {
+func (w prover) gatesFailed(kind BlockedKind, failure error) error {
 	t := w.Task
 	if t.Exit == "" {
 		t.Exit = string(task.ExitGateFailed)
 	}
 	kept := info(failure)
 	t.Reason = kept.Key
-	w.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: kept}
+	w.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
 	w.dispose(t)
 	if err := w.raise(GatesFailed, kept.Key); err != nil {
 		return err
@@ -364,7 +453,7 @@ func (w prover) landed(r effect.Receipt) error {
 	result, err := effect.Decode[effect.LandResult](r.Result)
 	if !r.OK || err != nil {
 		w.Task.Exit = string(task.ExitFatalError)
-		return w.gatesFailed(effect.VerifyResult{}, firstError(r.Err(), err))
+		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))
 	}
 	t := w.Task
 	t.Land, w.Run.Land = &result, &result

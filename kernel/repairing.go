@@ -143,6 +143,9 @@ func (w repairer) askRepair() {
 // repairMade takes the agent's repair: it is checked and judged like a plan. No repair, or one that is not allowed, counts
 // as a failed one.
 func (w repairer) repairMade(r effect.Receipt) error {
+	if r.Code == pawl.CodeBudget {
+		return stepper{w.work}.block(BlockedBudget, "", r.Err())
+	}
 	result, err := effect.Decode[effect.RepairResult](r.Result)
 	if err == nil && r.OK && len(result.Steps) > 0 {
 		next, asks, err := w.planRepair(result.Steps)

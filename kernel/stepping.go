@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +89,9 @@ func (w stepper) advance() error {
 	}
 	switch turn.State(w.Turn.State) {
 	case turn.Executing:
+		if len(w.Turn.Asked) > 0 && (inquirer{w.work}).mayAsk() {
+			return inquirer{w.work}.park()
+		}
 		return w.nextCall()
 	case turn.Verifying:
 		w.emit(effect.KindVerify, effect.VerifySpec{
@@ -210,7 +214,7 @@ func (w stepper) call(s *plan.Step, c plan.ToolCallTemplate) error {
 	e := w.emit(effect.KindTool, effect.ToolCall{
 		CallID: w.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
 		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0, Sites: sites, Snapshot: !tool.Idempotent,
-	}, tool.Idempotent || declaredIdempotent(c.ArgsHint))
+	}, w.Config.repeatable(c.Name, c.ArgsHint))
 	e.Effect.Timeout, e.Effect.Record = w.Config.Call, !tool.Idempotent
 	if tool.Idempotent {
 		e.Effect.Delays = w.Config.ReadDelays
@@ -220,12 +224,14 @@ func (w stepper) call(s *plan.Step, c plan.ToolCallTemplate) error {
 	return nil
 }
 
-// declaredIdempotent reads the plan's own word that a command may be repeated.
-func declaredIdempotent(args json.RawMessage) bool {
+// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does. In
+// the arguments of any other tool that word means something else.
+func (c *Config) repeatable(name string, args json.RawMessage) bool {
+	tool := c.Tools[name].Info
 	var a struct {
 		Idempotent bool `json:"idempotent"`
 	}
-	return json.Unmarshal(args, &a) == nil && a.Idempotent
+	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil && a.Idempotent
 }
 
 // prepared notes what a preparing effect made and goes on.
@@ -261,8 +267,15 @@ func (w stepper) called(r effect.Receipt) error {
 		return err
 	}
 	switch {
+	case r.Code == pawl.CodeOutcomeUnknown && w.Effect.Within == "" && len(call.Images) == 0:
+		return w.lost(call)
 	case w.Effect.Within != "":
 		return caller{worker{w.work}}.ended(call, r)
+	case r.Code == pawl.CodeBudget && !r.OK:
+		if (worker{w.work}).asked(call) {
+			worker{w.work}.again(call.Granted)
+		}
+		return w.block(BlockedBudget, "", r.Err())
 	case worker{w.work}.asked(call):
 		return worker{w.work}.answered(call, r)
 	}
@@ -286,6 +299,13 @@ func (w stepper) called(r effect.Receipt) error {
 	return repairer{w.work}.callFailed(what, effect.Failure{
 		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause, Output: clip(output), Tree: w.Task.Tree,
 	})
+}
+
+// lost asks the person about a call that was cut off in a way that nobody knows whether it happened. Of a write that is known,
+// because its files can be looked at.
+func (w stepper) lost(call effect.ToolCall) error {
+	w.Effect.State = EffectUnknown
+	return w.block(BlockedQuestion, w.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
 // clip keeps the tail of an output; the whole is in the effect's receipt.
@@ -335,7 +355,7 @@ func (w stepper) block(kind BlockedKind, effectID string, err error) error {
 	t.Reason = kept.Key
 	if t.State == string(task.Verifying) {
 		t.Exit = string(task.ExitBlocked)
-		return prover{w.work}.gatesFailed(effect.VerifyResult{}, err)
+		return prover{w.work}.gatesFailed(kind, err)
 	}
 	repairer{w.work}.dropRepair()
 	w.Turn.Outcome = string(turn.OutcomeFailed)

@@ -28,6 +28,7 @@ const (
 	KindOwner      Kind = "owner"
 	KindTalk       Kind = "talk"
 	KindBudget     Kind = "budget"
+	KindQuestion   Kind = "question"
 	KindSetting    Kind = "setting"
 	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
 	KindPhase Kind = "phase"

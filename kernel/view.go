@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,9 @@ func (s *Snapshot) statusOfRun(out *view.Status) {
 		out.Run = &view.Run{
 			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Outcome: r.Outcome,
 		}
+		if r.Context != nil && r.Context.Pack != nil {
+			out.Run.Degraded = r.Context.Pack.Degraded
+		}
 	}
 	if i := s.Issue; i != nil {
 		out.Board = &view.Board{Issue: i.Label, IssueStatus: board.IssueStatus(i.State)}
@@ -82,6 +86,9 @@ func (s *Snapshot) next() []view.Next {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"}, view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
 		}
 		return append(out, view.Next{Op: "deny", Command: "pawl deny"})
+	}
+	if u := s.Turn; u != nil && u.State == string(turn.Clarifying) {
+		return []view.Next{{Op: opAnswer, Command: "pawl answer"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
 	switch session.State(at.State) {
 	case session.Idle:
@@ -191,7 +198,8 @@ func (t *Task) View(c *Config) view.Task {
 func failures(list []effect.Failure) []view.Failure {
 	var out []view.Failure
 	for _, f := range list {
-		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}, Output: f.Output})
+		before := slices.ContainsFunc(f.Checks, func(o effect.CheckOutcome) bool { return o.Name == f.What && o.FailingBefore })
+		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}, Output: f.Output, FailingBefore: before})
 	}
 	return out
 }
@@ -361,6 +369,9 @@ func (s *Snapshot) undos(t *Task) []view.Next {
 	return nil
 }
 
+// opAnswer is the operation that answers questions.
+const opAnswer = "answer"
+
 // Status reads the session and says how the last run ended.
 func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 	s, err := k.Look(ctx)
@@ -368,6 +379,20 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 		return view.Status{}, err
 	}
 	out := s.Status()
+	if s.Session != nil && s.Session.Questions > 0 {
+		open, err := k.Questions(ctx)
+		if err != nil {
+			return view.Status{}, err
+		}
+		for _, q := range open {
+			out.Questions = append(out.Questions, view.Question{
+				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
+			})
+		}
+		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
+			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
+		}
+	}
 	last, err := k.lookLast(ctx, s.Session)
 	if err != nil || last == nil {
 		return out, err
@@ -380,7 +405,7 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 	if l := r.Land; l != nil {
 		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
 	}
-	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) {
+	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && (r.inTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed) {
 		op := "undo"
 		if r.Undone {
 			op = "redo"

@@ -51,6 +51,10 @@ func own(w *work, s *Snapshot) {
 	w.Issue, w.Item, w.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
 	w.Approval, w.Turn, w.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
 	w.Effect, w.Checkpoint, w.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
+	w.Questions = nil
+	for _, q := range s.Questions {
+		w.Questions = append(w.Questions, clone(q))
+	}
 	w.Budgets = nil
 	for _, b := range s.Budgets {
 		w.Budgets = append(w.Budgets, clone(b))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,9 +36,15 @@ type Talk struct {
 	Recent []string `json:"recent,omitempty"`
 	// Session is the agent's own session.
 	Session string `json:"session,omitempty"`
+	// Wanted is the call for which the agent's work broke off, because a person has to allow it. Allowed are the approvals of
+	// such calls by the calls' digests: each is good for one call, and for no other.
+	Wanted  *effect.Ask       `json:"wanted,omitempty"`
+	Allowed map[string]string `json:"allowed,omitempty"`
 	// Notes are for the agent to read before it goes on.
 	Notes []string     `json:"notes,omitempty"`
 	Usage effect.Usage `json:"usage,omitzero"`
+	// Earlier are the results of the last calls of the conversation before this one.
+	Earlier []effect.ToolResult `json:"earlier,omitempty"`
 	// Said is the first line of what the agent said last; no evidence of anything.
 	Said string `json:"said,omitempty"`
 }
@@ -47,6 +54,8 @@ type Traits struct {
 	// Works says that the agent can carry out steps without calls; Intakes that it judges requirements; Reads that it wants a
 	// context pack.
 	Works, Intakes, Reads bool
+	// Process says that the agent is a program of its own, which is started for each piece of work.
+	Process bool
 }
 
 // traits returns the traits of the run's agent.
@@ -64,11 +73,11 @@ func (w worker) forAgent(s *plan.Step) bool { return len(s.ToolCalls) == 0 && w.
 func (w worker) workOn(s *plan.Step) error {
 	t := w.Task
 	if w.Talk == nil || w.Talk.Step != s.StepID {
-		session := ""
+		session, earlier := "", []effect.ToolResult(nil)
 		if w.Talk != nil {
-			session = w.Talk.Session
+			session, earlier = w.Talk.Session, lastResults(w.Talk.Messages)
 		}
-		w.Talk = &Talk{Step: s.StepID, Agent: w.Run.Agent, Session: session}
+		w.Talk = &Talk{Step: s.StepID, Agent: w.Run.Agent, Session: session, Earlier: earlier}
 		w.create(w.Talk, KindTalk, "", t.ID, "")
 		t.Talk = w.Talk.ID
 		w.touch(t)
@@ -89,6 +98,25 @@ func (w worker) workOn(s *plan.Step) error {
 	return nil
 }
 
+// maxEarlier is how many results of calls are told to the next conversation.
+const maxEarlier = 5
+
+// lastResults are the answers to the last calls of a conversation, each with its call.
+func lastResults(list []effect.Message) []effect.ToolResult {
+	asked := map[string]effect.Ask{}
+	var out []effect.ToolResult
+	for _, m := range list {
+		for _, a := range m.Calls {
+			asked[a.ID] = a
+		}
+		if m.Role == effect.RoleTool {
+			a := asked[m.Call]
+			out = append(out, effect.ToolResult{CallID: m.Call, Payload: encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text, "failed": m.Failed})})
+		}
+	}
+	return out[max(0, len(out)-maxEarlier):]
+}
+
 // fill completes a work effect with what is kept elsewhere, so that it is stored once and not with every exchange.
 func (w worker) fill(e effect.Effect) (effect.Effect, error) {
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
@@ -100,7 +128,7 @@ func (w worker) fill(e effect.Effect) (effect.Effect, error) {
 		spec.Context = *w.Run.Context
 	}
 	if w.Talk != nil {
-		spec.Messages, spec.Session, spec.Notes = w.Talk.Messages, w.Talk.Session, w.Talk.Notes
+		spec.Messages, spec.Session, spec.Notes, spec.Recent = w.Talk.Messages, w.Talk.Session, w.Talk.Notes, w.Talk.Earlier
 	}
 	if w.Turn.Fix > 0 && w.Turn.Failure != nil {
 		spec.Failure = w.Turn.Failure
@@ -123,7 +151,10 @@ func (w worker) worked(r effect.Receipt) error {
 	if w.Talk != nil && err == nil {
 		w.hear(result)
 	}
+	wanted := asker{w}.wanted()
 	switch {
+	case !r.OK && r.Code == pawl.CodeApprovalNeeded && wanted != nil:
+		return asker{w}.askWanted(wanted)
 	case !r.OK && (environmental(r.Code) || r.Code == pawl.CodeBudget || r.Code == pawl.CodeLogin):
 		kind := BlockedEnvironment
 		if r.Code == pawl.CodeBudget {
@@ -145,6 +176,11 @@ func (w worker) worked(r effect.Receipt) error {
 		return w.replan(result)
 	case effect.StepDone:
 		return w.stepDone()
+	case effect.Question:
+		if err := (inquirer{w.work}).ask(w.Talk.Step, "", result.Reason); err != nil {
+			return w.failedWork(err, result.Text)
+		}
+		return stepper{w.work}.advance()
 	}
 	return w.failedWork(pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", w.Talk.Agent, result.Reason), result.Text)
 }
@@ -166,6 +202,9 @@ func (w worker) hear(result effect.WorkResult) {
 	}
 	k.Said, k.Notes = firstLine(result.Text), nil
 	w.touch(k)
+	if result.Pack != nil {
+		w.record(k, "CONTEXT_BUILT", audit.Info, result.Pack)
+	}
 	w.record(k, "AGENT_SAID", audit.Info, map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
 		"calls": len(k.Asks), "usage": result.Usage, "reason": result.Reason,
@@ -205,6 +244,9 @@ func (w worker) failedWork(err error, text string) error {
 
 // callAsked commits the call that the agent asks for, or tells it why not. Done says that something is to be waited for.
 func (w worker) callAsked(s *plan.Step, a effect.Ask) (done bool, err error) {
+	if a.Name == effect.AskHuman {
+		return asker{w}.askHuman(s, a)
+	}
 	granted, verdict, refusal := w.admit(a)
 	if w.Talk.Granted != "" {
 		granted, refusal = w.Talk.Granted, nil
@@ -213,14 +255,36 @@ func (w worker) callAsked(s *plan.Step, a effect.Ask) (done bool, err error) {
 	case pawl.CodeOf(refusal) == pawl.CodeLoop:
 		return true, w.failedWork(refusal, "")
 	case pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded && w.Session.RunMode != pawl.Autonomous:
-		return true, w.askPerson(s, a, verdict)
+		return true, asker{w}.askPerson(s, a, verdict)
 	case refusal != nil:
 		w.refuse(a, refusal)
 		return false, nil
 	}
-	e := w.emit(effect.KindTool, w.toolCall(s.StepID, a, granted, verdict), w.Config.Tools[a.Name].Info.Idempotent || declaredIdempotent(a.Args))
+	e := w.emit(effect.KindTool, w.toolCall(s.StepID, a, granted, verdict), w.Config.repeatable(a.Name, a.Args))
 	w.bound(e, a.Name)
 	return true, nil
+}
+
+// asker decides about what an agent at work wants of the person: an answer, or a word about one call.
+type asker struct{ worker }
+
+// askHuman puts the agent's question to the person, and parks the turn until there is an answer.
+func (w asker) askHuman(s *plan.Step, a effect.Ask) (done bool, err error) {
+	var args struct {
+		Question string `json:"question"`
+	}
+	err = w.looping(a)
+	if pawl.CodeOf(err) == pawl.CodeLoop {
+		return true, w.failedWork(err, "")
+	}
+	if json.Unmarshal(a.Args, &args) != nil {
+		args.Question = ""
+	}
+	if err = (inquirer{w.work}).ask(s.StepID, a.ID, args.Question); err != nil {
+		w.refuse(a, err)
+		return false, nil
+	}
+	return true, inquirer{w.work}.park()
 }
 
 // bound gives a call its time and its retries, and counts it.
@@ -277,6 +341,9 @@ func (w worker) admit(a effect.Ask) (granted string, v policy.Verdict, err error
 	if w.Run.AutoApprove != "" && !v.Risk.AtLeast(pawl.RiskHigh) {
 		return w.Task.Approval, v, nil
 	}
+	if id := (asker{w}).spendWord(a); id != "" {
+		return id, v, nil
+	}
 	return "", v, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.call_asks", a.Name)
 }
 
@@ -289,15 +356,20 @@ func single(c plan.ToolCallTemplate) plan.Plan {
 	}
 }
 
-// looping notes a call and reports whether the newest ones only repeat themselves.
-func (w worker) looping(a effect.Ask) error {
+// digest is what a call is known by: its name and its arguments, however they are spaced.
+func digest(a effect.Ask) string {
 	var args bytes.Buffer
 	if json.Compact(&args, a.Args) != nil {
 		args.Reset()
 		args.Write(a.Args)
 	}
 	sum := sha256.Sum256(append([]byte(a.Name+"\x00"), args.Bytes()...))
-	w.Talk.Recent = append(slices.Clip(w.Talk.Recent), hex.EncodeToString(sum[:8]))
+	return hex.EncodeToString(sum[:])
+}
+
+// looping notes a call and reports whether the newest ones only repeat themselves.
+func (w worker) looping(a effect.Ask) error {
+	w.Talk.Recent = append(slices.Clip(w.Talk.Recent), digest(a)[:16])
 	if n := len(w.Talk.Recent) - sameCalls*cycleCalls; n > 0 {
 		w.Talk.Recent = w.Talk.Recent[n:]
 	}
@@ -385,7 +457,7 @@ func toldOf(r effect.Receipt) any {
 }
 
 // askPerson parks the turn until a person says whether one call may be made.
-func (w worker) askPerson(s *plan.Step, a effect.Ask, v policy.Verdict) error {
+func (w asker) askPerson(s *plan.Step, a effect.Ask, v policy.Verdict) error {
 	w.Turn.Return = string(turn.Executing)
 	w.touch(w.Turn)
 	sum := sha256.Sum256(encode(map[string]any{"task": w.Task.ID, "step": s.StepID, "call": a, "n": len(w.Talk.Messages)}))
@@ -395,13 +467,66 @@ func (w worker) askPerson(s *plan.Step, a effect.Ask, v policy.Verdict) error {
 }
 
 // allowed makes the call that a person allowed.
-func (w worker) allowed(a *Approval) error {
+func (w asker) allowed(a *Approval) error {
 	if err := w.raise(CallAllowed, "allowed by "+string(w.env.Actor)); err != nil {
 		return err
 	}
 	w.Turn.Return, w.Session.Approval = "", ""
+	if k := w.Talk; k.Wanted != nil {
+		allowed := map[string]string{digest(*k.Wanted): a.ID}
+		maps.Copy(allowed, k.Allowed)
+		k.Allowed = allowed
+		k.Notes = append(slices.Clip(k.Notes), "A person allowed this call, once and exactly as it was: "+k.Wanted.Name+" "+string(k.Wanted.Args)+" It was not made yet; make it again.")
+		k.Wanted = nil
+		w.touch(k)
+		return stepper{w.work}.advance()
+	}
 	w.again(a.ID)
 	return stepper{w.work}.advance()
+}
+
+// want keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
+func (w asker) want(a effect.Ask) {
+	if w.Session.RunMode == pawl.Autonomous || w.Talk.Wanted != nil {
+		return
+	}
+	w.Talk.Wanted = &effect.Ask{Name: a.Name, Args: a.Args}
+	w.touch(w.Talk)
+}
+
+// wanted takes the call for which the agent's work broke off.
+func (w asker) wanted() *effect.Ask {
+	if w.Talk == nil || w.Talk.Wanted == nil {
+		return nil
+	}
+	a := w.Talk.Wanted
+	w.Talk.Wanted = nil
+	w.touch(w.Talk)
+	return a
+}
+
+// askWanted parks the turn until a person says whether that call may be made. The agent goes on with its own session then.
+func (w asker) askWanted(a *effect.Ask) error {
+	s := plan.Step{StepID: w.Talk.Step}
+	v, err := planner{w.work}.judgeCall(plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
+	if err != nil {
+		return w.failedWork(err, "")
+	}
+	w.Talk.Wanted = a
+	return w.askPerson(&s, *a, v)
+}
+
+// spendWord returns the approval of exactly this call, which is used up by that, or "".
+func (w asker) spendWord(a effect.Ask) string {
+	key := digest(a)
+	id := w.Talk.Allowed[key]
+	if id != "" {
+		left := maps.Clone(w.Talk.Allowed)
+		delete(left, key)
+		w.Talk.Allowed = left
+		w.touch(w.Talk)
+	}
+	return id
 }
 
 // again has the call that is next judged once more, under a person's word where there is one. That must not count as the

@@ -243,6 +243,31 @@ func TestCallThatNeedsAWord(t *testing.T) {
 	}
 }
 
+// TestAgentThatInsists: whoever asks for the same call after every refusal ends blocked, like any work that cannot be mended.
+func TestAgentThatInsists(t *testing.T) {
+	m := &mind{}
+	for i := range 9 {
+		m.work = append(m.work, wants(call(fmt.Sprint("c", i), "delete_file", "x")))
+	}
+	b := newBench(t)
+	b.k.Config().Agents["m"] = kernel.Traits{Works: true}
+	deleting(b)
+	m.plan = intent()
+	b.do(&kernel.Start{Requirement: "do", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.run(m.answer)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	refusals := 0
+	for b.run(m.answer); b.look().Session.State != "BLOCKED" && refusals < 9; b.run(m.answer) {
+		b.do(&kernel.Deny{Reason: "keep it"})
+		refusals++
+	}
+	s := b.look()
+	if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedFuse || refusals != 1+b.k.Config().MaxFixes || len(m.made) != 0 {
+		t.Errorf("session %s %+v after %d refusals, made %v", s.Session.State, s.Session.Blocked, refusals, m.made)
+	}
+	b.verifyAudit()
+}
+
 // begun brings a bench to an agent's work that has begun, and returns its effect.
 func begun(t *testing.T, m *mind) (*bench, effect.Effect) {
 	t.Helper()

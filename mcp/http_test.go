@@ -50,8 +50,8 @@ func TestHTTP(t *testing.T) {
 	if r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask_human", Arguments: map[string]any{"question": "who am I?"}}); err != nil || r.IsError {
 		t.Errorf("%v %+v", err, r)
 	}
-	if s, err := l.k.LookAt(t.Context(), "T-001"); err != nil || s.Task.By != "agent:mcp/net" {
-		t.Errorf("%v %+v", err, s)
+	if open, err := l.k.Questions(t.Context()); err != nil || len(open) != 1 || open[0].By != "agent:mcp/net" {
+		t.Errorf("%v %+v", err, open)
 	}
 	_ = c.Close()
 	if err := end(); err != nil {

@@ -294,32 +294,46 @@ func TestNotes(t *testing.T) {
 func TestQuestionIsParkedUntilAPersonAnswers(t *testing.T) {
 	l := newLab(t)
 	out := l.ask("ask_human", `{"question":"keep the old flag?"}`)
-	if out["question"] != "T-001" || out["state"] != "open" || !strings.Contains(fmt.Sprint(out["next"]), "T-001") {
+	if out["question"] != "q-1" || out["state"] != "open" || !strings.Contains(fmt.Sprint(out["next"]), "q-1") {
 		t.Fatalf("answer %v", out)
 	}
-	if again := l.ask("ask_human", `{"question":" keep the old flag? "}`); again["question"] != "T-001" {
+	if again := l.ask("ask_human", `{"question":" keep the old flag? "}`); again["question"] != "q-1" {
 		t.Errorf("asked twice: %v", again)
 	}
-	l.refuse("update_progress", `{"task":"T-001","summary":"yes"}`, pawl.CodeInvalid)
-	l.do("agent:mcp/other", &kernel.UpdateProgress{Task: l.taskID("T-001"), Summary: "yes, says an agent"})
-	if got := l.ask("get_answer", `{"question":"T-001"}`); got["state"] != "open" {
+	if _, err := l.k.Do(t.Context(), kernel.Envelope{Actor: "agent:mcp/other", Command: &kernel.Give{Question: "q-1", Answers: []string{"yes"}}}); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Errorf("an agent answers for the person: %v", err)
+	}
+	if got := l.ask("get_answer", `{"question":"q-1"}`); got["state"] != "open" {
 		t.Errorf("an agent answered for the person: %v", got)
 	}
-	l.do("user:ada", &kernel.UpdateProgress{Task: l.taskID("T-001"), Summary: "no"})
-	if got := l.ask("get_answer", `{"question":"T-001"}`); got["state"] != "answered" || got["answer"] != "no" || got["by"] != "user:ada" {
+	l.do("user:ada", &kernel.Give{Question: "q-1", Answers: []string{"no"}})
+	if got := l.ask("get_answer", `{"question":"q-1","wait":100}`); got["state"] != "answered" || got["answer"] != "no" || got["by"] != "user:ada" {
 		t.Errorf("answer %v", got)
 	}
-	l.ask("ask_human", `{"question":"and the new one?"}`)
-	l.do("user:ada", &kernel.CancelTask{Task: l.taskID("T-002"), Reason: "not now"})
-	if got := l.ask("get_answer", `{"question":"T-002"}`); got["state"] != "dismissed" || got["answer"] != "not now" {
+	if again := l.ask("ask_human", `{"question":"keep the old flag?"}`); again["question"] != "q-2" {
+		t.Errorf("asked once more: %v", again)
+	}
+	l.do("user:ada", &kernel.Give{Question: "q-2"})
+	if got := l.ask("get_answer", `{"question":"Q-2"}`); got["state"] != "dismissed" || got["answer"] != "" {
 		t.Errorf("dismissed %v", got)
 	}
-	l.do("user:ada", &kernel.CreateTask{Title: "by hand"})
-	l.refuse("get_answer", `{"question":"T-003"}`, pawl.CodeInvalid)
-	for i := range maxOpen {
+	l.refuse("get_answer", `{"question":"q-3"}`, pawl.CodeNotFound)
+	for i := range 20 {
 		l.ask("ask_human", fmt.Sprintf(`{"question":"%d"}`, i))
 	}
 	l.refuse("ask_human", `{"question":"one too many"}`, pawl.CodeBusy)
+}
+
+// TestAnAnswerIsWaitedFor answers while the client waits.
+func TestAnAnswerIsWaitedFor(t *testing.T) {
+	l := newLab(t)
+	l.ask("ask_human", `{"question":"which?"}`)
+	done := make(chan map[string]any)
+	go func() { done <- l.ask("get_answer", `{"question":"q-1","wait":60}`) }()
+	l.do("user:ada", &kernel.Give{Answers: []string{"the first"}})
+	if got := <-done; got["answer"] != "the first" {
+		t.Errorf("answer %v", got)
+	}
 }
 
 func (l *lab) taskID(label string) string {

@@ -32,6 +32,7 @@ func (s *Server) tools() []tool {
 	text := func(name, about string, required bool, most int64) effect.Field {
 		return effect.Field{Name: name, Type: effect.String, Required: required, Min: 1, Max: most, About: about}
 	}
+	wait := effect.Field{Name: "wait", Type: effect.Integer, Min: 0, Max: maxWait, About: "mcp.arg.wait"}
 	lib := library{s}
 	pen := scribe{lib}
 	return []tool{
@@ -46,7 +47,7 @@ func (s *Server) tools() []tool {
 		reading("read_audit", "mcp.tool.read_audit", effect.Object{
 			taskArg(), {Name: "limit", Type: effect.Integer, Min: 1, Max: maxListed, About: "mcp.arg.limit"},
 		}, lib.readAudit),
-		reading("get_answer", "mcp.tool.get_answer", effect.Object{text("question", "mcp.arg.question_id", true, 64)}, pen.getAnswer),
+		reading("get_answer", "mcp.tool.get_answer", effect.Object{text("question", "mcp.arg.question_id", true, 64), wait}, pen.getAnswer),
 		writing("update_progress", "mcp.tool.update_progress", effect.Object{
 			taskArg(), {Name: "status", Type: effect.String, Enum: []string{"PENDING", "DONE", "BLOCKED"}, About: "mcp.arg.status"},
 			text("summary", "mcp.arg.summary", true, maxSummary),
@@ -59,7 +60,7 @@ func (s *Server) tools() []tool {
 			{Name: "decision_type", Type: effect.String, Required: true, Enum: view.DecisionTypes(), About: "mcp.arg.decision_type"},
 			text("content", "mcp.arg.content", true, maxNote), text("replaces", "mcp.arg.replaces", false, 64),
 		}, pen.saveDecision),
-		writing("ask_human", "mcp.tool.ask_human", effect.Object{text("question", "mcp.arg.question", true, maxQuestion)}, pen.askHuman),
+		writing("ask_human", "mcp.tool.ask_human", effect.Object{text("question", "mcp.arg.question", true, maxQuestion), wait}, pen.askHuman),
 		writing("propose_plan", "mcp.tool.propose_plan", effect.Object{
 			text("plan", "mcp.arg.plan", true, maxProposal), text("requirement", "mcp.arg.requirement", false, maxSummary),
 		}, pen.proposePlan),

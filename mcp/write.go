@@ -2,33 +2,27 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/session"
-	"pawl/machine/task"
 	"pawl/plan"
 	"pawl/view"
 )
 
-// Bounds of what a client may write, in bytes, and of the questions that may be open at once.
+// Bounds of what a client may write, in bytes, and of how long it may wait for an answer, in seconds.
 const (
 	maxSummary  = 4000
 	maxNote     = 8000
 	maxQuestion = 2000
 	maxProposal = 256 << 10
-	maxOpen     = 20
+	maxWait     = 120
 )
-
-// questionMode is the mode of the tasks that questions are parked as. It is read only: whatever becomes of such a task, it
-// can change nothing.
-const questionMode = "chat"
 
 // scribe answers the tools that write.
 type scribe struct{ library }
@@ -45,11 +39,7 @@ func (s scribe) give(ctx context.Context, c caller, key string, command kernel.C
 		if c.AutoApprove != "" || c.RunMode != pawl.Assisted && c.RunMode != pawl.Interactive {
 			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 		}
-	case *kernel.CreateTask:
-		if c.Mode != questionMode {
-			return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
-		}
-	case *kernel.RecordError, *kernel.SaveDecision:
+	case *kernel.RecordError, *kernel.SaveDecision, *kernel.Ask:
 	default:
 		return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 	}
@@ -80,9 +70,6 @@ func (s scribe) updateProgress(ctx context.Context, c caller, p progress) (any, 
 		return nil, err
 	}
 	t := at.Task
-	if question(t) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.progress_question", t.Label)
-	}
 	text := strings.TrimSpace(p.Summary)
 	if p.Status != "" {
 		text = p.Status + ": " + text
@@ -118,34 +105,74 @@ func (s scribe) saveDecision(ctx context.Context, c caller, a struct {
 	return map[string]any{"id": id, "file": ".pawl/" + view.DecisionsFile}, nil
 }
 
-// question reports whether a task is a parked question of an agent.
-func question(t *kernel.Task) bool {
-	return t.Mode == questionMode && t.By.Kind() == pawl.KindAgent && strings.HasPrefix(t.By.Name(), "mcp/")
+// asking is a question with how many seconds its answer is waited for.
+type asking struct {
+	Question string
+	Wait     int
 }
 
-// askHuman parks a question as a draft task, which stays until a person answers or cancels it. Asked again while it is
-// remembered, the same question of the same client is the same task.
-func (s scribe) askHuman(ctx context.Context, c caller, a struct{ Question string }) (any, error) {
-	at, err := s.Kernel.Look(ctx)
-	if err == nil && at.Session == nil {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	}
-	if err != nil {
-		return nil, err
-	}
-	text := strings.TrimSpace(a.Question)
-	if text == "" {
+// askHuman puts a question to the person. Asked again while it is open, the same question of the same client is the same
+// question.
+func (s scribe) askHuman(ctx context.Context, c caller, a asking) (any, error) {
+	if strings.TrimSpace(a.Question) == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.question_empty")
 	}
-	if err := s.roomForQuestion(ctx); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256([]byte(c.name + "\x00" + text))
-	id, err := s.give(ctx, c, "mcp/ask/"+hex.EncodeToString(sum[:]), &kernel.CreateTask{Title: text, Mode: questionMode, Place: placeOf(at.Session)})
+	id, err := s.give(ctx, c, "", &kernel.Ask{Question: a.Question})
 	if err != nil {
 		return nil, err
 	}
-	return s.getAnswer(ctx, c, struct{ Question string }{id})
+	return s.getAnswer(ctx, c, asking{id, a.Wait})
+}
+
+// lookEvery is how often an answer that is waited for is looked for.
+const lookEvery = 500 * time.Millisecond
+
+// getAnswer says what became of a question, at once or as soon as it is answered while the client waits.
+func (s scribe) getAnswer(ctx context.Context, _ caller, a asking) (any, error) {
+	over := time.After(time.Duration(a.Wait) * time.Second)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for waiting := a.Wait > 0; ; {
+		q, err := s.question(ctx, a.Question)
+		if err != nil {
+			return nil, err
+		}
+		if q.State != kernel.QuestionOpen || !waiting {
+			return s.became(q), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, pawl.Fail(pawl.CodeCanceled, "runner.canceled").Because(ctx.Err())
+		case <-over:
+			waiting = false
+		case <-tick.C:
+		}
+	}
+}
+
+// became is what a client is told of a question.
+func (s scribe) became(q *kernel.Question) map[string]any {
+	out := map[string]any{"question": q.Label, "text": q.Text, "state": q.State}
+	switch q.State {
+	case kernel.QuestionOpen:
+		out["next"] = s.Lang.Text("mcp.question_parked", q.Label)
+	default:
+		out["answer"], out["by"] = q.Answer, q.AnsweredBy
+	}
+	return out
+}
+
+// question reads a question by its label.
+func (s scribe) question(ctx context.Context, label string) (*kernel.Question, error) {
+	rows, err := s.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindQuestion, Label: strings.ToLower(strings.TrimSpace(label))})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows[0]) == 0 {
+		return nil, pawl.Fail(pawl.CodeNotFound, "mcp.no_question", label)
+	}
+	q := new(kernel.Question)
+	return q, kernel.Decode(rows[0][0], q)
 }
 
 // placeOf is where a run or a task of the session works unless its plan says otherwise.
@@ -153,57 +180,6 @@ func placeOf(at *kernel.Session) effect.Place {
 	p := at.Place
 	p.Tree = p.Workspace
 	return p
-}
-
-// roomForQuestion refuses more open questions than a person would read.
-func (s scribe) roomForQuestion(ctx context.Context) error {
-	open := 0
-	for row, err := range s.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Draft)}, Newest: true, Limit: 500}) {
-		if err != nil {
-			return err
-		}
-		t := new(kernel.Task)
-		if err := kernel.Decode(row, t); err != nil {
-			return err
-		}
-		if question(t) && answerOf(t) == "" {
-			open++
-		}
-	}
-	if open >= maxOpen {
-		return pawl.Fail(pawl.CodeBusy, "mcp.questions_open", open)
-	}
-	return nil
-}
-
-// answerOf is what a person said to a question, "" while nobody has.
-func answerOf(t *kernel.Task) string {
-	if p := t.Progress; p != nil && p.By.Kind() == pawl.KindUser {
-		return p.Text
-	}
-	return ""
-}
-
-// getAnswer says what became of a question.
-func (s scribe) getAnswer(ctx context.Context, _ caller, a struct{ Question string }) (any, error) {
-	at, err := s.task(ctx, a.Question)
-	if err == nil && !question(at.Task) {
-		err = pawl.Fail(pawl.CodeInvalid, "mcp.no_question", at.Task.Label)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := at.Task
-	out := map[string]any{"question": t.Label, "text": t.Title, "state": "open", "next": s.Lang.Text("mcp.question_parked", t.Label)}
-	switch answer := answerOf(t); {
-	case answer != "":
-		out["state"], out["answer"], out["by"] = "answered", answer, t.Progress.By
-		delete(out, "next")
-	case t.State == string(task.Canceled):
-		out["state"], out["answer"] = "dismissed", t.Reason
-		delete(out, "next")
-	}
-	return out, nil
 }
 
 // proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs nothing;

@@ -10,11 +10,11 @@ var agentText = part{load: func() Table {
 		"agent.no_model": {
 			En: "no model is named", Zh: "未指定模型",
 			HintEn: "Name one: pawl config set model.name NAME (and model.kind, model.base_url); a plan file needs none: pawl run --plan FILE",
-			HintZh: "用 pawl config set model.name NAME（以及 model.kind、model.base_url）指定；计划文件不需要模型：pawl run --plan FILE",
+			HintZh: "用 pawl config set model.name 名称（以及 model.kind、model.base_url）指定；计划文件不需要模型：pawl run --plan 文件",
 		},
 		"agent.untested": {
 			En: "%[1]s %[2]s is a version that pawl was not tried with", Zh: "pawl 未在 %[1]s %[2]s 版本上测试过",
-			HintEn: "It may work; try it with: pawl agent check NAME", HintZh: "可能可以工作；用 pawl agent check NAME 试一试",
+			HintEn: "It may work; try it with: pawl agent check NAME", HintZh: "可能可以工作；用 pawl agent check 名称 试一试",
 		},
 		"agent.mends": {En: "the agent finds out why it fails and mends it", Zh: "由智能体查明失败原因并修复"},
 	}
@@ -26,11 +26,11 @@ var agentGateway = part{load: func() Table {
 		"agent.gateway_url": {
 			En: "the base URL of model endpoint %[1]s is none", Zh: "模型端点 %[1]s 的基础 URL 无效",
 			HintEn: "Set one that begins with http:// or https://: pawl config set model.base_url URL",
-			HintZh: "请设置以 http:// 或 https:// 开头的地址：pawl config set model.base_url URL",
+			HintZh: "请设置以 http:// 或 https:// 开头的地址：pawl config set model.base_url 地址",
 		},
 		"agent.gateway_ca": {
 			En: "no certificate authority can be read from %[1]s", Zh: "无法从 %[1]s 读取证书颁发机构",
-			HintEn: "Name a PEM file: pawl config set model.ca_file FILE", HintZh: "请指定 PEM 文件：pawl config set model.ca_file FILE",
+			HintEn: "Name a PEM file: pawl config set model.ca_file FILE", HintZh: "请指定 PEM 文件：pawl config set model.ca_file 文件",
 		},
 		"agent.gateway_listener": {
 			En: "the agent's way to its model broke off", Zh: "智能体通往模型的通道中断",
@@ -51,8 +51,8 @@ var agentGateway = part{load: func() Table {
 		},
 		"agent.gateway_key": {
 			En: "the model endpoint %[1]s refuses the key", Zh: "模型端点 %[1]s 拒绝了密钥",
-			HintEn: "Put a valid key where pawl config get model.key_env or model.key_file says, then go on with: pawl resume",
-			HintZh: "在 pawl config get model.key_env 或 model.key_file 指定的位置放入有效密钥，然后继续：pawl resume",
+			HintEn: "Put a valid key where model.key_env or model.key_file says (pawl config show), then go on with: pawl resume",
+			HintZh: "在 model.key_env 或 model.key_file 指定的位置（见 pawl config show）放入有效密钥，然后继续：pawl resume",
 		},
 		"agent.gateway_rate": {
 			En: "the model endpoint %[1]s takes no more calls at the moment", Zh: "模型端点 %[1]s 暂时不再接受调用",
@@ -60,7 +60,7 @@ var agentGateway = part{load: func() Table {
 		},
 		"agent.gateway_status": {
 			En: "the model endpoint %[2]s answered with an error (status %[1]s)", Zh: "模型端点 %[2]s 返回错误（状态 %[1]s）",
-			HintEn: "Check the model's name with: pawl config get model.name", HintZh: "检查模型名称：pawl config get model.name",
+			HintEn: "Check model.name with: pawl config show", HintZh: "用 pawl config show 检查 model.name",
 		},
 		"agent.gateway_body": {
 			En: "the agent sent its model more than %[1]s MB at once", Zh: "智能体一次向模型发送的内容超过 %[1]s MB",
@@ -100,47 +100,47 @@ var agentExternal = part{load: func() Table {
 			HintEn: "Go on with: pawl resume", HintZh: "用 pawl resume 继续",
 		},
 		"agent.died": {
-			En: "%[1]s ended unexpectedly with exit status %[2]d", Zh: "%[1]s 意外结束，退出状态 %[2]d",
+			En: "%[1]s ended unexpectedly with exit status %[2]d", Zh: "%[1]s 意外结束，退出码 %[2]d",
 			HintEn: "Go on with pawl resume; if it happens again, look at it with: pawl agent check %[1]s", HintZh: "用 pawl resume 继续；若再次发生，用 pawl agent check %[1]s 检查",
 		},
 		"agent.empty_requirement": {
-			En: "The requirement is empty", Zh: "需求为空",
+			En: "the requirement is empty", Zh: "需求为空",
 			HintEn: "Say what is to be done: pawl run \"…\"", HintZh: "请说明要做什么：pawl run \"…\"",
 		},
-		"agent.foreign_effect": {En: "An external agent cannot do %[1]s", Zh: "外部智能体无法执行 %[1]s"},
+		"agent.foreign_effect": {En: "an external agent cannot do %[1]s", Zh: "外部智能体无法执行 %[1]s"},
 		"agent.login_needed": {
 			En: "%[1]s, or the model behind it, does not accept the key", Zh: "%[1]s 或其背后的模型不接受密钥",
-			HintEn: "Set the provider's key for pawl; agents themselves need no login.", HintZh: "请为 pawl 设置该服务商的密钥；智能体自身无需登录。",
+			HintEn: "Set the provider's key for pawl; agents themselves need no login", HintZh: "请为 pawl 设置该服务商的密钥；智能体自身无需登录",
 		},
 		"agent.machine": {En: "the failure is one of this machine, not of the work", Zh: "失败源于本机环境，而非所做的工作"},
 		"agent.model_failed": {
 			En: "%[1]s could not get an answer from its model", Zh: "%[1]s 未能从模型获得答复",
-			HintEn: "Go on with pawl resume when the model answers again.", HintZh: "模型恢复后用 pawl resume 继续。",
+			HintEn: "Go on with pawl resume when the model answers again", HintZh: "模型恢复后用 pawl resume 继续",
 		},
 		"agent.model_name": {
 			En: "%[1]s needs the name of a model, and %[2]q is none", Zh: "%[1]s 需要模型名称，%[2]q 不是有效的名称",
-			HintEn: "Set the model in pawl's configuration.", HintZh: "请在 pawl 的配置中设置模型。",
+			HintEn: "Set the model in pawl's configuration", HintZh: "请在 pawl 的配置中设置模型",
 		},
 		"agent.no_home": {
-			En: "The folder for %[1]s below .pawl/agents could not be made", Zh: "无法在 .pawl/agents 下为 %[1]s 建立目录",
-			HintEn: "Check the disk and the permissions of .pawl.", HintZh: "请检查磁盘和 .pawl 的权限。",
+			En: "the folder for %[1]s below .pawl/agents could not be made", Zh: "无法在 .pawl/agents 下为 %[1]s 建立目录",
+			HintEn: "Check the disk and the permissions of .pawl", HintZh: "请检查磁盘和 .pawl 的权限",
 		},
-		"agent.no_host": {En: "An external agent was asked to work without a host", Zh: "外部智能体在没有宿主的情况下被要求工作"},
+		"agent.no_host": {En: "an external agent was asked to work without a host", Zh: "外部智能体在没有宿主的情况下被要求工作"},
 		"agent.no_version": {
-			En: "%[1]s does not say its version (exit status %[2]d)", Zh: "%[1]s 没有报告版本（退出状态 %[2]d）",
-			HintEn: "Run it by hand with --version to see why.", HintZh: "请手动运行 --version 查看原因。",
+			En: "%[1]s does not say its version (exit status %[2]d)", Zh: "%[1]s 没有报告版本（退出码 %[2]d）",
+			HintEn: "Run it by hand with --version to see why", HintZh: "请手动运行 --version 查看原因",
 		},
 		"agent.not_judged": {
 			En: "%[1]s may not run commands by itself, because nobody is there to judge them", Zh: "%[1]s 不能自行运行命令，因为没有可作判断的一方",
-			HintEn: "Let it run them through pawl's terminal.", HintZh: "请让它通过 pawl 的终端运行。",
+			HintEn: "Let it run them through pawl's terminal", HintZh: "请让它通过 pawl 的终端运行",
 		},
 		"agent.not_understood": {
 			En: "%[1]s asked for permission for something that pawl cannot judge", Zh: "%[1]s 请求的权限 pawl 无法判断",
-			HintEn: "Give the step calls of its own, or choose another agent.", HintZh: "请在步骤中写明调用，或选择其他智能体。",
+			HintEn: "Give the step calls of its own, or choose another agent", HintZh: "请在步骤中写明调用，或选择其他智能体",
 		},
 		"agent.not_installed": {
 			En: "%[1]s is not installed", Zh: "%[1]s 未安装",
-			HintEn: "Install it with %[2]s, or choose another agent; plans with explicit calls work without any.", HintZh: "用 %[2]s 安装，或选择其他智能体；带明确调用的计划无需智能体。",
+			HintEn: "Install it with %[2]s, or choose another agent; plans with explicit calls work without any", HintZh: "用 %[2]s 安装，或选择其他智能体；带明确调用的计划无需智能体",
 		},
 		"agent.out_of_time": {
 			En: "%[1]s did not finish in time", Zh: "%[1]s 未能按时完成",
@@ -148,7 +148,7 @@ var agentExternal = part{load: func() Table {
 		},
 		"agent.protocol_version": {
 			En: "%[1]s speaks version %[2]d of the Agent Client Protocol, and pawl version %[3]d", Zh: "%[1]s 使用 Agent Client Protocol 第 %[2]d 版，而 pawl 使用第 %[3]d 版",
-			HintEn: "Install a version of it that pawl was tried with; pawl agent list names them.", HintZh: "请安装 pawl 测试过的版本；pawl agent list 会列出。",
+			HintEn: "Install a version of it that pawl was tried with; pawl agent list names them", HintZh: "请安装 pawl 测试过的版本；pawl agent list 会列出",
 		},
 		"agent.protocol": {
 			En: "%[1]s did not keep to the Agent Client Protocol", Zh: "%[1]s 未遵守 Agent Client Protocol",
@@ -159,7 +159,7 @@ var agentExternal = part{load: func() Table {
 		"agent.quirk_no_resume":  {En: "begins anew after an interruption", Zh: "中断后会重新开始"},
 		"agent.quirk_slow_retry": {En: "retries a failing model for long", Zh: "模型出错时会长时间重试"},
 		"agent.rate_limited": {
-			En: "The model behind %[1]s takes no more requests at the moment", Zh: "%[1]s 背后的模型暂不接受更多请求",
+			En: "the model behind %[1]s takes no more requests at the moment", Zh: "%[1]s 背后的模型暂不接受更多请求",
 			HintEn: "Wait, then go on with: pawl resume", HintZh: "稍后用 pawl resume 继续",
 		},
 		"agent.silent": {

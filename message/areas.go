@@ -25,6 +25,7 @@ var areas = [...]area{
 	{"context", []*part{&contextText}},
 	{"script", []*part{&scriptText}},
 	{"store", []*part{&storeText}},
+	{"triage", []*part{&triageText}},
 	{"audit", []*part{&auditText}},
 	{"kernel", []*part{&kernelText, &kernelAgents}},
 	{"agent", []*part{&agentText, &agentGateway, &agentExternal}},
@@ -34,11 +35,15 @@ var areas = [...]area{
 	{"archive", []*part{&archiveText}},
 	{"runner", []*part{&runnerText}},
 	// What most commands print comes first, because a part is made when it is first searched.
-	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP}},
+	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP, &cliServers}},
 	{"check", []*part{&checkText}},
 	{"machine", []*part{&machineText}},
 	{"replay", []*part{&replayText}},
 	{"mcp", []*part{&mcpText, &mcpTools}},
+	{"mcptools", []*part{&mcptoolsText}},
+	{"solution", []*part{&solutionText}},
+	{"backlog", []*part{&backlogText}},
+	{"github", []*part{&githubText}},
 }
 
 // part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map

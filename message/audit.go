@@ -18,7 +18,7 @@ var auditText = part{load: func() Table {
 		},
 		"audit.proof_form": {
 			En: "this is not a proof file", Zh: "这不是证明文件",
-			HintEn: "Make one with: pawl audit prove RECORD --out FILE", HintZh: "用 pawl audit prove RECORD --out FILE 生成",
+			HintEn: "Make one with: pawl audit prove RECORD --out FILE", HintZh: "用 pawl audit prove 编号 --out 文件 生成",
 		},
 		"audit.proof_more": {En: "there is more behind the proof", Zh: "证明之后还有多余内容"},
 		"audit.proof_version": {
@@ -27,7 +27,7 @@ var auditText = part{load: func() Table {
 		},
 		"audit.proof_empty": {
 			En: "the proof file names no record", Zh: "证明文件中没有记录",
-			HintEn: "Make one with: pawl audit prove RECORD --out FILE", HintZh: "用 pawl audit prove RECORD --out FILE 生成",
+			HintEn: "Make one with: pawl audit prove RECORD --out FILE", HintZh: "用 pawl audit prove 编号 --out 文件 生成",
 		},
 		"audit.proof_unsigned": {
 			En: "the proof holds no checkpoint, so no key vouches for its root", Zh: "证明中没有检查点，因此没有密钥为其根担保",
@@ -36,7 +36,7 @@ var auditText = part{load: func() Table {
 		},
 		"audit.verifier": {
 			En: "%q is not a verifier key", Zh: "%q 不是验证密钥",
-			HintEn: "A verifier key has the form NAME+HASH+KEY", HintZh: "验证密钥的格式为 NAME+HASH+KEY",
+			HintEn: "A verifier key has the form NAME+HASH+KEY", HintZh: "验证密钥的格式为 名称+哈希+密钥",
 		},
 		"audit.key": {
 			En: "%q cannot name a signing key: use one word without spaces or +", Zh: "%q 不能作为签名密钥的名称：请使用不含空格和 + 的单词",
@@ -107,7 +107,7 @@ var auditText = part{load: func() Table {
 		},
 		"audit.keep": {
 			En: "the signed checkpoints of the audit log in %s cannot be read or written", Zh: "无法读写 %s 中审计日志的签名检查点",
-			HintEn: "Make the folder writable, or set XDG_STATE_HOME to one that is", HintZh: "请使该文件夹可写，或将 XDG_STATE_HOME 设为可写的文件夹",
+			HintEn: "Make the folder writable, or set XDG_STATE_HOME to one that is", HintZh: "请使该目录可写，或将 XDG_STATE_HOME 设为可写的目录",
 		},
 		"audit.tail": {
 			En: "%s stands at audit record %v, but its last record is number %v", Zh: "%s 指向其第 %v 条审计记录，但最后一条是第 %v 条",

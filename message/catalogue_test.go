@@ -51,6 +51,34 @@ func TestBothLanguagesHaveTheSamePlaceholders(t *testing.T) {
 	}
 }
 
+// Two texts under one key would be one text, and which of them no reader could tell.
+func TestEveryKeyStandsOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, key := range message.Keys() {
+		if seen[key] {
+			t.Errorf("%s stands in the catalogue twice", key)
+		}
+		seen[key] = true
+	}
+}
+
+// oneWord are words for things that the Chinese texts call by another name; one thing has one name.
+var oneWord = map[string]string{"您": "你", "关卡": "门禁", "退出状态": "退出码", "文件夹": "目录", "编码代理": "编码智能体", "内置代理": "内置智能体"}
+
+func TestChineseHasOneWordForOneThing(t *testing.T) {
+	for _, key := range message.Keys() {
+		e, _ := message.Lookup(key)
+		for word, right := range oneWord {
+			if strings.Contains(e.Zh+e.HintZh, word) {
+				t.Errorf("%s says %s, which is %s everywhere else", key, word, right)
+			}
+		}
+		if strings.Contains(e.Zh+e.HintZh, "  ") && !strings.Contains(e.En+e.HintEn, "  ") {
+			t.Errorf("%s has two blanks in a row: %q", key, e.Zh)
+		}
+	}
+}
+
 // site is a place in the code that names a message.
 type site struct {
 	key, at string

@@ -35,7 +35,7 @@ var cliErrors = part{load: func() Table {
 			En: "%q is no value for %s", Zh: "%[2]s 不接受 %[1]q",
 			HintEn: "It takes: %[3]s", HintZh: "可用的值：%[3]s",
 		},
-		"cli.flag_setting": {En: "the value of %s cannot be used", Zh: "选项 %s 的值不可用"},
+		"cli.flag_setting": {En: "the flag %s cannot be used like this", Zh: "选项 %s 的用法有误"},
 		"cli.flag_syntax": {
 			En: "%q is not written as a flag", Zh: "%q 不是选项的写法",
 			HintEn: "Flags are written --name or --name=value; see: %[2]s --help", HintZh: "选项写作 --名称 或 --名称=值；见 %[2]s --help",
@@ -64,6 +64,10 @@ var cliErrors = part{load: func() Table {
 			En: "--key is only for checking a proof", Zh: "--key 仅用于验证证明",
 			HintEn: "Name the proof as well: pawl audit verify --proof FILE --key KEY", HintZh: "请同时指定证明：pawl audit verify --proof 文件 --key 密钥",
 		},
+		"cli.plan.document_bad": {
+			En: "the plan's document cannot be used (problems: %d)", Zh: "无法使用该计划文档（问题数：%d）",
+			HintEn: "Correct it, or begin anew: pawl plan show --prd > plan.md, then pawl plan edit --from plan.md", HintZh: "请修正，或重新开始：pawl plan show --prd > plan.md，然后 pawl plan edit --from plan.md",
+		},
 		"cli.plan.denied_calls": {
 			En: "%s is well formed, but the policy denies %d of its calls: a run of it would end before it begins", Zh: "%s 格式正确，但策略拒绝其中 %d 个调用：运行会在开始前结束",
 			HintEn: "Change these calls, or see what the policy allows with: pawl config show", HintZh: "请修改这些调用，或用 pawl config show 查看策略允许的内容",
@@ -89,7 +93,7 @@ var cliErrors = part{load: func() Table {
 			HintEn: "Look at what it would do, then give --yes", HintZh: "先确认其影响，然后加上 --yes",
 		},
 		"cli.approval_needed": {
-			En: "the %s %s waits for approval", Zh: "%s %s 等待批准",
+			En: "%s (%s) waits for your word", Zh: "%s（%s）等待你的决定",
 			HintEn: "Approve it with: pawl approve %[2]s --yes", HintZh: "用 pawl approve %[2]s --yes 批准",
 		},
 		"cli.no_approval": {
@@ -194,7 +198,7 @@ var cliErrors = part{load: func() Table {
 		},
 		"cli.config_scalar": {En: "a single value is wanted here", Zh: "此处应为单个值", HintEn: "Put text in quotes", HintZh: "文本请加引号"},
 		"cli.config_list":   {En: "a list is wanted here", Zh: "此处应为列表", HintEn: "Write [a, b] or one item per line with a dash", HintZh: "写作 [a, b]，或每行一项并以短横线开头"},
-		"cli.config_value":  {En: "%q cannot be used", Zh: "%q 不可用", HintEn: "It takes: %[2]s", HintZh: "可用的值：%[2]s"},
+		"cli.config_value":  {En: "%q is not a value that it takes", Zh: "不接受值 %q", HintEn: "It takes: %[2]s", HintZh: "可用的值：%[2]s"},
 		"cli.config_user_only": {
 			En: "a project may not set this, because it would loosen what its user chose", Zh: "项目不能设置此项，因为这会放宽用户的选择",
 			HintEn: "Set it in your own file, %s, or take it out", HintZh: "请在自己的文件 %s 中设置，或将其删除",

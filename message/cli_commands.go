@@ -3,7 +3,7 @@ package message
 // cliCommands are the short and the long texts of the commands.
 var cliCommands = part{load: func() Table {
 	return Table{
-		"cli.root.short": {En: "a durable orchestrator for AI coding agents", Zh: "AI 编程代理的持久编排器"},
+		"cli.root.short": {En: "a durable orchestrator for AI coding agents", Zh: "AI 编程智能体的持久编排器"},
 		"cli.root.long": {
 			En: "pawl takes a requirement, has a plan made and approved, carries it out, verifies the result itself, repairs a bounded number of times, and lands it or stops with reasons. Every step is on disk before it is acted on: what is interrupted goes on with pawl resume, what landed is undone with pawl undo.",
 			Zh: "pawl 接收需求，制定并确认计划，执行，自行验证结果，有限次数地修复，最后落地，或说明原因后停止。每一步都先写入磁盘再执行：中断后用 pawl resume 继续，落地后用 pawl undo 撤销。",
@@ -19,7 +19,7 @@ var cliCommands = part{load: func() Table {
 		"cli.run.short": {En: "carry out a requirement or a plan", Zh: "执行需求或计划"},
 		"cli.run.long": {
 			En: "Takes up a requirement or a plan file, shows the plan with what each call does and what the policy says of it, asks for approval, carries it out in a worktree of its own, verifies it, repairs it at most as often as configured, and lands it as one commit. Without a terminal the plan waits for pawl approve unless --yes is given.",
-			Zh: "接收需求或计划文件，展示计划、每个调用的作用和策略判定，请求批准，在独立的工作树中执行，验证，按配置的次数上限修复，并以一个提交落地。没有终端时，除非给出 --yes，计划会等待 pawl approve。",
+			Zh: "接收需求或计划文件，展示计划、每个调用的作用及策略的判定，请求批准，在独立的工作树中执行，验证，按配置的次数上限修复，并以一个提交落地。没有终端时，除非给出 --yes，计划会等待 pawl approve。",
 		},
 		"cli.status.short": {En: "where the session stands", Zh: "查看会话状态"},
 		"cli.status.long": {
@@ -40,7 +40,7 @@ var cliCommands = part{load: func() Table {
 		"cli.plan.short": {En: "show, edit, approve and check plans", Zh: "查看、编辑、批准和检查计划"},
 		"cli.plan.long": {
 			En: "A plan is what an agent proposes and a person approves. The approval is bound to the plan's hash: an edited plan needs another one.",
-			Zh: "计划由代理提出、由人批准。批准与计划的哈希绑定：修改后的计划需要重新批准。",
+			Zh: "计划由智能体提出、由人批准。批准与计划的哈希绑定：修改后的计划需要重新批准。",
 		},
 		"cli.plan.show.short": {En: "show the plan", Zh: "显示计划"},
 		"cli.plan.show.long": {
@@ -133,7 +133,7 @@ var cliCommands = part{load: func() Table {
 		"cli.task.short": {En: "single tasks", Zh: "单个任务"},
 		"cli.task.long": {
 			En: "Creates, lists and moves tasks. A task is named by its label (T-001, or just 1) or by its id. Tasks of a run are moved by the run; the others by these commands.",
-			Zh: "创建、列出和转换任务。任务用标签（T-001，或直接写 1）或 ID 指定。运行中的任务由运行转换，其他任务用这些命令转换。",
+			Zh: "创建、列出和转换任务。任务用标签（T-001，或直接写 1）或 ID 指定。属于运行的任务由运行推进，其他任务用这些命令转换。",
 		},
 		"cli.task.create.short":  {En: "make a draft", Zh: "新建草稿"},
 		"cli.task.create.long":   {En: "Makes a draft of a task outside of a run.", Zh: "在运行之外新建任务草稿。"},
@@ -236,10 +236,10 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.help":        {En: "help about the command", Zh: "命令帮助"},
 		"cli.flag.plan":        {En: "take the plan from `FILE` (YAML or JSON, - for the standard input)", Zh: "从 `FILE` 读取计划（YAML 或 JSON，- 表示标准输入）"},
 		"cli.flag.fix_plan":    {En: "add the steps of the plan in `FILE`", Zh: "加入 `FILE` 中计划的步骤"},
-		"cli.flag.yes_plan":    {En: "approve the plan without asking", Zh: "不询问直接批准计划"},
-		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问直接批准当前问题"},
+		"cli.flag.yes_plan":    {En: "approve the plan without asking", Zh: "不询问，直接批准计划"},
+		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问，直接批准当前问题"},
 		"cli.flag.undo_step":   {En: "undo the changes of this `STEP` alone", Zh: "只撤销步骤 `STEP` 的更改"},
-		"cli.flag.yes":         {En: "do it without asking", Zh: "不询问直接执行"},
+		"cli.flag.yes":         {En: "do it without asking", Zh: "不询问，直接执行"},
 		"cli.flag.in_place":    {En: "work in the folder itself instead of a worktree of its own", Zh: "直接在目录中工作，而不使用独立的工作树"},
 		"cli.flag.mode":        {En: "when to ask a person: `MODE` is interactive, assisted or autonomous", Zh: "何时询问：`MODE` 为 interactive、assisted 或 autonomous"},
 		"cli.flag.unattended":  {En: "nobody is there to ask: the same as --mode autonomous", Zh: "无人值守：等同于 --mode autonomous"},

@@ -14,7 +14,7 @@ var kernelText = part{load: func() Table {
 		},
 		"kernel.session_active": {
 			En: "the session is %[1]s with: %[2]s", Zh: "会话处于 %[1]s，正在处理：%[2]s",
-			HintEn: "See it with pawl status; go on with pawl resume, or give it up with pawl cancel", HintZh: "用 pawl status 查看；用 pawl resume 继续，或用 pawl cancel 放弃",
+			HintEn: "pawl status shows it, and the commands that go on with it or give it up", HintZh: "用 pawl status 查看，其中列出了继续或放弃它的命令",
 		},
 		"kernel.requirement_empty": {
 			En: "there is neither a requirement nor a plan", Zh: "既没有需求也没有计划",
@@ -43,11 +43,11 @@ var kernelText = part{load: func() Table {
 			HintEn: "Answer in a new requirement: pawl run \"REQUIREMENT\", or give a plan: pawl run --plan FILE", HintZh: "请在新的需求中说明：pawl run \"需求\"，或给出计划文件：pawl run --plan 文件",
 		},
 		"kernel.network_unnamed": {
-			En: "A call of %s asks for the network, and the plan names no place that it may connect to", Zh: "%s 的调用要求网络，但计划没有列出允许连接的地址",
+			En: "a call of %s asks for the network, and the plan names no place that it may connect to", Zh: "%s 的调用要求网络，但计划没有列出允许连接的地址",
 			HintEn: "Name the places in the plan: network: [go] or network: [\"host:443\"]", HintZh: "请在计划中列出地址：network: [go] 或 network: [\"host:443\"]",
 		},
 		"kernel.no_network": {
-			En: "The network grant %q of the plan cannot be given here", Zh: "此处无法给出计划中的网络授权 %q",
+			En: "the network grant %q of the plan cannot be given here", Zh: "此处无法给出计划中的网络授权 %q",
 			HintEn: "Take it out of the plan", HintZh: "请从计划中去掉它",
 		},
 		"kernel.no_checks": {
@@ -85,7 +85,7 @@ var kernelText = part{load: func() Table {
 
 		// BLOCKED, and the ways out of it.
 		"kernel.checks_refused": {
-			En: "The change of what the work is judged by was refused: %s", Zh: "对评判依据的改动被拒绝：%s",
+			En: "the change of what the work is judged by was refused: %s", Zh: "对评判依据的改动被拒绝：%s",
 			HintEn: "Put the files back as they were, or name them in the plan", HintZh: "请将这些文件恢复原状，或在计划中列出它们",
 		},
 		"kernel.fuse": {
@@ -163,7 +163,7 @@ var kernelText = part{load: func() Table {
 			HintEn: "Say what happened with pawl fix --answer done|retry, or go back as a whole with pawl rollback", HintZh: "用 pawl fix --answer done|retry 说明情况，或用 pawl rollback 整体回滚",
 		},
 		"kernel.nothing_landed": {
-			En: "the last result is not on your branch (%s), so there is nothing to undo there", Zh: "上一次结果不在你的分支上（%s），无需撤销",
+			En: "the last run put nothing on your branch (its result: %s), so there is nothing to undo there", Zh: "上次运行没有在你的分支上留下内容（结果：%s），无需撤销",
 			HintEn: "See where it is with: pawl status", HintZh: "用 pawl status 查看结果所在位置",
 		},
 		"kernel.undo_kept": {
@@ -343,7 +343,7 @@ var kernelAgents = part{load: func() Table {
 	return Table{
 		"kernel.calls_used": {
 			En: "the turn has used its %s tool calls", Zh: "本轮的 %s 次工具调用已用完",
-			HintEn: "Go on with pawl fix, or allow more with: pawl config set max_calls N", HintZh: "用 pawl fix 继续，或用 pawl config set max_calls N 放宽",
+			HintEn: "Go on with pawl fix, or allow more with: pawl config set max_calls N", HintZh: "用 pawl fix 继续，或用 pawl config set max_calls 数值 放宽",
 		},
 		"kernel.no_calls": {
 			En: "the agent %s wants calls made and names none", Zh: "智能体 %s 要求调用工具却未给出调用",
@@ -367,11 +367,11 @@ var kernelAgents = part{load: func() Table {
 		},
 		"kernel.replan_asks": {
 			En: "the changed plan needs a person's word: step %[1]s calls %[2]s", Zh: "修改后的计划需要人工确认：步骤 %[1]s 调用 %[2]s",
-			HintEn: "Name the call in a plan of your own: pawl run --plan FILE", HintZh: "在自己的计划中写明该调用：pawl run --plan FILE",
+			HintEn: "Name the call in a plan of your own: pawl run --plan FILE", HintZh: "在自己的计划中写明该调用：pawl run --plan 文件",
 		},
 		"kernel.still_unclear": {
 			En: "the requirement is still unclear after %[1]s rounds of questions: %[2]s", Zh: "经过 %[1]s 轮澄清，需求仍不清楚：%[2]s",
-			HintEn: "Say it in other words: pawl run \"…\", or bring a plan: pawl run --plan FILE", HintZh: "换一种说法：pawl run \"…\"，或自带计划：pawl run --plan FILE",
+			HintEn: "Say it in other words: pawl run \"…\", or bring a plan: pawl run --plan FILE", HintZh: "换一种说法：pawl run \"…\"，或自带计划：pawl run --plan 文件",
 		},
 		"kernel.not_for_agents": {
 			En: "%s is an agent, and this is a person's to decide", Zh: "%s 是智能体，此事须由人决定",
@@ -381,17 +381,33 @@ var kernelAgents = part{load: func() Table {
 			En: "nothing is asked (session %s)", Zh: "当前没有待答问题（会话 %s）",
 			HintEn: "See where it stands with: pawl status", HintZh: "用 pawl status 查看状态",
 		},
+		"kernel.question_unknown": {
+			En: "there is no open question %s", Zh: "没有待答问题 %s",
+			HintEn: "See which are open with: pawl status", HintZh: "用 pawl status 查看待答问题",
+		},
+		"kernel.questions_open": {
+			En: "%s questions wait for the person already", Zh: "已有 %s 个问题在等待用户回答",
+			HintEn: "Wait for their answers, or go on without this one", HintZh: "等待这些问题的回答，或不问此问题继续",
+		},
+		"kernel.asks_used": {
+			En: "the agent has asked its %s questions of this turn", Zh: "智能体本轮的 %s 个提问已用完",
+			HintEn: "Go on with what there is, or give the step up", HintZh: "用现有信息继续，或放弃该步骤",
+		},
+		"kernel.nobody_asked": {
+			En: "nobody can be asked in an unattended run", Zh: "无人值守的运行中无法提问",
+			HintEn: "Say more in the requirement, or run it without: --mode autonomous", HintZh: "在需求中写得更清楚，或不使用 --mode autonomous 运行",
+		},
 		"kernel.answers_count": {
-			En: "%[1]s questions are open and %[2]s answers were given", Zh: "有 %[1]s 个待答问题，却给出了 %[2]s 个回答",
+			En: "questions that are open: %[1]s, answers that were given: %[2]s", Zh: "有 %[1]s 个待答问题，却给出了 %[2]s 个回答",
 			HintEn: "Give one answer for each question, \"\" to leave one open", HintZh: "每个问题给一个回答，用 \"\" 表示不答",
 		},
 		"kernel.budget_used": {
 			En: "the budget of %[1]s does not allow it: %[2]s limit %[3]s, used %[4]s, this call at most %[5]s", Zh: "%[1]s 的预算不允许：%[2]s 上限 %[3]s，已用 %[4]s，本次最多 %[5]s",
-			HintEn: "See pawl budget; allow more with pawl config set budget.run.usd N, then go on with pawl fix", HintZh: "用 pawl budget 查看；用 pawl config set budget.run.usd N 放宽后用 pawl fix 继续",
+			HintEn: "See pawl budget; allow more with pawl config set budget.run.%[2]s N, then try again with pawl run, or with pawl fix where the session is BLOCKED", HintZh: "用 pawl budget 查看；用 pawl config set budget.run.%[2]s 数值 放宽，然后用 pawl run 重试；会话处于 BLOCKED 时用 pawl fix 继续",
 		},
 		"kernel.price_unknown": {
 			En: "the budget of %s is in money, and the model's price is not known", Zh: "%s 的预算以金额计，而该模型的价格未知",
-			HintEn: "Name the price in a file: pawl config set model.prices FILE, or limit tokens instead", HintZh: "在文件中给出价格：pawl config set model.prices FILE，或改用令牌上限",
+			HintEn: "Name the price in a file: pawl config set model.prices FILE, or limit tokens instead", HintZh: "在文件中给出价格：pawl config set model.prices 文件，或改用 token 上限",
 		},
 	}
 }}

@@ -3,16 +3,20 @@ package message
 // llmText is the part of the catalogue for keys that begin with "llm.".
 var llmText = part{load: func() Table {
 	const (
-		againEn = "Try again later with pawl fix, or name a model to fall back on: pawl config set model.fallbacks NAME"
-		againZh = "稍后用 pawl fix 重试，或设置备用模型：pawl config set model.fallbacks NAME"
-		otherEn = "Try again with pawl fix, or take another model: pawl config set model.name NAME"
-		otherZh = "用 pawl fix 重试，或换一个模型：pawl config set model.name NAME"
+		againEn = "Try again later with pawl run, or with pawl fix where the session is BLOCKED; or name a model to fall back on: pawl config set model.fallbacks NAME"
+		againZh = "稍后用 pawl run 重试（会话处于 BLOCKED 时用 pawl fix），或设置备用模型：pawl config set model.fallbacks 名称"
+		otherEn = "Try again with pawl run, or with pawl fix where the session is BLOCKED; or take another model: pawl config set model.name NAME"
+		otherZh = "用 pawl run 重试（会话处于 BLOCKED 时用 pawl fix），或换一个模型：pawl config set model.name 名称"
 	)
 	return Table{
+		"llm.tools": {
+			En: "not all of the tools that you trust can be offered to the model", Zh: "无法向模型提供你信任的全部工具",
+			HintEn: "See what is wrong with: pawl mcp list", HintZh: "用 pawl mcp list 查看问题所在",
+		},
 		"llm.no_model": {
 			En: "no model is set", Zh: "尚未设置模型",
 			HintEn: "Name one with pawl config set model.name NAME (and model.kind, model.base_url where it is not OpenAI's). Without a model, pawl run \"make the checks pass\" and pawl run --plan FILE work",
-			HintZh: "用 pawl config set model.name NAME 设置（非 OpenAI 时另设 model.kind、model.base_url）。没有模型时可用 pawl run \"让检查通过\" 和 pawl run --plan FILE",
+			HintZh: "用 pawl config set model.name 名称 设置（非 OpenAI 时另设 model.kind、model.base_url）。没有模型时可用 pawl run \"让检查通过\" 和 pawl run --plan 文件",
 		},
 		"llm.kind": {
 			En: "%s is not a wire form that pawl speaks", Zh: "pawl 不支持接口形式 %s",
@@ -21,15 +25,15 @@ var llmText = part{load: func() Table {
 		"llm.no_key": {
 			En: "the key of the model is missing: the variable %s is empty", Zh: "缺少模型密钥：变量 %s 为空",
 			HintEn: "Put the key into this variable, or into a file that only you can read: pawl config set model.key_file PATH. A key never belongs into a project",
-			HintZh: "把密钥放入该变量，或放入仅本人可读的文件：pawl config set model.key_file PATH。密钥绝不应放进项目",
+			HintZh: "把密钥放入该变量，或放入仅本人可读的文件：pawl config set model.key_file 路径。密钥绝不应放进项目",
 		},
 		"llm.key_file": {
 			En: "the key cannot be read from %s", Zh: "无法从 %s 读取密钥",
-			HintEn: "The file holds the key and nothing else, and its path is absolute: pawl config set model.key_file PATH", HintZh: "文件中只含密钥，路径须为绝对路径：pawl config set model.key_file PATH",
+			HintEn: "The file holds the key and nothing else, and its path is absolute: pawl config set model.key_file PATH", HintZh: "文件中只含密钥，路径须为绝对路径：pawl config set model.key_file 路径",
 		},
 		"llm.key_file_open": {
 			En: "others can read the key in %s", Zh: "其他用户可读取 %s 中的密钥",
-			HintEn: "Close it with: chmod 600 FILE", HintZh: "用 chmod 600 FILE 收紧权限",
+			HintEn: "Close it with: chmod 600 FILE", HintZh: "用 chmod 600 文件 收紧权限",
 		},
 		"llm.key_in_project": {
 			En: "the key file %[1]s lies in the project %[2]s", Zh: "密钥文件 %[1]s 位于项目 %[2]s 中",
@@ -41,27 +45,27 @@ var llmText = part{load: func() Table {
 		},
 		"llm.key_refused": {
 			En: "%s refused the key", Zh: "%s 拒绝了密钥",
-			HintEn: "Check the key and whether it may use this model: pawl config show, then go on with pawl fix", HintZh: "检查密钥及其权限：pawl config show，然后用 pawl fix 继续",
+			HintEn: "Check the key and whether it may use this model: pawl config show. Then try again with pawl run, or with pawl fix where the session is BLOCKED", HintZh: "检查密钥及其权限：pawl config show。然后用 pawl run 重试；会话处于 BLOCKED 时用 pawl fix 继续",
 		},
 		"llm.no_credit": {
 			En: "%s says that nothing is left to pay for the call", Zh: "%s 表示余额不足",
-			HintEn: "Look at your account there, then go on with pawl fix", HintZh: "请查看该账户，然后用 pawl fix 继续",
+			HintEn: "Look at your account there, then try again with pawl run, or with pawl fix where the session is BLOCKED", HintZh: "请查看该账户，然后用 pawl run 重试；会话处于 BLOCKED 时用 pawl fix 继续",
 		},
 		"llm.ca_file": {
 			En: "the certificates of %s cannot be used", Zh: "无法使用 %s 中的证书",
-			HintEn: "The file holds certificates in PEM form: pawl config set model.ca_file PATH", HintZh: "文件应为 PEM 格式的证书：pawl config set model.ca_file PATH",
+			HintEn: "The file holds certificates in PEM form: pawl config set model.ca_file PATH", HintZh: "文件应为 PEM 格式的证书：pawl config set model.ca_file 路径",
 		},
 		"llm.certificate": {
 			En: "the certificate of %s is not trusted", Zh: "不信任 %s 的证书",
-			HintEn: "Where a proxy or an authority of your own signs: pawl config set model.ca_file PATH. Check also whether the address begins with https", HintZh: "若由自有机构或代理签发：pawl config set model.ca_file PATH。也请确认地址是否应以 https 开头",
+			HintEn: "Where a proxy or an authority of your own signs: pawl config set model.ca_file PATH. Check also whether the address begins with https", HintZh: "若由自有机构或代理签发：pawl config set model.ca_file 路径。也请确认地址是否应以 https 开头",
 		},
 		"llm.endpoint": {
 			En: "%s is not an address of a model", Zh: "%s 不是模型的地址",
-			HintEn: "It is http or https with a host, without name, password or question mark: pawl config set model.base_url URL", HintZh: "应为 http 或 https 加主机名，不含用户名、密码或问号：pawl config set model.base_url URL",
+			HintEn: "It is http or https with a host, without name, password or question mark: pawl config set model.base_url URL", HintZh: "应为 http 或 https 加主机名，不含用户名、密码或问号：pawl config set model.base_url 地址",
 		},
 		"llm.prices": {
 			En: "the prices in %s cannot be used", Zh: "无法使用 %s 中的价格",
-			HintEn: "Each model has in and out in US dollars for a million tokens, as in: my-model: {in: 1.25, cached: 0.13, out: 10}", HintZh: "每个模型给出 in 和 out（每百万令牌美元），例如：my-model: {in: 1.25, cached: 0.13, out: 10}",
+			HintEn: "Each model has in and out in US dollars for a million tokens, as in: my-model: {in: 1.25, cached: 0.13, out: 10}", HintZh: "每个模型给出 in 和 out（每百万 token 的美元价格），例如：my-model: {in: 1.25, cached: 0.13, out: 10}",
 		},
 		"llm.unreachable": {
 			En: "%s cannot be reached", Zh: "无法连接 %s",
@@ -69,15 +73,15 @@ var llmText = part{load: func() Table {
 		},
 		"llm.not_found": {
 			En: "%[1]s does not know this model, or there is no model at this address: %[2]s", Zh: "%[1]s 没有该模型，或该地址并非模型服务：%[2]s",
-			HintEn: "Set the name with pawl config set model.name NAME and the address with pawl config set model.base_url URL", HintZh: "用 pawl config set model.name NAME 设置名称，用 pawl config set model.base_url URL 设置地址",
+			HintEn: "Set the name with pawl config set model.name NAME and the address with pawl config set model.base_url URL", HintZh: "用 pawl config set model.name 名称 设置名称，用 pawl config set model.base_url 地址 设置地址",
 		},
 		"llm.not_found_near": {
 			En: "%[1]s does not know the model %[2]s; it has: %[3]s", Zh: "%[1]s 没有模型 %[2]s；现有：%[3]s",
-			HintEn: "Set the name with: pawl config set model.name NAME", HintZh: "用 pawl config set model.name NAME 设置名称",
+			HintEn: "Set the name with: pawl config set model.name NAME", HintZh: "用 pawl config set model.name 名称 设置名称",
 		},
 		"llm.prompt_too_long": {
-			En: "the conversation does not fit the model's window: %s", Zh: "对话超出模型窗口：%s",
-			HintEn: "Take a model with a larger window, say its size with pawl config set model.window N, or split the task", HintZh: "换用窗口更大的模型，用 pawl config set model.window N 设置窗口大小，或拆分任务",
+			En: "the conversation does not fit the model's window (tokens: %s)", Zh: "对话超出模型窗口（token：%s）",
+			HintEn: "Take a model with a larger window, say its size with pawl config set model.window N, or split the task", HintZh: "换用窗口更大的模型，用 pawl config set model.window 数值 设置窗口大小，或拆分任务",
 		},
 		"llm.rate_limited": {
 			En: "%[1]s asks to slow down: %[2]s", Zh: "%[1]s 要求降低频率：%[2]s",
@@ -109,11 +113,11 @@ var llmText = part{load: func() Table {
 		},
 		"llm.truncated": {
 			En: "the answer reached its largest size before its end; nothing of it was used", Zh: "回答达到长度上限而未完成，未采用其中任何内容",
-			HintEn: "Split the task into smaller steps, or take another model: pawl config set model.name NAME", HintZh: "把任务拆成更小的步骤，或换一个模型：pawl config set model.name NAME",
+			HintEn: "Split the task into smaller steps, or take another model: pawl config set model.name NAME", HintZh: "把任务拆成更小的步骤，或换一个模型：pawl config set model.name 名称",
 		},
 		"llm.filtered": {
 			En: "the provider held back the answer: %s", Zh: "提供方拦截了回答：%s",
-			HintEn: "Say the requirement in other words, or take another model: pawl config set model.name NAME", HintZh: "换一种说法，或换一个模型：pawl config set model.name NAME",
+			HintEn: "Say the requirement in other words, or take another model: pawl config set model.name NAME", HintZh: "换一种说法，或换一个模型：pawl config set model.name 名称",
 		},
 		"llm.malformed": {
 			En: "the model's answer makes no sense; nothing of it was used", Zh: "模型的回答无法理解，未采用其中任何内容",
@@ -134,7 +138,7 @@ var llmText = part{load: func() Table {
 		},
 		"llm.out_of_time": {
 			En: "there was no time left for the exchange with the model", Zh: "与模型的交互超出时限",
-			HintEn: "Go on with: pawl fix", HintZh: "用 pawl fix 继续",
+			HintEn: "Try again with pawl run, or with pawl fix where the session is BLOCKED", HintZh: "用 pawl run 重试；会话处于 BLOCKED 时用 pawl fix 继续",
 		},
 		"llm.recording": {
 			En: "line %s of the recording cannot be read", Zh: "无法读取录制文件的第 %s 行",

@@ -44,10 +44,6 @@ var mcpText = part{load: func() Table {
 			En: "that is for a person to decide", Zh: "此操作只能由人决定",
 			HintEn: "Ask with ask_human, or propose a plan with propose_plan", HintZh: "用 ask_human 提问，或用 propose_plan 提出计划",
 		},
-		"mcp.progress_question": {
-			En: "%s is a question to the person, and no work to report of", Zh: "%s 是向用户提出的问题，不是可汇报进度的工作",
-			HintEn: "Read its answer with get_answer", HintZh: "用 get_answer 读取回答",
-		},
 		"mcp.reported": {
 			En: "Kept as your report. It changes no state: a task is done when the checks that pawl runs itself have passed.",
 			Zh: "已作为你的汇报保存。它不改变任何状态：只有 pawl 自己运行的检查通过后，任务才算完成。",
@@ -56,17 +52,13 @@ var mcpText = part{load: func() Table {
 			En: "the question is empty", Zh: "问题为空",
 			HintEn: "Write what you need to know", HintZh: "请写明需要了解什么",
 		},
-		"mcp.questions_open": {
-			En: "%d questions wait for the person already", Zh: "已有 %d 个问题在等待用户回答",
-			HintEn: "Wait for answers (get_answer), or go on without this one", HintZh: "等待回答（get_answer），或不问此问题继续",
-		},
 		"mcp.no_question": {
 			En: "%s is no question of an agent", Zh: "%s 不是智能体提出的问题",
 			HintEn: "Use the id that ask_human returned", HintZh: "请使用 ask_human 返回的编号",
 		},
 		"mcp.question_parked": {
-			En: "The question is kept until the person answers it (pawl context progress %[1]s -m \"…\") or dismisses it (pawl task cancel %[1]s). Read the answer later with get_answer, and do not guess it.",
-			Zh: "问题会保留到用户回答（pawl context progress %[1]s -m \"…\"）或取消（pawl task cancel %[1]s）为止。稍后用 get_answer 读取回答，不要猜测。",
+			En: "The question is kept until the person answers it (pawl answer --question %[1]s \"…\") or dismisses it (pawl answer --question %[1]s --go-on). Read the answer later with get_answer, and do not guess it.",
+			Zh: "问题会保留到用户回答（pawl answer --question %[1]s \"…\"）或跳过（pawl answer --question %[1]s --go-on）为止。稍后用 get_answer 读取回答，不要猜测。",
 		},
 		"mcp.not_idle": {
 			En: "a plan can be proposed only while nothing is under way; the session is %s", Zh: "只有没有进行中的工作时才能提出计划；当前会话为 %s",
@@ -113,7 +105,7 @@ var mcpText = part{load: func() Table {
 		},
 		"mcp.token": {
 			En: "the bearer token is missing or wrong", Zh: "缺少或错误的 bearer 令牌",
-			HintEn: "Send the header Authorization: Bearer TOKEN with the token of this pawl mcp", HintZh: "请发送请求头 Authorization: Bearer TOKEN，使用此 pawl mcp 的令牌",
+			HintEn: "Send the header Authorization: Bearer TOKEN with the token of this pawl mcp", HintZh: "请发送请求头 Authorization: Bearer 令牌，使用此 pawl mcp 的令牌",
 		},
 	}
 }}
@@ -138,7 +130,7 @@ var mcpTools = part{load: func() Table {
 		"mcp.tool.update_progress": {En: "Report progress on a task. It is kept with the task and shown in the active context, and moves no state.", Zh: "汇报任务进度。汇报随任务保存并显示在活动上下文中，不改变任何状态。"},
 		"mcp.tool.record_error":    {En: "Keep what was learnt from an error, so that it is not made again: its type, root cause, fix and scope.", Zh: "记录一次错误的经验以免重犯：类型、根本原因、修复方法和影响范围。"},
 		"mcp.tool.save_decision":   {En: "Keep a decision of the project: about architecture, a library or a rule.", Zh: "记录项目的一项决策：架构、库或规则。"},
-		"mcp.tool.ask_human":       {En: "Ask the person a question. It waits durably; the answer is read later with get_answer.", Zh: "向用户提一个问题。问题会持久保留，稍后用 get_answer 读取回答。"},
+		"mcp.tool.ask_human":       {En: "Ask the person a question. It waits durably, and so does work under way before its next call; the answer is read later with get_answer.", Zh: "向用户提一个问题。问题会持久保留，进行中的工作在下一次调用前也会等待；稍后用 get_answer 读取回答。"},
 		"mcp.tool.propose_plan":    {En: "Propose a plan while nothing is under way. It is checked and shown to a person, who alone can approve it.", Zh: "在没有进行中的工作时提出计划。计划会被检查并展示给用户，只有用户能批准。"},
 		"mcp.resource.decisions":   {En: "The decisions of the project and what was learnt from errors.", Zh: "项目决策以及从错误中得到的经验。"},
 		"mcp.arg.task":             {En: "id or label of the task, such as T-001; left out: the task of the run in progress or of the last one", Zh: "任务的编号或标签，如 T-001；省略时为当前或上一次运行的任务"},
@@ -158,6 +150,7 @@ var mcpTools = part{load: func() Table {
 		"mcp.arg.replaces":         {En: "id of the decision that this one replaces", Zh: "被此决策取代的决策编号"},
 		"mcp.arg.question":         {En: "the question, with what you know and the answers that you see", Zh: "问题，包括已知信息和可能的答案"},
 		"mcp.arg.question_id":      {En: "what ask_human returned as question", Zh: "ask_human 返回的 question"},
+		"mcp.arg.wait":             {En: "how many seconds to wait for the answer; 0 unless given", Zh: "等待回答的秒数；默认 0"},
 		"mcp.arg.plan":             {En: "the plan as YAML or JSON, in the form of plan files (pawl plan validate --schema)", Zh: "YAML 或 JSON 格式的计划，与计划文件相同（pawl plan validate --schema）"},
 		"mcp.arg.requirement":      {En: "what the plan is for; left out: its goal", Zh: "计划的目的；省略时为计划的 goal"},
 	}
@@ -187,6 +180,168 @@ var cliMCP = part{load: func() Table {
 		"cli.mcp.token_form": {
 			En: "%s holds no token", Zh: "%s 中没有令牌",
 			HintEn: "Name another file; one that does not exist is written with a good token", HintZh: "请指定其他文件；不存在的文件会写入合格的令牌",
+		},
+	}
+}}
+
+// mcptoolsText is the part of the catalogue for keys that begin with "mcptools.": MCP servers whose tools models are offered.
+var mcptoolsText = part{load: func() Table {
+	return Table{
+		"mcptools.settings": {
+			En: "the settings of the MCP server %[1]s do not fit together: %[2]s", Zh: "MCP 服务器 %[1]s 的设置相互矛盾：%[2]s",
+			HintEn: "Give either command, with env and network, or url, with key_env or key_file, below mcp.servers.%[1]s", HintZh: "请在 mcp.servers.%[1]s 下设置 command（可带 env 与 network）或 url（可带 key_env 或 key_file），二者取一",
+		},
+		"mcptools.server_name": {
+			En: "%[1]s cannot be the name of an MCP server", Zh: "%[1]s 不能作为 MCP 服务器的名称",
+			HintEn: "Use at most %[2]d lower-case letters and digits, with single dashes or underscores in between", HintZh: "最多使用 %[2]d 个小写字母与数字，中间可用单个短横线或下划线",
+		},
+		"mcptools.url": {
+			En: "the address of the MCP server %[1]s cannot be used", Zh: "MCP 服务器 %[1]s 的地址无法使用",
+			HintEn: "Use https, or http on 127.0.0.1, without a user name or a password in it; a key belongs into key_env or key_file", HintZh: "请使用 https，或 127.0.0.1 上的 http，地址中不得含有用户名或密码；密钥请放在 key_env 或 key_file 中",
+		},
+		"mcptools.unknown": {
+			En: "the settings name no MCP server %[1]s", Zh: "设置中没有 MCP 服务器 %[1]s",
+			HintEn: "See which there are with: pawl mcp list", HintZh: "用 pawl mcp list 查看有哪些服务器",
+		},
+		"mcptools.file": {
+			En: "a file that the MCP server %[1]s is started with cannot be read: %[2]s", Zh: "无法读取启动 MCP 服务器 %[1]s 所用的文件：%[2]s",
+			HintEn: "Check the path and its permissions", HintZh: "请检查路径与权限",
+		},
+		"mcptools.no_variable": {
+			En: "the MCP server %[1]s needs the variable %[2]s, which is not set", Zh: "MCP 服务器 %[1]s 需要变量 %[2]s，但它未设置",
+			HintEn: "Set %[2]s in the environment of pawl and go on with: pawl resume", HintZh: "请在 pawl 的环境中设置 %[2]s，再用 pawl resume 继续",
+		},
+		"mcptools.no_key": {
+			En: "there is no key for the MCP server %[1]s", Zh: "缺少 MCP 服务器 %[1]s 的密钥",
+			HintEn: "Set what mcp.servers.%[1]s.key_env or key_file names, and go on with: pawl resume", HintZh: "请设置 mcp.servers.%[1]s 的 key_env 或 key_file 所指的内容，再用 pawl resume 继续",
+		},
+		"mcptools.not_started": {
+			En: "the MCP server %[1]s cannot be started", Zh: "无法启动 MCP 服务器 %[1]s",
+			HintEn: "Check mcp.servers.%[1]s.command; or do without it: pawl mcp untrust %[1]s", HintZh: "请检查 mcp.servers.%[1]s.command；或不使用它：pawl mcp untrust %[1]s",
+		},
+		"mcptools.unreached": {
+			En: "the MCP server %[1]s cannot be reached: %[2]s", Zh: "无法连接 MCP 服务器 %[1]s：%[2]s",
+			HintEn: "Try it with: pawl mcp trust %[1]s. It has no network but the places in mcp.servers.%[1]s.network. Or do without it: pawl mcp untrust %[1]s", HintZh: "用 pawl mcp trust %[1]s 试一试。除 mcp.servers.%[1]s.network 中的地址外它没有网络。也可不使用它：pawl mcp untrust %[1]s",
+		},
+		"mcptools.silent": {
+			En: "the MCP server %[1]s was not ready in time. %[2]s", Zh: "MCP 服务器 %[1]s 未能及时就绪。%[2]s",
+			HintEn: "Try it with: pawl mcp trust %[1]s. One that installs itself needs the network for that: mcp.servers.%[1]s.network", HintZh: "用 pawl mcp trust %[1]s 试一试。需要自行安装的服务器要有网络：mcp.servers.%[1]s.network",
+		},
+		"mcptools.changed": {
+			En: "the MCP server %[1]s is not what you trusted: %[2]s", Zh: "MCP 服务器 %[1]s 与你信任的不同：%[2]s",
+			HintEn: "Nothing was asked of it. Look at it and trust it again: pawl mcp trust %[1]s, or do without it: pawl mcp untrust %[1]s; then pawl resume", HintZh: "未向它发出任何请求。查看后重新信任：pawl mcp trust %[1]s，或不再使用：pawl mcp untrust %[1]s；然后 pawl resume",
+		},
+		"mcptools.not_kept": {
+			En: "what you trusted of the MCP server %[1]s is not there any more", Zh: "你所信任的 MCP 服务器 %[1]s 的内容已不存在",
+			HintEn: "Look at it and trust it again: pawl mcp trust %[1]s, or do without it: pawl mcp untrust %[1]s", HintZh: "查看后重新信任：pawl mcp trust %[1]s，或不再使用：pawl mcp untrust %[1]s",
+		},
+		"mcptools.conflict": {
+			En: "the tool %[1]s of the MCP server %[2]s has the name of one of %[3]s", Zh: "MCP 服务器 %[2]s 的工具 %[1]s 与 %[3]s 的工具同名",
+			HintEn: "Give one of the servers another name in mcp.servers, or do without one: pawl mcp untrust %[2]s", HintZh: "请在 mcp.servers 中为其中一个服务器改名，或不再使用其中一个：pawl mcp untrust %[2]s",
+		},
+		"mcptools.twice": {
+			En: "the MCP server %[1]s offers %[2]s and %[3]s, which a model cannot tell apart", Zh: "MCP 服务器 %[1]s 同时提供 %[2]s 与 %[3]s，模型无法区分",
+			HintEn: "Tell its makers, or use another version of it; no tool of it is offered", HintZh: "请告知其作者，或改用其他版本；不会提供它的任何工具",
+		},
+		"mcptools.tool_name": {
+			En: "the MCP server %[1]s has a tool whose name no model can be offered: %[2]s", Zh: "MCP 服务器 %[1]s 有一个工具的名称无法提供给模型：%[2]s",
+			HintEn: "Tell its makers, or use another version of it; no tool of it is offered", HintZh: "请告知其作者，或改用其他版本；不会提供它的任何工具",
+		},
+		"mcptools.tool_long": {
+			En: "the name of the tool %[2]s of the MCP server %[1]s is too long: providers take %[3]d characters, the server's name included", Zh: "MCP 服务器 %[1]s 的工具名 %[2]s 过长：连同服务器名，提供商最多接受 %[3]d 个字符",
+			HintEn: "Give the server a shorter name in mcp.servers", HintZh: "请在 mcp.servers 中为该服务器取一个更短的名称",
+		},
+		"mcptools.schema": {
+			En: "the MCP server %[1]s has a tool whose arguments cannot be used: %[2]s", Zh: "MCP 服务器 %[1]s 有一个工具的参数无法使用：%[2]s",
+			HintEn: "Tell its makers: the schema has to be one of an object, of at most 64 KiB; no tool of it is offered", HintZh: "请告知其作者：参数模式必须是对象，且不超过 64 KiB；不会提供它的任何工具",
+		},
+		"mcptools.too_many": {
+			En: "the MCP server %[1]s offers more than %[2]d tools", Zh: "MCP 服务器 %[1]s 提供的工具超过 %[2]d 个",
+			HintEn: "Start it with fewer; most servers have an option for that. No model handles so many well", HintZh: "请用更少的工具启动它；多数服务器有此选项。模型也难以处理这么多工具",
+		},
+		"mcptools.too_large": {
+			En: "what the MCP server %[1]s says of its tools is larger than %[2]d KiB", Zh: "MCP 服务器 %[1]s 的工具说明超过 %[2]d KiB",
+			HintEn: "Start it with fewer tools; most servers have an option for that", HintZh: "请用更少的工具启动它；多数服务器有此选项",
+		},
+		"mcptools.args": {
+			En: "the arguments of %[1]s are no JSON object", Zh: "%[1]s 的参数不是 JSON 对象",
+			HintEn: "Correct the call; nothing was done", HintZh: "请更正该调用；未执行任何操作",
+		},
+		"mcptools.args_large": {
+			En: "the arguments of %[1]s are larger than %[2]d KiB", Zh: "%[1]s 的参数超过 %[2]d KiB",
+			HintEn: "Send less at once", HintZh: "请减少单次发送的内容",
+		},
+		"mcptools.failed": {
+			En: "the tool %[1]s says that it failed", Zh: "工具 %[1]s 报告失败",
+			HintEn: "Read its answer, and correct the call", HintZh: "请阅读其回答并更正调用",
+		},
+		"mcptools.refused": {
+			En: "the MCP server %[1]s refused the call: %[2]s", Zh: "MCP 服务器 %[1]s 拒绝了调用：%[2]s",
+			HintEn: "Correct the call, or find another way", HintZh: "请更正调用，或改用其他办法",
+		},
+		"mcptools.wants_input": {
+			En: "the MCP server %[1]s wants to ask the user something first, which pawl does not offer", Zh: "MCP 服务器 %[1]s 想先向用户提问，pawl 不支持",
+			HintEn: "Find another way, or ask for less", HintZh: "请改用其他办法，或缩小请求",
+		},
+		"mcptools.slow": {
+			En: "the tool %[1]s did not answer within %[2]s; nobody knows what it did", Zh: "工具 %[1]s 未在 %[2]s 内回答，无从得知它做了什么",
+			HintEn: "Look at what it should have done, and then answer with pawl fix", HintZh: "请查看它本应完成的事情，再用 pawl fix 回答",
+		},
+		"mcptools.lost": {
+			En: "the connection was lost while %[1]s was called; nobody knows what it did: %[2]s", Zh: "调用 %[1]s 时连接中断，无从得知它做了什么：%[2]s",
+			HintEn: "Look at what it should have done, and then answer with pawl fix", HintZh: "请查看它本应完成的事情，再用 pawl fix 回答",
+		},
+		"mcptools.canceled": {
+			En: "the call of the MCP server %[1]s was canceled", Zh: "对 MCP 服务器 %[1]s 的调用已取消",
+			HintEn: "Go on with: pawl resume", HintZh: "用 pawl resume 继续",
+		},
+	}
+}}
+
+// cliServers is the part of the command line's catalogue about MCP servers whose tools models are offered.
+var cliServers = part{load: func() Table {
+	return Table{
+		"cli.mcp.list.short": {En: "list the MCP servers of your settings", Zh: "列出设置中的 MCP 服务器"},
+		"cli.mcp.list.long":  {En: "Lists the MCP servers that your own settings name, whether you trust them, and the tools that models are offered of them. None is started for that.", Zh: "列出用户设置中的 MCP 服务器、是否已信任，以及提供给模型的工具。不会启动任何服务器。"},
+		"cli.mcp.trust.short": {
+			En: "look at the tools of an MCP server and trust them", Zh: "查看并信任一个 MCP 服务器的工具",
+		},
+		"cli.mcp.trust.long": {
+			En: "Starts the server for a moment behind the walls, shows every tool with its description and its schema, and the digest of exactly this and of how the server is reached. When you say yes, the digest is kept in your own settings, and models are offered these tools as server__tool. A server that offers anything else later is refused until you look again. Without a terminal nothing is trusted unless --digest names what you looked at.",
+			Zh: "在隔离墙内短暂启动该服务器，显示每个工具及其说明与参数模式，以及这些内容与连接方式的摘要。确认后，摘要保存在用户设置中，模型即可使用名为 server__tool 的工具。服务器此后若提供任何不同的内容，都会被拒绝，直到你再次查看。不在终端中时，只有用 --digest 指明所查看的内容才会信任。",
+		},
+		"cli.mcp.untrust.short": {En: "no longer offer the tools of an MCP server", Zh: "不再提供某个 MCP 服务器的工具"},
+		"cli.mcp.untrust.long":  {En: "Takes the digest of a server out of your own settings, so that no model is offered its tools. The server's other settings stay.", Zh: "从用户设置中移除该服务器的摘要，模型将不再获得其工具。服务器的其他设置保持不变。"},
+		"cli.flag.digest":       {En: "`DIGEST` that was looked at; trusts exactly that without asking", Zh: "已查看的摘要 `DIGEST`；不再询问，只信任与之完全一致的内容"},
+		"cli.col.server":        {En: "SERVER", Zh: "服务器"},
+		"cli.col.tools":         {En: "TOOLS", Zh: "工具"},
+		"cli.mcp.state.trusted": {En: "trusted", Zh: "已信任"},
+		"cli.mcp.state.untrusted": {
+			En: "untrusted", Zh: "未信任",
+		},
+		"cli.mcp.state.broken": {En: "broken", Zh: "不可用"},
+		"cli.mcp.look":         {En: "look at its tools: pawl mcp trust %s", Zh: "查看其工具：pawl mcp trust %s"},
+		"cli.mcp.none":         {En: "your settings name no MCP server; add one below mcp.servers in %s", Zh: "设置中没有 MCP 服务器；可在 %s 的 mcp.servers 下添加"},
+		"cli.mcp.reaches":      {En: "may connect to: %s", Zh: "可连接：%s"},
+		"cli.mcp.input":        {En: "arguments", Zh: "参数"},
+		"cli.mcp.output":       {En: "answer", Zh: "结果"},
+		"cli.mcp.hints":        {En: "what it says of itself", Zh: "自述"},
+		"cli.mcp.changed":      {En: "it is not what you trusted; differences: %s", Zh: "与你信任的不同；差异数：%s"},
+		"cli.mcp.digest":       {En: "digest: %s", Zh: "摘要：%s"},
+		"cli.mcp.trust_ask":    {En: "Offer exactly these tools of %s to models? [y/N]", Zh: "向模型提供 %s 的这些工具吗？[y/N]"},
+		"cli.mcp.trusted":      {En: "%[1]s is trusted; its digest is in %[2]s", Zh: "已信任 %[1]s；摘要保存在 %[2]s"},
+		"cli.mcp.untrusted":    {En: "%s is not trusted; no model is offered its tools", Zh: "未信任 %s；不向模型提供其工具"},
+		"cli.mcp.not_trusted": {
+			En: "%[1]s was not trusted", Zh: "未信任 %[1]s",
+			HintEn: "Trust exactly what was shown with: pawl mcp trust %[1]s --digest %[2]s", HintZh: "若要信任所显示的内容：pawl mcp trust %[1]s --digest %[2]s",
+		},
+		"cli.mcp.other_digest": {
+			En: "%[1]s offers something else: %[2]s instead of %[3]s", Zh: "%[1]s 提供的内容不同：是 %[2]s，而非 %[3]s",
+			HintEn: "Look at what it offers now: pawl mcp trust %[1]s", HintZh: "查看它现在提供的内容：pawl mcp trust %[1]s",
+		},
+		"cli.mcp.unknown": {
+			En: "your settings name no MCP server %[1]s", Zh: "设置中没有 MCP 服务器 %[1]s",
+			HintEn: "There are: %[2]s. Add it below mcp.servers in %[3]s", HintZh: "现有：%[2]s。请在 %[3]s 的 mcp.servers 下添加",
 		},
 	}
 }}

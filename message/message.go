@@ -90,7 +90,7 @@ func (l Lang) Error(err error) (text, hint string) {
 	text = l.Text(e.Key, e.Args...)
 	if e.Err != nil {
 		cause, inner := l.Error(e.Err)
-		text += ": " + cause
+		text += l.pick(": ", "：") + cause
 		hint = inner
 	}
 	if own := l.Hint(e.Key, e.Args...); own != "" {

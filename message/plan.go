@@ -112,7 +112,7 @@ var planText = part{load: func() Table {
 			HintEn: "Name the host, or write a local port such as 127.0.0.1:11434", HintZh: "请写主机名，或写本机端口，例如 127.0.0.1:11434",
 		},
 		"plan.too_many_grants": {
-			En: "There are more than %d network grants", Zh: "网络授权超过 %d 个",
+			En: "there are more than %d network grants", Zh: "网络授权超过 %d 个",
 			HintEn: "Name only what the steps need", HintZh: "只列出步骤需要的地址",
 		},
 		"plan.bad_tool_name": {

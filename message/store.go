@@ -13,12 +13,12 @@ var storeText = part{load: func() Table {
 			HintZh: "如果它本应是存储，请恢复 .pawl 的备份；否则请移走该文件并运行 pawl init",
 		},
 		"store.newer": {
-			En: "%s was written by a newer pawl (schema %v; this one knows %v)", Zh: "%s 由更新版本的 pawl 写入（模式 %v；当前版本支持 %v）",
+			En: "%s was written by a newer pawl (schema %v; this one knows %v)", Zh: "%s 由更新版本的 pawl 写入（数据格式 %v；当前版本支持到 %v）",
 			HintEn: "Install the newer pawl; nothing was changed", HintZh: "请安装新版 pawl；未做任何更改",
 		},
 		"store.old": {
 			En:     "%s has an older schema and may not be brought up to date, because it was opened for reading only",
-			Zh:     "%s 的模式较旧，且因以只读方式打开而无法升级",
+			Zh:     "%s 的数据格式较旧，且因以只读方式打开而无法升级",
 			HintEn: "Run a command that writes, such as: pawl doctor --fix", HintZh: "请运行一个会写入的命令，例如 pawl doctor --fix",
 		},
 		"store.empty": {En: "the store %s is empty, which a store never is", Zh: "存储文件 %s 是空的，正常存储不会为空", HintEn: restoreStoreEn, HintZh: restoreStoreZh},

@@ -136,6 +136,9 @@ func shorten(s string) string {
 // verdict sums the findings up.
 func (j *judge) verdict() Verdict {
 	v := Verdict{Decision: Allow, Risk: pawl.RiskLow, Commands: j.names, Paths: j.paths, Network: j.network || j.req.Network}
+	if j.req.Foreign != "" {
+		v.Risk = pawl.RiskMedium
+	}
 	for _, p := range j.paths {
 		if p.Op != OpRead {
 			v.Risk = pawl.RiskMedium
@@ -187,6 +190,10 @@ func (j *judge) tool() {
 	if len(p.AllowedTools) > 0 && !slices.Contains(p.AllowedTools, r.Tool) || slices.Contains(p.DisallowedTools, r.Tool) {
 		j.find(Deny, CodeToolDisabled, r.Tool)
 	}
+	if r.Foreign != "" {
+		j.foreign()
+		return
+	}
 	for _, perm := range r.Permissions {
 		switch {
 		case !perm.Valid():
@@ -207,6 +214,26 @@ func (j *judge) tool() {
 		j.connect(r.Tool)
 	}
 }
+
+// foreign judges a call of a tool that is not pawl's. What its server says of it, that it only reads for instance, is no
+// evidence, so each call is asked for unless the user named the tool. The hosts that its server reaches are the user's own
+// settings, and are not asked about again.
+func (j *judge) foreign() {
+	r, p := &j.req, &j.prof
+	connects := slices.Contains(r.Permissions, NetConnect)
+	j.network = connects
+	switch {
+	case p.ReadOnly:
+		j.find(Deny, CodeReadOnly, r.Tool)
+	case p.NoNetwork && connects:
+		j.find(Deny, CodeNetwork, r.Tool)
+	case !slices.ContainsFunc(p.MCPTools, func(name string) bool { return name == r.Tool || name == r.Foreign+foreignAll }):
+		j.find(Ask, CodeForeignTool, r.Tool, r.Foreign)
+	}
+}
+
+// foreignAll stands behind a server's name for all of its tools.
+const foreignAll = "__*"
 
 // connect judges a connection to somewhere.
 func (j *judge) connect(what string) {
@@ -332,6 +359,7 @@ var codeTable = sync.OnceValue(func() map[Code]weight {
 		CodeDestructive:    {pawl.RiskHigh, SingleAction},
 		CodePrivilege:      {pawl.RiskHigh, SingleAction},
 		CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
+		CodeForeignTool:    {pawl.RiskHigh, SingleAction},
 		CodeNoWalls:        {pawl.RiskMedium, Session},
 	}
 })

@@ -39,6 +39,8 @@ type Profile struct {
 	// AllowedTools, where it is not empty, are the only tools that may be called. DisallowedTools may not be called.
 	AllowedTools    []string `json:"allowed_tools,omitempty" yaml:"allowed_tools,omitempty"`
 	DisallowedTools []string `json:"disallowed_tools,omitempty" yaml:"disallowed_tools,omitempty"`
+	// MCPTools are the tools of MCP servers that need no question, as server__tool, or server__* for all of a server's.
+	MCPTools []string `json:"mcp_tools,omitempty" yaml:"mcp_tools,omitempty"`
 	// AllowedCommands are argument prefixes such as "go run" or "npm run codegen" that need no question although they are
 	// not on the list of known commands. Words match exactly; "*" matches any one word. DeniedCommands are never run.
 	AllowedCommands []string `json:"allowed_commands,omitempty" yaml:"allowed_commands,omitempty"`
@@ -84,8 +86,11 @@ func (p Profile) Validate() error {
 	if p.MaxFiles < 0 {
 		return bad("max_files", "< 0")
 	}
-	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools} {
+	for field, list := range map[string][]string{"allowed_tools": p.AllowedTools, "disallowed_tools": p.DisallowedTools, "mcp_tools": p.MCPTools} {
 		for _, name := range list {
+			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" && (!ok || server == "" || server == "*") {
+				return bad(field, name)
+			}
 			if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || hidden(r) }) {
 				return bad(field, name)
 			}

@@ -70,6 +70,9 @@ type Request struct {
 	Files int
 	// Network says that the call itself connects somewhere.
 	Network bool
+	// Foreign names the MCP server whose tool it is, "" for pawl's own. What such a tool does is only known to the server, so
+	// nothing of the request but its name and NetConnect among its permissions is judged.
+	Foreign string
 	// Repo is what is known of the git configuration; it matters only where Command calls git.
 	Repo Repo
 }
@@ -128,6 +131,7 @@ const (
 	CodePrivilege      Code = "privilege"
 	CodeDeniedCommand  Code = "denied_command"
 	CodeNoWalls        Code = "no_walls"
+	CodeForeignTool    Code = "foreign_tool"
 )
 
 // Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote are

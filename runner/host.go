@@ -32,7 +32,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 		return effect.Receipt{}, pawl.Fail(pawl.CodeCanceled, "runner.canceled").Because(context.Cause(ctx))
 	}
 	d, known := h.r.opt.Tools[a.Name]
-	ask := &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a}
+	ask := &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Day: h.r.kernel.Now()}
 	var failed error
 	if p, ok := d.(Preflighter); ok {
 		probe := h.e
@@ -72,7 +72,7 @@ func (h *host) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
 
 // Judge has a tool call judged that the agent makes itself behind its walls.
 func (h *host) Judge(ctx context.Context, a effect.Ask) error {
-	out, err := h.r.do(ctx, &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true})
+	out, err := h.r.do(ctx, &kernel.Make{Effect: h.e.ID, Token: h.e.Token, Ask: a, Judge: true, Day: h.r.kernel.Now()})
 	if err != nil {
 		return err
 	}

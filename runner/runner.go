@@ -321,7 +321,7 @@ func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
 // perform begins an effect, does it, and reports.
 func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	d, err := r.driver(doc.Effect)
-	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner}
+	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now()}
 	failed := err
 	if p, ok := d.(Preflighter); ok && failed == nil {
 		begin.Images, failed = p.Preflight(ctx, doc.Effect)
@@ -338,11 +338,14 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	if err != nil {
 		return err
 	}
-	r.begun[doc.ID] = true
 	var e effect.Effect
 	if err := json.Unmarshal(out.Result, &e); err != nil {
 		return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 	}
+	if e.ID == "" { // it was refused, and has failed
+		return nil
+	}
+	r.begun[doc.ID] = true
 	receipt, tree := effect.Failed(failed), ""
 	if failed == nil {
 		if receipt = r.attempt(ctx, d, e); !receipt.OK && ctx.Err() == nil {

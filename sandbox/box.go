@@ -157,7 +157,7 @@ func (s Spec) checked(homes []string) (Spec, error) {
 		if s.Network || len(ports) > maxGates {
 			return bad("sandbox.egress_spec")
 		}
-		s.Env = throughGate(s.Env, ports[0])
+		s.Env = throughGate(s.Env, ports[0], !s.Unproxied)
 	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout

@@ -52,12 +52,15 @@ var proxyNames = []string{
 // unproxied are the hosts that are the command's own: its servers, and the ports of Local.
 const unproxied = "localhost,127.0.0.1,::1"
 
-// throughGate returns an environment whose programs use the proxy at a port of their loopback.
-func throughGate(env []string, port uint16) []string {
+// throughGate returns an environment whose programs use the proxy at a port of their loopback, or none.
+func throughGate(env []string, port uint16, proxied bool) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(proxyNames, strings.ToUpper(name))
 	})
+	if !proxied {
+		return out
+	}
 	at := "http://127.0.0.1:" + strconv.Itoa(int(port))
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "npm_config_proxy", "npm_config_https_proxy"} {
 		out = append(out, name+"="+at)

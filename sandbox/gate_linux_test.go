@@ -137,7 +137,11 @@ func TestGrantEndsWithTheCommand(t *testing.T) {
 }
 
 func TestEnvironmentOfAGate(t *testing.T) {
-	got := throughGate([]string{"PATH=/bin", "Http_Proxy=x", "ALL_PROXY=y", "npm_config_noproxy=z", "A=b"}, 7)
+	env := []string{"PATH=/bin", "Http_Proxy=x", "ALL_PROXY=y", "npm_config_noproxy=z", "A=b"}
+	if got := throughGate(env, 7, false); !slices.Equal(got, []string{"PATH=/bin", "A=b"}) {
+		t.Errorf("without a proxy: %q", got)
+	}
+	got := throughGate(env, 7, true)
 	slices.Sort(got)
 	want := []string{
 		"A=b", "HTTPS_PROXY=http://127.0.0.1:7", "HTTP_PROXY=http://127.0.0.1:7", "NODE_USE_ENV_PROXY=1", "NO_PROXY=" + unproxied, "PATH=/bin",

@@ -37,6 +37,7 @@ type child struct {
 	pidfd   int      // of the launcher as seen from here, or -1
 	group   *cgroup
 	walls   []string
+	begun   func() // called when the walls stand; nil for nothing
 	shut    func() // ends what carries connections out, where there is any
 }
 
@@ -255,6 +256,9 @@ func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) 
 	err := c.begin(s, o)
 	var res Result
 	if err == nil {
+		if c.begun != nil {
+			c.begun()
+		}
 		err = c.attend(ctx, s.Timeout, &res)
 	}
 	c.end()
@@ -558,8 +562,6 @@ func (b *Box) hand(j *job) bool {
 		return false
 	}
 	n.jobs <- j
-	// While the command runs there is time for the next one's launcher; after it, a commit would have to share the processors.
-	b.prepare()
 	<-j.done
 	return !j.declined
 }
@@ -580,6 +582,8 @@ func (b *Box) stand(n *spare) bool {
 	}
 	served := j != nil && fault == nil && !c.lost()
 	if served {
+		// While the command runs there is time for the next one's launcher; after it, a commit would have to share the processors.
+		c.begun = b.prepare
 		j.res, j.err = c.supervise(j.ctx, j.spec, j.order)
 	} else if fault == nil {
 		c.end()

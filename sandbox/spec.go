@@ -80,6 +80,9 @@ type Spec struct {
 	// Egress, when not nil, carries connections out of the command's own network: the command finds a proxy for HTTP in its
 	// environment, at a port of its loopback, and nothing else. It cannot be combined with Network, and needs Linux.
 	Egress Egress
+	// Unproxied leaves the proxy of Egress out of the environment, for a command that needs the ports of its loopback alone:
+	// some programs ask a proxy even for what lies on their own loopback, whatever NO_PROXY says.
+	Unproxied bool
 	// MaxProcs limits the threads and processes alive at one time. It needs a cgroup that pawl may make, or an
 	// unprivileged user. Zero means DefaultMaxProcs.
 	MaxProcs int

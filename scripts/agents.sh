@@ -56,12 +56,15 @@ install() {
 	[ "$missing" -eq 0 ]
 }
 
-# report puts the rows that a run left behind into the documentation.
+# report puts the rows that a run left behind into the table of the documentation, each in the place of the agent's older one.
 report() {
 	awk -v rows="$1" '
-		/^<!-- results -->/ { print; print ""; print "| agent | kind | version | model interface | a bug, mended at the second attempt | a model that lies |"; print "|---|---|---|---|---|---|"
-			while ((getline line < rows) > 0) print line; skip = 1; next }
-		!skip { print }' docs/agents.md >docs/agents.md.new
+		BEGIN { FS = "|"; while ((getline line < rows) > 0) { split(line, cell, "|"); fresh[cell[2]] = line; order[++n] = cell[2] } }
+		/^<!-- results -->/ { table = 1 }
+		table && /^\| / && ($2 in fresh) { print fresh[$2]; delete fresh[$2]; next }
+		table && /^<!-- end of results -->/ { rest() ; table = 0 }
+		{ print }
+		function rest(  i) { for (i = 1; i <= n; i++) if (order[i] in fresh) print fresh[order[i]] }' docs/agents.md >docs/agents.md.new
 	mv docs/agents.md.new docs/agents.md
 	cat "$1"
 }

@@ -2,36 +2,26 @@ package view
 
 import (
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/plan"
+	"pawl/solution"
 )
 
 // Ending is how a package ended, as the archive's index says it (spec.md §3.10).
-type Ending string
+type Ending = solution.Result
 
 // The five endings. They are kept in the index and append-only.
 const (
-	EndedWell   Ending = "✅完成"
-	EndedPartly Ending = "⚠️部分完成"
-	EndedBadly  Ending = "❌失败/中止"
-	NotCarried  Ending = "⏸未执行"
-	RolledBack  Ending = "🔄已回滚"
+	EndedWell   = solution.EndedWell
+	EndedPartly = solution.EndedPartly
+	EndedBadly  = solution.EndedBadly
+	NotCarried  = solution.NotCarried
+	RolledBack  = solution.RolledBack
 )
-
-// Icon returns the ending's sign alone.
-func (e Ending) Icon() string {
-	for i, r := range e {
-		if r >= 0x4e00 && r <= 0x9fff {
-			return string(e)[:i]
-		}
-	}
-	return "·"
-}
 
 // Package is a solution package with its state: what proposal.md, tasks.md and the archive show of a run (spec.md §3.10).
 type Package struct {
@@ -92,16 +82,10 @@ func (p Package) count() (done, all int) {
 }
 
 // LiveDir and ArchiveDir are the folders of the package while it is worked on and afterwards, relative to .pawl.
-func (p Package) LiveDir() string { return "plan/" + p.Name }
+func (p Package) LiveDir() string { return solution.LiveDir(p.Name) }
 
 // ArchiveDir is described with LiveDir.
-func (p Package) ArchiveDir() string {
-	month := "0000-00"
-	if len(p.Name) >= 6 {
-		month = p.Name[:4] + "-" + p.Name[4:6]
-	}
-	return path.Join("archive", month, p.Name)
-}
+func (p Package) ArchiveDir() string { return solution.ArchiveDir(p.Name) }
 
 // TaskArchive names the history file of the month in which a task ended, relative to .pawl.
 func TaskArchive(ended time.Time) string {
@@ -117,8 +101,8 @@ func anchor(label string) string {
 func (p Package) Live() []effect.ProjectedFile {
 	dir := p.LiveDir()
 	return []effect.ProjectedFile{
-		{Path: dir + "/proposal.md", Content: p.proposal()},
-		{Path: dir + "/tasks.md", Content: p.tasks()},
+		{Path: dir + "/" + solution.ProposalName, Content: p.proposal()},
+		{Path: dir + "/" + solution.TasksName, Content: p.tasks()},
 	}
 }
 
@@ -126,34 +110,20 @@ func (p Package) Live() []effect.ProjectedFile {
 // older one, its row in the index, and the entry in the month's task archive. Writing it again adds nothing.
 func (p Package) Archive() []effect.ProjectedFile {
 	dir := p.ArchiveDir()
-	index := "| 时间戳 | 名称 | 类型 | 涉及模块 | 决策 | 结果 |\n| --- | --- | --- | --- | --- | --- |\n"
-	row := fmt.Sprintf("| %s | [%s](%s/) | implementation | %s | %s | %s %s |\n",
-		stampOf(p.Name), featureOf(p.Name), strings.TrimPrefix(dir, "archive/"), cell(p.modules()), short(p.Hash), p.Ending(), p.marker())
+	stamp, feature, _ := strings.Cut(p.Name, "_")
+	row := solution.Row{
+		Stamp: stamp, Name: cell(feature), Dir: strings.TrimPrefix(dir, solution.ArchiveTop+"/"), Type: string(solution.Implementation),
+		Modules: cell(p.modules()), Decisions: short(p.Hash), Result: p.Ending(), Marker: p.marker(),
+	}
 	month := TaskArchive(p.Ended)
 	title := "# Task Archive " + p.Ended.UTC().Format("2006-01") + "\n"
-	return []effect.ProjectedFile{
-		{Path: dir + "/proposal.md", Content: p.proposal(), Unique: true},
-		{Path: dir + "/tasks.md", Content: p.tasks(), Unique: true},
-		{Path: IndexFile, Content: "# Archive\n\n" + index, Append: true, Marker: index},
-		{Path: IndexFile, Content: row, Append: true, Marker: p.marker()},
-		{Path: month, Content: title, Append: true, Marker: title},
-		{Path: month, Content: p.entry(), Append: true, Marker: p.marker()},
-	}
+	return append(solution.Record(dir, p.proposal(), p.tasks(), "# Archive\n\n", row),
+		effect.ProjectedFile{Path: month, Content: title, Append: true, Marker: title},
+		effect.ProjectedFile{Path: month, Content: p.entry(), Append: true, Marker: p.marker()})
 }
 
 // marker tells this task's entries from all others in a file that is only added to.
 func (p Package) marker() string { return "<!-- pawl:" + p.Task + " -->" }
-
-// stampOf and featureOf split a package's name into its minute and what it is about.
-func stampOf(name string) string {
-	at, _, _ := strings.Cut(name, "_")
-	return at
-}
-
-func featureOf(name string) string {
-	_, feature, _ := strings.Cut(name, "_")
-	return cell(feature)
-}
 
 func short(hash string) string {
 	if hash == "" {
@@ -208,7 +178,7 @@ func (p Package) entry() string {
 	done, all := p.count()
 	fmt.Fprintf(&b, "- 摘要: %s (%d/%d)\n", line(p.Plan.Goal, maxCell), done, all)
 	for _, s := range p.Plan.Steps {
-		fmt.Fprintf(&b, "  - [%s] %s\n", symbols[s.Status], line(s.Title, maxTitle))
+		fmt.Fprintf(&b, "  - [%s] %s\n", taskStatuses[s.Status].Symbol(), line(s.Title, maxTitle))
 	}
 	if p.Reason != "" {
 		fmt.Fprintf(&b, "- 备注: %s\n", line(p.Reason, maxCell))

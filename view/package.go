@@ -7,11 +7,12 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/plan"
+	"pawl/solution"
 )
 
-// symbols are the signs of tasks.md (seed 002, spec.md §3.6).
-var symbols = map[plan.Status]string{
-	plan.Pending: " ", plan.InProgress: " ", plan.Done: "√", plan.Blocked: "?", plan.Skipped: "-",
+// taskStatuses are the statuses of the tasks of tasks.md by those of the plan's steps.
+var taskStatuses = map[plan.Status]solution.Status{
+	plan.Pending: solution.Pending, plan.InProgress: solution.Pending, plan.Done: solution.Completed, plan.Blocked: solution.Uncertain, plan.Skipped: solution.Skipped,
 }
 
 // packageStates are the states of a package by the state of its task.
@@ -21,53 +22,45 @@ var packageStates = map[string]string{
 }
 
 // priorities are the priorities of a package by the plan's risk: the graver, the sooner it is looked at.
-var priorities = map[pawl.Risk]string{pawl.RiskHigh: "P0", pawl.RiskMedium: "P1", pawl.RiskLow: "P2"}
+var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, pawl.RiskMedium: solution.P1, pawl.RiskLow: solution.P2}
 
 // proposal is the package's proposal.md (spec.md §3.10).
 func (p Package) proposal() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n## 元信息\n\n```yaml\n类型: feature\n方案类型: implementation\n优先级: %s\n状态: %s\n创建: %s\n计划哈希: %s\n```\n",
-		line(p.Title, maxTitle), priorities[p.Risk], packageStates[p.State], scalar(stamp(p.Created)), scalar(p.Hash))
-	b.WriteString("\n## 1. 需求\n\n### 背景\n\n")
-	fmt.Fprintf(&b, "- 任务: %s\n- 规划者: %s\n", cell(p.Label), cell(p.Agent))
-	b.WriteString("\n### 目标\n\n" + quoted(p.Plan.Goal))
-	b.WriteString("\n### 约束\n\n")
-	list(&b, p.Plan.Constraints)
-	b.WriteString("\n### 验收标准\n\n")
-	if len(p.Checks) == 0 {
-		b.WriteString("- 无\n")
+	out := solution.Proposal{
+		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk], State: packageStates[p.State],
+		Created: stamp(p.Created), More: []solution.Field{{Name: "计划哈希", Value: p.Hash}},
+		Background:  fmt.Sprintf("- 任务: %s\n- 规划者: %s", cell(p.Label), cell(p.Agent)),
+		Goal:        quoted(p.Plan.Goal),
+		Constraints: list(p.Plan.Constraints),
+		Impact:      list(touched(p.Plan)),
+		Risks:       solution.Table{Header: []string{"风险", "等级", "撤销方式"}},
 	}
+	var b strings.Builder
 	for _, c := range p.Checks {
 		fmt.Fprintf(&b, "- %s: %s\n", line(c.Name, maxTitle), span(c.Command))
 	}
-	b.WriteString("\n## 2. 方案\n\n### 技术方案\n\n")
+	out.Acceptance = b.String()
+	b.Reset()
 	for i, s := range p.Plan.Steps {
 		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, line(s.Title, maxTitle), line(s.Intent, maxCell))
-	}
-	b.WriteString("\n### 影响范围\n\n")
-	list(&b, touched(p.Plan))
-	b.WriteString("\n### 风险\n\n| 风险 | 等级 | 撤销方式 |\n| --- | --- | --- |\n")
-	rows := 0
-	for _, s := range p.Plan.Steps {
 		if s.RollbackHint != "" {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(s.Title), cell(string(p.Risk)), cell(s.RollbackHint))
-			rows++
+			out.Risks.Rows = append(out.Risks.Rows, []string{cell(s.Title), cell(string(p.Risk)), cell(s.RollbackHint)})
 		}
 	}
-	if rows == 0 {
-		fmt.Fprintf(&b, "| - | %s | `pawl undo` |\n", cell(string(p.Risk)))
+	out.Technical = b.String()
+	if len(out.Risks.Rows) == 0 {
+		out.Risks.Rows = [][]string{{"-", cell(string(p.Risk)), "`pawl undo`"}}
 	}
-	return b.String()
+	return out.Render()
 }
 
-// list writes texts as a list, or a dash for none.
-func list(b *strings.Builder, texts []string) {
-	if len(texts) == 0 {
-		b.WriteString("- 无\n")
-	}
+// list writes texts as a list.
+func list(texts []string) string {
+	var b strings.Builder
 	for _, t := range texts {
 		b.WriteString("- " + start(t, maxCell) + "\n")
 	}
+	return b.String()
 }
 
 // touched lists the files that a plan says it will leave behind, each once.
@@ -85,20 +78,14 @@ func touched(p plan.Plan) []string {
 	return out
 }
 
-// tasks is the package's tasks.md (spec.md §3.10). Its task lines have the form that the seed's validator reads.
+// tasks is the package's tasks.md (spec.md §3.10). The head counts the plan's own steps, the list shows repairs as well.
 func (p Package) tasks() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", line(p.Title, maxTitle))
+	out := solution.Tasks{Title: line(p.Title, maxTitle), Notes: p.notes()}
 	if p.Outcome != "" {
-		fmt.Fprintf(&b, "> **@status:** %s | %s\n\n", packageStatus(p.Ending()), minute(p.Ended))
+		out.Closing = &solution.Closing{Result: p.Ending(), At: p.Ended}
 	}
-	b.WriteString("`[ ]` 待执行 · `[√]` 已完成 · `[X]` 失败 · `[-]` 跳过 · `[?]` 待确认\n\n## 执行状态\n\n")
 	done, all := p.count()
-	rate := 0
-	if all > 0 {
-		rate = 100 * done / all
-	}
-	fmt.Fprintf(&b, "```yaml\n总任务: %d\n已完成: %d\n完成率: %d%%\n```\n\n## 任务列表\n\n", all, done, rate)
+	out.Progress = &solution.Progress{Total: all, Done: done}
 	number := map[string]string{}
 	group, n := 0, 0
 	for _, s := range p.Plan.Steps {
@@ -109,51 +96,46 @@ func (p Package) tasks() string {
 		number[s.StepID] = fmt.Sprintf("%d.%d", group+1, n)
 	}
 	for _, s := range p.Plan.Steps {
-		p.task(&b, s, number)
+		out.List = append(out.List, p.task(s, number))
 	}
-	p.notes(&b)
-	return b.String()
+	return out.Render()
 }
 
-func (p Package) task(b *strings.Builder, s plan.Step, number map[string]string) {
-	sign := symbols[s.Status]
+func (p Package) task(s plan.Step, number map[string]string) solution.Task {
+	t := solution.Task{Number: number[s.StepID], Status: taskStatuses[s.Status], Title: line(s.Title, maxTitle)}
 	if s.Status == plan.InProgress && p.State == "failed" {
-		sign = "X"
+		t.Status = solution.Failed
 	}
-	where := ""
 	if f := fileOf(s); f != "" {
-		where = " " + span(f)
+		t.Title += " " + span(f)
 	}
-	fmt.Fprintf(b, "- [%s] %s %s%s\n", sign, number[s.StepID], line(s.Title, maxTitle), where)
 	for _, a := range s.ExpectedArtifacts {
 		if a.Type != plan.ArtifactFile {
-			fmt.Fprintf(b, "  - 验证: %s\n", span(a.Value))
+			t.Verify = append(t.Verify, span(a.Value))
 		}
 	}
-	if len(s.DependsOn) > 0 {
-		var on []string
-		for _, id := range s.DependsOn {
-			on = append(on, number[id])
-		}
-		fmt.Fprintf(b, "  - 依赖: %s\n", strings.Join(on, ", "))
+	for _, id := range s.DependsOn {
+		t.DependsOn = append(t.DependsOn, number[id])
 	}
 	if p.Outcome != "" && s.Status != plan.Done {
 		reason := p.Reason
 		if reason == "" {
 			reason = string(s.Status)
 		}
-		fmt.Fprintf(b, "  > 备注: %s\n", line(reason, maxCell))
+		t.Remarks = []string{line(reason, maxCell)}
 	}
+	return t
 }
 
 // notes is the table of what was verified.
-func (p Package) notes(b *strings.Builder) {
-	b.WriteString("\n## 执行备注\n\n| 检查 | 命令 | 结果 | 目录树 |\n| --- | --- | --- | --- |\n")
+func (p Package) notes() solution.Table {
+	t := solution.Table{Header: []string{"检查", "命令", "结果", "目录树"}}
 	for _, e := range p.Evidence {
 		for _, c := range e.Checks {
-			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(c.Name), cell(c.Command), verdict(c), short(e.Tree))
+			t.Rows = append(t.Rows, []string{cell(c.Name), cell(c.Command), verdict(c), short(e.Tree)})
 		}
 	}
+	return t
 }
 
 func verdict(o Outcome) string {
@@ -165,19 +147,4 @@ func verdict(o Outcome) string {
 		sign = "ℹ️"
 	}
 	return fmt.Sprintf("%s %s (%d)", sign, o.Status, o.ExitCode)
-}
-
-// packageStatus is the word of the @status line.
-func packageStatus(e Ending) string {
-	switch e {
-	case EndedWell:
-		return "completed"
-	case EndedPartly:
-		return "partial"
-	case RolledBack:
-		return "rolled_back"
-	case NotCarried:
-		return "skipped"
-	}
-	return "failed"
 }

@@ -39,6 +39,8 @@ type Status struct {
 	PausedBy pawl.Actor `json:"paused_by,omitempty"`
 	Blocked  *Blocked   `json:"blocked,omitempty"`
 	Approval *Approval  `json:"approval,omitempty"`
+	// Questions are the open questions of agents, oldest first.
+	Questions []Question `json:"questions,omitempty"`
 	// Checkpoint is the newest checkpoint (last_checkpoint).
 	Checkpoint string    `json:"last_checkpoint"`
 	LastError  *Error    `json:"last_error,omitempty"`
@@ -57,6 +59,16 @@ type Error struct {
 	Detail string     `json:"detail,omitempty"`
 	// Cause is the error behind it as data, where it is one of pawl's.
 	Cause *effect.Cause `json:"cause,omitempty"`
+}
+
+// Question is an open question of an agent to the person.
+type Question struct {
+	ID    string     `json:"id"`
+	Text  string     `json:"text"`
+	By    pawl.Actor `json:"by"`
+	Since time.Time  `json:"since"`
+	// Waits says that work waits for the answer.
+	Waits bool `json:"waits,omitempty"`
 }
 
 // Note is a sentence of the catalogue: its key and its arguments.
@@ -81,6 +93,8 @@ type Run struct {
 	StartedAt time.Time       `json:"started_at,omitzero"`
 	EndedAt   time.Time       `json:"ended_at,omitzero"`
 	Outcome   string          `json:"outcome,omitempty"`
+	// Degraded names what the context of the run could not use, as catalogue keys.
+	Degraded []string `json:"context_degraded,omitempty"`
 }
 
 // Board is the state of the run's issue and queue item.

@@ -74,6 +74,8 @@ type Failure struct {
 	What   string `json:"what"`
 	Error  Error  `json:"error"`
 	Output string `json:"output,omitempty"`
+	// FailingBefore says that the check failed in the same way on what the work started from.
+	FailingBefore bool `json:"failing_before,omitempty"`
 }
 
 // Evidence is what a verification has proven: which commands ran, on which tree, in which environment.
@@ -96,6 +98,8 @@ type Outcome struct {
 	Digest      string             `json:"output_digest,omitempty"`
 	Environment bool               `json:"environment,omitempty"`
 	Output      string             `json:"output,omitempty"`
+	// FailingBefore says that the check failed in the same way on what the work started from.
+	FailingBefore bool `json:"failing_before,omitempty"`
 }
 
 // Landing is where a verified result is.
@@ -119,7 +123,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 	for _, o := range v.Outcomes {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
-			Digest: o.Digest, Environment: o.Environment,
+			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore,
 		}
 		if o.Status != effect.CheckPassed {
 			c.Output = o.Output

@@ -214,6 +214,7 @@ func TestEndings(t *testing.T) {
 		{scenario: "lie", control: effect.StepDone},
 		{scenario: "noise", control: effect.StepDone},
 		{scenario: "giveup", control: effect.GiveUp},
+		{scenario: "question", control: effect.Question},
 		{scenario: "refusal", control: effect.GiveUp},
 		{scenario: "tokens", code: pawl.CodeModel, key: "agent.stopped_short"},
 		{scenario: "crash", code: pawl.CodeModel, key: "agent.died"},
@@ -230,6 +231,9 @@ func TestEndings(t *testing.T) {
 			}
 			if c.scenario == "crash" && (!strings.Contains(r.Detail, "the agent broke") || r.Args[1] != "3") {
 				t.Errorf("not told why: %v %s", r.Args, r.Detail)
+			}
+			if c.scenario == "question" && w.Reason != "keep the flag?" {
+				t.Errorf("question: %q", w.Reason)
 			}
 			if c.scenario == "giveup" && w.Reason != "the file is missing" {
 				t.Errorf("reason: %q", w.Reason)

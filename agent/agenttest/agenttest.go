@@ -67,6 +67,8 @@ type Traits struct {
 	Form  modeltest.Form
 	// Intakes says that the agent judges requirements, and Plans that it asks the model for its plans.
 	Intakes, Plans bool
+	// Edits describes an agent whose program changes the tree itself; nil for any other.
+	Edits *Editing
 }
 
 // Workspace is the project that the suite makes for each test: a small Go module with a file that gofmt would change.
@@ -88,6 +90,9 @@ func Tools(program string) (string, bool) {
 
 // Run runs the suite. newAgent returns a fresh agent that may look at the workspace.
 func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Traits) {
+	if traits.Edits != nil {
+		t.Run("a program that edits the tree", func(t *testing.T) { edits(t, traits) })
+	}
 	for _, c := range append(working(traits), []scene{
 		{"a plan file is handed on", (*suite).given},
 		{"a malformed plan file is refused", (*suite).malformed},

@@ -72,8 +72,8 @@ type Options struct {
 	// Agent is the agent's name in runs, and Kind how it is reached.
 	Agent string
 	Kind  agent.Kind
-	// Provider is the wire form in the words of the settings: openai, anthropic or gemini.
-	Provider string
+	// Provider is the wire form in the words of the settings: openai, anthropic or gemini; API is the form of openai, "" for chat.
+	Provider, API string
 	// Dir is an empty folder without links in its path. It is the caller's to remove.
 	Dir string
 	// Go says that the checks of the sample may be those of Go; without it they are a script of the shell.
@@ -201,7 +201,7 @@ func (c *checker) pawl(ctx context.Context, want int, see func(line []byte), arg
 	status := c.Pawl(ctx, Call{
 		Dir: c.work, Out: &lines{see: see}, Err: &complaint, Args: append(args, "--json"),
 		Env: map[string]string{
-			"HOME": filepath.Join(c.Dir, "home"), "PAWL_MODEL_KIND": c.Provider, "PAWL_MODEL_BASE_URL": c.url(), "PAWL_MODEL_NAME": modelName,
+			"HOME": filepath.Join(c.Dir, "home"), "PAWL_MODEL_KIND": c.Provider, "PAWL_MODEL_API": c.API, "PAWL_MODEL_BASE_URL": c.url(), "PAWL_MODEL_NAME": modelName,
 			"PAWL_MODEL_KEY_FILE": filepath.Join(c.Dir, "key"), "PAWL_MAX_FIXES": strconv.Itoa(c.fixes),
 		},
 	})

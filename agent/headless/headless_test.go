@@ -78,10 +78,23 @@ func run(t *testing.T, ctx context.Context, c agent.External, progress effect.Pr
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T, _ agenttest.Workspace) agenttest.Agent {
 		return headless.New(external(t, agent.DialectCodex, "testdata/events/codex.jsonl", ""))
-	}, agenttest.Traits{Explain: func(err error) string {
-		text, _ := message.English.Error(err)
-		return text
-	}})
+	}, agenttest.Traits{
+		Explain: func(err error) string {
+			text, _ := message.English.Error(err)
+			return text
+		},
+		Edits: &agenttest.Editing{
+			Begin:   `{"type":"thread.started","thread_id":"th-1"}` + "\n" + `{"type":"turn.started"}` + "\n",
+			Session: "th-1",
+			End:     `{"type":"item.completed","item":{"type":"agent_message","text":"All done."}}` + "\n" + `{"type":"turn.completed"}` + "\n",
+			Gone:    externaltest.Gone,
+			New: func(t *testing.T, _ agenttest.Workspace, program string) agenttest.Agent {
+				x := external(t, agent.DialectCodex, "testdata/events/codex.jsonl", "")
+				x.Path, x.Output = program, 32<<20
+				return headless.New(x)
+			},
+		},
+	})
 }
 
 // TestDialects plays one recording of success and one of failure in each dialect. The exit status is always the wrong one.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -20,9 +21,11 @@ const maxKey = 8 << 10
 
 // Keys says where a key is. It is read each time that it is needed and kept nowhere.
 type Keys struct {
-	// Env names a variable, File a file, which comes first. With neither there is no key.
-	Env, File string
-	Getenv    func(string) string
+	// Env names a variable, Entry an entry of the system's keyring, which comes first, and File a file, which comes before both.
+	// With none of them there is no key.
+	Env, Entry, File string
+	Getenv           func(string) string
+	Ring             func(ctx context.Context, entry string) (string, error)
 	// Workspace is the project. Home is the user's home: that it is a repository itself does not make it a project.
 	Workspace, Home string
 }
@@ -33,6 +36,12 @@ func (k Keys) Read() (string, error) {
 	switch {
 	case k.File != "":
 		return k.file()
+	case k.Entry != "":
+		key, err := k.Ring(context.Background(), k.Entry)
+		if err != nil {
+			return "", err
+		}
+		return key, usable(key, k.Entry)
 	case k.Env == "":
 		return "", nil
 	}

@@ -19,13 +19,18 @@ import (
 
 // Settings say which model answers, and where. None of them is a key, and none may come from a project.
 type Settings struct {
-	// Kind is the wire form; "" is found from the model's name, and openai otherwise.
+	// Kind is the wire form; "" is found from the model's name, and openai otherwise. API chooses between the forms of OpenAI:
+	// chat, which "" stands for, or responses.
 	Kind Kind
+	API  string
 	// BaseURL is where the model answers, the kind's own provider unless set.
 	BaseURL string
-	// KeyEnv names the variable that holds the key, and KeyFile the file, which comes first. With neither, the kind's usual
-	// variable is read, but for the kind's own provider only: nobody else gets that key.
-	KeyEnv, KeyFile string
+	// KeyEnv names the variable that holds the key, KeyRing the entry of a keyring, which comes first, and KeyFile the file, which
+	// comes before both. With none of them, the kind's usual variable is read, but for the kind's own provider only: nobody else
+	// gets that key.
+	KeyEnv, KeyRing, KeyFile string
+	// Ring reads an entry of a keyring; required where KeyRing is set.
+	Ring func(ctx context.Context, entry string) (string, error)
 	// CAFile holds further certificates to trust, PEM. Prices is a file as ParsePrices reads it.
 	CAFile, Prices string
 	// Name is the model; Intent, Planning and Implementation name others for single purposes, "" for Name.
@@ -34,7 +39,10 @@ type Settings struct {
 	// Window is the size of the model's context in tokens, 0 for what is known of it.
 	Window int64
 	// Tools are what the model may ask for; Limits bound its plans.
-	Tools   []effect.ToolInfo
+	Tools []effect.ToolInfo
+	// Flaw is why not all of the tools that the user wants can be offered, nil where they can. No work is begun then: the
+	// model would do without them, and nobody would know.
+	Flaw    error
 	Limits  plan.Limits
 	Chinese bool
 	// Workspace is the project: no key is read from inside it.
@@ -57,6 +65,9 @@ func Open(s Settings) *Agent {
 	work := first(s.Implementation, s.Name)
 	if s.Kind == "" {
 		s.Kind = kindOf(first(s.Name, work), s.BaseURL)
+	}
+	if s.Kind == OpenAI && s.API == string(Responses) {
+		s.Kind = Responses
 	}
 	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work, Fallbacks: s.Fallbacks, Tools: s.Tools,
 		Limits: s.Limits, Window: s.Window, Limit: s.Limit, Chinese: s.Chinese, Pause: s.Pause})
@@ -118,7 +129,7 @@ func (s Settings) endpoint() (string, error) {
 // connect makes the provider.
 func (s Settings) connect() (Provider, error) {
 	switch s.Kind {
-	case OpenAI, Anthropic, Gemini:
+	case OpenAI, Anthropic, Gemini, Responses:
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "llm.kind", string(s.Kind)).In("llm.Open")
 	}
@@ -138,8 +149,8 @@ func (s Settings) connect() (Provider, error) {
 
 // keys says where the key of an endpoint is.
 func (s Settings) keys(base string) Keys {
-	k := Keys{Env: s.KeyEnv, File: s.path(s.KeyFile), Getenv: s.Env, Workspace: s.Workspace, Home: s.Home}
-	if k.Env == "" && k.File == "" && base == s.Kind.DefaultURL() {
+	k := Keys{Env: s.KeyEnv, Entry: s.KeyRing, Ring: s.Ring, File: s.path(s.KeyFile), Getenv: s.Env, Workspace: s.Workspace, Home: s.Home}
+	if k.Env == "" && k.Entry == "" && k.File == "" && base == s.Kind.DefaultURL() {
 		k.Env = s.Kind.DefaultKeyEnv()
 	}
 	return k
@@ -157,6 +168,9 @@ func (a *Agent) Ready() error {
 	if _, _, err := a.config.Price(a.config.Work); err != nil {
 		return err
 	}
+	if err := a.flaw(); err != nil {
+		return err
+	}
 	if a.settings.Env == nil || a.settings.HTTP != nil {
 		return nil
 	}
@@ -165,6 +179,14 @@ func (a *Agent) Ready() error {
 		_, err = a.settings.keys(base).Read()
 	}
 	return err
+}
+
+// flaw says that the model would have to do without tools that the user wants.
+func (a *Agent) flaw() error {
+	if a.settings.Flaw == nil {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeEnvironment, "llm.tools").Because(a.settings.Flaw).In("llm.Tools")
 }
 
 // Models asks the endpoint which models it has.

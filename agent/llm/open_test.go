@@ -45,12 +45,22 @@ func TestKeys(t *testing.T) {
 	getenv := func(name string) string {
 		return map[string]string{"GOOD": secret + "\n", "SPACE": "a b", "LINES": "a\nb", "HAN": "密钥"}[name]
 	}
+	ring := func(_ context.Context, entry string) (string, error) {
+		if entry != "model/ada" {
+			return "", pawl.Fail(pawl.CodeLogin, "sandbox.keyring_secret", entry, "store it")
+		}
+		return secret, nil
+	}
 	for name, c := range map[string]struct {
 		keys Keys
 		key  string
 		code pawl.Code
 		says string
 	}{
+		"keyring":               {Keys{Entry: "model/ada", Env: "EMPTY", Ring: ring}, secret, "", ""},
+		"no such entry":         {Keys{Entry: "model/bob", Env: "GOOD", Ring: ring}, "", pawl.CodeLogin, "model/bob"},
+		"a key of the keyring":  {Keys{Entry: "x", Ring: func(context.Context, string) (string, error) { return "a b", nil }}, "", pawl.CodeLogin, "x"},
+		"file before keyring":   {Keys{File: good, Entry: "model/bob", Ring: ring}, secret, "", ""},
 		"none wanted":           {Keys{}, "", "", ""},
 		"variable":              {Keys{Env: "GOOD"}, secret, "", ""},
 		"empty variable":        {Keys{Env: "EMPTY"}, "", pawl.CodeLogin, "EMPTY"},

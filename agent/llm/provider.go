@@ -1,5 +1,5 @@
-// Package llm makes an agent of any model that speaks one of three wire forms: that of OpenAI, which most servers share, that
-// of Anthropic, and that of Gemini. The agent keeps no loop and no state: each request for work is one exchange, and what the
+// Package llm makes an agent of any model that speaks one of four wire forms: the two of OpenAI, of which most servers share
+// the first, that of Anthropic, and that of Gemini. The agent keeps no loop and no state: each request for work is one exchange, and what the
 // model asks for is handed back as wishes, which the kernel judges and has made. A stream that breaks off before its terminal
 // event asks for nothing.
 package llm
@@ -61,6 +61,8 @@ const (
 	OpenAI    Kind = "openai"
 	Anthropic Kind = "anthropic"
 	Gemini    Kind = "gemini"
+	// Responses is the other form that OpenAI speaks, with the same endpoint and key.
+	Responses Kind = "responses"
 )
 
 // DefaultURL is where the kind's own provider answers.
@@ -92,6 +94,8 @@ func Speak(k Kind, c *Client) Provider {
 		return anthropic{c}
 	case Gemini:
 		return gemini{c}
+	case Responses:
+		return responses{c}
 	}
 	return openai{c}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // forms are the wire forms with their names on both sides.
-var forms = map[Kind]modeltest.Form{OpenAI: modeltest.Chat, Anthropic: modeltest.Anthropic, Gemini: modeltest.Gemini}
+var forms = map[Kind]modeltest.Form{OpenAI: modeltest.Chat, Anthropic: modeltest.Anthropic, Gemini: modeltest.Gemini, Responses: modeltest.Responses}
 
 // offered are the tools that agents of the tests may ask for.
 func offered() []effect.ToolInfo {

@@ -170,6 +170,23 @@ func stream(events ...string) []byte {
 	return []byte(b.String())
 }
 
+// Events of Responses, and an item that asks for a call.
+func added(at int) string {
+	return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":{}}`, at)
+}
+
+func finished(at int, item string) string {
+	return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, at, item)
+}
+
+func completed(items string) string {
+	return `{"type":"response.completed","response":{"output":[` + items + `]}}`
+}
+
+func calling(name, args string) string {
+	return `{"type":"function_call","call_id":"c1","name":"` + name + `","arguments":"` + args + `"}`
+}
+
 func TestOddStreams(t *testing.T) {
 	const done = "[DONE]"
 	chat := func(delta, finish string) string {
@@ -204,15 +221,33 @@ func TestOddStreams(t *testing.T) {
 		"too many calls":               {OpenAI, stream(append(many(65, func(i int) string { return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`, `"{}"`) }), stop, done)...), "llm.malformed"},
 		"comments and carriage return": {OpenAI, []byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n", "\r\n")), ""},
 
-		"a whole input":              {Anthropic, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
-		"a block that stays open":    {Anthropic, stream(open, ending[0], ending[1]), "llm.malformed"},
-		"a block without content":    {Anthropic, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a piece of another block":   {Anthropic, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
-		"a piece without a block":    {Anthropic, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a block twice":              {Anthropic, stream(open, open, ending[0], ending[1]), "llm.malformed"},
-		"overloaded":                 {Anthropic, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
-		"an end without a reason":    {Anthropic, stream(ending[1]), "llm.cut"},
-		"refused":                    {Anthropic, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
+		"a whole input":                  {Anthropic, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
+		"a block that stays open":        {Anthropic, stream(open, ending[0], ending[1]), "llm.malformed"},
+		"a block without content":        {Anthropic, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a piece of another block":       {Anthropic, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
+		"a piece without a block":        {Anthropic, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a block twice":                  {Anthropic, stream(open, open, ending[0], ending[1]), "llm.malformed"},
+		"overloaded":                     {Anthropic, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
+		"an end without a reason":        {Anthropic, stream(ending[1]), "llm.cut"},
+		"refused":                        {Anthropic, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
+		"items with the end alone":       {Responses, stream(completed(calling("f", "{}") + "," + calling("g", `{\"a\":1}`))), `f{} g{"a":1}`},
+		"the end decides":                {Responses, stream(added(0), `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}`, finished(0, calling("f", `{\"a\":2}`)), completed("")), `f{"a":2}`},
+		"an item that is never finished": {Responses, stream(added(0), completed(calling("f", "{}"))), "llm.malformed"},
+		"an item finished twice":         {Responses, stream(added(0), finished(0, calling("f", "{}")), finished(0, calling("g", "{}")), completed("")), "llm.malformed"},
+		"an item that never began":       {Responses, stream(finished(0, calling("f", "{}")), completed("")), "llm.malformed"},
+		"an item far away":               {Responses, stream(`{"type":"response.output_item.added","output_index":900000000,"item":{}}`, completed("")), "llm.malformed"},
+		"an item below zero":             {Responses, stream(finished(-1, calling("f", "{}")), completed("")), "llm.malformed"},
+		"an item without a name":         {Responses, stream(completed(calling("", "{}"))), "llm.malformed"},
+		"an item that is none":           {Responses, stream(completed(`7`)), "llm.malformed"},
+		"too many items":                 {Responses, stream(completed(strings.Join(many(65, func(int) string { return calling("f", "{}") }), ","))), "llm.malformed"},
+		"items and no end":               {Responses, stream(added(0), finished(0, calling("f", "{}"))), "llm.cut"},
+		"an end that is not completed":   {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), "llm.truncated"},
+		"an end that is held back":       {Responses, stream(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`), "llm.filtered"},
+		"an end that sounds good":        {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"stop"}}}`), "llm.malformed"},
+		"an end without a cause":         {Responses, stream(`{"type":"response.incomplete","response":{}}`), "llm.cut"},
+		"a failure":                      {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, completed("")), "llm.server_error"},
+		"an error event":                 {Responses, stream(`{"type":"error","code":"server_error","message":"sorry"}`, completed("")), "llm.server_error"},
+
 		"calls without ids":          {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`, `,"finishReason":"STOP"`)), `f{} g{}`},
 		"a call without an end":      {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)), "llm.cut"},
 		"a malformed call":           {Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)), "llm.malformed"},
@@ -240,6 +275,43 @@ func many(n int, f func(int) string) (out []string) {
 		out = append(out, f(i))
 	}
 	return out
+}
+
+// TestResponses: nothing is stored at the provider, thoughts are asked for where a model has some, and they come back in the
+// provider's own words.
+func TestResponses(t *testing.T) {
+	thought := json.RawMessage(`[{"type":"reasoning","id":"rs_1","encrypted_content":"sealed","summary":[]},{"type":"function_call","call_id":"c1","name":"read_file","arguments":"{}"}]`)
+	r := Request{System: "be brief", MaxOut: 77, Name: "plan", Schema: json.RawMessage(`{"type":"object"}`), Messages: []effect.Message{
+		{Role: effect.RoleUser, Text: "go"}, {Role: effect.RoleAssistant, Opaque: own(Responses, thought)}, {Role: effect.RoleTool, Call: "c1", Text: "x"},
+	}}
+	for model, asks := range map[string]bool{"gpt-5.1": true, "o3": true, "router/gpt-5-mini": true, "local": true, "gpt-4.1-mini": false, "router/gpt-4o": false} {
+		r.Model = model
+		raw, err := json.Marshal(responses{&Client{}}.request(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := string(raw)
+		for _, want := range []string{
+			`"store":false`, `"stream":true`, `"instructions":"be brief"`, `"max_output_tokens":77`, `"name":"plan"`, `"encrypted_content":"sealed"`,
+			`{"call_id":"c1","output":"x","type":"function_call_output"}`,
+		} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", model, want, body)
+			}
+		}
+		if strings.Contains(body, "reasoning.encrypted_content") != asks {
+			t.Errorf("%s: %s", model, body)
+		}
+	}
+	for _, c := range []struct {
+		kind Kind
+		api  string
+		want Kind
+	}{{OpenAI, "responses", Responses}, {"", "responses", Responses}, {OpenAI, "chat", OpenAI}, {OpenAI, "", OpenAI}, {Anthropic, "responses", Anthropic}} {
+		if got := Open(Settings{Kind: c.kind, API: c.api, Name: "m"}).settings.Kind; got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
 }
 
 // TestOtherWords goes on with a conversation whose answers another provider gave: its own words mean nothing here.
@@ -286,13 +358,15 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		client := &Client{URL: "http://model.test"}
-		chat, claude, gem := &openaiStream{client: client}, &anthropicStream{client: client}, &geminiStream{client: client}
+		chat, claude, gem, items := &openaiStream{client: client}, &anthropicStream{client: client}, &geminiStream{client: client}, &responsesStream{client: client}
 		got, take := &chat.gathered, chat.take
 		switch Kind(kind) {
 		case Anthropic:
 			got, take = &claude.gathered, claude.take
 		case Gemini:
 			got, take = &gem.gathered, gem.take
+		case Responses:
+			got, take = &items.gathered, items.take
 		}
 		err := client.read(t.Context(), t.Context(), bytes.NewReader(body), take)
 		reply := got.reply("m")

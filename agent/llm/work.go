@@ -47,6 +47,9 @@ func (x exchange) work(ctx context.Context, e effect.Effect) (effect.WorkResult,
 	if err != nil {
 		return effect.WorkResult{}, err
 	}
+	if err := x.a.flaw(); err != nil {
+		return effect.WorkResult{}, err
+	}
 	added := continued(spec)
 	r := Request{Messages: answered(append(spec.Messages[:len(spec.Messages):len(spec.Messages)], added...)), Tools: x.a.tools()}
 	result := effect.WorkResult{}
@@ -80,7 +83,15 @@ func (a *Agent) tools() []Tool {
 	for _, t := range a.config.Tools {
 		out = append(out, Tool{Name: t.Name, Description: t.Description, Schema: t.ArgsSchema})
 	}
-	return append(out, controls()...)
+	return append(append(out, question()), controls()...)
+}
+
+// question is the call with which a model asks the person. The kernel answers it.
+func question() Tool {
+	return Tool{
+		Name: effect.AskHuman, Description: "Ask the person one question and wait for the answer. Only for what the task depends on and the repository cannot tell.",
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`),
+	}
 }
 
 // continued is what the model is told before it goes on: the task at the beginning, and later what it was not told yet.

@@ -43,6 +43,7 @@ func TestHear(t *testing.T) {
 		"replan in another case":      {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"patch"`, `"Patch"`, 1))}, "", 0, true},
 		"replan of a step that is no": {[]effect.Ask{ask("1", "replan", `{"reason":"r","patch":{"remove_steps":["s7"]}}`)}, "", 0, true},
 		"replan with a done step":     {[]effect.Ask{ask("1", "replan", strings.Replace(patch, `"title"`, `"status":"done","title"`, 1))}, "", 0, true},
+		"a question beside a call":    {[]effect.Ask{ask("1", "ask_human", `{"question":"which?"}`), ask("2", "read_file", `{}`), ask("3", "step_done", `{}`)}, effect.Calls, 2, false},
 		"give up":                     {[]effect.Ask{ask("1", "give_up", `{"reason":"no way"}`)}, effect.GiveUp, 0, false},
 		"give up without a reason":    {[]effect.Ask{ask("1", "give_up", `{}`)}, "", 0, true},
 		"done with more":              {[]effect.Ask{ask("1", "step_done", `{"summary":"s","verified":true}`)}, "", 0, true},

@@ -23,7 +23,7 @@ func (a answer) firstText(form Form) int {
 	if a.thought == "" {
 		return at
 	}
-	return at + map[Form]int{Chat: 1, Anthropic: 4, Gemini: 1}[form]
+	return at + map[Form]int{Chat: 1, Responses: 3, Anthropic: 4, Gemini: 1}[form]
 }
 
 // end is the reason for the end.
@@ -250,6 +250,9 @@ func (a answer) chatStream() [][]byte {
 
 func (a answer) items() []any {
 	out := []any{}
+	if a.thought != "" {
+		out = append(out, object{"type": "reasoning", "id": "rs_" + a.id, "summary": []any{object{"type": "summary_text", "text": a.thought}}, "encrypted_content": Thinks})
+	}
 	if a.text != "" {
 		out = append(out, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed",
 			"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}})
@@ -265,7 +268,11 @@ func (a answer) items() []any {
 }
 
 func (a answer) response(status string, items []any) object {
-	return object{"id": "resp_" + a.id, "object": "response", "created_at": 1, "model": a.model, "status": status, "output": items, "error": nil,
+	var partial any
+	if status == "incomplete" {
+		partial = object{"reason": a.finish}
+	}
+	return object{"incomplete_details": partial, "id": "resp_" + a.id, "object": "response", "created_at": 1, "model": a.model, "status": status, "output": items, "error": nil,
 		"usage": object{"input_tokens": a.in, "output_tokens": a.out, "total_tokens": a.in + a.out,
 			"input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}}
 }
@@ -281,6 +288,9 @@ func (a answer) responsesStream() [][]byte {
 	for i, item := range a.items() {
 		m := item.(object)
 		out = append(out, say("response.output_item.added", object{"output_index": i, "item": item}))
+		if m["type"] == "reasoning" {
+			out = append(out, say("response.reasoning_summary_text.delta", object{"item_id": m["id"], "output_index": i, "summary_index": 0, "delta": a.thought}))
+		}
 		if m["type"] == "message" {
 			for _, p := range pieces(a.text) {
 				out = append(out, say("response.output_text.delta", object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
@@ -296,7 +306,11 @@ func (a answer) responsesStream() [][]byte {
 		}
 		out = append(out, say("response.output_item.done", object{"output_index": i, "item": item}))
 	}
-	return append(out, say("response.completed", object{"response": a.response("completed", a.items())}))
+	end := "completed"
+	if a.finish != "" {
+		end = "incomplete"
+	}
+	return append(out, say("response."+end, object{"response": a.response(end, a.items())}))
 }
 
 func (a answer) stopReason() string {

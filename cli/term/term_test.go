@@ -65,6 +65,25 @@ func TestWrapKeepsEverything(t *testing.T) {
 	})
 }
 
+func TestWrapBreaksWhereReadersDo(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		w    int
+		want string
+	}{
+		{"只撤销一步：--step 之后", 16, "只撤销一步：|--step 之后"},
+		{"在外部解决了问题。", 16, "在外部解决了问|题。"},
+		{"用（就地）来工作吧", 8, "用（就|地）来工|作吧"},
+		{"何时询问：assisted 或 autonomous", 20, "何时询问：assisted|或 autonomous"},
+		{"one two  three", 8, "one two |three"},
+		{"abcdefghijkl", 8, "abcdefgh|ijkl"},
+	} {
+		if got := strings.Join(term.Wrap(c.s, c.w), "|"); got != c.want {
+			t.Errorf("Wrap(%q, %d) = %q, want %q", c.s, c.w, got, c.want)
+		}
+	}
+}
+
 func TestTableAlignsWideText(t *testing.T) {
 	var tab term.Table
 	tab.Row("目标", "x")

@@ -82,38 +82,57 @@ func Hang(text string, at, w, most int, mark string) []string {
 	return lines
 }
 
-// Wrap breaks s into lines of at most w columns, at blanks where there are any and inside a word where it does not fit in
-// a line. Nothing of s but the blank at which a line breaks is left out, so that a reader sees all of it. Wide characters
-// may be broken between any two.
+// Wrap breaks s into lines of at most w columns: at blanks, and beside wide characters, but never so that a line begins with
+// a mark that closes something or ends with one that opens it. A word is broken only where it does not fit in a line of its
+// own. Nothing of s but the blank at which a line breaks is left out, so that a reader sees all of it.
 func Wrap(s string, w int) []string {
 	w = max(w, 8)
 	var out []string
 	for Width(s) > w {
-		cut, space, n := 0, -1, 0
-		for i, r := range s {
-			if n+runeWidth(r) > w {
-				cut = i
-				break
-			}
-			n += runeWidth(r)
-			if r == ' ' {
-				space = i
-			} else if runeWidth(r) == 2 {
-				space = -1 // text of wide characters breaks anywhere
-			}
-		}
-		// A blank just behind the full line is where it ends as well.
-		switch {
-		case s[cut] == ' ':
-			out, s = append(out, s[:cut]), s[cut+1:]
-		case space > 0:
-			out, s = append(out, s[:space]), s[space+1:]
-		default:
-			if cut == 0 {
-				_, cut = utf8.DecodeRuneInString(s)
-			}
-			out, s = append(out, s[:cut]), s[cut:]
-		}
+		end, next := lineEnd(s, w)
+		out, s = append(out, s[:end]), s[next:]
 	}
 	return append(out, s)
+}
+
+// lineEnd says where the first line of s ends and where the next one begins. S is wider than w.
+func lineEnd(s string, w int) (end, next int) {
+	var last rune
+	n, full := 0, 0
+	for i, r := range s {
+		switch {
+		case r == ' ' && i > 0:
+			// A blank just behind a full line is where it ends as well.
+			end, next = i, i+1
+		case i > 0 && mayBreak(last, r):
+			end, next = i, i
+		}
+		if n += runeWidth(r); n > w {
+			full = i
+			break
+		}
+		last = r
+	}
+	if end == 0 {
+		if full == 0 {
+			_, full = utf8.DecodeRuneInString(s)
+		}
+		return full, full
+	}
+	return end, next
+}
+
+// The marks that a line does not begin with, and those that it does not end with.
+const (
+	closing = "，。、；：？！）》〉】」』”’…·,.;:?!)]}"
+	opening = "（《〈【「『“‘([{"
+)
+
+// mayBreak reports whether a line may end between two characters: beside a wide one, where neither is a mark that stays with
+// the other.
+func mayBreak(last, r rune) bool {
+	if last == ' ' || runeWidth(last) < 2 && runeWidth(r) < 2 {
+		return false
+	}
+	return !strings.ContainsRune(closing, r) && !strings.ContainsRune(opening, last)
 }

@@ -22,6 +22,7 @@ import (
 	"pawl/plan"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/keyring"
 )
 
 // embedded is the deterministic agent, which needs nothing of pawl while it works.
@@ -38,8 +39,10 @@ type staff struct {
 	config cli.Config
 	place  effect.Place
 	tools  []effect.ToolInfo
-	box    *sandbox.Box
-	shots  checkpoint.Snapshotter
+	// flaw is why tools that the user trusts cannot be offered, nil where all can.
+	flaw  error
+	box   *sandbox.Box
+	shots checkpoint.Snapshotter
 	// keep takes the exchanges with models, nil for none.
 	keep *recordings
 }
@@ -63,9 +66,9 @@ func (s staff) settings() llm.Settings {
 	}
 	return llm.Settings{
 		Record: record,
-		Kind:   llm.Kind(m.Kind), BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
+		Kind:   llm.Kind(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing, Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
 		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks, Window: int64(m.Window),
-		Tools: s.tools, Limits: plan.Limits{MaxSteps: s.config.MaxPlanSteps}, Chinese: s.chinese(), Workspace: s.place.Workspace, Env: os.Getenv, Home: home,
+		Tools: s.tools, Flaw: s.flaw, Limits: plan.Limits{MaxSteps: s.config.MaxPlanSteps}, Chinese: s.chinese(), Workspace: s.place.Workspace, Env: os.Getenv, Home: home,
 	}
 }
 
@@ -77,13 +80,22 @@ func (s staff) model() *llm.Agent { return llm.Open(s.settings()) }
 // external is an installed coding agent, behind walls and with the models for its only way out.
 func (s staff) external(f agent.Found) agent.Agent {
 	e := agent.External{
-		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Start: starter(s.box), Gateway: s.gateway(), Environ: plainEnv(),
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box), Gateway: s.gateway(), Environ: plainEnv(),
 		Timeout: s.config.TaskTimeout, Chinese: s.chinese(),
 	}
 	if f.Program.Kind == agent.KindACP {
 		return acp.New(e)
 	}
 	return headless.New(e)
+}
+
+// window is the size of the model's context, 0 where nobody knows.
+func (s staff) window() int64 {
+	if s.config.Model.Window > 0 {
+		return int64(s.config.Model.Window)
+	}
+	n, _ := llm.KnownWindow(s.config.Model.Name)
+	return n
 }
 
 // gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with the
@@ -111,7 +123,7 @@ func starter(box *sandbox.Box) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
 		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Timeout: 24 * time.Hour}
 		if s.Inside != nil {
-			spec.Egress = wayOut{Proxy: egress.New(nil, egress.Options{}), port: s.Port, serve: s.Inside}
+			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(nil, egress.Options{}), port: s.Port, serve: s.Inside}, true
 		}
 		p, err := box.Start(ctx, spec)
 		if err != nil {
@@ -180,7 +192,7 @@ func (w witnessed) Do(ctx context.Context, e effect.Effect, host effect.Host, pr
 func traits() map[string]kernel.Traits {
 	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Reads: true}}
 	for _, p := range agent.Catalog() {
-		out[p.Name] = kernel.Traits{Works: true}
+		out[p.Name] = kernel.Traits{Works: true, Process: true}
 	}
 	return out
 }
@@ -191,6 +203,8 @@ func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 	s := staff{config: c, place: place, box: box}
 	return cli.Agents{
 		List: func(ctx context.Context, only string) []cli.AgentInfo {
+			s := s
+			_, s.flaw = s.trusted()
 			m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: c.Model.Name}
 			if err := s.model().Ready(); err != nil {
 				kept := effect.Failed(err)
@@ -199,6 +213,6 @@ func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
 			return append(out, externals(ctx, box, only)...)
 		},
-		Check: inspector{s}.check,
+		Check: inspector{s}.check, Servers: s.servers, Ask: s.ask,
 	}
 }

@@ -53,6 +53,24 @@ func programs(t testing.TB) []agent.Program {
 	return out
 }
 
+// versionOf is the version of an agent that is driven.
+func versionOf(t testing.TB, p agent.Program) string {
+	t.Helper()
+	path, ok := p.Installed(func(program string) (string, bool) {
+		for dir := range strings.SplitSeq(installed(t), ":") {
+			path := filepath.Join(dir, program)
+			if _, err := os.Stat(path); err == nil {
+				return path, true
+			}
+		}
+		return "", false
+	})
+	if !ok {
+		t.Fatalf("%s is not installed", p.Name)
+	}
+	return p.At(path).Version
+}
+
 // TestAgents drives real coding agents against a scripted model: an edit that does not mend the bug, a check that fails, a
 // repair, and a landed commit; and the same agent with a model that lies.
 func TestAgents(t *testing.T) {
@@ -84,7 +102,7 @@ func TestAgents(t *testing.T) {
 			if lied.code != 8 || u.read("sum.go") != sumWrong {
 				t.Errorf("the liar came to its end: %v", lied)
 			}
-			report = append(report, fmt.Sprintf("| %s | %s | %s | %s | landed after one repair in %s, %d model requests | blocked, nothing landed |", p.Name, p.Kind, p.Tested[1], p.Wire, took, requests))
+			report = append(report, fmt.Sprintf("| %s | %s | %s | %s | landed after one repair in %s, %d model requests | blocked, nothing landed |", p.Name, p.Kind, versionOf(t, p), p.Wire, took, requests))
 		})
 	}
 	if len(report) > 0 {

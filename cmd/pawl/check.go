@@ -79,7 +79,12 @@ func (i inspector) find(ctx context.Context, name string) (check.Options, []cli.
 		if kind == "" {
 			kind = string(llm.OpenAI)
 		}
-		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{kind}}}, nil
+		form, api := kind, ""
+		if kind == string(llm.OpenAI) && i.config.Model.API != "" {
+			api = i.config.Model.API
+			form += ", " + api
+		}
+		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind, API: api}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
 	}
 	p, ok := agent.Known(name)
 	if !ok {

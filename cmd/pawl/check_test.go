@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -83,5 +87,34 @@ func TestAgentCheck_Useless(t *testing.T) {
 	}
 	if a := u.must(13, "agent", "check", "nobody"); !strings.Contains(a.err, "codex") {
 		t.Errorf("%v", a)
+	}
+}
+
+// TestAgentCheck_NobodyReads: a reader that goes away after the first line, as head does, ends the check, and nothing of it is
+// left behind.
+func TestAgentCheck_NobodyReads(t *testing.T) {
+	t.Parallel()
+	u := shellOnly(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaint bytes.Buffer
+	cmd := exec.Command(os.Args[0], "agent", "check", "script")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = u.dir, u.env(asPawl+"=1"), write, &complaint
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	if _, err := bufio.NewReader(read).ReadString('\n'); err != nil {
+		t.Error(err)
+	}
+	read.Close()
+	_ = cmd.Wait() // the status says more
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGPIPE) || complaint.Len() > 0 {
+		t.Errorf("exit status %d: %s", code, &complaint)
+	}
+	if left, err := os.ReadDir(u.temp); err != nil || len(left) > 0 {
+		t.Errorf("something is left: %v, %v", left, err)
 	}
 }

@@ -18,14 +18,18 @@ func main() {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
 	ctx, stop := context.Background(), func() {}
+	std, readers := streams(), &audience{}
 	if !cli.Brief(os.Args[1:]) {
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		// The first interrupt ends the work in an orderly way; a second one ends the process at once.
 		context.AfterFunc(ctx, stop)
+		var leave func()
+		ctx, leave = readers.attend(ctx, &std)
+		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, streams(), os.Args[1:])
+	code := cli.Main(ctx, &host{}, std, os.Args[1:])
 	stop()
-	os.Exit(code)
+	os.Exit(readers.status(code))
 }
 
 func streams() cli.Streams {

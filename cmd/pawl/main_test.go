@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPawl) == "1" {
 		main()
 	}
+	if len(os.Args) == 2 && os.Args[1] == asServer {
+		lookups()
+		return
+	}
 	code := m.Run()
 	if warmFolder != "" {
 		_ = os.RemoveAll(warmFolder)

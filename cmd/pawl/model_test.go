@@ -70,10 +70,14 @@ func (u *user) modelled(kind string, s modeltest.Script, more ...string) *modelt
 
 func TestModelMendsABug(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"openai", "anthropic", "gemini"} {
+	for _, kind := range []string{"openai", "responses", "anthropic", "gemini"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			u, srv := faulty(t, kind, asking(modeltest.FixBug("sum.go", sumWorse, sumRight)))
+			var more []string
+			if kind == "responses" {
+				kind, more = "openai", []string{"  api: responses"}
+			}
+			u, srv := faulty(t, kind, asking(modeltest.FixBug("sum.go", sumWorse, sumRight)), more...)
 			a := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--json")
 			u.state("IDLE")
 			if u.read("sum.go") != sumRight || u.git("rev-list", "--count", "HEAD") != "2" || u.git("status", "--porcelain") != "" {
@@ -82,8 +86,8 @@ func TestModelMendsABug(t *testing.T) {
 			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
 				t.Errorf("states %s", got)
 			}
-			if len(srv.Requests()) < 6 {
-				t.Errorf("%d requests", len(srv.Requests()))
+			if len(srv.Requests()) < 6 || (srv.Requests()[0].Form == modeltest.Responses) != (more != nil) {
+				t.Errorf("%d requests in the form %s", len(srv.Requests()), srv.Requests()[0].Form)
 			}
 			u.must(0, "audit", "verify")
 			u.quiet()
@@ -108,6 +112,36 @@ func TestLiar(t *testing.T) {
 	if u.read("sum.go") != sumWrong || u.git("rev-list", "--count", "HEAD") != "1" {
 		t.Error("something landed")
 	}
+}
+
+// TestItFailedBefore has a check fail for a reason that the work has nothing to do with: the repair and the person are told so,
+// and nothing is left of where pawl looked.
+func TestItFailedBefore(t *testing.T) {
+	t.Parallel()
+	script := asking(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
+		{Calls: []modeltest.Call{{Name: "write_file", Args: `{"path":"note.txt","content":"x"}`}}}, {Text: "done"},
+	}}}})
+	u, srv := faulty(t, "openai", script)
+	a := u.must(8, "run", "write a note", "--yes")
+	u.state("BLOCKED")
+	if !strings.Contains(a.out, "failed in the same way before the work began") {
+		t.Errorf("%v", a)
+	}
+	told := false
+	for _, r := range srv.Requests() {
+		told = told || strings.Contains(r.Body, "This check failed in the same way before the work began.")
+	}
+	if !told {
+		t.Error("the repair was not told")
+	}
+	if a := u.must(0, "audit", "log"); !strings.Contains(a.out, "CHECKED_BEFORE") {
+		t.Errorf("%v", a)
+	}
+	if got := u.git("worktree", "list"); strings.Contains(got, "-before") {
+		t.Errorf("left: %s", got)
+	}
+	u.must(0, "rollback", "--yes")
+	u.quiet()
 }
 
 // TestQuestions parks a requirement that is not clear, across processes, until it is answered.
@@ -136,6 +170,44 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestModelAsksAtWork parks the work on a question of the model, across processes, until a person answers.
+func TestModelAsksAtWork(t *testing.T) {
+	t.Parallel()
+	script := asking(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
+		{Calls: []modeltest.Call{{Name: "ask_human", Args: `{"question":"Is Sum to add?"}`}}},
+		{Calls: []modeltest.Call{{Name: "write_file", Args: fmt.Sprintf(`{"path":"sum.go","content":%q}`, sumRight)}}}, {Text: "done"},
+	}}}})
+	u, srv := faulty(t, "openai", script)
+	a := u.must(9, "run", "Sum(2, 3) is not 5", "--yes")
+	if !strings.Contains(a.out, "Is Sum to add?") || !strings.Contains(a.out, "pawl answer") {
+		t.Errorf("%v", a)
+	}
+	if st := u.status(); len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || st.Questions[0].By != "agent:llm" || st.State != "EXECUTING" {
+		t.Errorf("status %+v", st)
+	}
+	if a := u.must(0, "status"); !strings.Contains(a.out, "q-1  Is Sum to add?") {
+		t.Errorf("%v", a)
+	}
+	u.must(9, "answer")
+	u.must(0, "answer", "yes, it is")
+	u.state("IDLE")
+	if u.read("sum.go") != sumRight {
+		t.Error("the result did not land")
+	}
+	told := false
+	for _, r := range srv.Requests() {
+		told = told || strings.Contains(r.Body, "yes, it is")
+	}
+	if !told {
+		t.Error("the model was not told the answer")
+	}
+	if a := u.must(0, "audit", "log", "--json"); !strings.Contains(a.out, "QUESTION_ANSWERED") {
+		t.Errorf("%v", a)
+	}
+	u.must(0, "audit", "verify")
+	u.quiet()
+}
+
 // TestOneCent refuses the call that does not fit a budget of one cent, before it is made.
 func TestOneCent(t *testing.T) {
 	t.Parallel()
@@ -153,6 +225,30 @@ func TestOneCent(t *testing.T) {
 	}
 }
 
+// TestOneCall refuses the call that does not fit a budget of calls, blocks with the figures, and goes on at that call when
+// more is allowed.
+func TestOneCall(t *testing.T) {
+	t.Parallel()
+	u, _ := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumRight, sumRight)), "budget:\n  run:\n    calls: 1\n    minutes: 30")
+	a := u.must(8, "run", "Sum(2, 3) is not 5", "--yes")
+	if st := u.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "budget" || st.Blocked.Error.Args[1] != "calls" {
+		t.Errorf("blocked %+v", st.Blocked)
+	}
+	if !strings.Contains(a.out, "calls limit 1, used 1") || u.read("sum.go") != sumWrong {
+		t.Errorf("%v", a)
+	}
+	if a := u.must(0, "budget"); !strings.Contains(a.out, "tool calls") || !strings.Contains(a.out, "turns of agents") || !strings.Contains(a.out, "30.00") {
+		t.Errorf("%v", a)
+	}
+	u.must(0, "config", "set", "budget.run.calls", "50")
+	u.must(0, "fix", "-m", "more is allowed")
+	u.state("IDLE")
+	if u.read("sum.go") != sumRight {
+		t.Error("the result did not land")
+	}
+	u.quiet()
+}
+
 // TestCallIsAskedAbout shows a person the one call that needs a word, and not the plan that was approved before.
 func TestCallIsAskedAbout(t *testing.T) {
 	t.Parallel()
@@ -166,7 +262,7 @@ func TestCallIsAskedAbout(t *testing.T) {
 	if asked == nil || asked.About != "call" {
 		t.Fatalf("asked about %+v", asked)
 	}
-	for lang, want := range map[string]string{"en": "The agent wants to make a call", "zh-CN": "智能体要进行一次需要确认的调用"} {
+	for lang, want := range map[string]string{"en": "The agent wants to make a call", "zh-CN": "智能体要进行一次需要你确认的调用"} {
 		a := u.must(9, "approve", asked.Hash, "--lang", lang)
 		if !strings.Contains(a.out, want) || !strings.Contains(a.out, "sum_test.go") || strings.Contains(a.out, "Mend Sum") {
 			t.Errorf("%s: %v", lang, a)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"pawl/agent/mcptools"
 	"pawl/agent/script"
 	"pawl/cli"
 	"pawl/driver/archive"
@@ -29,7 +30,8 @@ type parts struct {
 	drivers map[effect.Kind]runner.Driver
 	tools   []checkpoint.Tool
 	shots   checkpoint.Snapshotter
-	warm    func() // makes ready for commands behind walls, without waiting
+	foreign []*mcptools.Tool // of the MCP servers that the user trusts; they are among the tools
+	warm    func()           // makes ready for commands behind walls, without waiting
 	close   func()
 }
 
@@ -45,13 +47,12 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	}
 	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
+	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)), contextpack.New(contextpack.Options{
-			Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv(),
-		})}, effect.KindVerify: check, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)), packs}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindArchive: archive.New(),
+		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindArchive: archive.New(),
 	}}
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore(memory),
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
@@ -69,7 +70,11 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	for _, t := range p.tools {
 		infos = append(infos, t.Info())
 	}
-	workers := staff{config: c, place: place, tools: infos, box: box, shots: shots, keep: keep}.agents()
+	flaw := p.connect(box, place, c)
+	for _, t := range p.foreign {
+		infos = append(infos, t.Offered())
+	}
+	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep}.agents(), packs}
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}
@@ -147,10 +152,15 @@ func gitStatus(m *git.Memory) verify.Status {
 
 var _ cli.Host = host{}
 
+// packer builds context packs.
+type packer interface {
+	Build(ctx context.Context, a contextpack.Ask) (effect.ContextPack, error)
+}
+
 // informed adds a context pack to the facts about a place, where one is asked for.
 type informed struct {
 	*verify.Context
-	packs *contextpack.Builder
+	packs packer
 }
 
 // Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
@@ -165,9 +175,9 @@ func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 	if err != nil {
 		return r
 	}
-	pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Tokens: spec.Tokens})
+	pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Said: saidOf(spec), Tokens: spec.Tokens})
 	if err != nil {
-		pack.Degraded = append(pack.Degraded, effect.Failed(err).Key)
+		pack.Degraded = append(pack.Degraded, "context.no_pack")
 	}
 	facts.Pack = &pack
 	done := effect.Succeeded(facts)
@@ -178,13 +188,17 @@ func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 // cleanup removes a task's worktree, the caches that were kept for it, and checkpoints past their time.
 type cleanup struct {
 	checkpoint.Cleanup
-	shots checkpoint.Snapshotter
+	shots  checkpoint.Snapshotter
+	memory *git.Memory
 }
 
 // Do forgets the caches and cleans up. Old checkpoints that cannot be removed now are removed by a later cleanup.
 func (c cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	if err := verify.Forget(e.Place); err != nil {
 		return effect.Failed(err)
+	}
+	if leftBeside(e.Place) {
+		clearBeside(ctx, c.memory, beside(e.Place))
 	}
 	r := c.Cleanup.Do(ctx, e, progress)
 	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}, time.Now().Add(-checkpoint.KeptFor))

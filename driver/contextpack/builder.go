@@ -37,9 +37,11 @@ type Options struct {
 // Ask is what a pack is for.
 type Ask struct {
 	Place effect.Place
-	// Requirement is the text that everything is ranked for: the requirement, with the answers and the failure that belong
-	// to it.
+	// Requirement is the text that everything is ranked for.
 	Requirement string
+	// Said is what else was said of it: answers of the person, feedback, what a failing check wrote, the most telling first.
+	// Names of tests and functions, files and lines in it count like those in the requirement.
+	Said []string
 	// Tokens is what the pack may cost; see Cost.
 	Tokens int
 	// Recent are the results of the last tool calls, newest last.
@@ -103,7 +105,7 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 		return effect.ContextPack{}, err
 	}
 	defer root.Close()
-	p := packer{ctx: ctx, root: root, ask: a, texts: map[int32][]byte{}}
+	p := packer{ctx: ctx, root: root, ask: a, texts: map[int32][]byte{}, starts: map[int32][]int32{}}
 	ix, err := b.index(ctx, root, a.Place.Workspace, &p)
 	if err != nil {
 		return effect.ContextPack{}, err
@@ -205,7 +207,7 @@ func (b *Builder) bySense(p *packer) {
 		p.degrade(b.o.SemanticWanted, "context.no_semantic")
 		return
 	}
-	hits, err := b.o.Semantic.Search(p.ctx, p.root.Dir(), p.ask.Requirement, maxSense)
+	hits, err := b.o.Semantic.Search(p.ctx, p.root.Dir(), p.ask.text(), maxSense)
 	p.degrade(err != nil, "context.no_semantic")
 	if err == nil {
 		p.sense = hits[:min(len(hits), maxSense)]

@@ -246,7 +246,7 @@ func (d *decoder) entry(x *entry) {
 	x.about = d.word()
 	x.imports = d.list()
 	n := d.count()
-	if d.bad || cap(d.symbols)-len(d.symbols) < n {
+	if d.bad || cap(d.symbols)-len(d.symbols) < n || n > maxSymbols {
 		d.bad = true
 		return
 	}

@@ -1,6 +1,7 @@
 package contextpack
 
 import (
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -8,31 +9,59 @@ import (
 )
 
 // corpus is an index laid out for ranking: every declaration of every file is a node, and a node has an edge to each
-// declaration whose name it uses. It belongs to one Builder, which ranks one
-// requirement at a time.
+// declaration whose name it uses. It belongs to one Builder, which ranks one requirement at a time.
 type corpus struct {
 	t     *table
 	files []*entry
-	dirs  []string
-	dir   []int32           // by file: the number of its folder
-	named map[string]int32  // the numbers of the folders
-	seen  map[int32][]int32 // by file: the folders that it imports, found when they are asked for
-	first []int32           // by file: its first node
-	file  []int32           // by node: its file
-	// from and defs are the nodes that declare a name: defs[from[id]:from[id+1]].
+	*folders
+	seen map[int32][]int32 // by file: the folders that it imports, found when they are asked for
+	// from and defs are the nodes that declare a name: defs[from[id]:from[id+1]]. Where the files changed since these were
+	// laid out, moved has the nodes of the names that they concern.
 	from, defs []int32
-	users      []int32 // by name: how many nodes use it
+	moved      map[uint32][]int32
+	some       [256]uint64 // bits by the lowest bits of the names in moved: most names are in none
+	users      []int32     // by name: how many nodes use it
+	nodes      int
 }
 
+// folders are those of the files of a corpus.
+type folders struct {
+	dirs  []string         // by file
+	dir   []int32          // by file: the number of its folder
+	named map[string]int32 // the numbers of the folders
+	stems []string         // by file: its name without what says what kind of file it is
+	marks []uint64         // by file: the mark of its stem
+	aside []bool           // by file: it is in a folder of what is seldom meant
+}
+
+// A node is the number of its file and, in the lowest bits, that of the declaration in it, so that a change of one file
+// leaves the nodes of all others as they are.
+const (
+	nodeBits = 12
+	nodeMask = 1<<nodeBits - 1
+)
+
+// Neither may be more than a node can hold: these do not compile otherwise.
+const (
+	_ = uint(nodeMask - maxSymbols)
+	_ = uint(1<<(31-nodeBits) - maxFiles)
+)
+
+func stemOf(p string) string {
+	base := path.Base(p)
+	return strings.TrimSuffix(strings.TrimSuffix(base, path.Ext(base)), "_test")
+}
+
+func nodeOf(file, symbol int) int32 { return int32(file)<<nodeBits | int32(symbol) }
+
+// fileOf returns the file of a node.
+func fileOf(node int32) int32 { return node >> nodeBits }
+
 func newCorpus(ix *index) *corpus {
-	c := &corpus{t: ix.t, files: ix.list, named: map[string]int32{}, seen: map[int32][]int32{}}
-	n := 0
-	for _, f := range c.files {
-		n += len(f.symbols)
-	}
-	c.file = make([]int32, 0, n)
-	c.first = make([]int32, len(c.files)+1)
+	c := &corpus{t: ix.t, files: ix.list, folders: &folders{named: map[string]int32{}}, seen: map[int32][]int32{}}
 	c.dirs = make([]string, len(c.files))
+	c.dir = make([]int32, len(c.files))
+	c.stems, c.marks, c.aside = make([]string, len(c.files)), make([]uint64, len(c.files)), make([]bool, len(c.files))
 	c.from = make([]int32, len(c.t.list)+2)
 	c.users = make([]int32, len(c.t.list))
 	for i, f := range c.files {
@@ -42,39 +71,116 @@ func newCorpus(ix *index) *corpus {
 			d = int32(len(c.named))
 			c.named[c.dirs[i]] = d
 		}
-		c.dir = append(c.dir, d)
-		c.first[i] = int32(len(c.file))
+		c.dir[i] = d
+		c.stems[i] = stemOf(f.path)
+		c.marks[i] = markOf([]byte(c.stems[i]))
+		c.aside[i] = inFolder(f.path, "testdata", "third_party", "fixtures", "dist", "build", "examples", "example")
+		c.nodes += len(f.symbols)
 		for _, s := range f.symbols {
-			c.file = append(c.file, int32(i))
 			c.from[s.name+2]++
 			for _, r := range s.refs {
 				c.users[r]++
 			}
 		}
 	}
-	c.first[len(c.files)] = int32(len(c.file))
 	for i := 2; i < len(c.from); i++ {
 		c.from[i] += c.from[i-1]
 	}
-	c.defs = make([]int32, n)
-	for node := range c.file {
-		name := c.symbol(int32(node)).name
-		c.defs[c.from[name+1]] = int32(node)
-		c.from[name+1]++
+	c.defs = make([]int32, c.nodes)
+	for i, f := range c.files {
+		for n, s := range f.symbols {
+			c.defs[c.from[s.name+1]] = nodeOf(i, n)
+			c.from[s.name+1]++
+		}
 	}
 	c.from = c.from[:len(c.from)-1]
 	return c
 }
 
-func (c *corpus) symbol(node int32) *symbol {
-	f := c.file[node]
-	return &c.files[f].symbols[node-c.first[f]]
+// maxMoved is the number of names above which a corpus is laid out anew.
+const maxMoved = 4000
+
+// updated returns the corpus of an index that has the same files as c, of which some may have changed, and nil where that is
+// more work than a new one. It is as a new one would be, and c stays as it is.
+func (c *corpus) updated(ix *index) *corpus {
+	if c == nil || c.t != ix.t || len(c.files) != len(ix.list) {
+		return nil
+	}
+	var changed []int
+	names := map[uint32]bool{}
+	for i, f := range ix.list {
+		old := c.files[i]
+		if old.path != f.path {
+			return nil
+		}
+		if old.facts == f.facts {
+			continue
+		}
+		changed = append(changed, i)
+		for _, list := range [][]symbol{old.symbols, f.symbols} {
+			for n := range list {
+				names[list[n].name] = true
+			}
+		}
+		if len(c.moved)+len(names) > maxMoved {
+			return nil
+		}
+	}
+	out := *c
+	out.files = ix.list
+	if len(changed) == 0 {
+		return &out
+	}
+	out.seen = maps.Clone(c.seen)
+	out.users = make([]int32, len(c.t.list))
+	copy(out.users, c.users)
+	if out.moved = maps.Clone(c.moved); out.moved == nil {
+		out.moved = make(map[uint32][]int32, len(names))
+	}
+	for _, i := range changed {
+		delete(out.seen, int32(i))
+		for _, s := range c.files[i].symbols {
+			for _, r := range s.refs {
+				out.users[r]--
+			}
+		}
+	}
+	for name := range names {
+		out.some[name/64%256] |= 1 << (name % 64)
+		out.moved[name] = slices.DeleteFunc(slices.Clone(c.declaring(name)), func(node int32) bool {
+			_, is := slices.BinarySearch(changed, int(fileOf(node)))
+			return is
+		})
+	}
+	for _, i := range changed {
+		out.nodes += len(ix.list[i].symbols) - len(c.files[i].symbols)
+		for n, s := range ix.list[i].symbols {
+			out.moved[s.name] = append(out.moved[s.name], nodeOf(i, n))
+			for _, r := range s.refs {
+				out.users[r]++
+			}
+		}
+	}
+	for name := range names {
+		slices.Sort(out.moved[name])
+	}
+	return &out
 }
 
-func (c *corpus) entry(node int32) *entry { return c.files[c.file[node]] }
+func (c *corpus) symbol(node int32) *symbol { return &c.files[fileOf(node)].symbols[node&nodeMask] }
 
-// declaring returns the nodes that declare a name.
-func (c *corpus) declaring(name uint32) []int32 { return c.defs[c.from[name]:c.from[name+1]] }
+// declaring returns the nodes that declare a name, in their order.
+func (c *corpus) declaring(name uint32) []int32 {
+	if c.some[name/64%256]&(1<<(name%64)) != 0 {
+		if out, ok := c.moved[name]; ok {
+			return out
+		}
+	}
+	if int(name)+1 >= len(c.from) {
+		return nil // a word that is newer than the layout, and names nothing
+	}
+	return c.defs[c.from[name]:c.from[name+1]]
+}
 
 // enclosing returns the innermost declaration around a line, -1 for none.
 func (c *corpus) enclosing(file int32, line int) int32 {
@@ -84,7 +190,7 @@ func (c *corpus) enclosing(file int32, line int) int32 {
 			break
 		}
 		if int(s.end) >= line {
-			out = c.first[file] + int32(i)
+			out = nodeOf(int(file), i)
 		}
 	}
 	return out
@@ -132,38 +238,74 @@ const (
 	maxNamed  = 12   // declarations of one name elsewhere, above which it could mean anything
 )
 
+// flow is the state of a walk along references. Nodes have numbers here in the order in which they are reached.
+type flow struct {
+	*corpus
+	number map[int32]int32
+	nodes  []int32
+	passed []float64 // weight that a node still has to pass on
+	rest   []float64 // weight that stays with it
+	edges  [][]use   // of nodes that passed weight on, with numbers
+	queue  []int32
+}
+
+// of returns the number of a node.
+func (f *flow) of(node int32) int32 {
+	n, ok := f.number[node]
+	if !ok {
+		n = int32(len(f.nodes))
+		f.number[node] = n
+		f.nodes, f.passed, f.rest, f.edges = append(f.nodes, node), append(f.passed, 0), append(f.rest, 0), append(f.edges, nil)
+	}
+	return n
+}
+
+func (f *flow) give(to int32, w float64) {
+	before := f.passed[to]
+	f.passed[to] = before + w
+	if before < smallest && before+w >= smallest {
+		f.queue = append(f.queue, to)
+	}
+}
+
+// open returns what a node uses.
+func (f *flow) open(at int32) []use {
+	if f.edges[at] == nil {
+		out := f.uses(f.nodes[at])
+		for i := range out {
+			out[i].node = f.of(out[i].node)
+		}
+		f.edges[at] = append(make([]use, 0, len(out)+1), out...)
+	}
+	return f.edges[at]
+}
+
+// pass lets a node pass on what it was given.
+func (f *flow) pass(at int32) {
+	w := f.passed[at]
+	if w < smallest {
+		return
+	}
+	f.passed[at] = 0
+	f.rest[at] += restart * w
+	for _, e := range f.open(at) {
+		f.give(e.node, (1-restart)*w*e.share)
+	}
+}
+
 // spread lets weight flow from the seeds along references and returns where it comes to rest: what the seeds use, what that
 // uses, and so on. It only looks at what it reaches, and the order of its steps is fixed.
-func (c *corpus) spread(seeds []scored) map[int32]float64 {
-	rest := map[int32]float64{}
-	flow := map[int32]float64{}
-	known := map[int32][]scored{}
-	var queue []int32
-	give := func(to int32, w float64) {
-		before := flow[to]
-		flow[to] = before + w
-		if before < smallest && before+w >= smallest {
-			queue = append(queue, to)
-		}
-	}
+func (f *flow) spread(seeds []scored) map[int32]float64 {
 	for _, s := range seeds {
-		give(s.node, s.score)
+		f.give(f.of(s.node), s.score)
 	}
-	for n := 0; n < len(queue) && n < maxPushes; n++ {
-		at := queue[n]
-		w := flow[at]
-		if w < smallest {
-			continue
-		}
-		flow[at] = 0
-		rest[at] += restart * w
-		out, ok := known[at]
-		if !ok {
-			out = c.edges(at)
-			known[at] = out
-		}
-		for _, e := range out {
-			give(e.node, (1-restart)*w*e.score)
+	for n := 0; n < len(f.queue) && n < maxPushes; n++ {
+		f.pass(f.queue[n])
+	}
+	rest := map[int32]float64{}
+	for i, w := range f.rest {
+		if w > 0 {
+			rest[f.nodes[i]] = w
 		}
 	}
 	return rest
@@ -175,36 +317,42 @@ type scored struct {
 	score float64
 }
 
-// edges returns what a node uses, with the share of each use. A name weighs more the fewer use it; of several
+// use is a use of a node: how likely it is meant, and its share in all uses of the same declaration.
+type use struct {
+	node          int32
+	likely, share float64
+}
+
+// uses returns what a node uses, with the share of each use. A name weighs more the fewer use it; of several
 // declarations of a name, those nearby are the likely ones.
-func (c *corpus) edges(node int32) []scored {
-	var out []scored
+func (c *corpus) uses(node int32) []use {
+	var out []use
 	sum := 0.0
-	s, own := c.symbol(node), c.file[node]
+	s, own := c.symbol(node), fileOf(node)
 	for _, name := range s.refs {
 		defs := c.declaring(name)
 		if len(defs) == 0 || name == s.name && len(defs) == 1 {
 			continue
 		}
-		rare := math.Log(1 + float64(len(c.file))/float64(1+c.users[name]))
+		rare := math.Log(1 + float64(c.nodes)/float64(1+c.users[name]))
 		start, all := len(out), 0.0
 		for _, d := range defs {
 			if d == node {
 				continue
 			}
-			if w := c.near(own, c.file[d], len(defs)) * weighKind(c.symbol(d).kind); w > 0 {
-				out = append(out, scored{d, w})
+			if w := c.near(own, fileOf(d), len(defs)) * weighKind(c.symbol(d).kind); w > 0 {
+				out = append(out, use{node: d, likely: w})
 				all += w
 			}
 		}
-		scale := rare * math.Min(1, all) / math.Max(all, 1e-9)
 		for i := start; i < len(out); i++ {
-			out[i].score *= scale
-			sum += out[i].score
+			out[i].share = rare * math.Min(1, all) * out[i].likely / math.Max(all, 1e-9)
+			out[i].likely /= math.Max(1, all)
+			sum += out[i].share
 		}
 	}
 	for i := range out {
-		out[i].score /= sum
+		out[i].share /= sum
 	}
 	return out
 }

@@ -5,13 +5,20 @@
 // declarations with the lines that they take, the names that each of them uses, and the words of the text. Go is read by
 // go/parser, other languages by universal-ctags behind the walls where it is installed and by their outline otherwise.
 // Facts are kept in memory and in .pawl/cache/context; a file whose size, times and inode are unchanged is not opened
-// again, and one that only looks new is not analysed again. Ranking is a pure function of the facts, the
-// requirement and the text of the files that look best: words and names are weighed by how rare they are, and what they
-// find is followed along the references between declarations, so that a requirement which names a failing test leads to
-// the function that the test calls.
+// again, and one that only looks new is not analysed again. What ranking needs of all files together is brought up to date
+// for those that changed.
 //
-// Words are looked up in the facts rather than by rg or git grep. The facts have to be read anyway, looking them up takes a
-// few milliseconds, and the answer does not depend on which of these programs a machine has or on what git tracks.
+// Ranking is a function of the facts, the requirement and the text of the files that look best: words and names are weighed
+// by how rare they are, and what they find is followed along the references between declarations, so that a requirement
+// which names a failing test leads to the function that the test calls. What a check wrote, and what a person answered,
+// count like the requirement. Of a failing test three things are made use of: the files and lines that it names; which
+// declarations it reaches and the tests beside it do not, as far as names tell, because there a fault is likely; and who
+// uses the values in which the words of its message are written, because there the error is raised.
+//
+// Words are looked up in the facts rather than by rg or git grep, and the pack says so. The facts are at hand anyway: among
+// 5,000 files all words of a requirement are looked up within ten milliseconds, where one git grep for some of them takes
+// three hundred and more, because it reads every file. And the answer does not depend on which of these programs a machine
+// has or on what git tracks.
 //
 // Nothing here uses a model. Everything that a pack quotes is data of the workspace: what would not print is removed, and
 // rules that the project gives to agents carry the name of the file that they come from.

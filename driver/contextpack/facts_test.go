@@ -112,8 +112,8 @@ func TestQuery(t *testing.T) {
 	if !slices.Contains(q.paths, "pkg/file.go") {
 		t.Errorf("paths %v", q.paths)
 	}
-	if q := ask(strings.Repeat("wordAnd"+strings.Repeat("x", 9)+" 很长的要求 a.go:1 \"q\" ", 20_000)); len(q.terms) > maxTerms || len(q.places) > maxSpots || len(q.runs) > 4100 {
-		t.Errorf("a long requirement: %d terms, %d places, %d runs", len(q.terms), len(q.places), len(q.runs))
+	if q := ask(strings.Repeat("wordAnd"+strings.Repeat("x", 9)+" 很长的要求 a.go:1 \"q\" ", 20_000)); len(q.terms) > maxTerms || len(q.places) > maxSpots || len(q.runs.all) > 4100 {
+		t.Errorf("a long requirement: %d terms, %d places, %d runs", len(q.terms), len(q.places), len(q.runs.all))
 	}
 }
 
@@ -224,6 +224,51 @@ func TestReadsOnlyWhatChanged(t *testing.T) {
 	refresh("a.go") // it is so new that it may have changed within its time stamp
 	if ix.files[".env"].marks&unread == 0 || len(ix.files["a.go"].symbols) != 1 {
 		t.Error("the facts are wrong")
+	}
+}
+
+// TestUpdatedCorpusIsAsIfNew changes what files declare and use, and compares a corpus that was updated with a new one.
+func TestUpdatedCorpusIsAsIfNew(t *testing.T) {
+	tab := newTable()
+	a := analyst{t: tab}
+	file := func(i, what int) *entry {
+		text := fmt.Sprintf("package p\n\nfunc one%d() { two%d(); shared() }\n\nfunc shared() { one%d() }\n", what, what+1, i)
+		if what%3 == 0 {
+			text += "\nfunc more() { shared() }\n"
+		}
+		return &entry{path: fmt.Sprintf("p/f%d.go", i), facts: a.analyse("f.go", []byte(text), nil)}
+	}
+	ix := &index{t: tab}
+	for i := range 6 {
+		ix.list = append(ix.list, file(i, i))
+	}
+	c := newCorpus(ix)
+	for round := range 40 {
+		next := &index{t: tab, list: slices.Clone(ix.list)}
+		for range round % 3 {
+			i := rand.IntN(len(next.list))
+			next.list[i] = file(i, round*7+i)
+		}
+		was := newCorpus(ix)
+		c2, want := c.updated(next), newCorpus(next)
+		if c2 == nil {
+			t.Fatal("not updated")
+		}
+		for id := range uint32(len(tab.list)) {
+			if !slices.Equal(c2.declaring(id), want.declaring(id)) || c2.users[id] != want.users[id] {
+				t.Fatalf("round %d: %s is declared at %v and used %d times, want %v and %d", round, tab.list[id], c2.declaring(id), c2.users[id], want.declaring(id), want.users[id])
+			}
+			if int(id) < len(was.users) && !slices.Equal(c.declaring(id), was.declaring(id)) {
+				t.Fatalf("round %d: the old corpus changed", round)
+			}
+		}
+		if c2.nodes != want.nodes {
+			t.Fatalf("%d nodes, want %d", c2.nodes, want.nodes)
+		}
+		ix, c = next, c2
+	}
+	if c.updated(&index{t: tab, list: ix.list[1:]}) != nil {
+		t.Error("a corpus of other files was updated")
 	}
 }
 

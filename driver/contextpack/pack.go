@@ -19,7 +19,8 @@ type packer struct {
 	ctx      context.Context
 	root     *sandbox.Root
 	ask      Ask
-	texts    map[int32][]byte // by file
+	texts    map[int32][]byte  // by file
+	starts   map[int32][]int32 // by file: where its lines begin, found when they are asked for
 	sense    []effect.Hit
 	degraded []string
 }
@@ -68,7 +69,7 @@ const (
 // The shares of a budget, with the most tokens of each. What a part does not use is left for the snippets, which come last
 // and are what an agent reads.
 var shares = struct{ recent, summary, constraints, hits share }{
-	recent: share{30, 1 << 30}, summary: share{10, 160}, constraints: share{12, 220}, hits: share{14, 320},
+	recent: share{30, 1 << 30}, summary: share{10, 160}, constraints: share{12, 220}, hits: share{14, 240},
 }
 
 type share struct{ percent, most int }
@@ -77,8 +78,11 @@ func (s share) of(total int) int { return min(s.most, total*s.percent/100) }
 
 // pack builds the pack.
 func (p *packer) pack() (effect.ContextPack, error) {
-	r := rank(p.corpus, ask(p.ask.Requirement))
+	r := rank(p.corpus, ask(p.ask.text()))
 	files := r.candidates()
+	tests := make(chan map[int32]float64, 1)
+	failing, passing := r.spokenOf()
+	go func() { tests <- r.spectrum(failing, passing) }()
 	for _, f := range files {
 		if p.files[f].marks&sampled == 0 {
 			if data := p.text(f); data != nil {
@@ -86,10 +90,11 @@ func (p *packer) pack() (effect.ContextPack, error) {
 			}
 		}
 	}
+	r.told = <-tests
 	p.weighSense(r)
 	pieces := p.pieces(r, r.result(), files)
 	limits := limitsFor(p.ask.Tokens)
-	out := effect.ContextPack{Constraints: []string{}, Hits: []effect.Hit{}, Snippets: []effect.CodeSnippet{}, RecentActions: []effect.ToolResult{}, Degraded: p.degraded}
+	out := effect.ContextPack{Constraints: []string{}, Hits: []effect.Hit{}, Snippets: []effect.CodeSnippet{}, RecentActions: []effect.ToolResult{}, Lexical: effect.LexicalIndex, Degraded: p.degraded}
 	total := p.ask.Tokens
 	out.Budget = effect.TokenBudget{Total: total, Limits: limits}
 	out.RecentActions = recentActions(p.ask.Recent, shares.recent.of(total))
@@ -130,7 +135,7 @@ func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
 	var out []piece
 	for _, n := range nodes[:min(len(nodes), maxPieces)] {
 		s := r.symbol(n.node)
-		out = append(out, piece{file: r.file[n.node], node: n.node, start: int(s.start), end: int(s.end), score: n.score, source: p.source(r, n.node)})
+		out = append(out, piece{file: fileOf(n.node), node: n.node, start: int(s.start), end: int(s.end), score: n.score, source: p.source(r, n.node)})
 	}
 	for _, at := range r.q.places {
 		for _, f := range r.find(at.path) {
@@ -159,16 +164,18 @@ func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
 }
 
 // gain is the score of a piece for what it costs: of two that are as likely, the short one leaves room for others.
-func (x piece) gain() float64 { return x.score / (1 + float64(min(x.end-x.start, 120))/gainLines) }
+func (x piece) gain() float64 {
+	return x.score / (1 + float64(min(x.end-x.start, 120))/gainLines)
+}
 
 // gainLines is the length at which a piece has to be twice as likely as a single line.
 const gainLines = 40
 
 func (p *packer) source(r *ranking, node int32) string {
 	switch {
-	case r.spots[node] > 0 && !r.manual[r.file[node]]:
+	case r.spots[node] > 0 && !r.manual[fileOf(node)]:
 		return sourceSemantic
-	case r.manual[r.file[node]]:
+	case r.manual[fileOf(node)]:
 		return sourceManual
 	case r.names[node] > 0 || r.bodies[node] == 0:
 		return sourceSymbol
@@ -184,7 +191,7 @@ func (r *ranking) lineWeights(file int32, data []byte) []float64 {
 	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
 	r.weights[file] = out
 	scanWords(data, r.files[file].lang, func(w []byte, line int, _ bool) bool {
-		if h := r.lookup(w); h != nil && line < len(out) {
+		if h := r.lookup(w, foldedHash(w)); h != nil && line < len(out) {
 			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
 		}
 		return true
@@ -230,13 +237,12 @@ func (p *packer) hits(pieces []piece, budget int) []effect.Hit {
 		if len(out) == maxHits {
 			break
 		}
-		data := p.text(x.file)
-		if data == nil {
+		if p.text(x.file) == nil {
 			continue
 		}
 		h := effect.Hit{
 			Source: x.source, Path: p.files[x.file].path, Score: float64(int(x.score*1000+0.5)) / 1000,
-			Summary: p.headline(x, data), Lines: fmt.Sprintf("%d-%d", max(1, x.start), x.end),
+			Summary: p.headline(x), Lines: fmt.Sprintf("%d-%d", max(1, x.start), x.end),
 		}
 		cost := hitCost(h)
 		if cost > budget {
@@ -249,10 +255,10 @@ func (p *packer) hits(pieces []piece, budget int) []effect.Hit {
 }
 
 // headline is the line of a piece that says what it is: the first that is no comment.
-func (p *packer) headline(x piece, data []byte) string {
+func (p *packer) headline(x piece) string {
 	comment := styles[p.files[x.file].lang]
 	fallback := ""
-	for _, l := range cutLines(data, x.start, min(x.end, x.start+40)) {
+	for _, l := range p.lines(x.file, x.start, min(x.end, x.start+40)) {
 		text := oneLine(l, 110)
 		switch {
 		case text == "":
@@ -265,17 +271,26 @@ func (p *packer) headline(x piece, data []byte) string {
 	return fallback
 }
 
-// cutLines returns the lines from start to end of a text, which count from 1.
-func cutLines(data []byte, start, end int) []string {
+// lines returns the lines from start to end of a file's text, which count from 1.
+func (p *packer) lines(file int32, start, end int) []string {
+	data := p.text(file)
+	at, ok := p.starts[file]
+	if !ok {
+		at = append(at, 0)
+		for i, c := range data {
+			if c == '\n' && i+1 < len(data) {
+				at = append(at, int32(i+1))
+			}
+		}
+		p.starts[file] = at
+	}
 	var out []string
-	n := 0
-	for line := range bytes.Lines(data) {
-		if n++; n > end {
-			break
+	for n := max(1, start); n <= min(end, len(at)) && len(data) > 0; n++ {
+		stop := len(data)
+		if n < len(at) {
+			stop = int(at[n])
 		}
-		if n >= start {
-			out = append(out, strings.TrimRight(string(line), "\r\n"))
-		}
+		out = append(out, strings.TrimRight(string(data[at[n-1]:stop]), "\r\n"))
 	}
 	return out
 }

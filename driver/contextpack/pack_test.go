@@ -65,7 +65,7 @@ func pack(t testing.TB, b *contextpack.Builder, a contextpack.Ask) effect.Contex
 }
 
 // module copies a module of the module cache into a workspace.
-func module(t *testing.T, name string) effect.Place {
+func module(t testing.TB, name string) effect.Place {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", name).Output()
 	from := strings.TrimSpace(string(out))
@@ -214,6 +214,45 @@ func TestWhatLeadsToAPlace(t *testing.T) {
 		if strings.Contains(c.lead, "class") && !strings.Contains(p.Snippets[0].Content, c.want) {
 			t.Errorf("%s: first comes %q", c.lead, p.Snippets[0].Content)
 		}
+	}
+}
+
+// TestWhatTestsTell names only tests, or only a message, of a package in which everything uses everything else's words.
+func TestWhatTestsTell(t *testing.T) {
+	code := "package shop\n\nimport \"errors\"\n\nvar errNine = errors.New(\"the till was closed early\")\n\nvar errTwo = errors.New(\"the door is open\")\n"
+	tests := "package shop\n\nimport \"testing\"\n"
+	for i := range 20 {
+		err := "errTwo"
+		if i == 13 {
+			err = "errNine"
+		}
+		code += fmt.Sprintf("\nfunc enter%d(n int) error {\n\tif n > %d {\n\t\treturn leave%d(n)\n\t}\n\treturn nil\n}\n\nfunc leave%d(n int) error {\n\tif n == 0 {\n\t\treturn %s\n\t}\n\treturn walk(n)\n}\n", i, i, i, i, err)
+		tests += fmt.Sprintf("\nfunc TestCase%c(t *testing.T) {\n\tif walk(1) != nil || enter%d(7) != nil {\n\t\tt.Fatal()\n\t}\n}\n", 'A'+i, i)
+	}
+	code += "\nfunc walk(n int) error {\n\tif n < 0 {\n\t\treturn errTwo\n\t}\n\treturn nil\n}\n"
+	place := tree(t, map[string]string{"shop/shop.go": code, "shop/shop_test.go": tests})
+	at := func(p effect.ContextPack, text string) int {
+		return slices.IndexFunc(p.Snippets, func(s effect.CodeSnippet) bool { return strings.HasPrefix(s.Content, text) })
+	}
+	p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: "make the tests pass", Said: []string{"--- FAIL: TestCaseF (0.00s)\n--- FAIL: TestCaseF (0.00s)"}, Tokens: 1500})
+	only, all := at(p, "func enter5("), at(p, "func walk(")
+	if only < 0 || at(p, "func leave5(") < 0 || all >= 0 && all < only {
+		t.Errorf("what only the failing test reaches is at %d, what all tests reach at %d", only, all)
+	}
+	p = pack(t, fresh(), contextpack.Ask{Place: place, Requirement: "it says \"the till was closed early\"", Tokens: 1500})
+	if n := at(p, "func leave13("); n < 0 || n > 2 {
+		t.Errorf("where the error is raised is at %d of %d", n, len(p.Snippets))
+	}
+	if p.Lexical != effect.LexicalIndex {
+		t.Errorf("searched by %q", p.Lexical)
+	}
+}
+
+func TestLongCommentsGiveWay(t *testing.T) {
+	place := tree(t, map[string]string{"a.go": "package a\n\n" + strings.Repeat("// a long story\n", 30) + "// and its end.\nfunc story() {\n\ttell()\n}\n"})
+	p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: "story() is wrong", Tokens: 1500})
+	if s := p.Snippets[0]; s.StartLine != 28 || s.EndLine != 36 || !strings.HasPrefix(s.Content, "// a long story\n") || !strings.HasSuffix(s.Content, "// and its end.\nfunc story() {\n\ttell()\n}\n") {
+		t.Errorf("%+v", s)
 	}
 }
 

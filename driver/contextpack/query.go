@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -15,7 +16,7 @@ type query struct {
 	folded map[string]int // by the word in lower case
 	stems  map[string]int // by the stem of a part of a name: the term that weighs most
 	// runs are pairs and triples of neighbouring words, for texts that are quoted in part.
-	runs map[uint64]bool
+	runs hashes
 	// marks are the short hashes of everything that a word can be found by.
 	marks  [1 << markBits]bool
 	places []spot
@@ -51,21 +52,44 @@ const (
 )
 
 var (
-	spotPattern = regexp.MustCompile(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
-	pyPattern   = regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`)
-	pathPattern = regexp.MustCompile(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`)
-	wordPattern = regexp.MustCompile(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
-	quoted      = regexp.MustCompile("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
-	testName    = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
+	spotPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	})
+	pyPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`) })
+	pathPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_.@+~\-/\\]*[\pL\d_]\.[A-Za-z]\w{0,9}`) })
+	wordPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL_$][\pL\pM\d_$]*(?:(?:\.|::|#)[\pL_][\pL\pM\d_]*)*(\(\))?`)
+	})
+	quoted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("`[^`\n]{2,200}`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|「[^」\n]{2,200}」|'[^'\n]{2,200}'")
+	})
+	testName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)_?([\p{Lu}\d]\w*)$|^test_?([\w]+)$`)
+	})
 )
+
+// text is what a pack is for, in one text. A line that was said before tells nothing new and would take the place of others.
+func (a Ask) text() string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, t := range append([]string{a.Requirement}, a.Said...) {
+		for line := range strings.Lines(clip(t, maxRequirement)) {
+			if plain := strings.TrimSpace(line); plain == "" || !seen[plain] {
+				seen[plain] = true
+				b.WriteString(strings.TrimRight(line, "\r\n") + "\n")
+			}
+		}
+	}
+	return b.String()
+}
 
 // ask reads a requirement.
 func ask(text string) *query {
-	text = strings.ToValidUTF8(clip(text, maxRequirement), " ")
-	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}}
+	text = strings.ToValidUTF8(clip(text, 2*maxRequirement), " ")
+	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: hashes{all: map[uint64]bool{}}}
 	q.readSpots(text)
 	marked := ""
-	for _, m := range quoted.FindAllString(text, 64) {
+	for _, m := range quoted().FindAllString(text, 64) {
 		marked += " " + m
 	}
 	q.readWords(text, 0)
@@ -77,14 +101,14 @@ func ask(text string) *query {
 
 // readSpots finds lines and files that are named, in the order in which they are.
 func (q *query) readSpots(text string) {
-	for _, p := range []*regexp.Regexp{pyPattern, spotPattern} {
+	for _, p := range []*regexp.Regexp{pyPattern(), spotPattern()} {
 		for _, m := range p.FindAllStringSubmatch(text, maxSpots) {
 			if line, err := strconv.Atoi(m[2]); err == nil && len(q.places) < maxSpots {
 				q.places = append(q.places, spot{slashed(m[1]), line})
 			}
 		}
 	}
-	for _, p := range pathPattern.FindAllString(text, 4*maxSpots) {
+	for _, p := range pathPattern().FindAllString(text, 4*maxSpots) {
 		if p = slashed(p); !slices.Contains(q.paths, p) && len(q.paths) < maxSpots {
 			q.paths = append(q.paths, p)
 		}
@@ -98,7 +122,7 @@ func slashed(p string) string {
 
 // readWords adds the words of a text, with a least weight for those that count at all.
 func (q *query) readWords(text string, least float64) {
-	for _, w := range wordPattern.FindAllString(text, 4*maxTerms) {
+	for _, w := range wordPattern().FindAllString(text, 4*maxTerms) {
 		called := strings.HasSuffix(w, "()")
 		w = strings.TrimSuffix(w, "()")
 		names := strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
@@ -123,7 +147,7 @@ func (q *query) word(w string, called bool, least float64) {
 	if len(w) < 2 || len(w) > maxWord {
 		return
 	}
-	if m := testName.FindStringSubmatch(w); m != nil {
+	if m := testName().FindStringSubmatch(w); m != nil {
 		q.term(w, weightName)
 		rest := m[1] + m[2]
 		q.term(rest, weightStem)
@@ -199,39 +223,51 @@ func (q *query) parts() {
 	}
 }
 
-// readRuns notes the runs of words, as bodyScore looks for them.
+// readRuns notes the runs of words that say something, as readBody looks for them: those of which at least two words do.
 func (q *query) readRuns(text string) {
-	var r runs
 	for line := range strings.Lines(text) {
-		r = runs{}
+		var r runs
+		var says [3]bool
 		scanWords([]byte(line), otherText, func(w []byte, _ int, _ bool) bool {
-			r.next(w, func(h uint64, says bool) {
-				if says {
-					q.runs[h] = true
-				}
-			})
-			return len(q.runs) < 4096
+			says = [3]bool{!stopWords[strings.ToLower(string(w))], says[0], says[1]}
+			two, three := r.next(foldedHash(w))
+			if two != 0 && says[0] && says[1] {
+				q.runs.add(two)
+			}
+			if three != 0 && (says[0] && says[1] || says[0] && says[2] || says[1] && says[2]) {
+				q.runs.add(three)
+			}
+			return len(q.runs.all) < 4096
 		})
 	}
 }
 
-// runs turns a stream of words into hashes of each two and three that follow one another. A run says something when at
-// least two of its words do.
-type runs struct {
-	one, two         uint64
-	oneSays, twoSays bool
-}
+// runs turns a stream of words into hashes of each two and three that follow one another.
+type runs struct{ one, two uint64 }
 
-func (r *runs) next(word []byte, see func(h uint64, says bool)) {
-	var space [2 * maxWord]byte
-	low := foldTo(space[:0], word)
-	h := hashOf(low)
-	says := !stopWords[string(low)]
+// next takes the hash of the next word and returns those of the runs that it ends, 0 for none.
+func (r *runs) next(h uint64) (two, three uint64) {
 	if r.one != 0 {
-		see(r.one*31+h, says && r.oneSays)
+		two = r.one*31 + h
 	}
 	if r.two != 0 {
-		see(r.two*961+r.one*31+h+1, says && r.oneSays || says && r.twoSays || r.oneSays && r.twoSays)
+		three = r.two*961 + r.one*31 + h + 1
 	}
-	r.two, r.one, r.twoSays, r.oneSays = r.one, h, r.oneSays, says
+	r.two, r.one = r.one, h
+	return two, three
+}
+
+// hashes is a set of hashes that is fast to say no.
+type hashes struct {
+	some [1024]uint64 // bits by the lowest 16 bits of a hash
+	all  map[uint64]bool
+}
+
+func (s *hashes) add(h uint64) {
+	s.some[h>>6&1023] |= 1 << (h & 63)
+	s.all[h] = true
+}
+
+func (s *hashes) has(h uint64) bool {
+	return s.some[h>>6&1023]&(1<<(h&63)) != 0 && s.all[h]
 }

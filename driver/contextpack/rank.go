@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"path"
 	"slices"
-	"strings"
 )
 
 // found is what a word of the table has to do with a query.
@@ -23,6 +21,8 @@ type ranking struct {
 	// at gives for a word the place in hits, 0 for none.
 	at   []int32
 	hits []found
+	// some has a bit for each word, which is set where at is not 0: most words are not, and the bits stay at hand.
+	some []uint64
 	// inFiles are the words of the files that are in hits: the file, and the place. They are in the order of the files.
 	inFiles [][2]int32
 	// features are the terms of the query, and behind them its stems.
@@ -36,13 +36,16 @@ type ranking struct {
 	names     map[int32]float64 // by node
 	bodies    map[int32]float64
 	spots     map[int32]float64
-	manual    map[int32]bool // files that the requirement names
-	memo      map[string]int32
+	said      map[int32]float64 // by node: runs of the query that are written in it
+	told      map[int32]float64 // by node: what the tests tell of it
+	walk      *flow
+	manual    map[int32]bool      // files that the requirement names
+	memo      []remembered        // by the lowest bits of the hash, the newest
 	weights   map[int32][]float64 // of the lines of files
 }
 
 func rank(c *corpus, q *query) *ranking {
-	r := &ranking{corpus: c, q: q, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, manual: map[int32]bool{}, memo: map[string]int32{}, weights: map[int32][]float64{}}
+	r := &ranking{corpus: c, q: q, walk: &flow{corpus: c, number: map[int32]int32{}}, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, said: map[int32]float64{}, manual: map[int32]bool{}, memo: make([]remembered, 1<<14), weights: map[int32][]float64{}}
 	r.stemIndex = make(map[string]int32, len(q.stems))
 	keys := make([]string, 0, len(q.stems))
 	for s := range q.stems {
@@ -87,6 +90,7 @@ func (r *ranking) look(word []byte, buf []byte) (found, bool) {
 
 func (r *ranking) matchWords() {
 	r.at = make([]int32, len(r.t.list))
+	r.some = make([]uint64, len(r.t.list)/64+1)
 	buf := make([]byte, 0, 2*maxWord)
 	var word []byte
 	for id, w := range r.t.list {
@@ -96,10 +100,14 @@ func (r *ranking) matchWords() {
 		word = append(word[:0], w...)
 		if f, ok := r.look(word, buf); ok {
 			r.at[id] = int32(len(r.hits))
+			r.some[id/64] |= 1 << (id % 64)
 			r.hits = append(r.hits, f)
 		}
 	}
 }
+
+// has reports whether a word is in hits.
+func (r *ranking) has(id uint32) bool { return r.some[id/64]&(1<<(id%64)) != 0 }
 
 // feature is the number of a term or of a stem in rareText and rareName.
 func (r *ranking) stemFeature(s int32) int32 { return int32(len(r.q.terms)) + s }
@@ -110,17 +118,13 @@ func (r *ranking) countWords() {
 	inText, inName := make([]int, n), make([]int, n)
 	last := make([]int32, n)
 	count := func(into []int, id uint32, mark int32) {
-		at := r.at[id]
-		if at == 0 {
-			return
-		}
 		see := func(f int32) {
 			if last[f] != mark {
 				last[f] = mark
 				into[f]++
 			}
 		}
-		h := &r.hits[at]
+		h := &r.hits[r.at[id]]
 		if h.term >= 0 {
 			see(h.term)
 		}
@@ -132,22 +136,24 @@ func (r *ranking) countWords() {
 	for i, f := range r.files {
 		mark++
 		for _, id := range f.words {
-			if at := r.at[id]; at != 0 {
+			if r.has(id) {
 				count(inText, id, mark)
-				r.inFiles = append(r.inFiles, [2]int32{int32(i), at})
+				r.inFiles = append(r.inFiles, [2]int32{int32(i), r.at[id]})
 			}
 		}
 	}
 	for _, f := range r.files {
 		for i := range f.symbols {
-			mark++
-			count(inName, f.symbols[i].name, mark)
+			if name := f.symbols[i].name; r.has(name) {
+				mark++
+				count(inName, name, mark)
+			}
 		}
 	}
 	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
 	for i := range n {
 		r.rareText[i] = math.Log(1 + float64(len(r.files))/float64(1+inText[i]))
-		r.rareName[i] = math.Log(1 + float64(len(r.file))/float64(1+inName[i]))
+		r.rareName[i] = math.Log(1 + float64(r.nodes)/float64(1+inName[i]))
 	}
 }
 
@@ -167,16 +173,13 @@ func (r *ranking) scoreFiles() {
 			sum += w
 		}
 		sum /= 1 + 0.2*math.Log(1+float64(f.lines)/200)
-		if h, ok := r.look([]byte(stemOf(f.path)), buf); ok {
-			r.weigh(&h, r.rareText, func(_ int32, w float64) { sum += 1.5 * w })
+		if r.q.may(r.marks[i]) {
+			if h, ok := r.look([]byte(r.stems[i]), buf); ok {
+				r.weigh(&h, r.rareText, func(_ int32, w float64) { sum += 1.5 * w })
+			}
 		}
-		r.fileScore[i] = sum * quality(f)
+		r.fileScore[i] = sum * r.quality(int32(i))
 	}
-}
-
-func stemOf(p string) string {
-	base := path.Base(p)
-	return strings.TrimSuffix(strings.TrimSuffix(base, path.Ext(base)), "_test")
 }
 
 // weigh tells what a word counts for: the term that it is, or the stems that it is made of.
@@ -191,15 +194,15 @@ func (r *ranking) weigh(h *found, rare []float64, add func(feature int32, w floa
 }
 
 // quality is how likely a file is what somebody wants to see.
-func quality(f *entry) float64 {
-	q := 1.0
+func (c *corpus) quality(file int32) float64 {
+	f, q := c.files[file], 1.0
 	if f.marks&generated != 0 {
 		q *= 0.4
 	}
 	if f.marks&tests != 0 {
-		q *= 0.3 // tests
+		q *= 0.3
 	}
-	if inFolder(f.path, "testdata", "third_party", "fixtures", "dist", "build", "examples", "example") {
+	if c.aside[file] {
 		q *= 0.3
 	}
 	if !styles[f.lang].code {
@@ -210,29 +213,32 @@ func quality(f *entry) float64 {
 
 // scoreNames weighs every declaration by its name.
 func (r *ranking) scoreNames() {
-	for node := range r.file {
-		s := r.symbol(int32(node))
-		at := r.at[s.name]
-		if at == 0 {
-			continue
-		}
-		h := &r.hits[at]
-		score := 0.0
-		if h.term >= 0 {
-			score = r.q.terms[h.term].weight * r.rareName[h.term]
-		}
-		if len(h.stems) > 0 {
-			sum := 0.0
-			for _, i := range h.stems {
-				sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+	for i, f := range r.files {
+		for n := range f.symbols {
+			if s := &f.symbols[n]; r.has(s.name) {
+				r.names[nodeOf(i, n)] = r.nameScore(s) * weighKind(s.kind)
 			}
-			// Several words that meet say far more than one.
-			cover := float64(len(h.stems)) / float64(max(h.parts, 1))
-			score = max(score, 0.35*sum*cover*math.Sqrt(float64(len(h.stems))))
-			score += 0.15 * r.ownerScore(s, h.stems)
 		}
-		r.names[int32(node)] = score * weighKind(s.kind)
 	}
+}
+
+func (r *ranking) nameScore(s *symbol) float64 {
+	h := &r.hits[r.at[s.name]]
+	score := 0.0
+	if h.term >= 0 {
+		score = r.q.terms[h.term].weight * r.rareName[h.term]
+	}
+	if len(h.stems) > 0 {
+		sum := 0.0
+		for _, i := range h.stems {
+			sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+		}
+		// Several words that meet say far more than one.
+		cover := float64(len(h.stems)) / float64(max(h.parts, 1))
+		score = max(score, 0.35*sum*cover*math.Sqrt(float64(len(h.stems))))
+		score += 0.15 * r.ownerScore(s, h.stems)
+	}
+	return score
 }
 
 // ownerScore weighs what the name of a declaration's class adds to that of the declaration.
@@ -298,14 +304,14 @@ func (r *ranking) candidates() []int32 {
 	}
 	best := map[int32]float64{}
 	for n, s := range r.names {
-		f := r.file[n]
+		f := fileOf(n)
 		best[f] = max(best[f], s/topName)
 	}
 	for f, s := range best {
 		score[f] += s
 	}
 	for n := range r.spots {
-		score[r.file[n]] += 3
+		score[fileOf(n)] += 3
 	}
 	for f := range r.manual {
 		score[f] += 2
@@ -327,21 +333,35 @@ func (r *ranking) candidates() []int32 {
 	return out
 }
 
-// lookup is look for the words of a text, of which most come again and again.
-func (r *ranking) lookup(word []byte) *found {
-	at, ok := r.memo[string(word)]
-	if !ok {
+// remembered is what lookup found out about a word.
+type remembered struct {
+	hash uint64 // of the word as it stands
+	at   int32
+}
+
+// lookup is look for the words of a text, of which most come again and again. Hash is that of the word in lower case.
+func (r *ranking) lookup(word []byte, hash uint64) *found {
+	caps := uint64(0)
+	for _, c := range word {
+		caps <<= 1
+		if upper(c) {
+			caps |= 1
+		}
+	}
+	hash ^= caps * 0x9E3779B97F4A7C15
+	m := &r.memo[(hash^hash>>29)&(uint64(len(r.memo))-1)]
+	if m.hash != hash {
 		var space [2 * maxWord]byte
+		*m = remembered{hash: hash}
 		if f, is := r.look(word, space[:0]); is {
-			at = int32(len(r.hits))
+			m.at = int32(len(r.hits))
 			r.hits = append(r.hits, f)
 		}
-		r.memo[string(word)] = at
 	}
-	if at == 0 {
+	if m.at == 0 {
 		return nil
 	}
-	return &r.hits[at]
+	return &r.hits[m.at]
 }
 
 // readBody weighs the declarations of a file by what is written in them.
@@ -361,12 +381,17 @@ func (r *ranking) readBody(file int32, data []byte) {
 			run = runs{}
 		}
 		runLine = line
-		run.next(w, func(h uint64, says bool) {
-			if says && r.q.runs[h] {
-				at[own] += 2
-			}
-		})
-		if h := r.lookup(w); h != nil {
+		hash := foldedHash(w)
+		two, three := run.next(hash)
+		if r.q.runs.has(two) {
+			at[own] += 2
+			r.said[nodeOf(int(file), int(own))]++
+		}
+		if r.q.runs.has(three) {
+			at[own] += 2
+			r.said[nodeOf(int(file), int(own))]++
+		}
+		if h := r.lookup(w, hash); h != nil {
 			r.weigh(h, r.rareText, func(feature int32, v float64) {
 				if seen[feature] != own+1 {
 					seen[feature] = own + 1
@@ -379,19 +404,24 @@ func (r *ranking) readBody(file int32, data []byte) {
 	for i, v := range at {
 		if v > 0 {
 			s := &f.symbols[i]
-			r.bodies[r.first[file]+int32(i)] = v / (1 + 0.25*math.Log(1+float64(s.end-s.start)/30))
+			r.bodies[nodeOf(int(file), i)] = v / (1 + 0.25*math.Log(1+float64(s.end-s.start)/30))
 		}
 	}
 }
 
 // The shares of the parts of a score, each of which is at most 1 before it is weighed.
 const (
-	shareName = 1.0
-	shareBody = 0.8
-	shareSpot = 1.6
-	shareFile = 0.4
-	maxSeeds  = 24
-	shareOwn  = 0.5 // what a declaration says itself; the rest is what leads to it
+	shareSeen   = 1.0
+	shareRaised = 0.8
+	shareName   = 1.0
+	shareBody   = 0.8
+	shareSpot   = 1.6
+	shareFile   = 0.4
+	maxSeeds    = 24
+	// The shares of the whole: what a declaration says itself, what leads to it, and what tests tell of it.
+	wholeOwn, wholeFlow, wholeSeen = 0.5, 0.5, 0.4
+	// A declaration of fewer lines is the less likely at fault, because less can be wrong in it.
+	fullLength = 8
 )
 
 // result returns the declarations by how likely they are what the requirement is about, best first. The best has the score
@@ -407,6 +437,8 @@ func (r *ranking) result() []scored {
 			own[n] += share * v / top
 		}
 	}
+	add(r.told, shareSeen)
+	add(r.raised(), shareRaised)
 	add(r.names, shareName)
 	add(r.bodies, shareBody)
 	for n, v := range r.spots {
@@ -414,7 +446,7 @@ func (r *ranking) result() []scored {
 	}
 	named := r.namedFiles()
 	for n := range own {
-		if named[r.file[n]] {
+		if named[fileOf(n)] {
 			own[n] += shareFile
 		}
 	}
@@ -428,7 +460,7 @@ func (r *ranking) result() []scored {
 	for i := range seeds {
 		seeds[i].score /= sum
 	}
-	flow := r.spread(seeds)
+	flow := r.walk.spread(seeds)
 	final := map[int32]float64{}
 	mix := func(from map[int32]float64, share float64) {
 		top := 1e-9
@@ -439,8 +471,9 @@ func (r *ranking) result() []scored {
 			final[n] += share * v * r.worth(n) / top
 		}
 	}
-	mix(own, shareOwn)
-	mix(flow, 1-shareOwn)
+	mix(own, wholeOwn)
+	mix(flow, wholeFlow)
+	mix(r.told, wholeSeen)
 	out := ordered(final)
 	if len(out) > 0 && out[0].score > 0 {
 		top := out[0].score
@@ -459,11 +492,11 @@ func (r *ranking) namedFiles() map[int32]bool {
 		if e := r.files[f]; e.marks&tests == 0 {
 			out[f] = true
 		} else {
-			tested[r.dirs[f]+"/"+stemOf(e.path)] = true
+			tested[r.dirs[f]+"/"+r.stems[f]] = true
 		}
 	}
 	for i, e := range r.files {
-		if e.marks&tests == 0 && tested[r.dirs[i]+"/"+stemOf(e.path)] {
+		if e.marks&tests == 0 && tested[r.dirs[i]+"/"+r.stems[i]] {
 			out[int32(i)] = true
 		}
 	}
@@ -472,7 +505,9 @@ func (r *ranking) namedFiles() map[int32]bool {
 
 // worth is quality for a declaration.
 func (r *ranking) worth(node int32) float64 {
-	return quality(r.entry(node)) * (0.5 + weighKind(r.symbol(node).kind)/2)
+	s := r.symbol(node)
+	long := math.Sqrt(min(1, float64(s.end-s.start+1)/fullLength))
+	return r.quality(fileOf(node)) * (0.3 + 0.7*weighKind(s.kind)) * long
 }
 
 // ordered sorts nodes by their score, and by their number where it is the same.

@@ -16,6 +16,35 @@ import (
 	"pawl/sandbox"
 )
 
+// stamp tells whether a file is as it was, without opening it.
+type stamp struct {
+	size, mtime int64
+	ino         uint64
+}
+
+// entry is a file of the index. Entries are never changed once they are in it.
+type entry struct {
+	path  string
+	stamp stamp
+	sum   [16]byte // of the content, for a file that only looks different
+	// young says that the file was so new when it was read that a change after that may have left its time alone.
+	young bool
+	*facts
+}
+
+// youth is how long a file counts as young: the coarsest clock of the file systems in use ticks every two seconds.
+const youth = 2 * time.Second
+
+// index is what is known of one tree. The table is shared by all indexes of a Builder.
+type index struct {
+	t     *table
+	files map[string]*entry
+	// list is the same files in the order of the walk.
+	list []*entry
+	// corpus is what ranking needs, made from files; nil when they changed.
+	corpus *corpus
+}
+
 // Bounds of reading.
 const (
 	maxFiles   = 50_000   // files of a tree; what is behind them in the order of names is left out
@@ -87,9 +116,7 @@ func (r *reader) refresh(walk Walk) (*index, error) {
 		return nil, pawl.Fail(pawl.CodeCanceled, "context.canceled").In("contextpack.Build").Because(err)
 	}
 	ix := &index{t: r.old.t, files: r.kept, list: r.list}
-	if len(r.changed) == 0 && len(r.kept) == len(r.old.files) {
-		ix.corpus = r.old.corpus
-	}
+	ix.corpus = r.old.corpus.updated(ix)
 	return ix, nil
 }
 
@@ -121,7 +148,8 @@ func (r *reader) analysts() []*worker {
 
 // visit is called for each file of the tree. Names that are no text, or that a model could be made to misread, are left out.
 func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
-	if foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t") {
+	was := r.old.files[rel]
+	if was == nil && (foreign(rel) || len(rel) > 1024 || clean(rel) != rel || strings.ContainsAny(rel, "\n\t")) {
 		return nil
 	}
 	if len(r.kept) == maxFiles {
@@ -132,7 +160,6 @@ func (r *reader) visit(in *sandbox.Dir, rel string, d fs.DirEntry) error {
 		return nil // gone meanwhile
 	}
 	at := stamp{info.Size(), info.ModTime().UnixNano(), inode(info)}
-	was := r.old.files[rel]
 	if was != nil && was.stamp == at && !was.young {
 		r.keep(was)
 		return nil

@@ -10,6 +10,7 @@ const (
 	maxLine     = 300 // bytes of a line that is shown
 	maxTestTake = 14  // lines of a test that are shown
 	maxTypeTake = 30  // lines of a type, a value or a section that are shown
+	maxAbove    = 6   // lines of comment above a declaration that are shown, the last ones
 	leastLines  = 6   // lines without which a part of a declaration is not worth showing
 )
 
@@ -50,10 +51,11 @@ func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, 
 		if end-start+1 > most {
 			start, end = p.part(r, x, data, most)
 		}
+		start += p.skipped(x, start, end)
 		if shown.overlaps(x.file, start, end) {
 			continue
 		}
-		s, ok := p.fit(x.file, data, start, end, budget)
+		s, ok := p.fit(x.file, start, end, budget)
 		if !ok {
 			continue
 		}
@@ -62,6 +64,22 @@ func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, 
 		out = append(out, s)
 	}
 	return out
+}
+
+// skipped is the number of lines at the beginning of a declaration that are left out: long comments leave no room for code.
+func (p *packer) skipped(x piece, start, end int) int {
+	mark := styles[p.files[x.file].lang].line
+	if x.node < 0 || mark == "" {
+		return 0
+	}
+	n := 0
+	for _, l := range p.lines(x.file, start, end-1) {
+		if !strings.HasPrefix(strings.TrimSpace(l), mark) {
+			break
+		}
+		n++
+	}
+	return max(0, n-maxAbove)
 }
 
 // part returns the lines of a long piece that are shown: its beginning, unless the requirement says more of another part.
@@ -82,12 +100,12 @@ func (p *packer) part(r *ranking, x piece, data []byte, most int) (start, end in
 }
 
 // fit makes a snippet of as many of the lines as the budget allows.
-func (p *packer) fit(file int32, data []byte, start, end, budget int) (effect.CodeSnippet, bool) {
+func (p *packer) fit(file int32, start, end, budget int) (effect.CodeSnippet, bool) {
 	s := effect.CodeSnippet{Path: p.files[file].path, StartLine: start}
 	room := (budget-perItem)*tokenUnits - units(s.Path)
 	var b strings.Builder
 	n := 0
-	lines := cutLines(data, start, end)
+	lines := p.lines(file, start, end)
 	for _, l := range lines {
 		text := clip(clean(l), maxLine) + "\n"
 		cost := units(text)

@@ -76,6 +76,18 @@ func hashOf(b []byte) uint64 {
 	return h
 }
 
+// foldedHash is hashOf for a word in lower case, as far as it is ASCII.
+func foldedHash(word []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range word {
+		if upper(c) {
+			c += 'a' - 'A'
+		}
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
 // foldTo appends a word in lower case, as far as it is ASCII.
 func foldTo(to, word []byte) []byte {
 	for _, c := range word {

@@ -7,11 +7,15 @@ import (
 	"pawl/sandbox"
 )
 
+// ahead is how many folders of a folder Files lists while it visits the one before them: enough for two processors to have
+// work, and few enough to hold no more than a few descriptors.
+const ahead = 2
+
 // Files calls visit for every regular file of a tree, folder by folder in the order of names, without what .gitignore
 // excludes, with the open folder that the file is in. An error of visit ends the walk and is returned, unless it is one of a
 // single file or folder (not found, denied, input or output), which only ends that folder.
 func Files(ctx context.Context, root *sandbox.Root, visit func(in *sandbox.Dir, rel string, d fs.DirEntry) error) error {
-	w := walker{ctx: ctx, root: root, visit: func(in *folder, rel string, d fs.DirEntry) error {
+	w := walker{ctx: ctx, root: root, ahead: ahead, visit: func(in *folder, rel string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() {
 			return nil
 		}

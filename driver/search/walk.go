@@ -25,6 +25,8 @@ type walker struct {
 	root *sandbox.Root
 	// depth is how many levels below the start to descend; 0 means all.
 	depth int
+	// ahead is how many folders of each folder may be opened and listed before it is their turn.
+	ahead int
 	// visit is called with the folder that the entry is in.
 	visit func(in *folder, rel string, d fs.DirEntry) error
 }
@@ -113,7 +115,7 @@ func (w walker) walk(start string) error {
 	if start == "." {
 		start = ""
 	}
-	return w.folder(in, start, r, 1)
+	return w.folder(list(in), start, r, 1)
 }
 
 // file visits a single file.
@@ -144,24 +146,100 @@ func (w walker) load(r *rules, dir string) *rules {
 // found from the root again, so that a tree without end does not use up the descriptors.
 const maxOpen = 64
 
+// listed is an open folder with what is in it, or why that is not known.
+type listed struct {
+	in      *folder
+	entries []fs.DirEntry
+	err     error
+}
+
+func list(in *folder) listed {
+	entries, err := in.List()
+	return listed{in, entries, err}
+}
+
+// enter opens and lists a folder in another one.
+func enter(in *folder, name string) listed {
+	sub, err := used(in.Enter(name))
+	if err != nil {
+		return listed{err: err}
+	}
+	return list(sub)
+}
+
+// early are folders of one folder that are listed before it is their turn, in the order of their turns.
+type early struct {
+	names []string
+	next  int
+	begun []chan listed // of names[next:]
+}
+
+// begin has the next folders listed, at most so many at a time.
+func (e *early) begin(in *folder, most int) {
+	for len(e.begun) < most && e.next+len(e.begun) < len(e.names) {
+		name, out := e.names[e.next+len(e.begun)], make(chan listed, 1)
+		e.begun = append(e.begun, out)
+		in.hold()
+		go func() {
+			defer in.release()
+			out <- enter(in, name)
+		}()
+	}
+}
+
+// take returns the next folder where it was begun early.
+func (e *early) take() (listed, bool) {
+	e.next++
+	if len(e.begun) == 0 {
+		return listed{}, false
+	}
+	out := <-e.begun[0]
+	e.begun = e.begun[1:]
+	return out, true
+}
+
+// drop lets go of the folders whose turn does not come.
+func (e *early) drop() {
+	for _, c := range e.begun {
+		out := <-c
+		out.in.release()
+	}
+	e.begun = nil
+}
+
 // folder visits what is in a folder, and lets go of it.
-func (w walker) folder(in *folder, dir string, r *rules, level int) (err error) {
+func (w walker) folder(at listed, dir string, r *rules, level int) (err error) {
+	in, entries := at.in, at.entries
 	defer func() { in.release() }()
 	if err := canceled(w.ctx); err != nil {
 		return err
 	}
-	entries, err := in.List()
-	if err != nil {
-		return err
+	if at.err != nil {
+		return at.err
 	}
 	if slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return d.Name() == ignoreFile }) {
 		r = w.load(r, dir)
 	}
-	for _, d := range entries {
-		rel := path.Join(dir, d.Name())
-		if d.Name() == ".git" || rel == ".pawl" || r.ignored(rel, d.IsDir()) {
-			continue
+	above := ""
+	if dir != "" {
+		above = dir + "/"
+	}
+	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool {
+		return d.Name() == ".git" || dir == "" && d.Name() == ".pawl" || r != nil && r.ignored(above+d.Name(), d.IsDir())
+	})
+	var e early
+	defer e.drop()
+	descend := w.depth == 0 || level < w.depth
+	if descend && level < maxOpen {
+		for _, d := range entries {
+			if d.IsDir() {
+				e.names = append(e.names, d.Name())
+			}
 		}
+	}
+	for _, d := range entries {
+		e.begin(in, w.ahead)
+		rel := above + d.Name()
 		if in == nil {
 			if in, err = used(sandbox.OpenDir(w.root, cmp.Or(dir, "."))); err != nil {
 				return err
@@ -170,22 +248,25 @@ func (w walker) folder(in *folder, dir string, r *rules, level int) (err error) 
 		if err := w.visit(in, rel, d); err != nil {
 			return err
 		}
-		if !d.IsDir() || w.depth > 0 && level >= w.depth {
+		if !d.IsDir() || !descend {
 			continue
 		}
-		var sub *folder
-		if level < maxOpen {
-			sub, err = used(in.Enter(d.Name()))
-		} else {
+		sub, ok := e.take()
+		switch {
+		case ok:
+		case level < maxOpen:
+			sub = enter(in, d.Name())
+		default:
 			in.release()
 			in = nil
-			sub, err = used(sandbox.OpenDir(w.root, rel))
-		}
-		if err == nil {
-			err = w.folder(sub, rel, r, level+1)
+			if open, err := used(sandbox.OpenDir(w.root, rel)); err != nil {
+				sub = listed{err: err}
+			} else {
+				sub = list(open)
+			}
 		}
 		// A folder that is gone by now, or closed to us, holds nothing that could be found.
-		if err != nil && !unreadable(err) {
+		if err := w.folder(sub, rel, r, level+1); err != nil && !unreadable(err) {
 			return err
 		}
 	}

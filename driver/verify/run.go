@@ -92,6 +92,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		}
 		s.say("▶ " + label(c))
 		o := one(ctx, c)
+		o.Fingerprint = Fingerprint(s.place, []effect.CheckOutcome{o})
 		s.say(verdict(o))
 		out.Outcomes = append(out.Outcomes, o)
 		stopped = stopOnFail && o.Status != effect.CheckPassed

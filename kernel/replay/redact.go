@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -14,18 +15,20 @@ import (
 const hidden = "[secret]"
 
 // patterns find what looks like a secret wherever it stands. The group, where there is one, is the part to hide.
-var patterns = []*regexp.Regexp{
-	regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
-	regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}`),
-	regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`),
-	regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{20,})`),
-	regexp.MustCompile(`\bxox[abeprs]-[A-Za-z0-9-]{10,}`),
-	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`),
-	regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{16,})`),
-	regexp.MustCompile(`://([^/@\s"'<>]+)@`),
-	regexp.MustCompile(`(?i)(?:api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|secret|passwd|password|passphrase|credential)s?["']?\s*(?:=|:=|:)\s*["']?([A-Za-z0-9_~+/=.@!$%^&*-]{8,})`),
-}
+var patterns = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
+		regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}`),
+		regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`),
+		regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{20,})`),
+		regexp.MustCompile(`\bxox[abeprs]-[A-Za-z0-9-]{10,}`),
+		regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
+		regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`),
+		regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{16,})`),
+		regexp.MustCompile(`://([^/@\s"'<>]+)@`),
+		regexp.MustCompile(`(?i)(?:api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|secret|passwd|password|passphrase|credential)s?["']?\s*(?:=|:=|:)\s*["']?([A-Za-z0-9_~+/=.@!$%^&*-]{8,})`),
+	}
+})
 
 // minKnown is the length from which a known secret is taken out. A shorter one is a placeholder, or a word of every text.
 const minKnown = 8
@@ -42,7 +45,7 @@ func Redactor(known ...string) func(string) string {
 				text = strings.ReplaceAll(text, k, hidden)
 			}
 		}
-		for _, p := range patterns {
+		for _, p := range patterns() {
 			text = hide(text, p)
 		}
 		return text

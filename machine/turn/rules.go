@@ -118,4 +118,8 @@ var rules = []rule{
 		Description: "the checks passed, and the work changed what it is judged by", DescriptionZh: "检查通过，但工作改动了检查本身，需要确认"},
 	{ID: "U58", From: AwaitingConfirmation, On: Confirm, When: AnswerYesChecks, To: Verifying, Gates: []string{GateAskedByChecks, GateApproval}, Actors: byWord, Source: "design §4", Ext: true,
 		Description: "the change of the checks is approved", DescriptionZh: "批准对检查的改动"},
+	{ID: "U59", From: Executing, On: NeedInfo, To: Clarifying, Actors: byWork, Source: "design §5", Ext: true,
+		Description: "an agent at work asks the user", DescriptionZh: "执行中的智能体向用户提问"},
+	{ID: "U60", From: Clarifying, On: ClarificationAnswer, When: AnswerStep, To: Executing, Gates: []string{GateAskedByStep}, Actors: byWord, Source: "design §5", Ext: true,
+		Description: "the user answers the agent at work", DescriptionZh: "用户回答执行中的智能体"},
 }

@@ -77,6 +77,9 @@ const (
 	AnswerYesChecks = "yes_checks"
 )
 
+// AnswerStep is the argument of CLARIFICATION_ANSWER when the question was asked in the middle of a step.
+const AnswerStep = "step"
+
 // ChecksOptional is the argument of CHECKS_FAILED when no failed check was required (spec B10).
 const ChecksOptional = "optional"
 

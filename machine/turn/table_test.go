@@ -31,6 +31,8 @@ var addedEdges = [][2]turn.State{
 	{turn.Planning, turn.Summarizing},
 	// The question about changed checks (design §4) is asked where the checks ran and leads back there.
 	{turn.Verifying, turn.AwaitingConfirmation}, {turn.AwaitingConfirmation, turn.Verifying},
+	// The question of an agent at work (design §5) is asked in its step and leads back there.
+	{turn.Executing, turn.Clarifying}, {turn.Clarifying, turn.Executing},
 }
 
 func TestEdges(t *testing.T) {

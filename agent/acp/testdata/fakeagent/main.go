@@ -127,6 +127,8 @@ func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRespo
 		return end(acp.StopReasonRefusal)
 	case "giveup":
 		f.say(ctx, id, "I tried.\nPAWL-GIVE-UP: the file is missing")
+	case "question":
+		f.say(ctx, id, "I looked.\nPAWL-ASK: keep the flag?")
 	case "grandchild":
 		c := exec.Command("sleep", "600")
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr

@@ -1,0 +1,250 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"pawl/effect"
+)
+
+// responses speaks OpenAI's Responses, which its newer models think better in, and some speak alone. Nothing is stored at the
+// provider: the conversation goes along whole, with what the model thought in a form that only the provider can read.
+type responses struct{ *Client }
+
+func (o responses) request(r Request) object {
+	input := []any{}
+	for _, m := range r.Messages {
+		switch m.Role {
+		case effect.RoleTool:
+			input = append(input, object{"type": "function_call_output", "call_id": m.Call, "output": m.Text})
+		case effect.RoleAssistant:
+			input = append(input, responsesSaid(m)...)
+		default:
+			input = append(input, object{"type": "message", "role": "user", "content": m.Text})
+		}
+	}
+	body := object{"model": r.Model, "input": input, "stream": true, "store": false}
+	if r.System != "" {
+		body["instructions"] = r.System
+	}
+	if thinks(r.Model) {
+		body["include"] = []string{"reasoning.encrypted_content"}
+	}
+	if r.MaxOut > 0 {
+		body["max_output_tokens"] = r.MaxOut
+	}
+	tools := []object{}
+	for _, t := range r.Tools {
+		tools = append(tools, object{"type": "function", "name": t.Name, "description": t.Description, "parameters": t.Schema, "strict": false})
+	}
+	if len(tools) > 0 {
+		body["tools"] = tools
+	}
+	if r.Schema != nil {
+		body["text"] = object{"format": object{"type": "json_schema", "name": r.Name, "schema": r.Schema, "strict": false}}
+	}
+	return body
+}
+
+// thoughtless are the beginnings of the names of models that do not think before they speak, and refuse to be asked for their
+// thoughts.
+var thoughtless = []string{"gpt-3", "gpt-4", "chatgpt-4"}
+
+func thinks(model string) bool {
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	return !slices.ContainsFunc(thoughtless, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// responsesSaid are the items of an assistant's message: in the provider's own words where they were kept.
+func responsesSaid(m effect.Message) []any {
+	var kept []json.RawMessage
+	out := []any{}
+	if raw := foreign(Responses, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
+		for _, item := range kept {
+			out = append(out, item)
+		}
+		return out
+	}
+	if m.Text != "" {
+		out = append(out, object{"type": "message", "role": "assistant", "content": m.Text})
+	}
+	for _, c := range m.Calls {
+		out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(c.Args)})
+	}
+	return out
+}
+
+// Stream sends a request.
+func (o responses) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
+	s := &responsesStream{gathered: gathered{form: Responses, url: o.URL, emit: emit}, client: o.Client}
+	err := o.exchange(ctx, "/responses", bearer, o.request(r), &s.gathered, s.take)
+	return s.reply(r.Model), err
+}
+
+// Models asks for the endpoint's models.
+func (o responses) Models(ctx context.Context) ([]string, error) {
+	return o.Client.Models(ctx, "/models", bearer)
+}
+
+// responsesStream is an answer in the making. Items are those that were begun, by their places.
+type responsesStream struct {
+	gathered
+	client *Client
+	items  []*responsesItem
+}
+
+// responsesItem is one item of an answer.
+type responsesItem struct {
+	own   json.RawMessage // in the provider's own words; nil until it is done
+	heard int             // bytes of it that came in pieces
+}
+
+type responsesEvent struct {
+	Type     string          `json:"type"`
+	At       int             `json:"output_index"`
+	Item     json.RawMessage `json:"item"`
+	Delta    string          `json:"delta"`
+	Response struct {
+		Model   string            `json:"model"`
+		Output  []json.RawMessage `json:"output"`
+		Partial struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+		Usage *struct {
+			In      int64 `json:"input_tokens"`
+			Out     int64 `json:"output_tokens"`
+			Details struct {
+				Cached int64 `json:"cached_tokens"`
+			} `json:"input_tokens_details"`
+		} `json:"usage"`
+	} `json:"response"`
+}
+
+// take takes one event. An answer is whole with response.completed alone.
+func (s *responsesStream) take(e event) (bool, error) {
+	var v responsesEvent
+	if err := json.Unmarshal(e.data, &v); err != nil {
+		return false, malformed(err)
+	}
+	s.known(v)
+	switch v.Type {
+	case "response.output_item.added":
+		return false, s.open(v)
+	case "response.output_text.delta", "response.refusal.delta":
+		s.say(v.Delta)
+		s.hear(v, 0)
+	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		s.hear(v, len(v.Delta))
+	case "response.output_item.done":
+		return false, s.close(v)
+	case "response.completed":
+		s.finish = "stop"
+		return true, s.complete(v)
+	case "response.incomplete":
+		switch s.finish = v.Response.Partial.Reason; s.finish {
+		case "", "content_filter":
+		case "max_output_tokens":
+			s.finish = "length"
+		default:
+			s.finish = "incomplete: " + s.finish // which is no good end, whatever the reason is called
+		}
+		return true, s.ended()
+	case "response.failed", "error":
+		return false, s.client.midway(e.data)
+	}
+	return false, nil
+}
+
+// known notes what an event says of the whole answer.
+func (s *responsesStream) known(v responsesEvent) {
+	if v.Response.Model != "" {
+		s.model = v.Response.Model
+	}
+	if u := v.Response.Usage; u != nil {
+		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Details.Cached, OutTokens: u.Out}
+	}
+}
+
+// open begins an item.
+func (s *responsesStream) open(v responsesEvent) error {
+	if v.At != len(s.items) || len(s.items) >= 3*maxAsked {
+		return malformed(errors.New("an item out of its order"))
+	}
+	s.items = append(s.items, &responsesItem{})
+	return nil
+}
+
+// hear counts a piece of an item; unsaid are the bytes of it that are not counted yet.
+func (s *responsesStream) hear(v responsesEvent, unsaid int) {
+	s.seen += unsaid
+	if v.At >= 0 && v.At < len(s.items) {
+		s.items[v.At].heard += len(v.Delta)
+	}
+}
+
+// close takes a whole item. What it says in the end is what counts, whatever its pieces were.
+func (s *responsesStream) close(v responsesEvent) error {
+	if v.At < 0 || v.At >= len(s.items) || s.items[v.At].own != nil {
+		return malformed(errors.New("an item that is not open"))
+	}
+	s.items[v.At].own = v.Item
+	return nil
+}
+
+// complete takes the terminal event: every item that was begun is done, and what they ask for counts.
+func (s *responsesStream) complete(v responsesEvent) error {
+	if len(s.items) == 0 {
+		// Servers that tell of no items give them with the end.
+		for _, item := range v.Response.Output {
+			s.items = append(s.items, &responsesItem{own: item})
+		}
+	}
+	kept := []json.RawMessage{}
+	for _, item := range s.items {
+		if item.own == nil {
+			return malformed(errors.New("an item was never finished"))
+		}
+		if err := s.item(item); err != nil {
+			return err
+		}
+		kept = append(kept, item.own)
+	}
+	if len(kept) > 0 {
+		s.opaque, _ = json.Marshal(kept) // raw JSON always encodes
+	}
+	return s.ended()
+}
+
+// item takes what one item says or asks for.
+func (s *responsesStream) item(i *responsesItem) error {
+	var v struct {
+		Type    string `json:"type"`
+		Call    string `json:"call_id"`
+		Name    string `json:"name"`
+		Args    string `json:"arguments"`
+		Content []struct {
+			Text    string `json:"text"`
+			Refusal string `json:"refusal"`
+		} `json:"content"`
+	}
+	if err := json.Unmarshal(i.own, &v); err != nil {
+		return malformed(err)
+	}
+	switch v.Type {
+	case "message":
+		for _, c := range v.Content {
+			if i.heard == 0 {
+				s.say(c.Text + c.Refusal)
+			}
+		}
+	case "function_call":
+		p := s.call()
+		p.id, p.name = v.Call, v.Name
+		p.args.WriteString(v.Args)
+		s.seen += max(len(v.Args)-i.heard, 0)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"pawl/agent"
+	"pawl/driver/contextpack"
+	"pawl/effect"
+)
+
+// briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own tree. The
+// pack of the run was built for the requirement, before anything failed.
+type briefed struct {
+	agent.Set
+	packs packer
+}
+
+// Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the one
+// that the run has.
+func (b briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
+	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 || spec.Context.Pack == nil || spec.Context.Pack.Budget.Total < 1 {
+		return b.Set.Work(ctx, e, host, progress)
+	}
+	pack, err := b.packs.Build(ctx, contextpack.Ask{
+		Place: e.Place, Requirement: spec.Goal, Said: []string{agent.FailureText(*spec.Failure)}, Tokens: spec.Context.Pack.Budget.Total, Recent: spec.Recent,
+	})
+	if err != nil {
+		return b.Set.Work(ctx, e, host, progress)
+	}
+	spec.Context.Pack = &pack
+	e.Spec = effect.Encode(spec)
+	r := b.Set.Work(ctx, e, host, progress)
+	if result, err := effect.Decode[effect.WorkResult](r.Result); err == nil && r.OK {
+		note := pack.Note()
+		result.Pack = &note
+		r.Result = effect.Encode(result)
+	}
+	return r
+}
+
+// Do is Work without a host.
+func (b briefed) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	return b.Work(ctx, e, nil, progress)
+}
+
+// saidOf is what the person said of a requirement besides it: the newest feedback first, and the answers.
+func saidOf(spec effect.ContextSpec) []string {
+	var out []string
+	for i := len(spec.Feedback) - 1; i >= 0; i-- {
+		out = append(out, spec.Feedback[i])
+	}
+	for _, a := range spec.Answers {
+		if a.Answer != "" {
+			out = append(out, a.Question+"\n"+a.Answer)
+		}
+	}
+	return out
+}

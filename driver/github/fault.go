@@ -1,0 +1,236 @@
+package github
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"pawl"
+)
+
+var (
+	errLarge = errors.New("the answer is larger than 32 MiB")
+	errAway  = errors.New("the server redirects to another server, or without an end")
+)
+
+// verdict is what an answer or a failure means.
+type verdict struct {
+	error error
+	// passing says that another try may help, after a while.
+	passing bool
+	// limited says that the server wants fewer requests; with doubling the wait grows from refusal to refusal.
+	limited  bool
+	doubling int
+	after    time.Duration
+}
+
+// broken explains a request that has no answer.
+func (c *call) broken(ctx context.Context, r request, err error) verdict {
+	fail := func(code pawl.Code, key string, args ...any) error {
+		return pawl.Fail(code, key, args...).Because(err).In("github.Request")
+	}
+	var refused *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	switch {
+	case ctx.Err() != nil:
+		return verdict{error: canceled(ctx)}
+	case r.once:
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "github.unknown_outcome")}
+	case errors.Is(err, errLarge):
+		return verdict{error: fail(pawl.CodeIO, "github.malformed", shown(r.url))}
+	case errors.Is(err, errAway):
+		return verdict{error: fail(pawl.CodeIO, "github.redirected", shown(r.url))}
+	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
+		return verdict{error: fail(pawl.CodeEnvironment, "github.certificate", c.api.Host)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return verdict{error: fail(pawl.CodeTimeout, "github.slow", c.api.Host), passing: true}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return verdict{error: fail(pawl.CodeIO, "github.cut_off", shown(r.url)), passing: true}
+	}
+	return verdict{error: fail(pawl.CodeIO, "github.unreachable", c.api.Host), passing: true}
+}
+
+func canceled(ctx context.Context) error {
+	why := context.Cause(ctx)
+	if errors.Is(why, context.DeadlineExceeded) {
+		return pawl.Fail(pawl.CodeTimeout, "github.out_of_time").Because(why).In("github.Request")
+	}
+	return pawl.Fail(pawl.CodeCanceled, "github.canceled").Because(why).In("github.Request")
+}
+
+// judge says what an answer means.
+func (c *call) judge(r request, a answer, token string) verdict {
+	if a.status >= 200 && a.status < 300 || a.status == http.StatusNotModified && r.page.ETag != "" {
+		return verdict{}
+	}
+	said := saying(a.body, token)
+	fail := func(code pawl.Code, key string, args ...any) error {
+		return pawl.Fail(code, key, args...).Because(fmt.Errorf("HTTP %d: %s", a.status, said)).In("github.Request")
+	}
+	if v, ok := c.limit(a, said); ok {
+		v.error = fail(pawl.CodeBusy, "github.rate_limited", c.now().Add(v.after).UTC().Format(time.RFC3339))
+		return v
+	}
+	switch s := a.status; {
+	case s == http.StatusUnauthorized && token == "":
+		return verdict{error: fail(pawl.CodeLogin, "github.token_needed", c.api.Host)}
+	case s == http.StatusUnauthorized:
+		return verdict{error: fail(pawl.CodeLogin, "github.token_refused", c.api.Host)}
+	case s == http.StatusForbidden && strings.Contains(a.header.Get("X-GitHub-SSO"), "required"):
+		return verdict{error: fail(pawl.CodeLogin, "github.sso", where(a.header.Get("X-GitHub-SSO")))}
+	case s == http.StatusForbidden:
+		return verdict{error: fail(pawl.CodeDenied, "github.forbidden", shown(r.url))}
+	case s == http.StatusNotFound && token == "":
+		return verdict{error: fail(pawl.CodeNotFound, "github.not_found_public", shown(r.url))}
+	case s == http.StatusNotFound:
+		return verdict{error: fail(pawl.CodeNotFound, "github.not_found", shown(r.url))}
+	case s == http.StatusGone:
+		return verdict{error: fail(pawl.CodeNotFound, "github.gone", shown(r.url))}
+	case s >= 500 && r.once:
+		return verdict{error: fail(pawl.CodeOutcomeUnknown, "github.unknown_outcome")}
+	case s >= 500 || s == http.StatusRequestTimeout:
+		after, _ := retryAfter(a.header.Get("Retry-After"), c.now())
+		return verdict{error: fail(pawl.CodeIO, "github.server", s, c.api.Host), passing: after <= time.Minute, after: after}
+	}
+	return verdict{error: fail(pawl.CodeInvalid, "github.refused", a.status, said)}
+}
+
+// where finds the address in the header that asks for single sign-on.
+func where(header string) string {
+	_, address, _ := strings.Cut(header, "url=")
+	return line(address, 300)
+}
+
+// limit reports whether an answer says that there were too many requests, and until when to wait. GitHub says so with 403 or 429:
+// with Retry-After, or with the instant at which the hour's requests begin anew, or with neither, and then asks to wait for a
+// minute at least, and longer each time.
+func (c *call) limit(a answer, said string) (verdict, bool) {
+	if a.status != http.StatusForbidden && a.status != http.StatusTooManyRequests {
+		return verdict{}, false
+	}
+	v := verdict{limited: true}
+	if after, ok := retryAfter(a.header.Get("Retry-After"), c.serverTime(a)); ok {
+		v.after = max(after, time.Second)
+		return v, true
+	}
+	if after, ok := c.reset(a); ok {
+		v.after = after
+		return v, true
+	}
+	if a.status == http.StatusTooManyRequests || strings.Contains(strings.ToLower(said), "rate limit") {
+		v.after, v.doubling = time.Minute, 1
+		return v, true
+	}
+	return verdict{}, false
+}
+
+// reset returns how long it is until requests are counted anew, where none are left. It goes by the server's clock, as this
+// machine's may be wrong.
+func (c *call) reset(a answer) (time.Duration, bool) {
+	n, err := strconv.ParseInt(a.header.Get("X-RateLimit-Reset"), 10, 64)
+	if a.header.Get("X-RateLimit-Remaining") != "0" || err != nil || n < 0 || n > math.MaxUint32*2 {
+		return 0, false
+	}
+	return max(time.Unix(n, 0).Sub(c.serverTime(a)), 0) + time.Second, true
+}
+
+func (c *call) serverTime(a answer) time.Time {
+	if at, err := http.ParseTime(a.header.Get("Date")); err == nil {
+		return at
+	}
+	return c.now()
+}
+
+// remember keeps in mind that the server has no request left.
+func (c *call) remember(a answer) {
+	c.exhausted = time.Time{}
+	if after, ok := c.reset(a); ok && (a.status < 300 || a.status == http.StatusNotModified) {
+		c.exhausted = c.now().Add(after)
+	}
+}
+
+// rest waits, before a request that counts, for a limit that is known: a request that is refused may lengthen it. One with a
+// condition costs nothing where it holds.
+func (c *call) rest(ctx context.Context, r request) error {
+	if ctx.Err() != nil {
+		return canceled(ctx)
+	}
+	left := c.exhausted.Sub(c.now())
+	if c.exhausted.IsZero() || r.page.ETag != "" || left <= 0 {
+		return nil
+	}
+	until := c.exhausted
+	c.exhausted = time.Time{}
+	return c.wait(ctx, left, pawl.Fail(pawl.CodeBusy, "github.rate_limited", until.UTC().Format(time.RFC3339)).In("github.Request"))
+}
+
+// wait waits for a limit, or returns the refusal where that would take too long.
+func (c *call) wait(ctx context.Context, d time.Duration, refusal error) error {
+	most := c.MaxWait
+	if most <= 0 {
+		most = defaultWait
+	}
+	if d > most-c.waited {
+		return refusal
+	}
+	c.waited += d
+	c.say(Progress{Key: "github.waiting", Args: []any{int(d.Round(time.Second).Seconds()), c.now().Add(d).UTC().Format(time.RFC3339)}, Wait: d})
+	if c.sleep(ctx, d) != nil {
+		return canceled(ctx)
+	}
+	return nil
+}
+
+// again waits before another try.
+func (c *call) again(ctx context.Context, d time.Duration) error {
+	c.say(Progress{Key: "github.retrying", Args: []any{c.api.Host, int(d.Round(time.Second).Seconds())}, Wait: d})
+	if c.sleep(ctx, d) != nil {
+		return canceled(ctx)
+	}
+	return nil
+}
+
+// retryAfter reads the header of that name, seconds or a date, and reports whether it says something.
+func retryAfter(text string, now time.Time) (time.Duration, bool) {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(n) {
+		return time.Duration(min(max(n, 0), 1e7) * float64(time.Second)), true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0), true
+	}
+	return 0, false
+}
+
+// saying finds the sentence in the body of an error, without the token.
+func saying(raw []byte, token string) string {
+	text := string(raw)
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) == nil && e.Message != "" {
+		text = e.Message
+	}
+	if token != "" {
+		text = strings.ReplaceAll(text, token, "[token]")
+	}
+	return line(text, 300)
+}
+
+// line makes a text from outside one line of a bounded length.
+func line(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r) }), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,173 @@
+package kernel_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+)
+
+// budget reads what one scope spent and holds.
+func (b *bench) budget(scope string) *kernel.Budget {
+	b.t.Helper()
+	rows, err := b.store.Load(context.Background(), kernel.Select{Kind: kernel.KindBudget})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, r := range rows[0] {
+		if strings.HasPrefix(r.Label, scope) {
+			out := new(kernel.Budget)
+			if err := kernel.Decode(r, out); err != nil {
+				b.t.Fatal(err)
+			}
+			return out
+		}
+	}
+	return &kernel.Budget{}
+}
+
+func command(id, text string) effect.Ask {
+	return effect.Ask{ID: id, Name: "run_terminal_cmd", Args: []byte(fmt.Sprintf(`{"command":%q}`, text))}
+}
+
+// TestWorkIsLimited refuses what does not fit, before it is begun, in each of the measures that pawl itself counts; blocks
+// with the figures; and goes on at that very call when more is allowed.
+func TestWorkIsLimited(t *testing.T) {
+	for what, c := range map[string]struct {
+		limit kernel.Limit
+		made  string
+		key   string
+	}{
+		"calls":     {kernel.Limit{Calls: 2}, "read_file run_terminal_cmd", "calls 2 2 1"},
+		"processes": {kernel.Limit{Processes: 1}, "read_file run_terminal_cmd write_file", "processes 1 1 1"},
+		"turns":     {kernel.Limit{Turns: 3}, "read_file run_terminal_cmd write_file run_terminal_cmd", "turns 3 3 1"},
+		"minutes":   {kernel.Limit{WallMS: 2000}, "", "minutes 0.03 0.03 0.02"},
+	} {
+		for _, scope := range []string{kernel.ScopeRun, kernel.ScopeIssue, kernel.ScopeDay} {
+			t.Run(what+" of a "+scope, func(t *testing.T) {
+				m := &mind{work: []effect.WorkResult{
+					wants(call("a", "read_file", "x"), command("b", "make"), call("c", "write_file", "x"), command("d", "make test")), finished,
+				}}
+				m.plan = intent()
+				b := newBench(t)
+				b.unlike = true
+				b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true}
+				b.k.Config().Budgets = map[string]kernel.Limit{scope: c.limit}
+				b.do(&kernel.Start{Requirement: "do the work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+				b.run(m.answer)
+				b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+				b.run(m.answer)
+				s := b.look()
+				if s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedBudget || s.Session.Blocked.Error.Key != "kernel.budget_used" {
+					t.Fatalf("%s %+v", s.Session.State, s.Session.Blocked)
+				}
+				if got := strings.Join(s.Session.Blocked.Error.Args[1:], " "); got != c.key || !strings.HasPrefix(s.Session.Blocked.Error.Args[0], scope+":") {
+					t.Errorf("figures %q of %s, want %q", got, s.Session.Blocked.Error.Args[0], c.key)
+				}
+				if got := strings.Join(m.made, " "); got != c.made {
+					t.Errorf("made %q", got)
+				}
+				b.k.Config().Budgets = nil
+				b.do(&kernel.Fix{Note: "more is allowed"})
+				b.run(m.answer)
+				if got := strings.Join(m.made, " "); got != "read_file run_terminal_cmd write_file run_terminal_cmd" {
+					t.Errorf("all in all made %q", got)
+				}
+				if s := b.look(); s.Session.State != "IDLE" {
+					t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
+				}
+				spent := b.budget(scope)
+				if u := spent.Spent; u.Calls != 4 || u.Processes != 2 || u.Turns < 3 || u.WallMS < 4000 || len(spent.Held) != 0 {
+					t.Errorf("the books say %+v, held %v", u, spent.Held)
+				}
+				b.verifyAudit()
+			})
+		}
+	}
+}
+
+// TestTimeIsSetAside: an effect may take no longer than its budgets leave, and what it did not take is given back.
+func TestTimeIsSetAside(t *testing.T) {
+	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
+	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(wants(command("a", "make"), command("b", "make")))})
+	b.unlike = true
+	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {WallMS: 100_000}}
+	pending := b.look().Effect
+	b.do(&kernel.Begin{Effect: pending.ID, Owner: "r1", Day: b.now})
+	left := 100*time.Second - time.Duration(b.budget(kernel.ScopeRun).Spent.WallMS)*time.Millisecond
+	running := b.look().Effect
+	if running.Effect.Timeout != left || b.budget(kernel.ScopeRun).Used().WallMS != 100_000 {
+		t.Errorf("%v is left and %v is granted: %+v", left, running.Effect.Timeout, b.budget(kernel.ScopeRun))
+	}
+	b.now = b.now.Add(9 * time.Second)
+	b.do(&kernel.Report{Effect: pending.ID, Token: 1, Receipt: effect.Succeeded(effect.ToolResult{})})
+	if got := 100*time.Second - left + 10*time.Second; b.budget(kernel.ScopeRun).Used().WallMS != got.Milliseconds() {
+		t.Errorf("after 10 s of it: %+v, want %v", b.budget(kernel.ScopeRun), got)
+	}
+	// Stopped work is charged until then, and holds nothing.
+	next := b.look().Effect
+	b.do(&kernel.Begin{Effect: next.ID, Owner: "r1", Day: b.now})
+	before := b.budget(kernel.ScopeRun).Spent.WallMS
+	b.do(&kernel.Stop{Reason: "enough"})
+	if got := b.budget(kernel.ScopeRun); got.Spent.WallMS != before+1000 || len(got.Held) != 0 {
+		t.Errorf("stopped: %+v after %d", got, before)
+	}
+}
+
+// TestCallsInTheMiddle counts the calls of an agent with a loop of its own, and refuses the one that does not fit.
+func TestCallsInTheMiddle(t *testing.T) {
+	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
+	b.unlike = true
+	b.k.Config().Budgets = map[string]kernel.Limit{kernel.ScopeRun: {Processes: 2}}
+	ask := func(id string, judge bool) error {
+		_, err := b.try(&kernel.Make{Effect: e.ID, Token: e.Token, Ask: command(id, "make "+id), Judge: judge, Day: b.now})
+		return err
+	}
+	if err := ask("a", true); err != nil {
+		t.Error(err)
+	}
+	if err := ask("b", false); err != nil {
+		t.Error(err)
+	}
+	for _, judge := range []bool{true, false} {
+		if err := ask("c", judge); pawl.CodeOf(err) != pawl.CodeBudget || !strings.Contains(fmt.Sprint(err), "processes") {
+			t.Errorf("the third process: %v", err)
+		}
+	}
+	if u := b.budget(kernel.ScopeRun).Spent; u.Processes != 2 || u.Calls != 2 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// TestMidnight: what an effect that went on past midnight set aside counts on the day on which it did so, also when it is
+// forfeited.
+func TestMidnight(t *testing.T) {
+	b, e := begun(t, &mind{work: []effect.WorkResult{finished}})
+	first := b.now
+	reserve := func() {
+		b.do(&kernel.Reserve{Effect: e.ID, Token: e.Token, Day: b.now, Most: effect.Usage{Requests: 1, MicroUSD: 700}})
+	}
+	reserve()
+	b.now = b.now.Add(24 * time.Hour)
+	reserve()
+	second := b.now
+	b.now = b.now.Add(48 * time.Hour)
+	b.do(&kernel.Recover{Effect: e.ID, Answer: effect.DoneUnknown, Tree: "t0"})
+	for _, day := range []time.Time{first, second} {
+		got := b.budget("day:" + day.UTC().Format(time.DateOnly))
+		if got.Spent.MicroUSD != 700 || len(got.Held) != 0 {
+			t.Errorf("%s: %+v", day.Format(time.DateOnly), got)
+		}
+	}
+	if got := b.budget(kernel.ScopeRun); got.Spent.MicroUSD != 1400 || len(got.Held) != 0 {
+		t.Errorf("the run: %+v", got)
+	}
+	if got := b.budget("day:" + b.now.UTC().Format(time.DateOnly)); got.Spent.MicroUSD != 0 {
+		t.Errorf("the day of the restart: %+v", got)
+	}
+}

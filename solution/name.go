@@ -1,0 +1,171 @@
+package solution
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pawl"
+)
+
+const (
+	// MaxFeature is the length of the feature in a name that is made, in characters. It leaves room in the 255 bytes that
+	// file systems allow for a name, in any script.
+	MaxFeature = 48
+	// MaxVersions is the number of names that are tried for one feature in one minute.
+	MaxVersions = 100
+
+	minuteForm = "200601021504"
+	maxName    = 255
+)
+
+// Name is the name of a package: the minute in which it was made, in UTC, what it is about, and which of several of the same
+// name it is, from 2; a package that is alone has the version 0 (spec.md §3.10, C17).
+type Name struct {
+	Minute  time.Time
+	Feature string
+	Version int
+}
+
+// earliest is the first minute of which a name is made: a machine whose clock is older does not know the time.
+var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Feature makes the feature part of a name: letters and digits of ASCII and Chinese characters stay, in lower case, and
+// whatever stands between them is one dash. A long text is cut at 48 characters. A text of which nothing stays is refused.
+func Feature(of string) (string, error) {
+	var b strings.Builder
+	dash, n := false, 0
+	for _, r := range of {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', 0x4e00 <= r && r <= 0x9fff:
+		default:
+			dash = n > 0
+			continue
+		}
+		if dash {
+			if n+2 > MaxFeature {
+				break
+			}
+			b.WriteByte('-')
+			dash = false
+			n++
+		}
+		b.WriteRune(r)
+		if n++; n == MaxFeature {
+			break
+		}
+	}
+	if n == 0 {
+		return "", pawl.Fail(pawl.CodeInvalid, "solution.no_feature", clip(of, 80)).In("solution.Feature")
+	}
+	return b.String(), nil
+}
+
+// NewName names a package for a text at a time. exists says which names are taken: the first version that is free is the
+// answer, and CodeConflict when 100 are taken. A time before 2000 or after 9999 is refused.
+func NewName(of string, now time.Time, exists func(name string) bool) (Name, error) {
+	feature, err := Feature(of)
+	if err != nil {
+		return Name{}, err
+	}
+	now = now.UTC().Truncate(time.Minute)
+	if now.Before(earliest) || now.Year() > 9999 {
+		return Name{}, pawl.Fail(pawl.CodeEnvironment, "solution.clock", now.Format(time.RFC3339)).In("solution.NewName")
+	}
+	return Name{Minute: now, Feature: feature}.Free(exists)
+}
+
+// Free returns the name, or its first version of which exists knows nothing.
+func (n Name) Free(exists func(name string) bool) (Name, error) {
+	first := n.Version
+	for range MaxVersions {
+		if !exists(n.String()) {
+			return n, nil
+		}
+		n.Version = max(n.Version, 1) + 1
+	}
+	n.Version = first
+	return Name{}, pawl.Fail(pawl.CodeConflict, "solution.names_taken", n.String(), MaxVersions).In("solution.Free")
+}
+
+var (
+	nameForm    = pattern(`^(\d{12})_(.+)$`)
+	versionForm = pattern(`^(.+)_v([1-9]\d{0,5})$`)
+)
+
+// ParseName reads a name. Names that others made may have any feature that is one name of a file and hides nothing; the
+// minute must be one that the calendar has.
+func ParseName(s string) (Name, error) {
+	m := nameForm().FindStringSubmatch(s)
+	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, concealed) {
+		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", clip(s, 80)).In("solution.ParseName")
+	}
+	at, err := time.Parse(minuteForm, m[1])
+	if err != nil {
+		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_minute", clip(s, 80), m[1]).In("solution.ParseName")
+	}
+	n := Name{Minute: at, Feature: m[2]}
+	if v := versionForm().FindStringSubmatch(m[2]); v != nil {
+		if i, err := strconv.Atoi(v[2]); err == nil && i > 1 {
+			n.Feature, n.Version = v[1], i
+		}
+	}
+	return n, nil
+}
+
+// String returns the name of the folder.
+func (n Name) String() string {
+	s := n.Stamp() + "_" + n.Feature
+	if n.Version > 1 {
+		s += "_v" + strconv.Itoa(n.Version)
+	}
+	return s
+}
+
+// Stamp returns the minute as the name says it.
+func (n Name) Stamp() string { return n.Minute.UTC().Format(minuteForm) }
+
+// Pick finds the package that is meant among the names of the folders in plan/ (spec.md §3.9, step 1). want is a name, a
+// feature, or the beginning of either; with "" the only package there is is meant. No package is CodeNotFound, naming the
+// nearest where one was named, and several are CodeUsage, naming them. Folders that are no packages do not count.
+func Pick(names []string, want string) (string, error) {
+	var all, fits, features []string
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		n, err := ParseName(name)
+		if err != nil {
+			continue
+		}
+		all = append(all, name)
+		features = append(features, n.Feature)
+		switch {
+		case want == name:
+			return name, nil
+		case want == "", strings.HasPrefix(name, want), strings.HasPrefix(n.Feature, want):
+			fits = append(fits, name)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "", pawl.Fail(pawl.CodeNotFound, "solution.no_package").In("solution.Pick")
+	case len(fits) == 1:
+		return fits[0], nil
+	case len(fits) > 1:
+		return "", pawl.Fail(pawl.CodeUsage, "solution.many_packages", len(fits), someOf(fits)).In("solution.Pick")
+	}
+	if near := pawl.Nearest(want, append(features, all...)); near != "" {
+		return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such_near", clip(want, 80), near).In("solution.Pick")
+	}
+	return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such", clip(want, 80), someOf(all)).In("solution.Pick")
+}
+
+// someOf lists names for a message, the last ones, which are the youngest.
+func someOf(names []string) string {
+	if len(names) > 5 {
+		return "…, " + strings.Join(names[len(names)-5:], ", ")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,121 @@
+package solution
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pawl"
+)
+
+// TaskFile is a tasks.md as it was written, with what it says. Its methods change the lines that they name and nothing else;
+// what it says is up to date after each of them.
+type TaskFile struct {
+	Tasks
+	// Warnings are oddities that do not keep the file from being used: a small x that was read as done, a task that is done
+	// before what it depends on, numbers in the head that are none.
+	Warnings []Finding
+
+	text        text
+	titleLine   int
+	closingLine int
+	headLines   [3]int // of the total, of the number done and of the rate, 0 where there is none
+	ends        []int  // of each task, the last line that belongs to it without its parts
+}
+
+// String returns the file.
+func (f *TaskFile) String() string { return f.text.String() }
+
+// Find returns the place in the list of the task with a number. Of several with the number it is the first.
+func (f *TaskFile) Find(number string) (int, error) {
+	i := slices.IndexFunc(f.List, func(t Task) bool { return t.Number == number })
+	if i < 0 || number == "" {
+		return 0, pawl.Fail(pawl.CodeNotFound, "solution.no_task", clip(number, 40)).In("solution.Find")
+	}
+	return i, nil
+}
+
+// Mark gives the task at a place of the list another status. It changes one line, and in it what stands in the box.
+func (f *TaskFile) Mark(i int, s Status) error {
+	if err := f.within(i, "solution.Mark"); err != nil {
+		return err
+	}
+	n := f.List[i].Line
+	line := f.text.content(n)
+	m := boxForm().FindStringSubmatchIndex(line)
+	f.text.replace(n, line[:m[8]]+s.Symbol()+line[m[9]:])
+	f.reload()
+	return nil
+}
+
+// Remark adds a remark to the task at a place of the list, as one line behind those that belong to it.
+func (f *TaskFile) Remark(i int, s string) error {
+	if err := f.within(i, "solution.Remark"); err != nil {
+		return err
+	}
+	f.text = f.text.insert(map[int][]string{f.ends[i]: {remark(f.margin(i), f.Language, s)}})
+	f.reload()
+	return nil
+}
+
+// margin returns the blanks before the task's box.
+func (f *TaskFile) margin(i int) string {
+	line := f.text.content(f.List[i].Line)
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// Recount writes the numbers of the head anew, where the file has them: the tasks, those that are done, and the rate. Lines
+// that are right already are left as they are.
+func (f *TaskFile) Recount() {
+	p := ProgressOf(f.List)
+	for i, value := range []string{fmt.Sprint(p.Total), fmt.Sprint(p.Done), fmt.Sprintf("%d%%", p.Rate())} {
+		n := f.headLines[i]
+		if n == 0 {
+			continue
+		}
+		line := f.text.content(n)
+		if m := fieldForm().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
+			f.text.replace(n, line[:m[6]]+value+line[m[7]:])
+		}
+	}
+	f.reload()
+}
+
+// Close ends the package: its @status line says the result and the minute, every task that is not completed and has no
+// remark gets one, and the head counts anew. reason says why a task was not carried out.
+func (f *TaskFile) Close(c Closing, reason func(Task) string) {
+	behind := map[int][]string{}
+	for i, t := range f.List {
+		if t.Status != Completed && len(t.Remarks) == 0 {
+			behind[f.ends[i]] = append(behind[f.ends[i]], remark(f.margin(i), f.Language, reason(t)))
+		}
+	}
+	switch {
+	case f.closingLine > 0:
+		f.text.replace(f.closingLine, c.line())
+	case f.titleLine > 0:
+		lines := []string{"", c.line()}
+		if n := f.titleLine; n < len(f.text.lines) && strings.TrimSpace(f.text.content(n+1)) != "" {
+			lines = append(lines, "")
+		}
+		behind[f.titleLine] = append(lines, behind[f.titleLine]...)
+	default:
+		behind[0] = []string{c.line(), ""}
+	}
+	f.text = f.text.insert(behind)
+	f.reload()
+	f.Recount()
+}
+
+func (f *TaskFile) within(i int, op string) error {
+	if i < 0 || i >= len(f.List) {
+		return pawl.Fail(pawl.CodeNotFound, "solution.no_task", fmt.Sprint(i)).In(op)
+	}
+	return nil
+}
+
+// reload reads the changed text again. An edit makes nothing of it wrong that was right.
+func (f *TaskFile) reload() {
+	again, _ := readTaskText(f.text)
+	*f = *again
+}

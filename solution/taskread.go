@@ -1,0 +1,320 @@
+package solution
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// ReadTasks reads a tasks.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line: text that
+// is not UTF-8, too large or empty, a box with an unknown symbol, a task without text, a number that is given twice, a
+// dependency that does not exist or goes in a circle, a block that nothing ends. A file without tasks is not an error here.
+func ReadTasks(data []byte) (*TaskFile, error) {
+	f, issues := readTasks(data)
+	if err := broken("solution.ReadTasks", TasksName, issues); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// taskReader reads a file from its first line to its last.
+type taskReader struct {
+	file    *TaskFile
+	issues  findings
+	odd     findings // the warnings
+	section string   // the Chinese word for it
+	listed  bool     // the file has a section for its tasks
+	group   string
+	stack   []int // the tasks around the current one, from the outermost, as places in the list
+	columns []int // where their boxes are
+	notes   []row
+	spoken  Language
+}
+
+func readTasks(data []byte) (*TaskFile, []Finding) {
+	if bad, ok := unreadable(TasksName, data); ok {
+		return &TaskFile{}, []Finding{bad}
+	}
+	return readTaskText(textOf(string(data)))
+}
+
+func readTaskText(t text) (*TaskFile, []Finding) {
+	r := &taskReader{file: &TaskFile{text: t}, issues: findings{file: TasksName}, odd: findings{file: TasksName}}
+	rows, open := t.rows()
+	for _, row := range rows {
+		if level, title, ok := heading(row.text); ok && row.kind == prose && level == 2 && wordList.heads(title) != "" {
+			r.listed = true
+		}
+	}
+	for _, row := range rows {
+		switch row.kind {
+		case prose:
+			r.prose(row)
+		case code:
+			r.head(row)
+		}
+	}
+	if open > 0 {
+		r.issue(open, "solution.not_ended")
+	}
+	if len(r.file.List) > MaxTasks {
+		return r.file, []Finding{{File: TasksName, Key: "solution.too_many_tasks", Args: []any{len(r.file.List), MaxTasks}}}
+	}
+	r.file.Notes = tableOf(r.notes)
+	if r.file.Language = r.spoken; r.spoken == "" {
+		r.file.Language = languageOf(t.String())
+	}
+	r.graph()
+	r.file.Warnings = r.odd.all()
+	return r.file, r.issues.all()
+}
+
+func (r *taskReader) issue(line int, key string, args ...any) { r.issues.add(line, key, args...) }
+
+func (r *taskReader) warn(line int, key string, args ...any) { r.odd.add(line, key, args...) }
+
+// hear notes the language of the first fixed word, and reports whether there was a word at all.
+func (r *taskReader) hear(l Language) bool {
+	if r.spoken == "" {
+		r.spoken = l
+	}
+	return l != ""
+}
+
+func (r *taskReader) prose(row row) {
+	if level, title, ok := heading(row.text); ok {
+		r.heading(row.n, level, title)
+		return
+	}
+	if r.box(row) || r.detail(row) || r.closing(row) {
+		return
+	}
+	if r.section == wordNotes.zh {
+		r.notes = append(r.notes, row)
+	}
+}
+
+func (r *taskReader) heading(n, level int, title string) {
+	r.stack, r.columns = nil, nil
+	switch {
+	case level == 1:
+		if r.file.titleLine == 0 {
+			r.file.Title, r.file.titleLine = title, n
+		}
+	case level == 2:
+		r.group, r.section = "", ""
+		for _, w := range []word{wordProgress, wordList, wordNotes} {
+			if r.hear(w.heads(title)) {
+				r.section = w.zh
+			}
+		}
+	default:
+		r.group = title
+	}
+}
+
+var (
+	boxForm = pattern(`^([ \t]*)([-*+]|\d+[.)])[ \t]*([\[［【])([^\[\]［］【】]?)([\]］】])(.*)$`)
+	// A number with a dot inside stands alone; one without needs something behind it, because a task may begin with a number
+	// of things.
+	dotted  = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})(?:[.、)）:：]|)(?:\s+|$)(.*)$`)
+	glued   = pattern(`^(\d{1,6}(?:\.\d{1,6}){1,5})[.、)）:：]?(\p{Han}.*)$`)
+	simple  = pattern(`^(\d{1,6})[.、)）](?:\s*)(.*)$`)
+	depends = pattern(`\s*\|\s*depends_on:\s*\[([^\]|]*)\]\s*$`)
+)
+
+// box reads a line that is a task, or looks so much like one that it must not be passed over.
+func (r *taskReader) box(row row) bool {
+	m := boxForm().FindStringSubmatch(row.text)
+	if m == nil {
+		return false
+	}
+	column, sign, rest := indent(row.text), m[4], strings.TrimSpace(m[6])
+	status, foreign, known := statusOf(sign)
+	link := rest != "" && strings.ContainsRune("([:", rune(rest[0])) || strings.HasPrefix(rest, "：")
+	elsewhere := r.listed && r.section != wordList.zh
+	switch {
+	case (!known || foreign) && link, !known && elsewhere:
+		return false
+	case strings.HasSuffix(m[2], ".") || strings.HasSuffix(m[2], ")"):
+		r.issue(row.n, "solution.bad_bullet", m[2])
+		return true
+	case m[3] != "[" || m[5] != "]":
+		r.issue(row.n, "solution.bad_brackets", m[3]+sign+m[5])
+		return true
+	case !known:
+		r.issue(row.n, "solution.bad_symbol", visible(sign))
+		return true
+	case foreign:
+		r.warn(row.n, "solution.read_as_done")
+	}
+	t := Task{Status: status, Group: r.group, Line: row.n}
+	t.Number, t.Title = numbered(rest)
+	if d := depends().FindStringSubmatchIndex(t.Title); d != nil {
+		r.depend(&t, t.Title[d[2]:d[3]])
+		t.Title = t.Title[:d[0]]
+	}
+	if t.Title == "" {
+		r.issue(row.n, "solution.no_text")
+		return true
+	}
+	if strings.ContainsFunc(t.Title, concealed) {
+		r.warn(row.n, "solution.concealed")
+	}
+	for len(r.columns) > 0 && r.columns[len(r.columns)-1] >= column {
+		r.columns, r.stack = r.columns[:len(r.columns)-1], r.stack[:len(r.stack)-1]
+	}
+	if t.Level = len(r.stack); t.Level == 0 && column > 3 {
+		r.warn(row.n, "solution.no_parent")
+	}
+	r.stack, r.columns = append(r.stack, len(r.file.List)), append(r.columns, column)
+	r.file.List, r.file.ends = append(r.file.List, t), append(r.file.ends, row.n)
+	return true
+}
+
+// numbered splits the number off a task.
+func numbered(s string) (number, title string) {
+	for _, form := range []*regexp.Regexp{dotted(), glued(), simple()} {
+		if m := form.FindStringSubmatch(s); m != nil {
+			return m[1], m[2]
+		}
+	}
+	return "", s
+}
+
+// said is what a title says when it is read, without what would be read as a number or a dependency.
+func said(title string) string {
+	_, title = numbered(title)
+	return strings.TrimSpace(depends().ReplaceAllString(title, ""))
+}
+
+// depend reads the numbers of other tasks.
+func (r *taskReader) depend(t *Task, list string) {
+	for _, d := range strings.FieldsFunc(list, func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune(",，、;；[]`\"'和与", c)
+	}) {
+		d = strings.TrimPrefix(strings.TrimPrefix(d, "任务"), "#")
+		switch {
+		case numberForm().MatchString(d):
+			t.DependsOn = append(t.DependsOn, d)
+		case d == "" || d == "-" || d == wordNothing.zh || slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
+		default:
+			r.issue(t.Line, "solution.bad_dependency", clip(visible(d), 40))
+		}
+	}
+}
+
+var (
+	detailForm = pattern(`^[-*+][ \t]+(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+	remarkForm = pattern(`^>[ \t]*(?:\*\*([^*:：]{1,20})[:：]\*\*|\*\*([^*:：]{1,20})\*\*[ \t]*[:：]|([^*:：]{1,20})[:：])[ \t]*(.*)$`)
+)
+
+// detail reads a line that belongs to the task above it.
+func (r *taskReader) detail(row row) bool {
+	if len(r.stack) == 0 {
+		return false
+	}
+	at, s, column := len(r.stack)-1, strings.TrimSpace(row.text), indent(row.text)
+	if strings.HasPrefix(s, ">") {
+		column++ // a quotation may begin where its task does, a bullet there is another one
+	}
+	for at > 0 && r.columns[at] >= column {
+		at--
+	}
+	t := &r.file.List[r.stack[at]]
+	if m := remarkForm().FindStringSubmatch(s); m != nil && r.hear(wordRemark.language(strings.TrimSpace(m[1]+m[2]+m[3]))) {
+		t.Remarks = append(t.Remarks, m[4])
+	} else if m := detailForm().FindStringSubmatch(s); m == nil {
+		return false
+	} else if key := strings.TrimSpace(m[1] + m[2] + m[3]); r.hear(wordVerify.language(key)) {
+		if m[4] != "" {
+			t.Verify = append(t.Verify, m[4])
+		}
+	} else if r.hear(wordDepends.language(key)) {
+		line := t.Line
+		t.Line = row.n // a bad number is reported where it stands
+		r.depend(t, m[4])
+		t.Line = line
+	} else {
+		return false
+	}
+	if strings.ContainsFunc(s, concealed) {
+		r.warn(row.n, "solution.concealed")
+	}
+	if r.stack[at] == len(r.file.List)-1 { // what is added to a task stands before its parts
+		r.file.ends[r.stack[at]] = row.n
+	}
+	return true
+}
+
+var closingForm = pattern(`^>[ \t]*\*\*@status:\*\*[ \t]*([^|]*?)[ \t]*(?:\|[ \t]*(.*?)[ \t]*)?$`)
+
+// closing reads the line that says how the package ended.
+func (r *taskReader) closing(row row) bool {
+	m := closingForm().FindStringSubmatch(strings.TrimSpace(row.text))
+	if m == nil || r.file.Closing != nil {
+		return m != nil
+	}
+	result, ok := ParseResult(m[1])
+	if !ok {
+		r.warn(row.n, "solution.bad_result", clip(visible(m[1]), 40))
+		return true
+	}
+	c := Closing{Result: result}
+	if m[2] != "" {
+		at, err := time.Parse(closingTime, m[2])
+		if err != nil {
+			r.warn(row.n, "solution.bad_time", clip(visible(m[2]), 40))
+		}
+		c.At = at
+	}
+	r.file.Closing, r.file.closingLine = &c, row.n
+	return true
+}
+
+var fieldForm = pattern(`^([ \t]*([^:：#]{1,40}?)[ \t]*[:：][ \t]*)(.*?)[ \t]*$`)
+
+// head reads the numbers of the head.
+func (r *taskReader) head(row row) {
+	m := fieldForm().FindStringSubmatch(row.text)
+	if m == nil || r.section != wordProgress.zh {
+		return
+	}
+	for i, w := range []word{wordTotal, wordDone, wordRate} {
+		if r.file.headLines[i] == 0 && r.hear(w.language(m[2])) {
+			r.file.headLines[i] = row.n
+			n, ok := number(m[3])
+			if !ok {
+				r.warn(row.n, "solution.bad_number", clip(visible(m[3]), 40))
+				return
+			}
+			if r.file.Progress == nil && i < 2 {
+				r.file.Progress = &Progress{}
+			}
+			switch i {
+			case 0:
+				r.file.Progress.Total = n
+			case 1:
+				r.file.Progress.Done = n
+			}
+		}
+	}
+}
+
+// number reads a whole number, with or without the sign for percent.
+func number(s string) (int, bool) {
+	s = strings.TrimSpace(strings.TrimSuffix(s, "%"))
+	if s == "" || len(s) > 9 {
+		return 0, false
+	}
+	n := 0
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}
