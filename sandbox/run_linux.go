@@ -478,6 +478,10 @@ func (c *child) close() {
 // readyFor is how long a launcher waits for a command that does not come.
 const readyFor = 3 * time.Second
 
+// startUp is when the next launcher is started after a command: once that has come up itself, and not at its end, where commits
+// would have to share the processors with it.
+const startUp = 10 * time.Millisecond
+
 // job is one command on its way to a launcher.
 type job struct {
 	ctx   context.Context
@@ -582,8 +586,7 @@ func (b *Box) stand(n *spare) bool {
 	}
 	served := j != nil && fault == nil && !c.lost()
 	if served {
-		// While the command runs there is time for the next one's launcher; after it, a commit would have to share the processors.
-		c.begun = b.prepare
+		c.begun = func() { time.AfterFunc(startUp, b.prepare) }
 		j.res, j.err = c.supervise(j.ctx, j.spec, j.order)
 	} else if fault == nil {
 		c.end()

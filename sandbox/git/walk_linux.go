@@ -18,10 +18,10 @@ const (
 	bytesHashed = 16 << 20
 )
 
-// grain is how far a file's time may lag behind the clock of its file system: several ticks of the system's. A time
-// without fractions is believed to be from a file system with coarse ones.
+// grain is how far a file's time may lag behind the clock of its file system: four ticks of the slowest usual one, of 100 in a
+// second. A time without fractions is believed to be from a file system with coarse ones.
 const (
-	grain       = 100 * time.Millisecond
+	grain       = 40 * time.Millisecond
 	coarse      = int64(10 * time.Millisecond)
 	coarseGrain = 3 * time.Second
 )
