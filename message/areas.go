@@ -42,6 +42,7 @@ var areas = [...]area{
 	{"mcp", []*part{&mcpText, &mcpTools}},
 	{"mcptools", []*part{&mcptoolsText}},
 	{"solution", []*part{&solutionText}},
+	{"knowledge", []*part{&knowledgeText}},
 	{"backlog", []*part{&backlogText}},
 	{"github", []*part{&githubText}},
 }

@@ -159,7 +159,7 @@ var cliScreens = part{load: func() Table {
 		"cli.undo.done":           {En: "undone: %s", Zh: "已撤销：%s"},
 		"cli.redo.done":           {En: "brought back: %s", Zh: "已恢复：%s"},
 		"cli.undo.step":           {En: "step %s", Zh: "步骤 %s"},
-		"cli.undo.back":           {En: "the way back: %s", Zh: "恢复方式：%s"},
+		"cli.undo.back":           {En: "the way back: %s", Zh: "改回方式：%s"},
 
 		"cli.outcome.completed":   {En: "Done", Zh: "已完成"},
 		"cli.outcome.failed":      {En: "Failed", Zh: "失败"},

@@ -51,6 +51,7 @@ var rules = []rule{
 	{pattern: "effect", ours: []string{".", "plan", "policy"}, third: none, pure: true},
 	{pattern: "audit", ours: []string{"."}, third: []string{"golang.org/x/mod", "github.com/oklog/ulid"}, pure: true},
 	{pattern: "solution", ours: []string{".", "effect"}, third: none, pure: true},
+	{pattern: "knowledge", ours: []string{".", "machine", "machine/workflow", "solution"}, third: none, pure: true},
 	{pattern: "triage", ours: []string{".", "machine", "machine/*", "plan", "policy"}, third: none, pure: true},
 	{pattern: "view", ours: []string{".", "machine", "machine/*", "plan", "audit", "effect", "policy", "solution"}, third: []string{"go.yaml.in/yaml"}, pure: true},
 	{pattern: "backlog", ours: []string{".", "machine", "machine/board"}, third: none, pure: true},
