@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 )
 
 // found is what a word of the table has to do with a query.
@@ -112,48 +113,65 @@ func (r *ranking) has(id uint32) bool { return r.some[id/64]&(1<<(id%64)) != 0 }
 // feature is the number of a term or of a stem in rareText and rareName.
 func (r *ranking) stemFeature(s int32) int32 { return int32(len(r.q.terms)) + s }
 
+// tally counts in how many units, files or names, each feature is.
+type tally struct {
+	r    *ranking
+	of   []int
+	last []int32 // the unit in which a feature was counted last
+	unit int32   // the present one, from 1 on
+}
+
+func (r *ranking) tally(features int) *tally {
+	return &tally{r: r, of: make([]int, features), last: make([]int32, features)}
+}
+
+// add counts the features of a word that has some.
+func (t *tally) add(word uint32) {
+	h := &t.r.hits[t.r.at[word]]
+	if h.term >= 0 {
+		t.see(h.term)
+	}
+	for _, s := range h.stems {
+		t.see(t.r.stemFeature(s))
+	}
+}
+
+func (t *tally) see(feature int32) {
+	if t.last[feature] != t.unit {
+		t.last[feature] = t.unit
+		t.of[feature]++
+	}
+}
+
 // countWords finds out how rare each feature is among files and among names.
 func (r *ranking) countWords() {
 	n := len(r.q.terms) + len(r.stemWeight)
-	inText, inName := make([]int, n), make([]int, n)
-	last := make([]int32, n)
-	count := func(into []int, id uint32, mark int32) {
-		see := func(f int32) {
-			if last[f] != mark {
-				last[f] = mark
-				into[f]++
+	inText, inName := r.tally(n), r.tally(n)
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for _, f := range r.files {
+			for i := range f.symbols {
+				if name := f.symbols[i].name; r.has(name) {
+					inName.unit++
+					inName.add(name)
+				}
 			}
 		}
-		h := &r.hits[r.at[id]]
-		if h.term >= 0 {
-			see(h.term)
-		}
-		for _, s := range h.stems {
-			see(r.stemFeature(s))
-		}
-	}
-	mark := int32(0)
+	})
 	for i, f := range r.files {
-		mark++
+		inText.unit++
 		for _, id := range f.words {
 			if r.has(id) {
-				count(inText, id, mark)
+				inText.add(id)
 				r.inFiles = append(r.inFiles, [2]int32{int32(i), r.at[id]})
 			}
 		}
 	}
-	for _, f := range r.files {
-		for i := range f.symbols {
-			if name := f.symbols[i].name; r.has(name) {
-				mark++
-				count(inName, name, mark)
-			}
-		}
-	}
+	beside.Wait()
 	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
 	for i := range n {
-		r.rareText[i] = math.Log(1 + float64(len(r.files))/float64(1+inText[i]))
-		r.rareName[i] = math.Log(1 + float64(r.nodes)/float64(1+inName[i]))
+		r.rareText[i] = math.Log(1 + float64(len(r.files))/float64(1+inText.of[i]))
+		r.rareName[i] = math.Log(1 + float64(r.nodes)/float64(1+inName.of[i]))
 	}
 }
 

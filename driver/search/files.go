@@ -7,9 +7,9 @@ import (
 	"pawl/sandbox"
 )
 
-// ahead is how many folders of a folder Files lists while it visits the one before them: enough for two processors to have
-// work, and few enough to hold no more than a few descriptors.
-const ahead = 2
+// ahead is how many folders of a folder Files lists while it visits the one before them: so many that the visitor seldom waits
+// for a small one, and few enough to hold no more than a few descriptors.
+const ahead = 6
 
 // Files calls visit for every regular file of a tree, folder by folder in the order of names, without what .gitignore
 // excludes, with the open folder that the file is in. An error of visit ends the walk and is returned, unless it is one of a
