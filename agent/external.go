@@ -138,6 +138,14 @@ type Job struct {
 	places  places
 }
 
+// CheckModel refuses, with CodeEnvironment, what cannot be the name of a model: it is put into the settings of programs.
+func CheckModel(program, model string) error {
+	if !modelName().MatchString(model) {
+		return pawl.Fail(pawl.CodeEnvironment, "agent.model_name", program, model).In("agent.Work")
+	}
+	return nil
+}
+
 var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`) })
 
 // errLimit is the cause of a context that pawl ended because the work took too long.
@@ -153,8 +161,9 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
 	case c.Path == "":
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
-	case !modelName().MatchString(c.Model):
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeInvalid, "agent.model_name", c.Program.Name, c.Model).In("agent.Work")
+	}
+	if err := CheckModel(c.Program.Name, c.Model); err != nil {
+		return effect.WorkResult{}, err
 	}
 	c.defaults(e)
 	outer := ctx

@@ -269,10 +269,13 @@ func (r *Running) End(grace time.Duration) int {
 	return r.exit
 }
 
-// Died is the error of an agent that ended without having finished.
+// Died is the error of an agent that ended without having finished. One that wants to be logged in often says so and ends.
 func (j *Job) Died(r *Running, exit int) error {
 	e := pawl.Fail(pawl.CodeModel, "agent.died", j.Program.Name, exit).In("agent.Work")
-	if text := r.Complaint(); text != "" {
+	switch text := r.Complaint(); {
+	case loginText().MatchString(text):
+		return j.ModelError(text)
+	case text != "":
 		return e.Because(errors.New(text))
 	}
 	return e

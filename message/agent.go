@@ -110,7 +110,8 @@ var agentExternal = part{load: func() Table {
 		"agent.foreign_effect": {En: "an external agent cannot do %[1]s", Zh: "外部智能体无法执行 %[1]s"},
 		"agent.login_needed": {
 			En: "%[1]s, or the model behind it, does not accept the key", Zh: "%[1]s 或其背后的模型不接受密钥",
-			HintEn: "Set the provider's key for pawl; agents themselves need no login", HintZh: "请为 pawl 设置该服务商的密钥；智能体自身无需登录",
+			HintEn: "Give pawl the provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, or: pawl config set model.key_env NAME), then: pawl fix. Agents themselves need no login",
+			HintZh: "请为 pawl 提供该服务商的密钥（OPENAI_API_KEY、ANTHROPIC_API_KEY、GEMINI_API_KEY，或：pawl config set model.key_env 名称），然后用 pawl fix 继续。智能体自身无需登录",
 		},
 		"agent.machine": {En: "the failure is one of this machine, not of the work", Zh: "失败源于本机环境，而非所做的工作"},
 		"agent.model_failed": {
@@ -119,7 +120,8 @@ var agentExternal = part{load: func() Table {
 		},
 		"agent.model_name": {
 			En: "%[1]s needs the name of a model, and %[2]q is none", Zh: "%[1]s 需要模型名称，%[2]q 不是有效的名称",
-			HintEn: "Set the model in pawl's configuration", HintZh: "请在 pawl 的配置中设置模型",
+			HintEn: "Name one that it has: pawl config set model.name NAME (and model.base_url for an endpoint of your own)",
+			HintZh: "请指定它支持的模型：pawl config set model.name 名称（自有端点还需 model.base_url）",
 		},
 		"agent.no_home": {
 			En: "the folder for %[1]s below .pawl/agents could not be made", Zh: "无法在 .pawl/agents 下为 %[1]s 建立目录",

@@ -192,6 +192,7 @@ func TestFaults(t *testing.T) {
 		key    string
 	}{
 		{mode: "crash", code: pawl.CodeModel, key: "agent.died"},
+		{mode: "login", code: pawl.CodeLogin, key: "agent.login_needed"},
 		{mode: "ignore", change: func(c *agent.External) { c.Idle = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.silent"},
 		{mode: "ignore", change: func(c *agent.External) { c.Timeout = 300 * time.Millisecond }, code: pawl.CodeTimeout, key: "agent.out_of_time"},
 		{mode: "flood", change: func(c *agent.External) { c.Output = 16 << 20 }, code: pawl.CodeModel, key: "agent.too_much_output"},
@@ -201,7 +202,7 @@ func TestFaults(t *testing.T) {
 		{mode: "linger"},
 		{mode: "", change: func(c *agent.External) { c.Path = "/no/such/program" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
 		{mode: "", change: func(c *agent.External) { c.Path = "" }, code: pawl.CodeEnvironment, key: "agent.not_installed"},
-		{mode: "", change: func(c *agent.External) { c.Model = `m","x":"` }, code: pawl.CodeInvalid, key: "agent.model_name"},
+		{mode: "", change: func(c *agent.External) { c.Model = `m","x":"` }, code: pawl.CodeEnvironment, key: "agent.model_name"},
 		{mode: "", change: func(c *agent.External) { c.Program.Dialect = agent.DialectPi }, code: pawl.CodeModel, key: "agent.cut_off"},
 	} {
 		x := external(t, agent.DialectCodex, recording, c.mode)

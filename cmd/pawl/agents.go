@@ -211,7 +211,7 @@ func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 				m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
 			}
 			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
-			return append(out, externals(ctx, box, only)...)
+			return append(out, externals(ctx, box, only, c.Model.Name)...)
 		},
 		Check: inspector{s}.check, Servers: s.servers, Ask: s.ask,
 	}

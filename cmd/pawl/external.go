@@ -13,7 +13,7 @@ import (
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
 // once, because some need seconds to answer; with a name only that one is asked, and only where its package does not tell.
-func externals(ctx context.Context, box *sandbox.Box, only string) []cli.AgentInfo {
+func externals(ctx context.Context, box *sandbox.Box, only, model string) []cli.AgentInfo {
 	var out []cli.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
@@ -36,6 +36,12 @@ func externals(ctx context.Context, box *sandbox.Box, only string) []cli.AgentIn
 		asking.Go(func() { askVersion(ctx, box, agent.Found{Program: p, Path: path}, info) })
 	}
 	asking.Wait()
+	for i, p := range programs {
+		if err := agent.CheckModel(p.Name, model); err != nil && out[i].Path != "" {
+			kept := effect.Failed(err)
+			out[i].State, out[i].Key, out[i].Args = "unset", kept.Key, kept.Args
+		}
+	}
 	return out
 }
 

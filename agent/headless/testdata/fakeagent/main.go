@@ -32,6 +32,9 @@ func main() {
 		os.Stdout.Write(raw[:len(raw)/2])
 		fmt.Fprintln(os.Stderr, "panic: the agent broke")
 		os.Exit(3)
+	case "login":
+		fmt.Fprintln(os.Stderr, "401 Unauthorized: log in first")
+		os.Exit(1)
 	case "flood":
 		for range 100 {
 			fmt.Println(`{"type":"item.updated","text":"` + strings.Repeat("y", 1<<20) + `"}`)
