@@ -77,6 +77,8 @@ type Program struct {
 	Asks bool
 	// ServesFiles says that the agent reads and writes files through pawl where it is offered.
 	ServesFiles bool
+	// Unproxied says that the agent would ask even for its own loopback through a proxy, whatever NO_PROXY says.
+	Unproxied bool
 	// Quirks are catalogue keys of what a user should know.
 	Quirks []string
 }

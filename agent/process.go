@@ -22,6 +22,9 @@ type Spec struct {
 	// Start that fails need not have called it.
 	Inside func(net.Listener)
 	Port   uint16
+	// Unproxied leaves the variables out that name a proxy. They name one that refuses everything at once; without them a
+	// program that asks for other addresses than Inside's may wait for its own time-outs.
+	Unproxied bool
 }
 
 // Process is an agent at work behind walls.

@@ -120,7 +120,7 @@ func headlessPrograms() []Program {
 			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: WireChat, Dialect: DialectClaude,
 			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "--auth-type", "openai"},
 			Resume: []string{"--resume", "{session}", "-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "--auth-type", "openai"},
-			Env:    qwenEnv(), Files: map[string]string{".qwen/settings.json": qwenSettings}, Quirks: []string{"agent.quirk_exit", "agent.quirk_slow_retry"},
+			Env:    qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Quirks: []string{"agent.quirk_exit", "agent.quirk_slow_retry"},
 		},
 		{
 			Name: "pi", Title: "pi", Kind: KindHeadless, Names: []string{"pi"}, Version: []string{"--version"}, Tested: [2]string{"0.70.0", "0.73.1"},
@@ -161,7 +161,7 @@ func acpPrograms() []Program {
 		{
 			Name: "qwen-code-acp", Title: "Qwen Code (ACP)", Kind: KindACP, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
 			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: WireChat, Dialect: DialectACP, Args: []string{"--acp", "--auth-type", "openai"},
-			Env: qwenEnv(), Files: map[string]string{".qwen/settings.json": qwenSettings}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
+			Env: qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "codex-acp", Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},

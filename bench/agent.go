@@ -143,7 +143,7 @@ func (r rival) alone(ctx context.Context, dir string) (spent, error) {
 	}
 	// Some agents refuse a home below the folder for temporary files, so each has a folder of its own.
 	own := filepath.Join(home, "user")
-	fill := strings.NewReplacer("{url}", r.model.URL, "{model}", "mock-model", "{key}", "key", "{home}", own, "{prompt}", prompt)
+	fill := strings.NewReplacer("{url}", r.model.URL, "{model}", "mock-model", "{window}", "128000", "{out}", "8192", "{key}", "key", "{home}", own, "{prompt}", prompt)
 	for name, content := range r.agent.Files {
 		name = filepath.Join(own, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(fill.Replace(content)), 0o600)); err != nil {

@@ -123,7 +123,7 @@ func starter(box *sandbox.Box) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
 		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Timeout: 24 * time.Hour}
 		if s.Inside != nil {
-			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(nil, egress.Options{}), port: s.Port, serve: s.Inside}, true
+			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(nil, egress.Options{}), port: s.Port, serve: s.Inside}, s.Unproxied
 		}
 		p, err := box.Start(ctx, spec)
 		if err != nil {
