@@ -1,7 +1,6 @@
 package backlog
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -52,41 +51,22 @@ type Malformed struct {
 	More     int
 }
 
-// Error returns the technical form: every problem with its place, its key and its arguments.
-func (m *Malformed) Error() string {
-	var b strings.Builder
-	for n, p := range m.Problems {
-		if n > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(p.place() + ": " + p.Key)
-		for _, a := range p.Args {
-			fmt.Fprintf(&b, " %v", a)
-		}
+func (m *Malformed) flaws() pawl.Flaws {
+	out := pawl.Flaws{More: m.More}
+	for _, p := range m.Problems {
+		out.List = append(out.List, pawl.Flaw{Place: p.place(), Key: p.Key, Args: p.Args})
 	}
-	if m.More > 0 {
-		fmt.Fprintf(&b, "; and %d more", m.More)
-	}
-	return b.String()
+	return out
 }
+
+// Error returns the technical form: every problem with its place, its key and its arguments.
+func (m *Malformed) Error() string { return m.flaws().String() }
 
 // Errors returns each problem as an error that the catalogue can render: its place, caused by what is wrong there.
-func (m *Malformed) Errors() []*pawl.Error {
-	out := make([]*pawl.Error, len(m.Problems))
-	for n, p := range m.Problems {
-		out[n] = pawl.Fail(pawl.CodeInvalid, "backlog.at", p.place()).Because(pawl.Fail(pawl.CodeInvalid, p.Key, p.Args...))
-	}
-	return out
-}
+func (m *Malformed) Errors() []*pawl.Error { return m.flaws().Errors("backlog.at") }
 
-// Unwrap returns what Errors returns, so that a face that knows nothing of Malformed still shows the first problem.
-func (m *Malformed) Unwrap() []error {
-	var out []error
-	for _, e := range m.Errors() {
-		out = append(out, e)
-	}
-	return out
-}
+// Unwrap returns what Errors returns.
+func (m *Malformed) Unwrap() []error { return m.flaws().Causes("backlog.at") }
 
 // report gathers problems and notes up to their limits.
 type report struct {

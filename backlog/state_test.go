@@ -232,7 +232,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestLargeIsRefused(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 300 MB")
+		t.Skip("left out with -short only: it reads 300 MB")
 	}
 	for _, c := range []struct {
 		name, head, fill, want string

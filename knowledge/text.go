@@ -148,17 +148,6 @@ func unreadable(file string, data []byte) Finding {
 	return Finding{}
 }
 
-// concealed reports whether a character hides, or turns around, what stands beside it.
-func concealed(r rune) bool {
-	switch {
-	case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200b, r == 0x200e, r == 0x200f:
-		return true
-	}
-	return false
-}
-
 // oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is written
 // as an escape.
 func oneLine(s string) string {
@@ -169,7 +158,7 @@ func oneLine(s string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, "(%02x)", s[i])
-		case concealed(r):
+		case solution.Concealed(r):
 			fmt.Fprintf(&b, "(U+%04X)", r)
 		default:
 			b.WriteRune(r)

@@ -52,42 +52,22 @@ type Malformed struct {
 	More   int
 }
 
-// Error returns the technical form: every problem with its place, its key and its arguments.
-func (m *Malformed) Error() string {
-	var b strings.Builder
-	for n, i := range m.Issues {
-		if n > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(i.place(m.File) + ": " + i.Key)
-		for _, a := range i.Args {
-			fmt.Fprintf(&b, " %v", a)
-		}
+func (m *Malformed) flaws() pawl.Flaws {
+	out := pawl.Flaws{More: m.More}
+	for _, i := range m.Issues {
+		out.List = append(out.List, pawl.Flaw{Place: i.place(m.File), Key: i.Key, Args: i.Args})
 	}
-	if m.More > 0 {
-		fmt.Fprintf(&b, "; and %d more", m.More)
-	}
-	return b.String()
+	return out
 }
+
+// Error returns the technical form: every problem with its place, its key and its arguments.
+func (m *Malformed) Error() string { return m.flaws().String() }
 
 // Errors returns each problem as an error that the message catalogue can render: its place, caused by what is wrong there.
-func (m *Malformed) Errors() []*pawl.Error {
-	out := make([]*pawl.Error, len(m.Issues))
-	for n, i := range m.Issues {
-		out[n] = pawl.Fail(pawl.CodeInvalid, "plan.at", i.place(m.File)).
-			Because(pawl.Fail(pawl.CodeInvalid, i.Key, i.Args...))
-	}
-	return out
-}
+func (m *Malformed) Errors() []*pawl.Error { return m.flaws().Errors("plan.at") }
 
-// Unwrap returns what Errors returns, so that a face that knows nothing of Malformed still shows the first problem.
-func (m *Malformed) Unwrap() []error {
-	var out []error
-	for _, e := range m.Errors() {
-		out = append(out, e)
-	}
-	return out
-}
+// Unwrap returns what Errors returns.
+func (m *Malformed) Unwrap() []error { return m.flaws().Causes("plan.at") }
 
 // issues collects problems up to the limit, and remembers of all of them where they are.
 type issues struct {

@@ -101,7 +101,7 @@ var (
 // minute must be one that the calendar has.
 func ParseName(s string) (Name, error) {
 	m := nameForm().FindStringSubmatch(s)
-	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, concealed) {
+	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, Concealed) {
 		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", clip(s, 80)).In("solution.ParseName")
 	}
 	at, err := time.Parse(minuteForm, m[1])

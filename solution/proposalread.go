@@ -135,7 +135,7 @@ func (r *proposalReader) row(row row) {
 				r.file.IDs = append(r.file.IDs, id)
 			}
 		}
-		if strings.ContainsFunc(row.text, concealed) {
+		if strings.ContainsFunc(row.text, Concealed) {
 			r.warn(row.n, "solution.concealed")
 		}
 		if level, title, ok := heading(row.text); ok && level <= 3 {

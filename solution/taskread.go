@@ -160,7 +160,7 @@ func (r *taskReader) box(row row) bool {
 		r.issue(row.n, "solution.no_text")
 		return true
 	}
-	if strings.ContainsFunc(t.Title, concealed) {
+	if strings.ContainsFunc(t.Title, Concealed) {
 		r.warn(row.n, "solution.concealed")
 	}
 	for len(r.columns) > 0 && r.columns[len(r.columns)-1] >= column {
@@ -240,7 +240,7 @@ func (r *taskReader) detail(row row) bool {
 	} else {
 		return false
 	}
-	if strings.ContainsFunc(s, concealed) {
+	if strings.ContainsFunc(s, Concealed) {
 		r.warn(row.n, "solution.concealed")
 	}
 	if r.stack[at] == len(r.file.List)-1 { // what is added to a task stands before its parts

@@ -15,10 +15,10 @@ const (
 	MaxTasks = 10_000
 )
 
-// concealed reports whether a character hides, or turns around, what stands beside it: controls, bidirectional overrides,
+// Concealed reports whether a character hides, or turns around, what stands beside it: controls, bidirectional overrides,
 // tags, and separators that only some programs take for the end of a line. Signs such as the variation selectors of emoji
 // and the wide blank are ordinary text.
-func concealed(r rune) bool {
+func Concealed(r rune) bool {
 	switch {
 	case r == '\t':
 		return false
@@ -32,7 +32,7 @@ func concealed(r rune) bool {
 
 // visible returns s with every concealed character and every byte that is no text written as an escape.
 func visible(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return concealed(r) || r == utf8.RuneError }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return Concealed(r) || r == utf8.RuneError }) {
 		return s
 	}
 	var b strings.Builder
@@ -41,7 +41,7 @@ func visible(s string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, "\\x%02x", s[i])
-		case concealed(r):
+		case Concealed(r):
 			fmt.Fprintf(&b, "\\u{%x}", r)
 		default:
 			b.WriteRune(r)

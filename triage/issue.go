@@ -1,7 +1,6 @@
 package triage
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -25,24 +24,17 @@ type Malformed struct {
 	More   int
 }
 
+func (m *Malformed) flaws() pawl.Flaws {
+	out := pawl.Flaws{More: m.More}
+	for _, i := range m.Issues {
+		out.List = append(out.List, pawl.Flaw{Place: i.place(), Key: i.Key, Args: i.Args})
+	}
+	return out
+}
+
 // Error returns the technical form: every problem with its place, its key and its arguments. A model that is asked again is
 // shown this text.
-func (m *Malformed) Error() string {
-	var b strings.Builder
-	for n, i := range m.Issues {
-		if n > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(i.place() + ": " + i.Key)
-		for _, a := range i.Args {
-			fmt.Fprintf(&b, " %v", a)
-		}
-	}
-	if m.More > 0 {
-		fmt.Fprintf(&b, "; and %d more", m.More)
-	}
-	return b.String()
-}
+func (m *Malformed) Error() string { return m.flaws().String() }
 
 func (i Issue) place() string {
 	if i.Field == "" {
@@ -52,13 +44,7 @@ func (i Issue) place() string {
 }
 
 // Unwrap returns each problem as an error that the message catalogue can render: its place, caused by what is wrong there.
-func (m *Malformed) Unwrap() []error {
-	var out []error
-	for _, i := range m.Issues {
-		out = append(out, pawl.Fail(pawl.CodeInvalid, "triage.at", i.place()).Because(pawl.Fail(pawl.CodeInvalid, i.Key, i.Args...)))
-	}
-	return out
-}
+func (m *Malformed) Unwrap() []error { return m.flaws().Causes("triage.at") }
 
 // clip keeps words short enough for a message and free of what a terminal would obey.
 func clip(s string) string {

@@ -159,7 +159,7 @@ func TestWhatPawlSays(t *testing.T) {
 // TestQuiet finds a process that is left in the folder.
 func TestQuiet(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cwd"); err != nil {
-		t.Skip("the system does not tell of its processes")
+		t.Skip("only /proc tells in which folder a process works, and this system has none")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
