@@ -22,53 +22,53 @@ import (
 	"pawl/message"
 )
 
-func newAgentCommand(a *app) *cobra.Command {
-	list := a.command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", exactly(0), func(c *cobra.Command, _ []string) error {
+func newAgentCommand(a *App) *cobra.Command {
+	list := a.Command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", Exactly(0), func(c *cobra.Command, _ []string) error {
 		agents, err := agentsOf(a)
 		if err != nil {
 			return err
 		}
 		infos := agents.List(c.Context(), "")
-		if a.flags.json {
-			return a.printJSON(map[string]any{"agents": infos})
+		if a.Flags.JSON {
+			return a.PrintJSON(map[string]any{"agents": infos})
 		}
 		rows := [][]string{}
 		for _, i := range infos {
 			what := i.Path
 			if i.Key != "" {
-				what = a.text(i.Key, words(i.Args)...)
+				what = a.Text(i.Key, words(i.Args)...)
 			}
 			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, what})
 		}
-		a.table([]string{a.text("cli.col.agent"), a.text("cli.col.kind"), a.text("cli.col.state"), a.text("cli.col.version"), ""}, rows)
+		a.table([]string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), ""}, rows)
 		return nil
 	})
-	return a.group("agent", "cli.agent", list, newAgentCheckCommand(a))
+	return a.Group("agent", "cli.agent", list, newAgentCheckCommand(a))
 }
 
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
 func agentWord(a *voice, what, name string) string {
 	key := "cli.agent_" + what + "." + name
 	if _, ok := message.Lookup(key); !ok {
-		return display(name)
+		return Display(name)
 	}
-	return a.text(key)
+	return a.Text(key)
 }
 
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 
-func newAgentCheckCommand(a *app) *cobra.Command {
+func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", exactly(1), func(c *cobra.Command, args []string) error {
+	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
 		agents, err := agentsOf(a)
 		if err != nil {
 			return err
 		}
 		if check.Limit <= 0 {
-			return usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
+			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
 		}
-		check.Agent, check.Lang = args[0], string(a.lang)
+		check.Agent, check.Lang = args[0], string(a.Lang)
 		took, passed, failed := time.Duration(0), 0, ""
 		check.Stage = func(s Stage) {
 			took += s.Took
@@ -81,25 +81,25 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 		}
 		kept, err := agents.Check(c.Context(), check)
 		if kept != "" {
-			a.note(a.text("cli.check_kept", kept))
+			a.Note(a.Text("cli.check_kept", kept))
 		}
 		if err != nil {
 			return err
 		}
-		if a.flags.json {
-			if err := json.NewEncoder(a.std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
+		if a.Flags.JSON {
+			if err := json.NewEncoder(a.Std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
 				return err
 			}
 		} else if failed == "" {
-			a.say(a.text("cli.check_works", check.Agent, took.Round(100*time.Millisecond).String()))
+			a.Say(a.Text("cli.check_works", check.Agent, took.Round(100*time.Millisecond).String()))
 		}
 		if failed != "" {
-			return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.text("check."+failed))
+			return pawl.Fail(pawl.CodeEnvironment, "cli.check_failed", check.Agent, a.Text("check."+failed))
 		}
 		return nil
 	})
-	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.text("cli.flag.check_limit"))
-	c.Flags().BoolVar(&check.Keep, "keep", false, a.text("cli.flag.check_keep"))
+	c.Flags().DurationVar(&check.Limit, "limit", checkLimit, a.Text("cli.flag.check_limit"))
+	c.Flags().BoolVar(&check.Keep, "keep", false, a.Text("cli.flag.check_keep"))
 	return c
 }
 
@@ -107,7 +107,7 @@ func newAgentCheckCommand(a *app) *cobra.Command {
 func (a *terminal) stage(s Stage) {
 	var saw []string
 	for _, p := range s.Saw {
-		saw = append(saw, a.text(p.Key, words(p.Args)...))
+		saw = append(saw, a.Text(p.Key, words(p.Args)...))
 	}
 	line := struct {
 		Type  string   `json:"type"`
@@ -122,31 +122,31 @@ func (a *terminal) stage(s Stage) {
 		f := a.describe(s.Err)
 		line.Error = &f
 	}
-	if a.flags.json {
-		_ = json.NewEncoder(a.std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
+	if a.Flags.JSON {
+		_ = json.NewEncoder(a.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
 		return
 	}
-	symbol := a.style.OK()
-	text := strings.Join(saw, " "+a.style.Middle()+" ")
+	symbol := a.Style.OK()
+	text := strings.Join(saw, " "+a.Style.Middle()+" ")
 	if s.Err != nil {
-		symbol, text = a.style.Bad(), line.Error.Message
+		symbol, text = a.Style.Bad(), line.Error.Message
 	}
 	const titles, times = 26, 8
-	head := term.Pad(a.text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
-	for i, l := range term.Hang(text, titles+times+2, a.width, 0, "") {
+	head := term.Pad(a.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
+	for i, l := range term.Hang(text, titles+times+2, a.Width, 0, "") {
 		if i == 0 {
 			l = symbol + " " + head + l
 		}
-		a.say(strings.TrimRight(l, " "))
+		a.Say(strings.TrimRight(l, " "))
 	}
 	if s.Err == nil {
 		return
 	}
 	for _, l := range s.Said {
-		a.say("    " + a.style.Dim(term.Clip("> "+display(l), a.width-4, a.style.Ellipsis())))
+		a.Say("    " + a.Style.Dim(term.Clip("> "+Display(l), a.Width-4, a.Style.Ellipsis())))
 	}
 	if line.Error.Hint != "" {
-		a.say("  " + a.style.Cyan(a.text("cli.next")) + line.Error.Hint)
+		a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + line.Error.Hint)
 	}
 }
 
@@ -157,8 +157,8 @@ func (a *terminal) table(head []string, rows [][]string) {
 	for _, r := range rows {
 		t.Row(r...)
 	}
-	for _, line := range t.Lines(a.width) {
-		a.say(strings.TrimRight(line, " "))
+	for _, line := range t.Lines(a.Width) {
+		a.Say(strings.TrimRight(line, " "))
 	}
 }
 
@@ -171,12 +171,12 @@ func words(list []string) []any {
 }
 
 // agentsOf returns the agents of the machine, with the settings of the folder that the command is about.
-func agentsOf(a *app) (Agents, error) {
+func agentsOf(a *App) (Agents, error) {
 	dir, err := a.start()
 	if err != nil {
 		return Agents{}, err
 	}
-	place, err := a.host.Find(dir)
+	place, err := a.Host.Find(dir)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -184,16 +184,16 @@ func agentsOf(a *app) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	return a.host.Agents(place, c), nil
+	return a.Host.Agents(place, c), nil
 }
 
 // ready refuses a run whose agent cannot work, before anything is begun.
-func (d *desk) ready(ctx context.Context, name string) error {
+func (d *Desk) ready(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
 	}
 	var names []string
-	for _, i := range d.host.Agents(d.ws.Place, d.cfg).List(ctx, name) {
+	for _, i := range d.Host.Agents(d.Workspace.Place, d.Config).List(ctx, name) {
 		if i.Name != name {
 			names = append(names, i.Name)
 			continue
@@ -202,30 +202,30 @@ func (d *desk) ready(ctx context.Context, name string) error {
 			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, words(i.Args)...))
 		}
 		if i.Key != "" {
-			d.note(d.style.Warn() + " " + d.text(i.Key, words(i.Args)...))
+			d.Note(d.Style.Warn() + " " + d.Text(i.Key, words(i.Args)...))
 		}
 		return nil
 	}
 	return pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
 }
 
-func newAnswerCommand(a *app) *cobra.Command {
+func newAnswerCommand(a *App) *cobra.Command {
 	var skip, noWait bool
 	var one string
-	c := a.command("answer [ANSWER]...", "cli.answer", `  pawl answer
+	c := a.Command("answer [ANSWER]...", "cli.answer", `  pawl answer
   pawl answer "only the parser" "keep the old flag"
   pawl answer --question q-3 "the new one"
-  pawl answer --go-on`, between(0, maxAnswers), nil)
+  pawl answer --go-on`, Between(0, maxAnswers), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if skip && len(args) > 0 {
-			return usage("cli.flags_conflict", "--go-on", args[0])
+			return Usage("cli.flags_conflict", "--go-on", args[0])
 		}
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			s, err := d.ws.Kernel.Look(c.Context())
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			s, err := d.Workspace.Kernel.Look(c.Context())
 			if err != nil {
 				return err
 			}
-			give := func(d *desk) error {
+			give := func(d *Desk) error {
 				if !skip && len(args) == 0 {
 					if args, err = (quiz{d}).ask(c.Context(), s, one); err != nil {
 						return err
@@ -234,12 +234,12 @@ func newAnswerCommand(a *app) *cobra.Command {
 				return d.doNow(c.Context(), &kernel.Give{Answers: args, Question: one})
 			}
 			// What no work waits for is answered without working on anything.
-			return d.goOn(c.Context(), noWait || !waiting(s), []string{"completed"}, give)
+			return d.GoOn(c.Context(), noWait || !waiting(s), []string{"completed"}, give)
 		})
 	}
-	c.Flags().BoolVar(&skip, "go-on", false, a.text("cli.flag.go_on"))
-	c.Flags().StringVar(&one, "question", "", a.text("cli.flag.question"))
-	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&skip, "go-on", false, a.Text("cli.flag.go_on"))
+	c.Flags().StringVar(&one, "question", "", a.Text("cli.flag.question"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
 }
 
@@ -252,7 +252,7 @@ func waiting(s *kernel.Snapshot) bool {
 }
 
 // quiz puts the questions of agents to the person.
-type quiz struct{ *desk }
+type quiz struct{ *Desk }
 
 // open lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
 // others.
@@ -260,7 +260,7 @@ func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]strin
 	if one == "" && waiting(s) {
 		return s.Turn.Questions, nil
 	}
-	list, err := d.ws.Kernel.Questions(ctx)
+	list, err := d.Workspace.Kernel.Questions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -285,15 +285,15 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	if !d.std.TTY || d.flags.json {
-		if !d.flags.json {
+	if !d.Std.TTY || d.Flags.JSON {
+		if !d.Flags.JSON {
 			d.list(questions)
 		}
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 	}
 	var out []string
 	for i, q := range questions {
-		d.sayText("cli.question", i+1, len(questions), display(q))
+		d.SayText("cli.question", i+1, len(questions), Display(q))
 		line, err := d.prompt(ctx, "> ", nil)
 		if errors.Is(err, io.EOF) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
@@ -309,7 +309,7 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 // list prints questions.
 func (d quiz) list(questions []string) {
 	for i, q := range questions {
-		d.sayText("cli.question", i+1, len(questions), display(q))
+		d.SayText("cli.question", i+1, len(questions), Display(q))
 	}
 }
 
@@ -321,27 +321,27 @@ func sessionState(s *kernel.Snapshot) string {
 }
 
 // questions puts the open questions before a person, or says how they are answered.
-func (v *drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	if s.Turn == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
-	if v.flags.json {
+	if v.Flags.JSON {
 		if err := v.rep.printLine(map[string]any{"type": "questions", "questions": s.Turn.Questions, "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
-	if !v.desk.std.TTY || v.flags.json {
-		if !v.flags.json {
-			quiz{v.desk}.list(s.Turn.Questions)
-			v.say("  " + v.style.Cyan(v.text("cli.next")) + v.text("cli.answer_how"))
+	if !v.Desk.Std.TTY || v.Flags.JSON {
+		if !v.Flags.JSON {
+			quiz{v.Desk}.list(s.Turn.Questions)
+			v.Say("  " + v.Style.Cyan(v.Text("cli.next")) + v.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
 	}
-	answers, err := quiz{v.desk}.ask(ctx, s, "")
+	answers, err := quiz{v.Desk}.ask(ctx, s, "")
 	if err != nil {
 		return false, err
 	}
-	_, err = v.do(ctx, &kernel.Give{Answers: answers})
+	_, err = v.Do(ctx, &kernel.Give{Answers: answers})
 	return err == nil, err
 }
 
@@ -353,20 +353,20 @@ type budgetLine struct {
 	Limit kernel.Limit `json:"limit"`
 }
 
-func newBudgetCommand(a *app) *cobra.Command {
-	return a.command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+func newBudgetCommand(a *App) *cobra.Command {
+	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", Exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			lines, err := d.budgets(c.Context())
 			if err != nil {
 				return err
 			}
-			if a.flags.json {
-				return a.printJSON(map[string]any{"budgets": lines})
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]any{"budgets": lines})
 			}
 			if len(lines) == 0 {
-				a.sayText("cli.budget_none")
+				a.SayText("cli.budget_none")
 				// What may be spent is worth knowing before anything is.
-				if lines = limitsOf(d.cfg); len(lines) == 0 {
+				if lines = limitsOf(d.Config); len(lines) == 0 {
 					return nil
 				}
 			}
@@ -374,7 +374,7 @@ func newBudgetCommand(a *app) *cobra.Command {
 			for _, l := range lines {
 				rows = append(rows, l.rows(a.voice)...)
 			}
-			a.table([]string{a.text("cli.col.scope"), a.text("cli.col.what"), a.text("cli.col.spent"), a.text("cli.col.of"), a.text("cli.col.held")}, rows)
+			a.table([]string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
 			return nil
 		})
 	})
@@ -412,7 +412,7 @@ func (l *budgetLine) rows(a *voice) [][]string {
 		if m.of(l.Held) != 0 {
 			held = text(l.Held)
 		}
-		out = append(out, []string{scope, a.text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
+		out = append(out, []string{scope, a.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
 		scope = ""
 	}
 	return out
@@ -430,9 +430,9 @@ func limitsOf(c Config) []budgetLine {
 }
 
 // budgets reads what was spent, newest first.
-func (d *desk) budgets(ctx context.Context) ([]budgetLine, error) {
+func (d *Desk) budgets(ctx context.Context) ([]budgetLine, error) {
 	var out []budgetLine
-	for row, err := range d.ws.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}) {
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}) {
 		if err != nil {
 			return nil, err
 		}
@@ -441,7 +441,7 @@ func (d *desk) budgets(ctx context.Context) ([]budgetLine, error) {
 			return nil, err
 		}
 		scope, _, _ := strings.Cut(b.Label, ":")
-		line := budgetLine{Scope: b.Label, Spent: b.Spent, Limit: d.cfg.Budgets[scope]}
+		line := budgetLine{Scope: b.Label, Spent: b.Spent, Limit: d.Config.Budgets[scope]}
 		for _, h := range b.Held {
 			line.Held = line.Held.Plus(h)
 		}
@@ -454,9 +454,9 @@ func (d *desk) budgets(ctx context.Context) ([]budgetLine, error) {
 func dollarsText(a *voice, micro int64, unpriced bool) string {
 	switch {
 	case unpriced && micro == 0:
-		return a.text("cli.price_unknown")
+		return a.Text("cli.price_unknown")
 	case unpriced:
-		return a.text("cli.price_at_least", kernel.Dollars(micro))
+		return a.Text("cli.price_at_least", kernel.Dollars(micro))
 	}
 	return kernel.Dollars(micro)
 }
@@ -487,9 +487,9 @@ type replayed struct {
 	Bad         []fault          `json:"errors,omitempty"`
 }
 
-func newReplayCommand(a *app) *cobra.Command {
-	return a.command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", exactly(1), func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+func newReplayCommand(a *App) *cobra.Command {
+	return a.Command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", Exactly(1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			run := strings.ToUpper(strings.TrimSpace(args[0]))
 			if n, err := strconv.Atoi(run); err == nil {
 				run = "RUN-" + itoa(n)
@@ -500,8 +500,8 @@ func newReplayCommand(a *app) *cobra.Command {
 }
 
 // replayRun makes the decisions of a run again and says which would be different.
-func replayRun(ctx context.Context, d *desk, run string) error {
-	in, config, err := d.ws.Recording(run)
+func replayRun(ctx context.Context, d *Desk, run string) error {
+	in, config, err := d.Workspace.Recording(run)
 	if err != nil {
 		return err
 	}
@@ -522,14 +522,14 @@ func replayRun(ctx context.Context, d *desk, run string) error {
 			out.Lost++
 		case f.Differs():
 			out.Differences = append(out.Differences, f)
-			if !d.flags.json {
+			if !d.Flags.JSON {
 				printFinding(d.terminal, &f)
 			}
 		}
 		out.Decisions++
 	}
-	if d.flags.json {
-		if err := d.printJSON(out); err != nil {
+	if d.Flags.JSON {
+		if err := d.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
@@ -547,25 +547,25 @@ func replayRun(ctx context.Context, d *desk, run string) error {
 // printReplayed prints how a replay came out.
 func printReplayed(a *terminal, out *replayed) {
 	if len(out.Bad) > 1 {
-		a.note(a.style.Warn() + " " + a.text("cli.replay_bad", len(out.Bad)))
+		a.Note(a.Style.Warn() + " " + a.Text("cli.replay_bad", len(out.Bad)))
 	}
 	if out.Lost > 0 {
-		a.say(a.style.Warn() + " " + a.text("cli.replay_lost", out.Lost))
+		a.Say(a.Style.Warn() + " " + a.Text("cli.replay_lost", out.Lost))
 	}
 	said := map[string]bool{}
 	for _, f := range out.Differences {
 		for _, c := range f.Settings {
-			line := a.text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
+			line := a.Text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
 			if !said[line] {
-				a.say(line)
+				a.Say(line)
 			}
 			said[line] = true
 		}
 	}
 	if len(out.Differences) > 0 {
-		a.say(a.style.Bad() + " " + a.text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
+		a.Say(a.Style.Bad() + " " + a.Text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
 	} else if len(out.Bad) == 0 {
-		a.say(a.style.OK() + " " + a.text("cli.replay_same", out.Run, out.Decisions))
+		a.Say(a.Style.OK() + " " + a.Text("cli.replay_same", out.Run, out.Decisions))
 	}
 }
 
@@ -573,26 +573,26 @@ func printReplayed(a *terminal, out *replayed) {
 func changeText(a *voice, what string) string {
 	switch what {
 	case "moves", "effects", "records", "rows", "result", "refused":
-		return a.text("cli.replay_what." + what)
+		return a.Text("cli.replay_what." + what)
 	}
-	return display(what)
+	return Display(what)
 }
 
 // printFinding prints one decision that would be different.
 func printFinding(a *terminal, f *replay.Finding) {
-	a.say(a.style.Bold(a.text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
-	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.style.To()) }
+	a.Say(a.Style.Bold(a.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.Style.To()) }
 	for _, m := range f.Decided {
-		a.say("  " + a.text("cli.replay_decided", line(m)))
+		a.Say("  " + a.Text("cli.replay_decided", line(m)))
 	}
 	if f.Refused != nil {
 		text := a.describe(f.Refused)
-		a.say("  " + a.text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
+		a.Say("  " + a.Text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
 	} else if len(f.Now) == 0 {
-		a.say("  " + a.text("cli.replay_now", a.style.None()))
+		a.Say("  " + a.Text("cli.replay_now", a.Style.None()))
 	}
 	for _, m := range f.Now {
-		a.say("  " + a.text("cli.replay_now", line(m)))
+		a.Say("  " + a.Text("cli.replay_now", line(m)))
 	}
 	moved := f.Refused != nil || slices.ContainsFunc(f.Changes, func(c replay.Change) bool { return c.What == "moves" })
 	for _, c := range f.Changes {
@@ -600,13 +600,13 @@ func printFinding(a *terminal, f *replay.Finding) {
 		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
-		a.say("  " + changeText(a.voice, c.What))
+		a.Say("  " + changeText(a.voice, c.What))
 		for _, l := range c.Decided {
-			a.say("    - " + display(l))
+			a.Say("    - " + Display(l))
 		}
 		for _, l := range c.Now {
-			a.say("    + " + display(l))
+			a.Say("    + " + Display(l))
 		}
 	}
-	a.say("")
+	a.Say("")
 }

@@ -15,37 +15,37 @@ import (
 	"pawl/policy"
 )
 
-func newApproveCommand(a *app) *cobra.Command { return approveCommand(a, "approve [HASH]") }
+func newApproveCommand(a *App) *cobra.Command { return approveCommand(a, "approve [HASH]") }
 
 // approveCommand is `pawl approve`, which `pawl plan approve` is too.
-func approveCommand(a *app, use string) *cobra.Command {
+func approveCommand(a *App, use string) *cobra.Command {
 	var yes, noWait bool
-	c := a.command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --yes --no-wait", between(0, 1), nil)
+	c := a.Command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --yes --no-wait", Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		hash := ""
 		if len(args) > 0 {
 			hash = args[0]
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error { return approveOpen(c.Context(), d, hash, yes) })
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error { return approveOpen(c.Context(), d, hash, yes) })
 	}
-	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes_open"))
-	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
 }
 
 // approveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
 // terminal, only --yes grants it, whatever hash is named.
-func approveOpen(ctx context.Context, d *desk, hash string, yes bool) error {
-	if hash != "" && (yes || d.std.TTY) {
-		_, err := d.do(ctx, &kernel.Approve{Hash: hash})
+func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
+	if hash != "" && (yes || d.Std.TTY) {
+		_, err := d.Do(ctx, &kernel.Approve{Hash: hash})
 		return err
 	}
-	s, err := d.ws.Kernel.Look(ctx)
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
 	if s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-		_, err := d.do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
+		_, err := d.Do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
 		return err
 	}
 	if !yes && d.rep != nil {
@@ -55,34 +55,34 @@ func approveOpen(ctx context.Context, d *desk, hash string, yes bool) error {
 		asker{d}.tellHow(ctx, s, s.Plan())
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(d.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
-	_, err = d.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+	_, err = d.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 	return err
 }
 
-func newDenyCommand(a *app) *cobra.Command {
+func newDenyCommand(a *App) *cobra.Command {
 	var reason string
-	c := a.command("deny", "cli.deny", "  pawl deny -m \"not now\"", exactly(0), nil)
+	c := a.Command("deny", "cli.deny", "  pawl deny -m \"not now\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.goOn(c.Context(), false, []string{"declined"}, func(d *desk) error {
-			_, err := d.do(c.Context(), &kernel.Deny{Reason: reason})
+		return a.goOn(c.Context(), false, []string{"declined"}, func(d *Desk) error {
+			_, err := d.Do(c.Context(), &kernel.Deny{Reason: reason})
 			return err
 		})
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
-func newReviseCommand(a *app) *cobra.Command {
+func newReviseCommand(a *App) *cobra.Command {
 	var note, file string
 	var noWait bool
-	c := a.command("revise [FEEDBACK]", "cli.revise", "  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", between(0, 1), nil)
+	c := a.Command("revise [FEEDBACK]", "cli.revise", "  pawl revise -m \"keep the old name as an alias\"\n  pawl revise --plan smaller.yaml", Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r := &kernel.Revise{Feedback: note}
 		if len(args) > 0 {
 			r.Feedback = args[0]
 		}
 		if r.Feedback == "" && file == "" {
-			return usage("cli.revise_nothing")
+			return Usage("cli.revise_nothing")
 		}
 		if file != "" {
 			p, err := a.readPlan(file)
@@ -91,26 +91,26 @@ func newReviseCommand(a *app) *cobra.Command {
 			}
 			r.Given, r.Name = p.data, file
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
-			_, err := d.do(c.Context(), r)
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error {
+			_, err := d.Do(c.Context(), r)
 			return err
 		})
 	}
-	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.feedback"))
-	c.Flags().StringVar(&file, "plan", "", a.text("cli.flag.plan"))
-	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.feedback"))
+	c.Flags().StringVar(&file, "plan", "", a.Text("cli.flag.plan"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
 }
 
-func newPlanCommand(a *app) *cobra.Command {
-	return a.group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanValidateCommand(a))
+func newPlanCommand(a *App) *cobra.Command {
+	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanValidateCommand(a))
 }
 
-func newPlanShowCommand(a *app) *cobra.Command {
+func newPlanShowCommand(a *App) *cobra.Command {
 	var yaml, prd bool
-	c := a.command("show", "cli.plan.show", "  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", exactly(0), nil)
+	c := a.Command("show", "cli.plan.show", "  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			s, err := d.planned(c.Context())
 			if err != nil {
 				return err
@@ -119,46 +119,46 @@ func newPlanShowCommand(a *app) *cobra.Command {
 			case yaml:
 				raw, err := plan.EncodeYAML(s.Solution.Plan)
 				if err == nil {
-					_, err = a.std.Out.Write(raw)
+					_, err = a.Std.Out.Write(raw)
 				}
 				return err
 			case prd:
-				_, err := a.std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, a.labels())))
+				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, a.labels())))
 				return err
-			case a.flags.json:
-				return a.printJSON(s.Plan())
+			case a.Flags.JSON:
+				return a.PrintJSON(s.Plan())
 			}
 			for _, l := range newProposal(a, s.Plan(), true).lines {
-				a.say(l)
+				a.Say(l)
 			}
 			return nil
 		})
 	}
-	c.Flags().BoolVar(&yaml, "yaml", false, a.text("cli.flag.yaml"))
-	c.Flags().BoolVar(&prd, "prd", false, a.text("cli.flag.prd"))
+	c.Flags().BoolVar(&yaml, "yaml", false, a.Text("cli.flag.yaml"))
+	c.Flags().BoolVar(&prd, "prd", false, a.Text("cli.flag.prd"))
 	return c
 }
 
 // planned reads the plan of the run in progress, or of the newest run that has one.
-func (d *desk) planned(ctx context.Context) (*kernel.Snapshot, error) {
-	if _, err := d.session(ctx); err != nil {
+func (d *Desk) planned(ctx context.Context) (*kernel.Snapshot, error) {
+	if _, err := d.Session(ctx); err != nil {
 		return nil, err
 	}
-	s, err := d.ws.Kernel.Look(ctx)
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Solution != nil {
 		return s, err
 	}
-	if s, err = d.ws.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
+	if s, err = d.Workspace.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "cli.no_plan")
 	}
 	return s, err
 }
 
-func newPlanEditCommand(a *app) *cobra.Command {
+func newPlanEditCommand(a *App) *cobra.Command {
 	var from string
-	c := a.command("edit", "cli.plan.edit", "  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", exactly(0), nil)
+	c := a.Command("edit", "cli.plan.edit", "  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
 			s, err := d.planned(c.Context())
 			if err != nil {
 				return err
@@ -169,38 +169,38 @@ func newPlanEditCommand(a *app) *cobra.Command {
 			}
 			if from == "" {
 				err = asker{d}.editPlan(c.Context(), s)
-			} else if text, readErr := a.readInput(from, plan.MaxBytes); readErr != nil {
+			} else if text, readErr := a.ReadInput(from, plan.MaxBytes); readErr != nil {
 				err = readErr
 			} else {
 				err = asker{d}.replacePlan(c.Context(), s, string(text))
 			}
-			if err != nil || !a.flags.json {
+			if err != nil || !a.Flags.JSON {
 				return err
 			}
 			if s, err = d.planned(c.Context()); err != nil {
 				return err
 			}
-			return a.printJSON(s.Plan())
+			return a.PrintJSON(s.Plan())
 		})
 	}
-	c.Flags().StringVar(&from, "from", "", a.text("cli.flag.from"))
+	c.Flags().StringVar(&from, "from", "", a.Text("cli.flag.from"))
 	return c
 }
 
-func newPlanValidateCommand(a *app) *cobra.Command {
+func newPlanValidateCommand(a *App) *cobra.Command {
 	var schema bool
-	c := a.command("validate FILE", "cli.plan.validate", "  pawl plan validate rename.yaml\n  pawl plan validate --schema > plan.schema.json", between(0, 1), nil)
+	c := a.Command("validate FILE", "cli.plan.validate", "  pawl plan validate rename.yaml\n  pawl plan validate --schema > plan.schema.json", Between(0, 1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if schema {
-			_, err := a.std.Out.Write(plan.Schema())
+			_, err := a.Std.Out.Write(plan.Schema())
 			return err
 		}
 		if len(args) == 0 {
-			return usage("cli.args_few", c.UseLine(), c.CommandPath())
+			return Usage("cli.args_few", c.UseLine(), c.CommandPath())
 		}
 		return validatePlan(a, args[0])
 	}
-	c.Flags().BoolVar(&schema, "schema", false, a.text("cli.flag.schema"))
+	c.Flags().BoolVar(&schema, "schema", false, a.Text("cli.flag.schema"))
 	return c
 }
 
@@ -214,7 +214,7 @@ type judgedCall struct {
 }
 
 // judge tells what the policy says of a plan file.
-type judge struct{ *app }
+type judge struct{ *App }
 
 // calls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
 func (a judge) calls(f planFile) ([]judgedCall, error) {
@@ -226,7 +226,7 @@ func (a judge) calls(f planFile) ([]judgedCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := a.host.Tools()
+	tools := a.Host.Tools()
 	out := []judgedCall{}
 	add := func(path, step, tool string, r policy.Request) {
 		r.Root = place.Workspace
@@ -253,7 +253,7 @@ func (a judge) calls(f planFile) ([]judgedCall, error) {
 }
 
 // validatePlan checks a plan file as `pawl run` does before any work, and says what the policy will ask about or deny.
-func validatePlan(a *app, name string) error {
+func validatePlan(a *App, name string) error {
 	p, err := a.readPlan(name)
 	if err != nil {
 		return err
@@ -268,8 +268,8 @@ func validatePlan(a *app, name string) error {
 			denied++
 		}
 	}
-	if a.flags.json {
-		err = a.printJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
+	if a.Flags.JSON {
+		err = a.PrintJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
 	} else {
 		judge{a}.print(name, len(p.Steps), calls)
 	}
@@ -281,23 +281,23 @@ func validatePlan(a *app, name string) error {
 
 // print lists what the policy does not simply allow, with its reasons and their codes.
 func (a judge) print(name string, steps int, calls []judgedCall) {
-	a.say(a.style.OK() + " " + a.text("cli.plan.valid", name, steps))
+	a.Say(a.Style.OK() + " " + a.Text("cli.plan.valid", name, steps))
 	for _, c := range calls {
-		symbol := a.style.Warn()
+		symbol := a.Style.Warn()
 		switch c.Verdict.Decision {
 		case policy.Allow:
 			continue
 		case policy.Deny:
-			symbol = a.style.Bad()
+			symbol = a.Style.Bad()
 		}
 		where := c.Path
 		if c.Line > 0 {
 			where = fmt.Sprintf("%s:%d", name, c.Line)
 		}
 		text, paint := a.verdict(&c.Verdict)
-		a.say(symbol + " " + display(where) + " " + a.style.Bold(display(strings.TrimSpace(c.Step+" "+c.Tool))))
-		for _, l := range term.Wrap(text, a.std.Width-2) {
-			a.say("  " + paint(l))
+		a.Say(symbol + " " + Display(where) + " " + a.Style.Bold(Display(strings.TrimSpace(c.Step+" "+c.Tool))))
+		for _, l := range term.Wrap(text, a.Std.Width-2) {
+			a.Say("  " + paint(l))
 		}
 		var codes []string
 		for _, r := range c.Verdict.Reasons {
@@ -305,6 +305,6 @@ func (a judge) print(name string, steps int, calls []judgedCall) {
 				codes = append(codes, string(r.Code))
 			}
 		}
-		a.say("  " + a.style.Dim(a.text("cli.rule", strings.Join(codes, ", "))))
+		a.Say("  " + a.Style.Dim(a.Text("cli.rule", strings.Join(codes, ", "))))
 	}
 }

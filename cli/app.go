@@ -28,31 +28,32 @@ const interrupted = 130
 
 // voice puts things into the words of one language, decorated for one terminal.
 type voice struct {
-	lang  message.Lang
-	style term.Style
-	width int
+	Lang  message.Lang
+	Style term.Style
+	Width int
 }
 
 // terminal is where the program writes and asks.
 type terminal struct {
 	*voice
-	std   Streams
-	flags globals
+	Std   Streams
+	Flags globals
 	in    *bufio.Reader // over std.In, once something was asked
 	typed chan typed    // the line that is being read, nil when none is
 }
 
-// app is one call of the program.
-type app struct {
+// App is one call of the program.
+type App struct {
 	*terminal
-	host Host
-	args []string
+	Host Host
+	Args []string
+	more []Entry // commands of other packages
 }
 
 // globals are the flags that every command takes.
 type globals struct {
 	dir     string
-	json    bool
+	JSON    bool
 	lang    string
 	noColor bool
 }
@@ -60,20 +61,25 @@ type globals struct {
 // Main runs one command line, without the program's name, and returns the exit status (docs/exit-codes.md). It ends
 // early, leaving work to be resumed, when ctx ends; the caller ends ctx at Ctrl-C and SIGTERM. Nothing is written but to
 // the streams and by what the command does. Errors go to Err as text, or as one JSON object with --json.
-func Main(ctx context.Context, host Host, std Streams, args []string) (status int) {
+//
+// More are the commands of the first level that other packages bring. An argument that begins with "~" is a command of
+// seed 002 and goes to the one of them that is called Say; without any argument a terminal gets the one called Ask.
+func Main(ctx context.Context, host Host, std Streams, args []string, more ...Entry) (status int) {
 	a := newApp(host, std, args)
+	a.more = more
+	a.Args = route(a)
 	defer func() {
 		if p := recover(); p != nil {
 			a.report(pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))
-			_, _ = a.std.Err.Write(debug.Stack())
+			_, _ = a.Std.Err.Write(debug.Stack())
 			status = pawl.CodeInternal.Info().Exit
 		}
 	}()
 	root := newRoot(a)
-	root.SetArgs(args)
-	root.SetIn(a.std.In)
-	root.SetOut(a.std.Out)
-	root.SetErr(a.std.Err)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Std.In)
+	root.SetOut(a.Std.Out)
+	root.SetErr(a.Std.Err)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -85,7 +91,7 @@ func Main(ctx context.Context, host Host, std Streams, args []string) (status in
 	return exitOf(err)
 }
 
-func newApp(host Host, std Streams, args []string) *app {
+func newApp(host Host, std Streams, args []string) *App {
 	if std.Env == nil {
 		std.Env = func(string) string { return "" }
 	}
@@ -95,13 +101,13 @@ func newApp(host Host, std Streams, args []string) *app {
 	if std.In == nil {
 		std.In = strings.NewReader("")
 	}
-	a := &app{terminal: &terminal{voice: &voice{width: std.Width}, std: std}, host: host, args: args}
+	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std}, Host: host, Args: args}
 	// Language, colour and form are needed before the flags are parsed, for help and for errors about flags.
-	a.flags.lang = early(args, "--lang")
-	a.flags.noColor = early(args, "--no-color") == "true"
-	a.flags.json = early(args, "--json") == "true"
-	a.lang = message.ParseLang(a.locale())
-	a.style = term.Detect(std.TTY, a.flags.noColor, std.Env)
+	a.Flags.lang = early(args, "--lang")
+	a.Flags.noColor = early(args, "--no-color") == "true"
+	a.Flags.JSON = early(args, "--json") == "true"
+	a.Lang = message.ParseLang(a.locale())
+	a.Style = term.Detect(std.TTY, a.Flags.noColor, std.Env)
 	return a
 }
 
@@ -127,35 +133,35 @@ func early(args []string, name string) string {
 }
 
 // locale names the language: the flag, PAWL_LANG, then the locale.
-func (a *app) locale() string {
-	if a.flags.lang != "" {
-		return a.flags.lang
+func (a *App) locale() string {
+	if a.Flags.lang != "" {
+		return a.Flags.lang
 	}
 	for _, name := range []string{"PAWL_LANG", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		if v := a.std.Env(name); v != "" {
+		if v := a.Std.Env(name); v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
+// Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
 // the terminal.
-func (a *voice) text(key string, args ...any) string {
-	return a.lang.Text(key, fit(key, safe(args))...)
+func (a *voice) Text(key string, args ...any) string {
+	return a.Lang.Text(key, fit(key, safe(args))...)
 }
 
 // wordy renders a reason that is either a key of the catalogue or text of an agent.
 func (a *voice) wordy(reason string) string {
 	if _, ok := message.Lookup(reason); ok {
-		return a.lang.Text(reason)
+		return a.Lang.Text(reason)
 	}
 	return reason
 }
 
-// choose picks between texts that come in both languages, such as the descriptions of the machines.
-func (a *voice) choose(en, zh string) string {
-	if a.lang == message.Chinese {
+// Choose picks between texts that come in both languages, such as the descriptions of the machines.
+func (a *voice) Choose(en, zh string) string {
+	if a.Lang == message.Chinese {
 		return zh
 	}
 	return en
@@ -176,25 +182,25 @@ func safe(args []any) []any {
 	return out
 }
 
-// say writes a line to Out.
-func (a *terminal) say(line string) { _, _ = io.WriteString(a.std.Out, line+"\n") }
+// Say writes a line to Out.
+func (a *terminal) Say(line string) { _, _ = io.WriteString(a.Std.Out, line+"\n") }
 
-// sayText writes a message to Out.
-func (a *terminal) sayText(key string, args ...any) { a.say(a.text(key, args...)) }
+// SayText writes a message to Out.
+func (a *terminal) SayText(key string, args ...any) { a.Say(a.Text(key, args...)) }
 
-// note writes a line for people to Err; with --json it is left out.
-func (a *terminal) note(line string) {
-	if !a.flags.json {
-		_, _ = io.WriteString(a.std.Err, line+"\n")
+// Note writes a line for people to Err; with --json it is left out.
+func (a *terminal) Note(line string) {
+	if !a.Flags.JSON {
+		_, _ = io.WriteString(a.Std.Err, line+"\n")
 	}
 }
 
-// actor names the user at the keyboard.
-func (a *app) actor() pawl.Actor { return pawl.By(pawl.KindUser, a.user()) }
+// Actor names the user at the keyboard.
+func (a *App) Actor() pawl.Actor { return pawl.By(pawl.KindUser, a.user()) }
 
-func (a *app) user() string {
+func (a *App) user() string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if v := a.std.Env(name); v != "" {
+		if v := a.Std.Env(name); v != "" {
 			return v
 		}
 	}
@@ -202,24 +208,24 @@ func (a *app) user() string {
 }
 
 // commandLine is the command as it was typed, for the owner's record.
-func (a *app) commandLine() string { return "pawl " + strings.Join(a.args, " ") }
+func (a *App) commandLine() string { return "pawl " + strings.Join(a.Args, " ") }
 
-// usage returns an error about how a command was called.
-func usage(key string, args ...any) error {
+// Usage returns an error about how a command was called.
+func Usage(key string, args ...any) error {
 	return pawl.Fail(pawl.CodeUsage, key, args...).In("cli.args")
 }
 
-// exactly accepts n arguments.
-func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+// Exactly accepts n arguments.
+func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
-// between accepts from least to most arguments.
-func between(least, most int) cobra.PositionalArgs {
+// Between accepts from least to most arguments.
+func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("cli.args_few", cmd.UseLine(), cmd.CommandPath())
+			return Usage("cli.args_few", cmd.UseLine(), cmd.CommandPath())
 		case len(args) > most:
-			return usage("cli.args_many", args[most], cmd.CommandPath())
+			return Usage("cli.args_many", args[most], cmd.CommandPath())
 		}
 		return nil
 	}

@@ -19,25 +19,25 @@ import (
 )
 
 // approval puts the open question before a person. Again says that the work goes on.
-func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	if s.Approval == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
 	p := s.Plan()
-	if v.flags.json {
+	if v.Flags.JSON {
 		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
-		asker{v.desk}.tellHow(ctx, s, p)
+		asker{v.Desk}.tellHow(ctx, s, p)
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
-	cut := asker{v.desk}.show(ctx, s, p, false)
+	cut := asker{v.Desk}.show(ctx, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, errSettled) {
-			v.sayText("cli.ask.settled")
+			v.SayText("cli.ask.settled")
 			return true, nil
 		}
 		if err != nil {
@@ -46,15 +46,15 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y", "yes", "是":
 			if cut {
-				cut = asker{v.desk}.show(ctx, s, p, true)
+				cut = asker{v.Desk}.show(ctx, s, p, true)
 				continue
 			}
-			_, err = v.do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
 			return err == nil, err
 		case "v", "view":
-			cut = asker{v.desk}.show(ctx, s, p, true)
+			cut = asker{v.Desk}.show(ctx, s, p, true)
 		case "n", "no", "否":
-			_, err = v.do(ctx, &kernel.Deny{})
+			_, err = v.Do(ctx, &kernel.Deny{})
 			return err == nil, err
 		case "r", "revise":
 			if s.Approval.About == "plan" {
@@ -64,7 +64,7 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			if s.Approval.About != "plan" {
 				continue
 			}
-			if err := (asker{v.desk}).editPlan(ctx, s); err != nil {
+			if err := (asker{v.Desk}).editPlan(ctx, s); err != nil {
 				v.report(err)
 				continue
 			}
@@ -75,33 +75,33 @@ func (v *drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 }
 
 // asker shows plans and questions about them.
-type asker struct{ *desk }
+type asker struct{ *Desk }
 
 // show prints what is asked about and reports whether something was left out.
 func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
-	a := d.app
+	a := d.App
 	if s.Approval.About == "checks" {
 		return d.showChecks(ctx, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
-		a.say("\n" + a.text("cli.ask.call_wanted"))
+		a.Say("\n" + a.Text("cli.ask.call_wanted"))
 		return d.showCall(s, full)
 	}
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
-		a.say("\n" + a.text("cli.ask.repair", a.wordy(s.Approval.Detail)))
+		a.Say("\n" + a.Text("cli.ask.repair", a.wordy(s.Approval.Detail)))
 	}
 	sheet := newProposal(a, p, full)
 	for _, l := range sheet.lines {
-		a.say(l)
+		a.Say(l)
 	}
 	return sheet.cut
 }
 
 // showCall prints the one call that an agent asks for, with what the policy has against it.
 func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: d.app, full: full}
+	sheet := &sheet{App: d.App, full: full}
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
 		c.Verdict = d.verdict(s, c)
@@ -110,36 +110,36 @@ func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
 		sheet.value(2, s.Approval.Detail)
 	}
 	sheet.add("")
-	sheet.add("  " + d.text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.say(l)
+		d.Say(l)
 	}
 	return sheet.cut
 }
 
 // showChecks prints how the work changed what it is judged by.
 func (d asker) showChecks(ctx context.Context, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: d.app, full: full}
+	sheet := &sheet{App: d.App, full: full}
 	sheet.add("")
-	sheet.wrapped(0, d.text("cli.ask.checks_changed"))
+	sheet.wrapped(0, d.Text("cli.ask.checks_changed"))
 	t, files := s.Task, s.ChangedChecks()
 	for _, f := range files {
-		sheet.add("  " + d.style.Yellow(display(f)))
+		sheet.add("  " + d.Style.Yellow(Display(f)))
 	}
-	if d.ws.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
+	if d.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.
-		diff, _ := d.ws.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
+		diff, _ := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
 		if part := diffOf(diff, files); part != "" {
 			sheet.add("")
 			sheet.value(2, part)
 		}
 	}
 	sheet.add("")
-	sheet.add("  " + d.text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.say(l)
+		d.Say(l)
 	}
 	return sheet.cut
 }
@@ -194,7 +194,7 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 }
 
 // question asks until something was answered; an end of the input leaves the question open.
-func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
+func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
 	key := "cli.ask.plan"
 	switch {
 	case s.Approval.About == "call" && cut:
@@ -210,7 +210,7 @@ func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	case cut:
 		key = "cli.ask.plan_cut"
 	}
-	line, err := v.prompt(ctx, v.text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
+	line, err := v.prompt(ctx, v.Text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
 	if errors.Is(err, io.EOF) {
 		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))
 	}
@@ -218,39 +218,39 @@ func (v *drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 }
 
 // settled reports whether a question is no longer open.
-func (v *drive) settled(ctx context.Context, id string) bool {
-	s, err := v.ws.Kernel.Look(ctx)
+func (v *Drive) settled(ctx context.Context, id string) bool {
+	s, err := v.Workspace.Kernel.Look(ctx)
 	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
 }
 
-func (v *drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.prompt(ctx, v.text("cli.ask.revise")+" ", nil)
+func (v *Drive) askRevise(ctx context.Context) (bool, error) {
+	note, err := v.prompt(ctx, v.Text("cli.ask.revise")+" ", nil)
 	if err != nil {
 		return false, err
 	}
-	_, err = v.do(ctx, &kernel.Revise{Feedback: note})
+	_, err = v.Do(ctx, &kernel.Revise{Feedback: note})
 	return err == nil, err
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
 func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
-	if v.flags.json {
+	if v.Flags.JSON {
 		return
 	}
 	// The arguments of a call stand nowhere else, so all of them are shown.
 	if v.show(ctx, s, p, s.Approval.About == "call") {
-		v.say(v.style.Yellow(v.text("cli.ask.see_all")))
+		v.Say(v.Style.Yellow(v.Text("cli.ask.see_all")))
 	}
-	v.say(v.text("cli.ask.how"))
+	v.Say(v.Text("cli.ask.how"))
 	// Where nobody sits at a terminal, only --yes approves.
 	approve := "  pawl approve " + short(s.Approval.Hash)
-	if !v.std.TTY {
+	if !v.Std.TTY {
 		approve += " --yes"
 	}
-	v.say(approve)
-	v.say("  pawl deny")
+	v.Say(approve)
+	v.Say("  pawl deny")
 	if s.Approval.About == "plan" {
-		v.say("  pawl revise -m \"" + v.text("cli.ask.what_differs") + "\"")
+		v.Say("  pawl revise -m \"" + v.Text("cli.ask.what_differs") + "\"")
 	}
 }
 
@@ -266,13 +266,13 @@ var errSettled = errors.New("answered elsewhere")
 // prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
 // which is asked now and then and may be nil, says that the answer is no longer needed.
 func (a *terminal) prompt(ctx context.Context, question string, settled func() bool) (string, error) {
-	if _, err := io.WriteString(a.std.Out, question); err != nil {
+	if _, err := io.WriteString(a.Std.Out, question); err != nil {
 		return "", err
 	}
 	if a.typed == nil {
 		// A read cannot be called back; one that is left over serves the next question.
 		if a.in == nil {
-			a.in = bufio.NewReader(a.std.In)
+			a.in = bufio.NewReader(a.Std.In)
 		}
 		got := make(chan typed, 1)
 		a.typed = got
@@ -289,14 +289,14 @@ func (a *terminal) prompt(ctx context.Context, question string, settled func() b
 	for {
 		select {
 		case <-ctx.Done():
-			a.say("")
+			a.Say("")
 			return "", ctx.Err()
 		case r := <-a.typed:
 			a.typed = nil
 			return r.line, r.err
 		case <-poll.C:
 			if settled != nil && settled() {
-				a.say("")
+				a.Say("")
 				return "", errSettled
 			}
 		}
@@ -306,7 +306,7 @@ func (a *terminal) prompt(ctx context.Context, question string, settled func() b
 // confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
 // approval_needed, naming the flag that answers it.
 func (a *terminal) confirm(ctx context.Context, question string) (bool, error) {
-	if !a.std.TTY || a.flags.json {
+	if !a.Std.TTY || a.Flags.JSON {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
 	line, err := a.prompt(ctx, question+" ", nil)
@@ -332,7 +332,7 @@ func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	if err := d.host.Edit(ctx, name); err != nil {
+	if err := d.Host.Edit(ctx, name); err != nil {
 		_ = os.Remove(name)
 		return err
 	}
@@ -341,8 +341,8 @@ func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 		return pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
 	}
 	if err := d.replacePlan(ctx, s, string(text)); err != nil {
-		if !d.flags.json {
-			d.sayText("cli.plan.edit_kept", name)
+		if !d.Flags.JSON {
+			d.SayText("cli.plan.edit_kept", name)
 		}
 		return err
 	}
@@ -361,27 +361,27 @@ func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string)
 	if err != nil {
 		return err
 	}
-	out, err := d.do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	out, err := d.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
+	if d.Flags.JSON {
 		return nil
 	}
 	if len(changes) == 0 {
-		d.sayText("cli.plan.unchanged")
+		d.SayText("cli.plan.unchanged")
 		return nil
 	}
 	for _, c := range changes {
-		d.say("  " + d.style.Dot() + " " + d.text(c.Key, c.Args...))
+		d.Say("  " + d.Style.Dot() + " " + d.Text(c.Key, c.Args...))
 	}
-	d.sayText("cli.plan.edited", short(id(out)))
+	d.SayText("cli.plan.edited", short(ID(out)))
 	return nil
 }
 
 // labels are the words of a plan's document in the language of the call.
 func (a *voice) labels() plan.Labels {
-	if a.choose("en", "zh") == "zh" {
+	if a.Choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}
 	return plan.English()

@@ -18,9 +18,9 @@ import (
 	"pawl/message"
 )
 
-func newAuditCommand(a *app) *cobra.Command {
-	return a.group("audit", "cli.audit",
-		logCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", between(0, 1)),
+func newAuditCommand(a *App) *cobra.Command {
+	return a.Group("audit", "cli.audit",
+		logCommand(a, "log [TASK]", "cli.audit.log", "  pawl audit log\n  pawl audit log T-001 --follow\n  pawl audit log -n 20 --json", Between(0, 1)),
 		newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditExportCommand(a), newAuditCheckpointCommand(a))
 }
 
@@ -31,14 +31,14 @@ type logFlags struct {
 }
 
 // logCommand lists audit records: all, or those of one task.
-func logCommand(a *app, use, key, example string, args cobra.PositionalArgs) *cobra.Command {
+func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *cobra.Command {
 	var f logFlags
-	c := a.command(use, key, example, args, nil)
+	c := a.Command(use, key, example, args, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.last < 0 {
-			return usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
+			return Usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			subject := ""
 			if len(args) > 0 {
 				s, err := d.task(c.Context(), args[0])
@@ -50,13 +50,13 @@ func logCommand(a *app, use, key, example string, args cobra.PositionalArgs) *co
 			return logbook{d}.log(c.Context(), subject, f)
 		})
 	}
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.text("cli.flag.follow"))
-	c.Flags().IntVarP(&f.last, "last", "n", 0, a.text("cli.flag.last"))
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.Text("cli.flag.follow"))
+	c.Flags().IntVarP(&f.last, "last", "n", 0, a.Text("cli.flag.last"))
 	return c
 }
 
 // logbook reads the audit log.
-type logbook struct{ *desk }
+type logbook struct{ *Desk }
 
 // log streams records, and with follow waits for further ones until ctx ends.
 func (d logbook) log(ctx context.Context, subject string, f logFlags) error {
@@ -72,8 +72,8 @@ func (d logbook) log(ctx context.Context, subject string, f logFlags) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		out := bufio.NewWriterSize(d.std.Out, 32<<10)
-		for rec, err := range d.ws.Kernel.Store().Records(ctx, subject, next) {
+		out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+		for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject, next) {
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-			head, err := d.ws.Kernel.Store().Head(ctx)
+			head, err := d.Workspace.Kernel.Store().Head(ctx)
 			if err != nil || head.Size > size {
 				return err
 			}
@@ -109,11 +109,11 @@ func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error
 // firstOf returns the index of the first of the last n records.
 func (d logbook) firstOf(ctx context.Context, subject string, n int) (int64, error) {
 	if subject == "" {
-		head, err := d.ws.Kernel.Store().Head(ctx)
+		head, err := d.Workspace.Kernel.Store().Head(ctx)
 		return max(0, head.Size-int64(n)), err
 	}
 	var ring []int64
-	for rec, err := range d.ws.Kernel.Store().Records(ctx, subject, 0) {
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject, 0) {
 		if err != nil {
 			return 0, err
 		}
@@ -130,7 +130,7 @@ func (d logbook) firstOf(ctx context.Context, subject string, n int) (int64, err
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
 func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
-	if d.flags.json {
+	if d.Flags.JSON {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
 	}
@@ -138,17 +138,17 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 	if err != nil {
 		return err
 	}
-	what := display(p.Event)
+	what := Display(p.Event)
 	by := p.Actor
 	if m := p.Move; m != nil {
-		what, by = moveText(d.voice, m.From, m.To)+"  "+d.style.Dim(display(m.Rule)), m.Actor
+		what, by = moveText(d.voice, m.From, m.To)+"  "+d.Style.Dim(Display(m.Rule)), m.Actor
 	}
-	line := d.style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 16) + "  " + what
+	line := d.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 16) + "  " + what
 	if by != "" {
-		line += "  " + d.style.Dim(display(string(by)))
+		line += "  " + d.Style.Dim(Display(string(by)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
-		line += "  " + d.style.Dim(term.Clip(display(firstLine(becauseText(d.voice, m.Reason))), 60, d.style.Ellipsis()))
+		line += "  " + d.Style.Dim(term.Clip(Display(firstLine(becauseText(d.voice, m.Reason))), 60, d.Style.Ellipsis()))
 	}
 	_, err = out.WriteString(line + "\n")
 	return err
@@ -158,11 +158,11 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 func moveText(a *voice, from, to string) string {
 	name := func(state string) string {
 		if state == "" {
-			return a.style.None()
+			return a.Style.None()
 		}
-		return display(state)
+		return Display(state)
 	}
-	return name(from) + " " + a.style.To() + " " + name(to)
+	return name(from) + " " + a.Style.To() + " " + name(to)
 }
 
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
@@ -172,11 +172,11 @@ func becauseText(a *voice, reason string) string {
 		if strings.Contains(e.En, "%") {
 			return reason
 		}
-		return a.lang.Text(reason)
+		return a.Lang.Text(reason)
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {
-			return a.choose(c.Text, c.TextZh)
+			return a.Choose(c.Text, c.TextZh)
 		}
 	}
 	for _, known := range []struct{ begins, key string }{
@@ -184,15 +184,15 @@ func becauseText(a *voice, reason string) string {
 		{"allowed by ", "cli.because.allowed_by"}, {"back at ", "cli.because.back"}, {"plan ", "cli.because.plan"},
 		{"every gate passed on tree ", "cli.because.proven"}, {"the last repair failed: ", "cli.because.fuse"},
 	} {
-		if rest, ok := strings.CutPrefix(reason, known.begins); ok && a.choose("en", "zh") == "zh" {
-			return a.text(known.key, rest)
+		if rest, ok := strings.CutPrefix(reason, known.begins); ok && a.Choose("en", "zh") == "zh" {
+			return a.Text(known.key, rest)
 		}
 	}
 	switch reason {
 	case "approved", "archived", "landed", "allowed", "empty", "kept":
-		return a.text("cli.because." + reason)
+		return a.Text("cli.because." + reason)
 	case "context built", "attempt at the approved plan", "the task was canceled":
-		return a.text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
+		return a.Text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
 	}
 	return reason
 }
@@ -203,65 +203,65 @@ func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]s
 		return n
 	}
 	name := s.Kind + " " + s.ID[max(0, len(s.ID)-6):]
-	rows, err := d.ws.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.Kind(s.Kind), ID: s.ID, HotOnly: true})
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.Kind(s.Kind), ID: s.ID, HotOnly: true})
 	if err == nil && len(rows[0]) > 0 && rows[0][0].Label != "" && s.Kind != string(kernel.KindSession) {
 		name = rows[0][0].Label
 	} else if s.Kind == string(kernel.KindSession) || s.Kind == string(kernel.KindFlow) {
 		name = s.Kind
 	}
-	names[s.ID] = display(name)
+	names[s.ID] = Display(name)
 	return names[s.ID]
 }
 
-func newAuditVerifyCommand(a *app) *cobra.Command {
+func newAuditVerifyCommand(a *App) *cobra.Command {
 	var file, proof, key string
-	c := a.command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", exactly(0), nil)
+	c := a.Command("verify", "cli.audit.verify", "  pawl audit verify\n  pawl audit verify --checkpoint ~/pawl-head.note\n  pawl audit verify --proof proof.json --key pawl+1a2b3c4d+AbCd…", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case proof != "" && file != "":
-			return usage("cli.flags_conflict", "--proof", "--checkpoint")
+			return Usage("cli.flags_conflict", "--proof", "--checkpoint")
 		case proof != "":
 			return checker{a}.verify(proof, key)
 		case key != "":
-			return usage("cli.audit.key_alone")
+			return Usage("cli.audit.key_alone")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
 	}
-	c.Flags().StringVar(&file, "checkpoint", "", a.text("cli.flag.checkpoint"))
-	c.Flags().StringVar(&proof, "proof", "", a.text("cli.flag.proof"))
-	c.Flags().StringVar(&key, "key", "", a.text("cli.flag.proof_key"))
+	c.Flags().StringVar(&file, "checkpoint", "", a.Text("cli.flag.checkpoint"))
+	c.Flags().StringVar(&proof, "proof", "", a.Text("cli.flag.proof"))
+	c.Flags().StringVar(&key, "key", "", a.Text("cli.flag.proof_key"))
 	return c
 }
 
 func (d logbook) verifyAudit(ctx context.Context, file string) error {
 	var notes [][]byte
 	if file != "" {
-		note, err := d.readInput(file, 64<<10)
+		note, err := d.ReadInput(file, 64<<10)
 		if err != nil {
 			return err
 		}
 		notes = append(notes, note)
 	}
-	report, err := d.ws.Verify(ctx, notes...)
+	report, err := d.Workspace.Verify(ctx, notes...)
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
-		return d.printJSON(map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
+	if d.Flags.JSON {
+		return d.PrintJSON(map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
 	}
-	d.say(d.style.OK() + " " + d.text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
-	d.say("  " + d.style.Dim(d.text("cli.audit.root", report.Root.String())))
+	d.Say(d.Style.OK() + " " + d.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
+	d.Say("  " + d.Style.Dim(d.Text("cli.audit.root", report.Root.String())))
 	if file != "" {
-		d.say(d.style.OK() + " " + d.text("cli.audit.note_good", file))
+		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", file))
 	}
 	return nil
 }
 
-func newAuditExportCommand(a *app) *cobra.Command {
-	return a.command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+func newAuditExportCommand(a *App) *cobra.Command {
+	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			if len(args) == 0 {
-				_, err := logbook{d}.exportAudit(c.Context(), a.std.Out)
+				_, err := logbook{d}.exportAudit(c.Context(), a.Std.Out)
 				return err
 			}
 			return a.writeTo(args[0], func(w io.Writer) error {
@@ -279,7 +279,7 @@ func newAuditExportCommand(a *app) *cobra.Command {
 func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
-	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", 0) {
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", 0) {
 		if err != nil {
 			return n, err
 		}
@@ -291,17 +291,17 @@ func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	return n, out.Flush()
 }
 
-func tellWritten(a *app, name string, n int64) error {
-	if a.flags.json {
-		return a.printJSON(map[string]any{"file": name, "records": n})
+func tellWritten(a *App, name string, n int64) error {
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]any{"file": name, "records": n})
 	}
-	a.say(a.style.OK() + " " + a.text("cli.audit.exported", n, name))
+	a.Say(a.Style.OK() + " " + a.Text("cli.audit.exported", n, name))
 	return nil
 }
 
 // writeTo writes a new file that the user named. An existing one is not overwritten.
-func (a *app) writeTo(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(a.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (a *App) writeTo(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(a.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if os.IsExist(err) {
 		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", name)
 	}
@@ -315,10 +315,10 @@ func (a *app) writeTo(name string, write func(io.Writer) error) error {
 	return err
 }
 
-func newAuditCheckpointCommand(a *app) *cobra.Command {
-	return a.command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
-			note, err := d.ws.Checkpoint(c.Context())
+func newAuditCheckpointCommand(a *App) *cobra.Command {
+	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
+			note, err := d.Workspace.Checkpoint(c.Context())
 			if err != nil {
 				return err
 			}
@@ -330,19 +330,19 @@ func newAuditCheckpointCommand(a *app) *cobra.Command {
 					return printNote(a, args[0], note)
 				})
 			}
-			if a.flags.json {
+			if a.Flags.JSON {
 				return printNote(a, "", note)
 			}
-			_, err = a.std.Out.Write(note)
+			_, err = a.Std.Out.Write(note)
 			return err
 		})
 	})
 }
 
-func printNote(a *app, file string, note []byte) error {
-	if a.flags.json {
-		return a.printJSON(map[string]any{"file": file, "note": string(note)})
+func printNote(a *App, file string, note []byte) error {
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]any{"file": file, "note": string(note)})
 	}
-	a.say(a.style.OK() + " " + a.text("cli.audit.noted", file))
+	a.Say(a.Style.OK() + " " + a.Text("cli.audit.noted", file))
 	return nil
 }

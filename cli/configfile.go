@@ -26,14 +26,14 @@ func projectConfig(place effect.Place) string {
 }
 
 // userConfig is the user's own file, or "" when the environment names no home.
-func (a *app) userConfig() string {
-	if dir := a.std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+func (a *App) userConfig() string {
+	if dir := a.Std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl", "config.yaml")
 	}
-	if home := a.std.Env("HOME"); home != "" {
+	if home := a.Std.Env("HOME"); home != "" {
 		return filepath.Join(home, ".config", "pawl", "config.yaml")
 	}
-	if dir := a.std.Env("APPDATA"); dir != "" {
+	if dir := a.Std.Env("APPDATA"); dir != "" {
 		return filepath.Join(dir, "pawl", "config.yaml")
 	}
 	return ""
@@ -41,7 +41,7 @@ func (a *app) userConfig() string {
 
 // config reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
 // on top by the commands that have them.
-func (a *app) config(place effect.Place) (Config, error) {
+func (a *App) config(place effect.Place) (Config, error) {
 	c := DefaultConfig()
 	c.sources = map[string]string{}
 	c.userConfigFile = a.userConfig()
@@ -52,7 +52,7 @@ func (a *app) config(place effect.Place) (Config, error) {
 		return c, err
 	}
 	for _, s := range settings() {
-		v := a.std.Env(s.env())
+		v := a.Std.Env(s.env())
 		if v == "" {
 			continue
 		}
@@ -125,7 +125,7 @@ func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
 	if pawl.CodeOf(cause) == pawl.CodeDenied {
 		code = pawl.CodeDenied
 	}
-	return pawl.Fail(code, "cli.config_at", place(d.path, n), display(name)).In("cli.config").Because(cause)
+	return pawl.Fail(code, "cli.config_at", place(d.path, n), Display(name)).In("cli.config").Because(cause)
 }
 
 func place(path string, n *yaml.Node) string {

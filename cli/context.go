@@ -12,57 +12,57 @@ import (
 
 // newContextCommand is `pawl context`: the operations of the context manager (spec.md §1.2), each routed through the store.
 // Archiving a task needs no command, because every run ends with it.
-func newContextCommand(a *app) *cobra.Command {
-	return a.group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
+func newContextCommand(a *App) *cobra.Command {
+	return a.Group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
 		newContextCheckpointCommand(a), newContextDecisionCommand(a), newContextErrorCommand(a))
 }
 
-func newContextReadCommand(a *app) *cobra.Command {
-	c := a.command("read", "cli.context.read", "  pawl context read --json", exactly(0), nil)
+func newContextReadCommand(a *App) *cobra.Command {
+	c := a.Command("read", "cli.context.read", "  pawl context read --json", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error { return glance{d}.printStatus(c.Context()) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return glance{d}.printStatus(c.Context()) })
 	}
 	return c
 }
 
 // tell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
-func (a *app) tell(ctx context.Context, command kernel.Command, done string) error {
-	return a.with(ctx, writing(), func(d *desk) error {
-		if _, err := d.do(ctx, command); err != nil {
+func (a *App) tell(ctx context.Context, command kernel.Command, done string) error {
+	return a.With(ctx, Writing(), func(d *Desk) error {
+		if _, err := d.Do(ctx, command); err != nil {
 			return err
 		}
-		if d.flags.json {
-			return d.given(ctx)
+		if d.Flags.JSON {
+			return d.Given(ctx)
 		}
-		d.say(d.style.OK() + " " + d.text(done))
+		d.Say(d.Style.OK() + " " + d.Text(done))
 		return nil
 	})
 }
 
-func newContextProgressCommand(a *app) *cobra.Command {
+func newContextProgressCommand(a *App) *cobra.Command {
 	var note string
-	c := a.command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", between(1, 2), nil)
+	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.goOn(c.Context(), true, nil, func(d *desk) error {
-			s, err := d.ws.Kernel.LookAt(c.Context(), args[0])
+		return a.goOn(c.Context(), true, nil, func(d *Desk) error {
+			s, err := d.Workspace.Kernel.LookAt(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			_, err = d.do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
+			_, err = d.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
 			return err
 		})
 	}
-	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.note"))
+	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.note"))
 	return c
 }
 
-func newContextStateCommand(a *app) *cobra.Command {
+func newContextStateCommand(a *App) *cobra.Command {
 	var yes bool
-	c := a.command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", between(1, 2), nil)
+	c := a.Command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
-		return a.goOn(ctx, true, nil, func(d *desk) error {
-			s, err := d.ws.Kernel.Look(ctx)
+		return a.goOn(ctx, true, nil, func(d *Desk) error {
+			s, err := d.Workspace.Kernel.Look(ctx)
 			if err != nil {
 				return err
 			}
@@ -73,34 +73,34 @@ func newContextStateCommand(a *app) *cobra.Command {
 			if grant, ok := command.(*kernel.Approve); ok {
 				return approveOpen(ctx, d, grant.Hash, yes)
 			}
-			_, err = d.do(ctx, command)
+			_, err = d.Do(ctx, command)
 			return err
 		})
 	}
-	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes_open"))
+	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
 	return c
 }
 
-func newContextCheckpointCommand(a *app) *cobra.Command {
-	c := a.command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", exactly(0), nil)
+func newContextCheckpointCommand(a *App) *cobra.Command {
+	c := a.Command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return makeCheckpoint(c.Context(), d) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return makeCheckpoint(c.Context(), d) })
 	}
 	return c
 }
 
 // makeCheckpoint asks for a checkpoint and makes it, unless another process runs the workspace's work and will make it.
-func makeCheckpoint(ctx context.Context, d *desk) error {
-	release, other, err := d.own()
+func makeCheckpoint(ctx context.Context, d *Desk) error {
+	release, other, err := d.Own()
 	if err != nil && other == nil {
 		return err
 	}
-	if _, err := d.do(ctx, &kernel.CreateCheckpoint{}); err != nil {
+	if _, err := d.Do(ctx, &kernel.CreateCheckpoint{}); err != nil {
 		return err
 	}
 	if other == nil {
 		defer release()
-		if _, err := d.ws.Runner(nil).Run(ctx); err != nil {
+		if _, err := d.Workspace.Runner(nil).Run(ctx); err != nil {
 			return err
 		}
 	}
@@ -108,32 +108,32 @@ func makeCheckpoint(ctx context.Context, d *desk) error {
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
-		return d.printJSON(st)
+	if d.Flags.JSON {
+		return d.PrintJSON(st)
 	}
-	d.sayText("cli.context.made", st.Checkpoint)
+	d.SayText("cli.context.made", st.Checkpoint)
 	return nil
 }
 
-func newContextDecisionCommand(a *app) *cobra.Command {
+func newContextDecisionCommand(a *App) *cobra.Command {
 	var replaces string
-	c := a.command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", exactly(2), nil)
+	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.tell(c.Context(), &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
 	}
-	c.Flags().StringVar(&replaces, "replaces", "", a.text("cli.flag.replaces"))
+	c.Flags().StringVar(&replaces, "replaces", "", a.Text("cli.flag.replaces"))
 	return c
 }
 
-func newContextErrorCommand(a *app) *cobra.Command {
+func newContextErrorCommand(a *App) *cobra.Command {
 	var cause, fix, scope string
-	c := a.command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", exactly(1), nil)
+	c := a.Command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.tell(c.Context(), &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
 	}
 	f := c.Flags()
-	f.StringVar(&cause, "cause", "", a.text("cli.flag.cause"))
-	f.StringVar(&fix, "fix", "", a.text("cli.flag.fix"))
-	f.StringVar(&scope, "scope", "", a.text("cli.flag.scope"))
+	f.StringVar(&cause, "cause", "", a.Text("cli.flag.cause"))
+	f.StringVar(&fix, "fix", "", a.Text("cli.flag.fix"))
+	f.StringVar(&scope, "scope", "", a.Text("cli.flag.scope"))
 	return c
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // tree builds every command in a language.
-func tree(lang string) (*app, *cobra.Command) {
+func tree(lang string) (*App, *cobra.Command) {
 	a := newApp(nil, Streams{Env: func(name string) string {
 		if name == "LANG" {
 			return lang

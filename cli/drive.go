@@ -9,9 +9,9 @@ import (
 	"pawl/runner"
 )
 
-// drive runs the work of the session in the foreground until it ends, needs a person who is not there, or ctx ends.
-type drive struct {
-	*desk
+// Drive runs the work of the session in the foreground until it ends, needs a person who is not there, or ctx ends.
+type Drive struct {
+	*Desk
 	run *runner.Runner
 	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
 	ask bool
@@ -19,17 +19,17 @@ type drive struct {
 	wanted []string
 }
 
-// newDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the workspace.
-func (d *desk) newDrive(wanted ...string) *drive {
+// NewDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the workspace.
+func (d *Desk) NewDrive(wanted ...string) *Drive {
 	if d.rep == nil {
 		d.rep = newReporter(d)
 	}
-	return &drive{desk: d, run: d.ws.Runner(d.rep.progress), ask: d.std.TTY && !d.flags.json, wanted: wanted}
+	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.progress), ask: d.Std.TTY && !d.Flags.JSON, wanted: wanted}
 }
 
-// work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
+// Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
 // printed by then.
-func (v *drive) work(ctx context.Context, runID string) error {
+func (v *Drive) Work(ctx context.Context, runID string) error {
 	for {
 		rest, err := v.foreground(ctx)
 		if err != nil {
@@ -46,7 +46,7 @@ func (v *drive) work(ctx context.Context, runID string) error {
 				return err
 			}
 			// A revised plan is a run of its own.
-			if s, err := v.ws.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
+			if s, err := v.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
 				runID = s.Session.Run
 			}
 		case runner.RestQuestion:
@@ -65,14 +65,14 @@ func (v *drive) work(ctx context.Context, runID string) error {
 }
 
 // foreground runs the runner with its live line. At an interrupt it says at once how to go on.
-func (v *drive) foreground(ctx context.Context) (runner.Rest, error) {
+func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); v.rep.tick(done) }()
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		if !v.flags.json {
-			v.rep.live.Line(v.style.Warn() + " " + v.text("cli.interrupted"))
+		if !v.Flags.JSON {
+			v.rep.live.Line(v.Style.Warn() + " " + v.Text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)
@@ -85,7 +85,7 @@ func (v *drive) foreground(ctx context.Context) (runner.Rest, error) {
 }
 
 // finished prints the summary of a run that ended, and returns an error unless it ended as the command wanted.
-func (v *drive) finished(ctx context.Context, s *kernel.Snapshot) error {
+func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 	r := s.Run
 	if r == nil {
 		v.result(ctx, resultIdle, s)
@@ -112,7 +112,7 @@ func (v *drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 }
 
 // blocked explains why work stopped and the ways on.
-func (v *drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
+func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {
@@ -123,33 +123,33 @@ func (v *drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
 
 // goOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
 // told so. The command is given in either case, by give, behind the ownership.
-func (a *app) goOn(ctx context.Context, noWait bool, wanted []string, give func(*desk) error) error {
-	return a.with(ctx, writing(), func(d *desk) error { return d.goOn(ctx, noWait, wanted, give) })
+func (a *App) goOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
+	return a.With(ctx, Writing(), func(d *Desk) error { return d.GoOn(ctx, noWait, wanted, give) })
 }
 
-func (d *desk) goOn(ctx context.Context, noWait bool, wanted []string, give func(*desk) error) error {
+func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
 	if noWait {
 		if err := give(d); err != nil {
 			return err
 		}
-		return d.given(ctx)
+		return d.Given(ctx)
 	}
-	release, other, err := d.own()
+	release, other, err := d.Own()
 	if other != nil {
 		if err := give(d); err != nil {
 			return err
 		}
-		if !d.flags.json {
-			d.sayText("cli.other_goes_on", other.PID, other.Host, other.Command)
+		if !d.Flags.JSON {
+			d.SayText("cli.other_goes_on", other.PID, other.Host, other.Command)
 		}
-		return d.given(ctx)
+		return d.Given(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	defer release()
-	d.warn(ctx)
-	v := d.newDrive(wanted...)
+	d.Warn(ctx)
+	v := d.NewDrive(wanted...)
 	runID, err := d.lastRun(ctx)
 	if err != nil {
 		return err
@@ -157,24 +157,24 @@ func (d *desk) goOn(ctx context.Context, noWait bool, wanted []string, give func
 	if err := give(d); err != nil {
 		return err
 	}
-	if s, err := d.session(ctx); err == nil && s.Run != "" {
+	if s, err := d.Session(ctx); err == nil && s.Run != "" {
 		runID = s.Run
 	}
-	return v.work(ctx, runID)
+	return v.Work(ctx, runID)
 }
 
-// given prints where the session stands after a command that this process does not follow.
-func (d *desk) given(ctx context.Context) error {
+// Given prints where the session stands after a command that this process does not follow.
+func (d *Desk) Given(ctx context.Context) error {
 	st, err := d.status(ctx)
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
-		return d.printJSON(st)
+	if d.Flags.JSON {
+		return d.PrintJSON(st)
 	}
-	d.sayText("cli.state_now", string(st.State))
+	d.SayText("cli.state_now", string(st.State))
 	if st.Owner == nil && st.Doing != nil {
-		d.say("  " + d.style.Cyan(d.text("cli.next")) + d.text("cli.no_wait_next"))
+		d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + d.Text("cli.no_wait_next"))
 	}
 	return nil
 }

@@ -51,15 +51,15 @@ func (a *voice) describe(err error) fault {
 	var e *pawl.Error
 	if errors.As(err, &e) {
 		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
-		f.Message, f.Hint = a.lang.Error(fitted(err))
+		f.Message, f.Hint = a.Lang.Error(fitted(err))
 		var bad *plan.Malformed
 		if errors.As(err, &bad) {
-			f.Message, f.Hint = a.text(e.Key, e.Args...), a.lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
+			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
 			f.Problems = a.problems(bad)
 		}
 	}
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
-		f.Message = a.lang.Text("cli.policy_denies", f.Message)
+		f.Message = a.Lang.Text("cli.policy_denies", f.Message)
 	}
 	f.Message, f.Hint = policy.Display(f.Message), policy.Display(f.Hint)
 	return f
@@ -114,14 +114,14 @@ func fit(key string, args []any) []any {
 func (a *voice) problems(bad *plan.Malformed) []string {
 	var out []string
 	for _, p := range bad.Errors() {
-		text, hint := a.lang.Error(p)
+		text, hint := a.Lang.Error(p)
 		if hint != "" {
-			text = a.lang.Text("cli.problem", text, hint)
+			text = a.Lang.Text("cli.problem", text, hint)
 		}
 		out = append(out, policy.Display(text))
 	}
 	if bad.More > 0 {
-		out = append(out, a.text("cli.more_problems", bad.More))
+		out = append(out, a.Text("cli.more_problems", bad.More))
 	}
 	return out
 }
@@ -129,9 +129,9 @@ func (a *voice) problems(bad *plan.Malformed) []string {
 // report writes an error to Err.
 func (a *terminal) report(err error) {
 	f := a.describe(err)
-	if a.flags.json {
+	if a.Flags.JSON {
 		raw, _ := json.Marshal(map[string]fault{"error": f})
-		_, _ = a.std.Err.Write(append(raw, '\n'))
+		_, _ = a.Std.Err.Write(append(raw, '\n'))
 		return
 	}
 	var s shown
@@ -140,25 +140,25 @@ func (a *terminal) report(err error) {
 	}
 	var b strings.Builder
 	const name = "pawl:"
-	b.WriteString(a.style.Red(name) + " " + a.fold(f.Message, 2, len(name)-1) + "\n")
+	b.WriteString(a.Style.Red(name) + " " + a.fold(f.Message, 2, len(name)-1) + "\n")
 	for _, p := range f.Problems {
 		b.WriteString("  " + a.fold(p, 4, -2) + "\n")
 	}
 	if f.Hint != "" {
-		next := a.text("cli.next")
-		b.WriteString("  " + a.style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2) + "\n")
+		next := a.Text("cli.next")
+		b.WriteString("  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2) + "\n")
 	}
-	b.WriteString("  " + a.style.Dim(a.label(f)) + "\n")
-	_, _ = io.WriteString(a.std.Err, b.String())
+	b.WriteString("  " + a.Style.Dim(a.label(f)) + "\n")
+	_, _ = io.WriteString(a.Std.Err, b.String())
 }
 
 // fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further in.
 // Where the output goes elsewhere a line stays whole, so that programs find it.
 func (a *terminal) fold(text string, indent, further int) string {
-	if !a.std.TTY {
+	if !a.Std.TTY {
 		return text
 	}
-	lines := term.Wrap(strings.Repeat("\u00a0", max(0, further))+text, a.std.Width-indent)
+	lines := term.Wrap(strings.Repeat("\u00a0", max(0, further))+text, a.Std.Width-indent)
 	lines[0] = strings.TrimLeft(lines[0], "\u00a0")
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
@@ -167,22 +167,22 @@ func (a *terminal) fold(text string, indent, further int) string {
 func (a *voice) label(f fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
-		parts = append(parts, a.text("cli.rule", f.Rule))
+		parts = append(parts, a.Text("cli.rule", f.Rule))
 	}
 	if f.Gate != "" {
-		parts = append(parts, a.text("cli.gate", f.Gate))
+		parts = append(parts, a.Text("cli.gate", f.Gate))
 	}
 	if f.Trace != "" {
-		parts = append(parts, a.text("cli.trace", f.Trace))
+		parts = append(parts, a.Text("cli.trace", f.Trace))
 	}
-	return strings.Join(parts, " "+a.style.Middle()+" ")
+	return strings.Join(parts, " "+a.Style.Middle()+" ")
 }
 
-// printJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
-func (a *terminal) printJSON(v any) error {
-	enc := json.NewEncoder(a.std.Out)
+// PrintJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
+func (a *terminal) PrintJSON(v any) error {
+	enc := json.NewEncoder(a.Std.Out)
 	enc.SetEscapeHTML(false)
-	if a.std.TTY {
+	if a.Std.TTY {
 		enc.SetIndent("", "  ")
 	}
 	return enc.Encode(v)

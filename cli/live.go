@@ -21,7 +21,7 @@ import (
 // live line about what is being done; with --json each audit record and each line of progress as a line of JSON. It is
 // called from the goroutines of the runner.
 type reporter struct {
-	*desk
+	*Desk
 	live *term.Live
 
 	mu     sync.Mutex
@@ -35,9 +35,9 @@ type reporter struct {
 }
 
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
-func newReporter(d *desk) *reporter {
-	r := &reporter{desk: d, live: term.NewLive(d.std.Out, d.std.TTY && !d.flags.json, d.std.Width)}
-	d.ws.Kernel.OnCommit(r.committed)
+func newReporter(d *Desk) *reporter {
+	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Std.TTY && !d.Flags.JSON, d.Std.Width)}
+	d.Workspace.Kernel.OnCommit(r.committed)
 	return r
 }
 
@@ -58,7 +58,7 @@ func (r *reporter) committed(o kernel.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range o.Entries {
-		if r.flags.json {
+		if r.Flags.JSON {
 			_ = r.printLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
 			continue
 		}
@@ -72,7 +72,7 @@ func (r *reporter) printLine(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.std.Out.Write(append(raw, '\n'))
+	_, err = r.Std.Out.Write(append(raw, '\n'))
 	return err
 }
 
@@ -80,7 +80,7 @@ func (r *reporter) printLine(v any) error {
 func (r *reporter) progress(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.flags.json {
+	if r.Flags.JSON {
 		_ = r.printLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
@@ -95,9 +95,9 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.live.Line(r.style.Dot() + " " + r.style.Bold(e.Move.From) + "  " + r.style.Dim(r.stateText(e.Move.From)))
+				r.live.Line(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
 			}
-			r.live.Line(r.style.Arrow() + " " + r.style.Bold(e.Move.To) + "  " + r.style.Dim(r.stateText(e.Move.To)))
+			r.live.Line(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
 		}
 		return
 	}
@@ -112,10 +112,10 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Answer string `json:"answer"`
 		}](e)
 		what := r.kindText(effect.Kind(d.Effect))
-		if doc, err := r.ws.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
+		if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = r.effectText(doc.Effect)
 		}
-		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.recovered", what, r.text("cli.answer."+d.Answer)))
+		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -123,22 +123,22 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.fix_planned", d.Attempt, r.cfg.MaxFixes, r.wordy(d.Why)))
+		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.live.Line("  " + r.style.Warn() + " " + r.text("cli.live.context", r.reason(key, nil, nil)))
+			r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
 			Attempt int `json:"attempt"`
 		}](e)
-		r.live.Line("  " + r.style.Bad() + " " + r.text("cli.live.fix_failed", d.Attempt, r.cfg.MaxFixes))
+		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_failed", d.Attempt, r.Config.MaxFixes))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
 		}](e)
-		r.live.Line("  " + r.style.Dot() + " " + r.text("cli.live.retry", d.Count, r.clock(d.Next)))
+		r.live.Line("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
 	}
 }
 
@@ -175,18 +175,18 @@ func (r *reporter) started(result json.RawMessage) {
 func (r *reporter) announce(taskID, step string) {
 	r.step = step
 	t := &kernel.Task{}
-	if ok, err := r.load(context.Background(), kernel.Select{Kind: kernel.KindTask, ID: taskID}, func(row kernel.Row) error { return kernel.Decode(row, t) }); !ok || err != nil || t.Plan == nil {
+	if ok, err := r.Load(context.Background(), kernel.Select{Kind: kernel.KindTask, ID: taskID}, func(row kernel.Row) error { return kernel.Decode(row, t) }); !ok || err != nil || t.Plan == nil {
 		return
 	}
 	at := view.StepOf(t.Plan, step)
 	r.number, r.steps = at.Number, at.Total
 	place := fmt.Sprintf("%d/%d", at.Number, at.Total)
 	if at.Repair > 0 {
-		place = r.text("cli.sum.repair_step", at.Repair)
+		place = r.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.std.Width, maxTitle, r.style.Ellipsis())
-		r.live.Line("  " + r.style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.Std.Width, maxTitle, r.Style.Ellipsis())
+		r.live.Line("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 
@@ -207,13 +207,13 @@ func (r *reporter) ended(e audit.Entry) {
 	if at.ID == e.Subject.ID {
 		what = r.effectText(at)
 	}
-	took := r.style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
+	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
 	if e.Event == "EFFECT_DONE" {
-		r.live.Line("  " + r.style.OK() + " " + what + "  " + took)
+		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
 		return
 	}
-	r.live.Line("  " + r.style.Bad() + " " + what + "  " + took)
-	if doc, err := r.ws.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	r.live.Line("  " + r.Style.Bad() + " " + what + "  " + took)
+	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		r.live.Line("    " + r.fold(r.describe(doc.Receipt.Err()).Message, 4, 0))
 	}
 }
@@ -241,16 +241,16 @@ func (r *reporter) verified(e audit.Entry) {
 func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 	what := policy.Display(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + a.style.Dim(term.Clip(policy.Display(o.Command), max(30, a.width-40), a.style.Ellipsis()))
+		what += "  " + a.Style.Dim(term.Clip(policy.Display(o.Command), max(30, a.Width-40), a.Style.Ellipsis()))
 	}
-	took := a.style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
+	took := a.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
 	case effect.CheckPassed:
-		return a.style.OK() + " " + what + "  " + took
+		return a.Style.OK() + " " + what + "  " + took
 	case effect.CheckSkipped:
-		return a.style.Dot() + " " + what + "  " + a.style.Dim(a.text("cli.check.skipped"))
+		return a.Style.Dot() + " " + what + "  " + a.Style.Dim(a.Text("cli.check.skipped"))
 	}
-	return a.style.Bad() + " " + what + "  " + a.text("cli.check.failed", o.ExitCode) + "  " + took
+	return a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took
 }
 
 // draw sets the live line: state, step, and what runs for how long.
@@ -270,7 +270,7 @@ func (r *reporter) draw() {
 	if n := time.Since(r.since); n >= time.Second {
 		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
-	r.live.Status(text, r.style.Dim)
+	r.live.Status(text, r.Style.Dim)
 }
 
 // tick redraws the live line until done is closed, so that its time goes on.
@@ -297,13 +297,13 @@ func (r *reporter) tick(done <-chan struct{}) {
 func (a *voice) stateText(state string) string {
 	switch session.State(state) {
 	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
-		return a.text("cli.state." + strings.ToLower(state))
+		return a.Text("cli.state." + strings.ToLower(state))
 	}
 	return ""
 }
 
 // kindText names an effect by its kind.
-func (a *voice) kindText(k effect.Kind) string { return a.text("cli.effect." + string(k)) }
+func (a *voice) kindText(k effect.Kind) string { return a.Text("cli.effect." + string(k)) }
 
 // effectText names an effect with what it is about.
 func (a *voice) effectText(e effect.Effect) string {
@@ -351,12 +351,12 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// clock writes an instant for people, in their time zone: the time alone when it is within the last or next 12 hours.
-func (d *desk) clock(t time.Time) string {
+// Clock writes an instant for people, in their time zone: the time alone when it is within the last or next 12 hours.
+func (d *Desk) Clock(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := d.ws.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
+	if gap := d.Workspace.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
 		return t.Local().Format("15:04:05")
 	}
 	return t.Local().Format("2006-01-02 15:04")

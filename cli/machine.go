@@ -9,7 +9,7 @@ import (
 
 	"pawl"
 	"pawl/cli/term"
-	"pawl/kernel"
+	"pawl/kernel/joint"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -40,12 +40,12 @@ func strictly(d machine.Description) machine.Description {
 	return d
 }
 
-func newMachineCommand(a *app) *cobra.Command {
-	return a.group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
+func newMachineCommand(a *App) *cobra.Command {
+	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
 }
 
 // atlas shows the machines.
-type atlas struct{ *app }
+type atlas struct{ *App }
 
 // machineLine is one line of `pawl machine list`.
 type machineLine struct {
@@ -58,8 +58,8 @@ type machineLine struct {
 	Initial string `json:"initial"`
 }
 
-func newMachineListCommand(a *app) *cobra.Command {
-	return a.command("list", "cli.machine.list", "  pawl machine list", exactly(0), func(*cobra.Command, []string) error {
+func newMachineListCommand(a *App) *cobra.Command {
+	return a.Command("list", "cli.machine.list", "  pawl machine list", Exactly(0), func(*cobra.Command, []string) error {
 		var lines []machineLine
 		for _, f := range families() {
 			for _, d := range f.tables {
@@ -67,25 +67,25 @@ func newMachineListCommand(a *app) *cobra.Command {
 				lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
 			}
 		}
-		if a.flags.json {
-			return a.printJSON(lines)
+		if a.Flags.JSON {
+			return a.PrintJSON(lines)
 		}
 		var t term.Table
-		t.Painted(a.style.Dim, a.text("cli.machine.name"), a.text("cli.machine.seed"), a.text("cli.machine.states"), a.text("cli.machine.rows"), a.text("cli.machine.added"), a.text("cli.machine.initial"))
+		t.Painted(a.Style.Dim, a.Text("cli.machine.name"), a.Text("cli.machine.seed"), a.Text("cli.machine.states"), a.Text("cli.machine.rows"), a.Text("cli.machine.added"), a.Text("cli.machine.initial"))
 		for _, l := range lines {
 			t.Row(l.Table, l.Seed, fmt.Sprint(l.States), fmt.Sprint(l.Rows), fmt.Sprint(l.Added), l.Initial)
 		}
 		for _, l := range t.Lines(0) {
-			a.say(l)
+			a.Say(l)
 		}
 		return nil
 	})
 }
 
-func newMachineShowCommand(a *app) *cobra.Command {
+func newMachineShowCommand(a *App) *cobra.Command {
 	var format string
 	var strict bool
-	c := a.command("show NAME", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", exactly(1), nil)
+	c := a.Command("show NAME", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", Exactly(1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		tables, err := named(args[0])
 		if err != nil {
@@ -96,13 +96,13 @@ func newMachineShowCommand(a *app) *cobra.Command {
 				tables[i] = strictly(tables[i])
 			}
 		}
-		if a.flags.json {
+		if a.Flags.JSON {
 			format = "json"
 		}
 		return atlas{a}.showMachine(tables, format)
 	}
-	c.Flags().StringVar(&format, "format", "table", a.text("cli.flag.format"))
-	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
+	c.Flags().StringVar(&format, "format", "table", a.Text("cli.flag.format"))
+	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
 }
 
@@ -127,16 +127,16 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 	switch format {
 	case "json":
 		if len(tables) == 1 {
-			return a.printJSON(tables[0])
+			return a.PrintJSON(tables[0])
 		}
-		return a.printJSON(tables)
+		return a.PrintJSON(tables)
 	case "mermaid", "matrix":
 		for _, d := range tables {
 			text := d.Mermaid()
 			if format == "matrix" {
 				text = d.Matrix()
 			}
-			if _, err := a.std.Out.Write([]byte(text)); err != nil {
+			if _, err := a.Std.Out.Write([]byte(text)); err != nil {
 				return err
 			}
 		}
@@ -145,7 +145,7 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 			a.machineTable(d)
 		}
 	default:
-		return usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
+		return Usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
 	}
 	return nil
 }
@@ -153,16 +153,16 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 // machineTable prints states and rows in aligned columns.
 func (a atlas) machineTable(d machine.Description) {
 	states, seed, ext := d.Count()
-	a.say(a.style.Bold(d.Name) + "  " + a.style.Dim(a.text("cli.machine.head", d.Seed, states, seed, ext)))
-	a.say("")
+	a.Say(a.Style.Bold(d.Name) + "  " + a.Style.Dim(a.Text("cli.machine.head", d.Seed, states, seed, ext)))
+	a.Say("")
 	var t term.Table
 	for _, s := range d.States {
-		t.Row("  "+machine.Show(s.State), a.choose(s.Title, s.TitleZh), a.choose(s.Description, s.DescriptionZh))
+		t.Row("  "+machine.Show(s.State), a.Choose(s.Title, s.TitleZh), a.Choose(s.Description, s.DescriptionZh))
 	}
-	for _, l := range t.Lines(a.std.Width) {
-		a.say(l)
+	for _, l := range t.Lines(a.Std.Width) {
+		a.Say(l)
 	}
-	a.say("")
+	a.Say("")
 	t = term.Table{}
 	for _, r := range d.Rules {
 		on := r.On
@@ -173,19 +173,19 @@ func (a atlas) machineTable(d machine.Description) {
 		if r.Ext {
 			id += "+"
 		}
-		t.Row("  "+id, machine.Show(r.From)+" "+a.style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
+		t.Row("  "+id, machine.Show(r.From)+" "+a.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
 	}
 	for _, l := range t.Lines(0) {
-		a.say(l)
+		a.Say(l)
 	}
-	a.say("")
+	a.Say("")
 }
 
-func newMachineCheckCommand(a *app) *cobra.Command {
+func newMachineCheckCommand(a *App) *cobra.Command {
 	var strict bool
-	c := a.command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", exactly(0), nil)
+	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", Exactly(0), nil)
 	c.RunE = func(*cobra.Command, []string) error { return atlas{a}.checkMachines(strict) }
-	c.Flags().BoolVar(&strict, "strict", false, a.text("cli.flag.strict"))
+	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
 }
 
@@ -204,10 +204,10 @@ func (a atlas) checkMachines(strict bool) error {
 			lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
 		}
 	}
-	joint := kernel.Explore()
+	joint := joint.Explore()
 	wrong := len(problems) + len(joint.DeadEnds) + len(joint.Trapped) + len(joint.Unreachable)
-	if a.flags.json {
-		if err := a.printJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
+	if a.Flags.JSON {
+		if err := a.PrintJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
 			return err
 		}
 	} else {
@@ -219,23 +219,23 @@ func (a atlas) checkMachines(strict bool) error {
 	return nil
 }
 
-func (a atlas) checkText(lines []machineLine, problems []machine.Problem, joint kernel.Exploration, wrong int) {
+func (a atlas) checkText(lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
-		a.say(a.style.OK() + " " + term.Pad(l.Table, 16) + a.text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
+		a.Say(a.Style.OK() + " " + term.Pad(l.Table, 16) + a.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
-		a.say(a.style.Bad() + " " + display(p.String()))
+		a.Say(a.Style.Bad() + " " + Display(p.String()))
 	}
-	symbol := a.style.OK()
+	symbol := a.Style.OK()
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
-		symbol = a.style.Bad()
+		symbol = a.Style.Bad()
 	}
-	a.say(symbol + " " + term.Pad(a.text("cli.machine.joint"), 16) + a.text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
+	a.Say(symbol + " " + term.Pad(a.Text("cli.machine.joint"), 16) + a.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
-		a.say("  " + display(fmt.Sprintf("%+v", c)))
+		a.Say("  " + Display(fmt.Sprintf("%+v", c)))
 	}
 	for _, id := range joint.Unreachable {
-		a.say("  " + a.text("cli.machine.unreachable", id))
+		a.Say("  " + a.Text("cli.machine.unreachable", id))
 	}
-	a.sayText("cli.machine.problems", wrong)
+	a.SayText("cli.machine.problems", wrong)
 }

@@ -39,7 +39,7 @@ type Serving struct {
 // maxToken bounds a token file, in bytes.
 const maxToken = 4096
 
-func newMCPCommand(a *app) *cobra.Command {
+func newMCPCommand(a *App) *cobra.Command {
 	var addr, file string
 	none := func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -47,10 +47,10 @@ func newMCPCommand(a *app) *cobra.Command {
 		}
 		return nil
 	}
-	c := a.command("mcp", "cli.mcp", "  pawl mcp\n  pawl mcp --http 127.0.0.1:0\n  pawl mcp --http 127.0.0.1:7295 --token-file ~/.config/pawl/mcp-token", none, nil)
+	c := a.Command("mcp", "cli.mcp", "  pawl mcp\n  pawl mcp --http 127.0.0.1:0\n  pawl mcp --http 127.0.0.1:7295 --token-file ~/.config/pawl/mcp-token", none, nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if file != "" && addr == "" {
-			return usage("cli.mcp.token_alone")
+			return Usage("cli.mcp.token_alone")
 		}
 		token := ""
 		if addr != "" {
@@ -59,18 +59,18 @@ func newMCPCommand(a *app) *cobra.Command {
 				return err
 			}
 		}
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			if _, err := d.session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			if _, err := d.Session(c.Context()); err != nil {
 				return err
 			}
-			return d.ws.Serve(c.Context(), Serving{
-				In: a.std.In, Out: a.std.Out, Addr: addr, Token: token, Lang: a.lang, Advance: d.advancer(),
+			return d.Workspace.Serve(c.Context(), Serving{
+				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: d.advancer(),
 				Ready: func(url string) { door{a}.served(url, token, file) },
 			})
 		})
 	}
-	c.Flags().StringVar(&addr, "http", "", a.text("cli.flag.http"))
-	c.Flags().StringVar(&file, "token-file", "", a.text("cli.flag.token_file"))
+	c.Flags().StringVar(&addr, "http", "", a.Text("cli.flag.http"))
+	c.Flags().StringVar(&file, "token-file", "", a.Text("cli.flag.token_file"))
 	c.SuggestionsMinimumDistance = 2
 	for i, s := range []*cobra.Command{newMCPListCommand(a), newMCPTrustCommand(a), newMCPUntrustCommand(a)} {
 		s.Annotations = map[string]string{"order": fmt.Sprintf("%02d", i)}
@@ -81,10 +81,10 @@ func newMCPCommand(a *app) *cobra.Command {
 
 // advancer returns a function that works on a run until it waits for a person. Where another process has the workspace's
 // work, that process does it. It must not be called by several goroutines at once.
-func (d *desk) advancer() func(context.Context) error {
-	r := d.ws.Runner(nil)
+func (d *Desk) advancer() func(context.Context) error {
+	r := d.Workspace.Runner(nil)
 	return func(ctx context.Context) error {
-		release, other, err := d.own()
+		release, other, err := d.Own()
 		if other != nil {
 			return nil
 		}
@@ -98,24 +98,24 @@ func (d *desk) advancer() func(context.Context) error {
 }
 
 // door is how clients get in: where the server is, and with which token.
-type door struct{ *app }
+type door struct{ *App }
 
 // served says where the server is and how to get in. A token that is kept in a file is not shown.
 func (a door) served(url, token, file string) {
-	if a.flags.json {
+	if a.Flags.JSON {
 		out := map[string]string{"url": url, "token": token}
 		if file != "" {
-			out = map[string]string{"url": url, "token_file": a.path(file)}
+			out = map[string]string{"url": url, "token_file": a.Path(file)}
 		}
-		_ = a.printJSON(out)
+		_ = a.PrintJSON(out)
 		return
 	}
-	a.sayText("cli.mcp.ready", url)
+	a.SayText("cli.mcp.ready", url)
 	if file != "" {
-		a.sayText("cli.mcp.token_kept", a.path(file))
+		a.SayText("cli.mcp.token_kept", a.Path(file))
 		return
 	}
-	a.sayText("cli.mcp.token", token)
+	a.SayText("cli.mcp.token", token)
 }
 
 // token reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
@@ -124,7 +124,7 @@ func (a door) token(file string) (string, error) {
 	if file == "" {
 		return rand.Text(), nil
 	}
-	name := a.path(file)
+	name := a.Path(file)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		token := rand.Text()
@@ -291,8 +291,8 @@ func (c Config) Kept(digest string) string {
 	return filepath.Join(filepath.Dir(c.userConfigFile), "mcp", hex+".json")
 }
 
-func newMCPListCommand(a *app) *cobra.Command {
-	return a.command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", exactly(0), func(*cobra.Command, []string) error {
+func newMCPListCommand(a *App) *cobra.Command {
+	return a.Command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", Exactly(0), func(*cobra.Command, []string) error {
 		agents, err := agentsOf(a)
 		if err != nil {
 			return err
@@ -310,35 +310,35 @@ func newMCPListCommand(a *app) *cobra.Command {
 				l.Error = &f
 				what = f.Message
 			} else if s.State == "untrusted" {
-				what = a.text("cli.mcp.look", s.Name)
+				what = a.Text("cli.mcp.look", s.Name)
 			}
 			lines = append(lines, l)
-			rows = append(rows, []string{display(s.Name), s.Kind, a.text("cli.mcp.state." + s.State), display(s.Where), display(what)})
+			rows = append(rows, []string{Display(s.Name), s.Kind, a.Text("cli.mcp.state." + s.State), Display(s.Where), Display(what)})
 		}
-		if a.flags.json {
-			return a.printJSON(map[string]any{"servers": lines})
+		if a.Flags.JSON {
+			return a.PrintJSON(map[string]any{"servers": lines})
 		}
 		if len(rows) == 0 {
-			a.sayText("cli.mcp.none", a.userConfig())
+			a.SayText("cli.mcp.none", a.userConfig())
 			return nil
 		}
-		a.table([]string{a.text("cli.col.server"), a.text("cli.col.kind"), a.text("cli.col.state"), "", a.text("cli.col.tools")}, rows)
+		a.table([]string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
 		return nil
 	})
 }
 
-func newMCPTrustCommand(a *app) *cobra.Command {
+func newMCPTrustCommand(a *App) *cobra.Command {
 	expected := ""
-	c := a.command("trust NAME", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", exactly(1), nil)
+	c := a.Command("trust NAME", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return (clerk{a}).trust(c.Context(), args[0], expected)
 	}
-	c.Flags().StringVar(&expected, "digest", "", a.text("cli.flag.digest"))
+	c.Flags().StringVar(&expected, "digest", "", a.Text("cli.flag.digest"))
 	return c
 }
 
-func newMCPUntrustCommand(a *app) *cobra.Command {
-	return a.command("untrust NAME", "cli.mcp.untrust", "  pawl mcp untrust docs", exactly(1), func(_ *cobra.Command, args []string) error {
+func newMCPUntrustCommand(a *App) *cobra.Command {
+	return a.Command("untrust NAME", "cli.mcp.untrust", "  pawl mcp untrust docs", Exactly(1), func(_ *cobra.Command, args []string) error {
 		server, config, err := (clerk{a}).named(args[0])
 		if err != nil {
 			return err
@@ -353,16 +353,16 @@ func newMCPUntrustCommand(a *app) *cobra.Command {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
 			}
 		}
-		if a.flags.json {
-			return a.printJSON(map[string]any{"server": server.Name, "trusted": false})
+		if a.Flags.JSON {
+			return a.PrintJSON(map[string]any{"server": server.Name, "trusted": false})
 		}
-		a.sayText("cli.mcp.untrusted", server.Name)
+		a.SayText("cli.mcp.untrusted", server.Name)
 		return nil
 	})
 }
 
 // clerk notes which servers the user trusts.
-type clerk struct{ *app }
+type clerk struct{ *App }
 
 // named returns a server of the settings.
 func (a clerk) named(name string) (MCPServer, Config, error) {
@@ -381,19 +381,19 @@ func (a clerk) named(name string) (MCPServer, Config, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return MCPServer{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", display(name), strings.Join(names, ", "), c.userConfigFile)
+	return MCPServer{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", Display(name), strings.Join(names, ", "), c.userConfigFile)
 }
 
 // trust shows what a server offers and, when the user says so, notes the digest of exactly that.
 func (a clerk) trust(ctx context.Context, name, expected string) error {
 	if expected != "" && !digestWord().MatchString(expected) {
-		return usage("cli.flag_invalid", expected, "--digest", "sha256:…")
+		return Usage("cli.flag_invalid", expected, "--digest", "sha256:…")
 	}
 	server, config, err := a.named(name)
 	if err != nil {
 		return err
 	}
-	agents, err := agentsOf(a.app)
+	agents, err := agentsOf(a.App)
 	if err != nil {
 		return err
 	}
@@ -402,7 +402,7 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 		return err
 	}
 	trusted := server.Digest == offer.Digest
-	if !a.flags.json {
+	if !a.Flags.JSON {
 		a.show(server, offer)
 	}
 	switch {
@@ -411,10 +411,10 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 		return pawl.Fail(pawl.CodeConflict, "cli.mcp.other_digest", name, offer.Digest, expected)
 	case expected != "":
 		trusted = true
-	case a.flags.json || !a.std.TTY:
+	case a.Flags.JSON || !a.Std.TTY:
 		// Without a person at the terminal a digest is taken only where it is named.
 	default:
-		if trusted, err = a.confirm(ctx, a.text("cli.mcp.trust_ask", name)); err != nil {
+		if trusted, err = a.confirm(ctx, a.Text("cli.mcp.trust_ask", name)); err != nil {
 			return err
 		}
 	}
@@ -423,13 +423,13 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 			return err
 		}
 	}
-	if a.flags.json {
-		return a.printJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
 	}
 	if !trusted {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.mcp.not_trusted", name, offer.Digest)
 	}
-	a.sayText("cli.mcp.trusted", name, config.userConfigFile)
+	a.SayText("cli.mcp.trusted", name, config.userConfigFile)
 	return nil
 }
 
@@ -461,30 +461,30 @@ func (a clerk) show(server MCPServer, offer Offer) {
 	if server.URL != "" {
 		where = server.URL
 	}
-	a.say(a.style.Bold(display(server.Name)) + "  " + display(where))
+	a.Say(a.Style.Bold(Display(server.Name)) + "  " + Display(where))
 	if len(server.Network) > 0 {
-		a.sayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
+		a.SayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
 	}
 	for _, t := range offer.Tools {
-		a.say("")
-		a.say(a.style.Bold(display(t.Name)) + "  " + display(t.Title))
+		a.Say("")
+		a.Say(a.Style.Bold(Display(t.Name)) + "  " + Display(t.Title))
 		for l := range strings.SplitSeq(t.Description, "\n") {
-			a.say("  " + policy.Display(l))
+			a.Say("  " + policy.Display(l))
 		}
-		a.say("  " + a.style.Dim(a.text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
+		a.Say("  " + a.Style.Dim(a.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
 		if t.Output != nil {
-			a.say("  " + a.style.Dim(a.text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
+			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
 		}
 		if t.Annotations != nil {
-			a.say("  " + a.style.Dim(a.text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
+			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
 		}
 	}
-	a.say("")
+	a.Say("")
 	if len(offer.Changed) > 0 {
-		a.say(a.style.Warn() + " " + a.text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
+		a.Say(a.Style.Warn() + " " + a.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
 		for _, c := range offer.Changed {
-			a.say("  " + policy.Display(c))
+			a.Say("  " + policy.Display(c))
 		}
 	}
-	a.say(a.text("cli.mcp.digest", offer.Digest))
+	a.Say(a.Text("cli.mcp.digest", offer.Digest))
 }

@@ -18,20 +18,20 @@ import (
 // proofFlags are the flags of `pawl audit prove`.
 type proofFlags struct{ task, against, out string }
 
-func newAuditProveCommand(a *app) *cobra.Command {
+func newAuditProveCommand(a *App) *cobra.Command {
 	var f proofFlags
-	c := a.command("prove [RECORD]", "cli.audit.prove", `  pawl audit prove 12 --json > proof.json
+	c := a.Command("prove [RECORD]", "cli.audit.prove", `  pawl audit prove 12 --json > proof.json
   pawl audit prove --task T-001 --against ~/pawl-head.note --out proof.json
-  pawl audit verify --proof proof.json`, between(0, 1), nil)
+  pawl audit verify --proof proof.json`, Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if (len(args) == 1) == (f.task != "") {
-			return usage("cli.audit.prove_what")
+			return Usage("cli.audit.prove_what")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error { return logbook{d}.prove(c.Context(), args, f) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.prove(c.Context(), args, f) })
 	}
-	c.Flags().StringVar(&f.task, "task", "", a.text("cli.flag.prove_task"))
-	c.Flags().StringVar(&f.against, "against", "", a.text("cli.flag.against"))
-	c.Flags().StringVarP(&f.out, "out", "o", "", a.text("cli.flag.proof_out"))
+	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
+	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
+	c.Flags().StringVarP(&f.out, "out", "o", "", a.Text("cli.flag.proof_out"))
 	return c
 }
 
@@ -51,25 +51,25 @@ func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
 		if err != nil {
 			return err
 		}
-		if d.flags.json {
-			return d.printJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
+		if d.Flags.JSON {
+			return d.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
 		}
-		d.say(d.style.OK() + " " + d.text("cli.audit.proof_written", len(p.Records), f.out))
-		d.say("  " + d.text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
+		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proof_written", len(p.Records), f.out))
+		d.Say("  " + d.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
 		return nil
 	}
-	if d.flags.json {
-		return d.printJSON(p)
+	if d.Flags.JSON {
+		return d.PrintJSON(p)
 	}
 	for _, r := range p.Records {
-		d.say(d.style.OK() + " " + d.text("cli.audit.proven", r.Index, p.Size))
-		checker{d.app}.record(r.Record)
-		checker{d.app}.hashes(r.Hashes)
+		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proven", r.Index, p.Size))
+		checker{d.App}.record(r.Record)
+		checker{d.App}.hashes(r.Hashes)
 	}
-	d.say("  " + d.text("cli.audit.root", p.Root.String()))
+	d.Say("  " + d.Text("cli.audit.root", p.Root.String()))
 	if c := p.Checkpoint; c != nil {
-		d.say(d.style.OK() + " " + d.text("cli.audit.note_good", f.against))
-		checker{d.app}.hashes(c.Hashes)
+		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", f.against))
+		checker{d.App}.hashes(c.Hashes)
 	}
 	return nil
 }
@@ -80,13 +80,13 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	if err != nil {
 		return audit.Proof{}, err
 	}
-	head, err := d.ws.Kernel.Store().Head(ctx)
+	head, err := d.Workspace.Kernel.Store().Head(ctx)
 	if err != nil {
 		return audit.Proof{}, err
 	}
 	var leaves audit.Leaves
 	var records []audit.Stored
-	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", 0) {
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", 0) {
 		if err != nil {
 			return audit.Proof{}, err
 		}
@@ -109,11 +109,11 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	if err != nil || f.against == "" {
 		return p, err
 	}
-	text, err := d.readInput(f.against, 64<<10)
+	text, err := d.ReadInput(f.against, 64<<10)
 	if err != nil {
 		return p, err
 	}
-	c, older, err := d.ws.Anchor(text)
+	c, older, err := d.Workspace.Anchor(text)
 	if err != nil {
 		return p, err
 	}
@@ -144,29 +144,29 @@ func (d logbook) wanted(ctx context.Context, args []string, task string) (func(a
 }
 
 // checker prints and checks proofs.
-type checker struct{ *app }
+type checker struct{ *App }
 
 func (d checker) record(record string) {
 	const most = 12 // lines; the whole record is in the proof itself
-	for i, l := range term.Wrap(display(record), d.std.Width-4) {
+	for i, l := range term.Wrap(Display(record), d.Std.Width-4) {
 		if i == most {
-			d.say("    " + d.style.Ellipsis())
+			d.Say("    " + d.Style.Ellipsis())
 			break
 		}
-		d.say("    " + l)
+		d.Say("    " + l)
 	}
 }
 
 func (d checker) hashes(hashes []audit.Hash) {
-	d.say("  " + d.style.Dim(d.text("cli.audit.hashes", len(hashes))))
+	d.Say("  " + d.Style.Dim(d.Text("cli.audit.hashes", len(hashes))))
 	for _, h := range hashes {
-		d.say("    " + d.style.Dim(h.String()))
+		d.Say("    " + d.Style.Dim(h.String()))
 	}
 }
 
 // verify checks a proof file. It needs neither a workspace nor a store.
 func (a checker) verify(name, key string) error {
-	data, err := a.readInput(name, audit.MaxProof)
+	data, err := a.ReadInput(name, audit.MaxProof)
 	if err != nil {
 		return err
 	}
@@ -178,26 +178,26 @@ func (a checker) verify(name, key string) error {
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
+	if a.Flags.JSON {
 		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(), "checkpoint": p.Checkpoint != nil}
 		if c := p.Checkpoint; c != nil {
 			out["checkpoint_size"], out["key"], out["key_given"] = older.N, c.Key, key != ""
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	for _, r := range p.Records {
-		a.say(a.style.OK() + " " + a.text("cli.audit.proven", r.Index, p.Size))
+		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proven", r.Index, p.Size))
 		a.record(r.Record)
 	}
-	a.say("  " + a.text("cli.audit.root", p.Root.String()))
+	a.Say("  " + a.Text("cli.audit.root", p.Root.String()))
 	switch c := p.Checkpoint; {
 	case c == nil:
-		a.say(a.style.Warn() + " " + a.text("cli.audit.proof_loose"))
+		a.Say(a.Style.Warn() + " " + a.Text("cli.audit.proof_loose"))
 	case key == "":
-		a.say(a.style.OK() + " " + a.text("cli.audit.proof_note", older.N))
-		a.say(a.style.Warn() + " " + a.text("cli.audit.proof_key", c.Key))
+		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proof_note", older.N))
+		a.Say(a.Style.Warn() + " " + a.Text("cli.audit.proof_key", c.Key))
 	default:
-		a.say(a.style.OK() + " " + a.text("cli.audit.proof_signed", older.N))
+		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proof_signed", older.N))
 	}
 	return nil
 }

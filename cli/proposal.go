@@ -22,7 +22,7 @@ const shortValue = 20
 // sheet collects the lines of a document for a person. Cut says that something was left out, which a person must have seen
 // before approving (security: what is approved is what was shown).
 type sheet struct {
-	*app
+	*App
 	full  bool
 	cut   bool
 	lines []string
@@ -32,25 +32,25 @@ func (s *sheet) add(line string) { s.lines = append(s.lines, line) }
 
 // wrapped adds text that is wrapped to the width behind an indent.
 func (s *sheet) wrapped(indent int, text string) {
-	for _, l := range term.Wrap(text, s.std.Width-indent) {
+	for _, l := range term.Wrap(text, s.Std.Width-indent) {
 		s.add(strings.Repeat(" ", indent) + l)
 	}
 }
 
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
 // hash.
-func newProposal(a *app, p view.Plan, full bool) *sheet {
-	s := &sheet{app: a, full: full}
+func newProposal(a *App, p view.Plan, full bool) *sheet {
+	s := &sheet{App: a, full: full}
 	s.add("")
-	head := a.text("cli.plan.head", short(p.Hash))
+	head := a.Text("cli.plan.head", short(p.Hash))
 	if p.Agent != "" {
-		head += " " + a.style.Middle() + " " + a.text("cli.plan.by", p.Agent)
+		head += " " + a.Style.Middle() + " " + a.Text("cli.plan.by", p.Agent)
 	}
-	s.add(a.style.Bold(head) + " " + a.style.Middle() + " " + a.riskText(p.Risk))
+	s.add(a.Style.Bold(head) + " " + a.Style.Middle() + " " + a.riskText(p.Risk))
 	s.add("")
 	s.value(2, p.Goal)
 	for _, c := range p.Constraints {
-		for i, l := range term.Hang(display(c), 6, s.std.Width, 0, "") {
+		for i, l := range term.Hang(Display(c), 6, s.Std.Width, 0, "") {
 			if i == 0 {
 				l = "    - " + l
 			}
@@ -58,8 +58,8 @@ func newProposal(a *app, p view.Plan, full bool) *sheet {
 		}
 	}
 	for _, g := range p.Network {
-		for _, l := range term.Wrap(s.text("cli.plan.network", display(g.Name), places(g)), s.std.Width-2) {
-			s.add("  " + s.style.Red(l))
+		for _, l := range term.Wrap(s.Text("cli.plan.network", Display(g.Name), places(g)), s.Std.Width-2) {
+			s.add("  " + s.Style.Red(l))
 		}
 	}
 	for i, step := range p.Steps {
@@ -75,7 +75,7 @@ func newProposal(a *app, p view.Plan, full bool) *sheet {
 func places(g effect.Grant) string {
 	var out []string
 	for _, site := range g.Sites {
-		out = append(out, net.JoinHostPort(display(site.Host), strconv.Itoa(int(site.Port))))
+		out = append(out, net.JoinHostPort(Display(site.Host), strconv.Itoa(int(site.Port))))
 	}
 	return strings.Join(out, ", ")
 }
@@ -83,29 +83,29 @@ func places(g effect.Grant) string {
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
 func (a *voice) riskText(r pawl.Risk) string {
-	text := a.text("cli.plan.risk", string(r))
+	text := a.Text("cli.plan.risk", string(r))
 	switch {
 	case r == pawl.RiskLow:
-		return a.style.Green(text)
+		return a.Style.Green(text)
 	case r == pawl.RiskMedium:
-		return a.style.Yellow(text)
+		return a.Style.Yellow(text)
 	}
-	return a.style.Red(text)
+	return a.Style.Red(text)
 }
 
 func (s *sheet) step(i int, step view.PlanStep) {
 	s.add("")
 	number := fmt.Sprintf("%d.", i+1)
-	s.hung("  "+s.style.Bold(number)+" ", len(number)+3, display(step.Title), display(step.ID))
+	s.hung("  "+s.Style.Bold(number)+" ", len(number)+3, Display(step.Title), Display(step.ID))
 	if step.Status != "" && step.Status != "pending" {
-		s.add("     " + s.style.Dim(string(step.Status)))
+		s.add("     " + s.Style.Dim(string(step.Status)))
 	}
 	if step.Intent != "" && step.Intent != step.Title {
-		s.wrapped(5, display(step.Intent))
+		s.wrapped(5, Display(step.Intent))
 	}
 	if len(step.DependsOn) > 0 {
-		for _, l := range term.Wrap(s.text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.std.Width-5) {
-			s.add("     " + s.style.Dim(l))
+		for _, l := range term.Wrap(s.Text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.Std.Width-5) {
+			s.add("     " + s.Style.Dim(l))
 		}
 	}
 	for _, c := range step.Calls {
@@ -115,8 +115,8 @@ func (s *sheet) step(i int, step view.PlanStep) {
 
 // call adds one call with its verdict and its arguments.
 func (s *sheet) call(c view.PlanCall) {
-	head, at := "     "+s.style.Arrow()+" "+s.style.Bold(display(c.Tool))+"  ", 9+term.Width(display(c.Tool))
-	if at > s.std.Width/2 {
+	head, at := "     "+s.Style.Arrow()+" "+s.Style.Bold(Display(c.Tool))+"  ", 9+term.Width(Display(c.Tool))
+	if at > s.Std.Width/2 {
 		s.add(head)
 		head, at = "       ", 7
 	}
@@ -124,27 +124,27 @@ func (s *sheet) call(c view.PlanCall) {
 	reasons := reasonsOf(s.voice, c.Verdict)
 	if len(reasons) > 1 {
 		// Several reasons are read one by one.
-		text = s.text("cli.plan.asks_for", len(reasons))
+		text = s.Text("cli.plan.asks_for", len(reasons))
 		if c.Verdict.Decision != policy.Ask {
-			text = s.text("cli.plan.denied_for", len(reasons))
+			text = s.Text("cli.plan.denied_for", len(reasons))
 		}
 	}
-	for i, l := range term.Wrap(text, s.std.Width-at) {
+	for i, l := range term.Wrap(text, s.Std.Width-at) {
 		if i > 0 {
 			head = strings.Repeat(" ", at)
 		}
 		s.add(head + paint(l))
 	}
 	for i := 0; len(reasons) > 1 && i < len(reasons); i++ {
-		for j, l := range term.Hang(reasons[i], 9, s.std.Width, 0, "") {
+		for j, l := range term.Hang(reasons[i], 9, s.Std.Width, 0, "") {
 			if j == 0 {
-				l = "       " + s.style.Dot() + " " + paint(l)
+				l = "       " + s.Style.Dot() + " " + paint(l)
 			}
 			s.add(l)
 		}
 	}
 	if c.Why != "" {
-		s.wrapped(7, s.text("cli.plan.why", c.Why))
+		s.wrapped(7, s.Text("cli.plan.why", c.Why))
 	}
 	for _, m := range members(c.Args) {
 		s.member(7, m.name, m.raw)
@@ -154,17 +154,17 @@ func (s *sheet) call(c view.PlanCall) {
 // hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it fits
 // and else on one of its own.
 func (s *sheet) hung(head string, at int, text, name string) {
-	lines := term.Hang(text, at, s.std.Width, 0, "")
+	lines := term.Hang(text, at, s.Std.Width, 0, "")
 	last := len(lines) - 1
 	taken := term.Width(lines[last])
 	if last == 0 {
 		taken += at
 	}
 	lines[0] = head + lines[0]
-	if taken+2+term.Width(name) <= s.std.Width {
-		lines[last] += s.style.Dim("  " + name)
+	if taken+2+term.Width(name) <= s.Std.Width {
+		lines[last] += s.Style.Dim("  " + name)
 	} else {
-		lines = append(lines, strings.Repeat(" ", at)+s.style.Dim(name))
+		lines = append(lines, strings.Repeat(" ", at)+s.Style.Dim(name))
 	}
 	for _, l := range lines {
 		s.add(l)
@@ -174,16 +174,16 @@ func (s *sheet) hung(head string, at int, text, name string) {
 // verdict says what the policy says, nothing is asked, or what is and why, and how to paint it.
 func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
-		return "", s.style.Dim
+		return "", s.Style.Dim
 	}
-	text := strings.Join(reasonsOf(s, v), s.choose("; ", "；"))
+	text := strings.Join(reasonsOf(s, v), s.Choose("; ", "；"))
 	switch v.Decision {
 	case policy.Allow:
-		return s.text("cli.plan.allowed"), s.style.Green
+		return s.Text("cli.plan.allowed"), s.Style.Green
 	case policy.Ask:
-		return s.text("cli.plan.asks", text), s.style.Yellow
+		return s.Text("cli.plan.asks", text), s.Style.Yellow
 	}
-	return s.text("cli.plan.denied", text), s.style.Red
+	return s.Text("cli.plan.denied", text), s.Style.Red
 }
 
 // reasonsOf are what the policy has against a call, each in its own words.
@@ -194,7 +194,7 @@ func reasonsOf(s *voice, v *policy.Verdict) []string {
 	var out []string
 	for _, r := range v.Reasons {
 		if r.Code != policy.CodeAllowed {
-			out = append(out, s.text(r.Key, words(r.Args)...))
+			out = append(out, s.Text(r.Key, words(r.Args)...))
 		}
 	}
 	return out
@@ -230,12 +230,12 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)
 	}
-	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.std.Width {
-		s.add(strings.Repeat(" ", indent) + s.style.Dim(display(name)+":") + " " + visible(text))
+	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.Std.Width {
+		s.add(strings.Repeat(" ", indent) + s.Style.Dim(Display(name)+":") + " " + visible(text))
 		s.flag(indent, text)
 		return
 	}
-	s.add(strings.Repeat(" ", indent) + s.style.Dim(display(name)+":"))
+	s.add(strings.Repeat(" ", indent) + s.Style.Dim(Display(name)+":"))
 	s.value(indent+2, text)
 }
 
@@ -243,7 +243,7 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 func (s *sheet) value(indent int, text string) {
 	var all []string
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		all = append(all, term.Wrap(visible(l), s.std.Width-indent)...)
+		all = append(all, term.Wrap(visible(l), s.Std.Width-indent)...)
 	}
 	left := 0
 	if !s.full && len(all) > shortValue {
@@ -255,7 +255,7 @@ func (s *sheet) value(indent int, text string) {
 		s.add(strings.Repeat(" ", indent) + l)
 	}
 	if left > 0 {
-		s.add(strings.Repeat(" ", indent) + s.style.Yellow(s.text("cli.plan.left_out", left)))
+		s.add(strings.Repeat(" ", indent) + s.Style.Yellow(s.Text("cli.plan.left_out", left)))
 	}
 	s.flag(indent, text)
 }
@@ -264,8 +264,8 @@ func (s *sheet) value(indent int, text string) {
 func (s *sheet) flag(indent int, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		plain := strings.ReplaceAll(l, "\t", "")
-		if display(plain) != plain {
-			s.add(strings.Repeat(" ", indent) + s.style.Red("! "+s.text("cli.plan.hidden")))
+		if Display(plain) != plain {
+			s.add(strings.Repeat(" ", indent) + s.Style.Red("! "+s.Text("cli.plan.hidden")))
 			return
 		}
 	}
@@ -273,7 +273,7 @@ func (s *sheet) flag(indent int, text string) {
 
 // visible escapes a line, keeps tabs as blanks, and names runs of blanks that would push something out of sight.
 func visible(line string) string {
-	line = display(strings.ReplaceAll(line, "\t", "    "))
+	line = Display(strings.ReplaceAll(line, "\t", "    "))
 	const run = 40
 	at := strings.Index(line, strings.Repeat(" ", run))
 	if at < 0 {
@@ -289,27 +289,27 @@ func (s *sheet) facts(p view.Plan) {
 	for i, c := range p.Checks {
 		name := ""
 		if i == 0 {
-			name = s.text("cli.plan.checks")
+			name = s.Text("cli.plan.checks")
 		}
-		command := display(c.Name)
+		command := Display(c.Name)
 		if c.Command != "" && c.Command != c.Name {
 			command += ": " + visible(c.Command)
 		}
 		t.Row("  "+name, command)
 	}
 	if len(p.Checks) == 0 {
-		t.Row("  "+s.text("cli.plan.checks"), s.text("cli.plan.no_checks"))
+		t.Row("  "+s.Text("cli.plan.checks"), s.Text("cli.plan.no_checks"))
 	}
 	if len(p.Gates) > 0 {
-		t.Row("  "+s.text("cli.plan.gates"), display(strings.Join(p.Gates, ", ")))
+		t.Row("  "+s.Text("cli.plan.gates"), Display(strings.Join(p.Gates, ", ")))
 	}
 	if files := touched(p); len(files) > 0 {
-		t.Row("  "+s.text("cli.plan.files"), display(strings.Join(files, ", ")))
+		t.Row("  "+s.Text("cli.plan.files"), Display(strings.Join(files, ", ")))
 	}
 	// The hash is what an approval is bound to: it is shown whole and never broken, so that it can be copied.
-	label := "  " + s.text("cli.plan.hash")
+	label := "  " + s.Text("cli.plan.hash")
 	t.Row(label, p.Hash)
-	lines := t.Lines(s.std.Width)
+	lines := t.Lines(s.Std.Width)
 	if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, label) }); !strings.HasSuffix(lines[at], p.Hash) {
 		lines = append(lines[:at], label, p.Hash)
 	}
@@ -319,7 +319,7 @@ func (s *sheet) facts(p view.Plan) {
 	for _, v := range p.Commands {
 		if v.Decision != policy.Allow {
 			text, paint := s.verdict(&v)
-			for _, l := range term.Wrap(text, s.std.Width-2) {
+			for _, l := range term.Wrap(text, s.Std.Width-2) {
 				s.add("  " + paint(l))
 			}
 		}
@@ -351,15 +351,15 @@ func (a *voice) fileLines(files []effect.FileStat, indent string) []string {
 	var t term.Table
 	for _, f := range files {
 		mark := f.Status
-		paint := a.style.Yellow
+		paint := a.Style.Yellow
 		switch f.Status {
 		case "A":
-			paint = a.style.Green
+			paint = a.Style.Green
 		case "D":
-			paint = a.style.Red
+			paint = a.Style.Red
 		}
 		t.Painted(func(s string) string { return indent + paint(strings.TrimPrefix(s, indent)) }, indent+mark,
-			fmt.Sprintf("+%d", f.Added), fmt.Sprintf("-%d", f.Removed), display(f.Path))
+			fmt.Sprintf("+%d", f.Added), fmt.Sprintf("-%d", f.Removed), Display(f.Path))
 	}
 	return t.Lines(0)
 }

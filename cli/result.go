@@ -31,9 +31,9 @@ const maxTitle = 4
 const maxTail = 20
 
 // result prints how the work ended.
-func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
-	left := stays(ctx, v.desk, s)
-	if v.flags.json {
+func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
+	left := stays(ctx, v.Desk, s)
+	if v.Flags.JSON {
 		st := s.Status()
 		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
 		if len(left) > 0 {
@@ -47,16 +47,16 @@ func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.app, s, v.wanted, left, costOf(ctx, v.desk, s))
+		printSummary(v.App, s, v.wanted, left, costOf(ctx, v.Desk, s))
 	case resultBlocked:
-		printBlocked(v.app, s, left)
-		if cost := costOf(ctx, v.desk, s); cost != "" {
-			v.say("\n" + v.style.Dim(cost))
+		printBlocked(v.App, s, left)
+		if cost := costOf(ctx, v.Desk, s); cost != "" {
+			v.Say("\n" + v.Style.Dim(cost))
 		}
 	case resultPaused:
-		v.sayText("cli.paused", s.Session.State)
+		v.SayText("cli.paused", s.Session.State)
 	case resultIdle:
-		v.sayText("cli.state_now", s.Session.State)
+		v.SayText("cli.state_now", s.Session.State)
 	}
 }
 
@@ -64,14 +64,14 @@ func (v *drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // it and what to do next.
 // Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
 // what pawl changed in the user's own tree and left there.
-func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
+func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := s.Summary()
-	symbol := a.style.Warn()
+	symbol := a.Style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
-		symbol = a.style.OK()
+		symbol = a.Style.OK()
 	}
-	a.say("")
-	a.say(symbol + " " + a.style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(display(firstLine(sum.Goal)), max(20, a.std.Width-30), a.style.Ellipsis()))
+	a.Say("")
+	a.Say(symbol + " " + a.Style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(a, sum)
 		a.section("cli.sum.stays", a.fileLines(stays, "  "))
@@ -85,33 +85,33 @@ func printSummary(a *app, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 	}
 	a.section("cli.sum.changed", a.fileLines(sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		a.section("cli.sum.changed", []string{"  " + a.text("cli.sum.nothing")})
+		a.section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
 	}
 	a.section("cli.sum.why", a.stepLines(sum.Steps))
 	a.section("cli.sum.verified", a.evidenceLines(sum))
 	var risks []string
 	for _, n := range sum.Risks {
-		risks = append(risks, "  "+a.style.Warn()+" "+a.noteText(n))
+		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
 	}
 	a.section("cli.sum.risks", risks)
 	a.section("cli.sum.result", a.landingLines(sum.Landing))
 	a.section("cli.sum.undo", commandLines(a.voice, sum.Undo))
 	a.section("cli.sum.next", commandLines(a.voice, sum.Next))
 	if sum.Duration > 0 {
-		a.say("")
-		line := a.text("cli.sum.time", duration(sum.Duration))
+		a.Say("")
+		line := a.Text("cli.sum.time", duration(sum.Duration))
 		if sum.Repairs > 0 {
-			line += " " + a.style.Middle() + " " + a.text("cli.sum.repairs", sum.Repairs)
+			line += " " + a.Style.Middle() + " " + a.Text("cli.sum.repairs", sum.Repairs)
 		}
 		if cost != "" {
-			line += " " + a.style.Middle() + " " + cost
+			line += " " + a.Style.Middle() + " " + cost
 		}
-		a.say(a.style.Dim(line))
+		a.Say(a.Style.Dim(line))
 	}
 }
 
 // costOf says what a run has spent on models, "" where it asked none.
-func costOf(ctx context.Context, d *desk, s *kernel.Snapshot) string {
+func costOf(ctx context.Context, d *Desk, s *kernel.Snapshot) string {
 	if s.Run == nil {
 		return ""
 	}
@@ -121,20 +121,20 @@ func costOf(ctx context.Context, d *desk, s *kernel.Snapshot) string {
 		if l.Scope == "run:"+s.Run.Label && l.Spent.Requests > 0 {
 			money := dollarsText(d.voice, l.Spent.MicroUSD, l.Spent.Unpriced)
 			if l.Spent.MicroUSD > 0 {
-				money = d.text("cli.sum.usd", money)
+				money = d.Text("cli.sum.usd", money)
 			}
-			return d.text("cli.sum.cost", money, count(l.Spent.InTokens+l.Spent.OutTokens), count(l.Spent.Requests))
+			return d.Text("cli.sum.cost", money, count(l.Spent.InTokens+l.Spent.OutTokens), count(l.Spent.Requests))
 		}
 	}
 	return ""
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
-func printHalf(a *app, sum view.Summary) {
+func printHalf(a *App, sum view.Summary) {
 	var half []string
 	for _, n := range sum.Risks {
 		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
-			half = append(half, "  "+a.style.Warn()+" "+display(a.noteText(n)))
+			half = append(half, "  "+a.Style.Warn()+" "+Display(a.noteText(n)))
 		}
 	}
 	a.section("cli.sum.half", half)
@@ -145,18 +145,18 @@ func (a *terminal) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	a.say("\n" + a.style.Bold(a.text(title)))
+	a.Say("\n" + a.Style.Bold(a.Text(title)))
 	for _, l := range lines {
-		a.say(l)
+		a.Say(l)
 	}
 }
 
 func (a *voice) outcomeText(outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
-		return a.text("cli.outcome." + outcome)
+		return a.Text("cli.outcome." + outcome)
 	}
-	return display(outcome)
+	return Display(outcome)
 }
 
 func (a *voice) noteText(n view.Note) string {
@@ -164,32 +164,32 @@ func (a *voice) noteText(n view.Note) string {
 	for i, s := range n.Args {
 		args[i] = s
 	}
-	return a.text(n.Key, args...)
+	return a.Text(n.Key, args...)
 }
 
 func (a *voice) stepLines(steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
-		symbol := a.style.Dot()
+		symbol := a.Style.Dot()
 		switch st.Status {
 		case "done":
-			symbol = a.style.OK()
+			symbol = a.Style.OK()
 		case "blocked":
-			symbol = a.style.Bad()
+			symbol = a.Style.Bad()
 		}
-		lines := term.Hang(display(st.Title), 4, a.width, maxTitle, a.style.Ellipsis())
+		lines := term.Hang(Display(st.Title), 4, a.Width, maxTitle, a.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		why := st.Why
 		if st.Repair > 0 {
-			lines[len(lines)-1] += "  " + a.style.Dim(a.text("cli.sum.repair_step", st.Repair))
+			lines[len(lines)-1] += "  " + a.Style.Dim(a.Text("cli.sum.repair_step", st.Repair))
 			if why != "" {
-				why = a.text("cli.plan.why", why)
+				why = a.Text("cli.plan.why", why)
 			}
 		}
 		out = append(out, lines...)
 		if why != "" && why != st.Title {
-			for _, l := range term.Wrap(display(why), a.width-4) {
-				out = append(out, "    "+a.style.Dim(l))
+			for _, l := range term.Wrap(Display(why), a.Width-4) {
+				out = append(out, "    "+a.Style.Dim(l))
 			}
 		}
 	}
@@ -204,13 +204,13 @@ func (a *voice) evidenceLines(sum view.Summary) []string {
 			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS}
 			line := "  " + a.outcomeLine(o)
 			if c.Status == effect.CheckPassed {
-				line += "  " + a.style.Dim(a.text("cli.check.exit", c.ExitCode))
+				line += "  " + a.Style.Dim(a.Text("cli.check.exit", c.ExitCode))
 			}
 			out = append(out, line)
 		}
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
-		out = append(out, "  "+a.style.Dim(a.text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+		out = append(out, "  "+a.Style.Dim(a.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
 	}
 	return out
 }
@@ -222,18 +222,18 @@ func (a *voice) landingLines(l *view.Landing) []string {
 	}
 	switch l.Outcome {
 	case effect.Landed:
-		return []string{"  " + a.text("cli.land.landed", short(l.Commit), l.Branch)}
+		return []string{"  " + a.Text("cli.land.landed", short(l.Commit), l.Branch)}
 	case effect.InPlace:
-		return []string{"  " + a.text("cli.land.in_place")}
+		return []string{"  " + a.Text("cli.land.in_place")}
 	case effect.Empty:
-		return []string{"  " + a.text("cli.land.empty")}
+		return []string{"  " + a.Text("cli.land.empty")}
 	}
-	out := []string{"  " + a.text("cli.land.kept", l.Branch)}
+	out := []string{"  " + a.Text("cli.land.kept", l.Branch)}
 	if l.Reason != "" {
-		out = append(out, "  "+a.text(l.Reason))
+		out = append(out, "  "+a.Text(l.Reason))
 	}
 	if l.Command != "" {
-		out = append(out, "  "+a.style.Arrow()+" "+display(l.Command))
+		out = append(out, "  "+a.Style.Arrow()+" "+Display(l.Command))
 	}
 	return out
 }
@@ -248,16 +248,16 @@ func commandLines(a *voice, next []view.Next) []string {
 
 // printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
 // the ways on.
-func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
+func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
 	}
 	f := a.describe(b.Error.Err())
-	a.say("")
-	a.say(a.style.Bad() + " " + a.style.Bold(a.text("cli.blocked.head", kindOfBlock(a.voice, string(b.Kind)))))
-	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.std.Width-2) {
-		a.say("  " + l)
+	a.Say("")
+	a.Say(a.Style.Bad() + " " + a.Style.Bold(a.Text("cli.blocked.head", kindOfBlock(a.voice, string(b.Kind)))))
+	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.Std.Width-2) {
+		a.Say("  " + l)
 	}
 	sum := s.Summary()
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
@@ -266,22 +266,22 @@ func printBlocked(a *app, s *kernel.Snapshot, stays []effect.FileStat) {
 	if n := len(sum.Failures); n > 0 {
 		a.section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
-		a.section("cli.blocked.output", tail(b.Error.Detail, a.std.Width))
+		a.section("cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
 	}
 	printHalf(a, sum)
 	a.section("cli.sum.so_far", a.fileLines(stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
-		a.section("cli.blocked.tree", []string{"  " + display(t.Place.Tree)})
+		a.section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
-		next := a.text("cli.next")
-		a.say("\n" + a.style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))
+		next := a.Text("cli.next")
+		a.Say("\n" + a.Style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))
 	}
 	var t term.Table
 	for _, n := range sum.Next {
 		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
 	}
-	a.section("cli.blocked.ways", t.Lines(a.std.Width))
+	a.section("cli.blocked.ways", t.Lines(a.Std.Width))
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.
@@ -289,19 +289,19 @@ func kindOfBlock(a *voice, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
 		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget:
-		return a.text("cli.blocked_kind." + kind)
+		return a.Text("cli.blocked_kind." + kind)
 	}
-	return display(kind)
+	return Display(kind)
 }
 
 // reason puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
 func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
-	text := a.text(key, anys(args)...)
+	text := a.Text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
-		text += a.choose(": ", "：") + a.text(cause.Key, anys(cause.Args)...)
+		text += a.Choose(": ", "：") + a.Text(cause.Key, anys(cause.Args)...)
 		if cause.Cause == nil && cause.Detail != "" {
-			text += a.choose(": ", "：") + display(cause.Detail)
+			text += a.Choose(": ", "：") + Display(cause.Detail)
 		}
 	}
 	return text
@@ -309,7 +309,7 @@ func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
 
 // failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
 func (a *terminal) failureLines(f view.Failure) []string {
-	width := a.std.Width
+	width := a.Std.Width
 	var out []string
 	if f.Error.Key != "" {
 		for _, l := range term.Wrap(a.reason(f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
@@ -320,8 +320,8 @@ func (a *terminal) failureLines(f view.Failure) []string {
 		out = append(out, tail(f.Output, width)...)
 	}
 	if f.FailingBefore {
-		for _, l := range term.Wrap(a.text("cli.failing_before", f.What), width-2) {
-			out = append(out, "  "+a.style.Yellow(l))
+		for _, l := range term.Wrap(a.Text("cli.failing_before", f.What), width-2) {
+			out = append(out, "  "+a.Style.Yellow(l))
 		}
 	}
 	return out
@@ -331,15 +331,15 @@ func (a *terminal) failureLines(f view.Failure) []string {
 func (a *voice) wayText(n view.Next, checkpoint string) string {
 	switch {
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
-		return a.text("cli.way.done")
+		return a.Text("cli.way.done")
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerRetry)):
-		return a.text("cli.way.retry")
+		return a.Text("cli.way.retry")
 	case n.Op == "fix":
-		return a.text("cli.way.fix")
+		return a.Text("cli.way.fix")
 	case n.Op == "rollback":
-		return a.text("cli.way.rollback", checkpoint)
+		return a.Text("cli.way.rollback", checkpoint)
 	case n.Op == "skip":
-		return a.text("cli.way.skip")
+		return a.Text("cli.way.skip")
 	}
 	return ""
 }
@@ -370,23 +370,23 @@ func firstLine(s string) string {
 }
 
 // status is the session's status with the process that works, for `pawl status` and for commands that only give orders.
-func (d *desk) status(ctx context.Context) (view.Status, error) {
-	st, err := d.ws.Kernel.Status(ctx)
+func (d *Desk) status(ctx context.Context) (view.Status, error) {
+	st, err := d.Workspace.Kernel.Status(ctx)
 	if err != nil {
 		return st, err
 	}
-	if o, ok := d.ws.Owner(); ok {
+	if o, ok := d.Workspace.Owner(); ok {
 		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command}
 	}
 	return st, nil
 }
 
-// since writes how long ago an instant was.
-func (d *desk) since(t time.Time) string {
+// Since writes how long ago an instant was.
+func (d *Desk) Since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := d.ws.Kernel.Now().Sub(t); gap >= time.Second {
+	if gap := d.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
 		return duration(gap.Truncate(time.Second))
 	}
 	return "0s"
@@ -396,7 +396,7 @@ func (d *desk) since(t time.Time) string {
 func leftLines(paths []string) []string {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
-		out = append(out, "  "+display(p))
+		out = append(out, "  "+Display(p))
 	}
 	return out
 }

@@ -14,18 +14,18 @@ import (
 	"pawl/cli/term"
 )
 
-// entry is a command of the first level and the group under which help lists it.
-type entry struct {
-	name, group string
-	build       func(*app) *cobra.Command
+// Entry is a command of the first level and the group under which help lists it.
+type Entry struct {
+	Name, Group string
+	Build       func(*App) *cobra.Command
 }
 
 // groups are the groups of commands in the order of the help text.
-func groups() []string { return []string{"work", "answer", "stuck", "look", "setup"} }
+func groups() []string { return []string{"work", "flow", "board", "answer", "stuck", "look", "setup"} }
 
 // entries are the commands of the first level, in the order of the help text.
-func entries() []entry {
-	return []entry{
+func entries() []Entry {
+	return []Entry{
 		{"init", "work", newInitCommand},
 		{"run", "work", newRunCommand},
 		{"status", "work", newStatusCommand},
@@ -62,49 +62,65 @@ func entries() []entry {
 }
 
 // newRoot builds the tree of commands. Where the command line names one, only that one is built.
-func newRoot(a *app) *cobra.Command {
-	root := a.group("pawl", "cli.root")
+func newRoot(a *App) *cobra.Command {
+	root := a.Group("pawl", "cli.root")
 	root.Use = "pawl"
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.std.Out, a.help(c)) })
-	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.std.Err, a.help(c)); return err })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, a.help(c)) })
+	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.Std.Err, a.help(c)); return err })
 	root.SetFlagErrorFunc(a.flagError)
 	f := root.PersistentFlags()
-	f.StringVarP(&a.flags.dir, "dir", "C", "", a.text("cli.flag.dir"))
-	f.BoolVar(&a.flags.json, "json", a.flags.json, a.text("cli.flag.json"))
-	f.StringVar(&a.flags.lang, "lang", a.flags.lang, a.text("cli.flag.lang"))
-	f.BoolVar(&a.flags.noColor, "no-color", a.flags.noColor, a.text("cli.flag.no_color"))
-	f.BoolP("help", "h", false, a.text("cli.flag.help"))
+	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
+	f.BoolVar(&a.Flags.JSON, "json", a.Flags.JSON, a.Text("cli.flag.json"))
+	f.StringVar(&a.Flags.lang, "lang", a.Flags.lang, a.Text("cli.flag.lang"))
+	f.BoolVar(&a.Flags.noColor, "no-color", a.Flags.noColor, a.Text("cli.flag.no_color"))
+	f.BoolP("help", "h", false, a.Text("cli.flag.help"))
 	named := a.words()
-	for i, e := range entries() {
-		if len(named) > 0 && known(named[0]) && e.name != named[0] {
+	for i, e := range all(a) {
+		if len(named) > 0 && known(a, named[0]) && e.Name != named[0] {
 			continue
 		}
-		c := e.build(a)
-		c.Annotations = map[string]string{"group": e.group, "order": fmt.Sprintf("%02d", i)}
+		c := e.Build(a)
+		c.Annotations = map[string]string{"group": e.Group, "order": fmt.Sprintf("%02d", i)}
 		root.AddCommand(c)
 	}
 	return root
 }
 
-func known(name string) bool {
-	for _, e := range entries() {
-		if e.name == name {
-			return true
-		}
+// all are the commands of the first level, those of other packages included.
+func all(a *App) []Entry { return slices.Concat(entries(), a.more) }
+
+func known(a *App, name string) bool {
+	return slices.ContainsFunc(all(a), func(e Entry) bool { return e.Name == name })
+}
+
+// The commands that stand behind `pawl '~auto …'` and behind a bare `pawl`.
+const (
+	Say = "say"
+	Ask = "prompt"
+)
+
+// route sends what is said to pawl itself to the command that understands it.
+func route(a *App) []string {
+	words := a.words()
+	switch {
+	case len(words) > 0 && strings.HasPrefix(words[0], "~") && known(a, Say):
+		return append([]string{Say}, a.Args...)
+	case len(a.Args) == 0 && a.Std.TTY && known(a, Ask):
+		return []string{Ask}
 	}
-	return false
+	return a.Args
 }
 
 // words are the arguments that are neither flags nor values of global flags.
-func (a *app) words() []string {
+func (a *App) words() []string {
 	var out []string
-	for i := 0; i < len(a.args); i++ {
-		switch arg := a.args[i]; {
+	for i := 0; i < len(a.Args); i++ {
+		switch arg := a.Args[i]; {
 		case arg == "--":
-			return append(out, a.args[i+1:]...)
+			return append(out, a.Args[i+1:]...)
 		case arg == "--lang" || arg == "-C" || arg == "--dir":
 			i++
 		case !strings.HasPrefix(arg, "-"):
@@ -118,7 +134,7 @@ func (a *app) words() []string {
 // interrupt then, which would take a noticeable part of that time: there is no work to end, and a shell shows the same exit
 // status for a process that the signal itself ended. Whatever is not surely so is not brief.
 func Brief(args []string) bool {
-	words := (&app{args: args}).words()
+	words := (&App{Args: args}).words()
 	if len(words) != 1 || words[0] != "status" && words[0] != "version" {
 		return false
 	}
@@ -127,17 +143,17 @@ func Brief(args []string) bool {
 	})
 }
 
-// command makes a command whose short and long texts are in the catalogue under its key.
-func (a *app) command(use, key, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+// Command makes a command whose short and long texts are in the catalogue under its key.
+func (a *App) Command(use, key, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: a.text(key + ".short"), Long: a.text(key + ".long"), Example: example,
+		Use: use, Short: a.Text(key + ".short"), Long: a.Text(key + ".long"), Example: example,
 		Args: args, RunE: run, DisableFlagsInUseLine: true,
 	}
 }
 
-// group makes a command that only holds others. Called without one it shows its help; with an unknown one it suggests.
-func (a *app) group(use, key string, sub ...*cobra.Command) *cobra.Command {
-	c := a.command(use, key, "", cobra.ArbitraryArgs, nil)
+// Group makes a command that only holds others. Called without one it shows its help; with an unknown one it suggests.
+func (a *App) Group(use, key string, sub ...*cobra.Command) *cobra.Command {
+	c := a.Command(use, key, "", cobra.ArbitraryArgs, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return a.unknownCommand(c, args[0])
@@ -153,15 +169,15 @@ func (a *app) group(use, key string, sub ...*cobra.Command) *cobra.Command {
 }
 
 // unknownCommand is the error for a word that names no command below c.
-func (a *app) unknownCommand(c *cobra.Command, word string) error {
+func (a *App) unknownCommand(c *cobra.Command, word string) error {
 	if near := c.SuggestionsFor(word); len(near) > 0 {
-		return usage("cli.unknown_command_near", word, c.CommandPath(), strings.Join(near, ", "))
+		return Usage("cli.unknown_command_near", word, c.CommandPath(), strings.Join(near, ", "))
 	}
-	return usage("cli.unknown_command", word, c.CommandPath())
+	return Usage("cli.unknown_command", word, c.CommandPath())
 }
 
 // flagError turns what the flag parser says into an error of ours. A flag behind an unknown command is not the mistake.
-func (a *app) flagError(c *cobra.Command, err error) error {
+func (a *App) flagError(c *cobra.Command, err error) error {
 	depth := strings.Count(c.CommandPath(), " ")
 	if words := a.words(); c.HasSubCommands() && len(words) > depth {
 		return a.unknownCommand(c, words[depth])
@@ -176,26 +192,26 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if near := nearestFlag(c, name); near != "" {
-			return usage("cli.unknown_flag_near", dashed(name), c.CommandPath(), "--"+near)
+			return Usage("cli.unknown_flag_near", dashed(name), c.CommandPath(), "--"+near)
 		}
-		return usage("cli.unknown_flag", dashed(name), c.CommandPath())
+		return Usage("cli.unknown_flag", dashed(name), c.CommandPath())
 	case errors.As(err, &valued):
-		return usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
+		return Usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
 	case errors.As(err, &invalid):
-		return usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.voice, invalid.GetFlag().Value.Type()))
+		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.voice, invalid.GetFlag().Value.Type()))
 	case errors.As(err, &spelling):
-		return usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
+		return Usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
 	}
-	return usage("cli.flag_other", c.CommandPath(), err.Error())
+	return Usage("cli.flag_other", c.CommandPath(), err.Error())
 }
 
 // takes says in words what the flags of a type take.
 func takes(a *voice, kind string) string {
 	switch kind {
 	case "int":
-		return a.text("cli.takes.number")
+		return a.Text("cli.takes.number")
 	case "duration":
-		return a.text("cli.takes.duration")
+		return a.Text("cli.takes.duration")
 	case "bool":
 		return "true, false"
 	}
@@ -218,8 +234,8 @@ func nearestFlag(c *cobra.Command, name string) string {
 }
 
 // newHelpCommand is `pawl help COMMAND`.
-func newHelpCommand(a *app) *cobra.Command {
-	c := a.command("help [COMMAND]", "cli.help", "  pawl help run", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+func newHelpCommand(a *App) *cobra.Command {
+	c := a.Command("help [COMMAND]", "cli.help", "  pawl help run", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		found, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
 			return a.unknownCommand(c.Root(), strings.Join(args, " "))
@@ -230,35 +246,35 @@ func newHelpCommand(a *app) *cobra.Command {
 }
 
 // help renders the help text of a command.
-func (a *app) help(c *cobra.Command) string {
+func (a *App) help(c *cobra.Command) string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(s + "\n") }
-	for _, l := range term.Wrap(c.Long, min(a.std.Width, 100)) {
+	for _, l := range term.Wrap(c.Long, min(a.Std.Width, 100)) {
 		line(l)
 	}
 	line("")
-	line(a.style.Bold(a.text("cli.help.usage")))
+	line(a.Style.Bold(a.Text("cli.help.usage")))
 	if c.HasAvailableSubCommands() {
-		line("  " + a.text("cli.help.use_command", c.CommandPath()))
+		line("  " + a.Text("cli.help.use_command", c.CommandPath()))
 	}
 	if !c.HasAvailableSubCommands() || c.Example != "" {
-		line("  " + c.UseLine() + " " + a.text("cli.help.flags_word"))
+		line("  " + c.UseLine() + " " + a.Text("cli.help.flags_word"))
 	}
 	if c.Example != "" {
-		line("\n" + a.style.Bold(a.text("cli.help.examples")))
+		line("\n" + a.Style.Bold(a.Text("cli.help.examples")))
 		line(c.Example)
 	}
 	a.helpCommands(c, line)
-	a.helpFlags(a.text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
+	a.helpFlags(a.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
 	global := c.Root().PersistentFlags()
-	a.helpFlags(a.text("cli.help.globals"), global, line)
+	a.helpFlags(a.Text("cli.help.globals"), global, line)
 	if c.HasAvailableSubCommands() {
-		line("\n" + a.text("cli.help.more", c.CommandPath()))
+		line("\n" + a.Text("cli.help.more", c.CommandPath()))
 	}
 	return b.String()
 }
 
-func (a *app) helpCommands(c *cobra.Command, line func(string)) {
+func (a *App) helpCommands(c *cobra.Command, line func(string)) {
 	all := slices.SortedFunc(slices.Values(c.Commands()), func(x, y *cobra.Command) int {
 		return strings.Compare(x.Annotations["order"], y.Annotations["order"])
 	})
@@ -274,21 +290,21 @@ func (a *app) helpCommands(c *cobra.Command, line func(string)) {
 		if n == 0 {
 			return
 		}
-		line("\n" + a.style.Bold(title))
-		for _, l := range t.Lines(a.std.Width) {
+		line("\n" + a.Style.Bold(title))
+		for _, l := range t.Lines(a.Std.Width) {
 			line(l)
 		}
 	}
 	if c.HasParent() {
-		list(a.text("cli.help.commands"), "")
+		list(a.Text("cli.help.commands"), "")
 		return
 	}
 	for _, g := range groups() {
-		list(a.text("cli.group."+g), g)
+		list(a.Text("cli.group."+g), g)
 	}
 }
 
-func (a *app) helpFlags(title string, flags *pflag.FlagSet, line func(string)) {
+func (a *App) helpFlags(title string, flags *pflag.FlagSet, line func(string)) {
 	var t term.Table
 	n := 0
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -309,8 +325,8 @@ func (a *app) helpFlags(title string, flags *pflag.FlagSet, line func(string)) {
 	if n == 0 {
 		return
 	}
-	line("\n" + a.style.Bold(title))
-	for _, l := range t.Lines(a.std.Width) {
+	line("\n" + a.Style.Bold(title))
+	for _, l := range t.Lines(a.Std.Width) {
 		line(l)
 	}
 }

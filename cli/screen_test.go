@@ -16,7 +16,7 @@ import (
 )
 
 // screenOf makes an app that writes to a terminal of a width.
-func screenOf(lang string, width int) (*app, *bytes.Buffer) {
+func screenOf(lang string, width int) (*App, *bytes.Buffer) {
 	var out bytes.Buffer
 	return newApp(nil, Streams{Out: &out, Err: &out, TTY: true, Width: width, Env: func(name string) string {
 		return map[string]string{"LANG": lang, "NO_COLOR": "1"}[name]
@@ -48,14 +48,14 @@ func TestScreensFit(t *testing.T) {
 		for _, width := range []int{60, 80, 120, 200} {
 			for _, text := range hostileTexts {
 				a, out := screenOf(lang, width)
-				a.say(a.taskLine(view.TaskLine{Label: "T-10000", State: task.Verifying, Title: text, Exit: "retry_exhausted"}, a.screen()))
+				a.Say(a.taskLine(view.TaskLine{Label: "T-10000", State: task.Verifying, Title: text, Exit: "retry_exhausted"}, a.screen()))
 				if n := strings.Count(out.String(), "\n"); n != 1 {
 					t.Errorf("a task on %d lines", n)
 				}
 				fits(t, "list", width, out.String())
 
 				out.Reset()
-				d := &desk{app: a}
+				d := &Desk{App: a}
 				tasks{d}.showTask(view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
 				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") || strings.Count(out.String(), "\n") > 20 {
 					t.Errorf("%s", out)
@@ -79,7 +79,7 @@ func TestScreensFit(t *testing.T) {
 // Where the output goes to a program nothing of a title is lost.
 func TestListsAreWholeInAPipe(t *testing.T) {
 	a, _ := screenOf("en", 60)
-	a.std.TTY = false
+	a.Std.TTY = false
 	long := strings.Repeat("long title ", 50)
 	if got := a.taskLine(view.TaskLine{Label: "T-001", State: task.Draft, Title: long}, a.screen()); !strings.Contains(got, strings.TrimSpace(long)) {
 		t.Error(got)
@@ -100,7 +100,7 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 		kept := a.reason(r.Key, r.Args, r.Cause)
 		lines := strings.Join(a.failureLines(view.Failure{What: "w", Error: view.Error{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
 		for _, text := range []string{out.String(), kept, lines} {
-			for _, want := range []string{a.text("archive.write_failed", "a.md"), a.text("sandbox.outside", "../x"), "no such device"} {
+			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"), "no such device"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s: %q does not say %q", lang, text, want)
 				}

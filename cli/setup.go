@@ -22,17 +22,17 @@ import (
 	"pawl/plan"
 )
 
-func newDoctorCommand(a *app) *cobra.Command {
-	return a.command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json", exactly(0), func(c *cobra.Command, _ []string) error {
+func newDoctorCommand(a *App) *cobra.Command {
+	return a.Command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json", Exactly(0), func(c *cobra.Command, _ []string) error {
 		dir, err := a.start()
 		if err != nil {
 			return err
 		}
-		place, err := a.host.Find(dir)
+		place, err := a.Host.Find(dir)
 		if err != nil {
 			return err
 		}
-		found := a.host.Doctor(c.Context(), place)
+		found := a.Host.Doctor(c.Context(), place)
 		if _, err := a.config(place); err != nil {
 			found = append(found, examiner{a}.asFinding("config", err))
 		} else if f, ok := (examiner{a}).storeFinding(c.Context()); ok {
@@ -43,7 +43,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 }
 
 // examiner puts together what `pawl doctor` found.
-type examiner struct{ *app }
+type examiner struct{ *App }
 
 // asFinding makes a finding of an error.
 func (a examiner) asFinding(name string, err error) Finding {
@@ -52,14 +52,14 @@ func (a examiner) asFinding(name string, err error) Finding {
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
 func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
-	d, err := a.open(ctx, reading())
+	d, err := a.Open(ctx, Reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
 	}
 	var head audit.Head
 	if err == nil {
-		head, err = d.ws.Kernel.Store().Head(ctx)
-		err = errors.Join(err, d.ws.Close())
+		head, err = d.Workspace.Kernel.Store().Head(ctx)
+		err = errors.Join(err, d.Workspace.Close())
 	}
 	if err != nil {
 		return a.asFinding("store", err), true
@@ -71,27 +71,27 @@ func (a examiner) printFindings(found []Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
-		symbol := a.style.OK()
+		symbol := a.Style.OK()
 		switch f.State {
 		case "warn":
-			symbol = a.style.Warn()
+			symbol = a.Style.Warn()
 		case "fail":
-			symbol = a.style.Bad()
+			symbol = a.Style.Bad()
 			bad++
 		}
 		text := a.finding(f)
 		if f.Value != "" {
-			text += "  " + display(f.Value)
+			text += "  " + Display(f.Value)
 		}
-		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+display(f.Name), text)
+		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+Display(f.Name), text)
 	}
-	if a.flags.json {
-		if err := a.printJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
+	if a.Flags.JSON {
+		if err := a.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
 			return err
 		}
 	} else {
-		for _, l := range t.Lines(a.std.Width) {
-			a.say(l)
+		for _, l := range t.Lines(a.Std.Width) {
+			a.Say(l)
 		}
 	}
 	if bad > 0 {
@@ -100,24 +100,24 @@ func (a examiner) printFindings(found []Finding) error {
 	return nil
 }
 
-func newToolsCommand(a *app) *cobra.Command {
-	return a.command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", between(0, 1), func(_ *cobra.Command, args []string) error {
+func newToolsCommand(a *App) *cobra.Command {
+	return a.Command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", Between(0, 1), func(_ *cobra.Command, args []string) error {
 		var tools []effect.ToolInfo
-		for _, t := range a.host.Tools() {
+		for _, t := range a.Host.Tools() {
 			tools = append(tools, t.Info)
 		}
 		if len(args) > 0 {
 			return showTool(a, tools, args[0])
 		}
-		if a.flags.json {
-			return a.printJSON(tools)
+		if a.Flags.JSON {
+			return a.PrintJSON(tools)
 		}
 		var t term.Table
 		for _, x := range tools {
-			t.Row(display(x.Name), joined(x.Permissions), toolText(a.voice, x))
+			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.voice, x))
 		}
-		for _, l := range t.Lines(a.std.Width) {
-			a.say(l)
+		for _, l := range t.Lines(a.Std.Width) {
+			a.Say(l)
 		}
 		return nil
 	})
@@ -127,80 +127,80 @@ func newToolsCommand(a *app) *cobra.Command {
 func toolText(a *voice, t effect.ToolInfo) string {
 	key := "cli.tool." + t.Name
 	if _, ok := message.Lookup(key); !ok {
-		return display(firstLine(t.Description))
+		return Display(firstLine(t.Description))
 	}
-	return a.text(key)
+	return a.Text(key)
 }
 
-func showTool(a *app, tools []effect.ToolInfo, name string) error {
+func showTool(a *App, tools []effect.ToolInfo, name string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
-			return a.printJSON(t)
+			return a.PrintJSON(t)
 		}
 		names = append(names, t.Name)
 	}
 	return pawl.Fail(pawl.CodeNotFound, "cli.tool_unknown", name, strings.Join(names, ", "))
 }
 
-func newExportCommand(a *app) *cobra.Command {
+func newExportCommand(a *App) *cobra.Command {
 	var backup string
-	c := a.command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", exactly(0), nil)
+	c := a.Command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			if _, err := d.session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			if _, err := d.Session(c.Context()); err != nil {
 				return err
 			}
 			var files []string
 			var err error
 			if backup != "" {
-				files = []string{a.path(backup)}
-				err = d.ws.Backup(c.Context(), files[0])
+				files = []string{a.Path(backup)}
+				err = d.Workspace.Backup(c.Context(), files[0])
 			} else {
-				files, err = d.ws.Export(c.Context())
+				files, err = d.Workspace.Export(c.Context())
 			}
 			if err != nil {
 				return err
 			}
-			if a.flags.json {
-				return a.printJSON(map[string]any{"files": files})
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]any{"files": files})
 			}
 			done := "cli.export.written"
 			if backup != "" {
 				done = "cli.export.backed_up"
 			}
 			for _, f := range files {
-				a.say(a.style.OK() + " " + a.text(done, f))
+				a.Say(a.Style.OK() + " " + a.Text(done, f))
 			}
 			return nil
 		})
 	}
-	c.Flags().StringVar(&backup, "backup", "", a.text("cli.flag.backup"))
+	c.Flags().StringVar(&backup, "backup", "", a.Text("cli.flag.backup"))
 	return c
 }
 
-func newCompletionCommand(a *app) *cobra.Command {
-	c := a.command("completion SHELL", "cli.completion", "  pawl completion bash > /etc/bash_completion.d/pawl\n  pawl completion zsh > \"${fpath[1]}/_pawl\"", exactly(1), nil)
+func newCompletionCommand(a *App) *cobra.Command {
+	c := a.Command("completion SHELL", "cli.completion", "  pawl completion bash > /etc/bash_completion.d/pawl\n  pawl completion zsh > \"${fpath[1]}/_pawl\"", Exactly(1), nil)
 	c.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		root := c.Root()
 		switch args[0] {
 		case "bash":
-			return root.GenBashCompletionV2(a.std.Out, true)
+			return root.GenBashCompletionV2(a.Std.Out, true)
 		case "zsh":
-			return root.GenZshCompletion(a.std.Out)
+			return root.GenZshCompletion(a.Std.Out)
 		case "fish":
-			return root.GenFishCompletion(a.std.Out, true)
+			return root.GenFishCompletion(a.Std.Out, true)
 		case "powershell":
-			return root.GenPowerShellCompletionWithDesc(a.std.Out)
+			return root.GenPowerShellCompletionWithDesc(a.Std.Out)
 		}
-		return usage("cli.flag_invalid", args[0], "SHELL", strings.Join(c.ValidArgs, "|"))
+		return Usage("cli.flag_invalid", args[0], "SHELL", strings.Join(c.ValidArgs, "|"))
 	}
 	return c
 }
 
-func newVersionCommand(a *app) *cobra.Command {
-	return a.command("version", "cli.version", "  pawl version", exactly(0), func(*cobra.Command, []string) error {
+func newVersionCommand(a *App) *cobra.Command {
+	return a.Command("version", "cli.version", "  pawl version", Exactly(0), func(*cobra.Command, []string) error {
 		v := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 		if info, ok := debug.ReadBuildInfo(); ok {
 			if m := info.Main.Version; m != "" && m != "(devel)" {
@@ -212,62 +212,62 @@ func newVersionCommand(a *app) *cobra.Command {
 				}
 			}
 		}
-		if a.flags.json {
-			return a.printJSON(v)
+		if a.Flags.JSON {
+			return a.PrintJSON(v)
 		}
 		line := "pawl " + v["version"]
 		if r := v["revision"]; r != "" {
 			line += " (" + short(r) + ")"
 		}
-		a.say(line + "  " + v["go"] + "  " + v["platform"])
+		a.Say(line + "  " + v["go"] + "  " + v["platform"])
 		return nil
 	})
 }
 
-func newConfigCommand(a *app) *cobra.Command {
-	return a.group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
+func newConfigCommand(a *App) *cobra.Command {
+	return a.Group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
 }
 
 // newConfigSetCommand makes `config set` or `config unset`.
-func newConfigSetCommand(a *app, unset bool) *cobra.Command {
+func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 	use, key, example, least, most := "set NAME VALUE...", "cli.config.set", "  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
 	if unset {
 		use, key, example, least, most = "unset NAME", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
 	}
-	return a.command(use, key, example, between(least, most), func(_ *cobra.Command, args []string) error {
+	return a.Command(use, key, example, Between(least, most), func(_ *cobra.Command, args []string) error {
 		s, ok := findSetting(args[0])
 		if !ok {
 			if near := pawl.Nearest(args[0], settingNames()); near != "" {
-				return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", display(args[0]), near)
+				return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", Display(args[0]), near)
 			}
-			return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", display(args[0]))
+			return pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", Display(args[0]))
 		}
 		if !s.list && len(args) > 2 {
-			return usage("cli.args_many", args[2], "pawl config set")
+			return Usage("cli.args_many", args[2], "pawl config set")
 		}
 		c := Config{userConfigFile: a.userConfig()}
 		if err := c.change(s, args[1:]); err != nil {
 			return err
 		}
-		if a.flags.json {
-			return a.printJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
+		if a.Flags.JSON {
+			return a.PrintJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
 		}
-		a.sayText("cli.config_changed", s.name, c.userConfigFile)
+		a.SayText("cli.config_changed", s.name, c.userConfigFile)
 		return nil
 	})
 }
 
 // found is the workspace's place, without opening it.
-func (a *app) found() (effect.Place, error) {
+func (a *App) found() (effect.Place, error) {
 	dir, err := a.start()
 	if err != nil {
 		return effect.Place{}, err
 	}
-	return a.host.Find(dir)
+	return a.Host.Find(dir)
 }
 
-func newConfigShowCommand(a *app) *cobra.Command {
-	return a.command("show", "cli.config.show", "  pawl config show", exactly(0), func(*cobra.Command, []string) error {
+func newConfigShowCommand(a *App) *cobra.Command {
+	return a.Command("show", "cli.config.show", "  pawl config show", Exactly(0), func(*cobra.Command, []string) error {
 		place, err := a.found()
 		if err != nil {
 			return err
@@ -288,54 +288,54 @@ func newConfigShowCommand(a *app) *cobra.Command {
 			source := c.sources[s.name]
 			shownSource := source
 			if source == "" {
-				source, shownSource = "default", a.text("cli.config.default")
+				source, shownSource = "default", a.Text("cli.config.default")
 			}
 			v := append([]string{}, s.get(&c)...)
 			lines = append(lines, line{s.name, v, source, s.env()})
-			value := display(strings.Join(v, ", "))
+			value := Display(strings.Join(v, ", "))
 			if value == "" {
-				value = a.style.None()
+				value = a.Style.None()
 			}
-			t.Row(s.name, value, a.style.Dim(display(shownSource)))
+			t.Row(s.name, value, a.Style.Dim(Display(shownSource)))
 		}
-		if a.flags.json {
-			return a.printJSON(lines)
+		if a.Flags.JSON {
+			return a.PrintJSON(lines)
 		}
 		for _, l := range t.Lines(0) {
-			a.say(l)
+			a.Say(l)
 		}
 		return nil
 	})
 }
 
-func newConfigPathCommand(a *app) *cobra.Command {
-	return a.command("path", "cli.config.path", "  pawl config path", exactly(0), func(*cobra.Command, []string) error {
+func newConfigPathCommand(a *App) *cobra.Command {
+	return a.Command("path", "cli.config.path", "  pawl config path", Exactly(0), func(*cobra.Command, []string) error {
 		place, err := a.found()
 		if err != nil {
 			return err
 		}
 		paths := map[string]string{"user": a.userConfig(), "project": projectConfig(place)}
-		if a.flags.json {
-			return a.printJSON(paths)
+		if a.Flags.JSON {
+			return a.PrintJSON(paths)
 		}
 		var t term.Table
 		for _, name := range []string{"user", "project"} {
-			state := a.text("cli.config.absent")
+			state := a.Text("cli.config.absent")
 			if _, err := os.Stat(paths[name]); err == nil {
 				state = ""
 			}
-			t.Row(name, paths[name], a.style.Dim(state))
+			t.Row(name, paths[name], a.Style.Dim(state))
 		}
 		for _, l := range t.Lines(0) {
-			a.say(l)
+			a.Say(l)
 		}
 		return nil
 	})
 }
 
-func newConfigInitCommand(a *app) *cobra.Command {
+func newConfigInitCommand(a *App) *cobra.Command {
 	var project bool
-	c := a.command("init", "cli.config.init", "  pawl config init\n  pawl config init --project", exactly(0), nil)
+	c := a.Command("init", "cli.config.init", "  pawl config init\n  pawl config init --project", Exactly(0), nil)
 	c.RunE = func(*cobra.Command, []string) error {
 		path := a.userConfig()
 		if project {
@@ -355,21 +355,21 @@ func newConfigInitCommand(a *app) *cobra.Command {
 			if _, err := io.WriteString(w, configTemplate(a, project)); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
-			if a.flags.json {
-				return a.printJSON(map[string]string{"path": path})
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]string{"path": path})
 			}
-			a.say(a.style.OK() + " " + display(path))
+			a.Say(a.Style.OK() + " " + Display(path))
 			return nil
 		})
 	}
-	c.Flags().BoolVar(&project, "project", false, a.text("cli.flag.project"))
+	c.Flags().BoolVar(&project, "project", false, a.Text("cli.flag.project"))
 	return c
 }
 
 // configTemplate is a configuration file in which every setting stands as a comment with its default.
-func configTemplate(a *app, project bool) string {
+func configTemplate(a *App, project bool) string {
 	var b strings.Builder
-	b.WriteString("# " + a.text("cli.config.template") + "\n")
+	b.WriteString("# " + a.Text("cli.config.template") + "\n")
 	c := DefaultConfig()
 	section := ""
 	for _, s := range settings() {
@@ -397,8 +397,8 @@ func configTemplate(a *app, project bool) string {
 	return b.String()
 }
 
-func newConfigValidateCommand(a *app) *cobra.Command {
-	return a.command("validate [FILE]", "cli.config.validate", "  pawl config validate\n  pawl config validate draft.yaml", between(0, 1), func(_ *cobra.Command, args []string) error {
+func newConfigValidateCommand(a *App) *cobra.Command {
+	return a.Command("validate [FILE]", "cli.config.validate", "  pawl config validate\n  pawl config validate draft.yaml", Between(0, 1), func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			place, err := a.found()
 			if err != nil {
@@ -410,7 +410,7 @@ func newConfigValidateCommand(a *app) *cobra.Command {
 			}
 			return configGood(a, err)
 		}
-		data, err := a.readInput(args[0], maxConfig)
+		data, err := a.ReadInput(args[0], maxConfig)
 		if err != nil {
 			return err
 		}
@@ -424,28 +424,28 @@ func newConfigValidateCommand(a *app) *cobra.Command {
 	})
 }
 
-func configGood(a *app, err error) error {
+func configGood(a *App, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
-		return a.printJSON(map[string]bool{"valid": true})
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]bool{"valid": true})
 	}
-	a.say(a.style.OK() + " " + a.text("cli.config.good"))
+	a.Say(a.Style.OK() + " " + a.Text("cli.config.good"))
 	return nil
 }
 
-func newDemoCommand(a *app) *cobra.Command {
+func newDemoCommand(a *App) *cobra.Command {
 	var keep string
-	c := a.command("demo", "cli.demo", "  pawl demo\n  pawl demo --keep ./pawl-demo", exactly(0), nil)
+	c := a.Command("demo", "cli.demo", "  pawl demo\n  pawl demo --keep ./pawl-demo", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) }
-	c.Flags().StringVar(&keep, "keep", "", a.text("cli.flag.keep"))
+	c.Flags().StringVar(&keep, "keep", "", a.Text("cli.flag.keep"))
 	return c
 }
 
 // runDemo unpacks a sample repository and runs its plan, whose first attempt fails, to the landed commit.
-func runDemo(ctx context.Context, a *app, keep string) error {
-	dir := a.path(keep)
+func runDemo(ctx context.Context, a *App, keep string) error {
+	dir := a.Path(keep)
 	if keep == "" {
 		tmp, err := os.MkdirTemp("", "pawl-demo-")
 		if err != nil {
@@ -456,11 +456,11 @@ func runDemo(ctx context.Context, a *app, keep string) error {
 	} else if _, err := os.Stat(dir); err == nil {
 		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", keep)
 	}
-	sample, err := a.host.Demo(ctx, dir)
+	sample, err := a.Host.Demo(ctx, dir)
 	if err != nil {
 		return err
 	}
-	a.flags.dir = sample.Dir
+	a.Flags.dir = sample.Dir
 	start := &kernel.Start{Requirement: sample.Requirement, AutoApprove: pawl.By(pawl.KindPolicy, "demo")}
 	if sample.PlanFile != "" {
 		data, err := readFile(sample.PlanFile, plan.MaxBytes)
@@ -469,23 +469,23 @@ func runDemo(ctx context.Context, a *app, keep string) error {
 		}
 		start.Given, start.Name = data, filepath.Base(sample.PlanFile)
 	}
-	if !a.flags.json {
-		a.sayText("cli.demo.begin", sample.Dir)
+	if !a.Flags.JSON {
+		a.SayText("cli.demo.begin", sample.Dir)
 	}
-	if err := a.with(ctx, Open{Create: true}, func(d *desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
+	if err := a.With(ctx, Open{Create: true}, func(d *Desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
 		return err
 	}
 	return demoLog(ctx, a, sample.Dir)
 }
 
-func demoLog(ctx context.Context, a *app, dir string) error {
-	commits, err := a.host.Log(ctx, dir, 5)
-	if err != nil || a.flags.json {
+func demoLog(ctx context.Context, a *App, dir string) error {
+	commits, err := a.Host.Log(ctx, dir, 5)
+	if err != nil || a.Flags.JSON {
 		return err
 	}
-	a.say("\n" + a.style.Bold("git log --oneline"))
+	a.Say("\n" + a.Style.Bold("git log --oneline"))
 	for _, l := range commits {
-		a.say("  " + display(l))
+		a.Say("  " + Display(l))
 	}
 	return nil
 }

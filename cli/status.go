@@ -17,39 +17,39 @@ import (
 // watchEvery is how often `pawl status --watch` asks whether something was committed.
 const watchEvery = 150 * time.Millisecond
 
-func newStatusCommand(a *app) *cobra.Command {
+func newStatusCommand(a *App) *cobra.Command {
 	var watch bool
-	c := a.command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", exactly(0), nil)
+	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			if watch {
 				return glance{d}.watch(c.Context())
 			}
 			return glance{d}.printStatus(c.Context())
 		})
 	}
-	c.Flags().BoolVarP(&watch, "watch", "w", false, a.text("cli.flag.watch"))
+	c.Flags().BoolVarP(&watch, "watch", "w", false, a.Text("cli.flag.watch"))
 	return c
 }
 
 // glance shows where the session stands.
-type glance struct{ *desk }
+type glance struct{ *Desk }
 
 func (d glance) printStatus(ctx context.Context) error {
 	st, err := d.initialised(ctx)
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
-		return d.printJSON(st)
+	if d.Flags.JSON {
+		return d.PrintJSON(st)
 	}
-	d.warn(ctx)
+	d.Warn(ctx)
 	last, err := d.lastRecord(ctx)
 	if err != nil {
 		return err
 	}
 	for _, l := range d.statusLines(st, last) {
-		d.say(l)
+		d.Say(l)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (d glance) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		head, err := d.ws.Kernel.Store().Head(ctx)
+		head, err := d.Workspace.Kernel.Store().Head(ctx)
 		if err != nil {
 			return err
 		}
@@ -97,32 +97,32 @@ func (d glance) watch(ctx context.Context) error {
 
 // redraw prints the status over the lines that were drawn before and returns how many it drew.
 func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
-	if d.flags.json {
-		return 0, (&reporter{desk: d.desk}).printLine(st)
+	if d.Flags.JSON {
+		return 0, (&reporter{Desk: d.Desk}).printLine(st)
 	}
 	last, err := d.lastRecord(ctx)
 	if err != nil {
 		return 0, err
 	}
 	lines := d.statusLines(st, last)
-	if d.std.TTY && drawn > 0 {
-		fmt.Fprintf(d.std.Out, "\x1b[%dA\x1b[J", drawn)
+	if d.Std.TTY && drawn > 0 {
+		fmt.Fprintf(d.Std.Out, "\x1b[%dA\x1b[J", drawn)
 	} else if drawn > 0 {
-		d.say("")
+		d.Say("")
 	}
 	for _, l := range lines {
-		d.say(l)
+		d.Say(l)
 	}
 	return len(lines), nil
 }
 
 // lastRecord reads the newest audit record, nil when there is none.
 func (d glance) lastRecord(ctx context.Context) (*audit.Parsed, error) {
-	head, err := d.ws.Kernel.Store().Head(ctx)
+	head, err := d.Workspace.Kernel.Store().Head(ctx)
 	if err != nil || head.Size == 0 {
 		return nil, err
 	}
-	for rec, err := range d.ws.Kernel.Store().Records(ctx, "", head.Size-1) {
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", head.Size-1) {
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	var t term.Table
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.style.Dim, d.text(key), text)
+			t.Painted(d.Style.Dim, d.Text(key), text)
 		}
 	}
 	out := []string{d.headline(st)}
@@ -152,9 +152,9 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	if st.Doing != nil {
 		what := d.kindText(st.Doing.Kind)
 		if st.Doing.Tool != "" {
-			what = display(st.Doing.Tool)
+			what = Display(st.Doing.Tool)
 		}
-		row("cli.status.doing", what+"  "+st.Doing.State+"  "+d.since(st.Doing.Since))
+		row("cli.status.doing", what+"  "+st.Doing.State+"  "+d.Since(st.Doing.Since))
 	}
 	if st.Attempts > 0 {
 		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
@@ -163,13 +163,13 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
 	}
 	if ap := st.Approval; ap != nil {
-		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.text("cli.status.waiting", d.since(ap.Since)))
+		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.Text("cli.status.waiting", d.Since(ap.Since)))
 		if ap.About == "call" || ap.About == "action" {
 			row("cli.status.blank", d.glimpse(d.wordy(ap.Detail)))
 		}
 	}
 	for _, q := range st.Questions {
-		row("cli.status.question", q.ID+"  "+d.glimpse(q.Text)+"  "+d.text("cli.status.waiting", d.since(q.Since)))
+		row("cli.status.question", q.ID+"  "+d.glimpse(q.Text)+"  "+d.Text("cli.status.waiting", d.Since(q.Since)))
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
 		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
@@ -180,23 +180,23 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		}
 	}
 	if o := st.Owner; o != nil {
-		row("cli.status.owner", d.text("cli.status.owned", o.PID, o.Host, o.Command))
+		row("cli.status.owner", d.Text("cli.status.owned", o.PID, o.Host, o.Command))
 	} else if st.Doing != nil && !st.Paused && st.Blocked == nil {
-		row("cli.status.owner", d.text("cli.status.nobody"))
+		row("cli.status.owner", d.Text("cli.status.nobody"))
 	}
-	row("cli.status.checkpoint", display(st.Checkpoint))
+	row("cli.status.checkpoint", Display(st.Checkpoint))
 	row("cli.status.last", d.lastText(st.Last))
 	if last != nil {
-		row("cli.status.event", d.clock(last.At)+"  "+d.recordText(*last))
+		row("cli.status.event", d.Clock(last.At)+"  "+d.recordText(*last))
 	}
 	for i, n := range st.Next {
 		key := "cli.status.next"
 		if i > 0 {
 			key = "cli.status.blank"
 		}
-		t.Painted(d.style.Dim, d.text(key), nextText(d.voice, n))
+		t.Painted(d.Style.Dim, d.Text(key), nextText(d.voice, n))
 	}
-	for _, l := range t.Lines(d.std.Width - 2) {
+	for _, l := range t.Lines(d.Std.Width - 2) {
 		out = append(out, "  "+l)
 	}
 	return out
@@ -206,20 +206,20 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 func aboutText(a *voice, about string) string {
 	switch about {
 	case "plan", "call", "action", "checks":
-		return a.text("cli.about." + about)
+		return a.Text("cli.about." + about)
 	}
-	return display(about)
+	return Display(about)
 }
 
 // nextText is a command that a person can give, with the words to fill in in the person's language.
 func nextText(a *voice, n view.Next) string {
-	command := display(n.Command)
+	command := Display(n.Command)
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
 			if strings.HasSuffix(head, " revise") {
 				head += " -m"
 			}
-			return head + ` "` + a.text(key) + `"`
+			return head + ` "` + a.Text(key) + `"`
 		}
 	}
 	return command
@@ -227,27 +227,27 @@ func nextText(a *voice, n view.Next) string {
 
 // headline is the state with its meaning.
 func (d glance) headline(st view.Status) string {
-	symbol := d.style.Dot()
+	symbol := d.Style.Dot()
 	switch {
 	case st.Blocked != nil:
-		symbol = d.style.Bad()
+		symbol = d.Style.Bad()
 	case st.Approval != nil || st.Paused:
-		symbol = d.style.Warn()
+		symbol = d.Style.Warn()
 	case st.State == "IDLE":
-		symbol = d.style.OK()
+		symbol = d.Style.OK()
 	default:
-		symbol = d.style.Arrow()
+		symbol = d.Style.Arrow()
 	}
-	line := symbol + " " + d.style.Bold(string(st.State)) + "  " + d.style.Dim(d.stateText(string(st.State)))
+	line := symbol + " " + d.Style.Bold(string(st.State)) + "  " + d.Style.Dim(d.stateText(string(st.State)))
 	if st.Paused {
-		line += "  " + d.style.Yellow(d.text("cli.status.paused", d.clock(st.PausedAt), string(st.PausedBy)))
+		line += "  " + d.Style.Yellow(d.Text("cli.status.paused", d.Clock(st.PausedAt), string(st.PausedBy)))
 	}
 	return line
 }
 
 // glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
 func (a *terminal) glimpse(text string) string {
-	return term.Clip(display(firstLine(text)), max(2*a.std.Width-40, 40), a.style.Ellipsis())
+	return term.Clip(Display(firstLine(text)), max(2*a.Std.Width-40, 40), a.Style.Ellipsis())
 }
 
 func stepText(s *view.Step) string {
@@ -271,19 +271,19 @@ func (d glance) lastText(r *view.Result) string {
 		parts = append(parts, short(r.Commit))
 	}
 	if r.Branch != "" {
-		parts = append(parts, display(r.Branch))
+		parts = append(parts, Display(r.Branch))
 	}
 	if r.Undone {
-		parts = append(parts, d.text("cli.status.undone"))
+		parts = append(parts, d.Text("cli.status.undone"))
 	}
 	return strings.Join(append(parts, d.glimpse(r.Goal)), "  ")
 }
 
 // recordText is an audit record in one line, without its time.
 func (a *voice) recordText(p audit.Parsed) string {
-	text := p.Subject.Kind + "  " + display(p.Event)
+	text := p.Subject.Kind + "  " + Display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + moveText(a, m.From, m.To) + "  " + display(m.Rule)
+		text = p.Subject.Kind + "  " + moveText(a, m.From, m.To) + "  " + Display(m.Rule)
 	}
 	return text
 }

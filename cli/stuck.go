@@ -13,87 +13,87 @@ import (
 	"pawl/plan"
 )
 
-func newPauseCommand(a *app) *cobra.Command {
-	return a.command("pause", "cli.pause", "  pawl pause", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			if _, err := d.do(c.Context(), &kernel.Pause{}); err != nil {
+func newPauseCommand(a *App) *cobra.Command {
+	return a.Command("pause", "cli.pause", "  pawl pause", Exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			if _, err := d.Do(c.Context(), &kernel.Pause{}); err != nil {
 				return err
 			}
-			if a.flags.json {
-				return d.given(c.Context())
+			if a.Flags.JSON {
+				return d.Given(c.Context())
 			}
-			a.sayText("cli.pause.done")
+			a.SayText("cli.pause.done")
 			return nil
 		})
 	})
 }
 
-func newStopCommand(a *app) *cobra.Command {
+func newStopCommand(a *App) *cobra.Command {
 	var reason string
-	c := a.command("stop", "cli.stop", "  pawl stop -m \"wrong branch\"", exactly(0), nil)
+	c := a.Command("stop", "cli.stop", "  pawl stop -m \"wrong branch\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return stop(c.Context(), d, reason) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return stop(c.Context(), d, reason) })
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
 // stop stops the work. Where no process is at work, what the one that died left behind is looked at.
-func stop(ctx context.Context, d *desk, reason string) error {
-	release, _, err := d.own()
+func stop(ctx context.Context, d *Desk, reason string) error {
+	release, _, err := d.Own()
 	if err == nil {
 		defer release()
 	}
 	owned := err == nil
-	if _, err := d.do(ctx, &kernel.Stop{Reason: reason}); err != nil {
+	if _, err := d.Do(ctx, &kernel.Stop{Reason: reason}); err != nil {
 		return err
 	}
 	if owned {
-		if _, err := d.newDrive().foreground(ctx); err != nil {
+		if _, err := d.NewDrive().foreground(ctx); err != nil {
 			return err
 		}
 	}
-	if d.flags.json {
-		return d.given(ctx)
+	if d.Flags.JSON {
+		return d.Given(ctx)
 	}
-	s, err := d.ws.Kernel.Look(ctx)
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err == nil {
-		printBlocked(d.app, s, stays(ctx, d, s))
+		printBlocked(d.App, s, stays(ctx, d, s))
 	}
 	return err
 }
 
-func newCancelCommand(a *app) *cobra.Command {
+func newCancelCommand(a *App) *cobra.Command {
 	var reason string
-	c := a.command("cancel [TASK]", "cli.cancel", "  pawl cancel\n  pawl cancel T-003 -m \"not needed\"", between(0, 1), nil)
+	c := a.Command("cancel [TASK]", "cli.cancel", "  pawl cancel\n  pawl cancel T-003 -m \"not needed\"", Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return cancelTask(c.Context(), a, args[0], reason)
 		}
-		return a.goOn(c.Context(), false, []string{"canceled"}, func(d *desk) error {
+		return a.goOn(c.Context(), false, []string{"canceled"}, func(d *Desk) error {
 			return d.doNow(c.Context(), &kernel.CancelRun{Reason: reason})
 		})
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
 // cancelTask cancels one task. Where it is the task of the run, what the cancel asks for is carried out.
-func cancelTask(ctx context.Context, a *app, given, reason string) error {
-	return a.with(ctx, writing(), func(d *desk) error {
+func cancelTask(ctx context.Context, a *App, given, reason string) error {
+	return a.With(ctx, Writing(), func(d *Desk) error {
 		s, err := d.task(ctx, given)
 		if err != nil {
 			return err
 		}
-		give := func(d *desk) error {
+		give := func(d *Desk) error {
 			return d.doNow(ctx, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
 		}
-		at, err := d.session(ctx)
+		at, err := d.Session(ctx)
 		if err != nil {
 			return err
 		}
 		if s.Task.Session != "" && at.Run != "" && s.Task.Parent == at.Run {
-			return d.goOn(ctx, false, []string{"canceled", "skipped"}, give)
+			return d.GoOn(ctx, false, []string{"canceled", "skipped"}, give)
 		}
 		if err := give(d); err != nil {
 			return err
@@ -102,14 +102,14 @@ func cancelTask(ctx context.Context, a *app, given, reason string) error {
 	})
 }
 
-func newFixCommand(a *app) *cobra.Command {
+func newFixCommand(a *App) *cobra.Command {
 	var note, file, answer string
 	var noWait bool
-	c := a.command("fix", "cli.fix", "  pawl fix -m \"installed the compiler\"\n  pawl fix --plan more-steps.yaml\n  pawl fix --answer done", exactly(0), nil)
+	c := a.Command("fix", "cli.fix", "  pawl fix -m \"installed the compiler\"\n  pawl fix --plan more-steps.yaml\n  pawl fix --answer done", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f := &kernel.Fix{Note: note, Answer: kernel.Answer(answer)}
 		if f.Answer != kernel.AnswerNone && f.Answer != kernel.AnswerDone && f.Answer != kernel.AnswerRetry {
-			return usage("cli.flag_invalid", answer, "--answer", "done|retry")
+			return Usage("cli.flag_invalid", answer, "--answer", "done|retry")
 		}
 		if file != "" {
 			p, err := a.readSteps(file)
@@ -118,14 +118,14 @@ func newFixCommand(a *app) *cobra.Command {
 			}
 			f.Steps = fresh(p.Steps)
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *desk) error {
+		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error {
 			return d.doNow(c.Context(), f)
 		})
 	}
-	c.Flags().StringVarP(&note, "message", "m", "", a.text("cli.flag.note"))
-	c.Flags().StringVar(&file, "plan", "", a.text("cli.flag.fix_plan"))
-	c.Flags().StringVar(&answer, "answer", "", a.text("cli.flag.answer"))
-	c.Flags().BoolVar(&noWait, "no-wait", false, a.text("cli.flag.no_wait"))
+	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.note"))
+	c.Flags().StringVar(&file, "plan", "", a.Text("cli.flag.fix_plan"))
+	c.Flags().StringVar(&answer, "answer", "", a.Text("cli.flag.answer"))
+	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
 }
 
@@ -137,85 +137,85 @@ func fresh(steps []plan.Step) []plan.Step {
 	return steps
 }
 
-func newSkipCommand(a *app) *cobra.Command {
+func newSkipCommand(a *App) *cobra.Command {
 	var reason string
-	c := a.command("skip", "cli.skip", "  pawl skip -m \"do it by hand later\"", exactly(0), nil)
+	c := a.Command("skip", "cli.skip", "  pawl skip -m \"do it by hand later\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.goOn(c.Context(), false, []string{"skipped"}, func(d *desk) error {
+		return a.goOn(c.Context(), false, []string{"skipped"}, func(d *Desk) error {
 			return d.doNow(c.Context(), &kernel.Skip{Reason: reason})
 		})
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
-func newRollbackCommand(a *app) *cobra.Command {
+func newRollbackCommand(a *App) *cobra.Command {
 	var reason string
 	var yes bool
-	c := a.command("rollback", "cli.rollback", "  pawl rollback\n  pawl rollback --yes", exactly(0), nil)
+	c := a.Command("rollback", "cli.rollback", "  pawl rollback\n  pawl rollback --yes", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return rollback(c.Context(), d, reason, yes) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return rollback(c.Context(), d, reason, yes) })
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
-	c.Flags().BoolVar(&yes, "yes", false, a.text("cli.flag.yes"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
+	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes"))
 	return c
 }
 
 // rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
 // the user's own tree, that is an undo.
-func rollback(ctx context.Context, d *desk, reason string, yes bool) error {
-	s, err := d.ws.Kernel.Look(ctx)
+func rollback(ctx context.Context, d *Desk, reason string, yes bool) error {
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
 	idle := s.Session != nil && s.Session.State == "IDLE"
 	if idle {
-		if s, err = d.ws.Kernel.LookLast(ctx); err != nil {
+		if s, err = d.Workspace.Kernel.LookLast(ctx); err != nil {
 			return err
 		}
 	}
 	if (!idle || len(stays(ctx, d, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
 		discarded(ctx, d, s)
-		ok, err := d.confirm(ctx, d.text("cli.rollback.ask"))
+		ok, err := d.confirm(ctx, d.Text("cli.rollback.ask"))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			d.sayText("cli.rollback.kept")
+			d.SayText("cli.rollback.kept")
 			return shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
 		}
 	}
 	if idle {
 		return reverse(ctx, d, &kernel.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
 	}
-	return d.goOn(ctx, false, []string{"rolled_back"}, func(d *desk) error {
+	return d.GoOn(ctx, false, []string{"rolled_back"}, func(d *Desk) error {
 		return d.doNow(ctx, &kernel.Rollback{Reason: reason})
 	})
 }
 
 // discarded lists what a rollback gives up.
-func discarded(ctx context.Context, d *desk, s *kernel.Snapshot) {
-	if d.flags.json || s.Task == nil || s.Task.Checkpoint == nil {
+func discarded(ctx context.Context, d *Desk, s *kernel.Snapshot) {
+	if d.Flags.JSON || s.Task == nil || s.Task.Checkpoint == nil {
 		return
 	}
 	t := s.Task
-	d.sayText("cli.rollback.to", t.Checkpoint.Name)
-	if d.ws.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
-		d.say("  " + d.text("cli.rollback.no_changes"))
+	d.SayText("cli.rollback.to", t.Checkpoint.Name)
+	if d.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
+		d.Say("  " + d.Text("cli.rollback.no_changes"))
 		return
 	}
 	changed, err := changedBy(ctx, d, t)
 	if err != nil {
-		d.say("  " + d.text("cli.rollback.unknown"))
+		d.Say("  " + d.Text("cli.rollback.unknown"))
 		return
 	}
 	for _, l := range d.fileLines(changed, "  ") {
-		d.say(l)
+		d.Say(l)
 	}
 }
 
 // stays returns what pawl changed in the user's own tree, while that is in no commit and not undone.
-func stays(ctx context.Context, d *desk, s *kernel.Snapshot) []effect.FileStat {
+func stays(ctx context.Context, d *Desk, s *kernel.Snapshot) []effect.FileStat {
 	t := s.Task
 	if t == nil || !t.Place.InPlace || t.Checkpoint == nil || s.Run == nil || s.Run.Undone || s.Run.Land != nil || s.Run.EndedAt.IsZero() && s.Session.State != "BLOCKED" {
 		return nil
@@ -226,11 +226,11 @@ func stays(ctx context.Context, d *desk, s *kernel.Snapshot) []effect.FileStat {
 }
 
 // changedBy counts what a task changed since its checkpoint, leaving out what others changed meanwhile.
-func changedBy(ctx context.Context, d *desk, t *kernel.Task) ([]effect.FileStat, error) {
-	if d.ws.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
+func changedBy(ctx context.Context, d *Desk, t *kernel.Task) ([]effect.FileStat, error) {
+	if d.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
 		return nil, nil
 	}
-	diff, err := d.ws.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
+	diff, err := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
 	if err != nil || !t.Ready.Tracked {
 		return diffStat(diff), err
 	}
@@ -239,7 +239,7 @@ func changedBy(ctx context.Context, d *desk, t *kernel.Task) ([]effect.FileStat,
 		if s.Undone {
 			continue
 		}
-		part, err := d.ws.Diff(ctx, t.Place, s.Before, s.After)
+		part, err := d.Workspace.Diff(ctx, t.Place, s.Before, s.After)
 		if err != nil {
 			return nil, err
 		}
@@ -279,39 +279,39 @@ func diffStat(diff string) []effect.FileStat {
 	return out
 }
 
-func newUndoCommand(a *app) *cobra.Command {
+func newUndoCommand(a *App) *cobra.Command {
 	var step string
-	c := a.command("undo", "cli.undo", "  pawl undo\n  pawl undo --step s3", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
+	c := a.Command("undo", "cli.undo", "  pawl undo\n  pawl undo --step s3", Exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
 			return reverse(c.Context(), d, &kernel.Undo{Step: step}, "cli.undo.done", "pawl redo")
 		})
 	})
-	c.Flags().StringVar(&step, "step", "", a.text("cli.flag.undo_step"))
+	c.Flags().StringVar(&step, "step", "", a.Text("cli.flag.undo_step"))
 	return c
 }
 
-func newRedoCommand(a *app) *cobra.Command {
-	return a.command("redo", "cli.redo", "  pawl redo", exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error { return reverse(c.Context(), d, &kernel.Redo{}, "cli.redo.done", "pawl undo") })
+func newRedoCommand(a *App) *cobra.Command {
+	return a.Command("redo", "cli.redo", "  pawl redo", Exactly(0), func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return reverse(c.Context(), d, &kernel.Redo{}, "cli.redo.done", "pawl undo") })
 	})
 }
 
 // reverse undoes the result of the last run or one of its steps, or brings it back.
-func reverse(ctx context.Context, d *desk, command kernel.Command, done, back string) error {
-	if _, err := d.session(ctx); err != nil {
+func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back string) error {
+	if _, err := d.Session(ctx); err != nil {
 		return err
 	}
-	release, err := d.mustOwn()
+	release, err := d.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	v := d.newDrive()
+	v := d.NewDrive()
 	before, err := reversed(ctx, d)
 	if err != nil {
 		return err
 	}
-	if _, err := d.do(ctx, command); err != nil {
+	if _, err := d.Do(ctx, command); err != nil {
 		return err
 	}
 	if _, err := v.foreground(ctx); err != nil {
@@ -324,7 +324,7 @@ func reverse(ctx context.Context, d *desk, command kernel.Command, done, back st
 	if s.Session.LastError != nil {
 		return s.Session.LastError.Err()
 	}
-	if d.flags.json {
+	if d.Flags.JSON {
 		v.result(ctx, resultEnded, s)
 		return nil
 	}
@@ -333,27 +333,27 @@ func reverse(ctx context.Context, d *desk, command kernel.Command, done, back st
 		goal = firstLine(s.Run.Requirement)
 	}
 	if step := stepBetween(before, s); step != "" {
-		goal = d.text("cli.undo.step", step)
+		goal = d.Text("cli.undo.step", step)
 		if back == "pawl undo" {
 			back += " --step " + step
 		}
 	}
-	d.say(d.style.OK() + " " + d.text(done, goal))
+	d.Say(d.Style.OK() + " " + d.Text(done, goal))
 	if r := s.Run; r != nil && r.Undone {
 		d.section("cli.sum.cut_back", leftLines(r.Cut))
 		d.section("cli.sum.left", leftLines(r.Left))
 	}
-	d.say("  " + d.style.Dim(d.text("cli.undo.back", back)))
+	d.Say("  " + d.Style.Dim(d.Text("cli.undo.back", back)))
 	return nil
 }
 
 // reversed reads the run that an undo is about: the one in progress, else the last one.
-func reversed(ctx context.Context, d *desk) (*kernel.Snapshot, error) {
-	s, err := d.ws.Kernel.Look(ctx)
+func reversed(ctx context.Context, d *Desk) (*kernel.Snapshot, error) {
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Session == nil || s.Session.Run != "" {
 		return s, err
 	}
-	return d.ws.Kernel.LookLast(ctx)
+	return d.Workspace.Kernel.LookLast(ctx)
 }
 
 // stepBetween names the step that was undone or brought back between two looks at a run, or returns "".

@@ -17,63 +17,63 @@ import (
 	"pawl/view"
 )
 
-func newTaskCommand(a *app) *cobra.Command {
-	return a.group("task", "cli.task",
+func newTaskCommand(a *App) *cobra.Command {
+	return a.Group("task", "cli.task",
 		newTaskCreateCommand(a), newTaskListCommand(a), newTaskShowCommand(a),
 		moveCommand(a, "approve", task.Approved), moveCommand(a, "queue", task.Queued), newTaskCancelCommand(a),
 		moveCommand(a, "retry", task.Queued, task.Failed), moveCommand(a, "unblock", task.Queued, task.Blocked),
 		newTaskRestartCommand(a), newTaskLogCommand(a), newTaskMoveCommand(a))
 }
 
-func newTaskCreateCommand(a *app) *cobra.Command {
+func newTaskCreateCommand(a *App) *cobra.Command {
 	var k kernel.CreateTask
-	c := a.command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", exactly(1), nil)
+	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
-			k.Title, k.Place = args[0], workPlace(d.ws.Place, true)
-			out, err := d.do(c.Context(), &k)
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			k.Title, k.Place = args[0], WorkPlace(d.Workspace.Place, true)
+			out, err := d.Do(c.Context(), &k)
 			if err != nil {
 				return err
 			}
-			return d.printTask(c.Context(), id(out))
+			return d.printTask(c.Context(), ID(out))
 		})
 	}
-	c.Flags().StringVar(&k.Mode, "mode", "", a.text("cli.flag.task_mode"))
-	c.Flags().StringSliceVar(&k.Gates, "gate", nil, a.text("cli.flag.gate"))
+	c.Flags().StringVar(&k.Mode, "mode", "", a.Text("cli.flag.task_mode"))
+	c.Flags().StringSliceVar(&k.Gates, "gate", nil, a.Text("cli.flag.gate"))
 	return c
 }
 
 // printTask prints where a task stands after a command.
-func (d *desk) printTask(ctx context.Context, id string) error {
-	s, err := d.ws.Kernel.LookAt(ctx, id)
+func (d *Desk) printTask(ctx context.Context, id string) error {
+	s, err := d.Workspace.Kernel.LookAt(ctx, id)
 	if err != nil {
 		return err
 	}
-	if d.flags.json {
-		return d.printJSON(s.Task.View(s.Config))
+	if d.Flags.JSON {
+		return d.PrintJSON(s.Task.View(s.Config))
 	}
-	d.say(d.taskLine(s.Task.Line(), d.screen()))
+	d.Say(d.taskLine(s.Task.Line(), d.screen()))
 	return nil
 }
 
 // taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
 // that the line fits.
 func (a *voice) taskLine(t view.TaskLine, width int) string {
-	title, exit := display(firstLine(t.Title)), ""
+	title, exit := Display(firstLine(t.Title)), ""
 	if t.Exit != "" {
-		exit = "  " + display(t.Exit)
+		exit = "  " + Display(t.Exit)
 	}
-	label := term.Pad(display(t.Label), 8) + "  "
+	label := term.Pad(Display(t.Label), 8) + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), a.style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), a.Style.Ellipsis())
 	}
-	return label + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + a.style.Dim(exit)
+	return label + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + a.Style.Dim(exit)
 }
 
 // screen is the width to which lists are cut: that of the terminal, and none where the output goes elsewhere.
 func (a *terminal) screen() int {
-	if a.std.TTY {
-		return a.std.Width
+	if a.Std.TTY {
+		return a.Std.Width
 	}
 	return 0
 }
@@ -81,20 +81,20 @@ func (a *terminal) screen() int {
 func (a *voice) taskState(s task.State) string {
 	switch s {
 	case task.Done, task.Verified:
-		return a.style.Green(string(s))
+		return a.Style.Green(string(s))
 	case task.Failed, task.Blocked:
-		return a.style.Red(string(s))
+		return a.Style.Red(string(s))
 	case task.Running, task.Verifying, task.Queued:
-		return a.style.Cyan(string(s))
+		return a.Style.Cyan(string(s))
 	}
 	return string(s)
 }
 
-func newTaskListCommand(a *app) *cobra.Command {
+func newTaskListCommand(a *App) *cobra.Command {
 	var states []string
 	var limit int
 	var wide bool
-	c := a.command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", exactly(0), nil)
+	c := a.Command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		sel := kernel.Select{Kind: kernel.KindTask, Limit: limit}
 		for _, s := range states {
@@ -105,18 +105,18 @@ func newTaskListCommand(a *app) *cobra.Command {
 			sel.States = append(sel.States, string(state))
 		}
 		if limit < 0 {
-			return usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
+			return Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.with(c.Context(), reading(), func(d *desk) error { return tasks{d}.listTasks(c.Context(), sel, wide) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return tasks{d}.listTasks(c.Context(), sel, wide) })
 	}
-	c.Flags().BoolVarP(&wide, "wide", "w", false, a.text("cli.flag.wide"))
-	c.Flags().StringSliceVar(&states, "state", nil, a.text("cli.flag.state"))
-	c.Flags().IntVar(&limit, "limit", 0, a.text("cli.flag.limit"))
+	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
+	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
+	c.Flags().IntVar(&limit, "limit", 0, a.Text("cli.flag.limit"))
 	return c
 }
 
 // tasks lists, shows and moves tasks.
-type tasks struct{ *desk }
+type tasks struct{ *Desk }
 
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
 func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) error {
@@ -124,9 +124,9 @@ func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) erro
 	if wide {
 		width = 0
 	}
-	out := bufio.NewWriterSize(d.std.Out, 32<<10)
+	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
 	n := 0
-	for row, err := range d.ws.Kernel.Store().Scan(ctx, sel) {
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, sel) {
 		if err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) erro
 			}
 		}
 	}
-	if n == 0 && !d.flags.json {
-		d.note(d.text("cli.task.none"))
+	if n == 0 && !d.Flags.JSON {
+		d.Note(d.Text("cli.task.none"))
 	}
 	return out.Flush()
 }
@@ -151,7 +151,7 @@ func (d tasks) listTask(out *bufio.Writer, row kernel.Row, width int) error {
 		return err
 	}
 	line := t.Line()
-	if !d.flags.json {
+	if !d.Flags.JSON {
 		_, err := out.WriteString(d.taskLine(line, width) + "\n")
 		return err
 	}
@@ -162,72 +162,72 @@ func (d tasks) listTask(out *bufio.Writer, row kernel.Row, width int) error {
 	return err
 }
 
-func newTaskShowCommand(a *app) *cobra.Command {
+func newTaskShowCommand(a *App) *cobra.Command {
 	var long bool
-	c := a.command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), reading(), func(d *desk) error {
+	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			s, err := d.taskOrCurrent(c.Context(), args)
 			if err != nil {
 				return err
 			}
 			v := s.Task.View(s.Config)
-			if a.flags.json {
-				return a.printJSON(v)
+			if a.Flags.JSON {
+				return a.PrintJSON(v)
 			}
 			tasks{d}.showTask(v, s.Task.Title, long)
 			return nil
 		})
 	})
-	c.Flags().BoolVar(&long, "long", false, a.text("cli.flag.long"))
+	c.Flags().BoolVar(&long, "long", false, a.Text("cli.flag.long"))
 	return c
 }
 
 // taskOrCurrent finds the named task, or the one of the run in progress or of the last run.
-func (d *desk) taskOrCurrent(ctx context.Context, args []string) (*kernel.Snapshot, error) {
+func (d *Desk) taskOrCurrent(ctx context.Context, args []string) (*kernel.Snapshot, error) {
 	if len(args) > 0 {
 		return d.task(ctx, args[0])
 	}
-	if _, err := d.session(ctx); err != nil {
+	if _, err := d.Session(ctx); err != nil {
 		return nil, err
 	}
-	s, err := d.ws.Kernel.Look(ctx)
+	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Task != nil {
 		return s, err
 	}
-	if s, err = d.ws.Kernel.LookLast(ctx); err == nil && s.Task == nil {
-		err = usage("cli.task.which")
+	if s, err = d.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
+		err = Usage("cli.task.which")
 	}
 	return s, err
 }
 
 func (d tasks) showTask(v view.Task, title string, long bool) {
 	head := v.Label + "  " + string(v.State) + "  "
-	for i, l := range term.Hang(display(firstLine(title)), len(head), d.std.Width, maxTitle, d.style.Ellipsis()) {
+	for i, l := range term.Hang(Display(firstLine(title)), len(head), d.Std.Width, maxTitle, d.Style.Ellipsis()) {
 		if i == 0 {
-			l = d.style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + l
+			l = d.Style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + l
 		}
-		d.say(l)
+		d.Say(l)
 	}
 	var t term.Table
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.style.Dim, "  "+d.text(key), text)
+			t.Painted(d.Style.Dim, "  "+d.Text(key), text)
 		}
 	}
 	row("cli.task.id", v.ID)
 	row("cli.task.mode", v.Mode)
-	row("cli.task.by", display(string(v.By)))
-	row("cli.task.created", d.clock(v.CreatedAt))
+	row("cli.task.by", Display(string(v.By)))
+	row("cli.task.created", d.Clock(v.CreatedAt))
 	if !v.EndedAt.IsZero() {
-		row("cli.task.ended", d.clock(v.EndedAt))
+		row("cli.task.ended", d.Clock(v.EndedAt))
 	}
 	if long {
 		row("cli.task.hash", v.PlanHash)
 	} else {
 		row("cli.task.hash", short(v.PlanHash))
 	}
-	row("cli.task.gates", display(strings.Join(v.Gates, ", ")))
-	row("cli.task.exit", display(v.Exit))
+	row("cli.task.gates", Display(strings.Join(v.Gates, ", ")))
+	row("cli.task.exit", Display(v.Exit))
 	if v.Retries.Count > 0 {
 		row("cli.task.retries", fmt.Sprintf("%d / %d", v.Retries.Count, v.Retries.Max))
 	}
@@ -235,19 +235,19 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 		row("cli.status.attempts", fmt.Sprint(v.Fixes))
 	}
 	if v.Lease != nil {
-		row("cli.task.lease", display(v.Lease.Owner)+"  "+d.clock(v.Lease.Expires))
+		row("cli.task.lease", Display(v.Lease.Owner)+"  "+d.Clock(v.Lease.Expires))
 	}
-	row("cli.task.checkpoint", display(v.Checkpoint))
+	row("cli.task.checkpoint", Display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
 		row("cli.status.blocked", d.reason(v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
 	}
-	width := d.std.Width
+	width := d.Std.Width
 	if long {
 		width = 0 // what is asked for in full is not broken either
 	}
 	for _, l := range t.Lines(width) {
-		d.say(l)
+		d.Say(l)
 	}
 	var steps []view.SummaryStep
 	for _, s := range v.Steps {
@@ -263,51 +263,51 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 	d.section("cli.sum.verified", d.evidenceLines(sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		d.section("cli.task.failure", append([]string{"  " + display(f.What)}, d.failureLines(f)...))
+		d.section("cli.task.failure", append([]string{"  " + Display(f.What)}, d.failureLines(f)...))
 	}
 	d.section("cli.sum.result", d.landingLines(v.Land))
 }
 
-func newTaskCancelCommand(a *app) *cobra.Command {
+func newTaskCancelCommand(a *App) *cobra.Command {
 	var reason string
-	c := a.command("cancel TASK", "cli.task.cancel", "  pawl task cancel T-003 -m \"not needed\"", exactly(1), nil)
+	c := a.Command("cancel TASK", "cli.task.cancel", "  pawl task cancel T-003 -m \"not needed\"", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error { return cancelTask(c.Context(), a, args[0], reason) }
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
-func newTaskRestartCommand(a *app) *cobra.Command {
-	return a.command("restart TASK", "cli.task.restart", "  pawl task restart T-003", exactly(1), func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
+func newTaskRestartCommand(a *App) *cobra.Command {
+	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", Exactly(1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
 			s, err := d.task(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			out, err := d.do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
+			out, err := d.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
 			if err != nil {
 				return err
 			}
-			return d.printTask(c.Context(), id(out))
+			return d.printTask(c.Context(), ID(out))
 		})
 	})
 }
 
-func newTaskLogCommand(a *app) *cobra.Command {
-	return logCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", exactly(1))
+func newTaskLogCommand(a *App) *cobra.Command {
+	return logCommand(a, "log TASK", "cli.task.log", "  pawl task log T-001", Exactly(1))
 }
 
 // moveCommand is one of the seed's service methods that are a single transition: to a state, and only out of some states
 // where the name of the method says so.
-func moveCommand(a *app, name string, to task.State, from ...task.State) *cobra.Command {
+func moveCommand(a *App, name string, to task.State, from ...task.State) *cobra.Command {
 	var reason string
-	c := a.command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", exactly(1), nil)
+	c := a.Command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.with(c.Context(), writing(), func(d *desk) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
 			m := move{to: to, reason: reason, from: from}
 			return tasks{d}.move(c.Context(), args[0], m)
 		})
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.text("cli.flag.reason"))
+	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
@@ -321,10 +321,10 @@ type move struct {
 	strict bool
 }
 
-func newTaskMoveCommand(a *app) *cobra.Command {
+func newTaskMoveCommand(a *App) *cobra.Command {
 	var m move
 	var to, as string
-	c := a.command("move TASK --to STATE", "cli.task.move", "  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout", exactly(1), nil)
+	c := a.Command("move TASK --to STATE", "cli.task.move", "  pawl task move T-003 --to approved\n  pawl task move T-003 --to failed --as runner --exit-reason timeout", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if m.to, err = task.Parse(to); err != nil {
@@ -333,18 +333,18 @@ func newTaskMoveCommand(a *app) *cobra.Command {
 		kinds := []pawl.ActorKind{pawl.KindUser, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner, pawl.KindPolicy}
 		m.as = pawl.ActorKind(as)
 		if !slices.Contains(kinds, m.as) {
-			return usage("cli.flag_invalid", as, "--as", "user|system|runner|verifier|gate_runner|policy")
+			return Usage("cli.flag_invalid", as, "--as", "user|system|runner|verifier|gate_runner|policy")
 		}
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
-			return usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
+			return Usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
 		}
-		return a.with(c.Context(), writing(), func(d *desk) error { return tasks{d}.move(c.Context(), args[0], m) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return tasks{d}.move(c.Context(), args[0], m) })
 	}
-	c.Flags().StringVar(&to, "to", "", a.text("cli.flag.to"))
-	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.text("cli.flag.as"))
-	c.Flags().StringVar(&m.reason, "reason", "", a.text("cli.flag.reason"))
-	c.Flags().StringVar(&m.exit, "exit-reason", "", a.text("cli.flag.exit_reason"))
-	c.Flags().BoolVar(&m.strict, "strict", false, a.text("cli.flag.strict_move"))
+	c.Flags().StringVar(&to, "to", "", a.Text("cli.flag.to"))
+	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
+	c.Flags().StringVar(&m.reason, "reason", "", a.Text("cli.flag.reason"))
+	c.Flags().StringVar(&m.exit, "exit-reason", "", a.Text("cli.flag.exit_reason"))
+	c.Flags().BoolVar(&m.strict, "strict", false, a.Text("cli.flag.strict_move"))
 	return c
 }
 
@@ -379,27 +379,27 @@ func (d tasks) move(ctx context.Context, given string, m move) error {
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
-	out, err := d.doAs(ctx, pawl.By(m.as, d.user()), c)
+	out, err := d.DoAs(ctx, pawl.By(m.as, d.user()), c)
 	if err != nil {
 		return err
 	}
-	if !out.Changed && !d.flags.json {
-		d.note(d.text("cli.task.already", t.Label, string(m.to)))
+	if !out.Changed && !d.Flags.JSON {
+		d.Note(d.Text("cli.task.already", t.Label, string(m.to)))
 	}
 	return d.printTask(ctx, t.ID)
 }
 
 // runGates runs the gates of a task that is moved by hand.
 func (d tasks) runGates(ctx context.Context, t *kernel.Task) error {
-	release, err := d.mustOwn()
+	release, err := d.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	v := d.newDrive()
-	out, err := d.do(ctx, &kernel.RequestGates{Task: t.ID})
+	v := d.NewDrive()
+	out, err := d.Do(ctx, &kernel.RequestGates{Task: t.ID})
 	if err != nil {
 		return err
 	}
-	return v.run.Effect(ctx, id(out))
+	return v.run.Effect(ctx, ID(out))
 }

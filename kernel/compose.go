@@ -32,6 +32,8 @@ type Composition struct {
 	Text   string
 	TextZh string
 	Raises []Raise
+	// Work says that it happens only while the session is at work.
+	Work bool
 }
 
 // The happenings.
@@ -116,7 +118,11 @@ func row(id string, what Happening, text, zh string, moves ...Raise) Composition
 // Compositions is the table. Rows are append-only; their ids appear in the documentation and in the exploration of the
 // joint machine.
 func Compositions() []Composition {
-	return slices.Concat(planningRows(), workingRows(), endingRows())
+	working := workingRows()
+	for i := range working {
+		working[i].Work = true
+	}
+	return slices.Concat(planningRows(), working, endingRows())
 }
 
 // compositions is the table by what happened.

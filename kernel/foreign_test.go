@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/joint"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -76,7 +77,7 @@ func TestCallThatWasNotAnswered(t *testing.T) {
 						t.Errorf("the agent was told %+v", last)
 					}
 				}
-				if v := kernel.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+				if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
 					t.Errorf("%+v", v)
 				}
 				b.verifyAudit()

@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/joint"
 )
 
 // TestCrashInAnAskedCall loses the outcome of a command that an agent asked for between two exchanges. When it happened the
@@ -48,7 +49,7 @@ func TestCrashInAnAskedCall(t *testing.T) {
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
-			if v := kernel.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+			if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
 				t.Errorf("%+v", v)
 			}
 			b.verifyAudit()

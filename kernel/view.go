@@ -466,8 +466,8 @@ func endedAt(r *Run, t *Task) time.Time {
 	return r.EndedAt
 }
 
-// stageOf returns the stage of the flow.
-func (s *Snapshot) stageOf() workflow.Stage {
+// Stage returns the stage of the flow.
+func (s *Snapshot) Stage() workflow.Stage {
 	if s.Flow == nil {
 		return workflow.None
 	}

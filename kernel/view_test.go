@@ -16,6 +16,7 @@ import (
 	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/joint"
 	"pawl/machine/board"
 	"pawl/plan"
 	"pawl/policy"
@@ -23,18 +24,18 @@ import (
 )
 
 // joint is the exploration that many tests compare with.
-var joint = sync.OnceValue(kernel.Explore)
+var explored = sync.OnceValue(joint.Explore)
 
 // watch checks after each commit that the session is where what lies below it says, that the states together are among those
 // that the exploration knows, and that the projections show that very state.
 func (b *bench) watch() {
-	known := joint()
+	known := explored()
 	b.k.OnCommit(func(kernel.Outcome) {
 		s := b.look()
-		if got := kernel.Derived(s); string(got) != s.Session.State {
-			b.t.Errorf("session %s, derived %s: %+v", s.Session.State, got, s.Combination())
+		if got := joint.Derived(s); string(got) != s.Session.State {
+			b.t.Errorf("session %s, derived %s: %+v", s.Session.State, got, joint.Of(s))
 		}
-		if c := s.Combination(); !known.Reaches(c) {
+		if c := joint.Of(s); !known.Reaches(c) {
 			b.t.Errorf("the exploration does not know %+v", c)
 		}
 		files := b.projections()
@@ -90,7 +91,7 @@ func TestEveryMomentIsDerivedExploredAndShown(t *testing.T) {
 				rt.FailNow()
 			}
 		}
-		for _, v := range kernel.CheckInvariants(context.Background(), b.k) {
+		for _, v := range joint.CheckInvariants(context.Background(), b.k) {
 			rt.Errorf("%+v", v)
 		}
 	})
@@ -452,7 +453,7 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
 	b.until(w, effect.KindTool)
 	b.do(&kernel.Begin{Effect: b.look().Effect.ID, Owner: "r1"})
-	if found := kernel.CheckInvariants(context.Background(), b.k); len(found) > 0 {
+	if found := joint.CheckInvariants(context.Background(), b.k); len(found) > 0 {
 		t.Fatalf("before any forgery: %+v", found)
 	}
 	is := func(kind kernel.Kind, state string, change func(*kernel.Row)) func(*kernel.Row) {
@@ -469,25 +470,25 @@ func TestInvariantsNoticeForgery(t *testing.T) {
 		name, want string
 		forge      func(*kernel.Row)
 	}{
-		{"done without gates", kernel.InvariantProof, is(kernel.KindTask, "done", set("gate_results", nil))},
-		{"another tree landed", kernel.InvariantProof, is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
-		{"a failed verification", kernel.InvariantProof, is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
-		{"a gate that did not run", kernel.InvariantProof, is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
-		{"a state nobody recorded", kernel.InvariantLegal, is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
-		{"records cut off", kernel.InvariantDurable, is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
-		{"too many fixes", kernel.InvariantBounded, is(kernel.KindTask, "running", set("fixes", 4))},
-		{"too many attempts", kernel.InvariantBounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
-		{"too many retries", kernel.InvariantBounded, is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
-		{"too many calls", kernel.InvariantBounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
-		{"a lease at rest", kernel.InvariantFenced, is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
-		{"an old token", kernel.InvariantFenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
-		{"an orphan", kernel.InvariantFenced, is(kernel.KindTask, "running", set("effect", ""))},
-		{"a session elsewhere", kernel.InvariantDerived, is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
-		{"an unreadable row", kernel.InvariantDurable, is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
+		{"done without gates", joint.InvariantProof, is(kernel.KindTask, "done", set("gate_results", nil))},
+		{"another tree landed", joint.InvariantProof, is(kernel.KindTask, "done", set("land", map[string]any{"tree": "t9"}))},
+		{"a failed verification", joint.InvariantProof, is(kernel.KindTask, "done", set("verified", map[string]any{"passed": false}))},
+		{"a gate that did not run", joint.InvariantProof, is(kernel.KindTask, "done", set("gates", []string{"doctor", "tests"}))},
+		{"a state nobody recorded", joint.InvariantLegal, is(kernel.KindTask, "running", func(r *kernel.Row) { r.State = "verified" })},
+		{"records cut off", joint.InvariantDurable, is(kernel.KindIssue, "completed", func(r *kernel.Row) { r.AuditSeq += 5 })},
+		{"too many fixes", joint.InvariantBounded, is(kernel.KindTask, "running", set("fixes", 4))},
+		{"too many attempts", joint.InvariantBounded, is(kernel.KindSession, "EXECUTING", set("auto_fix_attempts", 4))},
+		{"too many retries", joint.InvariantBounded, is(kernel.KindTask, "running", set("retry_state", map[string]any{"retry_count": 4}))},
+		{"too many calls", joint.InvariantBounded, is(kernel.KindTurn, "EXECUTING", set("calls", 1001))},
+		{"a lease at rest", joint.InvariantFenced, is(kernel.KindTask, "done", set("lease", map[string]any{"owner": "r9"}))},
+		{"an old token", joint.InvariantFenced, is(kernel.KindEffect, "running", func(r *kernel.Row) { r.Epoch++ })},
+		{"an orphan", joint.InvariantFenced, is(kernel.KindTask, "running", set("effect", ""))},
+		{"a session elsewhere", joint.InvariantDerived, is(kernel.KindSession, "EXECUTING", func(r *kernel.Row) { r.State = "AUTO_FIX" })},
+		{"an unreadable row", joint.InvariantDurable, is(kernel.KindTurn, "EXECUTING", func(r *kernel.Row) { r.Doc = []byte("{") })},
 	} {
 		k := kernel.New(forged{b.store, c.forge}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
-		found := kernel.CheckInvariants(context.Background(), k)
-		if !slices.ContainsFunc(found, func(v kernel.Violation) bool { return v.Invariant == c.want }) {
+		found := joint.CheckInvariants(context.Background(), k)
+		if !slices.ContainsFunc(found, func(v joint.Violation) bool { return v.Invariant == c.want }) {
 			t.Errorf("%s: found %+v, want %s", c.name, found, c.want)
 		}
 	}
@@ -509,8 +510,8 @@ func (l lost) Records(ctx context.Context, subject string, first int64) iter.Seq
 func TestInvariantsNoticeALostRecord(t *testing.T) {
 	b := approved(t, &world{plan: twoSteps()})
 	k := kernel.New(lost{b.store}, *b.k.Config(), pawl.ClockFunc(func() time.Time { return b.now }), nil)
-	found := kernel.CheckInvariants(context.Background(), k)
-	if len(found) == 0 || found[0].Invariant != kernel.InvariantDurable || found[0].Key != "audit.missing" {
+	found := joint.CheckInvariants(context.Background(), k)
+	if len(found) == 0 || found[0].Invariant != joint.InvariantDurable || found[0].Key != "audit.missing" {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/joint"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -327,7 +328,7 @@ func TestCallsInTheMiddleOfWork(t *testing.T) {
 	b.do(&kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Succeeded(finished)})
 	b.run(m.answer)
 	b.wantStates("PLANNING CONFIRMING EXECUTING ARCHIVING IDLE")
-	if v := kernel.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+	if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -370,7 +371,7 @@ func TestCrashInTheMiddleOfWork(t *testing.T) {
 			if s := b.look(); s.Session.State != "IDLE" {
 				t.Errorf("session %s %+v", s.Session.State, s.Session.Blocked)
 			}
-			if v := kernel.CheckInvariants(context.Background(), b.k); len(v) > 0 {
+			if v := joint.CheckInvariants(context.Background(), b.k); len(v) > 0 {
 				t.Errorf("%+v", v)
 			}
 			b.verifyAudit()

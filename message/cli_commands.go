@@ -219,6 +219,8 @@ var cliCommands = part{load: func() Table {
 		"cli.version.long":          {En: "Shows the version, the commit and the platform.", Zh: "显示版本、提交和平台。"},
 
 		"cli.group.work":   {En: "Work", Zh: "工作"},
+		"cli.group.flow":   {En: "Workflow commands (~auto, ~plan, …)", Zh: "工作流命令（~auto、~plan 等）"},
+		"cli.group.board":  {En: "Issue board", Zh: "问题看板"},
 		"cli.group.answer": {En: "Plan and approval", Zh: "计划与批准"},
 		"cli.group.stuck":  {En: "Stop, help, go back", Zh: "停止、帮助与回退"},
 		"cli.group.look":   {En: "Look", Zh: "查看"},

@@ -1,0 +1,303 @@
+// Package joint looks at the five machines together: it walks every way through the table that composes them, and judges a
+// store by the invariants (ARCHITECTURE.md, "Five machines, one flow", "Invariants").
+package joint
+
+import (
+	"slices"
+	"sync"
+
+	"pawl/kernel"
+	"pawl/machine"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+)
+
+// Combination is one state of the five machines together. An empty field is a row that is not there, except for Stage,
+// where it means that no flow runs.
+type Combination struct {
+	Session session.State     `json:"session"`
+	Turn    turn.State        `json:"turn,omitempty"`
+	Task    task.State        `json:"task,omitempty"`
+	Stage   workflow.Stage    `json:"flow"`
+	Issue   board.IssueStatus `json:"issue,omitempty"`
+	Item    board.ItemStatus  `json:"item,omitempty"`
+	Run     board.RunStatus   `json:"run,omitempty"`
+	Phase   board.PhaseStatus `json:"phase,omitempty"`
+}
+
+// Exploration is what walking every way through the joint machine has found.
+type Exploration struct {
+	// Combinations is the number of reachable combinations, Transitions that of the ways between them, Rows that of the
+	// rows of the composition table.
+	Combinations int `json:"combinations"`
+	Transitions  int `json:"transitions"`
+	Rows         int `json:"rows"`
+	// DeadEnds are reachable combinations outside of IDLE that no row leads out of. Trapped are those from which IDLE
+	// cannot be reached again; every dead end is among them.
+	DeadEnds []Combination `json:"dead_ends"`
+	Trapped  []Combination `json:"trapped"`
+	// Unreachable are the rows that apply in no reachable combination.
+	Unreachable []string `json:"unreachable"`
+
+	reached map[Combination]int
+}
+
+// Reaches reports whether a combination is among those that were found.
+func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; return ok }
+
+// Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
+// every row of the composition table whose moves the five tables allow. Gates that look at more than states are left out,
+// so more combinations come out than can really happen.
+func Explore() Exploration {
+	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
+	rows := kernel.Compositions()
+	at := map[Combination]int{start: 0}
+	order := []Combination{start}
+	back := [][]int{nil} // the combinations that lead to each one
+	used := make([]bool, len(rows))
+	out := Exploration{Rows: len(rows), DeadEnds: []Combination{}, Trapped: []Combination{}, Unreachable: []string{}}
+	for i := 0; i < len(order); i++ {
+		from, left := order[i], false
+		for n, row := range rows {
+			to, ok := from.after(row)
+			if !ok {
+				continue
+			}
+			used[n] = true
+			out.Transitions++
+			if to == from {
+				continue
+			}
+			left = true
+			j, known := at[to]
+			if !known {
+				j = len(order)
+				at[to], order, back = j, append(order, to), append(back, nil)
+			}
+			back[j] = append(back[j], i)
+		}
+		if !left && from.Session != session.Idle {
+			out.DeadEnds = append(out.DeadEnds, from)
+		}
+	}
+	out.Combinations, out.reached = len(order), at
+	for i, home := range homeward(order, back) {
+		if !home {
+			out.Trapped = append(out.Trapped, order[i])
+		}
+	}
+	for n, ok := range used {
+		if !ok {
+			out.Unreachable = append(out.Unreachable, rows[n].ID)
+		}
+	}
+	return out
+}
+
+// homeward marks the combinations from which IDLE can be reached, by going back from IDLE.
+func homeward(order []Combination, back [][]int) []bool {
+	home := make([]bool, len(order))
+	var next []int
+	for i, c := range order {
+		if c.Session == session.Idle {
+			home[i] = true
+			next = append(next, i)
+		}
+	}
+	for len(next) > 0 {
+		i := next[0]
+		next = next[1:]
+		for _, j := range back[i] {
+			if !home[j] {
+				home[j] = true
+				next = append(next, j)
+			}
+		}
+	}
+	return home
+}
+
+// after applies a row of the composition table as raise does: in order, all or nothing, leaving out the moves that may be
+// left out. A row that would move nothing at all does not apply.
+func (c Combination) after(row kernel.Composition) (Combination, bool) {
+	if !c.raisable(row.What) {
+		return c, false
+	}
+	switch row.What {
+	case kernel.TakenUp, kernel.Received:
+		c = Combination{
+			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.Issue.Initial(), Turn: turn.Table.Initial(),
+		}
+	case kernel.PlanExists:
+		c.Item, c.Task = board.Item.Initial(), task.Table.Initial()
+	}
+	moved := false
+	for _, r := range row.Raises {
+		switch {
+		case c.move(r):
+			moved = true
+		case !r.May:
+			return c, false
+		}
+	}
+	return c, moved
+}
+
+// raisable reports whether Decide may raise a happening here, as far as states alone tell. A run that is over takes no part
+// in anything any more; work happens only while the session is at work; and a few rows that share their moves with others
+// are raised only where they are meant.
+func (c Combination) raisable(what kernel.Happening) bool {
+	if what == kernel.TakenUp || what == kernel.Received {
+		return true
+	}
+	if c.Run == "" || c.Run == board.RunCompleted {
+		return false
+	}
+	closed := c.Task.Final() || c.Task == task.Failed
+	switch what {
+	case kernel.PlanExists:
+		return c.Task == ""
+	case kernel.PlanningCancel:
+		return c.Session == session.Planning
+	case kernel.GatesFailed:
+		return c.Task == task.Verifying
+	case kernel.AllDone, kernel.ArchiveRetried:
+		return closed
+	case kernel.Skipped, kernel.RolledBack:
+		return !c.Task.Final()
+	case kernel.CanceledAtWork, kernel.RepairLeft:
+		return c.atWork()
+	case kernel.CallAsks, kernel.WorkAsks:
+		return c.atWork() && c.Turn == turn.Executing
+	case kernel.Unclear, kernel.Answered, kernel.Clear, kernel.StillUnclear:
+		return c.Session == session.Planning
+	}
+	return c.atWork() || !working()[what]
+}
+
+// working names the happenings that are raised only while the session is at work.
+var working = sync.OnceValue(func() map[kernel.Happening]bool {
+	out := map[kernel.Happening]bool{}
+	for _, row := range kernel.Compositions() {
+		out[row.What] = row.Work
+	}
+	return out
+})
+
+func (c Combination) atWork() bool {
+	return c.Session == session.Executing || c.Session == session.AutoFix
+}
+
+// move makes one move and reports whether its table has a row for it.
+func (c *Combination) move(r kernel.Raise) bool {
+	switch r.Kind {
+	case kernel.KindSession:
+		return step(session.Table, &c.Session, r)
+	case kernel.KindTurn:
+		return step(turn.Table, &c.Turn, r)
+	case kernel.KindTask:
+		return step(task.Table, &c.Task, r)
+	case kernel.KindFlow:
+		return step(workflow.Stages, &c.Stage, r)
+	case kernel.KindIssue:
+		return step(board.Issue, &c.Issue, r)
+	case kernel.KindItem:
+		return step(board.Item, &c.Item, r)
+	case kernel.KindRun:
+		return step(board.Run, &c.Run, r)
+	case kernel.KindPhase:
+		return step(board.Phase, &c.Phase, r)
+	}
+	return false
+}
+
+func step[S, E ~string](m *machine.Machine[S, E], at *S, r kernel.Raise) bool {
+	row, ok := m.Next(*at, E(r.Event), r.When)
+	if ok {
+		*at = row.To
+	}
+	return ok
+}
+
+// Rows returns the ids of the rows that apply in the combination, in the order of the table.
+func (c Combination) Rows() []string {
+	var out []string
+	for _, row := range kernel.Compositions() {
+		if _, ok := c.after(row); ok {
+			out = append(out, row.ID)
+		}
+	}
+	return slices.Clip(out)
+}
+
+// Of returns the states of the snapshot's run together, in the form in which Explore speaks of them.
+func Of(s *kernel.Snapshot) Combination {
+	c := Combination{Session: session.Table.Initial(), Stage: s.Stage()}
+	if s.Session == nil {
+		return c
+	}
+	c.Session = session.State(s.Session.State)
+	if s.Session.Run == "" || s.Run == nil {
+		return c
+	}
+	c.Run, c.Phase = board.RunStatus(s.Run.State), board.PhaseStatus(s.Run.Phase)
+	if s.Turn != nil {
+		c.Turn = turn.State(s.Turn.State)
+	}
+	if s.Task != nil {
+		c.Task = task.State(s.Task.State)
+	}
+	if s.Issue != nil {
+		c.Issue = board.IssueStatus(s.Issue.State)
+	}
+	if s.Item != nil {
+		c.Item = board.ItemStatus(s.Item.State)
+	}
+	return c
+}
+
+// Derived returns the state that the session must be in, derived from what lies below it (spec.md §6.6, last paragraph;
+// the first that fits). It looks at no state of the session's own, so that the two can be compared.
+func Derived(s *kernel.Snapshot) session.State {
+	at, t := s.Session, s.Task
+	if at == nil || at.Run == "" || s.Run == nil {
+		return session.Idle
+	}
+	if a := s.Approval; a != nil && a.ID == at.Approval && a.State == kernel.ApprovalPending && a.About == "plan" {
+		return session.Confirming
+	}
+	if t == nil {
+		return session.Planning
+	}
+	switch state := task.State(t.State); {
+	case state.Final() || state == task.Failed && s.Run.Outcome == "skipped":
+		// The task is closed: what it leaves behind is tidied up, and then archived, which can fail.
+		switch {
+		case t.Effect != "":
+			return session.Executing
+		case at.Effect != "":
+			return session.Archiving
+		}
+		return session.Blocked
+	case state.Terminal():
+		return session.Blocked
+	case state == task.Verifying || state == task.Verified:
+		return session.Executing
+	}
+	if repairing(s) {
+		return session.AutoFix
+	}
+	return session.Executing
+}
+
+// repairing reports whether a failure of the task at work is being mended: its turn recovers or carries out a repair, or a
+// gate has sent it back to the queue (T14) and its checks have not passed since.
+func repairing(s *kernel.Snapshot) bool {
+	if u := s.Turn; u != nil && u.State != string(turn.Idle) && (u.Fix > 0 || u.State == string(turn.Recovering)) {
+		return true
+	}
+	return s.Task.GateNote != ""
+}
