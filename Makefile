@@ -50,8 +50,9 @@ verify: check ## fail when something generated is not fresh
 fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each)
 	@scripts/fuzz.sh $(T)
 
-bench: ## side-by-side benchmarks, printed as ratios
-	@cd bench && $(GO) run .
+bench: ## side-by-side benchmarks, printed as ratios, with plots in bin/plots
+	@scripts/postgres.sh install
+	@cd bench && $(GO) run . -plots ../bin/plots
 
 clean: ## remove what was built
 	rm -rf bin

@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/plan"
+	"pawl/triage"
 )
 
 // Kind says how an agent is reached.
@@ -32,7 +33,7 @@ type Info struct {
 	Kind Kind
 	// Works says that the agent can carry out steps that name no tool calls.
 	Works bool
-	// Intakes says that the agent can judge whether a requirement is clear; otherwise none is asked about.
+	// Intakes says that the agent answers agent.intake: with its model's judgement, or with pawl's own (Intake).
 	Intakes bool
 	// Reads says that the agent wants a context pack; one with its own search does not.
 	Reads bool
@@ -116,13 +117,35 @@ func Given(spec effect.PlanSpec, said effect.Said) (effect.PlanResult, bool, err
 	return effect.PlanResult{Said: said, Plan: &p}, true, nil
 }
 
+// Intake is the judgement that rests on the words of a requirement alone (triage.Evaluate): that of an agent which has none of
+// its own. The same spec gets the same one every time. The error is CodeInvalid for a text that cannot be judged.
+func Intake(spec effect.IntakeSpec, said effect.Said) (effect.IntakeResult, error) {
+	e, err := triage.Evaluate(spec.Requirement, spec.Replies())
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	if spec.Continue {
+		e = e.GoOn()
+	}
+	return effect.IntakeResult{Said: said, Evaluation: e}, nil
+}
+
+// Asked is a question as an agent is told of it. What pawl asked itself is a key of the catalogue, which tells an agent less
+// than what the question is about.
+func Asked(a effect.Answered) string {
+	if a.About != "" && (a.Question == "" || strings.HasPrefix(a.Question, "triage.ask_")) {
+		return a.About + ":"
+	}
+	return a.Question
+}
+
 // OneStep is the plan of an agent that plans for itself: the requirement as one step without calls, and the project's own
 // checks as the proof.
 func OneStep(spec effect.PlanSpec, said effect.Said) effect.PlanResult {
 	intent := strings.TrimSpace(spec.Requirement)
 	for _, a := range spec.Answers {
 		if a.Answer != "" {
-			intent += "\n\n" + a.Question + "\n" + a.Answer
+			intent += "\n\n" + Asked(a) + "\n" + a.Answer
 		}
 	}
 	for _, f := range spec.Feedback {

@@ -62,7 +62,9 @@ type External struct {
 }
 
 // Info describes the agent.
-func (c External) Info() Info { return Info{Name: c.Program.Name, Kind: c.Program.Kind, Works: true} }
+func (c External) Info() Info {
+	return Info{Name: c.Program.Name, Kind: c.Program.Kind, Works: true, Intakes: true}
+}
 
 // Done says no: the agent's session is kept, and going on with it does not repeat what is in it.
 func (c External) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
@@ -73,7 +75,7 @@ func (c External) Done(context.Context, effect.Effect) (effect.Answer, effect.Re
 type Drive func(ctx context.Context, j *Job) (effect.WorkResult, error)
 
 // Do answers an effect. Plans and repairs are the agent's own affair, so they are one step each, which it works out when it
-// is to be done.
+// is to be done. It has no judgement on requirements that could be asked for without a session, so pawl's own is given.
 func (c External) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress, drive Drive) effect.Receipt {
 	start := time.Now()
 	r := c.do(ctx, e, host, progress, drive)
@@ -87,6 +89,8 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 	}
 	said := effect.Said{Agent: c.Program.Name, Version: c.Version, Model: c.Model}
 	switch e.Kind {
+	case effect.KindIntake:
+		return c.intake(e)
 	case effect.KindPlan:
 		spec, err := effect.Decode[effect.PlanSpec](e.Spec)
 		if err != nil {
@@ -121,6 +125,19 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		return effect.Succeeded(result)
 	}
 	return effect.Failed(pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(e.Kind)).In("agent.Do"))
+}
+
+// intake gives pawl's own judgement: no model is named, because none was asked.
+func (c External) intake(e effect.Effect) effect.Receipt {
+	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	result, err := Intake(spec, effect.Said{Agent: c.Program.Name, Version: c.Version})
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(result)
 }
 
 // Job is one effect of work as an adapter sees it.

@@ -100,7 +100,7 @@ func TestReport(t *testing.T) {
 		t.Fatalf("%d results:\n%s", len(rep.Results), table.String())
 	}
 	for i, r := range rep.Results {
-		if line := lines[i]; !strings.Contains(line, r.Case) || !strings.Contains(line, r.verdict()) {
+		if line := lines[i]; !strings.Contains(line, r.Case) || !strings.Contains(line, r.goal()) {
 			t.Errorf("line %q does not show %+v", line, r)
 		}
 	}

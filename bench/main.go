@@ -1,6 +1,6 @@
 // Command bench measures pawl beside what it is to be compared with, in one run on one machine, and prints ratios:
 //
-//	cd bench && go run . [-only decide,durable] [-time 20s] [-dir DIR] [-json] [-strict] [-cpuprofile FILE]
+//	cd bench && go run . [-only decide,durable] [-time 20s] [-dir DIR] [-plots DIR] [-postgres DSN] [-json] [-strict] [-cpuprofile FILE]
 //
 // Every figure is taken in rounds that alternate between pawl and its yardstick, and medians are compared, so that what
 // the machine does besides weighs on both. docs/benchmarks.md says what is measured and how to read the table. The exit
@@ -35,6 +35,9 @@ var benches = []bench{
 	{"decide", benchDecide},
 	{"idle", benchIdle},
 	{"durable", benchDurable},
+	{"queue", benchQueue},
+	{"growth", benchGrowth},
+	{"worktree", benchWorktree},
 	{"cli", benchCLI},
 	{"run", benchRun},
 	{"agent", benchAgent},
@@ -44,8 +47,10 @@ var benches = []bench{
 type settings struct {
 	// span is how long the 256 callers write; everything else takes a fixed part of it.
 	span time.Duration
-	// dir is an empty folder of this run's own, on the disk that is measured.
-	dir string
+	// dir is an empty folder of this run's own, on the disk that is measured, and parent one that others may enter.
+	dir, parent string
+	// plots is the folder for plots, "" for none; postgres is the DSN of a server that is there, "" for one of this run's own.
+	plots, postgres string
 	// say tells what is being measured, for a person who waits.
 	say func(format string, args ...any)
 }
@@ -76,10 +81,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags.SetOutput(errs)
 	only := flags.String("only", "", "measure only these, by name, separated by commas: "+names())
 	span := flags.Duration("time", 20*time.Second, "how long 256 callers write; other measurements take a part of it")
-	parent := flags.String("dir", "", "folder on the disk to measure (default: the system's folder for temporary files)")
+	var where places
+	flags.StringVar(&where.parent, "dir", os.TempDir(), "folder on the disk to measure")
+	flags.StringVar(&where.plots, "plots", "", "write plots, as SVG, into this folder")
+	flags.StringVar(&where.postgres, "postgres", "", "DSN of a PostgreSQL for the comparison with River, whose table there is emptied (default: start one)")
+	flags.StringVar(&where.profile, "cpuprofile", "", "write a profile of the processor's time to this file")
 	asJSON := flags.Bool("json", false, "print JSON instead of a table")
 	strict := flags.Bool("strict", false, "exit with status 1 when a goal is missed")
-	profile := flags.String("cpuprofile", "", "write a profile of the processor's time to this file")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -91,7 +99,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "bench:", errors.Join(err, usage(flags.NArg(), *span)))
 		return 2
 	}
-	rep, err := measure(ctx, chosen, *span, *parent, *profile, errs)
+	rep, err := measure(ctx, chosen, *span, where, errs)
 	if err == nil {
 		err = show(out, rep, *asJSON)
 	}
@@ -139,15 +147,18 @@ func choose(list string) ([]bench, error) {
 	return out, nil
 }
 
+// places are where a run finds and leaves things; see the flags.
+type places struct{ parent, plots, postgres, profile string }
+
 // measure runs the chosen benches in a folder that is gone afterwards.
-func measure(ctx context.Context, chosen []bench, span time.Duration, parent, profile string, errs io.Writer) (rep report, err error) {
-	dir, err := os.MkdirTemp(parent, "pawl-bench-")
+func measure(ctx context.Context, chosen []bench, span time.Duration, where places, errs io.Writer) (rep report, err error) {
+	dir, err := os.MkdirTemp(where.parent, "pawl-bench-")
 	if err != nil {
 		return report{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if profile != "" {
-		f, err := os.Create(profile)
+	if where.profile != "" {
+		f, err := os.Create(where.profile)
 		if err != nil {
 			return report{}, err
 		}
@@ -162,9 +173,8 @@ func measure(ctx context.Context, chosen []bench, span time.Duration, parent, pr
 		Go:      runtime.Version(), At: time.Now().UTC().Format(time.RFC3339), Load: loadAverage(),
 	}
 	for _, b := range chosen {
-		s := &settings{span: span, dir: dir + "/" + b.name, say: func(format string, args ...any) {
-			fmt.Fprintf(errs, b.name+": "+format+"\n", args...)
-		}}
+		s := &settings{span: span, dir: dir + "/" + b.name, parent: where.parent, plots: where.plots, postgres: where.postgres,
+			say: func(format string, args ...any) { fmt.Fprintf(errs, b.name+": "+format+"\n", args...) }}
 		if err := os.Mkdir(s.dir, 0o755); err != nil {
 			return rep, err
 		}

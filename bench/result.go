@@ -125,7 +125,7 @@ func (r Result) goal() string {
 }
 
 func unitSuffix(unit string) string {
-	if unit == "×" || unit == "%" {
+	if unit == "×" || unit == "%" || unit == "/s" {
 		return unit
 	}
 	return " " + unit

@@ -28,14 +28,21 @@ type seeder struct {
 	session kernel.Row
 	doc     kernel.Session
 	batch   kernel.Batch
+	// ranks is how many ranks the tasks have, one after the other.
+	ranks int
 }
 
 // seed makes the session of a workspace and n tasks whose states follow the cycle, each on the straight way, and returns the tasks' ids.
 func seed(ctx context.Context, k *kernel.Kernel, place effect.Place, n int, cycle ...task.State) ([]string, error) {
+	return seedRanks(ctx, k, place, n, 1, cycle...)
+}
+
+// seedRanks is seed with tasks of several ranks, evenly mixed.
+func seedRanks(ctx context.Context, k *kernel.Kernel, place effect.Place, n, ranks int, cycle ...task.State) ([]string, error) {
 	if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:bench", Command: &kernel.Init{Place: place}}); err != nil {
 		return nil, err
 	}
-	s := &seeder{store: k.Store(), kernel: k, now: k.Now(), ids: pawl.NewIDSource(k.Now(), rand.Reader)}
+	s := &seeder{ranks: ranks, store: k.Store(), kernel: k, now: k.Now(), ids: pawl.NewIDSource(k.Now(), rand.Reader)}
 	rows, err := s.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel})
 	if err != nil {
 		return nil, err
@@ -77,7 +84,7 @@ func (s *seeder) add(state task.State) (string, error) {
 		return "", err
 	}
 	row := kernel.Row{Kind: kernel.KindTask, ID: string(id), Label: fmt.Sprintf("T-%03d", t.Number), State: string(state), Version: 1,
-		Doc: doc, CreatedAt: s.now, UpdatedAt: s.now}
+		Rank: t.Number % int64(s.ranks), Doc: doc, CreatedAt: s.now, UpdatedAt: s.now}
 	subject := audit.Subject{Kind: string(kernel.KindTask), ID: row.ID}
 	row.AuditHash = audit.Genesis(subject)
 	for _, e := range history(state, t.Title) {

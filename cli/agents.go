@@ -258,7 +258,7 @@ type quiz struct{ *Desk }
 // others.
 func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
 	if one == "" && waiting(s) {
-		return s.Turn.Questions, nil
+		return asked(d.voice, s.Turn), nil
 	}
 	list, err := d.Workspace.Kernel.Questions(ctx)
 	if err != nil {
@@ -279,6 +279,17 @@ func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]strin
 	return out, nil
 }
 
+// asked are the questions that the turn waits for, in words.
+func asked(a *voice, t *kernel.Turn) []string {
+	out := slices.Clone(t.Questions)
+	for i, q := range t.Put {
+		if q.Key != "" && i < len(out) {
+			out[i] = a.Text(q.Key, words(q.Args)...)
+		}
+	}
+	return out
+}
+
 // ask puts open questions to the person at the terminal, one after the other.
 func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
 	questions, err := d.open(ctx, s, one)
@@ -294,7 +305,7 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	var out []string
 	for i, q := range questions {
 		d.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := d.prompt(ctx, "> ", nil)
+		line, err := d.Prompt(ctx, "> ", nil)
 		if errors.Is(err, io.EOF) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
@@ -326,13 +337,13 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
 	if v.Flags.JSON {
-		if err := v.rep.printLine(map[string]any{"type": "questions", "questions": s.Turn.Questions, "round": s.Turn.Rounds}); err != nil {
+		if err := v.rep.printLine(map[string]any{"type": "questions", "questions": asked(v.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
 	if !v.Desk.Std.TTY || v.Flags.JSON {
 		if !v.Flags.JSON {
-			quiz{v.Desk}.list(s.Turn.Questions)
+			quiz{v.Desk}.list(asked(v.voice, s.Turn))
 			v.Say("  " + v.Style.Cyan(v.Text("cli.next")) + v.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}

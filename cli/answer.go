@@ -102,7 +102,8 @@ func newReviseCommand(a *App) *cobra.Command {
 	return c
 }
 
-func newPlanCommand(a *App) *cobra.Command {
+// NewPlanCommand is the group of commands about the plan that waits for an answer.
+func NewPlanCommand(a *App) *cobra.Command {
 	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanValidateCommand(a))
 }
 

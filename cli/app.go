@@ -53,6 +53,7 @@ type App struct {
 // globals are the flags that every command takes.
 type globals struct {
 	dir     string
+	issue   string
 	JSON    bool
 	lang    string
 	noColor bool
@@ -89,6 +90,11 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 	}
 	a.report(err)
 	return exitOf(err)
+}
+
+// Again runs another command line in the place of a, on its streams, and returns the exit status as Main does.
+func Again(ctx context.Context, a *App, args []string) int {
+	return Main(ctx, a.Host, a.Std, args, a.more...)
 }
 
 func newApp(host Host, std Streams, args []string) *App {

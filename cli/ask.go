@@ -23,6 +23,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	if s.Approval == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
+	if s.Approval.About == aboutStage {
+		return v.stage(ctx, s)
+	}
 	p := s.Plan()
 	if v.Flags.JSON {
 		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
@@ -210,7 +213,7 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	case cut:
 		key = "cli.ask.plan_cut"
 	}
-	line, err := v.prompt(ctx, v.Text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
+	line, err := v.Prompt(ctx, v.Text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
 	if errors.Is(err, io.EOF) {
 		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))
 	}
@@ -224,7 +227,7 @@ func (v *Drive) settled(ctx context.Context, id string) bool {
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.prompt(ctx, v.Text("cli.ask.revise")+" ", nil)
+	note, err := v.Prompt(ctx, v.Text("cli.ask.revise")+" ", nil)
 	if err != nil {
 		return false, err
 	}
@@ -263,9 +266,9 @@ type typed struct {
 // errSettled says that a question was answered elsewhere while it waited here.
 var errSettled = errors.New("answered elsewhere")
 
-// prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
+// Prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
 // which is asked now and then and may be nil, says that the answer is no longer needed.
-func (a *terminal) prompt(ctx context.Context, question string, settled func() bool) (string, error) {
+func (a *terminal) Prompt(ctx context.Context, question string, settled func() bool) (string, error) {
 	if _, err := io.WriteString(a.Std.Out, question); err != nil {
 		return "", err
 	}
@@ -303,13 +306,13 @@ func (a *terminal) prompt(ctx context.Context, question string, settled func() b
 	}
 }
 
-// confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
+// Confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
 // approval_needed, naming the flag that answers it.
-func (a *terminal) confirm(ctx context.Context, question string) (bool, error) {
+func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	if !a.Std.TTY || a.Flags.JSON {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
-	line, err := a.prompt(ctx, question+" ", nil)
+	line, err := a.Prompt(ctx, question+" ", nil)
 	if err != nil {
 		return false, err
 	}

@@ -10,6 +10,8 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/knowledge"
+	"pawl/machine/workflow"
 	"pawl/message"
 	"pawl/policy"
 )
@@ -36,15 +38,28 @@ type Config struct {
 	CancelGrace  time.Duration
 	LeaseTime    time.Duration
 	ReadDelays   []time.Duration
+	// KBMode is KB_CREATE_MODE: what becomes of the knowledge base. Output is the language of documents and of commit messages,
+	// "" for that of the texts on the screen; Bilingual adds an English block to messages in another.
+	KBMode    knowledge.Mode
+	Output    string
+	Bilingual bool
+	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
+	AutoContinue []workflow.Stage
 	// Agent is the agent that plans and works, "" for the embedded one.
 	Agent   string
 	Model   Model
 	Budgets map[string]kernel.Limit
 	// MCP are the MCP servers whose tools models are offered, by name.
-	MCP            []MCPServer
+	MCP []MCPServer
+	// GitHub says where issues are imported from.
+	GitHub         GitHub
 	sources        map[string]string // where a setting comes from, when it is not the default
 	userConfigFile string
 }
+
+// GitHub is how a repository's issues are reached: the address of the API, "" for the usual one, the variable that holds the
+// token, and a PEM file of certificates to trust, if one is needed.
+type GitHub struct{ BaseURL, TokenEnv, CAFile string }
 
 // DefaultConfig returns the defaults. Those that are the kernel's are taken from the kernel, so that there is one place.
 func DefaultConfig() Config {
@@ -53,6 +68,8 @@ func DefaultConfig() Config {
 		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps, MaxCalls: k.MaxCalls,
 		Retry: k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
+		KBMode: knowledge.OnDemandAutoCoding,
+		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"},
 	}
 }
 
@@ -65,6 +82,7 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 	base.Plan.MaxSteps, base.MaxCalls, base.AuditWarn, base.Gates = c.MaxPlanSteps, c.MaxCalls, c.AuditWarn, c.Gates
 	base.Call, base.PerCheck, base.TaskTime = c.CallTimeout, c.CheckTimeout, c.TaskTimeout
 	base.Budgets = c.Budgets
+	base.KnowledgeMode, base.Language, base.AutoContinue = c.KBMode, c.Output, c.AutoContinue
 	base.CancelGrace, base.LeaseTime, base.ReadDelays = c.CancelGrace, c.LeaseTime, c.ReadDelays
 	if base.Plan.Tools == nil {
 		base.Plan.Tools = slices.Sorted(maps.Keys(base.Tools))
@@ -104,7 +122,7 @@ func tighter(ranks ...string) func(old, values []string) bool {
 
 // settings lists every setting in the order in which they are shown.
 func settings() []setting {
-	return slices.Concat(behaviourSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
+	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
 }
 
 func behaviourSettings() []setting {
@@ -150,6 +168,69 @@ func behaviourSettings() []setting {
 				c.AuditWarn = v[0] == "warn"
 				return nil
 			}},
+	}
+}
+
+// trackerSettings are those of where issues are kept elsewhere. A project may set none: it could have the token sent to a server of
+// its own.
+func trackerSettings() []setting {
+	word := func(name string, at func(*Config) *string) setting {
+		return setting{name: name, project: never,
+			get: func(c *Config) []string { return []string{*at(c)} },
+			set: func(c *Config, v []string) error { *at(c) = v[0]; return nil }}
+	}
+	return []setting{
+		word("github.base_url", func(c *Config) *string { return &c.GitHub.BaseURL }),
+		word("github.token_env", func(c *Config) *string { return &c.GitHub.TokenEnv }),
+		word("github.ca_file", func(c *Config) *string { return &c.GitHub.CAFile }),
+	}
+}
+
+// documentSettings are those of the knowledge base and of commit messages.
+func documentSettings() []setting {
+	return []setting{
+		{name: "kb.create_mode", project: always,
+			get: func(c *Config) []string { return []string{strconv.Itoa(int(c.KBMode))} },
+			set: func(c *Config, v []string) error {
+				m, err := knowledge.ParseMode(v[0])
+				if err != nil {
+					return badValue(v[0], "0, 1, 2, 3")
+				}
+				c.KBMode = m
+				return nil
+			}},
+		{name: "output_language", project: always,
+			get: func(c *Config) []string { return []string{c.Output} },
+			set: func(c *Config, v []string) error {
+				lower := strings.ToLower(v[0])
+				if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
+					return badValue(v[0], "en, zh-CN")
+				}
+				c.Output = ""
+				if lower != "" {
+					c.Output = string(message.ParseLang(lower))
+				}
+				return nil
+			}},
+		{name: "interactive.auto_continue", list: true, project: never,
+			get: func(c *Config) []string {
+				out := []string{}
+				for _, s := range c.AutoContinue {
+					out = append(out, string(s))
+				}
+				return out
+			},
+			set: func(c *Config, v []string) error {
+				c.AutoContinue = nil
+				for _, s := range v {
+					if s != string(workflow.Analyze) {
+						return badValue(s, string(workflow.Analyze))
+					}
+					c.AutoContinue = append(c.AutoContinue, workflow.Stage(s))
+				}
+				return nil
+			}},
+		truth("bilingual_commit", always, func(c *Config) *bool { return &c.Bilingual }),
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"pawl"
 	"pawl/cli/term"
 	"pawl/message"
-	"pawl/plan"
 	"pawl/policy"
 )
 
@@ -22,6 +21,19 @@ import (
 type shown struct{ error }
 
 func (s shown) Unwrap() error { return s.error }
+
+// Shown marks an error that the command has explained to a person already; programs are told of it like of any other.
+func Shown(err error) error { return shown{err} }
+
+// Explain puts an error into words, on one line and escaped.
+func (a *voice) Explain(err error) string { return a.describe(err).Message }
+
+// flawed is an error that lists the problems of a document.
+type flawed interface {
+	error
+	Errors() []*pawl.Error
+	Rest() int
+}
 
 // exitOf returns the exit status of an error.
 func exitOf(err error) int {
@@ -52,7 +64,7 @@ func (a *voice) describe(err error) fault {
 	if errors.As(err, &e) {
 		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
 		f.Message, f.Hint = a.Lang.Error(fitted(err))
-		var bad *plan.Malformed
+		var bad flawed
 		if errors.As(err, &bad) {
 			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
 			f.Problems = a.problems(bad)
@@ -111,7 +123,7 @@ func fit(key string, args []any) []any {
 }
 
 // problems lists what is wrong with a document, each with its place and its next step.
-func (a *voice) problems(bad *plan.Malformed) []string {
+func (a *voice) problems(bad flawed) []string {
 	var out []string
 	for _, p := range bad.Errors() {
 		text, hint := a.Lang.Error(p)
@@ -120,8 +132,8 @@ func (a *voice) problems(bad *plan.Malformed) []string {
 		}
 		out = append(out, policy.Display(text))
 	}
-	if bad.More > 0 {
-		out = append(out, a.Text("cli.more_problems", bad.More))
+	if n := bad.Rest(); n > 0 {
+		out = append(out, a.Text("cli.more_problems", n))
 	}
 	return out
 }

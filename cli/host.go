@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"pawl/audit"
+	"pawl/backlog"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/knowledge"
 	"pawl/runner"
 )
 
@@ -160,8 +162,15 @@ type AgentInfo struct {
 type Workspace struct {
 	Place  effect.Place
 	Kernel *kernel.Kernel
-	// Runner makes a runner; the caller must hold the ownership. Progress may be nil.
+	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on the
+	// issue whose session it is. Progress may be nil.
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
+	// Name is what this process is called in leases and records. Here says to the others that it is there, until Close; a
+	// process that holds claims without that is taken for dead.
+	Name string
+	Here func() error
+	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are looked at.
+	Crew func(o runner.CrewOptions) (*runner.Crew, error)
 	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
 	Own func(command string) (release func(), err error)
 	// Owner says which process runs work now.
@@ -184,10 +193,42 @@ type Workspace struct {
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
+	// Write writes files below .pawl, each whole or not at all.
+	Write func(ctx context.Context, files []effect.ProjectedFile) error
+	// Tracker reads issues from where they are kept elsewhere.
+	Tracker Tracker
+	// Project looks at the project that the workspace is of.
+	Project Project
 	// Serve serves the workspace to agents until ctx ends or the client is gone.
 	Serve func(ctx context.Context, s Serving) error
 	Close func() error
 }
+
+// Tracker is where issues are kept elsewhere.
+type Tracker struct {
+	// Read reads the issues of a repository. Say is told what happens, as a message of the catalogue.
+	Read func(ctx context.Context, q TrackerQuery, say func(key string, args ...any)) (TrackerRead, error)
+	// Back writes to the tracker what became of an issue, at most once for each mark, and reports whether it did.
+	Back func(ctx context.Context, w TrackerWord) (bool, error)
+}
+
+// TrackerQuery says which issues are read. Source names the repository; All reads closed issues, too.
+type TrackerQuery struct {
+	Source  string
+	All     bool
+	Labels  []string
+	Options backlog.Options
+}
+
+// TrackerRead is what was read. Pages were, of which Unchanged came from an earlier import; Requests were made for that, and
+// Unconditional of them without a condition.
+type TrackerRead struct {
+	Backlog                                   backlog.Backlog
+	Pages, Unchanged, Requests, Unconditional int
+}
+
+// TrackerWord is what is said of an issue: as a comment or as a label (How).
+type TrackerWord struct{ Source, External, How, Mark, State, Text string }
 
 // Owner is the process that runs work in a workspace.
 type Owner struct {
@@ -207,4 +248,102 @@ type Streams struct {
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory
+}
+
+// Project is the project of a workspace, as the commands see it that are no flow: its documents, its packages, its code and
+// its repository. All of it only reads.
+type Project struct {
+	// Documents are those of the knowledge base, by their paths relative to .pawl.
+	Documents func(ctx context.Context) (map[string][]byte, error)
+	// Packages are what lies in .pawl/plan, and what the archive holds.
+	Packages func(ctx context.Context) (Packages, error)
+	// Scan looks at the code. Progress hears how many files were read.
+	Scan func(ctx context.Context, progress func(files int)) (knowledge.Project, error)
+	// Old is a knowledge base of another tool, or of an older layout. Where there is none it is CodeNotFound.
+	Old func(ctx context.Context) (OldBase, error)
+	// Checks are the commands that check the project.
+	Checks func(ctx context.Context) (effect.ContextResult, error)
+	// Review looks at the code for what a reviewer would stumble over.
+	Review func(ctx context.Context, scope ReviewScope, paths []string) (effect.Review, error)
+	// Standing is what there is to commit: what is staged or, with all or where nothing is, everything that changed.
+	Standing func(ctx context.Context, all bool) (Standing, error)
+	// Upstream says where a branch is shared.
+	Upstream func(ctx context.Context, branch string) (Upstream, error)
+	// Past is what the branch can go back to.
+	Past func(ctx context.Context) (Past, error)
+}
+
+// Packages are the solution packages of a workspace.
+type Packages struct {
+	// Names are the folders in plan, and Files the documents of each by name.
+	Names []string
+	Files map[string]map[string][]byte
+	// Index is the archive's index, and Indexed says that there is one.
+	Index   []byte
+	Indexed bool
+	// Exists says which folders there are, relative to .pawl.
+	Exists func(dir string) bool
+}
+
+// OldBase is a knowledge base to take over.
+type OldBase struct {
+	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that lie in
+	// it with the digests of what they say, Beside the names next to the copy, and Existing pawl's own files.
+	Folder, Name string
+	Files        map[string]string
+	Beside       []string
+	Existing     []string
+}
+
+// ReviewScope says what is reviewed.
+type ReviewScope string
+
+// The scopes of a review.
+const (
+	ReviewAll    ReviewScope = "all"
+	ReviewRecent ReviewScope = "recent" // what the last commits changed, and what is not committed
+	ReviewStaged ReviewScope = "staged"
+	ReviewPaths  ReviewScope = "path"
+)
+
+// Standing is what there is to commit, and where it would go.
+type Standing struct {
+	Head, Branch, From string // commit, its branch and its tree; Head is "" before the first commit
+	By                 effect.CommitBy
+	// Staged says that the index holds changes, which alone are committed then. Tree is what would be committed, Files what it
+	// changes, and Beside names changed files that would not be.
+	Staged bool
+	Tree   string
+	Files  []effect.FileStat
+	Beside []string
+}
+
+// Upstream is where a branch is shared.
+type Upstream struct {
+	effect.Push
+	URL string
+	// New says that nothing is configured, and that the only remote there is was taken.
+	New bool
+}
+
+// Past is the history of the branch that is checked out.
+type Past struct {
+	Head, Branch, From string
+	By                 effect.CommitBy
+	Dirty              []string
+	// Newest returns the newest commits, the one that the branch is at first.
+	Newest func(ctx context.Context, n int) ([]Commit, error)
+	// Find returns the commit that a person names, At the one that the branch was at, at an instant.
+	Find func(ctx context.Context, name string) (Commit, error)
+	At   func(ctx context.Context, at time.Time) (Commit, error)
+	// Free returns a name for a branch that is not taken.
+	Free func(ctx context.Context, name string) (string, error)
+	// Stats tells what going from one tree to another changes.
+	Stats func(ctx context.Context, from, to string) ([]effect.FileStat, error)
+}
+
+// Commit is a commit of the branch.
+type Commit struct {
+	ID, Tree, Message string
+	At                time.Time
 }

@@ -45,7 +45,7 @@ func (d *Desk) lastRun(ctx context.Context) (string, error) {
 	if err != nil || s.Run != "" {
 		return s.Run, err
 	}
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Newest: true, Limit: 1, HotOnly: true})
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindRun, Parent: s.ID, Newest: true, Limit: 1, HotOnly: true})
 	if err != nil || len(rows[0]) == 0 {
 		return "", err
 	}
@@ -55,11 +55,65 @@ func (d *Desk) lastRun(ctx context.Context) (string, error) {
 // Session reads the session, or fails where the workspace was never initialised.
 func (d *Desk) Session(ctx context.Context) (*kernel.Session, error) {
 	s := &kernel.Session{}
-	ok, err := d.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel}, func(r kernel.Row) error { return kernel.Decode(r, s) })
-	if err == nil && !ok {
+	label := kernel.SessionLabel
+	if d.issue != nil {
+		label = d.issue.Label
+	}
+	ok, err := d.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: label}, func(r kernel.Row) error { return kernel.Decode(r, s) })
+	switch {
+	case err != nil || ok:
+	case d.issue != nil:
+		err = pawl.Fail(pawl.CodeNotFound, "cli.issue_untouched", label).In("cli.issue")
+	default:
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	return s, err
+}
+
+// Enter has the commands that follow speak of an issue's session.
+func (d *Desk) Enter(i *kernel.Issue) {
+	d.issue, d.Workspace.Kernel = i, d.Workspace.Kernel.Lane(i.Label)
+}
+
+// FindIssue finds an issue of the board by its label in any case, its number, its ULID, or the id under which another system
+// knows it. An unknown one is a not_found error that names the nearest.
+func (d *Desk) FindIssue(ctx context.Context, given string) (*kernel.Issue, error) {
+	name := strings.TrimSpace(given)
+	if name == "" {
+		return nil, Usage("cli.issue_unnamed")
+	}
+	upper := strings.ToUpper(name)
+	sel := []kernel.Select{
+		{Kind: kernel.KindIssue, Label: name}, {Kind: kernel.KindIssue, Label: upper}, {Kind: kernel.KindIssue, Label: "ISS-" + name},
+		{Kind: kernel.KindIssue, ID: upper}, {Kind: kernel.KindAlias, Label: name},
+	}
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows[4]) > 0 {
+		found, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindIssue, ID: rows[4][0].Parent})
+		if err != nil {
+			return nil, err
+		}
+		rows[4] = found[0]
+	}
+	for _, found := range rows {
+		if len(found) == 0 {
+			continue
+		}
+		i := new(kernel.Issue)
+		if err := kernel.Decode(found[0], i); err != nil {
+			return nil, err
+		}
+		if i.Number > 0 { // the others belong to runs that somebody asked for by themselves
+			return i, nil
+		}
+	}
+	if near := d.nearest(ctx, kernel.KindIssue, upper); near != "" {
+		return nil, pawl.Fail(pawl.CodeNotFound, "cli.issue_unknown_near", given, near).In("cli.issue")
+	}
+	return nil, pawl.Fail(pawl.CodeNotFound, "cli.issue_unknown", given).In("cli.issue")
 }
 
 // task finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
@@ -73,15 +127,15 @@ func (d *Desk) task(ctx context.Context, given string) (*kernel.Snapshot, error)
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		return s, err
 	}
-	if near := d.nearestTask(ctx, want); near != "" {
+	if near := d.nearest(ctx, kernel.KindTask, want); near != "" {
 		return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown_near", given, near).In("cli.task")
 	}
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown", given).In("cli.task")
 }
 
-// nearestTask returns the label or id among the newest tasks that is most like what was given.
-func (d *Desk) nearestTask(ctx context.Context, given string) string {
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindTask, Newest: true, Limit: 500, HotOnly: true})
+// nearest returns the label or id among the newest rows of a kind that is most like what was given.
+func (d *Desk) nearest(ctx context.Context, kind kernel.Kind, given string) string {
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kind, Newest: true, Limit: 500, HotOnly: true})
 	if err != nil {
 		return ""
 	}
@@ -95,3 +149,30 @@ func (d *Desk) nearestTask(ctx context.Context, given string) string {
 	}
 	return pawl.Nearest(given, names)
 }
+
+// Ready fails unless an agent can work on this machine; "" is the embedded one, which always can.
+func (d *Desk) Ready(ctx context.Context, agent string) error { return d.ready(ctx, agent) }
+
+// PlanFile reads a plan file and checks it as `pawl run` does. It returns the file as it is and its goal.
+func (a *App) PlanFile(name string) (data []byte, goal string, err error) {
+	f, err := a.readPlan(name)
+	return f.data, f.Goal, err
+}
+
+// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
+// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
+func (d *Desk) Put(ctx context.Context, i *kernel.Issue) (open bool, err error) {
+	at, ws := *d, *d.Workspace
+	at.Workspace, at.rep = &ws, nil
+	at.Enter(i)
+	at.rep = newReporter(&at)
+	s, err := ws.Kernel.Look(ctx)
+	if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+		return false, err
+	}
+	_, err = (&Drive{Desk: &at, ask: d.Std.TTY && !d.Flags.JSON}).approval(ctx, s)
+	return true, err
+}
+
+// Screen is the width to which lists are cut, 0 where the output is no terminal.
+func (a *terminal) Screen() int { return a.screen() }

@@ -414,7 +414,7 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 	case a.Flags.JSON || !a.Std.TTY:
 		// Without a person at the terminal a digest is taken only where it is named.
 	default:
-		if trusted, err = a.confirm(ctx, a.Text("cli.mcp.trust_ask", name)); err != nil {
+		if trusted, err = a.Confirm(ctx, a.Text("cli.mcp.trust_ask", name)); err != nil {
 			return err
 		}
 	}

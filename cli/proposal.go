@@ -346,8 +346,8 @@ func touched(p view.Plan) []string {
 	return out
 }
 
-// fileLines renders the statistics of changed files.
-func (a *voice) fileLines(files []effect.FileStat, indent string) []string {
+// FileLines renders the statistics of changed files.
+func (a *voice) FileLines(files []effect.FileStat, indent string) []string {
 	var t term.Table
 	for _, f := range files {
 		mark := f.Status

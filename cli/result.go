@@ -74,29 +74,29 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 	a.Say(symbol + " " + a.Style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(a, sum)
-		a.section("cli.sum.stays", a.fileLines(stays, "  "))
+		a.Section("cli.sum.stays", a.FileLines(stays, "  "))
 		if s.Run != nil {
-			a.section("cli.sum.cut", leftLines(s.Run.Cut))
-			a.section("cli.sum.left", leftLines(s.Run.Left))
+			a.Section("cli.sum.cut", leftLines(s.Run.Cut))
+			a.Section("cli.sum.left", leftLines(s.Run.Left))
 		}
-		a.section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-		a.section("cli.sum.next", commandLines(a.voice, sum.Next))
+		a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
+		a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
 		return
 	}
-	a.section("cli.sum.changed", a.fileLines(sum.Files, "  "))
+	a.Section("cli.sum.changed", a.FileLines(sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		a.section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
+		a.Section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
 	}
-	a.section("cli.sum.why", a.stepLines(sum.Steps))
-	a.section("cli.sum.verified", a.evidenceLines(sum))
+	a.Section("cli.sum.why", a.stepLines(sum.Steps))
+	a.Section("cli.sum.verified", a.evidenceLines(sum))
 	var risks []string
 	for _, n := range sum.Risks {
 		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
 	}
-	a.section("cli.sum.risks", risks)
-	a.section("cli.sum.result", a.landingLines(sum.Landing))
-	a.section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-	a.section("cli.sum.next", commandLines(a.voice, sum.Next))
+	a.Section("cli.sum.risks", risks)
+	a.Section("cli.sum.result", a.landingLines(sum.Landing))
+	a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
+	a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
 	if sum.Duration > 0 {
 		a.Say("")
 		line := a.Text("cli.sum.time", duration(sum.Duration))
@@ -137,11 +137,11 @@ func printHalf(a *App, sum view.Summary) {
 			half = append(half, "  "+a.Style.Warn()+" "+Display(a.noteText(n)))
 		}
 	}
-	a.section("cli.sum.half", half)
+	a.Section("cli.sum.half", half)
 }
 
-// section prints lines under a title, or nothing when there are none.
-func (a *terminal) section(title string, lines []string) {
+// Section prints lines under a title, or nothing when there are none.
+func (a *terminal) Section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -261,17 +261,17 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	}
 	sum := s.Summary()
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
-		a.section("cli.blocked.checks", a.evidenceLines(view.Summary{Verification: sum.Verification[n-1:]}))
+		a.Section("cli.blocked.checks", a.evidenceLines(view.Summary{Verification: sum.Verification[n-1:]}))
 	}
 	if n := len(sum.Failures); n > 0 {
-		a.section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
+		a.Section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
-		a.section("cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
+		a.Section("cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
 	}
 	printHalf(a, sum)
-	a.section("cli.sum.so_far", a.fileLines(stays, "  "))
+	a.Section("cli.sum.so_far", a.FileLines(stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
-		a.section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
+		a.Section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
 		next := a.Text("cli.next")
@@ -281,7 +281,7 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	for _, n := range sum.Next {
 		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
 	}
-	a.section("cli.blocked.ways", t.Lines(a.Std.Width))
+	a.Section("cli.blocked.ways", t.Lines(a.Std.Width))
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.

@@ -31,7 +31,7 @@ func entries() []Entry {
 		{"status", "work", newStatusCommand},
 		{"resume", "work", newResumeCommand},
 		{"demo", "work", newDemoCommand},
-		{"plan", "answer", newPlanCommand},
+		{"plan", "answer", NewPlanCommand},
 		{"approve", "answer", newApproveCommand},
 		{"deny", "answer", newDenyCommand},
 		{"revise", "answer", newReviseCommand},
@@ -73,6 +73,7 @@ func newRoot(a *App) *cobra.Command {
 	root.SetFlagErrorFunc(a.flagError)
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
+	f.StringVar(&a.Flags.issue, "issue", "", a.Text("cli.flag.issue"))
 	f.BoolVar(&a.Flags.JSON, "json", a.Flags.JSON, a.Text("cli.flag.json"))
 	f.StringVar(&a.Flags.lang, "lang", a.Flags.lang, a.Text("cli.flag.lang"))
 	f.BoolVar(&a.Flags.noColor, "no-color", a.Flags.noColor, a.Text("cli.flag.no_color"))
@@ -89,8 +90,31 @@ func newRoot(a *App) *cobra.Command {
 	return root
 }
 
-// all are the commands of the first level, those of other packages included.
-func all(a *App) []Entry { return slices.Concat(entries(), a.more) }
+// all are the commands of the first level, those of other packages included. One of theirs takes the place of one of ours
+// with the same name.
+func all(a *App) []Entry {
+	out := entries()
+	for _, e := range a.more {
+		if i := slices.IndexFunc(out, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
+			out[i] = e
+		} else {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Names are the names of the commands of the first level that a person may type.
+func Names(a *App) []string {
+	var out []string
+	for _, e := range all(a) {
+		if e.Name != Say && e.Name != Ask {
+			out = append(out, e.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 func known(a *App, name string) bool {
 	return slices.ContainsFunc(all(a), func(e Entry) bool { return e.Name == name })
@@ -121,7 +145,7 @@ func (a *App) words() []string {
 		switch arg := a.Args[i]; {
 		case arg == "--":
 			return append(out, a.Args[i+1:]...)
-		case arg == "--lang" || arg == "-C" || arg == "--dir":
+		case arg == "--lang" || arg == "-C" || arg == "--dir" || arg == "--issue":
 			i++
 		case !strings.HasPrefix(arg, "-"):
 			out = append(out, arg)

@@ -205,7 +205,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 // aboutText names what an open question is about.
 func aboutText(a *voice, about string) string {
 	switch about {
-	case "plan", "call", "action", "checks":
+	case "plan", "call", "action", "checks", aboutStage:
 		return a.Text("cli.about." + about)
 	}
 	return Display(about)

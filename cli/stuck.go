@@ -154,16 +154,16 @@ func newRollbackCommand(a *App) *cobra.Command {
 	var yes bool
 	c := a.Command("rollback", "cli.rollback", "  pawl rollback\n  pawl rollback --yes", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return rollback(c.Context(), d, reason, yes) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return Rollback(c.Context(), d, reason, yes) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes"))
 	return c
 }
 
-// rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
+// Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
 // the user's own tree, that is an undo.
-func rollback(ctx context.Context, d *Desk, reason string, yes bool) error {
+func Rollback(ctx context.Context, d *Desk, reason string, yes bool) error {
 	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func rollback(ctx context.Context, d *Desk, reason string, yes bool) error {
 	}
 	if (!idle || len(stays(ctx, d, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
 		discarded(ctx, d, s)
-		ok, err := d.confirm(ctx, d.Text("cli.rollback.ask"))
+		ok, err := d.Confirm(ctx, d.Text("cli.rollback.ask"))
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func discarded(ctx context.Context, d *Desk, s *kernel.Snapshot) {
 		d.Say("  " + d.Text("cli.rollback.unknown"))
 		return
 	}
-	for _, l := range d.fileLines(changed, "  ") {
+	for _, l := range d.FileLines(changed, "  ") {
 		d.Say(l)
 	}
 }
@@ -340,8 +340,8 @@ func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back st
 	}
 	d.Say(d.Style.OK() + " " + d.Text(done, goal))
 	if r := s.Run; r != nil && r.Undone {
-		d.section("cli.sum.cut_back", leftLines(r.Cut))
-		d.section("cli.sum.left", leftLines(r.Left))
+		d.Section("cli.sum.cut_back", leftLines(r.Cut))
+		d.Section("cli.sum.left", leftLines(r.Left))
 	}
 	d.Say("  " + d.Style.Dim(d.Text("cli.undo.back", back)))
 	return nil

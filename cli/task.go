@@ -253,19 +253,19 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 	for _, s := range v.Steps {
 		steps = append(steps, view.SummaryStep{StepLine: s})
 	}
-	d.section("cli.task.steps", d.stepLines(steps))
+	d.Section("cli.task.steps", d.stepLines(steps))
 	sum := view.Summary{}
 	for _, e := range []*view.Evidence{v.Verified, v.Gate} {
 		if e != nil {
 			sum.Verification = append(sum.Verification, *e)
 		}
 	}
-	d.section("cli.sum.verified", d.evidenceLines(sum))
+	d.Section("cli.sum.verified", d.evidenceLines(sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		d.section("cli.task.failure", append([]string{"  " + Display(f.What)}, d.failureLines(f)...))
+		d.Section("cli.task.failure", append([]string{"  " + Display(f.What)}, d.failureLines(f)...))
 	}
-	d.section("cli.sum.result", d.landingLines(v.Land))
+	d.Section("cli.sum.result", d.landingLines(v.Land))
 }
 
 func newTaskCancelCommand(a *App) *cobra.Command {

@@ -20,6 +20,8 @@ type Desk struct {
 	Config    Config
 	// rep tells of what happens; it is nil until a command works.
 	rep *reporter
+	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
+	issue *kernel.Issue
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -65,7 +67,15 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if err != nil {
 		return nil, err
 	}
-	return &Desk{App: a, Workspace: ws, Config: o.Config}, nil
+	d := &Desk{App: a, Workspace: ws, Config: o.Config}
+	if a.Flags.issue != "" {
+		i, err := d.FindIssue(ctx, a.Flags.issue)
+		if err != nil {
+			return nil, errors.Join(err, ws.Close())
+		}
+		d.Enter(i)
+	}
+	return d, nil
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.

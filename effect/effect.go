@@ -33,7 +33,22 @@ const (
 	KindRevert     Kind = "land.revert"        // RevertSpec → LandResult
 	KindCleanup    Kind = "worktree.remove"    // CleanupSpec → CleanupResult
 	KindArchive    Kind = "archive.write"      // ArchiveSpec → ArchiveResult
+	KindKnowledge  Kind = "knowledge.write"    // KnowledgeSpec → KnowledgeResult
+	KindPackage    Kind = "package.write"      // PackageSpec → PackageResult
+	KindRetire     Kind = "package.retire"     // RetireSpec → RetireResult
+	KindCommit     Kind = "git.commit"         // CommitSpec → CommitResult
+	KindRewind     Kind = "git.rewind"         // RewindSpec → RewindResult
+	KindTest       Kind = "project.test"       // VerifySpec → VerifyResult
 )
+
+// Ordered reports whether an effect of the kind is what a command of seed 002 asks for that is no flow (~init, ~clean, …).
+func (k Kind) Ordered() bool {
+	switch k {
+	case KindKnowledge, KindPackage, KindRetire, KindCommit, KindRewind, KindTest:
+		return true
+	}
+	return false
+}
 
 // Agent reports whether an effect of the kind is done by an agent.
 func (k Kind) Agent() bool {
@@ -357,9 +372,15 @@ type VerifySpec struct {
 	// work started from, against which changed tests are found. Without them no change is found.
 	Pinned map[string]string `json:"pinned,omitempty"`
 	Base   string            `json:"base,omitempty"`
+	// Moved says that the work was brought onto another base since: Base is that commit or its tree, and only what differs from
+	// it is the work's.
+	Moved bool `json:"moved,omitempty"`
 	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone afterwards. It
 	// is how pawl finds out whether a check failed before the work began.
 	At string `json:"at,omitempty"`
+	// Lease is the token of the runner that asked for the gates of a task outside a run: where they pass, and the lease is still
+	// the task's newest, the task is verified and closed. 0 leaves that to whoever moves the task.
+	Lease int64 `json:"lease,omitempty"`
 }
 
 // CheckStatus is seed 003's gate status (spec.md §4.4).
@@ -422,6 +443,9 @@ type LandSpec struct {
 	// Start is the tree that the work started from, as WorktreeResult.Tree said. In place a commit is made only if it is
 	// Base's own tree, so that nothing of the user's is swept into it; without git it says what pawl changed.
 	Start string `json:"start,omitempty"`
+	// Current asks for a failure (CodeConflict, "land.moved") instead of a kept result where the branch is no longer at Base, or
+	// another landing is at work: the work is brought onto it then, and verified again.
+	Current bool `json:"current,omitempty"`
 }
 
 // LandOutcome says where the result is.
@@ -483,6 +507,23 @@ type CleanupResult struct {
 // ArchiveSpec asks to write the archive's projections: the files that the seeds name.
 type ArchiveSpec struct {
 	Files []ProjectedFile `json:"files"`
+	// Log are the entries of CHANGELOG.md, which is read and added to: people may write it, too.
+	Log []LogEntry `json:"changelog,omitempty"`
+}
+
+// LogEntry is an entry of CHANGELOG.md. Kind is one of the knowledge base's kinds; an entry whose ID the file holds already is
+// not added again.
+type LogEntry struct {
+	At       time.Time `json:"at"`
+	Kind     string    `json:"kind"`
+	Text     string    `json:"text"`
+	Modules  []string  `json:"modules,omitempty"`
+	Package  string    `json:"package,omitempty"`
+	Folder   string    `json:"folder,omitempty"`
+	Commit   string    `json:"commit,omitempty"`
+	Files    []string  `json:"files,omitempty"`
+	ID       string    `json:"id"`
+	Language string    `json:"language,omitempty"`
 }
 
 // ProjectedFile is one file of a projection, relative to .pawl.

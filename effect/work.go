@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"pawl"
 	"pawl/plan"
+	"pawl/triage"
 )
 
 // Usage is what work costs. The first part is that of model calls, with money in millionths of a US dollar, so that sums are
@@ -49,29 +49,53 @@ type Said struct {
 
 // Answered is a question that was put to the person, with the answer; "" while there is none.
 type Answered struct {
+	// Question is the question in words, or the key of the catalogue's message where pawl asked it itself.
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
+	// About is what the question was about: a triage.Aspect where it was asked in an intake, "" for any other.
+	About string `json:"about,omitempty"`
 }
 
-// IntakeSpec asks an agent whether a requirement is clear enough to be planned (seed 001 §1.1).
+// IntakeSpec asks an agent to judge a requirement: whether it is clear enough to be planned, how much it takes, and what is
+// dangerous in it (seed 001 §1.1; seed 002 §G4). Nothing of the project is looked at.
 type IntakeSpec struct {
 	Agent       string     `json:"agent"`
 	Requirement string     `json:"requirement"`
 	Answers     []Answered `json:"answers,omitempty"`
 	Round       int        `json:"round"` // 1, 2, 3
+	// Lang is the language to ask in, as "zh-CN" or "en"; "" leaves it to the agent's own settings.
+	Lang string `json:"lang,omitempty"`
+	// Continue says that the person goes on with what there is: it is judged, and nothing is asked.
+	Continue bool `json:"continue,omitempty"`
 }
 
-// IntakeResult classifies a requirement. One to three Questions say that it is not clear; none says that it is.
+// Replies are the answers as an evaluation takes them.
+func (s IntakeSpec) Replies() []triage.Answer {
+	var out []triage.Answer
+	for _, a := range s.Answers {
+		out = append(out, triage.Answer{About: triage.Aspect(a.About), Text: a.Answer})
+	}
+	return out
+}
+
+// Text is what the evaluation is about: its evidence are ranges of it.
+func (s IntakeSpec) Text() string { return triage.Merge(s.Requirement, s.Replies()) }
+
+// IntakeResult is the judgement on a requirement. It is valid for the spec's Text (triage.Evaluation.Check), whoever made it.
+// Its Evaluation.By says who did, which is pawl where the agent has no judgement of its own.
 type IntakeResult struct {
 	Said
-	// Class is question, tweak, feature, refactor, bugfix or chore.
-	Class string `json:"class"`
-	// Score is how complete the requirement is, 0 to 10 (spec.md §3.8).
-	Score     int       `json:"score"`
-	Risk      pawl.Risk `json:"risk"`
-	Questions []string  `json:"questions,omitempty"`
-	Why       string    `json:"why,omitempty"`
+	Evaluation triage.Evaluation `json:"evaluation"`
 }
+
+// Score is how complete the requirement is, 0 to 10.
+func (r IntakeResult) Score() int { return r.Evaluation.Score }
+
+// Questions are one to three where the requirement is not clear and the person does not go on with what there is.
+func (r IntakeResult) Questions() []triage.Question { return r.Evaluation.Questions }
+
+// Why is what a model says of its judgement, "" for pawl's own.
+func (r IntakeResult) Why() string { return r.Evaluation.Why }
 
 // Role says whose message it is.
 type Role string

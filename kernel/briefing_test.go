@@ -28,7 +28,7 @@ func (m *briefed) answer(e effect.Effect) effect.Receipt {
 // a repair is told the last results of the work before it.
 func TestWhatAnAgentIsShown(t *testing.T) {
 	b := newBench(t)
-	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Reads: true}
+	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true, Reads: true}
 	again := finished
 	again.Pack = &effect.PackNote{Used: 7}
 	m := &briefed{mind: &mind{questions: []string{"which one?"}, world: world{failChecks: 1}, work: []effect.WorkResult{

@@ -56,7 +56,7 @@ func TestWorkIsLimited(t *testing.T) {
 				m.plan = intent()
 				b := newBench(t)
 				b.unlike = true
-				b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true}
+				b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
 				b.k.Config().Budgets = map[string]kernel.Limit{scope: c.limit}
 				b.do(&kernel.Start{Requirement: "do the work", Agent: "m", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 				b.run(m.answer)

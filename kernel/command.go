@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"encoding/json"
 	"time"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/machine/task"
+	"pawl/machine/workflow"
 	"pawl/plan"
 )
 
@@ -39,7 +41,29 @@ type (
 		AutoApprove pawl.Actor
 		// Agent is the agent that plans and works, "" for the embedded one.
 		Agent string
+		// Issue takes up an issue of the board, by its id, in a session of its own; Token is the claim's.
+		Issue string `json:",omitempty"`
+		Token int64  `json:",omitempty"`
+		// Command is the command of seed 002 that asks for it, "" for a requirement in plain words. Package is the solution
+		// package that ~exec carries out. Lang is the language in which an agent may ask.
+		Command string `json:",omitempty"`
+		Package string `json:",omitempty"`
+		Lang    string `json:",omitempty"`
+		// Confirm says that somebody is there to confirm each stage as the mode asks for. AsIs goes on with what there is.
+		Confirm bool `json:",omitempty"`
+		AsIs    bool `json:",omitempty"`
 	}
+	// Choose answers the question that a stage has ended with, bound to the hash of what was shown. For EVALUATE, Choice is that
+	// of the machine of the mode, and Path another way of working than the one that was found, "" for that.
+	Choose struct {
+		Choice string
+		Path   workflow.Path `json:",omitempty"`
+		Hash   string
+	}
+	// EnterTool hands the flow to an external tool: nothing of it may be at work, and nothing goes on until the tool has been left.
+	// LeaveTool says that the innermost tool is done; Resume goes on with the stage, and otherwise the flow is given up.
+	EnterTool struct{ Tool string }
+	LeaveTool struct{ Resume bool }
 	// Give answers the open questions, in their order: those that the work waits for or, where it waits for none, all others.
 	// Question names one of them. Without answers the asker goes on with what there is.
 	Give struct {
@@ -89,6 +113,17 @@ type (
 	Redo struct{}
 )
 
+// Order carries out a command of seed 002 that changes something and is no flow, as one effect of the session: nothing else
+// may be at work. The answer is the effect's id; its receipt says what came of it.
+type Order struct {
+	// Command is the command by its name ("~init").
+	Command string
+	Kind    effect.Kind
+	Spec    json.RawMessage
+	// Idempotent says that the effect may be done again where it is not known whether it happened.
+	Idempotent bool
+}
+
 // Answer is what a person says about an effect whose outcome was lost in a crash.
 type Answer string
 
@@ -120,8 +155,15 @@ type (
 		// Check asks for TaskAlreadyInState instead of the idempotent answer (spec.md §6.4 D11).
 		Check bool
 	}
-	// RequestGates asks for the gates of a task that is being verified by hand.
-	RequestGates struct{ Task string }
+	// RequestGates asks for the gates of a task outside a run. Without a token the task is being verified by hand, the answer
+	// is the effect's id, and whoever moves the task does the rest. A runner that has finished the work gives the Token of its
+	// lease: the same commit hands the task over to verification and begins the gates, the answer is the effect as that of
+	// Begin is, and when all gates have passed the commit of their Report verifies and closes the task.
+	RequestGates struct {
+		Task  string
+		Token int64  `json:",omitempty"`
+		Owner string `json:",omitempty"`
+	}
 	// CancelTask cancels a task; one that is at work is asked to stop and cleans up first (spec.md §6.4 D16).
 	CancelTask struct{ Task, Reason string }
 	// RestartTask makes a new draft from a task that ended, with its lineage.
@@ -222,6 +264,10 @@ func (*Skip) command()         {}
 func (*Rollback) command()     {}
 func (*Undo) command()         {}
 func (*Redo) command()         {}
+func (*Order) command()        {}
+func (*Choose) command()       {}
+func (*EnterTool) command()    {}
+func (*LeaveTool) command()    {}
 func (*CreateTask) command()   {}
 func (*Transition) command()   {}
 func (*RequestGates) command() {}
@@ -278,4 +324,12 @@ type Snapshot struct {
 	TrailCount int
 	// Labels that are taken, for names that must be unique: checkpoints of this minute.
 	Taken []string
+	// Board is the batch at work; Near are the issues of the board that the command is about or that lie around it, by id, and
+	// Links those that depend on the one that it is about.
+	Board *Board
+	Near  map[string]*Issue
+	Links []*Link
+	// Names says of names of packages whether they are taken; Taking is the package that ~exec names.
+	Names  map[string]bool
+	Taking *Solution
 }

@@ -93,6 +93,15 @@ const (
 	StillUnclear    Happening = "still_unclear"
 	WorkAsks        Happening = "work_asks"
 	WorkAnswered    Happening = "work_answered"
+	SizedTweak      Happening = "sized_tweak"
+	SizedLight      Happening = "sized_light"
+	SizedStandard   Happening = "sized_standard"
+	Outgrew         Happening = "outgrew"
+	PlanFlowsOn     Happening = "plan_flows_on"
+	PlanKept        Happening = "plan_kept"
+	PackageTaken    Happening = "package_taken"
+	PackageReady    Happening = "package_ready"
+	PlanAllowed     Happening = "plan_allowed"
 )
 
 func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
@@ -110,6 +119,9 @@ func onIssue(e board.Event) Raise { return Raise{Kind: KindIssue, Event: string(
 func onItem(e board.Event) Raise  { return Raise{Kind: KindItem, Event: string(e)} }
 
 func may(r Raise) Raise { r.May = true; return r }
+
+// execCommand is the command that goes straight into development.
+const execCommand = "~exec"
 
 func row(id string, what Happening, text, zh string, moves ...Raise) Composition {
 	return Composition{ID: id, What: what, Text: text, TextZh: zh, Raises: moves}
@@ -141,12 +153,12 @@ func planningRows() []Composition {
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)),
 		row("C02", ContextReady, "the facts about the workspace are there", "上下文构建完成",
-			onTurn(turn.ContextReady), onFlow(workflow.Complexity, string(workflow.PathLight))),
+			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))),
 		row("C03", ContextFailed, "the workspace cannot be worked in", "上下文构建失败",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C04", PlanExists, "a plan and its document exist", "计划与 PRD 已生成",
-			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onFlow(workflow.ContextReady, ""), onIssue(board.PlanReady)),
+			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)),
 		row("C05", PlanFailed, "no plan could be made", "规划失败",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
@@ -156,6 +168,23 @@ func planningRows() []Composition {
 		row("C07", PlanApproved, "the plan is approved, bound to its hash", "计划获批（绑定哈希）",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
+		row("C60", SizedTweak, "the requirement is a tweak", "复杂度判定：微调", onFlow(workflow.Complexity, string(workflow.PathTweak))),
+		row("C61", SizedLight, "the requirement takes a light iteration", "复杂度判定：轻量迭代", onFlow(workflow.Complexity, string(workflow.PathLight))),
+		row("C62", SizedStandard, "the requirement takes standard development", "复杂度判定：标准开发", onFlow(workflow.Complexity, string(workflow.PathStandard))),
+		row("C63", Outgrew, "the plan has outgrown a tweak", "计划超出微调范围",
+			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, "")),
+		row("C64", PlanFlowsOn, "the plan flows on in AUTO_FULL", "AUTO_FULL 自动流转",
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageAuto), onPhase(board.Execute),
+			onTask(task.Approve), onTask(task.Queue)),
+		row("C65", PlanKept, "the package is kept for later: AUTO_PLAN ends with the design", "AUTO_PLAN 在方案设计完成后结束，方案包保留",
+			onSession(session.UserCancel), onTurnWhen(turn.Confirm, turn.AnswerNo), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete), onRun(board.Complete)),
+		row("C66", PackageTaken, "a package is to be carried out", "执行方案包",
+			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init), onPhase(board.Plan),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)),
+		row("C67", PackageReady, "the plan of the package is there", "方案包的计划已就绪", onSession(session.PRDGenerated), onTurn(turn.PlanRisky)),
+		row("C68", PlanAllowed, "the plan of a tweak or of a package is approved", "微调或方案包的计划获批",
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute), onTask(task.Approve), onTask(task.Queue)),
 		row("C42", Received, "a requirement is taken up and has to be judged first", "接收需求，等待接入判断",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage)),

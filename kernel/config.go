@@ -7,7 +7,9 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/knowledge"
 	"pawl/machine/task"
+	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -42,6 +44,15 @@ type Config struct {
 	// TaskTime bounds the work on one task; MaxCalls the tool calls of one turn.
 	TaskTime time.Duration
 	MaxCalls int
+	// KnowledgeMode is KB_CREATE_MODE, KnowledgeBase whether there is a knowledge base; AutoContinue are the stages that an
+	// interactive flow leaves without waiting for a word (spec.md §6.3 C6).
+	KnowledgeMode knowledge.Mode
+	KnowledgeBase bool
+	AutoContinue  []workflow.Stage
+	// Language is OUTPUT_LANGUAGE, "" for that of the person who gives the command.
+	Language string
+	// BoardRetries is how often the board tries a failed issue again by itself.
+	BoardRetries int
 	// Agents are the agents that are wired in, by name; "" is the embedded one.
 	Agents map[string]Traits
 	// PackTokens is the size of the context pack for agents that want one, in estimated tokens.
@@ -83,22 +94,23 @@ func (r RetryConfig) Delay(n int) time.Duration {
 // Defaults returns the configuration with the numbers of the seeds and no tools.
 func Defaults() Config {
 	return Config{
-		MaxFixes:    3,
-		Retry:       RetryConfig{Max: 3, Kind: "exponential", Base: time.Minute, Cap: time.Hour},
-		Profile:     policy.Standard(),
-		Tools:       map[string]Tool{},
-		Modes:       BuiltinModes(),
-		Plan:        plan.DefaultLimits(),
-		Gates:       []string{"doctor"},
-		PerCheck:    300 * time.Second,
-		Call:        300 * time.Second,
-		ReadDelays:  []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second},
-		LeaseTime:   300 * time.Second,
-		CancelGrace: 30 * time.Second,
-		TaskTime:    time.Hour,
-		MaxCalls:    1000,
-		Agents:      map[string]Traits{},
-		PackTokens:  8000,
+		MaxFixes:     3,
+		Retry:        RetryConfig{Max: 3, Kind: "exponential", Base: time.Minute, Cap: time.Hour},
+		Profile:      policy.Standard(),
+		Tools:        map[string]Tool{},
+		Modes:        BuiltinModes(),
+		Plan:         plan.DefaultLimits(),
+		Gates:        []string{"doctor"},
+		PerCheck:     300 * time.Second,
+		Call:         300 * time.Second,
+		ReadDelays:   []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second},
+		LeaseTime:    300 * time.Second,
+		CancelGrace:  30 * time.Second,
+		TaskTime:     time.Hour,
+		MaxCalls:     1000,
+		BoardRetries: 2, KnowledgeMode: knowledge.OnDemandAutoCoding,
+		Agents:     map[string]Traits{},
+		PackTokens: 8000,
 	}
 }
 

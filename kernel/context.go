@@ -71,8 +71,8 @@ type Progress struct {
 	At   time.Time  `json:"at"`
 }
 
-// pad returns the word as a line of the scratchpad.
-func (p *Progress) pad(label string) view.PadLine {
+// Pad returns the word as a line of the scratchpad.
+func (p *Progress) Pad(label string) view.PadLine {
 	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
 }
 
@@ -105,6 +105,8 @@ func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
 	switch c := c.(type) {
 	case *Ask, *Give:
 		return k.loadQuestions(ctx, s)
+	case *Start:
+		return k.loadStart(ctx, s, c)
 	case *CreateCheckpoint:
 		if len(s.Taken) == 0 {
 			return k.loadNames(ctx, s)
@@ -516,39 +518,4 @@ func (s *Snapshot) RouteState(to session.State, text string) (Command, error) {
 		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_of_work", string(from), string(to))
 	}
 	return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_unreachable", string(from), string(to))
-}
-
-// decisions reads the newest decisions and incidents for project_decisions.md, oldest first.
-func (k *Kernel) decisions(ctx context.Context) ([]view.Decision, []view.Incident, error) {
-	rows, err := k.store.Load(ctx, Select{Kind: KindDecision, Newest: true, Limit: maxNotes}, Select{Kind: KindIncident, Newest: true, Limit: maxNotes})
-	if err != nil {
-		return nil, nil, err
-	}
-	replaced := map[string]*Ruling{}
-	var decisions []view.Decision
-	for _, row := range rows[0] { // the newest first, so that a replacement is seen before what it replaces
-		d := new(Ruling)
-		if err := Decode(row, d); err != nil {
-			return nil, nil, err
-		}
-		v := view.Decision{ID: d.ID, Type: d.Type, Content: d.Content, By: string(d.By), At: d.CreatedAt}
-		if by := replaced[d.ID]; by != nil {
-			v.ReplacedBy, v.ReplacedAt = by.ID, by.CreatedAt
-		}
-		if d.Replaces != "" && replaced[d.Replaces] == nil {
-			replaced[d.Replaces] = d
-		}
-		decisions = append(decisions, v)
-	}
-	var incidents []view.Incident
-	for _, row := range rows[1] {
-		i := new(Incident)
-		if err := Decode(row, i); err != nil {
-			return nil, nil, err
-		}
-		incidents = append(incidents, view.Incident{ID: i.ID, Type: i.Type, Cause: i.RootCause, Fix: i.Fix, Scope: i.Scope, At: i.CreatedAt})
-	}
-	slices.Reverse(decisions)
-	slices.Reverse(incidents)
-	return decisions, incidents, nil
 }

@@ -13,6 +13,7 @@ import (
 	"pawl/audit"
 	"pawl/effect"
 	"pawl/machine/board"
+	"pawl/machine/workflow"
 )
 
 // Decision is what a command comes to: the documents that change, already in their new form, and the records that tell of
@@ -43,7 +44,12 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		return Decision{}, err
 	}
 	w := begin(s, env, now)
-	return decision(w, w.decide())
+	err := w.decide()
+	if err == nil {
+		flows{w}.silence()
+		registrar{w}.follow()
+	}
+	return decision(w, err)
 }
 
 // decision returns what was decided, or nothing where it was refused.
@@ -110,6 +116,17 @@ func (w *work) decide() error {
 		return undoer{w}.undo(c)
 	case *Redo:
 		return undoer{w}.redo()
+	case *Order:
+		return flows{w}.order(c)
+	case *Choose:
+		return flows{w}.choose(c)
+	case *EnterTool:
+		return flows{w}.enter(c)
+	case *LeaveTool:
+		return flows{w}.leave(c)
+	}
+	if ofBoard(w.env.Command) {
+		return registrar{w}.decide()
 	}
 	return w.decideTask()
 }
@@ -120,7 +137,7 @@ func (w *work) decideTask() error {
 	case *CreateTask:
 		return clerk{w}.createTask(c)
 	case *RequestGates:
-		return clerk{w}.requestGates()
+		return clerk{w}.requestGates(c)
 	case *CancelTask:
 		return clerk{w}.cancelTask(c)
 	case *RestartTask:
@@ -170,10 +187,17 @@ func (w *work) raise(what Happening, reason string) error {
 			}
 			return pawl.Fail(pawl.CodeInternal, "kernel.no_row", string(what), string(r.Kind))
 		}
-		if r.May && !w.has(e, r.Event, r.When) {
+		when := r.When
+		if r.Kind == KindFlow && r.Event == string(workflow.CommandGiven) {
+			when = flows{w}.command(r.When)
+		}
+		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && w.Issue.Failures >= board.MaxPlanFailures {
+			when = board.PlanGivenUp // which of the two rows applies is a matter of the count alone
+		}
+		if r.May && !w.has(e, r.Event, when) {
 			continue
 		}
-		if err := w.move(e, r.Event, r.When, reason, nil); err != nil {
+		if err := w.move(e, r.Event, when, reason, nil); err != nil {
 			return err
 		}
 	}
@@ -247,7 +271,7 @@ func sessionEffect(k effect.Kind) bool {
 	case effect.KindIntake, effect.KindContext, effect.KindPlan, effect.KindArchive, effect.KindRevert:
 		return true
 	}
-	return false
+	return k.Ordered()
 }
 
 // info keeps an error as data.

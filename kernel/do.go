@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"pawl"
 	"pawl/audit"
+	"pawl/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )
@@ -20,28 +22,61 @@ import (
 // maxConflicts is how often a command is decided anew because somebody else wrote first.
 const maxConflicts = 16
 
-// Kernel joins the pure decisions with a store. The truth is the store's: what a Kernel remembers of it is a guess that
-// every commit compares with the store. It is safe for concurrent use.
+// Kernel joins the pure decisions with a store, for one session of the workspace. The truth is the store's: what a Kernel
+// remembers of it is a guess that every commit compares with the store. It is safe for concurrent use.
 type Kernel struct {
+	*core
+	// lane is the label of the session that commands are about which name neither a task nor an effect.
+	lane string
+}
+
+// core is what the kernels of all sessions of a workspace share.
+type core struct {
 	store  Store
 	config Config
 	clock  pawl.Clock
 	random io.Reader
-	after  []func(Outcome)
 	hears  []func(Decided)
 	recent recent
 	memory memory
+
+	mu    sync.Mutex
+	after []*func(Outcome) // replaced and never changed, so that it may be walked without the lock
 }
 
-// New returns a kernel over a store. Random must be safe for concurrent use; crypto/rand.Reader is meant.
+// New returns a kernel over a store, for the session of the person who sits in the workspace. Random must be safe for
+// concurrent use; crypto/rand.Reader is meant.
 func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel {
-	return &Kernel{store: store, config: config, clock: clock, random: random}
+	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
 }
 
-// OnCommit registers a function that is called after each commit, in the goroutine of the committing call, with what was
-// committed. It is for projections and for waking the runner: it cannot change or refuse anything. All functions are to
-// be registered before the first Do.
-func (k *Kernel) OnCommit(f func(Outcome)) { k.after = append(k.after, f) }
+// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label. All
+// kernels of a workspace share their store and what they remember of it.
+func (k *Kernel) Lane(label string) *Kernel { return &Kernel{core: k.core, lane: label} }
+
+// OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing call,
+// with what was committed. It is for projections and for waking runners: it cannot change or refuse anything. What it
+// returns ends that.
+func (k *core) OnCommit(f func(Outcome)) (cancel func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.after = append(slices.Clip(k.after), &f)
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.after = slices.DeleteFunc(slices.Clone(k.after), func(g *func(Outcome)) bool { return g == &f })
+	}
+}
+
+// committed tells those who asked for it.
+func (k *core) committed(out Outcome) {
+	k.mu.Lock()
+	after := k.after
+	k.mu.Unlock()
+	for _, f := range after {
+		(*f)(out)
+	}
+}
 
 // Decided is a decision that was committed, with all that it was decided from. Nothing of it may be changed.
 type Decided struct {
@@ -56,16 +91,16 @@ type Decided struct {
 // OnDecide registers a function that is called after each commit, in the goroutine of the committing call, with the
 // decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be registered
 // before the first Do. It may keep what it is given no longer than it runs.
-func (k *Kernel) OnDecide(f func(Decided)) { k.hears = append(k.hears, f) }
+func (k *core) OnDecide(f func(Decided)) { k.hears = append(k.hears, f) }
 
 // Config returns the configuration that decisions are made with.
-func (k *Kernel) Config() *Config { return &k.config }
+func (k *core) Config() *Config { return &k.config }
 
 // Store returns the store for reading. Whatever writes goes through Do.
-func (k *Kernel) Store() Store { return k.store }
+func (k *core) Store() Store { return k.store }
 
 // Now returns the time of the kernel's clock.
-func (k *Kernel) Now() time.Time { return k.clock.Now().UTC().Truncate(time.Millisecond) }
+func (k *core) Now() time.Time { return k.clock.Now().UTC().Truncate(time.Millisecond) }
 
 // Outcome is what became of a command.
 type Outcome struct {
@@ -136,14 +171,9 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 
 func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	now := k.Now()
-	var (
-		d    Decision
-		snap *Snapshot
-		err  error
-	)
-	if len(k.hears) == 0 {
-		d, err = k.recent.decide(&k.config, env, now)
-	} else if snap = k.recent.snapshot(&k.config, env); snap != nil {
+	var d Decision
+	snap, err := k.recall(ctx, env.Command)
+	if err == nil && snap != nil {
 		d, err = Decide(snap, env, now)
 	}
 	if err != nil || !d.Changed() {
@@ -181,9 +211,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	if done.Replayed {
 		out.Result, out.Entries = done.Result, nil
 	}
-	for _, f := range k.after {
-		f(out)
-	}
+	k.committed(out)
 	return out, nil
 }
 
@@ -241,18 +269,13 @@ func (d *Decision) row(s audit.Subject) *Row {
 // maxRecent bounds the tasks that are remembered.
 const maxRecent = 1 << 14
 
-// recent remembers single tasks as this process committed them last, so that moving one on needs no read. It is never the
-// word that refuses: a move that it allows is checked by the store, which compares versions, and everything else is
-// decided anew on what the store holds.
+// recent remembers single tasks as this process committed them last, with their gates at work, so that moving one on needs
+// few reads. It is never the word that refuses: a move that it allows is checked by the store, which compares the versions
+// of the rows that are written, as each remembered row is, and everything else is decided anew on what the store holds.
 type recent struct {
 	mu    sync.Mutex
 	tasks map[string]*Task
-}
-
-func (r *recent) get(id string) *Task {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tasks[id]
+	gates map[string]*EffectDoc // by their own ids
 }
 
 // keep remembers the task of a committed decision, or forgets the tasks of one that was not committed.
@@ -260,42 +283,59 @@ func (r *recent) keep(d *Decision, b *Batch, committed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, e := range d.Touched {
-		t, ok := e.(*Task)
-		if !ok || t.Session != "" {
-			continue
+		switch doc := e.(type) {
+		case *Task:
+			if at := task.State(doc.State); doc.Session != "" || !committed || at == task.Verified || at.Final() {
+				delete(r.tasks, doc.ID)
+				continue
+			}
+			doc.Row = b.Writes[i].Row
+			remember(&r.tasks, doc.ID, doc)
+		case *EffectDoc:
+			if !committed || doc.State != EffectRunning || doc.What() != effect.KindGates {
+				delete(r.gates, doc.ID)
+				continue
+			}
+			doc.Row = b.Writes[i].Row
+			remember(&r.gates, doc.ID, doc)
 		}
-		at := task.State(t.State)
-		if !committed || at == task.Verifying || at == task.Verified || at.Final() {
-			delete(r.tasks, t.ID)
-			continue
-		}
-		if r.tasks == nil || len(r.tasks) >= maxRecent && r.tasks[t.ID] == nil {
-			r.tasks = map[string]*Task{}
-		}
-		t.Row = b.Writes[i].Row
-		r.tasks[t.ID] = t
 	}
 }
 
-// snapshot is what decide decides on, for those who are told of it; nil when nothing is remembered.
-func (r *recent) snapshot(config *Config, env *Envelope) *Snapshot {
-	if c, ok := env.Command.(*Transition); ok {
-		if t := r.get(c.Task); t != nil {
-			return &Snapshot{Config: config, Task: t}
-		}
+func remember[T any](m *map[string]*T, id string, doc *T) {
+	if *m == nil || len(*m) >= maxRecent && (*m)[id] == nil {
+		*m = map[string]*T{}
 	}
-	return nil
+	(*m)[id] = doc
 }
 
-// decide decides a transition on the task as it is remembered. A decision that changes nothing says nothing.
-func (r *recent) decide(config *Config, env *Envelope, now time.Time) (Decision, error) {
-	c, ok := env.Command.(*Transition)
-	if !ok {
-		return Decision{}, nil
+// about returns the task that a command is about, and its gates if the command is about them, as they are remembered.
+func (r *recent) about(c Command) (*Task, *EffectDoc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch c := c.(type) {
+	case *Transition:
+		return r.tasks[c.Task], nil
+	case *Heartbeat:
+		return r.tasks[c.Task], nil
+	case *RequestGates:
+		if t := r.tasks[c.Task]; t != nil && t.Effect == "" {
+			return t, nil
+		}
+	case *Report:
+		if e := r.gates[c.Effect]; e != nil {
+			return r.tasks[e.Effect.Task], e
+		}
 	}
-	t := r.get(c.Task)
+	return nil, nil
+}
+
+// recall returns a snapshot of what is remembered, with all else that the command is decided on, or nil.
+func (k *Kernel) recall(ctx context.Context, c Command) (*Snapshot, error) {
+	t, e := k.recent.about(c)
 	if t == nil {
-		return Decision{}, nil
+		return nil, nil
 	}
-	return Decide(&Snapshot{Config: config, Task: t}, env, now)
+	s := &Snapshot{Config: &k.config, Task: t, Effect: e}
+	return s, k.loader().rest(ctx, s, c)
 }

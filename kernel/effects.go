@@ -195,7 +195,7 @@ func (w courier) settleEffect(r effect.Receipt) error {
 func (w courier) follow(r effect.Receipt) error {
 	switch w.Effect.What() {
 	case effect.KindIntake:
-		return planner{w.work}.takenIn(r)
+		return flows{w.work}.takenIn(r)
 	case effect.KindWork:
 		return w.canceledOr(r, worker{w.work}.worked)
 	case effect.KindContext:
@@ -220,6 +220,8 @@ func (w courier) follow(r effect.Receipt) error {
 			return medic{w.work}.saved(r)
 		}
 		return stepper{w.work}.prepared(effect.KindCheckpoint, r)
+	case effect.KindRebase:
+		return w.canceledOr(r, prover{w.work}.rebased)
 	case effect.KindLand:
 		return prover{w.work}.landed(r)
 	case effect.KindRevert:
@@ -230,6 +232,9 @@ func (w courier) follow(r effect.Receipt) error {
 		return medic{w.work}.cleaned(r)
 	case effect.KindArchive:
 		return medic{w.work}.archived(r)
+	}
+	if w.Effect.What().Ordered() {
+		return flows{w.work}.carriedOut(r)
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(w.Effect.What()))
 }
@@ -274,6 +279,9 @@ func (w courier) recover(c *Recover) error {
 		return nil
 	}
 	w.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	if err := (flows{w.work}).interrupted(string(e.What())); err != nil {
+		return err
+	}
 	w.trace(c.Receipt, c.Tree, lost, true)
 	cashier{w.work}.ends(e)
 	cashier{w.work}.forfeit(e.ID)

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strings"
 
 	"pawl/audit"
 	"pawl/effect"
@@ -12,6 +11,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/solution"
 )
 
 // witness gathers what gates look at.
@@ -124,7 +124,12 @@ func (w witness) taskEvidence(t *Task, r *machine.Rule[task.State, task.Event]) 
 // token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
 // pawl acts inside the same transaction that checked the report's token.
 func (w witness) token(t *Task) int64 {
-	if c, ok := w.env.Command.(*Transition); ok && !w.leased {
+	switch c := w.env.Command.(type) {
+	case *Transition:
+		if !w.leased {
+			return c.Token
+		}
+	case *RequestGates:
 		return c.Token
 	}
 	return t.Epoch
@@ -193,44 +198,18 @@ func (w witness) boardEvidence() board.Evidence {
 	return e
 }
 
-// flowEvidence gathers what the flow's gates look at. The embedded planner scores no requirement: a person stated it and
-// is asked about its plan, which is the seed's "go on with the requirement as it is".
+// flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and is asked
+// about its plan, which is the seed's "go on with the requirement as it is".
 func (w witness) flowEvidence() workflow.Evidence {
 	e := workflow.Evidence{Continue: true, Archived: w.Run != nil && w.Run.Outcome != ""}
-	if w.Solution != nil {
-		e.Package = packageDir(w.Run, w.Solution)
+	if w.Run != nil && w.Run.Evaluation != nil {
+		e.Score, e.Continue = w.Run.Evaluation.Score, w.Run.AsIs
+	}
+	if w.Run != nil && w.Run.Package != "" {
+		e.Package = solution.LiveDir(w.Run.Package)
 	}
 	if w.Task != nil && open(w.Task) {
 		e.Pending = 1
 	}
 	return e
-}
-
-// packageDir names the folder of a run's solution package, below .pawl (seed 002, spec.md §3.10).
-func packageDir(r *Run, s *Solution) string {
-	return "plan/" + r.StartedAt.UTC().Format("200601021504") + "_" + feature(s.Plan.Goal)
-}
-
-// feature makes the feature part of a package's name: lower case, with a dash for everything else (spec.md §3.10).
-func feature(goal string) string {
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(goal) {
-		if b.Len() >= 48 {
-			break
-		}
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 0x4e00 <= r && r <= 0x9fff {
-			if dash && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			b.WriteRune(r)
-			dash = false
-			continue
-		}
-		dash = true
-	}
-	if b.Len() == 0 {
-		return "work"
-	}
-	return b.String()
 }

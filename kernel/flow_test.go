@@ -174,6 +174,11 @@ type world struct {
 	repairs     int
 	gateRuns    int
 	environment bool
+	// rebases are what the branch has become, one after the other; moved counts how often it moves while the work lands.
+	rebases []effect.RebaseResult
+	moved   int
+	// failLater fails that many verifications once the branch has moved.
+	failLater int
 }
 
 func (w *world) answer(e effect.Effect) effect.Receipt {
@@ -209,7 +214,18 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 			name = "write_file"
 		}
 		return effect.Succeeded(effect.RepairResult{Steps: []plan.Step{step("x", name)}, Why: "try", Said: effect.Said{Agent: "script"}})
+	case effect.KindRebase:
+		spec, _ := effect.Decode[effect.RebaseSpec](e.Spec)
+		result := effect.RebaseResult{Base: spec.Base, Tree: spec.Tree}
+		if len(w.rebases) > 0 {
+			result, w.rebases = w.rebases[0], w.rebases[1:]
+			w.failChecks, w.failLater = w.failLater, 0
+		}
+		return effect.Succeeded(result)
 	case effect.KindLand:
+		if w.moved--; w.moved >= 0 {
+			return effect.Failed(pawl.Fail(pawl.CodeConflict, "land.moved", "main"))
+		}
 		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: "c1", Tree: "t1", Branch: "main"})
 	case effect.KindRevert:
 		return effect.Succeeded(effect.LandResult{Outcome: effect.Landed, Commit: "c2", Tree: "t0", Branch: "main"})

@@ -16,6 +16,12 @@ import (
 // medic decides how a blocked session goes on, and how a run ends.
 type medic struct{ *work }
 
+// byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of
+// times; a person may always.
+func (w medic) byBoard() bool {
+	return w.Issue != nil && w.Issue.Number > 0 && w.env.Actor.Kind() == pawl.KindPolicy
+}
+
 // blocked returns why the session is BLOCKED, or refuses.
 func (w medic) blocked(op string) (*Blocked, error) {
 	if w.Session == nil || w.Session.State != string(session.Blocked) || w.Session.Blocked == nil {
@@ -29,6 +35,13 @@ func (w medic) blocked(op string) (*Blocked, error) {
 
 // fix goes on after a person helped (HUMAN_INTERVENTION).
 func (w medic) fix(c *Fix) error {
+	if i := w.Issue; w.byBoard() {
+		if i.Retries >= w.Config.BoardRetries {
+			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
+		}
+		i.Retries++
+		w.touch(i)
+	}
 	b, err := w.blocked("fix")
 	if err != nil {
 		return err
@@ -214,6 +227,13 @@ func (w medic) keepWork() {
 // known before the tree is restored.
 func (w medic) rollback(c *Rollback) error {
 	s := w.Session
+	if i := w.Issue; w.byBoard() {
+		if i.Conflicts > 0 {
+			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
+		}
+		i.Conflicts++
+		w.touch(i)
+	}
 	switch {
 	case s != nil && s.State == string(session.Blocked) && s.Rolling:
 		return nil
@@ -385,7 +405,7 @@ func (w medic) cleaned(r effect.Receipt) error {
 
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
 func (w medic) writeArchive() {
-	w.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(w.work)}, true)
+	w.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(w.work), Log: flows{w.work}.changelog()}, true)
 }
 
 // archived ends the run, or blocks until the archive can be written.

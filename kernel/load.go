@@ -56,9 +56,12 @@ type loader struct {
 	store  Store
 	config *Config
 	memory *memory
+	lane   string
 }
 
-func (k *Kernel) loader() loader { return loader{store: k.store, config: &k.config, memory: &k.memory} }
+func (k *Kernel) loader() loader {
+	return loader{store: k.store, config: &k.config, memory: &k.memory, lane: k.lane}
+}
 
 // within reads the calls that are at work in the middle of an agent's effect.
 func within(ctx context.Context, st Store, id string) ([]*EffectDoc, error) {
@@ -85,6 +88,11 @@ func (k loader) decide(ctx context.Context, env *Envelope, now time.Time) (s *Sn
 		if err == nil {
 			d, err = Decide(s, env, now)
 		}
+		for most := 64; err != nil && wanting(err) != nil; most *= 2 {
+			if err = k.loadMore(ctx, s, wanting(err), len(s.Near)+most); err == nil {
+				d, err = Decide(s, env, now)
+			}
+		}
 		if err == nil && d.Changed() || !recalled {
 			break
 		}
@@ -95,6 +103,16 @@ func (k loader) decide(ctx context.Context, env *Envelope, now time.Time) (s *Sn
 // load reads what a command's decision needs. Rows that are remembered are not read again unless fresh is set; recalled
 // says whether there were any.
 func (k loader) load(ctx context.Context, c Command, fresh bool) (s *Snapshot, recalled bool, err error) {
+	if c, ok := c.(*Transition); ok {
+		// Nothing but the task counts where it is none of a run.
+		s = &Snapshot{Config: k.config}
+		if err := k.loadTask(ctx, s, c.Task); err != nil {
+			return nil, false, err
+		}
+		if s.Task.Session == "" {
+			return s, false, k.loadTrail(ctx, s)
+		}
+	}
 	head, err := k.store.Head(ctx)
 	if err != nil {
 		return nil, false, err
@@ -109,6 +127,12 @@ func (k loader) load(ctx context.Context, c Command, fresh bool) (s *Snapshot, r
 // decision is committed.
 func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: k.config}
+	if ofBoard(c) {
+		if err := k.loadBoard(ctx, s, c); err != nil {
+			return nil, err
+		}
+		return s, load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel})
+	}
 	if err := k.loadContext(ctx, s, c); err != nil {
 		return nil, err
 	}
@@ -117,8 +141,8 @@ func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 		if err := k.loadTask(ctx, s, taskID); err != nil {
 			return nil, err
 		}
-		if _, ok := c.(*Transition); ok && s.Task.Session == "" {
-			return s, k.loadTrail(ctx, s)
+		if _, ok := c.(*RequestGates); ok {
+			effectID = s.Task.Effect
 		}
 	}
 	if effectID != "" {
@@ -128,13 +152,13 @@ func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 		if s.Effect == nil {
 			return nil, pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", effectID)
 		}
-		if s.Effect.Effect.Task != "" {
+		if s.Effect.Effect.Task != "" && s.Task == nil {
 			if err := k.loadTask(ctx, s, s.Effect.Effect.Task); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel}); err != nil || s.Session == nil {
+	if err := load(ctx, k.store, &s.Session, k.session(s)); err != nil || s.Session == nil {
 		return s, err
 	}
 	if s.Task != nil && s.Task.Session == "" {
@@ -144,6 +168,28 @@ func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 		return s, err
 	}
 	return s, k.loadBudgets(ctx, s, c)
+}
+
+// rest reads what a command is decided on besides the task outside a run that is remembered.
+func (k loader) rest(ctx context.Context, s *Snapshot, c Command) error {
+	switch c.(type) {
+	case *RequestGates:
+		return load(ctx, k.store, &s.Session, k.session(s))
+	case *Report:
+		return k.loadTrail(ctx, s)
+	}
+	return nil
+}
+
+// session selects the session of what a command is about: that of the effect or of the task, and otherwise the lane's own.
+func (k loader) session(s *Snapshot) Select {
+	switch {
+	case s.Effect != nil && s.Effect.Effect.Session != "":
+		return Select{Kind: KindSession, ID: s.Effect.Effect.Session}
+	case s.Task != nil && s.Task.Session != "":
+		return Select{Kind: KindSession, ID: s.Task.Session}
+	}
+	return Select{Kind: KindSession, Label: k.lane}
 }
 
 // about names the task or the effect that a command is about.
@@ -202,7 +248,7 @@ func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
 		id = s.Session.LastRun
 	}
-	flow := Select{Kind: KindFlow, Label: SessionLabel}
+	flow := Select{Kind: KindFlow, Label: s.Session.Label}
 	if id == "" {
 		if s.Effect != nil {
 			return load(ctx, k.store, &s.Flow, flow)
@@ -349,7 +395,15 @@ func (k loader) loadTrail(ctx context.Context, s *Snapshot) error {
 	if s.Task == nil {
 		return nil
 	}
-	if at := task.State(s.Task.State); at != task.Verifying && at != task.Verified {
+	// A run closes its task with the commit that verifies it, as the gates do that a runner asked for. Any other task is closed
+	// by a commit after that.
+	switch task.State(s.Task.State) {
+	case task.Verified:
+	case task.Verifying:
+		if s.Task.Session == "" && (s.Effect == nil || s.Effect.lease() == 0) {
+			return nil
+		}
+	default:
 		return nil
 	}
 	for rec, err := range k.store.Records(ctx, subject(s.Task).String(), 0) {

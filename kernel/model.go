@@ -9,6 +9,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
+	"pawl/triage"
 )
 
 // The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.
@@ -40,6 +41,8 @@ type Session struct {
 	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
 	Rolled    string     `json:"rolled_run,omitempty"`
 	LastError *ErrorInfo `json:"last_error,omitempty"`
+	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
+	Number int64 `json:"number,omitempty"`
 	// Runs, Tasks and Questions count what was made, for display ids.
 	Runs      int64 `json:"runs"`
 	Tasks     int64 `json:"tasks"`
@@ -100,6 +103,18 @@ type Run struct {
 	Turn     string                `json:"turn,omitempty"` // the planning turn, until a task takes it over
 	Task     string                `json:"task,omitempty"`
 	Feedback []string              `json:"feedback,omitempty"`
+	// Command is the command of seed 002 that asked for the run, "" for a requirement in plain words; Path is the way that it
+	// takes, which outlives the flow's variables. Package is the name of its solution package, "" where a tweak has none.
+	Command string        `json:"command,omitempty"`
+	Path    workflow.Path `json:"path,omitempty"`
+	Package string        `json:"package,omitempty"`
+	Lang    string        `json:"lang,omitempty"`
+	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with it as it
+	// is; Confirm that somebody is there to confirm each stage, and Stage is the one that waits for that.
+	Evaluation *triage.Evaluation `json:"evaluation,omitempty"`
+	AsIs       bool               `json:"as_is,omitempty"`
+	Confirm    bool               `json:"confirm,omitempty"`
+	Stage      workflow.Stage     `json:"stage_asked,omitempty"`
 	// Agent is the agent that plans and works, "" for the embedded one; Answers are what the person said to its questions.
 	Agent   string            `json:"agent,omitempty"`
 	Answers []effect.Answered `json:"answers,omitempty"`
@@ -138,6 +153,8 @@ type Turn struct {
 	Patches   int      `json:"patches,omitempty"`
 	Rounds    int      `json:"rounds,omitempty"`
 	Questions []string `json:"questions,omitempty"`
+	// Put are the questions of an open round of the intake as data, in the order of Questions.
+	Put []triage.Question `json:"put,omitempty"`
 	// Asked are the ids of the open questions that were put in the middle of the work, in the order of Questions; Asks counts
 	// those of the agent at work.
 	Asked []string `json:"asked,omitempty"`
@@ -150,9 +167,35 @@ type Turn struct {
 type Flow struct {
 	Row           `json:"-"`
 	workflow.Vars `json:"vars"`
+	// Tools are the external tools that have taken over, the outermost first.
+	Tools []string `json:"tools,omitempty"`
 }
 
-// Issue is seed 004's issue.
+// Board is a batch of issues: seed 004's run and phase, and what is being worked on. Every claim of an issue is written here,
+// so that claims come one after the other.
+type Board struct {
+	Row   `json:"-"`
+	Phase string `json:"phase"`
+	// Number counts the batches of the workspace, Issues the issues that were ever made, for display ids.
+	Number int64  `json:"number"`
+	Issues int64  `json:"issues"`
+	Busy   []Busy `json:"busy,omitempty"`
+	// EndedAt is when the batch was completed.
+	EndedAt time.Time `json:"ended_at,omitzero"`
+}
+
+// Busy is an issue that a worker has claimed.
+type Busy struct {
+	Issue string    `json:"issue"`
+	Label string    `json:"label"`
+	Owner string    `json:"owner"`
+	Since time.Time `json:"since"`
+	// Planning says that a plan is being made; Files are those that the plan is expected to change otherwise.
+	Planning bool     `json:"planning,omitempty"`
+	Files    []string `json:"files,omitempty"`
+}
+
+// Issue is seed 004's issue. That of a run which somebody asked for by itself has neither Number nor place in the queue.
 type Issue struct {
 	Row        `json:"-"`
 	Title      string     `json:"title"`
@@ -162,6 +205,59 @@ type Issue struct {
 	Error      *ErrorInfo `json:"error,omitempty"`
 	Feedback   []string   `json:"feedback,omitempty"`
 	Failures   int        `json:"planning_failures,omitempty"`
+	// Number is the issue's number on the board, of which its display ids are made; Batch is the board's number.
+	Number int64 `json:"number,omitempty"`
+	Batch  int64 `json:"batch,omitempty"`
+	// Context is what the issue says beside its title.
+	Context  string   `json:"context,omitempty"`
+	Priority int      `json:"priority,omitempty"` // 1, critical, to 5; 0 means 3
+	Tags     []string `json:"tags,omitempty"`
+	// External is the id under which another system knows the issue, with the digest of what that said and where it is found.
+	External string `json:"external_id,omitempty"`
+	Digest   string `json:"external_digest,omitempty"`
+	URL      string `json:"url,omitempty"`
+	// Given is a plan file that came with the issue, and its name; Agent works on it, "" for the one that is set.
+	Given     []byte `json:"given,omitempty"`
+	GivenName string `json:"given_name,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is at least the length
+	// of the longest chain of issues that wait for this one; it never sinks.
+	DependsOn []string `json:"depends_on,omitempty"`
+	Open      []string `json:"open_dependencies,omitempty"`
+	Height    int64    `json:"height,omitempty"`
+	// Files are those that the plan is expected to change, Item and Solutions the queue item and the number of plans.
+	Files     []string `json:"files,omitempty"`
+	Item      string   `json:"item_id,omitempty"`
+	Solutions int      `json:"solutions,omitempty"`
+	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a person,
+	// Released that those which depend on it were told that it is completed.
+	Paused   bool `json:"paused,omitempty"`
+	Bound    bool `json:"bound,omitempty"`
+	Waiting  bool `json:"waiting,omitempty"`
+	Released bool `json:"released,omitempty"`
+	// Winding says that the issue rests while its session still has something to finish, such as removing a worktree.
+	Winding bool `json:"winding,omitempty"`
+	// Again is before when it is not to be claimed, after a failure.
+	Again time.Time `json:"again,omitzero"`
+	// Retries and Conflicts count what the board tried again by itself: failures, and conflicts with what landed meanwhile.
+	Retries   int   `json:"retries,omitempty"`
+	Conflicts int   `json:"conflicts,omitempty"`
+	Lease     Lease `json:"lease,omitzero"`
+	Cost      int64 `json:"cost_micros,omitempty"`
+}
+
+// Link says that one issue depends on another, which is its row's parent.
+type Link struct {
+	Row   `json:"-"`
+	Issue string `json:"issue"`
+	// Gone says that the dependency was taken back.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// Alias is the name under which another system knows an issue: its row's label.
+type Alias struct {
+	Row   `json:"-"`
+	Issue string `json:"issue"`
 }
 
 // Item is seed 004's queue item.
@@ -181,7 +277,18 @@ type Solution struct {
 	Risk     pawl.Risk      `json:"risk"`
 	Checks   []effect.Check `json:"checks"`
 	Bound    bool           `json:"is_bound"`
+	// Package is the name of the solution package, "" where there is none. EHRB are the findings of extremely high risk in the
+	// plan.
+	Package string          `json:"package,omitempty"`
+	EHRB    []triage.Placed `json:"ehrb,omitempty"`
 }
+
+// The states of a solution. Those of the first schema have none.
+const (
+	SolutionOpen  = "open"  // its run is under way
+	SolutionDraft = "draft" // kept for ~exec
+	SolutionUsed  = "used"  // carried out, or taken back
+)
 
 // Judged is the policy's verdict on one call of a plan.
 type Judged struct {
@@ -263,6 +370,9 @@ type Task struct {
 	Checkpoint  *effect.CheckpointResult `json:"checkpoint,omitempty"`
 	Restart     string                   `json:"restart_source,omitempty"`
 	Tree        string                   `json:"tree,omitempty"` // last tree that pawl left behind
+	// Moved says that the work was brought onto another base than it began on, Fits that this is what its branch is at.
+	Moved bool `json:"moved,omitempty"`
+	Fits  bool `json:"fits,omitempty"`
 	// Spans are the times in which pawl changed the tree since its checkpoint, oldest first.
 	Spans []effect.Span `json:"spans,omitempty"`
 	// Half is an effect that was taken out of its runner's hands, as long as it is not known what it left in the tree.

@@ -90,7 +90,7 @@ func (w desk) grantPlan(by pawl.Actor, reason string) error {
 	w.touch(w.Solution)
 	w.touch(w.Task)
 	w.Task.Due = w.now
-	if err := w.raise(PlanApproved, reason); err != nil {
+	if err := w.raise(flows{w.work}.approved(by), reason); err != nil {
 		return err
 	}
 	w.Session.Approval = ""
@@ -133,6 +133,8 @@ func (w desk) declinePlan(reason, outcome string) error {
 	if reason != "" {
 		w.Issue.Feedback = append(slices.Clip(w.Issue.Feedback), reason)
 	}
+	// What a person has turned down is not planned again by itself.
+	w.Issue.Paused = w.Issue.Number > 0 && outcome != "revised"
 	if err := w.raise(PlanDeclined, reason); err != nil {
 		return err
 	}
@@ -149,6 +151,7 @@ func (w desk) revise(c *Revise) error {
 	next := &Start{
 		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
 		RunMode: w.Session.RunMode, AutoApprove: "", Agent: last.Agent,
+		Command: last.Command, Lang: last.Lang, AsIs: true,
 	}
 	if len(c.Given) > 0 {
 		next.Given, next.Name = c.Given, c.Name

@@ -15,6 +15,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
+	"pawl/triage"
 )
 
 // planner decides from the requirement to the question about its plan.
@@ -29,22 +30,69 @@ func (w planner) init(c *Init) error {
 		w.result = w.Session.ID
 		return nil
 	}
-	w.Session = &Session{Name: SessionLabel, Place: c.Place, RunMode: pawl.Assisted}
-	w.create(w.Session, KindSession, SessionLabel, "", string(session.Table.Initial()))
-	w.Flow = &Flow{Vars: workflow.Initial()}
-	w.create(w.Flow, KindFlow, SessionLabel, w.Session.ID, string(workflow.Stages.Initial()))
-	w.record(w.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": c.Place.Workspace, "git": c.Place.Git})
+	w.open(SessionLabel, "", c.Place)
 	w.result = w.Session.ID
 	return nil
 }
 
+// open makes a session with its flow.
+func (w planner) open(label, parent string, place effect.Place) {
+	w.Session = &Session{Name: label, Place: place, RunMode: pawl.Assisted}
+	w.create(w.Session, KindSession, label, parent, string(session.Table.Initial()))
+	w.Flow = &Flow{Vars: workflow.Initial()}
+	w.create(w.Flow, KindFlow, label, w.Session.ID, string(workflow.Stages.Initial()))
+	w.record(w.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
+}
+
+// openFor makes the session of an issue of the board, when its first run is taken up.
+func (w planner) openFor(c *Start) error {
+	i := w.Issue
+	switch {
+	case i == nil || i.Number == 0:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
+	case i.Lease.Owner == "" || i.Epoch != c.Token:
+		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", i.Label)
+	}
+	if w.Session == nil {
+		w.open(i.Label, i.Parent, c.Place)
+		w.Session.Number = i.Number
+	}
+	if c.Requirement == "" {
+		c.Requirement = strings.TrimSpace(i.Title + "\n\n" + i.Context)
+	}
+	if len(c.Given) == 0 {
+		c.Given, c.Name = i.Given, i.GivenName
+	}
+	if i.Agent != "" {
+		c.Agent = i.Agent
+	}
+	return nil
+}
+
+// label makes a display id: RUN-1 in the session of the person, RUN-7.1 in that of the seventh issue.
+func (s *Session) label(plain string, letter string, n int64) string {
+	if s.Number > 0 {
+		return fmt.Sprintf("%s-%d.%d", letter, s.Number, n)
+	}
+	return fmt.Sprintf(plain, n)
+}
+
 // start takes up a requirement: the run with its issue and its planning turn, and the first effect.
 func (w planner) start(c *Start) error {
+	if c.Issue != "" {
+		c = clone(c)
+		if err := w.openFor(c); err != nil {
+			return err
+		}
+	}
 	if w.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if w.Session.State != string(session.Idle) || w.Session.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", w.Session.State, w.Session.Goal)
+	}
+	if w.Taking != nil && w.Taking.State != SolutionDraft {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.package_used", w.Taking.Package)
 	}
 	if strings.TrimSpace(c.Requirement) == "" && len(c.Given) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.requirement_empty")
@@ -62,34 +110,36 @@ func (w planner) takeUp(c *Start, feedback []string) error {
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
 	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.Rolled = 0, nil, nil, false, false, ""
-	w.Task, w.Item, w.Solution, w.Approval, w.Checkpoint = nil, nil, nil, nil, nil
+	w.Task, w.Solution, w.Approval, w.Checkpoint = nil, nil, nil, nil
 	w.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
 		Phase: string(board.Phase.Initial()), Flow: w.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: w.now,
+		Command: c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 	}
-	w.create(w.Run, KindRun, fmt.Sprintf("RUN-%d", s.Runs), s.ID, string(board.Run.Initial()))
-	w.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
-	w.create(w.Issue, KindIssue, fmt.Sprintf("ISS-%s-%03d", w.now.UTC().Format("20060102"), s.Runs), w.Run.ID, string(board.Issue.Initial()))
+	w.create(w.Run, KindRun, s.label("RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
+	switch {
+	case c.Package != "" && w.Taking != nil:
+		w.Solution = w.Taking
+		w.Solution.State = SolutionOpen
+		w.touch(w.Solution)
+		w.Run.Item, w.Run.Solution, w.Run.Package = w.Item.ID, w.Taking.ID, w.Taking.Package
+	case s.Number == 0:
+		w.Item = nil
+		w.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
+		w.create(w.Issue, KindIssue, fmt.Sprintf("ISS-%s-%03d", w.now.UTC().Format("20060102"), s.Runs), w.Run.ID, string(board.Issue.Initial()))
+	default:
+		w.Run.Item, w.Run.Feedback = w.Issue.Item, w.Issue.Feedback
+		w.Issue.Error, w.Issue.Bound, w.Issue.Solution = nil, false, ""
+		w.touch(w.Issue)
+	}
 	w.Run.Issue = w.Issue.ID
-	w.Run.Agent = c.Agent
 	w.newTurn(w.Run.ID)
 	w.Run.Turn = w.Turn.ID
 	s.Run, s.Approval = w.Run.ID, ""
 	w.touch(s)
-	w.record(w.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode})
+	w.record(w.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
 	w.result = w.Run.ID
-	if w.traits().Intakes && len(c.Given) == 0 {
-		if err := w.raise(Received, firstLine(c.Requirement)); err != nil {
-			return err
-		}
-		w.askIntake()
-		return nil
-	}
-	if err := w.raise(TakenUp, firstLine(c.Requirement)); err != nil {
-		return err
-	}
-	w.buildContext()
-	return nil
+	return flows{w.work}.begin(c)
 }
 
 func firstLine(s string) string {
@@ -121,13 +171,38 @@ func (w planner) contextBuilt(r effect.Receipt) error {
 	if facts.Pack != nil {
 		w.record(w.Run, "CONTEXT_BUILT", audit.Info, facts.Pack.Note())
 	}
+	return flows{w.work}.analyzed()
+}
+
+// design has the plan made, now that the facts about the workspace are there.
+func (w planner) design() error {
 	if err := w.raise(ContextReady, "context built"); err != nil {
 		return err
 	}
+	if w.Solution != nil {
+		return w.packaged()
+	}
 	w.emit(effect.KindPlan, effect.PlanSpec{
-		Agent: w.Run.Agent, Answers: w.Run.Answers, Requirement: w.Run.Requirement, Feedback: w.Run.Feedback, File: w.Run.GivenName, Given: w.Run.Given, Context: facts,
+		Agent: w.Run.Agent, Answers: w.Run.Answers, Requirement: w.Run.Requirement, Feedback: w.Run.Feedback, File: w.Run.GivenName, Given: w.Run.Given,
+		Context: *w.Run.Context,
 	}, true)
 	return nil
+}
+
+// packaged judges the plan of a package that ~exec carries out, as if it had been made just now.
+func (w planner) packaged() error {
+	p := w.Solution.Plan
+	verdicts, err := w.judge(&p)
+	if err == nil {
+		err = w.checkable(p)
+	}
+	if err != nil {
+		return w.planningFailed(PlanFailed, err)
+	}
+	w.Solution.Plan, w.Solution.Verdicts, w.Solution.Checks = p, verdicts, effect.SelectChecks(p.Verification, w.Run.Context.Checks)
+	w.Solution.Risk, w.Solution.Hash = p.RiskLevel, plan.Hash(p)
+	w.touch(w.Solution)
+	return w.draft(PackageReady)
 }
 
 func firstError(errs ...error) error {
@@ -259,31 +334,73 @@ func (w *work) schema(name string) ([]byte, bool) {
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
 func (w planner) propose(p plan.Plan, verdicts []Judged, agent string) error {
 	hash := plan.Hash(p)
-	w.Solution = &Solution{Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, w.Run.Context.Checks)}
-	w.create(w.Solution, KindSolution, fmt.Sprintf("SOL-%s-1", w.Issue.Label), w.Issue.ID, "")
-	w.Item = &Item{Issue: w.Issue.ID, Solution: w.Solution.ID}
-	w.create(w.Item, KindItem, w.Run.Label+":S-1", w.Run.ID, string(board.Item.Initial()))
+	w.Solution = &Solution{
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, w.Run.Context.Checks),
+		EHRB: triage.DetectPlan(p),
+	}
+	if err := (flows{w.work}).designed(&p); err != nil {
+		return err
+	}
+	w.Issue.Solutions++
+	w.create(w.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", w.Issue.Label, w.Issue.Solutions), w.Issue.ID, SolutionOpen)
+	if w.Solution.Package != "" {
+		w.create(&Alias{Issue: w.Issue.ID}, KindAlias, packageAlias+w.Solution.Package, w.Solution.ID, "")
+	}
+	if err := w.enqueue(&p); err != nil {
+		return err
+	}
+	w.Issue.Solution, w.Issue.PlannedAt = w.Solution.ID, w.now
+	return w.draft(PlanExists)
+}
+
+// draft makes the task of the solution and asks for approval, bound to the plan's hash.
+func (w planner) draft(what Happening) error {
+	p, hash := w.Solution.Plan, w.Solution.Hash
 	w.Session.Tasks++
 	w.Task = &Task{
 		Title: p.Goal, By: w.env.Actor, Mode: DefaultMode, Number: w.Session.Tasks, Session: w.Session.ID, Place: w.Run.Place,
 		Base: w.Run.Context.Head, Branch: w.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: w.Solution.Checks,
 		Pinned: w.Run.Context.Definitions, Gates: w.Config.Gates, Turn: w.Turn.ID, Turns: 1,
 	}
-	w.create(w.Task, KindTask, fmt.Sprintf("T-%03d", w.Session.Tasks), w.Run.ID, string(task.Table.Initial()))
+	w.create(w.Task, KindTask, w.Session.label("T-%03d", "T", w.Session.Tasks), w.Run.ID, string(task.Table.Initial()))
 	if !w.Task.Place.InPlace {
 		w.Task.Place.Tree = worktree(w.Task.Place.Workspace, w.Task.ID)
 	}
 	w.record(w.Task, "TASK_CREATED", audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
 	w.Run.Item, w.Run.Solution, w.Run.Task = w.Item.ID, w.Solution.ID, w.Task.ID
 	w.touch(w.Run)
-	w.Issue.Solution, w.Issue.PlannedAt = w.Solution.ID, w.now
+	w.touch(w.Issue)
 	w.askFor("plan", w.Run.ID, hash, policy.Session, p.Goal)
-	if err := w.raise(PlanExists, "plan "+short(hash)); err != nil {
+	if err := w.raise(what, "plan "+short(hash)); err != nil {
 		return err
+	}
+	if w.Flow.Mode == workflow.AutoPlan {
+		return flows{w.work}.keep()
 	}
 	if by := w.autoApproval(); by != "" {
 		return desk{w.work}.grantPlan(by, "approved by "+string(by))
 	}
+	return nil
+}
+
+// enqueue puts the solution into the queue. An issue of the board keeps its place in it for every further solution.
+func (w planner) enqueue(p *plan.Plan) error {
+	label, parent := w.Run.Label+":S-1", w.Run.ID
+	if w.Issue.Number > 0 {
+		label, parent = fmt.Sprintf("S-%d", w.Issue.Number), w.Issue.Parent
+		w.Issue.Files = w.names(p)
+	}
+	if w.Item == nil {
+		w.Item = &Item{Issue: w.Issue.ID}
+		w.create(w.Item, KindItem, label, parent, string(board.Item.Initial()))
+		w.Issue.Item = w.Item.ID
+	} else if w.Item.State == string(board.ItemFailed) {
+		if err := w.move(w.Item, string(board.Retry), "", "planned anew", nil); err != nil {
+			return err
+		}
+	}
+	w.Item.Solution = w.Solution.ID
+	w.touch(w.Item)
 	return nil
 }
 
@@ -306,9 +423,12 @@ func (w planner) autoApproval() pawl.Actor {
 	if w.Run.AutoApprove != "" {
 		return w.Run.AutoApprove
 	}
+	if w.Flow.Mode == workflow.AutoFull && !w.asks() && !dangerous(w.Solution) {
+		return autoFull
+	}
 	if w.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
-		if !w.asks() {
+		if !w.asks() && !dangerous(w.Solution) {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
 		w.record(w.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": w.Solution.Risk})
@@ -342,6 +462,7 @@ func (w planner) planningFailed(what Happening, err error) error {
 // endRun closes the run's books; the moves are the caller's.
 func (w *work) endRun(outcome string) {
 	w.Run.Outcome, w.Run.EndedAt = outcome, w.now
+	flows{w}.used()
 	s := w.Session
 	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
 	w.touch(w.Run)
@@ -389,49 +510,6 @@ func (w planner) sites(call plan.ToolCallTemplate) ([]effect.Site, error) {
 	return out, nil
 }
 
-// maxQuestions is how many questions one round may ask (spec.md §6.2 B1).
-const maxQuestions = 3
-
-// askIntake has the agent judge whether the requirement is clear.
-func (w planner) askIntake() {
-	w.emit(effect.KindIntake, effect.IntakeSpec{Agent: w.Run.Agent, Requirement: w.Run.Requirement, Answers: w.Run.Answers, Round: w.Turn.Rounds + 1}, true)
-}
-
-// takenIn goes on with a clear requirement and parks an unclear one until the person has answered.
-func (w planner) takenIn(r effect.Receipt) error {
-	result, err := effect.Decode[effect.IntakeResult](r.Result)
-	if err != nil || !r.OK {
-		return w.planningFailed(StillUnclear, firstError(r.Err(), err))
-	}
-	w.record(w.Run, "INTAKE_JUDGED", audit.Info, map[string]any{
-		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "class": result.Class, "score": result.Score, "risk": result.Risk,
-		"questions": len(result.Questions), "usage": result.Usage,
-	})
-	if len(result.Questions) == 0 {
-		return w.clear("the requirement is clear")
-	}
-	if w.Turn.Rounds >= turn.MaxRounds {
-		return w.planningFailed(StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(w.Turn.Rounds), strings.Join(result.Questions, " / ")))
-	}
-	if err := w.raise(Unclear, result.Why); err != nil {
-		return err
-	}
-	w.Turn.Rounds++
-	w.Turn.Questions = result.Questions[:min(len(result.Questions), maxQuestions)]
-	w.touch(w.Turn)
-	w.record(w.Turn, "QUESTIONS_ASKED", audit.Info, map[string]any{"questions": w.Turn.Questions, "round": w.Turn.Rounds})
-	return nil
-}
-
-// clear goes on to the context.
-func (w planner) clear(why string) error {
-	if err := w.raise(Clear, why); err != nil {
-		return err
-	}
-	w.buildContext()
-	return nil
-}
-
 // buildContext asks for the facts that planning needs.
 func (w planner) buildContext() {
 	spec := effect.ContextSpec{Requirement: w.Run.Requirement, Answers: w.Run.Answers, Feedback: w.Run.Feedback}
@@ -441,31 +519,11 @@ func (w planner) buildContext() {
 	w.emit(effect.KindContext, spec, true)
 }
 
-// give takes the person's answers to the open questions. None at all means: go on with what there is.
+// give takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
+// of agents at work.
 func (w planner) give(c *Give) error {
 	if c.Question != "" || w.Turn == nil || w.Run == nil || w.Turn.State != string(turn.Clarifying) || w.Turn.Return == string(turn.Executing) {
 		return inquirer{w.work}.give(c)
 	}
-	if len(c.Answers) > 0 && len(c.Answers) != len(w.Turn.Questions) {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(w.Turn.Questions)), itoa(len(c.Answers)))
-	}
-	for i, q := range w.Turn.Questions {
-		a := effect.Answered{Question: q}
-		if i < len(c.Answers) {
-			a.Answer = strings.TrimSpace(c.Answers[i])
-		}
-		w.Run.Answers = append(w.Run.Answers[:len(w.Run.Answers):len(w.Run.Answers)], a)
-	}
-	w.Turn.Questions = nil
-	w.touch(w.Run)
-	w.touch(w.Turn)
-	w.record(w.Run, "QUESTIONS_ANSWERED", audit.Info, map[string]any{"answers": len(c.Answers), "by": w.env.Actor})
-	if err := w.raise(Answered, "answered by "+string(w.env.Actor)); err != nil {
-		return err
-	}
-	if len(c.Answers) == 0 {
-		return w.clear("the person wants to go on with what there is")
-	}
-	w.askIntake()
-	return nil
+	return flows{w.work}.answered(c)
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ func (w prover) checked(r effect.Receipt) error {
 	t.Verified, t.Tree = &result, result.TreeAfter
 	w.touch(t)
 	w.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
+	if t.State == string(task.Verifying) {
+		return w.verifiedAgain(result, r)
+	}
 	for _, o := range result.Outcomes {
 		if missingMachine(o) {
 			return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
@@ -285,7 +289,7 @@ func (w prover) passed(what Happening, reason string) error {
 func (w prover) runGates() error {
 	t := w.Task
 	if t.Gate != nil && t.Gate.Passed && t.Gate.Tree == t.Tree {
-		w.land()
+		w.toBranch()
 		return nil
 	}
 	m, err := w.Config.modeOf(t.Mode)
@@ -299,25 +303,24 @@ func (w prover) runGates() error {
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
-	w.emit(effect.KindGates, effect.VerifySpec{Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started()}, true).Effect.Record = t.Place.InPlace
+	spec := w.checksOf(t)
+	spec.Checks, spec.StopOnFail, spec.Required = checks, true, true
+	w.emit(effect.KindGates, spec, true).Effect.Record = t.Place.InPlace
 	return nil
 }
 
 // gated takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
 // and ends it otherwise (spec.md §6.4 D5).
 func (w prover) gated(r effect.Receipt) error {
+	if w.Run == nil {
+		return w.gatedAlone(r)
+	}
 	t := w.Task
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
 		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))
 	}
-	t.Gate = &result
-	w.touch(t)
-	w.record(t, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
-	retry := w.gateResults(result)
-	if w.Run == nil {
-		return nil // a task that is moved by hand: the gates' evidence is there, the move is the person's
-	}
+	retry := w.keepGates(result)
 	if files, _ := touched(t, &result); len(files) > 0 {
 		return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
 	}
@@ -336,6 +339,56 @@ func (w prover) gated(r effect.Receipt) error {
 		return w.gatesFailed(BlockedFuse, failure)
 	}
 	return w.gatesRetry(failure)
+}
+
+// keepGates keeps the result of the gates with the task, and returns whether every failed gate may be retried.
+func (w prover) keepGates(result effect.VerifyResult) (retry bool) {
+	w.Task.Gate = &result
+	w.touch(w.Task)
+	w.record(w.Task, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
+	return w.gateResults(result)
+}
+
+// gatedAlone takes the result of the gates of a task outside a run. Whoever moves the task by hand has the evidence with that,
+// and makes the move. Where the task's runner asked for the gates and all of them passed, the task is verified and closed.
+// Where the task has got another lease since, they say nothing about what its runner does.
+func (w prover) gatedAlone(r effect.Receipt) error {
+	t, lease := w.Task, w.Effect.lease()
+	if lease != 0 && lease != t.Epoch {
+		return nil
+	}
+	result, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err != nil {
+		t.GateNote = firstError(r.Err(), err).Error()
+		w.touch(t)
+		return nil
+	}
+	w.keepGates(result)
+	if lease == 0 || !result.Passed || t.State != string(task.Verifying) {
+		return nil
+	}
+	for _, what := range []Happening{Proven, Closed} {
+		if err := w.raise(what, "every gate passed on tree "+short(result.Tree)); err != nil {
+			// The gates have run, whatever a mode thinks of closing the task: that is somebody else's move then.
+			t.GateNote = err.Error()
+			return nil
+		}
+	}
+	t.EndedAt = w.now
+	w.release(t)
+	return nil
+}
+
+// lease is the token of the runner that asked for the gates of a task outside a run, 0 for none.
+func (e *EffectDoc) lease() int64 {
+	if e.What() != effect.KindGates {
+		return 0
+	}
+	spec, err := effect.Decode[effect.VerifySpec](e.Effect.Spec)
+	if err != nil {
+		return 0
+	}
+	return spec.Lease
 }
 
 // gateResults tells the task's mode of each outcome and returns whether every failed gate may be retried.
@@ -424,6 +477,83 @@ func (w prover) gatesFailed(kind BlockedKind, failure error) error {
 	return nil
 }
 
+// toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is brought
+// onto what the branch has become first.
+func (w prover) toBranch() {
+	t := w.Task
+	if w.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.Fits {
+		w.land()
+		return
+	}
+	w.emit(effect.KindRebase, effect.RebaseSpec{Branch: t.Branch, Base: t.Base, Tree: t.Tree}, true)
+}
+
+// rebased lands the work where the branch is still what the gates ran on. Otherwise what has come out of the merge is verified
+// as a whole before it may land.
+func (w prover) rebased(r effect.Receipt) error {
+	t := w.Task
+	result, err := effect.Decode[effect.RebaseResult](r.Result)
+	if !r.OK || err != nil {
+		return w.gatesFailed(BlockedEnvironment, firstError(r.Err(), err))
+	}
+	if len(result.Conflicts) > 0 {
+		var at []string
+		for _, c := range result.Conflicts {
+			at = append(at, c.Path+" ("+string(c.Kind)+")")
+		}
+		w.record(t, "LANDING_CONFLICT", audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
+		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
+		return w.gatesFailed(BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
+	}
+	if t.Fits = true; !result.Moved {
+		w.touch(t)
+		w.land()
+		return nil
+	}
+	w.record(t, "RESULT_REBASED", audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
+	t.Base, t.Tree, t.Gate, t.Moved = result.Base, result.Tree, nil, true
+	w.touch(t)
+	w.emit(effect.KindVerify, w.checksOf(t), true)
+	return nil
+}
+
+// maxConflict bounds what is told of conflicts, in bytes.
+const maxConflict = 8 << 10
+
+func conflictText(list []effect.Conflict) string {
+	var b strings.Builder
+	for _, c := range list {
+		if c.Detail != "" && b.Len()+len(c.Detail) < maxConflict {
+			b.WriteString(c.Path + ":\n" + c.Detail + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// checksOf are the checks of the plan, to be run on the task's tree.
+func (w prover) checksOf(t *Task) effect.VerifySpec {
+	spec := effect.VerifySpec{
+		Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
+		PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(), Moved: t.Moved,
+	}
+	if t.Moved {
+		spec.Base = t.Base
+	}
+	return spec
+}
+
+// verifiedAgain takes the verification of work that was brought onto another base. What does not hold there is repaired like
+// any failure of a gate.
+func (w prover) verifiedAgain(result effect.VerifyResult, r effect.Receipt) error {
+	switch {
+	case result.Passed || !w.Task.Plan.Verification.Required:
+		return w.runGates()
+	case r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine):
+		return w.gatesFailed(BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", failedNames(result))))
+	}
+	return w.gatesRetry(firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
+}
+
 // land asks to land the verified tree. In seed 003's words: everything that can fail happens before VERIFIED (D4).
 func (w prover) land() {
 	t := w.Task
@@ -435,6 +565,8 @@ func (w prover) land() {
 	if t.Place.InPlace && t.Checkpoint != nil {
 		spec.Start = t.Checkpoint.Tree
 	}
+	spec.Current = w.Session.Number > 0
+	t.Fits = false
 	w.emit(effect.KindLand, spec, true)
 }
 
@@ -451,6 +583,10 @@ func landBody(t *Task) string {
 // landed closes the task: verified with its proof, then done, which is bookkeeping.
 func (w prover) landed(r effect.Receipt) error {
 	result, err := effect.Decode[effect.LandResult](r.Result)
+	if r.Key == "land.moved" {
+		w.toBranch() // somebody else landed first
+		return nil
+	}
 	if !r.OK || err != nil {
 		w.Task.Exit = string(task.ExitFatalError)
 		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))

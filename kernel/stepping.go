@@ -94,10 +94,7 @@ func (w stepper) advance() error {
 		}
 		return w.nextCall()
 	case turn.Verifying:
-		w.emit(effect.KindVerify, effect.VerifySpec{
-			Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
-			PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(),
-		}, true).Effect.Record = t.Place.InPlace
+		w.emit(effect.KindVerify, prover{w.work}.checksOf(t), true).Effect.Record = t.Place.InPlace
 	case turn.Recovering:
 		repairer{w.work}.askRepair()
 	}

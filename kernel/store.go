@@ -30,6 +30,9 @@ const (
 	KindBudget     Kind = "budget"
 	KindQuestion   Kind = "question"
 	KindSetting    Kind = "setting"
+	KindBoard      Kind = "board"
+	KindLink       Kind = "link"
+	KindAlias      Kind = "alias"
 	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
 	KindPhase Kind = "phase"
 )

@@ -139,6 +139,7 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 	case task.Blocked:
 		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: ErrorInfo{Class: pawl.ClassPolicyDenied, Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
 	case task.Queued:
+		t.Due = w.now
 		if t.State == string(task.Blocked) {
 			// The person who unblocks is the approval; it is recorded with the move (D6).
 			w.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: w.env.Actor, AnsweredAt: w.now, Note: c.Reason}
@@ -148,11 +149,14 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 	}
 }
 
-// requestGates asks for the gates of a task that is moved by hand.
-func (w clerk) requestGates() error {
+// requestGates asks for the gates of a task that is moved by hand, or that its runner has finished.
+func (w clerk) requestGates(c *RequestGates) error {
 	t := w.Task
 	if t == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", "")
+		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
+	}
+	if c.Token != 0 {
+		return w.finish(c)
 	}
 	if t.State != string(task.Verifying) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.gates_when_verifying", t.Label, t.State)
@@ -161,13 +165,44 @@ func (w clerk) requestGates() error {
 		w.result = t.Effect
 		return nil
 	}
+	w.result = w.emitGates(0).ID
+	return nil
+}
+
+// finish hands a task over to verification under its runner's lease, and begins its gates. Asked again, it answers with the
+// gates at work; gates that another lease or a person asked for are dropped, as they prove nothing about this runner's work.
+func (w clerk) finish(c *RequestGates) error {
+	t := w.Task
+	if t.State != string(task.Verifying) {
+		if err := w.transition(&Transition{Task: t.ID, To: task.Verifying, Token: c.Token, Reason: "finished by " + c.Owner}); err != nil {
+			return err
+		}
+	} else if t.Session != "" || t.Epoch != c.Token {
+		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", t.Label)
+	}
+	if t.Effect != "" {
+		if e := w.Effect; e != nil && e.ID == t.Effect && e.lease() == c.Token {
+			if e.State == EffectRunning {
+				w.result = e.Effect
+				return nil
+			}
+			return courier{w.work}.beginEffect(&Begin{Effect: e.ID, Owner: c.Owner})
+		}
+		desk{w.work}.dropEffect()
+	}
+	w.Effect = w.emitGates(c.Token)
+	return courier{w.work}.beginEffect(&Begin{Effect: w.Effect.ID, Owner: c.Owner})
+}
+
+// emitGates asks for the gates of a task outside a run, by hand or under a lease.
+func (w clerk) emitGates(lease int64) *EffectDoc {
 	var checks []effect.Check
-	for _, g := range t.Gates {
+	for _, g := range w.Task.Gates {
 		checks = append(checks, effect.Check{Name: g, Kind: "gate"})
 	}
-	e := w.emit(effect.KindGates, effect.VerifySpec{Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck}, true)
-	w.result = e.ID
-	return nil
+	return w.emit(effect.KindGates, effect.VerifySpec{
+		Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Lease: lease,
+	}, true)
 }
 
 // cancelTask cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).

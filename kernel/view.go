@@ -15,8 +15,12 @@ import (
 	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
+	"pawl/solution"
 	"pawl/view"
 )
+
+// opExec is the operation of a flow that ended with its design.
+const opExec = "exec"
 
 // Status returns what `pawl status` shows of the snapshot. Owner and Last stay nil; Kernel.Status fills in Last.
 func (s *Snapshot) Status() view.Status {
@@ -32,7 +36,7 @@ func (s *Snapshot) Status() view.Status {
 	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
 	out.Paused, out.PausedAt, out.PausedBy = at.Paused, at.PausedAt, at.PausedBy
 	out.Blocked, out.Checkpoint = at.Blocked.view(), at.LastCheckpoint
-	out.LastError, out.UpdatedAt = at.LastError.view(), at.UpdatedAt
+	out.LastError, out.UpdatedAt = at.LastError.View(), at.UpdatedAt
 	if a := s.Approval; a != nil && a.State == ApprovalPending {
 		out.Approval = a.view()
 	}
@@ -81,6 +85,13 @@ func (s *Snapshot) next() []view.Next {
 		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
 	if a := s.Approval; a != nil && a.State == ApprovalPending && at.Approval == a.ID {
+		if a.About == aboutStage {
+			choice := workflow.ChooseStart
+			if s.Flow != nil && s.Flow.Mode.Auto() {
+				choice = workflow.ChooseSilent
+			}
+			return []view.Next{{Op: string(session.OpConfirm), Command: "pawl choose " + choice + " " + short(a.Hash)}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
+		}
 		out := []view.Next{{Op: string(session.OpConfirm), Command: "pawl approve " + short(a.Hash)}}
 		if a.About == "plan" {
 			out = append(out, view.Next{Op: "show", Command: "pawl plan show"}, view.Next{Op: string(session.OpRevise), Command: "pawl revise FEEDBACK"})
@@ -123,7 +134,8 @@ func (s *Snapshot) nextBlocked(b *Blocked) []view.Next {
 	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"}, view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
 }
 
-func (e *ErrorInfo) view() *view.Error {
+// View returns the error as faces show it.
+func (e *ErrorInfo) View() *view.Error {
 	if e == nil {
 		return nil
 	}
@@ -134,7 +146,7 @@ func (b *Blocked) view() *view.Blocked {
 	if b == nil {
 		return nil
 	}
-	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.view()}
+	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.View()}
 }
 
 func (a *Approval) view() *view.Approval {
@@ -240,7 +252,7 @@ func (s *Snapshot) Plan() view.Plan {
 			}
 		}
 		if s.Run != nil {
-			out.Package = packageDir(s.Run, sol)
+			out.Package = solution.LiveDir(sol.Package)
 		}
 	}
 	if a := s.Approval; a != nil && a.About == "plan" {
@@ -259,16 +271,18 @@ func (s *Snapshot) Summary() view.Summary {
 		out.Run, out.Goal, out.Outcome, out.StartedAt, out.EndedAt = r.Label, r.Requirement, r.Outcome, r.StartedAt, r.EndedAt
 	}
 	if i := s.Issue; i != nil && i.Error != nil {
-		out.Error = i.Error.view()
+		out.Error = i.Error.View()
 	}
 	if t := s.Task; t != nil {
 		s.summarize(&out, t)
 	}
 	if at := s.Session; at != nil {
 		if at.Blocked != nil {
-			out.Error = at.Blocked.Error.view()
+			out.Error = at.Blocked.Error.View()
 		}
-		if s.Run == nil || at.Run == "" || at.Run == s.Run.ID {
+		if r := s.Run; r != nil && r.Outcome == OutcomePlanned && at.Run == "" {
+			out.Next = append(out.Next, view.Next{Op: opExec, Command: "pawl exec " + r.Package})
+		} else if r == nil || at.Run == "" || at.Run == r.ID {
 			out.Next = append(out.Next, s.next()...)
 		}
 	}
@@ -419,7 +433,7 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 // none has ended.
 func (k *Kernel) LookLast(ctx context.Context) (*Snapshot, error) {
 	s := &Snapshot{Config: &k.config}
-	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel}); err != nil || s.Session == nil {
+	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: k.lane}); err != nil || s.Session == nil {
 		return s, err
 	}
 	last, err := k.lookLast(ctx, s.Session)
@@ -441,7 +455,7 @@ func (k *Kernel) lookLast(ctx context.Context, at *Session) (*Snapshot, error) {
 	if at == nil {
 		return nil, nil
 	}
-	rows, err := k.store.Load(ctx, Select{Kind: KindRun, Newest: true, Limit: 2})
+	rows, err := k.store.Load(ctx, Select{Kind: KindRun, Parent: at.ID, Newest: true, Limit: 2})
 	if err != nil {
 		return nil, err
 	}
@@ -458,8 +472,8 @@ func (k *Kernel) lookLast(ctx context.Context, at *Session) (*Snapshot, error) {
 	return nil, nil
 }
 
-// endedAt is when the run's work ended: the end of its task, or of the run itself.
-func endedAt(r *Run, t *Task) time.Time {
+// EndedAt is when the run's work ended: the end of its task, or of the run itself.
+func EndedAt(r *Run, t *Task) time.Time {
 	if t != nil && !t.EndedAt.IsZero() {
 		return t.EndedAt
 	}
@@ -472,4 +486,123 @@ func (s *Snapshot) Stage() workflow.Stage {
 		return workflow.None
 	}
 	return s.Flow.Stage
+}
+
+// archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
+// so that an archive that is tried again writes the same files.
+func archiveFiles(w *work) []effect.ProjectedFile {
+	if w.Run == nil || w.Solution == nil || w.Task == nil {
+		return nil
+	}
+	if w.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
+		w.Task.EndedAt = w.now
+		w.touch(w.Task)
+	}
+	return w.Package().Archive()
+}
+
+// Package returns the run's solution package.
+func (s *Snapshot) Package() view.Package {
+	r, sol, t := s.Run, s.Solution, s.Task
+	p := view.Package{
+		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
+		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
+	}
+	if t == nil {
+		return p
+	}
+	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land), EndedAt(r, t)
+	if t.Plan != nil {
+		p.Plan = *t.Plan
+	}
+	if t.State != string(task.Done) {
+		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
+	}
+	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
+		if e != nil {
+			p.Evidence = append(p.Evidence, *e)
+		}
+	}
+	return p
+}
+
+// Context returns what active_context.md shows of the snapshot, with a history that the caller has read.
+func (s *Snapshot) Context(history ...view.HistoryLine) view.Context {
+	c := view.Context{State: session.Table.Initial(), History: history}
+	if len(history) > 0 {
+		c.Ended = history[0].Ended
+	}
+	at := s.Session
+	if at == nil {
+		return c
+	}
+	c.SessionID, c.State, c.Attempts, c.Checkpoint = at.ID, session.State(at.State), at.AutoFix, at.LastCheckpoint
+	c.Updated, c.Goal = at.UpdatedAt, at.Goal
+	if at.Paused {
+		c.Ended = at.PausedAt
+	}
+	if at.Run == "" {
+		c.Goal = ""
+	}
+	if t := s.Task; t != nil && at.Run != "" {
+		line := view.ContextTask{Label: t.Label, Title: t.Title, State: task.State(t.State), Steps: view.StepsOf(t.Plan)}
+		if len(line.Steps) > 0 {
+			line.File = line.Steps[0].File
+		}
+		c.Tasks = append(c.Tasks, line)
+		c.Summary = t.Label
+		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
+			c.Summary += " " + itoa(step.Done) + "/" + itoa(step.Total) + " " + step.Title
+		}
+		if t.Lease.Owner != "" {
+			c.Workers = append(c.Workers, view.Worker{Task: t.Label, Session: t.Turn, State: t.State, Note: t.Lease.Owner})
+		}
+	}
+	c.Pad = s.pad()
+	return c
+}
+
+// pad lists what somebody who comes back should know first.
+func (s *Snapshot) pad() []view.PadLine {
+	var out []view.PadLine
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, view.PadLine{Name: name, Value: value})
+		}
+	}
+	at := s.Session
+	if at.Paused {
+		add("paused", string(at.PausedBy))
+	}
+	if b := at.Blocked; b != nil {
+		add("blocked", string(b.Kind)+" "+b.Error.View().Technical())
+	}
+	if at.Run == "" {
+		if at.LastError != nil {
+			add("last_error", at.LastError.View().Technical())
+		}
+		return out
+	}
+	if t := s.Turn; t != nil {
+		add("turn", t.State)
+	}
+	if t := s.Task; t != nil && t.Cursor.Step != "" {
+		add("step", t.Cursor.Step)
+	}
+	if t := s.Task; t != nil && t.Progress != nil {
+		out = append(out, t.Progress.Pad(t.Label))
+	}
+	if t := s.Turn; t != nil && t.Failure != nil {
+		add("failure", string(t.Failure.Code)+" "+t.Failure.What)
+	}
+	if t := s.Task; t != nil && t.GateNote != "" {
+		add("gate_failure_context", t.GateNote)
+	}
+	if a := s.Approval; a != nil && a.State == ApprovalPending {
+		add("approval", a.About+" "+a.Hash)
+	}
+	for _, n := range s.next() {
+		add("next", n.Command)
+	}
+	return out
 }

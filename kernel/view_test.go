@@ -17,6 +17,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/joint"
+	"pawl/kernel/projection"
 	"pawl/machine/board"
 	"pawl/plan"
 	"pawl/policy"
@@ -54,7 +55,7 @@ func (b *bench) watch() {
 
 func (b *bench) projections() map[string]string {
 	b.t.Helper()
-	files, err := b.k.Projections(context.Background())
+	files, err := projection.Files(context.Background(), b.k)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestStatusFromRequirementToResult(t *testing.T) {
 		t.Errorf("at first: %+v", s)
 	}
 	b.do(&kernel.Start{Requirement: "do the work\nwell", Place: place, RunMode: pawl.Assisted})
-	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" || s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "EVALUATE" {
+	if s := b.status(); s.State != "PLANNING" || s.Goal != "do the work\nwell" || s.Turn.State != "CONTEXT_BUILDING" || s.Doing == nil || s.Doing.Kind != effect.KindContext || s.Flow.Stage != "ANALYZE" {
 		t.Errorf("planning: %+v", s)
 	}
 	b.run(w.answer)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -51,6 +52,12 @@ func own(w *work, s *Snapshot) {
 	w.Issue, w.Item, w.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
 	w.Approval, w.Turn, w.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
 	w.Effect, w.Checkpoint, w.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
+	w.Near = maps.Clone(s.Near)
+	w.Board, w.Taking = clone(s.Board), clone(s.Taking)
+	w.Links = nil
+	for _, l := range s.Links {
+		w.Links = append(w.Links, clone(l))
+	}
 	w.Questions = nil
 	for _, q := range s.Questions {
 		w.Questions = append(w.Questions, clone(q))
@@ -322,7 +329,7 @@ func (t *Task) modeName() string {
 // modeTask reduces a task to what modes are told.
 func (w *work) modeTask(t *Task) ModeTask {
 	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.modeName(), HasPlan: t.Plan != nil}
-	if w.Session != nil {
+	if w.Session != nil && t.Session != "" {
 		m.RunMode = w.Session.RunMode
 	}
 	if t.Plan != nil {

@@ -51,9 +51,9 @@ type Talk struct {
 
 // Traits is what the kernel knows of an agent.
 type Traits struct {
-	// Works says that the agent can carry out steps without calls; Intakes that it judges requirements; Reads that it wants a
-	// context pack.
-	Works, Intakes, Reads bool
+	// Works says that the agent can carry out steps without calls; Intakes that requirements can be judged through it, and
+	// Judges that it judges them by itself instead of by pawl's own rules; Reads that it wants a context pack.
+	Works, Intakes, Judges, Reads bool
 	// Process says that the agent is a program of its own, which is started for each piece of work.
 	Process bool
 }

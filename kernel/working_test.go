@@ -16,6 +16,7 @@ import (
 	"pawl/kernel/joint"
 	"pawl/plan"
 	"pawl/policy"
+	"pawl/triage"
 )
 
 // mind is an agent that a test plays: what it answers to each request for work, in order, the last one for ever.
@@ -31,9 +32,9 @@ func (m *mind) answer(e effect.Effect) effect.Receipt {
 	switch e.Kind {
 	case effect.KindIntake:
 		spec, _ := effect.Decode[effect.IntakeSpec](e.Spec)
-		r := effect.IntakeResult{Said: effect.Said{Agent: "m"}, Class: "feature", Score: 5}
+		r := effect.IntakeResult{Said: effect.Said{Agent: "m"}, Evaluation: triage.Evaluation{Class: triage.ClassFeature, Score: 7}}
 		if spec.Round <= len(m.questions) {
-			r.Questions = []string{m.questions[spec.Round-1]}
+			r.Evaluation.Questions = []triage.Question{{About: triage.Scope, Text: m.questions[spec.Round-1]}}
 		}
 		return effect.Succeeded(r)
 	case effect.KindRepair:
@@ -72,7 +73,7 @@ func intent() plan.Plan {
 func working(t *testing.T, m *mind, start kernel.Start) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true}
+	b.k.Config().Agents["m"] = kernel.Traits{Works: true, Intakes: true, Judges: true}
 	m.plan = intent()
 	start.Requirement, start.Agent, start.Place = "do the work", "m", effect.Place{Workspace: "/w", Tree: "/w", Git: true}
 	if start.RunMode == "" {

@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/projection"
 	"pawl/machine/board"
 	"pawl/machine/task"
 	"pawl/view"
@@ -90,7 +91,7 @@ func (s library) readContext(ctx context.Context, _ caller, _ none) (any, error)
 
 // projection returns the content of one projected file, "" where there is none.
 func (s library) projection(ctx context.Context, name string) (string, error) {
-	files, err := s.Kernel.Projections(ctx)
+	files, err := projection.Files(ctx, s.Kernel)
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
 	"pawl/message"
 	"pawl/view"
@@ -23,7 +22,7 @@ type Kernel interface {
 	LookAt(ctx context.Context, id string) (*kernel.Snapshot, error)
 	LookLast(ctx context.Context) (*kernel.Snapshot, error)
 	Status(ctx context.Context) (view.Status, error)
-	Projections(ctx context.Context) ([]effect.ProjectedFile, error)
+	Questions(ctx context.Context) ([]*kernel.Question, error)
 	Store() kernel.Store
 	Config() *kernel.Config
 }

@@ -27,7 +27,7 @@ var areas = [...]area{
 	{"store", []*part{&storeText}},
 	{"triage", []*part{&triageText}},
 	{"audit", []*part{&auditText}},
-	{"kernel", []*part{&kernelText, &kernelAgents}},
+	{"kernel", []*part{&kernelText, &kernelAgents, &kernelBoard}},
 	{"agent", []*part{&agentText, &agentGateway, &agentExternal}},
 	{"llm", []*part{&llmText}},
 	{"land", []*part{&landText}},
@@ -35,7 +35,7 @@ var areas = [...]area{
 	{"archive", []*part{&archiveText}},
 	{"runner", []*part{&runnerText}},
 	// What most commands print comes first, because a part is made when it is first searched.
-	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliErrors, &cliAgents, &cliMCP, &cliServers}},
+	{"cli", []*part{&cliScreens, &cliFlags, &cliCommands, &cliFlow, &cliErrors, &cliAgents, &cliMCP, &cliServers}},
 	{"check", []*part{&checkText}},
 	{"machine", []*part{&machineText}},
 	{"replay", []*part{&replayText}},
@@ -43,8 +43,11 @@ var areas = [...]area{
 	{"mcptools", []*part{&mcptoolsText}},
 	{"solution", []*part{&solutionText}},
 	{"knowledge", []*part{&knowledgeText}},
+	{"orders", []*part{&ordersText}},
+	{"issue", []*part{&issueText}},
 	{"backlog", []*part{&backlogText}},
 	{"github", []*part{&githubText}},
+	{"tui", []*part{&tuiText}},
 }
 
 // part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map

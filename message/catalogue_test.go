@@ -132,6 +132,7 @@ func sites(t *testing.T, root string) []site {
 // rendering are the functions that take a key of the catalogue, with the place of the key among the arguments.
 var rendering = map[string]int{
 	"Fail": 1, "Text": 0, "text": 0, "sayText": 0, "Hint": 0, "usage": 0, "section": 0, "badArgs": 0, "broken": 0, "note": 0, "row": 0,
+	"SayText": 0, "Section": 0, "Usage": 0,
 }
 
 // shape is what a key looks like: an area and a name.

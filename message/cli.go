@@ -169,6 +169,22 @@ var cliErrors = part{load: func() Table {
 			En: "there is no task %s", Zh: "没有任务 %s",
 			HintEn: "The nearest is %[2]s; list all with: pawl task list", HintZh: "最接近的是 %[2]s；用 pawl task list 列出全部",
 		},
+		"cli.issue_unnamed": {
+			En: "an issue has no name", Zh: "没有指明问题",
+			HintEn: "Name it as ISS-12, as 12, or by its id elsewhere; pawl issue list shows them", HintZh: "可写作 ISS-12、12 或其他系统中的编号；见 pawl issue list",
+		},
+		"cli.issue_unknown": {
+			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
+			HintEn: "List the issues with: pawl issue list", HintZh: "用 pawl issue list 列出问题",
+		},
+		"cli.issue_unknown_near": {
+			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
+			HintEn: "The nearest is %[2]s; list all with: pawl issue list", HintZh: "最接近的是 %[2]s；用 pawl issue list 列出全部",
+		},
+		"cli.issue_untouched": {
+			En: "nothing was done for %[1]s yet", Zh: "%[1]s 尚未开始处理",
+			HintEn: "Make a plan with: pawl issue plan %[1]s", HintZh: "先制定计划：pawl issue plan %[1]s",
+		},
 		"cli.task_wrong_state": {
 			En: "task %s is %s; this is for tasks that are %s", Zh: "任务 %s 处于 %s；此命令用于处于 %s 的任务",
 			HintEn: "See what it can become with: pawl machine show task", HintZh: "用 pawl machine show task 查看可行的转换",

@@ -242,6 +242,7 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问，直接批准当前问题"},
 		"cli.flag.undo_step":   {En: "undo the changes of this `STEP` alone", Zh: "只撤销步骤 `STEP` 的更改"},
 		"cli.flag.yes":         {En: "do it without asking", Zh: "不询问，直接执行"},
+		"cli.flag.issue":       {En: "speak of the session of an `ISSUE` of the board", Zh: "针对看板中某个 `问题` 的会话"},
 		"cli.flag.in_place":    {En: "work in the folder itself instead of a worktree of its own", Zh: "直接在目录中工作，而不使用独立的工作树"},
 		"cli.flag.mode":        {En: "when to ask a person: `MODE` is interactive, assisted or autonomous", Zh: "何时询问：`MODE` 为 interactive、assisted 或 autonomous"},
 		"cli.flag.unattended":  {En: "nobody is there to ask: the same as --mode autonomous", Zh: "无人值守：等同于 --mode autonomous"},
@@ -283,5 +284,123 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.backup":      {En: "write a copy of the store to `FILE`", Zh: "将存储备份到 `FILE`"},
 		"cli.flag.project":     {En: "the project's file instead of yours", Zh: "项目的文件，而不是用户的文件"},
 		"cli.flag.keep":        {En: "unpack into `DIR` and leave it there", Zh: "解压到 `DIR` 并保留"},
+	}
+}}
+
+// cliFlow is the part of the command line's catalogue for the commands of seed 002.
+var cliFlow = part{load: func() Table {
+	return Table{
+		"cli.flow.auto.short": {En: "Evaluate, plan, carry out and archive a requirement (~auto)", Zh: "评估、规划、执行并归档一项需求（~auto）"},
+		"cli.flow.auto.long": {
+			En: "Takes a requirement all the way: it is scored and its way chosen, analysed, designed, carried out, verified, landed and archived. The flow is silent (AUTO_FULL) and speaks up only where a person is needed: a score below 7, an extremely high risk, an approval that the policy asks for, a failure that it cannot repair.\n\nIn a terminal the way is confirmed first; without one, giving the command is the confirmation.",
+			Zh: "全自动完成一项需求：评分并选择处理路径，分析、设计、执行、验证、落地并归档。流程静默执行（AUTO_FULL），仅在需要人工时打破静默：评分低于 7、极高风险、策略要求批准、无法修复的失败。\n\n在终端中会先确认处理路径；没有终端时，给出命令即视为确认。",
+		},
+		"cli.flow.exec.short": {En: "Carry out a solution package (~exec)", Zh: "执行方案包（~exec）"},
+		"cli.flow.exec.long": {
+			En: "Carries out a package of .pawl/plan: the one that is named by its name or the beginning of it, or the only one there is. The package is validated first. A package that people wrote is turned into a plan, one step for each task that is left.",
+			Zh: "执行 .pawl/plan 中的方案包：可用名称或其开头指定；只有一个时可省略。执行前先校验方案包。人工编写的方案包会转换为计划，每个未完成任务对应一个步骤。",
+		},
+		"cli.flow.say.short": {En: "Say something to pawl: a command, a requirement, an answer", Zh: "对 pawl 说一句话：命令、需求或回答"},
+		"cli.flow.say.long": {
+			En: "Words are routed before anything else is looked at: first by what is running and waits for an answer, then by a ~command wherever it stands in them, then by what they want. pawl '~auto …' is the same as pawl say '~auto …'.",
+			Zh: "先对输入进行路由，之后才查看项目：先看正在进行且等待回答的内容，再识别其中任意位置的 ~命令，最后判断意图。pawl '~auto …' 等同于 pawl say '~auto …'。",
+		},
+		"cli.flow.prompt.short": {En: "Talk to pawl line by line", Zh: "逐行与 pawl 对话"},
+		"cli.flow.prompt.long": {
+			En: "Reads lines with editing, history (Ctrl-R searches it) and completion (Tab). ~auto, ~plan, ~exec and the other ~commands are offered; /status and every other command of the first level work as well. Plain words are a requirement, a question or an answer. Ctrl-D leaves. It is what a bare pawl does in a terminal.",
+			Zh: "逐行读取输入，支持编辑、历史（Ctrl-R 搜索）与补全（Tab）。可使用 ~auto、~plan、~exec 等 ~命令，也可使用 /status 等一级命令。普通文字视为需求、提问或回答。Ctrl-D 退出。在终端中直接运行 pawl 即进入。",
+		},
+		"cli.flow.choose.short": {En: "Answer the question that a stage ends with", Zh: "回答阶段结束时的确认"},
+		"cli.flow.choose.long": {
+			En: "CHOICE is silent (go on in the mode of the command), interactive (stop after each stage from here on; there is no way back) or start (the one choice of an interactive flow). HASH is the beginning of the hash that was shown, so that the answer is about exactly that.",
+			Zh: "CHOICE 为 silent（按命令的模式静默执行）、interactive（此后每个阶段都停下确认，不可逆）或 start（交互流程唯一的选项）。HASH 是所显示哈希的开头，确保回答针对所见内容。",
+		},
+		"cli.flow.flag.yes":      {En: "confirm the way and approve the plan in the name of policy:--yes", Zh: "以 policy:--yes 的名义确认路径并批准计划"},
+		"cli.flow.flag.replace":  {En: "give the running flow up, reset its variables, and begin this one", Zh: "放弃正在进行的流程并重置其变量，然后开始本流程"},
+		"cli.flow.flag.as_is":    {En: "go on with the requirement as it is, without questions", Zh: "以现有需求继续，不再提问"},
+		"cli.flow.flag.path":     {En: "another way than the one that was found: tweak, light or standard", Zh: "改用其他路径：tweak、light 或 standard"},
+		"cli.flow.request":       {En: "a requirement", Zh: "一项需求"},
+		"cli.flow.one_at_a_time": {En: "only the first command is carried out; %[1]s is left out", Zh: "一次只执行第一个命令，已忽略 %[1]s"},
+		"cli.flow.unknown": {
+			En: "there is no command %[1]s", Zh: "没有命令 %[1]s",
+			HintEn: "pawl '~help' lists them", HintZh: "用 pawl '~help' 查看",
+		},
+		"cli.flow.unknown_near": {
+			En: "there is no command %[1]s; the nearest: %[2]s", Zh: "没有命令 %[1]s，相近的有：%[2]s",
+			HintEn: "pawl '~help' lists them", HintZh: "用 pawl '~help' 查看",
+		},
+		"cli.flow.tool": {
+			En: "there is no external tool %[1]s here", Zh: "此处没有外部工具 %[1]s",
+			HintEn: "The tools of MCP servers are for agents: pawl mcp list", HintZh: "MCP 服务器的工具供智能体使用：pawl mcp list",
+		},
+		"cli.flow.tool_near": {
+			En: "there is no external tool %[1]s here; perhaps %[2]s is meant", Zh: "此处没有外部工具 %[1]s，也许是 %[2]s",
+			HintEn: "pawl '~help' lists the commands", HintZh: "用 pawl '~help' 查看命令",
+		},
+		"cli.flow.no_requirement": {
+			En: "%[1]s needs the requirement behind it", Zh: "%[1]s 后面需要写明需求",
+			HintEn: "For example: pawl '%[1]s make the tests pass'", HintZh: "例如：pawl '%[1]s 让测试通过'",
+		},
+		"cli.flow.reply": {
+			En: "this is no answer to what is asked: %[1]s", Zh: "这不是对当前问题的回答：%[1]s",
+			HintEn: "pawl status shows what is asked, and how it is answered", HintZh: "用 pawl status 查看问题以及如何回答",
+		},
+		"cli.flow.question": {En: "Where the work stands:", Zh: "当前进展："},
+		"cli.flow.status": {
+			En: "the state cannot be shown (status %[1]d)", Zh: "无法显示状态（%[1]d）",
+			HintEn: "pawl doctor looks at what is wrong", HintZh: "用 pawl doctor 检查",
+		},
+		"cli.flow.active": {
+			En: "%[1]s cannot begin: the session is %[2]s with: %[3]s", Zh: "%[1]s 无法开始：会话处于 %[2]s，正在处理：%[3]s",
+			HintEn: "Only one flow runs at a time. Give the running one up with --replace, or go on with it: pawl status", HintZh: "同时只能执行一个流程。用 --replace 放弃当前流程，或用 pawl status 继续",
+		},
+		"cli.flow.replace": {En: "%[1]s is %[2]s. Give it up and begin %[3]s? [y/N]", Zh: "“%[1]s”处于 %[2]s。放弃它并开始 %[3]s？[y/N]"},
+		"cli.flow.kept":    {En: "the running flow goes on", Zh: "当前流程继续", HintEn: "pawl status shows it", HintZh: "用 pawl status 查看"},
+		"cli.flow.package_invalid": {
+			En: "the package %[1]s has %[2]d flaws", Zh: "方案包 %[1]s 有 %[2]d 处问题",
+			HintEn: "pawl validate %[1]s shows all of them", HintZh: "用 pawl validate %[1]s 查看全部",
+		},
+		"cli.flow.package_overview": {
+			En: "the package %[1]s is an overview: it describes and is not carried out", Zh: "方案包 %[1]s 是概述类型，仅作说明，不会执行",
+			HintEn: "pawl clean %[1]s moves it to the archive", HintZh: "用 pawl clean %[1]s 移入归档",
+		},
+		"cli.flow.package_done": {
+			En: "nothing is left to do in the package %[1]s", Zh: "方案包 %[1]s 没有待执行的任务",
+			HintEn: "pawl clean %[1]s moves it to the archive", HintZh: "用 pawl clean %[1]s 移入归档",
+		},
+		"cli.flow.plan": {En: "the package cannot be turned into a plan", Zh: "无法把方案包转换为计划", HintEn: "pawl validate shows what is wrong with it", HintZh: "用 pawl validate 查看问题"},
+		"cli.flow.no_terminal": {
+			En: "the prompt needs a terminal", Zh: "对话需要终端",
+			HintEn: "Say it in one line: pawl say WORDS", HintZh: "可用一行命令：pawl say WORDS",
+		},
+		"cli.flow.does.auto":     {En: "evaluate, plan, carry out, archive", Zh: "评估、规划、执行、归档"},
+		"cli.flow.does.plan":     {En: "evaluate and plan, then stop", Zh: "评估并规划，然后停止"},
+		"cli.flow.does.exec":     {En: "carry out a package", Zh: "执行方案包"},
+		"cli.flow.does.init":     {En: "make the knowledge base", Zh: "创建知识库"},
+		"cli.flow.does.upgrade":  {En: "take an older knowledge base over", Zh: "升级旧知识库"},
+		"cli.flow.does.clean":    {En: "archive packages that are left over", Zh: "归档遗留方案包"},
+		"cli.flow.does.test":     {En: "run the tests", Zh: "运行测试"},
+		"cli.flow.does.commit":   {En: "commit the changes", Zh: "提交更改"},
+		"cli.flow.does.review":   {En: "review code", Zh: "代码审查"},
+		"cli.flow.does.validate": {En: "validate knowledge base and packages", Zh: "校验知识库与方案包"},
+		"cli.flow.does.rollback": {En: "go back, with a backup", Zh: "回滚（先备份）"},
+		"cli.flow.does.help":     {En: "list the commands", Zh: "列出命令"},
+
+		"cli.stage.evaluated":       {En: "Evaluation: %[1]d of 10, judged by %[2]s", Zh: "需求评估：%[1]d/10，评估者 %[2]s"},
+		"cli.stage.dimension":       {En: "%[1]s %[2]d/%[3]d", Zh: "%[1]s %[2]d/%[3]d"},
+		"cli.stage.aspect.goal":     {En: "goal", Zh: "任务目标"},
+		"cli.stage.aspect.criteria": {En: "criteria", Zh: "完成标准"},
+		"cli.stage.aspect.scope":    {En: "scope", Zh: "涉及范围"},
+		"cli.stage.aspect.limits":   {En: "limits", Zh: "限制条件"},
+		"cli.stage.no_evidence":     {En: "nothing said", Zh: "未提及"},
+		"cli.stage.path":            {En: "Way: %[1]s (%[2]s)", Zh: "处理路径：%[1]s（%[2]s）"},
+		"cli.stage.risk_action":     {En: "extremely high risk (%[1]s): %[2]s", Zh: "极高风险（%[1]s）：%[2]s"},
+		"cli.stage.risk_mention":    {En: "mentioned only (%[1]s): %[2]s", Zh: "仅提及（%[1]s）：%[2]s"},
+		"cli.stage.analyzed":        {En: "Analysis", Zh: "项目分析"},
+		"cli.stage.files":           {En: "%[1]d files; %[2]s", Zh: "%[1]d 个文件；%[2]s"},
+		"cli.stage.path_set":        {En: "The way is %[1]s.", Zh: "路径改为 %[1]s。"},
+		"cli.stage.ask_auto":        {En: "Go on silently (y), interactively (i), another way (tweak, light, standard), or cancel (n)?", Zh: "静默执行 (y)、交互执行 (i)、调整路径 (tweak, light, standard) 或取消 (n)？"},
+		"cli.stage.ask_interactive": {En: "Start (y), another way (tweak, light, standard), or cancel (n)?", Zh: "确认开始 (y)、调整路径 (tweak, light, standard) 或取消 (n)？"},
+		"cli.stage.ask_on":          {En: "Go on (y) or cancel (n)?", Zh: "继续 (y) 或取消 (n)？"},
 	}
 }}

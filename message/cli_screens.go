@@ -24,6 +24,7 @@ var cliScreens = part{load: func() Table {
 		"cli.about.plan":   {En: "the plan", Zh: "计划"},
 		"cli.about.call":   {En: "a call of the agent", Zh: "智能体的调用"},
 		"cli.about.action": {En: "a repair", Zh: "修复"},
+		"cli.about.stage":  {En: "the way on from a stage", Zh: "阶段结果的确认"},
 		"cli.about.checks": {En: "a change of the checks", Zh: "对检查的改动"},
 
 		"cli.because.claimed":                      {En: "claimed by %s", Zh: "由 %s 领取"},
@@ -107,6 +108,12 @@ var cliScreens = part{load: func() Table {
 		"cli.effect.land.revert":        {En: "commit the way back", Zh: "提交反向更改"},
 		"cli.effect.worktree.remove":    {En: "clean up", Zh: "清理"},
 		"cli.effect.archive.write":      {En: "write the archive", Zh: "写入归档"},
+		"cli.effect.knowledge.write":    {En: "write the knowledge base", Zh: "写入知识库"},
+		"cli.effect.package.write":      {En: "make the package", Zh: "创建方案包"},
+		"cli.effect.package.retire":     {En: "archive packages", Zh: "归档方案包"},
+		"cli.effect.git.commit":         {En: "commit", Zh: "提交"},
+		"cli.effect.git.rewind":         {En: "go back", Zh: "回退"},
+		"cli.effect.project.test":       {En: "run the tests", Zh: "运行测试"},
 
 		"cli.check.skipped": {En: "skipped", Zh: "已跳过"},
 		"cli.check.failed":  {En: "failed, exit status %d", Zh: "失败，退出码 %d"},
@@ -304,5 +311,72 @@ var cliScreens = part{load: func() Table {
 		"cli.doctor_disk_low":      {En: "little space is left", Zh: "剩余空间不足"},
 		"cli.doctor_disk_readonly": {En: "the folder cannot be written", Zh: "目录不可写"},
 		"cli.doctor_disk_unknown":  {En: "the free space cannot be told", Zh: "无法得知可用空间"},
+	}
+}}
+
+// tuiText is the part of the catalogue for keys that begin with "tui.": the words of the prompt and of the board.
+var tuiText = part{load: func() Table {
+	return Table{
+		"tui.no_terminal": {
+			En: "the terminal cannot be used", Zh: "无法使用该终端",
+			HintEn: "Give pawl a command instead; see: pawl help", HintZh: "请改用 pawl 的子命令；见 pawl help",
+		},
+		"tui.more": {En: "… and %d more", Zh: "……另有 %d 个"},
+
+		"tui.prompt.welcome":        {En: "Say what is to be done, or ~help. Tab completes, Ctrl-R searches, Ctrl-D leaves.", Zh: "输入需求，或 ~help。Tab 补全，Ctrl-R 搜索历史，Ctrl-D 退出。"},
+		"tui.prompt.leave":          {En: "Ctrl-C again leaves", Zh: "再按一次 Ctrl-C 退出"},
+		"tui.prompt.no_completion":  {En: "nothing completes this", Zh: "没有可补全的内容"},
+		"tui.prompt.search":         {En: "search ›", Zh: "搜索 ›"},
+		"tui.prompt.not_found":      {En: "no line holds this", Zh: "没有包含此内容的记录"},
+		"tui.prompt.search_keys":    {En: "Enter takes the line · Ctrl-R goes on to older ones · Esc goes back", Zh: "Enter 取用 · Ctrl-R 查找更早的 · Esc 返回"},
+		"tui.prompt.interrupted":    {En: "interrupted", Zh: "已中断"},
+		"tui.prompt.history_unread": {En: "the history cannot be read: %v", Zh: "无法读取历史记录：%v"},
+		"tui.prompt.history_unkept": {En: "the line could not be kept in the history: %v", Zh: "无法将此行写入历史记录：%v"},
+
+		"tui.board.title":      {En: "Board", Zh: "看板"},
+		"tui.board.left":       {En: "left %s", Zh: "剩余 %s"},
+		"tui.board.success":    {En: "success %s", Zh: "成功率 %s"},
+		"tui.board.cost":       {En: "cost %s", Zh: "费用 %s"},
+		"tui.board.working":    {En: "at work %d/%d", Zh: "工作中 %d/%d"},
+		"tui.board.workers":    {En: "Workers", Zh: "工作进程"},
+		"tui.board.no_workers": {En: "none; begin one with: pawl worker", Zh: "无；用 pawl worker 启动"},
+		"tui.board.waits":      {En: "waits for work", Zh: "等待工作"},
+		"tui.board.events":     {En: "Last events", Zh: "最近事件"},
+		"tui.board.no_events":  {En: "nothing has happened yet", Zh: "尚无事件"},
+		"tui.board.filter":     {En: "filter: %s", Zh: "过滤：%s"},
+		"tui.board.loading":    {En: "reading the board …", Zh: "正在读取看板……"},
+		"tui.board.keys":       {En: "↑↓←→ select   Enter detail   / filter   ? help   q quit", Zh: "↑↓←→ 选择   Enter 详情   / 过滤   ? 帮助   q 退出"},
+		"tui.board.keys_ascii": {En: "arrows select   Enter detail   / filter   ? help   q quit", Zh: "方向键 选择   Enter 详情   / 过滤   ? 帮助   q 退出"},
+
+		"tui.flag.ready":   {En: "ready", Zh: "就绪"},
+		"tui.flag.blocked": {En: "blocked", Zh: "受阻"},
+		"tui.flag.paused":  {En: "paused", Zh: "已暂停"},
+
+		"tui.detail.blocked":  {En: "Blocked", Zh: "阻止原因"},
+		"tui.detail.plan":     {En: "Plan", Zh: "计划"},
+		"tui.detail.evidence": {En: "Evidence", Zh: "证据"},
+		"tui.detail.next":     {En: "What you can do", Zh: "后续方式"},
+		"tui.detail.keys":     {En: "j k scroll   Esc back   ? help", Zh: "j k 滚动   Esc 返回   ? 帮助"},
+		"tui.detail.place":    {En: "lines %d to %d of %d", Zh: "第 %d 至 %d 行，共 %d 行"},
+
+		"tui.help.keys":      {En: "Keys", Zh: "按键"},
+		"tui.help.quit":      {En: "leave the board; work goes on", Zh: "退出看板，工作继续进行"},
+		"tui.help.select":    {En: "choose an issue", Zh: "选择议题"},
+		"tui.help.detail":    {En: "show its plan, evidence and what you can do", Zh: "显示其计划、证据和后续方式"},
+		"tui.help.filter":    {En: "show only what holds all of some words", Zh: "只显示包含所有给定词语的议题"},
+		"tui.help.back":      {En: "go back, or show everything again", Zh: "返回，或重新显示全部"},
+		"tui.help.help":      {En: "this page", Zh: "本页"},
+		"tui.help.signs":     {En: "Signs", Zh: "符号"},
+		"tui.help.waits":     {En: "registered or planned", Zh: "已登记或已计划"},
+		"tui.help.ready":     {En: "ready: may begin at once", Zh: "就绪：可以立即开始"},
+		"tui.help.works":     {En: "being planned or executed", Zh: "正在计划或执行"},
+		"tui.help.completed": {En: "completed", Zh: "已完成"},
+		"tui.help.failed":    {En: "failed", Zh: "已失败"},
+		"tui.help.blocked":   {En: "blocked: waits for another issue or for a person", Zh: "受阻：等待其他议题或人工介入"},
+		"tui.help.paused":    {En: "paused", Zh: "已暂停"},
+		"tui.help.priority":  {En: "priority, 1 (critical) to 5; 3 is not shown", Zh: "优先级，1（紧急）至 5；3 不显示"},
+		"tui.help.attempt":   {En: "number of the attempt", Zh: "第几次尝试"},
+		"tui.help.since":     {En: "time in this state", Zh: "处于该状态的时间"},
+		"tui.help.estimate":  {En: "The time left is what finished issues took on average, shared by the workers.", Zh: "剩余时间按已完成议题的平均用时估算，由各工作进程分担。"},
 	}
 }}

@@ -38,6 +38,10 @@ var landText = part{load: func() Table {
 			En: "the tree is no longer the one that was verified: expected %v, found %v", Zh: "目录树已不是通过验证的那一个：应为 %v，实为 %v",
 			HintEn: "Verify again: pawl resume", HintZh: "请重新验证：pawl resume",
 		},
+		"land.base_changed": {
+			En: "the worktree is not at the commit that the work started from: expected %v, found %v", Zh: "工作树不在工作开始时的提交上：应为 %v，实为 %v",
+			HintEn: "Somebody moved it by hand; bring it back with git checkout, then: pawl resume", HintZh: "有人手动移动了它；请用 git checkout 移回，然后运行 pawl resume",
+		},
 		"land.half_done": {
 			En:     "the branch %v has the result, but the files of the working tree could not be brought after it",
 			Zh:     "分支 %v 已包含结果，但工作树中的文件未能全部更新",
@@ -75,6 +79,7 @@ var landText = part{load: func() Table {
 		},
 
 		"land.kept_detached":  {En: "no branch was checked out", Zh: "当前没有检出任何分支", HintEn: "Check out the branch that is to have it, then merge", HintZh: "请检出目标分支后再合并"},
+		"land.moved":          {En: "the branch %[1]s got other commits meanwhile", Zh: "分支 %[1]s 期间有了其他提交", HintEn: "pawl brings the work onto them and verifies it again", HintZh: "pawl 会把更改移到其上并重新验证"},
 		"land.kept_moved":     {En: "the branch got other commits meanwhile", Zh: "期间该分支有了其他提交", HintEn: "Merge when you have looked at both", HintZh: "请查看两边的更改后再合并"},
 		"land.kept_gone":      {En: "the branch does not exist any more", Zh: "该分支已不存在", HintEn: "Make it again from the kept one", HintZh: "请从保存的分支重新创建"},
 		"land.kept_elsewhere": {En: "the branch is checked out in another working tree", Zh: "该分支在另一个工作树中检出", HintEn: "Merge there", HintZh: "请在那里合并"},

@@ -7,6 +7,10 @@ var gitText = part{load: func() Table {
 			En: "git is not installed, or not on PATH", Zh: "未安装 git，或 PATH 中找不到它",
 			HintEn: "Install git 2.38 or newer and run the command again", HintZh: "请安装 git 2.38 或更新版本后重试",
 		},
+		"git.too_old": {
+			En: "this git cannot merge without a working tree: %v or newer is needed", Zh: "此 git 无法在没有工作树的情况下合并：需要 %v 或更新版本",
+			HintEn: "Install a newer git, then: pawl resume", HintZh: "请安装更新版本的 git，然后运行 pawl resume",
+		},
 		"git.not_started": {
 			En: "git %v could not be started", Zh: "无法启动 git %v",
 			HintEn: "See: pawl doctor", HintZh: "请运行 pawl doctor 查看原因",
@@ -83,6 +87,30 @@ var gitText = part{load: func() Table {
 		"git.ref_moved": {
 			En: "%v changed at the same time", Zh: "%v 同时被他人更改",
 			HintEn: "Look at it with git log, then: pawl resume", HintZh: "请用 git log 查看，然后运行 pawl resume",
+		},
+		"git.unmerged": {
+			En: "a conflict of a merge is not resolved: %v", Zh: "合并冲突尚未解决：%v",
+			HintEn: "Resolve it and git add the file, then give the command again", HintZh: "请解决冲突并 git add 该文件，然后重试",
+		},
+		"git.no_remote": {
+			En: "there is no remote %v", Zh: "没有远程仓库 %v",
+			HintEn: "Add one: git remote add origin URL", HintZh: "请添加：git remote add origin URL",
+		},
+		"git.remote_failed": {
+			En: "the remote %v did not answer as it should", Zh: "远程仓库 %v 未正常应答",
+			HintEn: "See whether git fetch works, then give the command again", HintZh: "请确认 git fetch 可用，然后重试",
+		},
+		"git.replay_many": {
+			En: "more than %v commits would have to be put on top of others", Zh: "需要移动的提交超过 %v 个",
+			HintEn: "Do it yourself: git pull --rebase", HintZh: "请自行执行 git pull --rebase",
+		},
+		"git.replay_merge": {
+			En: "%v is a merge and cannot be put on top of other commits", Zh: "%v 是合并提交，无法移到其他提交之上",
+			HintEn: "Bring the branch up to date yourself: git pull", HintZh: "请自行更新分支：git pull",
+		},
+		"git.replay_conflict": {
+			En: "others changed the same lines: %v", Zh: "他人修改了相同的行：%v",
+			HintEn: "Everything is as it was; resolve it with git pull --rebase", HintZh: "一切保持原状；请用 git pull --rebase 解决",
 		},
 		"git.no_commit": {
 			En: "there is no commit %v", Zh: "提交 %v 不存在",

@@ -411,3 +411,121 @@ var kernelAgents = part{load: func() Table {
 		},
 	}
 }}
+
+// boardRefusals are what the kernel says about the board.
+var kernelBoard = part{load: func() Table {
+	return Table{
+		"kernel.issue_not_found": {
+			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
+			HintEn: "pawl issue list shows them", HintZh: "用 pawl issue list 查看",
+		},
+		"kernel.issues_count": {
+			En: "%[1]d issues in one command, and 1 to %[2]d are possible", Zh: "一条命令包含 %[1]d 个问题，允许 1 到 %[2]d 个",
+			HintEn: "Add them in several commands", HintZh: "请分多条命令添加",
+		},
+		"kernel.issue_title": {
+			En: "an issue needs a title of one line with at most %[1]d bytes", Zh: "问题需要一行标题，最多 %[1]d 字节",
+			HintEn: "Put the rest into its description", HintZh: "其余内容请写入描述",
+		},
+		"kernel.issue_context": {
+			En: "the description of an issue may have at most %[1]d bytes", Zh: "问题描述最多 %[1]d 字节",
+			HintEn: "Shorten it, or name a file that holds it", HintZh: "请缩短，或写明存放内容的文件",
+		},
+		"kernel.issue_priority": {
+			En: "the priority %[1]d is not between 1 (critical) and 5", Zh: "优先级 %[1]d 不在 1（最紧急）到 5 之间",
+			HintEn: "3 is the usual one", HintZh: "一般为 3",
+		},
+		"kernel.issue_after": {
+			En: "an issue with %[1]d dependencies; at most %[2]d are possible", Zh: "问题有 %[1]d 个依赖，最多 %[2]d 个",
+			HintEn: "Let it depend on an issue that depends on them", HintZh: "可让它依赖另一个汇总这些依赖的问题",
+		},
+		"kernel.dependency_unknown": {
+			En: "%[1]s depends on %[2]s, which does not exist", Zh: "%[1]s 依赖不存在的 %[2]s",
+			HintEn: "Add that issue first, or leave the dependency out", HintZh: "请先添加该问题，或去掉此依赖",
+		},
+		"kernel.dependency_none": {
+			En: "%[1]s does not depend on %[2]s", Zh: "%[1]s 不依赖 %[2]s",
+			HintEn: "pawl issue show names what it depends on", HintZh: "用 pawl issue show 查看其依赖",
+		},
+		"kernel.dependency_circle": {
+			En: "the dependencies would form a circle: %[1]s", Zh: "依赖会形成环：%[1]s",
+			HintEn: "Take one of them back first: pawl issue edit ISSUE --not-after OTHER", HintZh: "请先去掉其中一个：pawl issue edit ISSUE --not-after OTHER",
+		},
+		"kernel.owner_empty": {
+			En: "a claim needs the name of its worker", Zh: "领取任务需要工作进程的名称",
+			HintEn: "This is a mistake in the caller of the kernel", HintZh: "这是内核调用方的错误",
+		},
+		"kernel.board_empty": {
+			En: "the board has no issues yet", Zh: "看板还没有问题",
+			HintEn: "pawl issue add TITLE adds one, pawl issue import FILE many", HintZh: "用 pawl issue add TITLE 添加，或用 pawl issue import FILE 批量导入",
+		},
+		"kernel.board_completed": {
+			En: "%[1]s is completed", Zh: "%[1]s 已完成",
+			HintEn: "The next pawl issue add opens a new one", HintZh: "下一次 pawl issue add 会开启新的批次",
+		},
+		"kernel.issue_taken": {
+			En: "%[1]s is being worked on by %[2]s", Zh: "%[1]s 正由 %[2]s 处理",
+			HintEn: "pawl board shows how far it is", HintZh: "用 pawl board 查看进度",
+		},
+		"kernel.issue_paused": {
+			En: "%[1]s is held back", Zh: "%[1]s 已被暂缓",
+			HintEn: "pawl issue retry lets it go on", HintZh: "用 pawl issue retry 继续",
+		},
+		"kernel.issue_waits": {
+			En: "%[1]s waits for %[2]d other issues", Zh: "%[1]s 在等待另外 %[2]d 个问题",
+			HintEn: "pawl issue show names them", HintZh: "用 pawl issue show 查看",
+		},
+		"kernel.issue_asks": {
+			En: "%[1]s waits for a person", Zh: "%[1]s 在等待人工处理",
+			HintEn: "pawl status --issue %[1]s says what it asks", HintZh: "用 pawl status --issue %[1]s 查看",
+		},
+		"kernel.issue_not_ready": {
+			En: "%[1]s is %[2]s, and cannot be taken up for that", Zh: "%[1]s 处于 %[2]s，不能这样领取",
+			HintEn: "pawl issue show says what comes next for it", HintZh: "用 pawl issue show 查看下一步",
+		},
+		"kernel.issue_not_failed": {
+			En: "%[1]s is %[2]s; only a failed issue is tried again", Zh: "%[1]s 处于 %[2]s；只有失败的问题可以重试",
+			HintEn: "pawl issue show says what comes next for it", HintZh: "用 pawl issue show 查看下一步",
+		},
+		"kernel.landing_conflict": {
+			En: "the work and what landed on %[1]s meanwhile changed the same: %[2]s", Zh: "该更改与期间落到 %[1]s 的更改冲突：%[2]s",
+			HintEn: "pawl issue retry --replan begins anew on the present branch, with the conflict as feedback", HintZh: "用 pawl issue retry --replan 在当前分支上重新开始，并把冲突作为反馈",
+		},
+		"kernel.board_retries": {
+			En: "%[1]s was tried again as often as the board does by itself", Zh: "%[1]s 已达到看板自动重试的次数上限",
+			HintEn: "pawl issue show says why it failed; pawl issue retry tries it again", HintZh: "用 pawl issue show 查看失败原因，用 pawl issue retry 重试",
+		},
+		"kernel.no_stage_asks": {
+			En: "no stage asks for a choice in %[1]s", Zh: "%[1]s 中没有等待选择的阶段",
+			HintEn: "pawl status shows what is asked", HintZh: "用 pawl status 查看",
+		},
+		"kernel.path_dangerous": {
+			En: "the requirement is of extremely high risk, and cannot take the way %[1]s", Zh: "该需求存在极高风险，不能采用路径 %[1]s",
+			HintEn: "Only standard is open to it", HintZh: "只能采用 standard",
+		},
+		"kernel.path_unknown": {
+			En: "there is no way %[1]s", Zh: "没有路径 %[1]s",
+			HintEn: "It is tweak, light or standard", HintZh: "可选 tweak、light 或 standard",
+		},
+		"kernel.package_used": {
+			En: "the package %[1]s was carried out already, or was taken back", Zh: "方案包 %[1]s 已执行过或已撤回",
+			HintEn: "pawl '~plan …' makes a new one", HintZh: "用 pawl '~plan …' 创建新的方案包",
+		},
+		"kernel.package_unknown": {
+			En: "there is no package %[1]s", Zh: "没有方案包 %[1]s",
+			HintEn: "pawl validate lists those that there are", HintZh: "用 pawl validate 查看现有方案包",
+		},
+		"kernel.tool_while_working": {
+			En: "%[1]s cannot take over while something is at work", Zh: "正在执行操作，%[1]s 不能接管",
+			HintEn: "Wait for it, or pause first: pawl pause", HintZh: "请等待，或先暂停：pawl pause",
+		},
+		"kernel.no_order": {
+			En: "%[1]s is not carried out by %[2]s", Zh: "%[1]s 不由 %[2]s 执行",
+			HintEn: "This is a mistake in the caller of the kernel", HintZh: "这是内核调用方的错误",
+		},
+		"kernel.command_unknown": {
+			En: "the kernel does not know the command %[1]s", Zh: "内核不认识命令 %[1]s",
+			HintEn: "This is a mistake in the caller of the kernel", HintZh: "这是内核调用方的错误",
+		},
+	}
+}}

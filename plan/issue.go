@@ -66,6 +66,9 @@ func (m *Malformed) Error() string { return m.flaws().String() }
 // Errors returns each problem as an error that the message catalogue can render: its place, caused by what is wrong there.
 func (m *Malformed) Errors() []*pawl.Error { return m.flaws().Errors("plan.at") }
 
+// Rest is how many problems are left out.
+func (m *Malformed) Rest() int { return m.More }
+
 // Unwrap returns what Errors returns.
 func (m *Malformed) Unwrap() []error { return m.flaws().Causes("plan.at") }
 

@@ -58,6 +58,13 @@ type Options struct {
 	Poll time.Duration
 	// Beat is how often leases are prolonged; 30 s unless set.
 	Beat time.Duration
+	// Patience is the longest wait for the next attempt at a task; where it is set, Run rests instead of waiting longer.
+	Patience time.Duration
+	// PlanOnly rests as soon as the plan is approved: when its work begins is decided elsewhere.
+	PlanOnly bool
+	// Turn waits for the runner's turn to bring work to a branch that several land on, and returns what ends it. Landings that
+	// meet are safe without it, and only undo each other's verification. It may be nil.
+	Turn func(ctx context.Context) (end func(), err error)
 }
 
 // Rest says why a runner has nothing to do.
@@ -70,6 +77,8 @@ const (
 	RestBlocked  Rest = "blocked"
 	RestPaused   Rest = "paused"
 	RestQuestion Rest = "question" // the requirement is not clear, and a person is asked
+	RestLater    Rest = "later"    // the next attempt is due later than the runner's patience lasts
+	RestPlanned  Rest = "planned"  // the plan is approved, and its work is to begin elsewhere
 )
 
 // Runner works for one workspace. Run and Effect must not be called concurrently.
@@ -80,6 +89,8 @@ type Runner struct {
 	// begun are the effects that this runner began itself; any other that is at work was left by a dead one.
 	begun map[string]bool
 	beat  time.Time
+	// turn ends the runner's turn to land, nil while it has none.
+	turn func()
 }
 
 // New returns a runner.
@@ -107,6 +118,7 @@ func (r *Runner) Wake() {
 // Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work then
 // is found and settled by the next Run, as after a crash.
 func (r *Runner) Run(ctx context.Context) (Rest, error) {
+	defer r.endTurn()
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -196,7 +208,13 @@ func resting(s *kernel.Snapshot) Rest {
 func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Task) (Rest, time.Duration, error) {
 	switch task.State(t.State) {
 	case task.Queued:
+		if r.opt.PlanOnly {
+			return RestPlanned, 0, nil
+		}
 		if wait := t.Due.Sub(r.kernel.Now()); wait > 0 {
+			if r.opt.Patience > 0 && wait > r.opt.Patience {
+				return RestLater, 0, nil
+			}
 			return "", wait, nil
 		}
 	case task.Running, task.Verifying:
@@ -318,8 +336,33 @@ func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
 	return r.opt.Record(ctx, e.Place)
 }
 
+// inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not part of
+// that.
+func (r *Runner) inTurn(ctx context.Context, k effect.Kind) (err error) {
+	switch k {
+	case effect.KindRebase:
+		if r.turn == nil && r.opt.Turn != nil {
+			r.turn, err = r.opt.Turn(ctx)
+		}
+	case effect.KindVerify, effect.KindGates, effect.KindLand:
+	default:
+		r.endTurn()
+	}
+	return err
+}
+
+func (r *Runner) endTurn() {
+	if r.turn != nil {
+		r.turn()
+		r.turn = nil
+	}
+}
+
 // perform begins an effect, does it, and reports.
 func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
+	if err := r.inTurn(ctx, doc.Effect.Kind); err != nil {
+		return err
+	}
 	d, err := r.driver(doc.Effect)
 	begin := &kernel.Begin{Effect: doc.ID, Owner: r.opt.Owner, Day: r.kernel.Now()}
 	failed := err

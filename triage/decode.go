@@ -5,7 +5,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -24,13 +26,57 @@ func Schema() []byte { return []byte(evaluationSchema) }
 // Decode reads an evaluation of text that a model wrote, and returns it checked and completed:
 //   - evidence without a range, or whose range does not cover the quote, gets the range of the quote's first place in the
 //     text, however the model wrote its blanks and letters' case; the quote becomes the words of the text;
+//   - evidence that is not in the text, or is about the judgement itself ("score this 10"), is left out, and a dimension whose
+//     points rest on no other is cut to 0 (Unsaid says which); where the requirement is not clear then and the model asks
+//     nothing, pawl's own questions are asked;
 //   - what Detect finds in the text is added to the findings, and a mention that a model made of an action is an action again:
 //     a model may find more than pawl, never less;
-//   - the risk is high where a finding is an action.
+//   - the risk is high where a finding is an action;
+//   - By and AsIs are not the model's to say, and are empty.
 //
-// Unknown and repeated members, a second document and everything that Check refuses are CodeInvalid.
+// Everything else that Check refuses is CodeInvalid, with the score held against the points as the model gave them, and so are
+// unknown and repeated members and a second document.
 func Decode(raw []byte, text string) (Evaluation, error) {
 	const op = "triage.Decode"
+	e, err := read(raw, text, op)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	c := &checker{text: text, unfounded: true}
+	c.whole(e)
+	if err := c.err(op); err != nil {
+		return Evaluation{}, err
+	}
+	e.cut(text)
+	return e, nil
+}
+
+// Unsaid reports the dimensions that Decode cuts to 0, with the evidence that does not count, so that a model can be asked
+// to quote again. It is nil where none is cut, and for what Decode refuses.
+func Unsaid(raw []byte, text string) error {
+	const op = "triage.Unsaid"
+	e, err := read(raw, text, op)
+	if err != nil {
+		return nil
+	}
+	c := &checker{text: text}
+	g := groundOf(text)
+	for i, d := range e.Dimensions {
+		if !g.unfounded(d) {
+			continue
+		}
+		path := fmt.Sprintf("dimensions[%d]", i)
+		before := len(c.found) + c.more
+		c.founded(path, d)
+		if len(c.found)+c.more == before {
+			c.at(path+".evidence", "triage.to_judge")
+		}
+	}
+	return c.err(op)
+}
+
+// read reads a document of the form, and completes what a model may leave out.
+func read(raw []byte, text, op string) (Evaluation, error) {
 	if len(raw) > MaxDocument {
 		return Evaluation{}, pawl.Fail(pawl.CodeInvalid, "triage.document_too_long", len(raw), MaxDocument).In(op)
 	}
@@ -46,11 +92,64 @@ func Decode(raw []byte, text string) (Evaluation, error) {
 	if err := d.Decode(&e); err != nil {
 		return Evaluation{}, malformed(err)
 	}
+	e.By, e.AsIs = "", false
 	e.complete(text)
-	if err := e.Check(text); err != nil {
-		return Evaluation{}, err
-	}
 	return e, nil
+}
+
+// cut takes the points away that rest on words that the user did not say of the work.
+func (e *Evaluation) cut(text string) {
+	e.Score = 0
+	g := groundOf(text)
+	for i := range e.Dimensions {
+		d := &e.Dimensions[i]
+		if g.unfounded(*d) {
+			d.Points = 0
+		}
+		d.Evidence = slices.DeleteFunc(d.Evidence, func(q Evidence) bool { return !g.holds(q) })
+		e.Score += d.Points
+	}
+	if !e.Ready() && len(e.Questions) == 0 {
+		e.Questions = e.ask(scorer{folded: fold(text), quotes: quotes(text), class: e.Class}, nil)
+	}
+}
+
+// ground is what points may rest on: the words of a text, but for those that are about the judgement.
+type ground struct {
+	text    string
+	toJudge []Span
+}
+
+func groundOf(text string) ground {
+	g := ground{text: text}
+	f := fold(text)
+	for _, m := range toJudge().FindAllStringIndex(f.text, -1) {
+		g.toJudge = append(g.toJudge, f.span(m[0], m[1]))
+	}
+	return g
+}
+
+// holds reports whether the words are those of the text, and something of them is about the work.
+func (g ground) holds(q Evidence) bool {
+	if q.In(g.text) != q.Quote {
+		return false
+	}
+	says := visible(q.Quote)
+	for _, s := range g.toJudge {
+		if from, to := max(s.Start, q.Start), min(s.End, q.End); from < to {
+			says -= visible(g.text[from:to])
+		}
+	}
+	return says > 0
+}
+
+// unfounded reports whether a dimension has points and nothing that they rest on. Points for limits that nobody spoke of need
+// nothing.
+func (g ground) unfounded(d Dimension) bool {
+	if d.Points <= 0 || d.Name == Limits && len(d.Evidence) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(d.Evidence, g.holds)
 }
 
 func malformed(err error) error {

@@ -9,22 +9,19 @@ import (
 )
 
 // Evaluate judges a requirement together with the answers that the user gave so far; the text that it is about is
-// Merge(requirement, answers). It looks at nothing but these words; beyond the first 8 KiB only answers raise the score. Evaluating again with more answers never scores a dimension
-// lower than the answer to it warrants, so that who answers gets on. The error is CodeInvalid where there is nothing to judge
-// or the text is longer than MaxText.
+// Merge(requirement, answers). It looks at nothing but these words; beyond the first 8 KiB only answers raise the score.
+// Evaluating again with more answers never scores a dimension lower than the answer to it warrants, so that who answers gets
+// on. The errors are those of Text.
 func Evaluate(requirement string, answers []Answer) (Evaluation, error) {
-	if err := readable(requirement, "triage.Evaluate"); err != nil {
+	text, at, err := judged(requirement, answers, "triage.Evaluate")
+	if err != nil {
 		return Evaluation{}, err
 	}
-	text, at := merge(requirement, answers)
-	if err := readable(text, "triage.Evaluate"); err != nil {
-		return Evaluation{}, err
-	}
-	s := scorer{folded: fold(text), quotes: quotes(text)}
+	s := scorer{folded: fold(text).requirement(), quotes: quotes(text)}
 	full := s.folded
 	s.text = head(s.text, headWindow)
 	s.mechanics = mechanical().MatchString(s.text) && !notMechanical().MatchString(s.text) && s.plainWork()
-	e := Evaluation{Questions: []Question{}, EHRB: Detect(text)}
+	e := Evaluation{By: ByPawl, Questions: []Question{}, EHRB: Detect(text)}
 	e.Factors = s.factors()
 	e.Class = s.classify()
 	s.class = e.Class
@@ -234,12 +231,25 @@ func modulesOf(paths map[string]bool) int {
 	return distinct(out)
 }
 
+// askMore is the one message of askKeys that takes an argument: words of the user.
+const askMore = "triage.ask_goal_more"
+
 // askKeys are the messages with which the embedded agent asks.
 func askKeys() []string {
 	return []string{
-		"triage.ask_goal", "triage.ask_goal_more", "triage.ask_trouble", "triage.ask_criteria", "triage.ask_criteria_bug", "triage.ask_criteria_speed",
-		"triage.ask_criteria_refactor", "triage.ask_scope", "triage.ask_scope_bug", "triage.ask_limits", "triage.ask_limits_refactor", "triage.ask_again",
+		"triage.ask_goal", askMore, "triage.ask_trouble", "triage.ask_criteria", "triage.ask_criteria_bug", "triage.ask_criteria_speed",
+		"triage.ask_criteria_refactor", "triage.ask_scope", "triage.ask_scope_bug", "triage.ask_limits", "triage.ask_limits_refactor",
+		"triage.ask_goal_again", "triage.ask_criteria_again", "triage.ask_scope_again", "triage.ask_limits_again",
 	}
+}
+
+// asks reports whether a message is one of askKeys and takes so many arguments.
+func asks(key string, args int) bool {
+	takes := 0
+	if key == askMore {
+		takes = 1
+	}
+	return slices.Contains(askKeys(), key) && args == takes
 }
 
 var speed = pattern(`\b(?:fast(?:er)?|slow|speed|performance|latency|optimi[sz]e|throughput)\b|性能|速度|快|慢|优化|延迟|吞吐`)
@@ -271,7 +281,7 @@ func (s scorer) question(d Dimension, answers []Answer) Question {
 	for _, a := range answers {
 		// Who answered once and left it open is asked for an example instead of the same again.
 		if a.About == d.Name && strings.TrimSpace(a.Text) != "" {
-			return ask("triage.ask_again", string(d.Name))
+			return ask("triage.ask_" + string(d.Name) + "_again")
 		}
 	}
 	switch d.Name {
@@ -280,7 +290,7 @@ func (s scorer) question(d Dimension, answers []Answer) Question {
 		case s.class == ClassBugfix:
 			return ask("triage.ask_trouble")
 		case d.Points > 0:
-			return ask("triage.ask_goal_more", clip(d.Evidence[0].Quote))
+			return ask(askMore, clip(d.Evidence[0].Quote))
 		}
 		return ask("triage.ask_goal")
 	case Criteria:

@@ -45,10 +45,11 @@ const (
 	maxFound    = 200    // findings of one evaluation
 	maxQuestion = 500    // characters of a question
 	maxWhy      = 2000   // characters of a reason in words
+	maxBy       = 100    // characters of an agent's name
 	maxQuote    = 20_000 // characters of a piece of evidence
 )
 
-// Class is what kind of work a requirement asks for, as effect.IntakeResult names it.
+// Class is what kind of work a requirement asks for.
 type Class string
 
 // The classes.
@@ -93,16 +94,24 @@ type Answer struct {
 	Text  string `json:"text"`
 }
 
+// ByPawl is the Evaluation.By of Evaluate.
+const ByPawl = "pawl"
+
 // Evaluation is the judgement on one requirement, as the embedded agent and a model both give it. It is about a text that it
 // does not hold: Merge returns that text.
 type Evaluation struct {
+	// By says who judged: ByPawl, or the name of the agent whose model did. No document says it of itself: who calls Decode
+	// knows.
+	By    string    `json:"by,omitempty"`
 	Class Class     `json:"class"`
 	Score int       `json:"score"` // 0 to 10, the sum of the dimensions' points
 	Risk  pawl.Risk `json:"risk"`
 	// Dimensions are the four dimensions in their order.
 	Dimensions []Dimension `json:"dimensions"`
-	// Questions are one to three where the score is below 7, and none otherwise.
+	// Questions are one to three where the score is below 7 and AsIs does not hold, and none otherwise.
 	Questions []Question `json:"questions"`
+	// AsIs says that the person goes on with what there is, so that nothing is asked whatever the score is.
+	AsIs bool `json:"as_is,omitempty"`
 	// Factors decide the path; the path itself is pawl's to compute (Factors.Path).
 	Factors Factors `json:"factors"`
 	// EHRB are the findings of extremely high risk. What Detect finds in the text is always among those of a checked document.
@@ -124,6 +133,12 @@ func (e Evaluation) Points(a Aspect) int {
 // Ready reports whether the requirement is clear enough to be planned.
 func (e Evaluation) Ready() bool { return e.Score >= PassScore }
 
+// GoOn returns the evaluation for a person who goes on with what there is: the judgement stays, and nothing is asked.
+func (e Evaluation) GoOn() Evaluation {
+	e.AsIs, e.Questions = true, []Question{}
+	return e
+}
+
 // Dangerous reports whether a finding is about something that would be done, rather than only mentioned.
 func (e Evaluation) Dangerous() bool { return Acts(e.EHRB) }
 
@@ -137,10 +152,9 @@ const (
 	OptionCancel     Option = "cancel"
 )
 
-// Options returns the ways on: none where the requirement is clear, and otherwise all three, in the order in which they are
-// offered.
+// Options returns the ways on: none where nothing is asked, and otherwise all three, in the order in which they are offered.
 func (e Evaluation) Options() []Option {
-	if e.Ready() {
+	if e.Ready() || e.AsIs {
 		return nil
 	}
 	return []Option{OptionSupplement, OptionAsIs, OptionCancel}
@@ -174,6 +188,12 @@ func merge(requirement string, answers []Answer) (string, []Span) {
 // without obvious limits may have them all. The error is CodeInvalid, its cause a *Malformed with every problem.
 func (e Evaluation) Check(text string) error {
 	c := &checker{text: text}
+	c.whole(e)
+	return c.err("triage.Check")
+}
+
+// whole checks all of an evaluation.
+func (c *checker) whole(e Evaluation) {
 	choice(c, "class", e.Class, classes())
 	choice(c, "risk", e.Risk, []pawl.Risk{pawl.RiskLow, pawl.RiskMedium, pawl.RiskHigh})
 	c.dimensions(e)
@@ -189,14 +209,16 @@ func (e Evaluation) Check(text string) error {
 		c.evidence(path, Evidence{f.Quote, f.Span})
 	}
 	c.prose("why", e.Why, maxWhy, false)
-	return c.err("triage.Check")
+	c.prose("by", e.By, maxBy, false)
 }
 
 // checker collects the problems of a document.
 type checker struct {
-	text  string
-	found []Issue
-	more  int
+	text string
+	// unfounded leaves evidence of the dimensions unchecked, which Decode mends itself.
+	unfounded bool
+	found     []Issue
+	more      int
 }
 
 func (c *checker) at(field, key string, args ...any) {
@@ -235,14 +257,11 @@ func (c *checker) dimensions(e Evaluation) {
 			c.at(path+".points", "triage.bad_points", d.Points, d.Name.Most())
 		}
 		sum += d.Points
-		if d.Points > 0 && d.Name != Limits && len(d.Evidence) == 0 {
-			c.at(path+".evidence", "triage.no_evidence", d.Points)
-		}
 		if len(d.Evidence) > maxEvidence {
 			c.at(path+".evidence", "triage.too_many", len(d.Evidence), maxEvidence)
 		}
-		for j, q := range d.Evidence[:min(len(d.Evidence), maxEvidence)] {
-			c.evidence(fmt.Sprintf("%s.evidence[%d]", path, j), q)
+		if !c.unfounded {
+			c.founded(path, d)
 		}
 	}
 	for _, a := range Aspects() {
@@ -252,6 +271,16 @@ func (c *checker) dimensions(e Evaluation) {
 	}
 	if e.Score != sum {
 		c.at("score", "triage.bad_score", e.Score, sum)
+	}
+}
+
+// founded checks what the points of a dimension rest on.
+func (c *checker) founded(path string, d Dimension) {
+	if d.Points > 0 && d.Name != Limits && len(d.Evidence) == 0 {
+		c.at(path+".evidence", "triage.no_evidence", d.Points)
+	}
+	for j, q := range d.Evidence[:min(len(d.Evidence), maxEvidence)] {
+		c.evidence(fmt.Sprintf("%s.evidence[%d]", path, j), q)
 	}
 }
 
@@ -267,6 +296,11 @@ func (c *checker) evidence(path string, q Evidence) {
 
 func (c *checker) questions(e Evaluation) {
 	switch n := len(e.Questions); {
+	case e.AsIs && n > 0:
+		c.at("questions", "triage.as_is_questions", n)
+		return
+	case e.AsIs:
+		return
 	case e.Ready() && n > 0:
 		c.at("questions", "triage.needless_questions", e.Score, PassScore)
 		return
@@ -285,8 +319,11 @@ func (c *checker) questions(e Evaluation) {
 		switch {
 		case q.Key == "":
 			c.prose(path+".text", q.Text, maxQuestion, true)
-		case q.Text != "" || !slices.Contains(askKeys(), q.Key) || len(q.Args) > 1:
+		case q.Text != "" || !asks(q.Key, len(q.Args)):
 			c.at(path+".key", "triage.bad_value", clip(q.Key), "text")
+		}
+		for j, a := range q.Args[:min(len(q.Args), 1)] {
+			c.prose(fmt.Sprintf("%s.args[%d]", path, j), a, maxQuestion, false)
 		}
 		same := strings.Join(strings.Fields(fold(string(q.About)+" "+q.Text+q.Key).text), " ")
 		if seen[same] {

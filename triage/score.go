@@ -26,14 +26,14 @@ var (
 	detail   = regexpDetail
 	number   = pattern(`\b\d+(?:\.\d+)?\s*(?:%|ms|s|sec(?:onds?)?|minutes?|min|hours?|h|days?|kb|mb|gb|mib|kib|px|rps|qps|req(?:uests)?(?:/s)?|items?|rows?|lines?|characters?|chars?|bytes?|times?|attempts?|entries|users?|pages?|retries)\b|\d+\s*(?:毫秒|秒|分钟|小时|天|次|个|条|行|字符|字节|像素|倍|页|万|千|百)|(?:状态码|status|http|code|返回|returns?|with)\s*(?:an? )?[1-5]\d\d\b`)
 	accepted = pattern(`\b(?:acceptance(?: criteria)?|done when|definition of done|success criteria|it is done|finished when|expected(?: (?:result|behaviou?r|output))?|verif(?:y|ied) (?:that|by)|must pass|tests? (?:\w+ )?pass(?:es)?|pass(?:es)? (?:all |the )*tests?|(?:with|add|has|have|include|plus|and) (?:\w+ ){0,2}(?:unit |regression |integration |e2e )?tests?|covered by (?:a )?tests?|test coverage|exit(?:s)? (?:with )?(?:code |status )?\d|builds? (?:pass|succeed)\w*|(?:checks?|vet|ci|build|lint|suite)(?: and the tests?| and tests)? (?:must |should |to )?(?:pass|succeed|green)(?:es)?)\b|验收(?:标准|条件)?|完成标准|期望(?:结果|输出)?|预期|测试(?:全部|都|能|要)*通过|通过` + zhGap + `{0,6}?测试|补(?:充|上)?` + zhGap + `{0,4}?测试|(?:加|写|添加|补充|包含|带)(?:上|单元|回归|集成)*测试|覆盖率|退出码|(?:检查|构建|编译|测试|go vet|ci|lint)` + zhGap + `{0,6}?(?:通过|成功|变绿|跑通)`)
-	observed = pattern(`\b(?:should|must|shall|needs? to|has to|ought to|so that|that (?:prints?|shows?|returns?|lists?|opens?|sends?|writes?|accepts?|rejects?|displays?|gives?|takes?|toggles?|hides?|contains?|sorts?|filters?|counts?|exports?|reads?|lets?|allows?|links?)|instead|no longer|rather than|returns?|respond(?:s|ing)? with|reject(?:s|ed)?|shows? (?:a|an|the)\b|prints?|as (?:json|csv|yaml|markdown|iso|an? )|from \S+ to \S+|into \S+|to \x60[^\x60]+\x60|with (?:an? )?(?:error|message|warning)|e\.g\.|for example|given|when .{3,80} then)\b|应该|应当|必须|需要能|能够|可以(?:按|在|看|查|选|导|点|用|通过)|不再|而不是|改(?:成|为)|换成|返回|显示|展示|输出|提示|报错|拒绝|以便|使得|确保|例如|比如|当` + zhGap + `{1,30}?时|从` + zhGap + `{1,20}?(?:改|换|变)(?:成|为|到)|(?:命名|重命名)` + zhGap + `{0,12}?为`)
+	observed = pattern(callIsNot + `\S+|\b(?:should|must|shall|needs? to|has to|ought to|so that|that (?:prints?|shows?|returns?|lists?|opens?|sends?|writes?|accepts?|rejects?|displays?|gives?|takes?|toggles?|hides?|contains?|sorts?|filters?|counts?|exports?|reads?|lets?|allows?|links?)|instead|no longer|rather than|returns?|respond(?:s|ing)? with|reject(?:s|ed)?|shows? (?:a|an|the)\b|prints?|as (?:json|csv|yaml|markdown|iso|an? )|from \S+ to \S+|into \S+|to \x60[^\x60]+\x60|with (?:an? )?(?:error|message|warning)|e\.g\.|for example|given|when .{3,80} then)\b|应该|应当|必须|需要能|能够|可以(?:按|在|看|查|选|导|点|用|通过)|不再|而不是|改(?:成|为)|换成|返回|显示|展示|输出|提示|报错|拒绝|以便|使得|确保|例如|比如|当` + zhGap + `{1,30}?时|从` + zhGap + `{1,20}?(?:改|换|变)(?:成|为|到)|(?:命名|重命名)` + zhGap + `{0,12}?为`)
 	weakEnd  = pattern(`\b(?:works?|working|correctly|properly|as expected|normally)\b|正常|正确|可用|能用|没问题`)
 
 	broken = trouble
 	cause  = pattern(`\b(?:when|if|after|while|on|with|because|for|in)\b|当|如果|时|后|因为|在`)
 
 	pathLike  = pattern(`(?:^|[\s("'\x60:,]|\p{Han})((?:[\w.-]+/)+[\w.-]*[\w-]|[\w-]+\.(?:go|js|jsx|ts|tsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|dart|vue|svelte|css|scss|html|sql|sh|md|yaml|yml|toml|json|mod|sum|xml|proto|txt|lock|gradle))(?:$|[\s)"'\x60:,.]|\p{Han})`)
-	symbol    = pattern(`\x60[^\x60\n]{1,120}\x60|\b[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+\b|\b\w+\(\)|--[a-z][\w-]+|\b(?:get|post|put|delete|patch) /[\w/{}:.-]*|(?:^|\s)/[a-z][\w/{}:-]+`)
+	symbol    = pattern(`\x60[^\x60\n]{1,120}\x60|\b[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+\b|` + call + `|--[a-z][\w-]+|\b(?:get|post|put|delete|patch) /[\w/{}:.-]*|(?:^|\s)/[a-z][\w/{}:-]+`)
 	kindOf    = `(?:files?|functions?|methods?|class(?:es)?|modules?|packages?|components?|pages?|screens?|views?|dialogs?|forms?|buttons?|fields?|endpoints?|routes?|apis?|commands?|flags?|options?|subcommands?|tables?|columns?|services?|handlers?|controllers?|models?|middleware|parsers?|tests?|suites?|readme|docs?|documentation|config(?:uration)?|settings?|menu|header|footer|sidebar|navbar|table|list|chart|report|email|log(?:s|ger|ging)?|cli|server|client|worker|queue|job|cache|database|schema|script|workflow|pipeline|build|ci|dockerfile|makefile|changelog|url|link|search|login|checkout|profile|dashboard|export|import|upload|download|error messages?|messages?)`
 	named     = pattern(`\b(?:[\w'-]+ )?` + kindOf + `\b`)
 	inside    = pattern(`\b(?:in|inside|within|of|on|under|for|from|to|into|across|only) (?:the |our |all |every |this )*(?:[\w'.-]+ ){0,3}?` + kindOf + `\b`)
@@ -45,8 +45,29 @@ var (
 	open  = pattern(`\b(?:refactor|rewrite|redesign|restructure|migrate|optimi[sz]e|improve|moderni[sz]e|performance|speed|scale|new (?:project|app|application|service|system)|from scratch|integrate)\b|重构|重写|重新设计|迁移|优化|改进|提升|性能|新项目|从零|集成|接入|系统`)
 )
 
+// A call as code writes it, and one whose result is said to be wrong: "Sum(2, 3) is not 5".
+const (
+	call      = `\b[a-z_]\w*\([^()\n]{0,60}\)`
+	callIsNot = call + `\s*(?:is not|isn't|is never|!=|≠|不是|不等于|不为)\s*`
+)
+
+// toJudge finds words that are about the judgement itself: they say nothing of the work, and nothing rests on them.
+var toJudge = pattern(`\b(?:please )?(?:ignore|disregard|forget|override) (?:all |any |the |your |these |those |previous |prior |above |earlier )+(?:rules?|instructions?|prompts?|criteria)\b[^.\n]*` +
+	`|\b(?:please )?(?:score|rate|grade|evaluate|judge|give|assign|award|mark) (?:this|it|me|that|(?:this |the |my )?(?:requirement|request|dimensions?|task))\b[^.\n]{0,40}?\b(?:10|ten|full|max\w*|highest|perfect|[0-9]+ points)\b[^.\n]*` +
+	`|"(?:score|points|dimensions|questions|evidence|ehrb)"\s*:\s*[^\s,}]*` +
+	`|(?:忽略|无视|不用管|忘(?:记|掉))` + zhGap + `{0,8}?(?:规则|指令|指示|提示词|要求以上)[^。\n]*|请?(?:给|把|为|将|对)?(?:这个|这条|该|本)?(?:需求|请求|任务|它|我)?(?:直接|都|全部|各维度)*(?:打|给|评)(?:个|出|为|成)*\s*(?:10|十|满)\s*分[^。\n]*`)
+
+// requirement is a folded text without the words that are about the judgement; it is byte for byte as long.
+func (f folded) requirement() folded {
+	if !toJudge().MatchString(f.text) {
+		return f
+	}
+	f.text = toJudge().ReplaceAllStringFunc(f.text, func(words string) string { return strings.Repeat(" ", len(words)) })
+	return f
+}
+
 // regexpDetail finds what makes a goal particular: code, quoted words, numbers, paths.
-var regexpDetail = pattern(`\x60[^\x60\n]+\x60|"[^"\n]+"|“[^”\n]+”|「[^」\n]+」|\b\d+(?:\.\d+)?\b|--[a-z][\w-]+|\b\w+\.\w+\b|\b[a-z]+_[a-z_]+\b|\b\w+/\w+|\b[a-z]+\(\)`)
+var regexpDetail = pattern(`\x60[^\x60\n]+\x60|"[^"\n]+"|“[^”\n]+”|「[^」\n]+」|\b\d+(?:\.\d+)?\b|--[a-z][\w-]+|\b\w+\.\w+\b|\b[a-z]+_[a-z_]+\b|\b\w+/\w+|` + call)
 
 // places returns where an expression stands in the text, at most n times, as evidence.
 func (s scorer) places(p func() *regexp.Regexp, n int) []Evidence {

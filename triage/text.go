@@ -10,7 +10,7 @@ import (
 )
 
 // MaxText is the longest input that is routed or evaluated, in bytes. Detect, which must not miss anything, has no limit.
-const MaxText = 64 << 10
+const MaxText = 128 << 10
 
 // Windows on long texts. A requirement says in its first lines what it wants; what follows is read for what is dangerous in it.
 const (
@@ -42,6 +42,21 @@ func (s Span) In(text string) string {
 		return ""
 	}
 	return text[s.Start:s.End]
+}
+
+// Text returns the text that an evaluation is about, as Merge does. The error is CodeInvalid where the requirement is empty, the
+// text is longer than MaxText, or it is no text.
+func Text(requirement string, answers []Answer) (string, error) {
+	text, _, err := judged(requirement, answers, "triage.Text")
+	return text, err
+}
+
+func judged(requirement string, answers []Answer, op string) (text string, at []Span, err error) {
+	if err := readable(requirement, op); err != nil {
+		return "", nil, err
+	}
+	text, at = merge(requirement, answers)
+	return text, at, readable(text, op)
 }
 
 // readable refuses what cannot be judged: no text, too much of it, or bytes that are no text.

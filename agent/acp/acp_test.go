@@ -96,7 +96,7 @@ func external(scenario string) agent.External {
 func judging(h *externaltest.Host) effect.Host { return externaltest.Judging{Host: h} }
 
 func TestSuite(t *testing.T) {
-	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent { return acp.New(external("lie")) }, agenttest.Traits{Explain: func(err error) string {
+	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent { return acp.New(external("lie")) }, agenttest.Traits{Intakes: true, Explain: func(err error) string {
 		text, _ := message.English.Error(err)
 		return text
 	}})

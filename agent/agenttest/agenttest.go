@@ -65,8 +65,9 @@ type Traits struct {
 	// scripts on it. Form is the wire form in which it asks.
 	Works bool
 	Form  modeltest.Form
-	// Intakes says that the agent judges requirements, and Plans that it asks the model for its plans.
-	Intakes, Plans bool
+	// Intakes says that the agent answers agent.intake. Judges says that it asks the model for that judgement, and Plans that it
+	// asks the model for its plans.
+	Intakes, Judges, Plans bool
 	// Edits describes an agent whose program changes the tree itself; nil for any other.
 	Edits *Editing
 }
@@ -93,7 +94,7 @@ func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Tr
 	if traits.Edits != nil {
 		t.Run("a program that edits the tree", func(t *testing.T) { edits(t, traits) })
 	}
-	for _, c := range append(working(traits), []scene{
+	for _, c := range append(append(working(traits), intakes(traits)...), []scene{
 		{"a plan file is handed on", (*suite).given},
 		{"a malformed plan file is refused", (*suite).malformed},
 		{"an empty requirement is refused", (*suite).empty},
@@ -107,6 +108,7 @@ func Run(t *testing.T, newAgent func(t *testing.T, w Workspace) Agent, traits Tr
 		{"a spec that is no spec", (*suite).hostile},
 		{"an effect of somebody else", (*suite).foreign},
 		{"asked whether it is done", (*suite).done},
+		{"an agent says what it does", (*suite).told},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorkspace(t)
@@ -344,6 +346,9 @@ func (s *suite) canceled() {
 	if s.traits.Works {
 		specs[effect.KindWork] = s.step()
 	}
+	if s.traits.Intakes {
+		specs[effect.KindIntake] = effect.IntakeSpec{Requirement: plannable, Round: 1}
+	}
 	for kind, spec := range specs {
 		if r := s.ask(ctx, kind, spec); r.OK || r.Code != pawl.CodeCanceled {
 			s.Errorf("%s: %+v", kind, r)
@@ -383,6 +388,13 @@ func (s *suite) hostile() {
 func (s *suite) foreign() {
 	if r := s.ask(s.Context(), effect.KindLand, effect.LandSpec{}); r.OK {
 		s.Errorf("%+v", r)
+	}
+}
+
+// told: what the agent says of itself is what the suite may expect of it.
+func (s *suite) told() {
+	if info := s.agent.Info(); info.Name == "" || info.Kind == "" || info.Intakes != s.traits.Intakes {
+		s.Errorf("%+v, expected %+v", info, s.traits)
 	}
 }
 

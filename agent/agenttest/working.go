@@ -16,9 +16,6 @@ import (
 // working lists the scenes of agents that carry out steps with a model, as far as an agent does such things.
 func working(traits Traits) []scene {
 	var out []scene
-	if traits.Intakes {
-		out = append(out, scene{"an unclear requirement leads to questions", questions})
-	}
 	if traits.Plans {
 		out = append(out, scene{"a malformed plan is asked for once more", malformedPlan})
 	}
@@ -53,16 +50,12 @@ func (s *suite) kinds() []effect.Kind {
 	return out
 }
 
-const (
-	clearly = `{"class":"bugfix","score":9,"risk":"low","questions":[],"why":"clear"}`
-	vaguely = `{"class":"feature","score":3,"risk":"low","questions":["Which page?","By when?"],"why":"vague"}`
-	planned = `{"goal":"mend it","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend","intent":"Mend main.go"}],` +
-		`"verification":{"mode":"test","commands":[]}}`
-)
+const planned = `{"goal":"mend it","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend","intent":"Mend main.go"}],` +
+	`"verification":{"mode":"test","commands":[]}}`
 
-// plans adds the answers to intake and planning to a script.
+// plans adds the answer to planning to a script.
 func plans(script modeltest.Script) modeltest.Script {
-	script.JSON = map[string]json.RawMessage{"intake": json.RawMessage(clearly), "plan": json.RawMessage(planned)}
+	script.JSON = map[string]json.RawMessage{"plan": json.RawMessage(planned)}
 	return script
 }
 
@@ -123,26 +116,6 @@ func (s *suite) work(ctx context.Context, spec effect.WorkSpec) (effect.WorkResu
 
 func (s *suite) play(steps ...modeltest.Step) {
 	s.w.Model.Play(plans(modeltest.Script{Branches: []modeltest.Branch{{Steps: steps}}}))
-}
-
-func questions(s *suite) {
-	script := plans(modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{{Text: "?"}}}}})
-	script.JSON["intake"] = json.RawMessage(vaguely)
-	s.w.Model.Play(script)
-	spec := effect.IntakeSpec{Requirement: "make it nicer", Round: 1}
-	first, err := effect.Decode[effect.IntakeResult](s.ask(s.Context(), effect.KindIntake, spec).Result)
-	if err != nil || len(first.Questions) != 2 || first.Class != "feature" || first.Score != 3 || first.Agent == "" {
-		s.Fatalf("%+v %v", first, err)
-	}
-	s.w.Model.Play(plans(modeltest.Script{Branches: script.Branches}))
-	spec.Round, spec.Answers = 2, []effect.Answered{{Question: "Which page?", Answer: "the login page"}, {Question: "By when?"}}
-	second, err := effect.Decode[effect.IntakeResult](s.ask(s.Context(), effect.KindIntake, spec).Result)
-	if err != nil || len(second.Questions) != 0 {
-		s.Fatalf("%+v %v", second, err)
-	}
-	if asked := s.w.Model.Requests(); !strings.Contains(asked[len(asked)-1].Body, "the login page") {
-		s.Error("the answer was not handed on")
-	}
 }
 
 func malformedPlan(s *suite) {

@@ -15,6 +15,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/sandbox"
+	"pawl/triage"
 )
 
 // quietBox answers every command of git's with the same hash.
@@ -93,6 +94,19 @@ func (a *acting) put(dir, content, what string) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, a.s.file), []byte(content), 0o600); err != nil {
 		a.t.Error(err)
+	}
+}
+
+// TestTheSampleIsClear: no agent may be stopped by questions about the sample, whoever judges it.
+func TestTheSampleIsClear(t *testing.T) {
+	own, err := triage.Evaluate(requirement, nil)
+	if err != nil || !own.Ready() || own.Dangerous() {
+		t.Errorf("%+v %v", own, err)
+	}
+	raw := encode(judged())
+	models, err := triage.Decode(raw, requirement)
+	if err != nil || models.Score != 10 || triage.Unsaid(raw, requirement) != nil {
+		t.Errorf("%+v %v", models, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"pawl/agent"
 	"pawl/agent/scripted"
 	"pawl/plan"
+	"pawl/triage"
 )
 
 // requirement is what the agent is asked for.
@@ -45,8 +46,18 @@ const (
 	shCheck = "sh check.sh"
 )
 
-// What a model answers that is asked whether the requirement is clear, and for a plan.
-const clear = `{"class":"bugfix","score":9,"risk":"low","questions":[],"why":"clear"}`
+// judged is what a model answers that is asked whether the requirement is clear.
+func judged() triage.Evaluation {
+	said := []triage.Evidence{{Quote: requirement}}
+	return triage.Evaluation{
+		Class: triage.ClassBugfix, Score: 10, Risk: pawl.RiskLow, Questions: []triage.Question{}, EHRB: []triage.Finding{}, Why: "It is clear.",
+		Dimensions: []triage.Dimension{
+			{Name: triage.Goal, Points: 3, Evidence: said}, {Name: triage.Criteria, Points: 3, Evidence: said},
+			{Name: triage.Scope, Points: 2, Evidence: said}, {Name: triage.Limits, Points: 2, Evidence: []triage.Evidence{}},
+		},
+		Factors: triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint},
+	}
+}
 
 func sampleFor(o Options) sample {
 	s := sample{file: "sum.go", fault: goFault, first: goWrong, right: goRight, repaired: true}
@@ -85,7 +96,7 @@ func sampleFor(o Options) sample {
 
 // answering adds the answers to what pawl asks a model of its own before the work.
 func answering(s scripted.Script, work plan.Step, check plan.VerificationPolicy) scripted.Script {
-	s.JSON = map[string]json.RawMessage{"intake": json.RawMessage(clear), "plan": json.RawMessage(planFile(work, check))}
+	s.JSON = map[string]json.RawMessage{"intake": encode(judged()), "plan": json.RawMessage(planFile(work, check))}
 	return s
 }
 

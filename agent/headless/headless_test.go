@@ -79,6 +79,7 @@ func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T, _ agenttest.Workspace) agenttest.Agent {
 		return headless.New(external(t, agent.DialectCodex, "testdata/events/codex.jsonl", ""))
 	}, agenttest.Traits{
+		Intakes: true,
 		Explain: func(err error) string {
 			text, _ := message.English.Error(err)
 			return text

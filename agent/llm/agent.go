@@ -103,7 +103,7 @@ func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progr
 	if progress == nil {
 		progress = func(string) {}
 	}
-	r := a.do(ctx, e, exchange{a: a, host: host, progress: progress})
+	r := a.do(ctx, e, exchange{a: a, host: host, progress: progress, chinese: a.config.Chinese})
 	r.Start, r.End, r.Attempts = start, time.Now(), 1
 	return r
 }

@@ -16,11 +16,12 @@ type exchange struct {
 	a        *Agent
 	host     effect.Host
 	progress effect.Progress
+	chinese  bool // of the prompts
 }
 
 // ask has one exchange, within the budget, with the first model that can answer.
 func (x exchange) ask(ctx context.Context, purpose, model string, r Request) (Reply, effect.Said, error) {
-	p := prompts(purpose, x.a.config.Chinese)
+	p := prompts(purpose, x.chinese)
 	r.System = p.text
 	said := effect.Said{Agent: Name, Prompt: p.digest}
 	if model == "" {

@@ -37,7 +37,7 @@ func answers(list []effect.Answered) string {
 		if a.Answer == "" {
 			a.Answer = "(no answer: go on with what there is)"
 		}
-		fmt.Fprintf(&b, "%s\n→ %s\n", a.Question, a.Answer)
+		fmt.Fprintf(&b, "%s\n→ %s\n", agent.Asked(a), a.Answer)
 	}
 	if b.Len() == 0 {
 		return ""

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -14,33 +13,6 @@ import (
 	"pawl/effect"
 	"pawl/plan"
 )
-
-// intakeSchema is the form of an intake's answer.
-const intakeSchema = `{"type":"object","additionalProperties":false,"required":["class","score","risk","questions","why"],"properties":{` +
-	`"class":{"type":"string","enum":["question","tweak","feature","refactor","bugfix","chore"]},"score":{"type":"integer","minimum":0,"maximum":10},` +
-	`"risk":{"type":"string","enum":["low","medium","high"]},"questions":{"type":"array","maxItems":3,"items":{"type":"string"}},"why":{"type":"string"}}}`
-
-func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeResult, error) {
-	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
-	if err != nil {
-		return effect.IntakeResult{}, err
-	}
-	if strings.TrimSpace(spec.Requirement) == "" {
-		return effect.IntakeResult{}, pawl.Fail(pawl.CodeInvalid, "script.empty_requirement").In("llm.Intake")
-	}
-	var result effect.IntakeResult
-	text := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
-	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeSchema, text, func(raw []byte) error {
-		result = effect.IntakeResult{}
-		if err := fits(intakeSchema, raw); err != nil {
-			return err
-		}
-		return json.Unmarshal(raw, &result)
-	})
-	result.Said = said
-	result.Questions = slices.DeleteFunc(result.Questions, func(q string) bool { return strings.TrimSpace(q) == "" })
-	return result, err
-}
 
 // fits holds a document against a schema.
 func fits(schema string, raw []byte) error {

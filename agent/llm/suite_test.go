@@ -47,7 +47,7 @@ func TestSuite(t *testing.T) {
 			t.Parallel()
 			agenttest.Run(t, func(_ *testing.T, w agenttest.Workspace) agenttest.Agent {
 				return Open(at(kind, w.Model.URL))
-			}, agenttest.Traits{Works: true, Intakes: true, Plans: true, Form: form, Explain: explain})
+			}, agenttest.Traits{Works: true, Intakes: true, Judges: true, Plans: true, Form: form, Explain: explain})
 		})
 	}
 }

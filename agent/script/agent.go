@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/effect"
 	"pawl/plan"
 )
@@ -24,13 +25,20 @@ type Config struct {
 	Open func(dir string) (fs.FS, io.Closer, error)
 }
 
-// Agent is the driver for effect.KindPlan and effect.KindRepair. It is safe for concurrent use.
+// Agent is the driver for effect.KindIntake, effect.KindPlan and effect.KindRepair. It is safe for concurrent use.
 type Agent struct{ config Config }
 
 // New returns the agent.
 func New(c Config) *Agent { return &Agent{config: c} }
 
-// Do answers a PlanSpec with a PlanResult and a RepairSpec with a RepairResult.
+// Info describes the agent.
+func (a *Agent) Info() agent.Info {
+	return agent.Info{Name: Name, Kind: agent.KindScript, Intakes: true}
+}
+
+// Do answers an IntakeSpec with an IntakeResult, a PlanSpec with a PlanResult and a RepairSpec with a RepairResult.
+//
+// A requirement is judged by its words alone (agent.Intake); one that is empty or too long is CodeInvalid.
 //
 // A plan that was given is decoded and handed on (its defects are CodeInvalid). Otherwise an empty requirement is
 // CodeInvalid, and one that the agent does not know how to plan is CodeCannotPlan. A repair without steps is an answer,
@@ -56,6 +64,8 @@ func (a *Agent) do(ctx context.Context, e effect.Effect) effect.Receipt {
 		return effect.Failed(pawl.Fail(code, key).Because(err).In("script.Do"))
 	}
 	switch e.Kind {
+	case effect.KindIntake:
+		return receipt(a.intake(e))
 	case effect.KindPlan:
 		return receipt(a.plan(e))
 	case effect.KindRepair:
@@ -69,6 +79,14 @@ func receipt[T any](result T, err error) effect.Receipt {
 		return effect.Failed(err)
 	}
 	return effect.Succeeded(result)
+}
+
+func (a *Agent) intake(e effect.Effect) (effect.IntakeResult, error) {
+	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	return agent.Intake(spec, effect.Said{Agent: Name})
 }
 
 func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {

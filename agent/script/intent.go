@@ -27,6 +27,7 @@ const (
 	suite      = `(?:checks?|tests?|unit tests|test suite|suite|build|ci|ci checks|pipeline|verification|gates?)`
 	formatter  = `(?:gofmt|prettier|ruff format|black|rustfmt|cargo fmt|dart format|go fmt|dotnet format)`
 	linter     = `(?:linters?|lint|linting|eslint|vet|go vet|clippy|ruff|rubocop|static analysis|static check|stylelint|golangci-lint)`
+	judge      = `(?:` + suite + `|` + linter + `|` + formatter + `)`
 	deps       = `(?:dependenc(?:y|ies)|deps|modules?|module files?|go\.mod|go mod|go\.sum|go\.mod and go\.sum)`
 )
 
@@ -48,11 +49,11 @@ var grammar = sync.OnceValue(func() []phrasing {
 		{goalLint, whole(`lint(?: ` + which + everything + `)?`)},
 		{goalTidy, whole(`(?:tidy|tidy up|clean up|clean|fix|repair|prune|sort out) ` + which + `(?:go |project |unused )?` + deps + trouble)},
 		{goalTidy, whole(`(?:run )?go mod tidy`)},
-		{goalChecks, whole(`(?:make|get|have|let) ` + which + suite + `(?: to)? (?:pass|passing|green|succeed|work|go green|turn green)`)},
+		{goalChecks, whole(`(?:make|get|have|let) ` + which + judge + `(?:(?:,|,? and) ` + which + judge + `)*(?: to)? (?:all )?(?:pass|passing|green|succeed|work|go green|turn green)`)},
 		{goalChecks, whole(`(?:fix|repair|unbreak) ` + which + suite + trouble)},
 		{goalChecks, whole(`pass ` + which + suite)},
 
-		{goalChecks, whole(`(?:让|使|令|确保)` + zhWhich + zhSuite + `(?:全部|全都|都|能|能够|可以|重新)*(?:通过|变绿|成功|跑通)`)},
+		{goalChecks, whole(`(?:让|使|令|确保)` + zhWhich + zhJudge + `(?:(?:、|，|,|和|与|以及| and )` + zhWhich + zhJudge + `)*(?:全部|全都|都|能|能够|可以|重新)*(?:通过|变绿|成功|跑通)`)},
 		{goalChecks, whole(`(?:修复|修好|解决|修正)` + zhWhich + zhSuite + zhTrouble)},
 		{goalChecks, whole(`(?:通过|跑通)` + zhWhich + zhSuite)},
 		{goalFormat, whole(`(?:修复|修正|整理|统一|调整|解决|规范)` + zhWhich + `(?:代码|源码|源代码)?的?(?:格式化|格式|代码风格|风格|缩进|排版)` + zhTrouble)},
@@ -65,6 +66,7 @@ var grammar = sync.OnceValue(func() []phrasing {
 const (
 	zhWhich   = `(?:所有|全部|全部的|整个|当前|本|这个|这些|项目|项目的|失败的|出错的|未通过的|一下|的)*`
 	zhSuite   = `(?:检查项|检查|单元测试|测试|构建|编译|验证|校验|ci|流水线)`
+	zhJudge   = `(?:` + zhSuite + `|` + linter + `)`
 	zhTrouble = `(?:关系|错误|问题|失败|警告|告警|项)?`
 )
 
@@ -102,9 +104,11 @@ func understand(requirement string) ([]goal, bool) {
 	}
 	var goals []goal
 	verb := ""
-	for i, part := range connective().Split(text, -1) {
-		part = closing().ReplaceAllString(part, "")
-		g, ok := phrase(part)
+	parts := connective().Split(text, -1)
+	for i := 0; i < len(parts); i++ {
+		part := closing().ReplaceAllString(parts[i], "")
+		g, n, ok := longest(parts[i:])
+		i += n
 		if !ok && i > 0 {
 			// "fix formatting and lint": the verb of the first part counts for the second; Chinese needs no blank between.
 			if g, ok = phrase(verb + " " + part); !ok {
@@ -114,13 +118,25 @@ func understand(requirement string) ([]goal, bool) {
 		if !ok {
 			return nil, false
 		}
-		if v := firstVerb().FindString(part); v != "" && i == 0 {
+		if v := firstVerb().FindString(part); v != "" && verb == "" {
 			verb = v
 		}
 		goals = append(goals, g)
 	}
 	slices.Sort(goals)
 	return slices.Compact(goals), true
+}
+
+// longest finds the phrase that takes in most of the parts: "make go vet and the tests pass" is one, although it has two parts.
+// More counts the parts behind the first.
+func longest(parts []string) (g goal, more int, ok bool) {
+	for n := len(parts); n > 0; n-- {
+		text := closing().ReplaceAllString(strings.Join(parts[:n], " and "), "")
+		if g, ok = phrase(text); ok {
+			return g, n - 1, true
+		}
+	}
+	return "", 0, false
 }
 
 func phrase(text string) (goal, bool) {

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl"
-	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/effect"
 	"pawl/message"
@@ -30,8 +29,9 @@ func openDir(dir string) (fs.FS, io.Closer, error) {
 
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent {
-		return agenttest.Alone(agent.Info{Name: Name, Kind: agent.KindScript}, New(Config{LookPath: agenttest.Tools, Open: openDir}))
-	}, agenttest.Traits{Unplannable: "add a login page with OAuth", Explain: explain})
+		a := New(Config{LookPath: agenttest.Tools, Open: openDir})
+		return agenttest.Alone(a.Info(), a)
+	}, agenttest.Traits{Intakes: true, Unplannable: "add a login page with OAuth", Explain: explain})
 }
 
 // explain is an error in both languages, or "" when a language lacks it.

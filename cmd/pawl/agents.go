@@ -28,8 +28,6 @@ import (
 // embedded is the deterministic agent, which needs nothing of pawl while it works.
 type embedded struct{ *script.Agent }
 
-func (embedded) Info() agent.Info { return agent.Info{Name: script.Name, Kind: agent.KindScript} }
-
 func (e embedded) Do(ctx context.Context, f effect.Effect, _ effect.Host, p effect.Progress) effect.Receipt {
 	return e.Agent.Do(ctx, f, p)
 }
@@ -190,9 +188,9 @@ func (w witnessed) Do(ctx context.Context, e effect.Effect, host effect.Host, pr
 
 // traits are what the kernel knows of the agents. They are told without making one.
 func traits() map[string]kernel.Traits {
-	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Reads: true}}
+	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true}, script.Name: {Intakes: true}, "": {Intakes: true}}
 	for _, p := range agent.Catalog() {
-		out[p.Name] = kernel.Traits{Works: true, Process: true}
+		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Process: true}
 	}
 	return out
 }

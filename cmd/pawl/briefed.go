@@ -52,7 +52,7 @@ func saidOf(spec effect.ContextSpec) []string {
 	}
 	for _, a := range spec.Answers {
 		if a.Answer != "" {
-			out = append(out, a.Question+"\n"+a.Answer)
+			out = append(out, agent.Asked(a)+"\n"+a.Answer)
 		}
 	}
 	return out

@@ -2,11 +2,18 @@ package main
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"pawl/audit"
 	"pawl/driver/archive"
+	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/projection"
+	"pawl/store/sqlite"
 )
 
 // exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
@@ -25,17 +32,88 @@ type follower struct {
 	shut bool
 }
 
-// export writes every projection and returns their paths.
-func export(ctx context.Context, k *kernel.Kernel, dir string) ([]string, error) {
-	files, err := k.Projections(ctx)
+// exporter writes the projections of a workspace. Several processes may work on one: each writes what it reads while it holds
+// the lock, so that an older state never replaces a newer one.
+type exporter struct {
+	k     *kernel.Kernel
+	dir   string
+	board projection.Board
+	took  atomic.Int64 // how long the files of the board took last, in nanoseconds
+}
+
+// exportLock is held while the projections are written.
+const exportLock = "export.lock"
+
+// boardShare is the part of the time that goes into the files of the board at most: one of so many.
+const boardShare = 20
+
+// boardEvery is how long the files of the board may lag behind.
+func (x *exporter) boardEvery() time.Duration {
+	return max(exportEvery, boardShare*time.Duration(x.took.Load()))
+}
+
+// all writes every projection and returns their paths.
+func (x *exporter) all(ctx context.Context) ([]string, error) {
+	return x.write(ctx, func() ([]effect.ProjectedFile, error) {
+		files, err := projection.Files(ctx, x.k)
+		if err != nil {
+			return nil, err
+		}
+		more, err := x.ofBoard(ctx)
+		return append(files, more...), err
+	}, true)
+}
+
+// quick writes the projections that cost the same however large the workspace is.
+func (x *exporter) quick(ctx context.Context) {
+	_, _ = x.write(ctx, func() ([]effect.ProjectedFile, error) { return projection.Files(ctx, x.k) }, true)
+}
+
+// boards writes the files of the board, if they are what is shown.
+func (x *exporter) boards(ctx context.Context) {
+	_, _ = x.write(ctx, func() ([]effect.ProjectedFile, error) { return x.ofBoard(ctx) }, false)
+}
+
+func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) {
+	begun := time.Now()
+	newest, err := projection.Newest(ctx, x.k)
+	if err != nil || !newest {
+		return nil, err
+	}
+	files, err := x.board.Files(ctx, x.k)
+	x.took.Store(int64(time.Since(begun)))
+	return files, err
+}
+
+func (x *exporter) write(ctx context.Context, read func() ([]effect.ProjectedFile, error), prune bool) ([]string, error) {
+	lock, err := sqlite.WaitLock(ctx, filepath.Join(x.dir, exportLock))
 	if err != nil {
 		return nil, err
 	}
-	written, err := archive.Write(ctx, dir, files)
-	if err == nil {
-		err = archive.Prune(dir, "plan", files)
+	defer lock.Release()
+	files, err := read()
+	if err != nil {
+		return nil, err
+	}
+	written, err := archive.Write(ctx, x.dir, files)
+	if err == nil && prune {
+		var gone []string
+		if gone, err = projection.Gone(ctx, x.k); err == nil {
+			err = archive.Prune(x.dir, "plan", gone)
+		}
 	}
 	return written, err
+}
+
+// ofIssues reports whether a commit changed what the files of the board show.
+func ofIssues(o kernel.Outcome) bool {
+	return slices.ContainsFunc(o.Entries, func(e audit.Entry) bool {
+		switch kernel.Kind(e.Subject.Kind) {
+		case kernel.KindIssue, kernel.KindItem, kernel.KindBoard:
+			return true
+		}
+		return false
+	})
 }
 
 // within sees to it that what was committed until now is followed no later than that.

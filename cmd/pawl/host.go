@@ -15,6 +15,7 @@ import (
 	"pawl/cli"
 	"pawl/demo"
 	"pawl/doctor"
+	"pawl/driver/archive"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/notary"
@@ -63,21 +64,26 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return nil, errors.Join(err, store.Close())
 	}
 	k := kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)
-	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup}
+	me := newHand(dir)
+	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup, Name: me.name, Here: me.here}
 	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
 		return parts().diff(ctx, place, from, to)
 	}
 	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
-	files := &follower{do: func() { _, _ = export(context.WithoutCancel(ctx), k, dir) }}
+	show := &exporter{k: k, dir: dir}
+	files := &follower{do: func() { show.quick(context.WithoutCancel(ctx)) }}
+	boards := &follower{do: func() { show.boards(context.WithoutCancel(ctx)) }}
 	notes := &follower{do: func() { _, _ = seal.Sign(context.WithoutCancel(ctx), store) }}
 	w.Export = func(ctx context.Context) ([]string, error) {
 		files.work.Lock() // an older state must not be written over a newer one
 		defer files.work.Unlock()
-		return export(ctx, k, dir)
+		return show.all(ctx)
 	}
 	w.Close = func() error {
 		files.close()
+		boards.close()
 		notes.close()
+		me.close()
 		if made != nil {
 			made.close()
 		}
@@ -87,14 +93,22 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	kept.hear(k)
 	if !o.ReadOnly {
 		k.OnCommit(behind(files, notes))
+		k.OnCommit(func(o kernel.Outcome) {
+			if ofIssues(o) {
+				boards.within(show.boardEvery())
+			}
+		})
 	}
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
 		p := parts()
 		p.warm()
-		r := runner.New(k, p.options(ownerName(), progress))
+		o := p.options(me.name, progress)
+		o.Turn = me.turn
+		r := runner.New(w.Kernel, o)
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r
 	}
+	w.Crew = me.crew(k, parts)
 	own(w, dir)
 	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
@@ -102,6 +116,12 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	w.Anchor = seal.Anchor
 	w.Serve = serve(w)
+	w.Project = project(place)
+	w.Tracker = tracker(dir, o.Config.GitHub)
+	w.Write = func(ctx context.Context, files []effect.ProjectedFile) error {
+		_, err := archive.Write(ctx, dir, files)
+		return err
+	}
 	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
 	return w, nil
 }

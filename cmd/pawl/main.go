@@ -6,11 +6,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"golang.org/x/term"
 
 	"pawl/cli"
+	"pawl/cli/board"
+	"pawl/cli/flow"
+	"pawl/cli/orders"
 	"pawl/sandbox"
 )
 
@@ -27,7 +31,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:])
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

@@ -22,7 +22,15 @@ const (
 const planOf = `{"goal":"mend Sum","constraints":[],"risk_level":"low","steps":[{"step_id":"s1","title":"Mend Sum","intent":"Sum must add"}],` +
 	`"verification":{"mode":"test","commands":[],"required":true,"stop_on_fail":true}}`
 
-const clear = `{"class":"bugfix","score":9,"risk":"low","questions":[],"why":"clear"}`
+// clear is what a model says of the requirements of these tests: it quotes them all, and what one does not say does not count.
+const (
+	clear = `{"class":"bugfix","score":9,"risk":"low","dimensions":[{"name":"goal","points":3,"evidence":` + quoted + `},{"name":"criteria","points":2,"evidence":` + quoted + `},` +
+		`{"name":"scope","points":2,"evidence":` + quoted + `},{"name":"limits","points":2,"evidence":[]}],"questions":[],"factors":{"new":false,"major":false,"design":"none","extent":"point"},"ehrb":[],"why":"clear"}`
+	quoted  = `[{"quote":"Sum"},{"quote":"mend it"},{"quote":"write a note"},{"quote":"go test fails"}]`
+	unclear = `{"class":"bugfix","score":3,"risk":"low","dimensions":[{"name":"goal","points":1,"evidence":` + quoted + `},{"name":"criteria","points":0,"evidence":[]},` +
+		`{"name":"scope","points":0,"evidence":[]},{"name":"limits","points":2,"evidence":[]}],"questions":[{"about":"scope","text":"Which function?"}],` +
+		`"factors":{"new":false,"major":false},"ehrb":[],"why":"vague"}`
+)
 
 // asking adds the answers to intake and planning to a script.
 func asking(s modeltest.Script) modeltest.Script {
@@ -148,7 +156,7 @@ func TestItFailedBefore(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	script := asking(modeltest.FixBug("sum.go", sumRight, sumRight))
-	script.JSON["intake"] = json.RawMessage(`{"class":"bugfix","score":3,"risk":"low","questions":["Which function?"],"why":"vague"}`)
+	script.JSON["intake"] = json.RawMessage(unclear)
 	u, srv := faulty(t, "openai", script)
 	a := u.must(9, "run", "mend it", "--yes")
 	if !strings.Contains(a.out, "Which function?") || !strings.Contains(a.out, "pawl answer") {

@@ -10,9 +10,12 @@ import (
 	"pawl/cli"
 	"pawl/driver/archive"
 	"pawl/driver/checkpoint"
+	"pawl/driver/commit"
 	"pawl/driver/contextpack"
 	"pawl/driver/file"
+	"pawl/driver/knowledge"
 	"pawl/driver/land"
+	"pawl/driver/packages"
 	"pawl/driver/search"
 	"pawl/driver/shell"
 	"pawl/driver/verify"
@@ -52,7 +55,9 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)), packs}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
-		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindArchive: archive.New(),
+		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
+		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(), effect.KindRetire: packages.NewRetire(),
+		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
 	}}
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore(memory),
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {

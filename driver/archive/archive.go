@@ -5,11 +5,16 @@ package archive
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pawl"
 	"pawl/effect"
+	"pawl/knowledge"
+	"pawl/solution"
 )
 
 // Archive is the driver for effect.KindArchive. It is safe for concurrent use on different workspaces.
@@ -32,7 +37,11 @@ func do(ctx context.Context, e effect.Effect) effect.Receipt {
 	if err != nil {
 		return effect.Failed(err)
 	}
-	written, err := Write(ctx, dir, spec.Files)
+	files, err := withLog(dir, spec)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	written, err := Write(ctx, dir, files)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -45,7 +54,11 @@ func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 	if err != nil {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	written, ok := Written(dir, spec.Files)
+	files, err := withLog(dir, spec)
+	if err != nil {
+		return effect.DoneNo, effect.Receipt{}
+	}
+	written, ok := Written(dir, files)
 	if !ok {
 		return effect.DoneNo, effect.Receipt{}
 	}
@@ -62,4 +75,31 @@ func target(e effect.Effect) (effect.ArchiveSpec, string, error) {
 		return spec, "", pawl.Fail(pawl.CodeInvalid, "archive.no_place").In("archive.Do")
 	}
 	return spec, filepath.Join(e.Place.Workspace, ".pawl"), nil
+}
+
+// withLog adds the CHANGELOG to the files, as it is with the entries. What people wrote in it stays; a file that is no text is
+// refused.
+func withLog(dir string, spec effect.ArchiveSpec) ([]effect.ProjectedFile, error) {
+	if len(spec.Log) == 0 {
+		return spec.Files, nil
+	}
+	root, err := openDir(dir)
+	if err != nil {
+		return nil, failed(knowledge.ChangelogName, err)
+	}
+	defer root.Close()
+	text, err := writer{root: root}.read(knowledge.ChangelogName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failed(knowledge.ChangelogName, err)
+	}
+	for _, e := range spec.Log {
+		added, err := knowledge.Log(text, knowledge.Entry{
+			At: e.At, Kind: knowledge.Kind(e.Kind), Modules: e.Modules, Text: e.Text, Package: e.Package, Folder: e.Folder, Commit: e.Commit, Files: e.Files, ID: e.ID,
+		}, solution.ParseLanguage(e.Language))
+		if err != nil {
+			return nil, err
+		}
+		text = []byte(added)
+	}
+	return append(slices.Clip(spec.Files), effect.ProjectedFile{Path: knowledge.ChangelogName, Content: string(text)}), nil
 }

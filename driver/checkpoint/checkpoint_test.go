@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree, "cleanup": sceneCleanup, "remember": sceneRemember}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"restore": sceneRestore, "worktree": sceneWorktree, "cleanup": sceneCleanup, "remember": sceneRemember, "fill": sceneFill, "refill": sceneRefill, "take": sceneTake}))
 }
 
 type driver interface {

@@ -2,14 +2,15 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox/git"
 )
 
-// Worktree is the driver of effect.KindWorktree: it makes the task's own tree. In place it only records the tree that is
-// there. It is safe for concurrent use.
+// Worktree is the driver of effect.KindWorktree: it makes the task's own tree, from a warm one where a Pool left one ready.
+// In place it only records the tree that is there. It is safe for concurrent use.
 type Worktree struct{ place }
 
 // NewWorktree returns the driver of effect.KindWorktree. It shares what m remembers; m may be nil.
@@ -77,7 +78,8 @@ func (d Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) e
 	return Cleanup(d).Do(ctx, effect.Effect{ID: e.ID, Place: e.Place, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
 }
 
-// Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files.
+// Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files, and what
+// crashes left of warm worktrees.
 // Checkpoints stay. It is safe for concurrent use.
 type Cleanup struct{ place }
 
@@ -110,7 +112,7 @@ func (d Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 		}
 		sum.Performed = append(sum.Performed, part)
 	}
-	note(partTemporary, repo.Sweep(ctx))
+	note(partTemporary, errors.Join(repo.Sweep(ctx), git.NewWarm(repo).Tidy(ctx)))
 	if repo.InPlace() || spec.KeepTree {
 		sum.Skipped = append(sum.Skipped, partWorktree)
 	} else {

@@ -94,6 +94,7 @@ func (d place) land(ctx context.Context, e effect.Effect) (effect.LandResult, er
 	if e.Place.InPlace {
 		return j.inPlace(ctx, spec.Start)
 	}
+	j.current = spec.Current
 	return j.land(ctx)
 }
 
@@ -107,6 +108,7 @@ type job struct {
 	keep     string
 	message  string
 	at       time.Time
+	current  bool // fail where the branch moved, or another landing is at work
 	commit   string
 	files    []effect.FileStat
 }
@@ -163,6 +165,9 @@ func (j *job) land(ctx context.Context) (effect.LandResult, error) {
 		}
 	}
 	where.close()
+	if j.current && (where.reason == reasonMoved || where.reason == reasonLocked) {
+		return effect.LandResult{}, pawl.Fail(pawl.CodeConflict, "land.moved", j.branch)
+	}
 	return j.park(ctx, where)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"land": sceneLand, "in place": sceneInPlace, "revert": sceneRevert, "kept": sceneKept}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"land": sceneLand, "in place": sceneInPlace, "revert": sceneRevert, "kept": sceneKept, "rebase": sceneRebase}))
 }
 
 var files = map[string]string{

@@ -108,6 +108,11 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 		if err != nil {
 			return err
 		}
+		if spec.Moved {
+			found = slices.DeleteFunc(found, func(f string) bool {
+				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
+			})
+		}
 		found = append(found, changedTests(tree, files)...)
 	}
 	slices.Sort(found)

@@ -81,7 +81,7 @@ func match(r kernel.Row, q kernel.Select) bool {
 		(q.Label == "" || r.Label == q.Label) &&
 		(q.Parent == "" || r.Parent == q.Parent) &&
 		(len(q.States) == 0 || slices.Contains(q.States, r.State)) &&
-		(q.DueBy.IsZero() || !r.Due.After(q.DueBy))
+		(q.DueBy.IsZero() || !r.Due.IsZero() && !r.Due.After(q.DueBy))
 }
 
 // Scan streams the rows of a selection as they are when the loop begins.

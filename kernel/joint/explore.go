@@ -131,8 +131,15 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 		c = Combination{
 			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.Issue.Initial(), Turn: turn.Table.Initial(),
 		}
+	case kernel.PackageTaken:
+		c = Combination{
+			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.IssuePlanned, Item: board.ItemPending,
+			Turn: turn.Table.Initial(),
+		}
 	case kernel.PlanExists:
 		c.Item, c.Task = board.Item.Initial(), task.Table.Initial()
+	case kernel.PackageReady:
+		c.Task = task.Table.Initial()
 	}
 	moved := false
 	for _, r := range row.Raises {
@@ -150,7 +157,7 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 // in anything any more; work happens only while the session is at work; and a few rows that share their moves with others
 // are raised only where they are meant.
 func (c Combination) raisable(what kernel.Happening) bool {
-	if what == kernel.TakenUp || what == kernel.Received {
+	if what == kernel.TakenUp || what == kernel.Received || what == kernel.PackageTaken {
 		return true
 	}
 	if c.Run == "" || c.Run == board.RunCompleted {
@@ -158,8 +165,18 @@ func (c Combination) raisable(what kernel.Happening) bool {
 	}
 	closed := c.Task.Final() || c.Task == task.Failed
 	switch what {
+	case kernel.ContextReady:
+		return c.Stage != workflow.Evaluate
 	case kernel.PlanExists:
-		return c.Task == ""
+		return c.Task == "" && (c.Stage == workflow.Design || c.Stage == workflow.Tweak || c.Stage == workflow.Develop && c.Issue == board.IssuePlanning)
+	case kernel.PackageReady:
+		return c.Task == "" && c.Stage == workflow.Develop
+	case kernel.PlanAllowed:
+		return c.Stage == workflow.Tweak || c.Stage == workflow.Develop
+	case kernel.SizedTweak, kernel.SizedLight, kernel.SizedStandard:
+		return c.Stage == workflow.Evaluate && (c.Turn == turn.ContextBuilding || c.Turn == turn.Intake)
+	case kernel.Outgrew:
+		return c.Task == "" && c.Turn == turn.Planning
 	case kernel.PlanningCancel:
 		return c.Session == session.Planning
 	case kernel.GatesFailed:

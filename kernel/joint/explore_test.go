@@ -26,7 +26,7 @@ func TestTheJointMachineHasNoDeadEnds(t *testing.T) {
 
 // TestRowsThatApply pins what the exploration takes for possible in a few well-known places.
 func TestRowsThatApply(t *testing.T) {
-	planning := joint.Combination{Session: "PLANNING", Turn: "PLANNING", Stage: "ANALYZE", Issue: "planning", Run: "running", Phase: "planning"}
+	planning := joint.Combination{Session: "PLANNING", Turn: "PLANNING", Stage: "DESIGN", Issue: "planning", Run: "running", Phase: "planning"}
 	confirming := joint.Combination{Session: "CONFIRMING", Turn: "AWAITING_CONFIRMATION", Task: "draft", Stage: "DESIGN", Issue: "planned", Item: "pending", Run: "running", Phase: "planning"}
 	recovering := joint.Combination{Session: "AUTO_FIX", Turn: "RECOVERING", Task: "running", Stage: "DEVELOP", Issue: "executing", Item: "executing", Run: "running", Phase: "executing"}
 	blocked := joint.Combination{Session: "BLOCKED", Turn: "IDLE", Task: "failed", Stage: "DEVELOP", Issue: "failed", Item: "failed", Run: "running", Phase: "executing"}
@@ -38,13 +38,13 @@ func TestRowsThatApply(t *testing.T) {
 		at   joint.Combination
 		want string
 	}{
-		{"a new workspace", joint.Combination{Session: "IDLE"}, "C01 C42"},
+		{"a new workspace", joint.Combination{Session: "IDLE"}, "C01 C66 C42"},
 		{"planning", planning, "C03 C04 C05 C06"},
-		{"confirming", confirming, "C07 C08"},
+		{"confirming", confirming, "C07 C64 C65 C08"},
 		{"recovering", recovering, "C12 C13 C14 C15 C48 C18 C19 C22 C25 C34 C35 C40 C41"},
 		{"blocked", blocked, "C31 C36 C38 C39"},
 		{"archive broken", broken, "C31"},
-		{"over", over, "C01 C42"},
+		{"over", over, "C01 C66 C42"},
 	} {
 		if got := strings.Join(c.at.Rows(), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

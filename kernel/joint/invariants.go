@@ -64,6 +64,7 @@ func CheckInvariants(ctx context.Context, k *kernel.Kernel) []Violation {
 var kinds = []kernel.Kind{
 	kernel.KindSession, kernel.KindTurn, kernel.KindFlow, kernel.KindTask, kernel.KindRun, kernel.KindIssue, kernel.KindItem, kernel.KindSolution, kernel.KindApproval, kernel.KindCheckpoint, kernel.KindEffect,
 	kernel.KindDecision, kernel.KindIncident, kernel.KindTalk, kernel.KindBudget, kernel.KindQuestion,
+	kernel.KindBoard,
 }
 
 type checker struct {
@@ -73,6 +74,8 @@ type checker struct {
 	// flying are the effects in flight; points holds the effects that a session or a task waits for.
 	flying []*kernel.EffectDoc
 	points map[string]bool
+	// lanes are the labels of the sessions.
+	lanes []string
 }
 
 // tail is a row's end of its chain, and what its records say of it.
@@ -118,6 +121,7 @@ func (c *checker) document(row kernel.Row) error {
 			return err
 		}
 		c.points[s.Effect] = true
+		c.lanes = append(c.lanes, row.Label)
 		if s.AutoFix > config.MaxFixes {
 			c.add(InvariantBounded, &s.Row, "kernel.invariant_fixes", strconv.Itoa(s.AutoFix), strconv.Itoa(config.MaxFixes))
 		}
@@ -263,7 +267,7 @@ func legal(kind kernel.Kind, m *audit.Transition, moved bool) bool {
 		return isRow(task.Table, m, moved)
 	case kernel.KindFlow:
 		return isRow(workflow.Stages, m, moved)
-	case kernel.KindRun:
+	case kernel.KindRun, kernel.KindBoard:
 		return isRow(board.Run, m, moved)
 	case kernel.KindIssue:
 		return isRow(board.Issue, m, moved)
@@ -278,11 +282,20 @@ func isRow[S, E ~string](table *machine.Machine[S, E], m *audit.Transition, move
 	return ok && string(r.From) == m.From && string(r.To) == m.To && string(r.On) == m.Event && (moved || r.From == table.Initial())
 }
 
-// derived compares the session with what lies below it. A second look tells a contradiction from a commit between reads.
+// derived compares each session with what lies below it. A second look tells a contradiction from a commit between reads.
 func (c *checker) derived(ctx context.Context) error {
+	for _, lane := range c.lanes {
+		if err := c.lane(ctx, c.k.Lane(lane)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) lane(ctx context.Context, k *kernel.Kernel) error {
 	var before int64
 	for range 4 {
-		s, err := c.k.Look(ctx)
+		s, err := k.Look(ctx)
 		if err != nil || s.Session == nil {
 			return err
 		}

@@ -174,10 +174,32 @@ func (w *writer) field(v reflect.Value) (out field, err error) {
 				break
 			}
 		}
+	case v.Kind() == reflect.Map && isRow(v.Type().Elem()):
+		out.Rows = []row{}
+		for _, id := range sortedKeys(v) {
+			doc := v.MapIndex(reflect.ValueOf(id))
+			if doc.IsNil() {
+				continue // it was looked for and is not there
+			}
+			r, err := w.row(doc.Interface(), *hot(doc))
+			if err != nil {
+				return out, err
+			}
+			out.Rows = append(out.Rows, r)
+		}
 	default:
 		out.Value, err = w.clean(v.Interface())
 	}
 	return out, err
+}
+
+func sortedKeys(v reflect.Value) []string {
+	var out []string
+	for _, k := range v.MapKeys() {
+		out = append(out, k.String())
+	}
+	slices.Sort(out)
+	return out
 }
 
 // isRow reports whether a type is a pointer to a document with its row.
@@ -225,6 +247,16 @@ func (r *reader) fill(into reflect.Value, in field) error {
 			if err := r.document(into.Index(i), &in.Rows[i]); err != nil {
 				return err
 			}
+		}
+		return nil
+	case into.Kind() == reflect.Map && isRow(into.Type().Elem()) && in.Row == nil && in.Value == nil:
+		into.Set(reflect.MakeMap(into.Type()))
+		for i := range in.Rows {
+			doc := reflect.New(into.Type().Elem()).Elem()
+			if err := r.document(doc, &in.Rows[i]); err != nil {
+				return err
+			}
+			into.SetMapIndex(reflect.ValueOf(in.Rows[i].ID), doc)
 		}
 		return nil
 	case !isRow(into.Type()) && in.Value != nil && in.Row == nil:

@@ -67,6 +67,9 @@ type ErrorEntry struct {
 // issueID accepts the ids of issues that the seed and its tools write (spec E14).
 var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ISS-[A-Za-z0-9-]+|GH-[0-9]+)$`) })
 
+// IsIssueID reports whether a text has the form of an issue's id.
+func IsIssueID(text string) bool { return issueID().MatchString(text) }
+
 // ValidateState checks an exported state.json as the seed's validateState does, with its gaps closed: the working
 // directory is asked for only once the run has begun (spec E1); null and arrays are no objects, phases are checked, and
 // the queue, the issues and the solutions must agree with each other (spec E2); the phase must fit the status (spec E4).

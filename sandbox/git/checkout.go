@@ -211,19 +211,11 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 			return err
 		}
 		defer d.close()
-		var todo []delta
-		for _, t := range change {
-			there, err := d.node(t.path)
-			switch {
-			case err != nil:
-				return err
-			case there == t.new || there.mode == modeDir && t.new.mode == modeNested:
-			case there == t.old || there.mode == modeDir && (t.old.absent() || t.old.mode == modeNested):
-				todo = append(todo, t)
-			default:
-				left = append(left, t.path)
-			}
+		todo, others, err := d.pending(change)
+		if err != nil {
+			return err
 		}
+		left = others
 		more, err := d.put(ctx, todo, meta{})
 		if err != nil {
 			return err

@@ -57,6 +57,7 @@ var hardening = [][2]string{
 	{"core.fsync", "committed"},
 	{"core.fsyncMethod", "batch"},
 	{"worktree.guessRemote", "false"},
+	{"merge.conflictStyle", "zdiff3"},
 }
 
 // call is one run of git.

@@ -124,6 +124,25 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// pending sorts the paths of a change: those that are still what the old side says, and those that are neither that nor what
+// the new side says.
+func (d *disk) pending(change []delta) (todo []delta, left []string, err error) {
+	for _, t := range change {
+		there, err := d.node(t.path)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		// A folder where a file is to go has been made for other files already.
+		case there == t.new || there.mode == modeDir && (t.new.absent() && t.old.mode != modeNested || t.new.mode == modeNested):
+		case there == t.old || there.mode == modeDir && (t.old.absent() || t.old.mode == modeNested):
+			todo = append(todo, t)
+		default:
+			left = append(left, t.path)
+		}
+	}
+	return todo, left, nil
+}
+
 // put makes every delta's path what its new side says. Contents are all fetched before the first file changes; then files
 // that go are removed, and those that come replace what was there in one step each, so that at any moment each file is the
 // old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left as they are: nested

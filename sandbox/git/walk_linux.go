@@ -2,6 +2,10 @@ package git
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
 	"io"
 	"os"
 	"slices"
@@ -320,4 +324,70 @@ func (l *look) read(fd int, name string, s stamp) (n node, content []byte, ok bo
 	}
 	n.id = objectID(l.format, "blob", content)
 	return n, content, true
+}
+
+// fingerprint is a digest of how the file system describes every file, link and folder below a folder: whatever is done to one
+// of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on. Settled says
+// that a change from now on must show in it, and also to git, which knows whole seconds.
+func fingerprint(tree string) (print string, settled bool) {
+	if _, known := fileSystem(tree); !known {
+		return "", true
+	}
+	fd, err := openFolder(unix.AT_FDCWD, tree)
+	if err != nil {
+		return "", true
+	}
+	defer unix.Close(fd)
+	p := printer{digest: sha256.New(), now: time.Now(), settled: true}
+	if !p.folder(fd) {
+		return "", true
+	}
+	return hex.EncodeToString(p.digest.Sum(nil)), p.settled
+}
+
+// printer makes a fingerprint.
+type printer struct {
+	digest  hash.Hash
+	line    []byte
+	now     time.Time
+	settled bool
+}
+
+func (p *printer) folder(fd int) bool {
+	again, err := openFolder(fd, ".")
+	if err != nil {
+		return false
+	}
+	d := os.NewFile(uintptr(again), ".")
+	names, err := d.Readdirnames(-1)
+	d.Close()
+	if err != nil {
+		return false
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s, ok := stampAt(fd, name)
+		if !ok {
+			return false
+		}
+		p.settled = p.settled && s.settled(p.now) && s.ctime/1e9 < p.now.Unix()
+		p.line = append(append(p.line[:0], name...), 0)
+		for _, n := range []uint64{s.ino, uint64(s.mode), uint64(s.size), uint64(s.mtime), uint64(s.ctime)} {
+			p.line = binary.LittleEndian.AppendUint64(p.line, n)
+		}
+		p.digest.Write(p.line)
+		if s.is(unix.S_IFDIR) {
+			below, err := openFolder(fd, name)
+			if err != nil {
+				return false
+			}
+			ok := p.folder(below)
+			unix.Close(below)
+			if !ok {
+				return false
+			}
+			p.digest.Write([]byte{0}) // no name is empty: the folder ends
+		}
+	}
+	return true
 }

@@ -16,10 +16,14 @@ import (
 // AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit base,
 // and returns the id of its tree. Files are written by pawl's own git, so no filter, hook or line-end conversion touches
 // them. What a crash left half made is removed first; content that is there already and that differs is recorded in a
-// snapshot before it goes. It does nothing when the worktree stands as asked.
+// snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where there is one and
+// nothing is in the way.
 func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err error) {
 	if r.InPlace() || !r.git {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.tree, r.workspace)
+	}
+	if tree, ok, err := NewWarm(r).Take(ctx, r, base); ok || err != nil {
+		return tree, err
 	}
 	want, err := r.ResolveTree(ctx, base)
 	if err != nil {
@@ -34,22 +38,27 @@ func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err e
 	if err := r.RemoveWorktree(ctx); err != nil {
 		return "", err
 	}
+	return want, plant(ctx, r, base, want)
+}
+
+// plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
+func plant(ctx context.Context, r *Repo, base, want string) error {
 	if err := os.MkdirAll(filepath.Dir(r.tree), 0o755); err != nil {
-		return "", ioError("git.worktree", err)
+		return ioError("git.worktree", err)
 	}
 	if _, _, err := r.plumbing("", "worktree", "add", "--no-checkout", "--detach", "--", r.tree, base).run(ctx); err != nil {
-		return "", r.missing(ctx, err, base)
+		return r.missing(ctx, err, base)
 	}
-	err = r.locked(ctx, func(ctx context.Context) error {
+	err := r.locked(ctx, func(ctx context.Context) error {
 		if err := r.populate(ctx, want); err != nil {
 			return err
 		}
 		return r.shareIndex(ctx)
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return want, r.confirm(ctx, want)
+	return r.confirm(ctx, want)
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.
@@ -105,17 +114,150 @@ func (r *Repo) populate(ctx context.Context, tree string) error {
 	return nil
 }
 
-// shareIndex gives tools in the worktree an index that knows every file as unchanged.
+// shareIndex gives tools in the worktree an index that knows every file as unchanged: pawl's own.
 func (r *Repo) shareIndex(ctx context.Context) error {
-	Step(ctx, "share index")
-	dir := r.registration()
-	if dir == "" {
-		return pawl.Fail(pawl.CodeRepository, "git.not_repository", r.tree)
+	l, err := NewLinked(r)
+	if err != nil {
+		return err
 	}
-	if err := copyFile(filepath.Join(dir, "index.pawl"), r.index); err != nil {
+	if err := l.lend(ctx, r.index); err != nil {
+		return err
+	}
+	// It has no entry that pawl's own lacks.
+	if err := os.WriteFile(r.index+".source", []byte(stampOf(filepath.Join(l.dir, "index"))), 0o600); err != nil {
 		return ioError("git.worktree", err)
 	}
-	if err := os.Rename(filepath.Join(dir, "index.pawl"), filepath.Join(dir, "index")); err != nil {
+	return nil
+}
+
+// Linked is the tree of a Repo as a linked worktree of the user's repository.
+type Linked struct {
+	repo *Repo
+	dir  string // where the user's repository keeps what it knows of it
+}
+
+// NewLinked fails with CodeRepository where the tree is no linked worktree.
+func NewLinked(r *Repo) (Linked, error) {
+	dir := r.registration()
+	if dir == "" || !exists(filepath.Join(r.tree, ".git")) {
+		return Linked{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.tree)
+	}
+	return Linked{r, dir}, nil
+}
+
+// plumbing is a call on the git directory of the worktree.
+func (l Linked) plumbing(args ...string) call {
+	c := l.repo.plumbing("", args...)
+	c.env = append(c.env, "GIT_DIR="+l.dir)
+	return c
+}
+
+// Head is the commit that the worktree stands at.
+func (l Linked) Head(ctx context.Context) (string, error) {
+	if id, ok := readLine(filepath.Join(l.dir, "HEAD"), ""); ok && validID(id) {
+		return id, nil
+	}
+	out, _, err := l.plumbing("rev-parse", "--verify", "--quiet", "HEAD^{commit}").run(ctx)
+	return strings.TrimSpace(string(out)), err
+}
+
+// MoveHead makes the worktree stand at another commit, if it stands at old. Its files and its index stay as they are.
+func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
+	_, _, err := l.plumbing("update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old).run(ctx)
+	return err
+}
+
+// Blocked names what stands in the worktree, and is in no tree, where files of to belong that are not in from.
+func (l Linked) Blocked(ctx context.Context, from, to string) ([]string, error) {
+	change, err := l.repo.deltas(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.repo.openDisk()
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	return d.blocked(change)
+}
+
+// Advance brings the files from one tree to another, and what pawl records of them. It fails with CodeConflict, before it
+// changes anything, where a file that is to change is neither what the first tree says nor what the second says, and where
+// something stands in the way. Run again after a crash it completes. The insides of submodules are never entered.
+func (l Linked) Advance(ctx context.Context, from, to string) error {
+	r := l.repo
+	change, err := r.deltas(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	return r.locked(ctx, func(ctx context.Context) error {
+		d, err := r.openDisk()
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		todo, left, err := d.pending(change)
+		if err != nil {
+			return err
+		}
+		blocked, err := d.blocked(todo)
+		if err != nil {
+			return err
+		}
+		if left = append(left, blocked...); len(left) > 0 {
+			return pawl.Fail(pawl.CodeConflict, "git.conflict", Listing(left))
+		}
+		if left, err = d.put(ctx, todo, meta{}); err != nil {
+			return err
+		}
+		var gone, come strings.Builder
+		modules := map[string]bool{}
+		for _, t := range change {
+			modules[t.path] = t.old.mode == modeNested
+			if t.new.absent() {
+				gone.WriteString(r.removals([]string{t.path}))
+				continue
+			}
+			come.WriteString(t.new.mode + " " + t.new.id + "\t" + t.path + "\x00")
+		}
+		left = slices.DeleteFunc(left, func(path string) bool { return modules[path] })
+		if len(left) > 0 {
+			return pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing(left))
+		}
+		if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return ioError("git.worktree", err)
+		}
+		return r.edit(ctx, r.index, gone.String()+come.String())
+	})
+}
+
+// ResetIndex gives tools in the worktree the index of a tree, so that they see as a change what differs from it.
+func (l Linked) ResetIndex(ctx context.Context, tree string) error {
+	return l.repo.locked(ctx, func(ctx context.Context) error {
+		copied, err := l.repo.copyIndex(l.repo.index)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(copied)
+		if _, _, err := l.repo.on(copied, "", "read-tree", "--reset", tree).run(ctx); err != nil {
+			return l.repo.missing(ctx, err, tree)
+		}
+		// What differs from its entry is found by refreshing, which says so with status 1.
+		if _, _, err := callWith(l.repo.on(copied, "", "update-index", "-q", "--refresh"), 1).run(ctx); err != nil {
+			return err
+		}
+		return l.lend(ctx, copied)
+	})
+}
+
+// lend puts a copy of an index in the place of the one that tools in the worktree use.
+func (l Linked) lend(ctx context.Context, index string) error {
+	Step(ctx, "share index")
+	fresh := filepath.Join(l.dir, "index.pawl")
+	if err := copyFile(fresh, index); err != nil {
+		return ioError("git.worktree", err)
+	}
+	if err := os.Rename(fresh, filepath.Join(l.dir, "index")); err != nil {
 		return ioError("git.worktree", err)
 	}
 	return nil

@@ -1,0 +1,124 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"pawl"
+	"pawl/agent"
+	"pawl/effect"
+	"pawl/triage"
+)
+
+// intake has a model judge a requirement. Its document is held against the text (triage.Decode), so that whatever the
+// requirement talks the model into, the form stays and nothing counts that the user did not say.
+func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeResult, error) {
+	spec, err := effect.Decode[effect.IntakeSpec](e.Spec)
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	text, err := triage.Text(spec.Requirement, spec.Replies())
+	if err != nil {
+		return effect.IntakeResult{}, err
+	}
+	if spec.Lang != "" {
+		x.chinese = strings.HasPrefix(strings.ToLower(spec.Lang), "zh")
+	}
+	j := judgement{text: text}
+	told := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
+	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeForm(), told, j.read)
+	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel || ctx.Err() != nil) {
+		return effect.IntakeResult{}, err
+	}
+	j.found.By = Name
+	if spec.Continue {
+		j.found = j.found.GoOn()
+	}
+	return effect.IntakeResult{Said: said, Evaluation: j.found}, nil
+}
+
+// judgement is a model's document about a text.
+type judgement struct {
+	text   string
+	found  triage.Evaluation
+	usable bool // there is one
+}
+
+// read takes an answer of the model. Points that rest on nothing that the user said are a reason to ask once more: what they
+// are cut to costs a person an answer. The cut document is there in case that the next answer is worse.
+func (j *judgement) read(raw []byte) error {
+	e, err := triage.Decode(raw, j.text)
+	if err != nil {
+		return err
+	}
+	again := j.usable
+	j.found, j.usable = e, true
+	if again {
+		return nil
+	}
+	return triage.Unsaid(raw, j.text)
+}
+
+// intakeForm is the published schema as models are shown it: without what only pawl fills in, and without the words that some
+// servers refuse or take minutes to follow. Decode holds the answer to all of it.
+var intakeForm = sync.OnceValue(func() string {
+	var whole map[string]any
+	if err := json.Unmarshal(triage.Schema(), &whole); err != nil {
+		panic(err) // the schema is part of the program
+	}
+	defs, _ := whole["$defs"].(map[string]any)
+	raw, err := json.Marshal(slim(whole, defs))
+	if err != nil {
+		panic(err) // maps, lists and texts always encode
+	}
+	return string(raw)
+})
+
+// slim writes the parts of a schema where they are used, and leaves out what models are not told.
+func slim(v any, defs map[string]any) any {
+	switch v := v.(type) {
+	case []any:
+		out := []any{}
+		for _, part := range v {
+			out = append(out, slim(part, defs))
+		}
+		return out
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			return slim(defs[strings.TrimPrefix(ref, "#/$defs/")], defs)
+		}
+		out := map[string]any{}
+		for name, part := range v {
+			switch name {
+			case "$schema", "$id", "$defs", "title", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
+			case "properties":
+				out[name] = slim(told(part), defs)
+			case "enum":
+				// The empty word says the same as leaving the member out, and some servers take no empty words.
+				list, _ := part.([]any)
+				out[name] = slices.DeleteFunc(slices.Clone(list), func(word any) bool { return word == "" })
+			default:
+				out[name] = slim(part, defs)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// told are the members that a model is to write.
+func told(members any) map[string]any {
+	out := map[string]any{}
+	all, _ := members.(map[string]any)
+	for name, part := range all {
+		switch name {
+		case "by", "as_is", "start", "end", "key", "args":
+		default:
+			out[name] = part
+		}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package board
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/kernel"
+)
+
+// maxContext is how large the description of an issue may be.
+const maxContext = 1 << 20
+
+// facts are the flags that say what an issue is.
+type facts struct {
+	title, context, file, agent string
+	priority                    int
+	tags, after, notAfter       []string
+	plan, feedback              string
+	paused                      bool
+}
+
+func (f *facts) flags(a *cli.App, c *cobra.Command) {
+	c.Flags().StringVar(&f.context, "context", "", a.Text("issue.flag.context"))
+	c.Flags().StringVarP(&f.file, "file", "F", "", a.Text("issue.flag.file"))
+	c.Flags().IntVarP(&f.priority, "priority", "p", 0, a.Text("issue.flag.priority"))
+	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag"))
+	c.Flags().StringSliceVar(&f.after, "after", nil, a.Text("issue.flag.after"))
+	c.Flags().StringVar(&f.plan, "plan", "", a.Text("issue.flag.plan"))
+	c.Flags().StringVar(&f.agent, "agent", "", a.Text("issue.flag.agent"))
+	c.Flags().BoolVar(&f.paused, "paused", false, a.Text("issue.flag.paused"))
+}
+
+// read reads the description where a file holds it.
+func (f *facts) read(a *cli.App) error {
+	if f.file == "" {
+		return nil
+	}
+	if f.context != "" {
+		return cli.Usage("cli.flags_conflict", "--context", "--file")
+	}
+	data, err := a.ReadInput(f.file, maxContext)
+	f.context = strings.TrimSpace(string(data))
+	return err
+}
+
+func newAddCommand(a *cli.App) *cobra.Command {
+	var f facts
+	c := a.Command("add TITLE", "issue.add", `  pawl issue add "parse dates with a zone" --priority 2 --tag parser
+  pawl issue add "use the new parser" --after ISS-1 -F notes.md
+  pawl issue add "rename it" --plan rename.yaml`, cli.Exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.read(a); err != nil {
+			return err
+		}
+		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Paused: f.paused}
+		if f.plan != "" {
+			data, _, err := a.PlanFile(f.plan)
+			if err != nil {
+				return err
+			}
+			n.Given, n.GivenName = data, f.plan
+		}
+		return making(c.Context(), a, func(d shelf) error {
+			on, err := d.find(c.Context(), f.after)
+			if err != nil {
+				return err
+			}
+			for _, i := range on {
+				n.After = append(n.After, i.ID)
+			}
+			out, err := d.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}})
+			if err != nil {
+				return err
+			}
+			var labels []string
+			if err := json.Unmarshal(out.Result, &labels); err != nil || len(labels) != 1 {
+				return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
+			}
+			i, err := d.FindIssue(c.Context(), labels[0])
+			if err != nil {
+				return err
+			}
+			if a.Flags.JSON {
+				return a.PrintJSON(lineOf(i, nil))
+			}
+			a.Say(a.Style.OK() + " " + a.Style.Bold(i.Label) + "  " + cli.Display(i.Title))
+			a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + "pawl issue plan " + i.Label)
+			return nil
+		})
+	}
+	f.flags(a, c)
+	return c
+}
+
+func newEditCommand(a *cli.App) *cobra.Command {
+	var f facts
+	c := a.Command("edit ISSUE", "issue.edit", `  pawl issue edit ISS-3 --priority 1 --after ISS-2
+  pawl issue edit ISS-3 --not-after ISS-2 --paused=false
+  pawl issue edit ISS-3 --feedback "keep the old flag"`, cli.Exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.read(a); err != nil {
+			return err
+		}
+		if c.Flags().NFlag() == 0 {
+			return cli.Usage("issue.edit_nothing", c.CommandPath())
+		}
+		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return d.edit(c, &f, args[0]) })
+	}
+	f.flags(a, c)
+	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))
+	c.Flags().StringSliceVar(&f.notAfter, "not-after", nil, a.Text("issue.flag.not_after"))
+	c.Flags().StringVar(&f.feedback, "feedback", "", a.Text("issue.flag.feedback"))
+	return c
+}
+
+// edit changes what flags were given for.
+func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
+	ctx := c.Context()
+	i, err := d.FindIssue(ctx, name)
+	if err != nil {
+		return err
+	}
+	on, err := d.find(ctx, f.after)
+	if err != nil {
+		return err
+	}
+	off, err := d.find(ctx, f.notAfter)
+	if err != nil {
+		return err
+	}
+	e := &kernel.EditIssue{Issue: i.ID, Feedback: f.feedback}
+	given := func(name string) bool { return c.Flags().Changed(name) }
+	if given("title") {
+		e.Title = &f.title
+	}
+	if given("context") || given("file") {
+		e.Context = &f.context
+	}
+	if given("priority") {
+		e.Priority = &f.priority
+	}
+	if given("tag") {
+		f.tags = slices.DeleteFunc(f.tags, func(t string) bool { return t == "" })
+		e.Tags = &f.tags
+	}
+	if given("agent") {
+		e.Agent = &f.agent
+	}
+	if given("paused") {
+		e.Paused = &f.paused
+	}
+	if f.plan != "" {
+		data, _, err := d.PlanFile(f.plan)
+		if err != nil {
+			return err
+		}
+		e.Given, e.GivenName = &data, f.plan
+	}
+	if _, err := d.Do(ctx, e); err != nil {
+		return err
+	}
+	for _, other := range off {
+		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
+			return err
+		}
+	}
+	for _, other := range on {
+		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
+			return err
+		}
+	}
+	return d.show(ctx, name, false)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,129 @@
+// Package board is the face of the issue board (seed 004): `pawl issue …` and `pawl worker`. It turns arguments into commands of
+// the kernel, runs crews in the foreground where a command asks for work, and shows what the store says. It decides nothing.
+package board
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/kernel"
+	"pawl/machine/board"
+)
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "issue", Group: "board", Build: newIssueCommand},
+		{Name: "worker", Group: "board", Build: newWorkerCommand},
+	}
+}
+
+func newIssueCommand(a *cli.App) *cobra.Command {
+	return a.Group("issue", "issue.root",
+		newAddCommand(a), newListCommand(a), newShowCommand(a), newEditCommand(a), newImportCommand(a), newExportCommand(a),
+		newPlanCommand(a), newQueueCommand(a), newExecuteCommand(a), newBindCommand(a), newRetryCommand(a), newSkipCommand(a),
+		newCompleteCommand(a), newHistoryCommand(a), newDagCommand(a))
+}
+
+// shelf is an open workspace with what the commands of the board do in it.
+type shelf struct{ *cli.Desk }
+
+// with opens the workspace for a command.
+func with(ctx context.Context, a *cli.App, o cli.Open, f func(shelf) error, overrides ...func(*cli.Config) error) error {
+	return a.With(ctx, o, func(d *cli.Desk) error { return f(shelf{d}) }, overrides...)
+}
+
+// making opens the workspace and makes it where it is missing.
+func making(ctx context.Context, a *cli.App, f func(shelf) error) error {
+	return with(ctx, a, cli.Open{Create: true}, func(d shelf) error {
+		if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+			return err
+		}
+		return f(d)
+	})
+}
+
+// find finds issues by their names; each is found once.
+func (d shelf) find(ctx context.Context, names []string) ([]*kernel.Issue, error) {
+	var out []*kernel.Issue
+	seen := map[string]bool{}
+	for _, name := range names {
+		i, err := d.FindIssue(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[i.ID] {
+			seen[i.ID] = true
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// issues reads issues by their ids, in the order of the ids. Those that there are not are left out.
+func (d shelf) issues(ctx context.Context, ids []string) ([]*kernel.Issue, error) {
+	sel := make([]kernel.Select, len(ids))
+	for n, id := range ids {
+		sel[n] = kernel.Select{Kind: kernel.KindIssue, ID: id}
+	}
+	if len(sel) == 0 {
+		return nil, nil
+	}
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	var out []*kernel.Issue
+	for _, found := range rows {
+		for _, r := range found {
+			i := new(kernel.Issue)
+			if err := kernel.Decode(r, i); err != nil {
+				return nil, err
+			}
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// batch reads the newest batch, nil where there is none.
+func (d shelf) batch(ctx context.Context) (*kernel.Board, error) {
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1})
+	if err != nil || len(rows[0]) == 0 {
+		return nil, err
+	}
+	b := new(kernel.Board)
+	return b, kernel.Decode(rows[0][0], b)
+}
+
+// counts counts the issues of the board by their status.
+func (d shelf) counts(ctx context.Context) (map[board.IssueStatus]int, int, error) {
+	s := &kernel.Session{}
+	ok, err := d.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel, HotOnly: true}, func(r kernel.Row) error { return kernel.Decode(r, s) })
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !ok:
+		return nil, 0, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	found, err := d.Workspace.Kernel.Store().Count(ctx, kernel.KindIssue, s.ID)
+	out := map[board.IssueStatus]int{}
+	all := 0
+	for state, n := range found {
+		out[board.IssueStatus(state)] = n
+		all += n
+	}
+	return out, all, err
+}
+
+// told is an error that was explained where it came up; the rest went on.
+func told(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return cli.Shown(errors.Join(errs...))
+}

@@ -1,0 +1,460 @@
+package board
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/cli/term"
+	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/runner"
+)
+
+// work are the flags of the commands that work on issues.
+type work struct {
+	workers       int
+	yes, all      bool
+	agent         string
+	planOnly      bool
+	executeOnly   bool
+	stay, inPlace bool
+}
+
+// maxWorkers is how many issues one process works on at the same time.
+const maxWorkers = 64
+
+func (w *work) flags(a *cli.App, c *cobra.Command) {
+	c.Flags().IntVarP(&w.workers, "workers", "w", 0, a.Text("issue.flag.workers"))
+	c.Flags().BoolVar(&w.yes, "yes", false, a.Text("issue.flag.yes"))
+	c.Flags().StringVar(&w.agent, "agent", "", a.Text("issue.flag.agent"))
+}
+
+func (w *work) check() error {
+	if w.workers < 0 || w.workers > maxWorkers {
+		return cli.Usage("cli.flag_invalid", itoa(w.workers), "--workers", "1 - "+itoa(maxWorkers))
+	}
+	if w.planOnly && w.executeOnly {
+		return cli.Usage("cli.flags_conflict", "--plan-only", "--execute-only")
+	}
+	return nil
+}
+
+func newWorkerCommand(a *cli.App) *cobra.Command {
+	var w work
+	c := a.Command("worker", "issue.worker", `  pawl worker
+  pawl worker --workers 4 --yes
+  pawl worker --stay --plan-only --agent llm`, cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return working(c.Context(), a, &w, nil, func(o *runner.CrewOptions) {
+			o.Plan, o.Execute, o.Stay = !w.executeOnly, !w.planOnly, w.stay
+		})
+	}
+	w.flags(a, c)
+	c.Flags().BoolVar(&w.planOnly, "plan-only", false, a.Text("issue.flag.plan_only"))
+	c.Flags().BoolVar(&w.executeOnly, "execute-only", false, a.Text("issue.flag.execute_only"))
+	c.Flags().BoolVar(&w.stay, "stay", false, a.Text("issue.flag.stay"))
+	return c
+}
+
+func newPlanCommand(a *cli.App) *cobra.Command {
+	var w work
+	c := a.Command("plan [ISSUE]...", "issue.plan", `  pawl issue plan ISS-3
+  pawl issue plan --all --workers 4
+  pawl issue plan --all --yes`, cli.Between(0, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if w.all == (len(args) > 0) {
+			return cli.Usage("issue.which", c.CommandPath())
+		}
+		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) { o.Plan = true })
+	}
+	w.flags(a, c)
+	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
+	return c
+}
+
+func newExecuteCommand(a *cli.App) *cobra.Command {
+	var w work
+	c := a.Command("execute [ISSUE]...", "issue.execute", `  pawl issue execute ISS-3
+  pawl issue execute --all --workers 4
+  pawl issue execute --all --yes`, cli.Between(0, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if w.all == (len(args) > 0) {
+			return cli.Usage("issue.which", c.CommandPath())
+		}
+		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) {
+			// What is approved by policy may be planned on the way; otherwise a person would be asked in the middle of it.
+			o.Plan, o.Execute = w.yes, true
+		})
+	}
+	w.flags(a, c)
+	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
+	return c
+}
+
+// working runs a crew until nothing is left that it could do, and says what came of it.
+func working(ctx context.Context, a *cli.App, w *work, names []string, set func(*runner.CrewOptions)) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	return with(ctx, a, cli.Writing(), func(d shelf) error {
+		if _, _, err := d.counts(ctx); err != nil {
+			return err
+		}
+		chosen, err := d.find(ctx, names)
+		if err != nil {
+			return err
+		}
+		if err := d.Ready(ctx, d.Config.Agent); err != nil {
+			return err
+		}
+		o := runner.CrewOptions{Workers: w.workers}
+		set(&o)
+		for _, i := range chosen {
+			o.Issues = append(o.Issues, i.ID)
+		}
+		if o.Workers == 0 {
+			o.Workers = max(1, min(len(chosen), maxWorkers))
+		}
+		o.Start = kernel.Start{Place: cli.WorkPlace(d.Workspace.Place, false), RunMode: d.Config.RunMode, Agent: d.Config.Agent}
+		if w.yes {
+			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
+		}
+		return d.crew(ctx, o, chosen)
+	}, cli.Override("agent", w.agent))
+}
+
+// crew runs a crew in the foreground and ends with what is left for a person.
+func (d shelf) crew(ctx context.Context, o runner.CrewOptions, chosen []*kernel.Issue) error {
+	d.Warn(ctx)
+	t := newTeller(d)
+	o.Tell = t.tell
+	crew, err := d.Workspace.Crew(o)
+	if err != nil {
+		return err
+	}
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		t.interrupted()
+	})
+	err = crew.Run(ctx)
+	if !stop() {
+		<-told
+	}
+	t.done()
+	if err != nil {
+		return err
+	}
+	return d.rest(ctx, o, t, chosen)
+}
+
+// teller says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
+// as a line of JSON. It is called from the goroutines of the crew.
+type teller struct {
+	shelf
+	live *term.Live
+
+	mu     sync.Mutex
+	doing  map[string]string // what is done about an issue
+	begun  map[string]time.Time
+	failed map[string]bool // issues that were left as failed
+	left   map[string]bool // issues that were worked on
+}
+
+func newTeller(d shelf) *teller {
+	return &teller{shelf: d, live: term.NewLive(d.Std.Out, d.Std.TTY && !d.Flags.JSON, d.Std.Width),
+		doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+}
+
+// event is the JSON form of what happened.
+type event struct {
+	Type string    `json:"type"`
+	At   time.Time `json:"at"`
+	runner.Happened
+	Error string `json:"error,omitempty"`
+}
+
+func (t *teller) tell(h runner.Happened) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch h.What {
+	case runner.DidTake:
+		t.begun[h.Issue] = time.Now()
+	case runner.DidLeave:
+		t.left[h.Issue] = true
+		t.failed[h.Issue] = h.State == string(board.IssueFailed)
+		delete(t.doing, h.Issue)
+	case runner.DidWork:
+		t.doing[h.Issue] = t.effect(h)
+	}
+	if t.Flags.JSON {
+		e := event{Type: "worker", At: t.Workspace.Kernel.Now(), Happened: h}
+		if h.Err != nil {
+			e.Error = t.Explain(h.Err)
+		}
+		raw, _ := json.Marshal(e)
+		_, _ = t.Std.Out.Write(append(raw, '\n'))
+		return
+	}
+	if line := t.line(h); line != "" {
+		t.live.Line(line)
+	}
+	t.draw()
+}
+
+// effect says what a worker is doing.
+func (t *teller) effect(h runner.Happened) string {
+	text := t.Text("cli.effect." + string(h.Effect))
+	if h.Line != "" {
+		text += "  " + cli.Display(h.Line)
+	}
+	return text
+}
+
+// line is what happened on one line, or "" where there is nothing to say.
+func (t *teller) line(h runner.Happened) string {
+	who, issue := t.Style.Dim(t.Text("issue.live.worker", short(h.Owner))), t.Style.Bold(h.Issue)
+	switch h.What {
+	case runner.DidTake:
+		key := "issue.live.executes"
+		if h.Planning {
+			key = "issue.live.plans"
+		}
+		return t.Style.Arrow() + " " + issue + "  " + t.Text(key) + "  " + who
+	case runner.DidLeave:
+		return t.ended(h, issue) + "  " + who
+	case runner.DidRetry:
+		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.retried") + "  " + who
+	case runner.DidEvict:
+		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.evicted", h.Owner)
+	case runner.DidStumble:
+		return t.Style.Bad() + " " + issue + "  " + t.Explain(h.Err) + "  " + who
+	}
+	return ""
+}
+
+// ended says how an issue was left.
+func (t *teller) ended(h runner.Happened, issue string) string {
+	took := t.Style.Dim(time.Since(t.begun[h.Issue]).Round(100 * time.Millisecond).String())
+	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.Text(key) + "  " + took }
+	switch {
+	case h.State == string(board.IssueCompleted):
+		return text(t.Style.OK(), "issue.live.completed")
+	case h.State == string(board.IssueFailed):
+		return text(t.Style.Bad(), "issue.live.failed")
+	case h.Rest == runner.RestApproval:
+		return text(t.Style.Warn(), "issue.live.approval")
+	case h.Rest == runner.RestQuestion:
+		return text(t.Style.Warn(), "issue.live.question")
+	case h.Rest == runner.RestBlocked:
+		return text(t.Style.Warn(), "issue.live.blocked")
+	case h.Rest == runner.RestPlanned:
+		return text(t.Style.OK(), "issue.live.planned")
+	}
+	return text(t.Style.Dot(), "issue.live.left")
+}
+
+// short is the number of a worker in its process.
+func short(owner string) string { return owner[strings.LastIndexByte(owner, '/')+1:] }
+
+// draw sets the live line: what each worker does.
+func (t *teller) draw() {
+	var parts []string
+	for _, issue := range slices.Sorted(maps.Keys(t.doing)) {
+		parts = append(parts, issue+" "+t.doing[issue])
+	}
+	t.live.Status(strings.Join(parts, "   "), t.Style.Dim)
+}
+
+// interrupted says at once that the workers are ending.
+func (t *teller) interrupted() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.Flags.JSON {
+		t.live.Line(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
+	}
+}
+
+func (t *teller) done() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live.Status("", nil)
+}
+
+// failures counts the issues that were worked on here and are failed.
+func (t *teller) failures() int {
+	n := 0
+	for _, failed := range t.failed {
+		if failed {
+			n++
+		}
+	}
+	return n
+}
+
+// maxNamed is how many issues are named in a list of those that need a person.
+const maxNamed = 20
+
+// rest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
+// was named could not be worked on.
+func (d shelf) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*kernel.Issue) error {
+	var errs []error
+	for _, c := range chosen {
+		if t.left[c.Label] {
+			continue
+		}
+		if err := d.idle(ctx, c.ID, o); err != nil {
+			errs = append(errs, err)
+			if !d.Flags.JSON {
+				d.Note(d.Style.Bad() + " " + d.Explain(err))
+			}
+		}
+	}
+	asking, err := d.asking(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	if d.Std.TTY && !d.Flags.JSON && len(chosen) > 0 || d.Std.TTY && !d.Flags.JSON && !o.Execute {
+		for _, i := range asking {
+			if _, err := d.Put(ctx, i); err != nil {
+				return err
+			}
+		}
+		if asking, err = d.asking(ctx, chosen); err != nil {
+			return err
+		}
+	}
+	if err := d.sum(ctx, t, asking); err != nil {
+		return err
+	}
+	if n := t.failures(); n > 0 {
+		errs = append(errs, pawl.Fail(pawl.CodeChecksFailed, "issue.failed", n))
+	}
+	return told(errs)
+}
+
+// idle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
+func (d shelf) idle(ctx context.Context, id string, o runner.CrewOptions) error {
+	found, err := d.issues(ctx, []string{id})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	i := found[0]
+	switch state := board.IssueStatus(i.State); {
+	case state == board.IssueCompleted:
+		return nil
+	case state == board.IssuePlanned && !o.Execute && i.Lease.Owner == "":
+		return nil // it has its plan
+	case state == board.IssueRegistered && !o.Plan:
+		return pawl.Fail(pawl.CodeInvalidTransition, "issue.unplanned", i.Label)
+	case state == board.IssueFailed:
+		return pawl.Fail(pawl.CodeInvalidTransition, "issue.is_failed", i.Label)
+	}
+	switch {
+	case i.Lease.Owner != "":
+		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
+	case i.Paused:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
+	case i.Waiting:
+		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.issue_asks", i.Label)
+	case len(i.Open) > 0:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, len(i.Open))
+	}
+	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
+}
+
+// asking lists issues that wait for a person: those that were chosen, or the first of all.
+func (d shelf) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.Issue, error) {
+	var out []*kernel.Issue
+	if len(chosen) > 0 {
+		ids := make([]string, len(chosen))
+		for n, i := range chosen {
+			ids[n] = i.ID
+		}
+		found, err := d.issues(ctx, ids)
+		for _, i := range found {
+			if i.Waiting && i.State != string(board.IssueFailed) {
+				out = append(out, i)
+			}
+		}
+		return out, err
+	}
+	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: states}) {
+		if err != nil {
+			return nil, err
+		}
+		i := new(kernel.Issue)
+		if err := kernel.Decode(row, i); err != nil {
+			return nil, err
+		}
+		if i.Number == 0 || !i.Waiting {
+			continue
+		}
+		if out = append(out, i); len(out) > maxNamed {
+			break
+		}
+	}
+	return out, nil
+}
+
+// sum prints how the board stands.
+func (d shelf) sum(ctx context.Context, t *teller, asking []*kernel.Issue) error {
+	counts, all, err := d.counts(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		labels := []string{}
+		for _, i := range asking {
+			labels = append(labels, i.Label)
+		}
+		raw, err := json.Marshal(map[string]any{"type": "result", "issues": all, "by_status": counts, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
+		if err == nil {
+			_, err = d.Std.Out.Write(append(raw, '\n'))
+		}
+		return err
+	}
+	d.Say(d.countLine(counts, all))
+	for n, i := range asking {
+		if n == maxNamed {
+			d.Say("  " + d.Text("issue.more"))
+			break
+		}
+		d.Say("  " + d.Style.Warn() + " " + i.Label + "  " + d.Text("issue.asks_person", i.Label))
+	}
+	return nil
+}
+
+// countLine is the number of issues by status on one line.
+func (d shelf) countLine(counts map[board.IssueStatus]int, all int) string {
+	parts := []string{d.Text("issue.count", all)}
+	for _, s := range board.Issue.States() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, d.state(s)+" "+itoa(n))
+		}
+	}
+	return strings.Join(parts, " "+d.Style.Middle()+" ")
+}
+
+// state is a status in its colour.
+func (d shelf) state(s board.IssueStatus) string {
+	switch s {
+	case board.IssueCompleted:
+		return d.Style.Green(string(s))
+	case board.IssueFailed:
+		return d.Style.Red(string(s))
+	case board.IssuePlanning, board.IssueExecuting:
+		return d.Style.Cyan(string(s))
+	}
+	return string(s)
+}

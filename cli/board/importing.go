@@ -1,0 +1,347 @@
+package board
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/backlog"
+	"pawl/cli"
+	"pawl/cli/term"
+	"pawl/kernel"
+	"pawl/kernel/projection"
+	"pawl/machine/board"
+)
+
+// intake are the flags of `pawl issue import`.
+type intake struct {
+	format, scope, back string
+	labels              []string
+	dry, update, loose  bool
+	all                 bool
+}
+
+func newImportCommand(a *cli.App) *cobra.Command {
+	var f intake
+	c := a.Command("import FILE|github:OWNER/REPO", "issue.import", `  pawl issue import state.json --dry-run
+  pawl issue import backlog.md --scope website
+  pawl issue import github:golang/example --labels bug
+  pawl issue import github:golang/example --update --state-back comment`, cli.Exactly(1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.back != "" && f.back != "comment" && f.back != "label" {
+			return cli.Usage("cli.flag_invalid", f.back, "--state-back", "comment, label")
+		}
+		if f.back != "" && !tracked(args[0]) {
+			return cli.Usage("cli.flags_conflict", "--state-back", args[0])
+		}
+		format, ok := map[string]backlog.Format{"": backlog.Auto, "state": backlog.State, "records": backlog.Records, "markdown": backlog.Markdown}[f.format]
+		if !ok {
+			return cli.Usage("cli.flag_invalid", f.format, "--format", "state, records, markdown")
+		}
+		open := func(run func(shelf) error) error { return making(c.Context(), a, run) }
+		if f.dry {
+			open = func(run func(shelf) error) error {
+				err := with(c.Context(), a, cli.Reading(), run)
+				if pawl.CodeOf(err) == pawl.CodeNotFound && strings.HasPrefix(keyOf(err), "kernel.not_init") {
+					return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+				}
+				return err
+			}
+		}
+		return open(func(d shelf) error { return d.intake(c.Context(), args[0], format, &f) })
+	}
+	c.Flags().StringVar(&f.format, "format", "", a.Text("issue.flag.format"))
+	c.Flags().StringVar(&f.scope, "scope", "", a.Text("issue.flag.scope"))
+	c.Flags().StringSliceVar(&f.labels, "labels", nil, a.Text("issue.flag.labels"))
+	c.Flags().BoolVar(&f.all, "closed", false, a.Text("issue.flag.closed"))
+	c.Flags().BoolVar(&f.loose, "loose", false, a.Text("issue.flag.loose"))
+	c.Flags().BoolVar(&f.dry, "dry-run", false, a.Text("issue.flag.dry_run"))
+	c.Flags().BoolVar(&f.update, "update", false, a.Text("issue.flag.update"))
+	c.Flags().StringVar(&f.back, "state-back", "", a.Text("issue.flag.state_back"))
+	return c
+}
+
+func keyOf(err error) string {
+	var e *pawl.Error
+	if errors.As(err, &e) {
+		return e.Key
+	}
+	return ""
+}
+
+// tracked reports whether a source is a repository of a tracker rather than a file.
+func tracked(source string) bool {
+	return strings.HasPrefix(source, "github:") || strings.HasPrefix(source, "https://")
+}
+
+// intake reads issues and registers those that are new.
+func (d shelf) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
+	live := term.NewLive(d.Std.Err, d.Std.TTY && !d.Flags.JSON, d.Std.Width)
+	defer live.Status("", nil)
+	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
+	read, err := d.read(ctx, source, format, f, opt, live)
+	if err != nil {
+		return err
+	}
+	if !d.Flags.JSON {
+		d.notes(&read.Backlog)
+	}
+	known, err := d.known(ctx, read.Backlog.Issues)
+	if err != nil {
+		return err
+	}
+	c := backlog.Compare(known, read.Backlog.Issues)
+	if !f.dry {
+		todo := c.Added
+		if f.update {
+			todo = append(todo, c.Changed...)
+		}
+		if err := d.register(ctx, todo, live); err != nil {
+			return err
+		}
+	}
+	back := 0
+	if f.back != "" && !f.dry {
+		if back, err = d.back(ctx, source, f.back, read.Backlog.Issues, live); err != nil {
+			return err
+		}
+	}
+	live.Status("", nil)
+	if d.Flags.JSON {
+		return d.PrintJSON(map[string]any{
+			"source": source, "issues": len(read.Backlog.Issues), "added": len(c.Added), "changed": len(c.Changed), "same": c.Same, "updated": f.update && !f.dry, "dry_run": f.dry,
+			"notes": len(read.Backlog.Notes) + read.Backlog.MoreNotes, "pages": read.Pages, "unchanged_pages": read.Unchanged, "requests": read.Requests,
+			"unconditional_requests": read.Unconditional, "written_back": back,
+		})
+	}
+	key := "issue.imported"
+	if f.dry {
+		key = "issue.import_dry"
+	}
+	d.Say(d.Style.OK() + " " + d.Text(key, len(read.Backlog.Issues), len(c.Added), len(c.Changed), c.Same))
+	if len(c.Changed) > 0 && !f.update {
+		d.Say("  " + d.Text("issue.import_changed", len(c.Changed)))
+	}
+	if back > 0 {
+		d.Say("  " + d.Text("issue.import_back", back))
+	}
+	return nil
+}
+
+// read reads a file or a repository.
+func (d shelf) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *term.Live) (cli.TrackerRead, error) {
+	if tracked(source) {
+		say := func(key string, args ...any) { live.Status("  "+d.Text(key, args...), d.Style.Dim) }
+		return d.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
+	}
+	name := source
+	in := d.Std.In
+	if name != "-" {
+		file, err := os.Open(d.Path(name))
+		if os.IsNotExist(err) {
+			return cli.TrackerRead{}, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
+		}
+		if err != nil {
+			return cli.TrackerRead{}, pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+		}
+		defer file.Close()
+		in = file
+	}
+	b, err := backlog.Read(in, name, format, opt)
+	return cli.TrackerRead{Backlog: b}, err
+}
+
+// notes tells what was understood and not kept.
+func (d shelf) notes(b *backlog.Backlog) {
+	for _, n := range b.Notes {
+		at := ""
+		if n.File != "" && n.Line > 0 {
+			at = cli.Display(n.File) + ":" + itoa(n.Line) + "  "
+		}
+		d.Note(d.Style.Warn() + " " + at + d.Text(n.Key, n.Args...))
+	}
+	if b.MoreNotes > 0 {
+		d.Note("  " + d.Text("issue.more_notes", b.MoreNotes))
+	}
+}
+
+// known finds the digests of those issues that are on the board.
+func (d shelf) known(ctx context.Context, list []backlog.Issue) (map[string]string, error) {
+	known := map[string]string{}
+	store := d.Workspace.Kernel.Store()
+	for at := 0; at < len(list); at += kernel.MaxIssues {
+		part := list[at:min(at+kernel.MaxIssues, len(list))]
+		sel := make([]kernel.Select, len(part))
+		for n := range part {
+			sel[n] = kernel.Select{Kind: kernel.KindAlias, Label: part[n].ID}
+		}
+		rows, err := store.Load(ctx, sel...)
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, found := range rows {
+			for _, r := range found {
+				ids = append(ids, r.Parent)
+			}
+		}
+		issues, err := d.issues(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range issues {
+			known[i.External] = i.Digest
+		}
+	}
+	return known, nil
+}
+
+// register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
+// the next one, because what is on the board already is found again.
+func (d shelf) register(ctx context.Context, list []backlog.Issue, live *term.Live) error {
+	list, height := sorted(list)
+	for at := 0; at < len(list); {
+		var c kernel.AddIssues
+		size := 0
+		for at+len(c.Issues) < len(list) && len(c.Issues) < kernel.MaxIssues && size < maxPiece {
+			n := newIssue(&list[at+len(c.Issues)])
+			n.Height = height[n.External]
+			size += len(n.Context) + len(n.Title)
+			c.Issues = append(c.Issues, n)
+		}
+		if _, err := d.Do(ctx, &c); err != nil {
+			return err
+		}
+		at += len(c.Issues)
+		live.Status("  "+d.Text("issue.importing", at, len(list)), d.Style.Dim)
+	}
+	return nil
+}
+
+// maxPiece bounds the text of what is registered with one command, in bytes.
+const maxPiece = 4 << 20
+
+// newIssue is the command for an issue of a backlog.
+func newIssue(i *backlog.Issue) kernel.NewIssue {
+	n := kernel.NewIssue{Title: i.Title, Context: i.Body, Priority: i.Priority, Tags: i.Tags, After: i.DependsOn, External: i.ID, Digest: i.Digest(), URL: i.URL,
+		Paused: i.Paused, Closed: i.Status == board.IssueCompleted}
+	for _, name := range []string{i.Ref, i.ID} {
+		if board.IsIssueID(name) {
+			n.Label = name
+			break
+		}
+	}
+	for _, f := range i.Feedback {
+		n.Feedback = append(n.Feedback, strings.TrimSpace(string(f.Type)+" "+f.Stage+": "+f.Content))
+	}
+	return n
+}
+
+// sorted brings issues into an order in which each stands behind those that it depends on, and measures the longest chain of
+// issues that waits for each. A backlog has no circles.
+func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
+	at := make(map[string]int, len(list))
+	for n := range list {
+		at[list[n].ID] = n
+	}
+	open := make([]int, len(list)) // how many that it depends on do not stand yet
+	next := make([][]int, len(list))
+	for n := range list {
+		for _, id := range list[n].DependsOn {
+			if on, ok := at[id]; ok {
+				open[n]++
+				next[on] = append(next[on], n)
+			}
+		}
+	}
+	order := make([]int, 0, len(list))
+	for n := range list {
+		if open[n] == 0 {
+			order = append(order, n)
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		for _, n := range next[order[k]] {
+			if open[n]--; open[n] == 0 {
+				order = append(order, n)
+			}
+		}
+	}
+	out := make([]backlog.Issue, 0, len(order))
+	height := make(map[string]int64, len(order))
+	for _, n := range order {
+		out = append(out, list[n])
+	}
+	for k := len(order) - 1; k >= 0; k-- {
+		id := list[order[k]].ID
+		for _, n := range next[order[k]] {
+			height[id] = max(height[id], height[list[n].ID]+1)
+		}
+	}
+	return out, height
+}
+
+// back writes to the tracker what became of issues that ended, at most once for each ending.
+func (d shelf) back(ctx context.Context, source, how string, list []backlog.Issue, live *term.Live) (int, error) {
+	n := 0
+	for at := range list {
+		found, err := d.FindIssue(ctx, list[at].ID)
+		if pawl.CodeOf(err) == pawl.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if found.Solutions == 0 || found.State != string(board.IssueCompleted) && found.State != string(board.IssueFailed) {
+			continue // nothing of pawl's own
+		}
+		text := d.Text("issue.back."+found.State, found.Label)
+		did, err := d.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + found.State, State: found.State, Text: text})
+		if err != nil {
+			return n, err
+		}
+		if did {
+			n++
+			live.Status("  "+d.Text("issue.import_back", n), d.Style.Dim)
+		}
+	}
+	return n, nil
+}
+
+func newExportCommand(a *cli.App) *cobra.Command {
+	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+			if _, _, err := d.counts(c.Context()); err != nil {
+				return err
+			}
+			raw, err := projection.BoardState(c.Context(), d.Workspace.Kernel)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				_, err := a.Std.Out.Write(raw)
+				return err
+			}
+			f, err := os.OpenFile(a.Path(args[0]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+			if os.IsExist(err) {
+				return pawl.Fail(pawl.CodeConflict, "cli.file_exists", args[0])
+			}
+			if err == nil {
+				_, err = f.Write(raw)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
+			}
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]any{"files": []string{a.Path(args[0])}})
+			}
+			a.Say(a.Style.OK() + " " + a.Text("cli.export.written", a.Path(args[0])))
+			return nil
+		})
+	})
+}

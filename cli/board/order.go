@@ -1,0 +1,299 @@
+package board
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/cli"
+	"pawl/cli/term"
+	"pawl/kernel"
+	"pawl/machine/board"
+)
+
+// place is an issue in the queue, with the reason why it stands there.
+type place struct {
+	line
+	Order int    `json:"order,omitempty"` // from 1, for those that may be claimed
+	Why   string `json:"why"`
+}
+
+func newQueueCommand(a *cli.App) *cobra.Command {
+	var limit int
+	c := a.Command("queue", "issue.queue", "  pawl issue queue\n  pawl issue queue --limit 5 --json", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
+		}
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return d.queue(c.Context(), limit) })
+	}
+	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
+	return c
+}
+
+// queue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
+func (d shelf) queue(ctx context.Context, limit int) error {
+	if _, _, err := d.counts(ctx); err != nil {
+		return err
+	}
+	b, err := d.batch(ctx)
+	if err != nil {
+		return err
+	}
+	var busy, next, held []*kernel.Issue
+	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
+		n, h, err := d.ranked(ctx, state, limit)
+		if err != nil {
+			return err
+		}
+		next, held = append(next, n...), append(held, h...)
+	}
+	busy = append(busy, taken(&next)...)
+	next, held = next[:min(len(next), limit)], held[:min(len(held), limit)]
+	near, err := d.around(ctx, slices.Concat(next, held), false)
+	if err != nil {
+		return err
+	}
+	var places []place
+	for _, i := range busy {
+		places = append(places, place{line: lineOf(i, near), Why: d.why(i, near, b)})
+	}
+	for n, i := range next {
+		places = append(places, place{line: lineOf(i, near), Order: n + 1, Why: d.why(i, near, b)})
+	}
+	for _, i := range held {
+		places = append(places, place{line: lineOf(i, near), Why: d.why(i, near, b)})
+	}
+	if d.Flags.JSON {
+		return d.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
+	}
+	var t term.Table
+	for _, p := range places {
+		order := ""
+		if p.Order > 0 {
+			order = itoa(p.Order)
+		}
+		t.Row(order, cli.Display(p.Label), d.state(p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
+	}
+	for _, l := range t.Lines(d.Screen()) {
+		d.Say(l)
+	}
+	if len(places) == 0 {
+		d.Note(d.Text("issue.queue_empty"))
+	}
+	return nil
+}
+
+// taken takes the issues that somebody works on out of a list.
+func taken(list *[]*kernel.Issue) (out []*kernel.Issue) {
+	*list = slices.DeleteFunc(*list, func(i *kernel.Issue) bool {
+		if i.Lease.Owner != "" {
+			out = append(out, i)
+		}
+		return i.Lease.Owner != ""
+	})
+	return out
+}
+
+// ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
+func (d shelf) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*kernel.Issue, err error) {
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(state)}, ByRank: true, Limit: 4*limit + maxWorkers}) {
+		if err != nil {
+			return nil, nil, err
+		}
+		i := new(kernel.Issue)
+		if err := kernel.Decode(row, i); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case i.Number == 0:
+		case i.Rank > 0:
+			next = append(next, i)
+		default:
+			held = append(held, i)
+		}
+	}
+	return next, held, nil
+}
+
+// why says why an issue stands where it stands.
+func (d shelf) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Board) string {
+	now := d.Workspace.Kernel.Now()
+	switch standingOf(i, near, now) {
+	case works:
+		return d.Text("issue.why.works", i.Lease.Owner)
+	case paused:
+		return d.Text("issue.why.paused")
+	case asks:
+		return d.Text("issue.why.asks")
+	case later:
+		return d.Text("issue.why.later", d.Clock(i.Again))
+	case blocked, waits:
+		var names []string
+		key := "issue.why.waits"
+		for _, id := range i.Open[:min(len(i.Open), maxAround)] {
+			if on := near[id]; on != nil {
+				if on.State == string(board.IssueFailed) {
+					key = "issue.why.blocked"
+				}
+				names = append(names, on.Label+" "+on.State)
+			}
+		}
+		if n := len(i.Open) - maxAround; n > 0 {
+			names = append(names, "+"+itoa(n))
+		}
+		return d.Text(key, strings.Join(names, ", "))
+	}
+	if b != nil && i.State != string(board.IssueRegistered) && i.State != string(board.IssuePlanning) {
+		for _, busy := range b.Busy {
+			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Files) {
+				return d.Text("issue.why.overlaps", busy.Label)
+			}
+		}
+	}
+	return d.Text("issue.why.ready", priority(i), d.Clock(i.CreatedAt), i.Height)
+}
+
+func newDagCommand(a *cli.App) *cobra.Command {
+	var dot, mermaid bool
+	var limit int
+	c := a.Command("dag [ISSUE]", "issue.dag", "  pawl issue dag\n  pawl issue dag ISS-12 --mermaid\n  pawl issue dag --dot | dot -Tsvg > board.svg", cli.Between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if dot && mermaid {
+			return cli.Usage("cli.flags_conflict", "--dot", "--mermaid")
+		}
+		if limit < 1 {
+			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
+		}
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+			nodes, more, err := d.graph(c.Context(), args, limit)
+			if err != nil {
+				return err
+			}
+			return d.draw(nodes, more, dot, mermaid)
+		})
+	}
+	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
+	c.Flags().BoolVar(&mermaid, "mermaid", false, a.Text("issue.flag.mermaid"))
+	c.Flags().IntVar(&limit, "limit", 200, a.Text("issue.flag.limit"))
+	return c
+}
+
+// graph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
+func (d shelf) graph(ctx context.Context, names []string, limit int) (nodes []*kernel.Issue, more bool, err error) {
+	if _, _, err := d.counts(ctx); err != nil {
+		return nil, false, err
+	}
+	if len(names) == 0 {
+		for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue}) {
+			if err != nil {
+				return nil, false, err
+			}
+			i := new(kernel.Issue)
+			if err := kernel.Decode(row, i); err != nil {
+				return nil, false, err
+			}
+			if i.Number == 0 {
+				continue
+			}
+			if len(nodes) == limit {
+				return nodes, true, nil
+			}
+			nodes = append(nodes, i)
+		}
+		return nodes, false, nil
+	}
+	found, err := d.find(ctx, names)
+	seen := map[string]bool{}
+	for err == nil && len(found) > 0 {
+		var ids []string
+		for _, i := range found {
+			if len(nodes) == limit {
+				return nodes, true, nil
+			}
+			nodes = append(nodes, i)
+			seen[i.ID] = true
+			for _, id := range i.DependsOn {
+				if !seen[id] {
+					seen[id] = true
+					ids = append(ids, id)
+				}
+			}
+		}
+		found, err = d.issues(ctx, ids)
+	}
+	return nodes, false, err
+}
+
+// draw writes a graph. An arrow goes from what comes first to what waits for it.
+func (d shelf) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error {
+	labels := map[string]string{}
+	for _, i := range nodes {
+		labels[i.ID] = i.Label
+	}
+	edges := func(i *kernel.Issue) (out []string) {
+		for _, id := range i.DependsOn {
+			if labels[id] != "" {
+				out = append(out, labels[id])
+			}
+		}
+		return out
+	}
+	if d.Flags.JSON {
+		out := []map[string]any{}
+		for _, i := range nodes {
+			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.State, "depends_on": append([]string{}, edges(i)...)})
+		}
+		return d.PrintJSON(map[string]any{"nodes": out, "more": more})
+	}
+	w := bufio.NewWriter(d.Std.Out)
+	switch {
+	case dot:
+		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
+		for _, i := range nodes {
+			fmt.Fprintf(w, "  %s [label=%s];\n", quoted(i.Label), quoted(i.Label+"\n"+term.Clip(cli.Display(i.Title), 40, "…")+"\n"+i.State))
+			for _, on := range edges(i) {
+				fmt.Fprintf(w, "  %s -> %s;\n", quoted(on), quoted(i.Label))
+			}
+		}
+		fmt.Fprintln(w, "}")
+	case mermaid:
+		fmt.Fprintln(w, "graph LR")
+		for _, i := range nodes {
+			fmt.Fprintf(w, "  %s[\"%s %s (%s)\"]\n", i.Label, i.Label, tame(i.Title), i.State)
+			for _, on := range edges(i) {
+				fmt.Fprintf(w, "  %s --> %s\n", on, i.Label)
+			}
+		}
+	default:
+		var t term.Table
+		for _, i := range nodes {
+			after := ""
+			if e := edges(i); len(e) > 0 {
+				after = strings.Join(e, ", ") + " " + d.Style.To()
+			}
+			t.Row(after, i.Label, d.state(board.IssueStatus(i.State)), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
+		}
+		for _, l := range t.Lines(d.Screen()) {
+			fmt.Fprintln(w, l)
+		}
+	}
+	if more {
+		d.Note(d.Text("issue.list_more", len(nodes)))
+	}
+	return w.Flush()
+}
+
+// quoted writes a text as Graphviz reads it.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// tame keeps a title from being read as Mermaid.
+func tame(s string) string {
+	return strings.NewReplacer(`"`, "#quot;", "`", "'", "<", "#lt;", ">", "#gt;").Replace(term.Clip(cli.Display(s), 40, "…"))
+}

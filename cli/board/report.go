@@ -1,0 +1,260 @@
+package board
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/board"
+)
+
+// statistics are the numbers of a batch.
+type statistics struct {
+	Batch     string                    `json:"batch"`
+	Status    string                    `json:"status"`
+	Issues    int                       `json:"issues"`
+	ByStatus  map[board.IssueStatus]int `json:"by_status"`
+	Success   float64                   `json:"success_rate"` // percent of those that ended
+	Quality   quality                   `json:"quality"`
+	Plans     int                       `json:"plans"`
+	Retries   int                       `json:"retries"`
+	Conflicts int                       `json:"conflicts"`
+	Cost      int64                     `json:"cost_micros,omitempty"`
+	Begun     time.Time                 `json:"begun"`
+	Ended     time.Time                 `json:"ended,omitzero"`
+	Failed    []failure                 `json:"failed"`
+	more      int                       // failed issues that are not listed
+}
+
+// failure is an issue that failed, and why.
+type failure struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Error string `json:"error,omitempty"`
+}
+
+// quality is the score of a batch: four parts of a quarter each, in percent.
+type quality struct {
+	// Completeness is how many of the issues are completed, Consistency how many of those that ended did so without a conflict
+	// with what others landed, Correctness how many of those that ended were completed without a further attempt at the
+	// work, and Clarity how many of those that were planned needed one plan only.
+	Completeness float64 `json:"completeness"`
+	Consistency  float64 `json:"consistency"`
+	Correctness  float64 `json:"correctness"`
+	Clarity      float64 `json:"clarity"`
+	Score        float64 `json:"score"`
+	Verdict      string  `json:"verdict"` // pass, review or fail
+}
+
+// The bounds of the verdicts, and of a success rate that is good enough, in percent.
+const (
+	passes      = 80
+	reviews     = 60
+	goodSuccess = 80
+	maxFailures = 100
+)
+
+func newCompleteCommand(a *cli.App) *cobra.Command {
+	var dry bool
+	c := a.Command("complete", "issue.complete", "  pawl issue complete\n  pawl issue complete --dry-run --json", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		open := cli.Writing()
+		if dry {
+			open = cli.Reading()
+		}
+		return with(c.Context(), a, open, func(d shelf) error { return d.complete(c.Context(), dry) })
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, a.Text("issue.flag.dry_report"))
+	return c
+}
+
+// complete ends the batch and writes its report. It is refused while something is at work.
+func (d shelf) complete(ctx context.Context, dry bool) error {
+	if !dry {
+		if _, err := d.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
+			return err
+		}
+	}
+	s, err := d.statistics(ctx)
+	if err != nil {
+		return err
+	}
+	text := d.report(s)
+	if !dry {
+		if err := d.Workspace.Write(ctx, []effect.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
+			return err
+		}
+	}
+	if d.Flags.JSON {
+		err = d.PrintJSON(s)
+	} else {
+		for l := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+			d.Say(cli.Display(l))
+		}
+		if !dry {
+			d.Note(d.Text("issue.report_written", d.Workspace.Place.Workspace+"/.pawl/final-report.md"))
+		}
+	}
+	if n := s.ByStatus[board.IssueFailed]; err == nil && n > 0 && !dry {
+		err = cli.Shown(pawl.Fail(pawl.CodeChecksFailed, "issue.failed", n))
+	}
+	return err
+}
+
+// statistics counts the issues of the newest batch.
+func (d shelf) statistics(ctx context.Context) (*statistics, error) {
+	b, err := d.batch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
+	}
+	s := &statistics{Batch: b.Label, Status: b.State, ByStatus: map[board.IssueStatus]int{}, Begun: b.CreatedAt, Ended: b.EndedAt, Failed: []failure{}}
+	var ended, smooth, first, planned, once int
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue}) {
+		if err != nil {
+			return nil, err
+		}
+		i := new(kernel.Issue)
+		if err := kernel.Decode(row, i); err != nil {
+			return nil, err
+		}
+		state := board.IssueStatus(i.State)
+		if i.Number == 0 || i.Batch != b.Number && state == board.IssueCompleted {
+			continue
+		}
+		s.Issues++
+		s.ByStatus[state]++
+		s.Plans += i.Solutions
+		s.Retries += i.Retries
+		s.Conflicts += i.Conflicts
+		s.Cost += i.Cost
+		if state == board.IssueCompleted || state == board.IssueFailed {
+			ended++
+			smooth += one(i.Conflicts == 0)
+			first += one(state == board.IssueCompleted && i.Retries == 0)
+		}
+		if i.Solutions > 0 {
+			planned++
+			once += one(i.Solutions == 1 && i.Failures == 0)
+		}
+		if state == board.IssueFailed {
+			d.addFailure(ctx, s, i)
+		}
+	}
+	done := s.ByStatus[board.IssueCompleted]
+	s.Success = percent(done, ended)
+	s.Quality = quality{Completeness: percent(done, s.Issues), Consistency: percent(smooth, ended), Correctness: percent(first, ended), Clarity: percent(once, planned)}
+	s.Quality.Score = (s.Quality.Completeness + s.Quality.Consistency + s.Quality.Correctness + s.Quality.Clarity) / 4
+	switch {
+	case s.Quality.Score >= passes:
+		s.Quality.Verdict = "pass"
+	case s.Quality.Score >= reviews:
+		s.Quality.Verdict = "review"
+	default:
+		s.Quality.Verdict = "fail"
+	}
+	return s, nil
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// percent is a part of a whole; of nothing everything is there.
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 100
+	}
+	return float64(part*1000/whole) / 10
+}
+
+// addFailure lists a failed issue with what stopped it.
+func (d shelf) addFailure(ctx context.Context, s *statistics, i *kernel.Issue) {
+	if len(s.Failed) == maxFailures {
+		s.more++
+		return
+	}
+	f := failure{ID: i.Label, Title: i.Title}
+	switch at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx); {
+	case err == nil && at.Session != nil && at.Session.Blocked != nil:
+		f.Error = d.Explain(at.Session.Blocked.Error.Err())
+	case i.Error != nil:
+		f.Error = d.Explain(i.Error.Err())
+	case len(i.Feedback) > 0:
+		f.Error = i.Feedback[len(i.Feedback)-1]
+	}
+	s.Failed = append(s.Failed, f)
+}
+
+// report is the final report in Markdown.
+func (d shelf) report(s *statistics) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# %s", d.Text("issue.report.title", s.Batch))
+	line("")
+	line("| %s | |", d.Text("issue.report.what"))
+	line("|---|---|")
+	row := func(key, format string, args ...any) { line("| "+d.Text(key)+" | "+format+" |", args...) }
+	row("issue.report.status", "%s", s.Status)
+	row("issue.report.issues", "%d", s.Issues)
+	for _, state := range board.Issue.States() {
+		if n := s.ByStatus[state]; n > 0 || state == board.IssueCompleted || state == board.IssueFailed {
+			line("| %s | %d |", state, n)
+		}
+	}
+	row("issue.report.success", "%.1f %% (%s)", s.Success, d.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
+	row("issue.report.plans", "%d", s.Plans)
+	row("issue.report.retries", "%d", s.Retries)
+	row("issue.report.conflicts", "%d", s.Conflicts)
+	row("issue.report.begun", "%s", s.Begun.UTC().Format(time.RFC3339))
+	if !s.Ended.IsZero() {
+		row("issue.report.ended", "%s", s.Ended.UTC().Format(time.RFC3339))
+	}
+	line("")
+	line("## %s", d.Text("issue.report.quality"))
+	line("")
+	line("| %s | %% | |", d.Text("issue.report.part"))
+	line("|---|---|---|")
+	for _, p := range []struct {
+		key   string
+		value float64
+	}{{"completeness", s.Quality.Completeness}, {"consistency", s.Quality.Consistency}, {"correctness", s.Quality.Correctness}, {"clarity", s.Quality.Clarity}} {
+		line("| %s (25 %%) | %.1f | %s |", d.Text("issue.quality."+p.key), p.value, d.Text("issue.quality_what."+p.key))
+	}
+	line("| **%s** | **%.1f** | %s |", d.Text("issue.report.score"), s.Quality.Score, d.Text("issue.verdict."+s.Quality.Verdict))
+	if len(s.Failed) == 0 {
+		return b.String()
+	}
+	line("")
+	line("## %s", d.Text("issue.report.failed"))
+	line("")
+	for _, f := range s.Failed {
+		line("- **%s** %s%s", f.ID, oneLine(f.Title), reason(f.Error))
+	}
+	if s.more > 0 {
+		line("- +%d", s.more)
+	}
+	return b.String()
+}
+
+func reason(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + oneLine(text)
+}
+
+// oneLine keeps a text from being read as anything but a line of a list.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

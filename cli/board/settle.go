@@ -1,0 +1,231 @@
+package board
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/machine/session"
+	"pawl/plan"
+	"pawl/runner"
+)
+
+func newBindCommand(a *cli.App) *cobra.Command {
+	return a.Command("bind ISSUE SOLUTION", "issue.bind", "  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command, args []string) error {
+		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return d.bind(c.Context(), args[0], args[1]) })
+	})
+}
+
+// bind chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
+func (d shelf) bind(ctx context.Context, name, which string) error {
+	i, err := d.FindIssue(ctx, name)
+	if err != nil {
+		return err
+	}
+	s, err := d.solution(ctx, i, which)
+	if err != nil {
+		return err
+	}
+	given, err := plan.EncodeYAML(s.Plan)
+	if err != nil {
+		return err
+	}
+	lane := d.Workspace.Kernel.Lane(i.Label)
+	at, err := lane.Look(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case at.Session != nil && at.Session.State == string(session.Confirming):
+		if at.Solution != nil && at.Solution.ID == s.ID {
+			d.SayText("issue.bound_already", s.Label)
+			return nil
+		}
+		_, err = lane.Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
+	case at.Session != nil && at.Session.State != string(session.Idle) && at.Session.State != string(session.Blocked):
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
+	default:
+		if at.Session != nil && at.Session.State == string(session.Blocked) {
+			if err := d.wind(ctx, i, &kernel.Rollback{Reason: "bind " + s.Label}); err != nil {
+				return err
+			}
+		}
+		if _, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.State == string(board.IssueFailed) {
+			_, err = d.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		return d.show(ctx, i.ID, false)
+	}
+	d.Say(d.Style.OK() + " " + d.Text("issue.bound", i.Label, s.Label))
+	d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl issue plan " + i.Label)
+	return nil
+}
+
+// solution finds a plan of an issue by its id, its number or its hash.
+func (d shelf) solution(ctx context.Context, i *kernel.Issue, which string) (*kernel.Solution, error) {
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range rows[0] {
+		s := new(kernel.Solution)
+		if err := kernel.Decode(r, s); err != nil {
+			return nil, err
+		}
+		if strings.EqualFold(s.Label, which) || s.Label == "SOL-"+i.Label+"-"+which || s.ID == which || len(which) >= 8 && strings.HasPrefix(s.Hash, which) {
+			return s, nil
+		}
+		names = append(names, s.Label)
+	}
+	if near := pawl.Nearest(which, names); near != "" {
+		return nil, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown_near", i.Label, which, near)
+	}
+	return nil, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown", i.Label, which)
+}
+
+// wind gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
+func (d shelf) wind(ctx context.Context, i *kernel.Issue, c kernel.Command) error {
+	if _, err := d.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: c}); err != nil {
+		return err
+	}
+	found, err := d.issues(ctx, []string{i.ID})
+	if err != nil || len(found) == 0 || !found[0].Winding || found[0].Lease.Owner != "" {
+		return err
+	}
+	crew, err := d.Workspace.Crew(runner.CrewOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
+	if err != nil {
+		return err
+	}
+	return crew.Run(ctx)
+}
+
+func newRetryCommand(a *cli.App) *cobra.Command {
+	var replan bool
+	var note string
+	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return d.retry(c.Context(), i, note, replan) })
+	}
+	c.Flags().BoolVar(&replan, "replan", false, a.Text("issue.flag.replan"))
+	c.Flags().StringVarP(&note, "note", "m", "", a.Text("issue.flag.note"))
+	return c
+}
+
+// each does something for each of the issues that were named, and goes on when one of them fails.
+func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *kernel.Issue) (key string, err error)) error {
+	return with(ctx, a, cli.Writing(), func(d shelf) error {
+		found, err := d.find(ctx, names)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, i := range found {
+			key, err := do(d, i)
+			switch {
+			case err != nil && len(found) == 1:
+				return err
+			case err != nil:
+				errs = append(errs, err)
+				d.Note(d.Style.Bad() + " " + i.Label + "  " + d.Explain(err))
+			case a.Flags.JSON:
+				if err := d.show(ctx, i.ID, false); err != nil {
+					return err
+				}
+			default:
+				d.Say(d.Style.OK() + " " + d.Style.Bold(i.Label) + "  " + d.Text(key))
+			}
+		}
+		return told(errs)
+	})
+}
+
+// retry has a failed issue tried again: its plan, or with replan a new one.
+func (d shelf) retry(ctx context.Context, i *kernel.Issue, note string, replan bool) (string, error) {
+	lane := d.Workspace.Kernel.Lane(i.Label)
+	at, err := lane.Look(ctx)
+	if err != nil {
+		return "", err
+	}
+	stopped := at.Session != nil && at.Session.State == string(session.Blocked)
+	if stopped && !replan {
+		_, err := lane.Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: &kernel.Fix{Note: note}})
+		return "issue.retried", err
+	}
+	if stopped {
+		if at.Session.Blocked != nil && note == "" {
+			note = d.Explain(at.Session.Blocked.Error.Err())
+		}
+		if err := d.wind(ctx, i, &kernel.Rollback{Reason: "replan"}); err != nil {
+			return "", err
+		}
+	}
+	_, err = d.Do(ctx, &kernel.RetryIssue{Issue: i.ID, Note: note})
+	return "issue.replanned", err
+}
+
+func newSkipCommand(a *cli.App) *cobra.Command {
+	var reason string
+	var release bool
+	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return d.skip(c.Context(), i, reason, release) })
+	}
+	c.Flags().StringVarP(&reason, "reason", "m", "", a.Text("cli.flag.reason"))
+	c.Flags().BoolVar(&release, "release", false, a.Text("issue.flag.release"))
+	return c
+}
+
+// skip leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
+// longer wait for it.
+func (d shelf) skip(ctx context.Context, i *kernel.Issue, reason string, release bool) (key string, err error) {
+	at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx)
+	if err != nil {
+		return "", err
+	}
+	key = "issue.skipped"
+	held := true
+	switch state := board.IssueStatus(i.State); {
+	case state == board.IssueCompleted:
+		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
+	case at.Session == nil || at.Session.State == string(session.Idle):
+	case at.Session.State == string(session.Blocked):
+		err = d.wind(ctx, i, &kernel.Skip{Reason: reason})
+	default:
+		err = d.wind(ctx, i, &kernel.CancelRun{Reason: reason})
+	}
+	if i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning) || i.State == string(board.IssuePlanned) && !i.Bound {
+		key = "issue.held"
+	} else {
+		held = false
+	}
+	if err == nil && held {
+		_, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
+	}
+	if err != nil || !release {
+		return key, err
+	}
+	w, err := d.wholeOf(ctx, i)
+	if err != nil {
+		return "", err
+	}
+	for _, label := range w.Needed {
+		j, err := d.FindIssue(ctx, label)
+		if err == nil {
+			_, err = d.Do(ctx, &kernel.Depend{Issue: j.ID, On: i.ID, Remove: true})
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return key, nil
+}

@@ -1,0 +1,440 @@
+// Package flow is the commands of seed 002 on the command line: what is said to pawl is routed, and what it asks for is begun
+// or answered. It decides nothing of the flow itself: the stages, the modes and who may go on are the kernel's.
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/cli/orders"
+	"pawl/kernel"
+	"pawl/machine/session"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+	"pawl/plan"
+	"pawl/solution"
+	"pawl/triage"
+)
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "auto", Group: "flow", Build: newAutoCommand},
+		{Name: "plan", Group: "flow", Build: newPlanCommand},
+		{Name: "exec", Group: "flow", Build: newExecCommand},
+		{Name: "choose", Group: "answer", Build: newChooseCommand},
+		{Name: cli.Say, Group: "flow", Build: newSayCommand},
+		{Name: cli.Ask, Group: "flow", Build: newPromptCommand},
+	}
+}
+
+// flags are those of every command that begins a flow.
+type flags struct {
+	yes, inPlace, unattended, replace, asIs bool
+	agent                                   string
+}
+
+func (f *flags) bind(a *cli.App, c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("cli.flow.flag.yes"))
+	c.Flags().BoolVar(&f.inPlace, "in-place", false, a.Text("cli.flag.in_place"))
+	c.Flags().BoolVar(&f.unattended, "unattended", false, a.Text("cli.flag.unattended"))
+	c.Flags().BoolVar(&f.replace, "replace", false, a.Text("cli.flow.flag.replace"))
+	c.Flags().BoolVar(&f.asIs, "as-is", false, a.Text("cli.flow.flag.as_is"))
+	c.Flags().StringVar(&f.agent, "agent", "", a.Text("cli.flag.agent"))
+	return c
+}
+
+func (f *flags) overrides() []func(*cli.Config) error {
+	mode := ""
+	if f.unattended {
+		mode = string(pawl.Autonomous)
+	}
+	return []func(*cli.Config) error{cli.Override("run_mode", mode), cli.Override("agent", f.agent)}
+}
+
+func newAutoCommand(a *cli.App) *cobra.Command {
+	var f flags
+	return f.bind(a, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
+  pawl '~auto make go vet and the tests pass'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		return start(c.Context(), a, f, &kernel.Start{Command: "~auto", Requirement: strings.Join(args, " ")})
+	}))
+}
+
+// newPlanCommand is the group of commands about the plan, which also takes a requirement to plan.
+func newPlanCommand(a *cli.App) *cobra.Command {
+	var f flags
+	c := cli.NewPlanCommand(a)
+	group := c.RunE
+	c.Use = "plan [REQUIREMENT]"
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return group(c, args)
+		}
+		return start(c.Context(), a, f, &kernel.Start{Command: "~plan", Requirement: strings.Join(args, " ")})
+	}
+	return f.bind(a, c)
+}
+
+func newExecCommand(a *cli.App) *cobra.Command {
+	var f flags
+	return f.bind(a, a.Command("exec [PACKAGE]", "cli.flow.exec", `  pawl exec
+  pawl exec 202602081200_add-a-flag
+  pawl '~exec add-a-flag'`, cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return exec(c.Context(), a, f, strings.Join(args, " "))
+	}))
+}
+
+func newSayCommand(a *cli.App) *cobra.Command {
+	var f flags
+	return f.bind(a, a.Command("say WORDS", "cli.flow.say", `  pawl say "~auto make the tests pass"
+  pawl say "what is going on?"
+  pawl '~validate'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		return Hear(c.Context(), a, f, strings.Join(args, " "))
+	}))
+}
+
+func newChooseCommand(a *cli.App) *cobra.Command {
+	var path string
+	c := a.Command("choose CHOICE HASH", "cli.flow.choose", `  pawl choose silent 4f2a91cc
+  pawl choose interactive 4f2a91cc
+  pawl choose start 4f2a91cc --path light`, cli.Exactly(2), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error {
+			return d.GoOn(c.Context(), false, wanted(), func(d *cli.Desk) error {
+				_, err := d.Do(c.Context(), &kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
+				return err
+			})
+		})
+	}
+	c.Flags().StringVar(&path, "path", "", a.Text("cli.flow.flag.path"))
+	return c
+}
+
+// wanted are the outcomes that a flow is begun for.
+func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
+
+// Hear carries out what a person says: a command wherever it stands, an answer to what is asked, a requirement or a question.
+func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
+	now, err := situation(ctx, a)
+	if err != nil {
+		return err
+	}
+	r, err := triage.Decide(words, now)
+	if err != nil {
+		return err
+	}
+	for _, other := range r.Others {
+		a.Note(a.Style.Warn() + " " + a.Text("cli.flow.one_at_a_time", other))
+	}
+	switch r.Kind {
+	case triage.KindCommand:
+		return command(ctx, a, f, r.Command, r.Argument)
+	case triage.KindUnknownCommand:
+		if len(r.Near) > 0 {
+			return cli.Usage("cli.flow.unknown_near", r.Command, strings.Join(r.Near, ", "))
+		}
+		return cli.Usage("cli.flow.unknown", r.Command)
+	case triage.KindTool, triage.KindUnknownTool, triage.KindToolInput:
+		if len(r.Near) > 0 {
+			return cli.Usage("cli.flow.tool_near", r.Tool, strings.Join(r.Near, ", "))
+		}
+		return cli.Usage("cli.flow.tool", r.Tool)
+	case triage.KindReply:
+		return reply(ctx, a, r)
+	case triage.KindContinue:
+		return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
+			return d.GoOn(ctx, false, wanted(), func(d *cli.Desk) error { _, err := d.Do(ctx, &kernel.Resume{}); return err })
+		})
+	case triage.KindChange:
+		return start(ctx, a, f, &kernel.Start{Requirement: r.Argument})
+	}
+	return answer(ctx, a)
+}
+
+// command carries out a command by its name.
+func command(ctx context.Context, a *cli.App, f flags, name, argument string) error {
+	switch name {
+	case "~exec":
+		return exec(ctx, a, f, argument)
+	case "~auto", "~plan":
+		if argument == "" {
+			return cli.Usage("cli.flow.no_requirement", name)
+		}
+		return start(ctx, a, f, &kernel.Start{Command: name, Requirement: argument})
+	}
+	return orders.Run(ctx, a, name, argument)
+}
+
+// situation reads what the routing has to know. A workspace that was never initialised is an idle one.
+func situation(ctx context.Context, a *cli.App) (triage.Situation, error) {
+	now := triage.Situation{Vars: workflow.Initial()}
+	err := a.With(ctx, cli.Reading(), func(d *cli.Desk) error {
+		s, err := d.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil {
+			return err
+		}
+		if s.Flow != nil {
+			now.Vars = s.Flow.Vars
+		}
+		now.Waiting = asks(s) != ""
+		return nil
+	})
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		return now, nil
+	}
+	return now, err
+}
+
+// asks says what the session waits for a person with: an approval, questions, help, or nothing.
+func asks(s *kernel.Snapshot) string {
+	switch {
+	case s.Session == nil || s.Session.Run == "":
+		return ""
+	case s.Approval != nil && s.Approval.State == kernel.ApprovalPending && s.Approval.ID == s.Session.Approval:
+		return s.Approval.About
+	case s.Turn != nil && s.Turn.State == string(turn.Clarifying):
+		return "questions"
+	}
+	return ""
+}
+
+// reply answers what the session waits for.
+func reply(ctx context.Context, a *cli.App, r triage.Route) error {
+	return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
+		return d.GoOn(ctx, false, append(wanted(), "canceled", "declined"), func(d *cli.Desk) error {
+			s, err := d.Workspace.Kernel.Look(ctx)
+			if err != nil {
+				return err
+			}
+			c := replyTo(s, r)
+			if c == nil {
+				return cli.Usage("cli.flow.reply", cli.Display(r.Argument))
+			}
+			_, err = d.Do(ctx, c)
+			return err
+		})
+	})
+}
+
+// replyTo is the command that a reply stands for, or nil.
+func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
+	about := asks(s)
+	switch {
+	case r.Choice == triage.ChoiceCancel:
+		return &kernel.CancelRun{Reason: r.Argument}
+	case about == "questions" && (r.Choice == triage.ChoiceAsIs || r.Choice == triage.ChoiceYes):
+		return &kernel.Give{}
+	case about == "questions" && len(s.Turn.Questions) == 1:
+		return &kernel.Give{Answers: []string{r.Argument}}
+	case about == "questions":
+		lines := slices.DeleteFunc(strings.Split(r.Argument, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+		return &kernel.Give{Answers: lines}
+	case about == "stage" && r.Choice == triage.ChoiceYes:
+		choice := workflow.ChooseStart
+		if s.Flow.Mode.Auto() {
+			choice = workflow.ChooseSilent
+		}
+		return &kernel.Choose{Choice: choice, Hash: s.Approval.Hash}
+	case r.Choice == triage.ChoiceYes:
+		return &kernel.Approve{Hash: s.Approval.Hash}
+	case r.Choice == triage.ChoiceNo && about == "stage":
+		return &kernel.CancelRun{Reason: r.Argument}
+	case r.Choice == triage.ChoiceNo:
+		return &kernel.Deny{}
+	case about == "plan" && r.Choice == triage.ChoiceMore:
+		return &kernel.Revise{Feedback: r.Argument}
+	}
+	return nil
+}
+
+// answer says what a person who asks can see: pawl itself knows where the work stands, and no more.
+func answer(ctx context.Context, a *cli.App) error {
+	a.SayText("cli.flow.question")
+	if status := cli.Again(ctx, a, []string{"status"}); status != 0 && status != pawl.CodeNotFound.Info().Exit {
+		return pawl.Fail(pawl.CodeInternal, "cli.flow.status", status)
+	}
+	return nil
+}
+
+// start begins a flow. One that is running is given up first where the person says so (spec.md §6.3 C1).
+func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
+	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
+		return cli.Usage("cli.run_nothing")
+	}
+	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error { return begin(ctx, d, f, s) }, f.overrides()...)
+}
+
+func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
+	release, err := d.MustOwn()
+	if err != nil {
+		return err
+	}
+	defer release()
+	d.Warn(ctx)
+	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+		return err
+	}
+	if err := giveWay(ctx, d, f, s.Command); err != nil {
+		return err
+	}
+	if s.Agent = d.Config.Agent; s.Agent != "" {
+		if err := d.Ready(ctx, s.Agent); err != nil {
+			return err
+		}
+	}
+	person := d.Std.TTY && !d.Flags.JSON && d.Config.RunMode != pawl.Autonomous
+	s.RunMode, s.Place, s.Lang = d.Config.RunMode, cli.WorkPlace(d.Workspace.Place, f.inPlace), string(d.Lang)
+	s.Confirm, s.AsIs = person && !f.yes, f.asIs
+	switch {
+	case f.yes:
+		s.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
+	case s.Command == "~exec" && !person:
+		// Whoever names a package where nobody can be asked wants exactly that one carried out.
+		s.AutoApprove = pawl.By(pawl.KindPolicy, "~exec")
+	}
+	v := d.NewDrive(wanted()...)
+	out, err := d.Do(ctx, s)
+	if err != nil {
+		return err
+	}
+	return v.Work(ctx, cli.ID(out))
+}
+
+// giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables.
+func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) error {
+	s, err := d.Workspace.Kernel.Look(ctx)
+	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) {
+		return err
+	}
+	if name == "" {
+		name = d.Text("cli.flow.request")
+	}
+	if !f.replace {
+		if !d.Std.TTY || d.Flags.JSON {
+			return pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
+		}
+		yes, err := d.Confirm(ctx, d.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return pawl.Fail(pawl.CodeUserDenied, "cli.flow.kept")
+		}
+	}
+	var give kernel.Command = &kernel.CancelRun{Reason: "replaced by " + name}
+	if s.Session.State == string(session.Blocked) {
+		give = &kernel.Rollback{Reason: "replaced by " + name}
+	}
+	run := s.Session.Run
+	v := d.NewDrive("canceled", "rolled_back", "declined")
+	if _, err := d.Do(ctx, give); err != nil {
+		return err
+	}
+	return v.Work(ctx, run)
+}
+
+// exec carries out a package.
+func exec(ctx context.Context, a *cli.App, f flags, want string) error {
+	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error {
+		s, err := packageToRun(ctx, d, strings.TrimSpace(want))
+		if err != nil {
+			return err
+		}
+		return begin(ctx, d, f, s)
+	}, f.overrides()...)
+}
+
+// packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows of it is
+// what is carried out; a package that people wrote is turned into a plan.
+func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start, error) {
+	known, err := drafts(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.Workspace.Project.Packages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for name := range known {
+		names = append(names, name)
+	}
+	for _, n := range found.Names {
+		if known[n] == nil {
+			names = append(names, n)
+		}
+	}
+	name, err := solution.Pick(names, want)
+	if err != nil {
+		return nil, err
+	}
+	files := found.Files[name]
+	report := solution.Validate(files)
+	switch s := known[name]; {
+	case s != nil:
+		return &kernel.Start{Command: "~exec", Package: name, Requirement: s.Plan.Goal}, nil
+	case !report.Valid:
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name, len(report.Issues)).Because(report.Issues[0].Error())
+	case report.Proposal.Type == solution.Overview:
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_overview", name)
+	case !report.Executable:
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_done", name)
+	}
+	return planOf(name, files)
+}
+
+// drafts are the packages that the store knows and that wait to be carried out, by name.
+func drafts(ctx context.Context, d *cli.Desk) (map[string]*kernel.Solution, error) {
+	out := map[string]*kernel.Solution{}
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}}) {
+		if err != nil {
+			return nil, err
+		}
+		s := new(kernel.Solution)
+		if err := kernel.Decode(row, s); err != nil {
+			return nil, err
+		}
+		if s.Package != "" {
+			out[s.Package] = s
+		}
+	}
+	return out, nil
+}
+
+// planOf turns the tasks of a package into a plan: each task that is left is a step.
+func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
+	tasks, err := solution.ReadTasks(files[solution.TasksName])
+	if err != nil {
+		return nil, err
+	}
+	p := plan.Plan{Goal: name, RiskLevel: pawl.RiskMedium, Verification: plan.VerificationPolicy{Mode: plan.VerifyTest, Commands: []string{}, Required: true, StopOnFail: true}, Constraints: []string{}}
+	if proposal, err := solution.ReadProposal(files[solution.ProposalName]); err == nil && proposal.Title != "" {
+		p.Goal = proposal.Title
+	}
+	ids := map[string]string{}
+	for n, t := range tasks.List {
+		if t.Status != solution.Pending {
+			continue
+		}
+		step := plan.Step{StepID: fmt.Sprintf("s%d", n+1), Title: t.Title, Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
+		for _, on := range t.DependsOn {
+			if id := ids[on]; id != "" {
+				step.DependsOn = append(step.DependsOn, id)
+			}
+		}
+		ids[t.Number] = step.StepID
+		p.Steps = append(p.Steps, step)
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeInternal, "cli.flow.plan").Because(err)
+	}
+	return &kernel.Start{Command: "~exec", Package: name, Requirement: p.Goal, Given: raw, Name: name + ".json"}, nil
+}

@@ -1,0 +1,266 @@
+package orders
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/knowledge"
+)
+
+// commitFlags are the flags of `pawl commit`.
+type commitFlags struct {
+	yes, all, push bool
+	english        string
+}
+
+func newCommitCommand(a *cli.App) *cobra.Command {
+	var f commitFlags
+	c := a.Command("commit [MESSAGE]", "orders.commit", "  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes", cli.Between(0, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return commit(c.Context(), d, strings.Join(args, " "), f) })
+	}
+	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
+	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.commit_all"))
+	c.Flags().BoolVar(&f.push, "push", false, a.Text("orders.flag.push"))
+	c.Flags().StringVar(&f.english, "english", "", a.Text("orders.flag.english"))
+	return c
+}
+
+// commit makes a commit of the user's changes, and shares the branch where that is asked for.
+func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error {
+	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+		return err
+	}
+	if err := free(ctx, d); err != nil {
+		return err
+	}
+	st, err := d.Workspace.Project.Standing(ctx, f.all)
+	if err != nil {
+		return err
+	}
+	if st.By.Name == "" {
+		return pawl.Fail(pawl.CodeRepository, "orders.commit.nobody")
+	}
+	text, err := wording(d, st, given, f.english)
+	if err != nil {
+		return err
+	}
+	push := f.push
+	if !f.yes {
+		if !present(d.App) {
+			showCommit(d, st, text)
+			return pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
+		}
+		if text, push, err = askCommit(ctx, d, st, text, f.push); err != nil {
+			return err
+		}
+	}
+	var up cli.Upstream
+	if push { // before anything is committed, so that a branch without a remote is found out in time
+		if up, err = d.Workspace.Project.Upstream(ctx, st.Branch); err != nil {
+			return err
+		}
+	}
+	at := d.Workspace.Kernel.Now()
+	r, err := carry(ctx, d, "~commit", effect.KindCommit, effect.CommitSpec{
+		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By, At: at,
+	})
+	if err != nil {
+		return err
+	}
+	done, err := effect.Decode[effect.CommitResult](r.Result)
+	if err != nil {
+		return err
+	}
+	subject, _, _ := strings.Cut(text, "\n")
+	if !d.Flags.JSON {
+		d.Say(d.Style.OK() + " " + d.Text("orders.commit.done", short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
+	}
+	if push {
+		if done, err = pushBranch(ctx, d, st.Branch, done, up); err != nil {
+			return err
+		}
+	}
+	if d.Flags.JSON {
+		return d.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
+	}
+	return nil
+}
+
+// pushBranch shares the branch. What was committed stays, whatever comes of it.
+func pushBranch(ctx context.Context, d *cli.Desk, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
+	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: d.Workspace.Kernel.Now(), Push: &up.Push}
+	r, err := carry(ctx, d, "~commit", effect.KindCommit, spec)
+	if err != nil {
+		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", short(done.Commit), up.Remote).Because(err)
+	}
+	shared, err := effect.Decode[effect.CommitResult](r.Result)
+	if err != nil {
+		return done, err
+	}
+	shared.Files = done.Files
+	if d.Flags.JSON {
+		return shared, nil
+	}
+	if shared.Rebased > 0 {
+		d.Say(d.Style.OK() + " " + d.Text("orders.commit.rebased", shared.Rebased, up.Remote))
+	}
+	d.Say(d.Style.OK() + " " + d.Text("orders.commit.pushed", short(shared.Commit), up.Remote, up.URL))
+	return shared, nil
+}
+
+// wording makes the message of what a person said or, where nobody said anything, of what the changes are.
+func wording(d *cli.Desk, st cli.Standing, given, english string) (string, error) {
+	var changes []knowledge.Change
+	kinds := map[string]knowledge.ChangeKind{"A": knowledge.FileAdded, "D": knowledge.FileDeleted}
+	for _, f := range st.Files {
+		kind, ok := kinds[f.Status]
+		if !ok {
+			kind = knowledge.FileModified
+		}
+		changes = append(changes, knowledge.Change{Path: f.Path, Kind: kind})
+	}
+	c, err := knowledge.SuggestCommit(changes, st.Head == "")
+	if err != nil {
+		return "", err
+	}
+	l, bilingual := language(d), d.Config.Bilingual
+	if given = strings.TrimSpace(given); given != "" {
+		if said, both, err := knowledge.ParseCommit(given); err == nil {
+			local, en := c.Local, c.English
+			if c = said; both {
+				bilingual = true
+			}
+			c.Local, c.English = or(c.Local, or(c.English, local)), or(c.English, or(said.Local, en))
+			if bilingual && said.English.Summary == "" {
+				c.English = en // a suggestion in English is better than a text in another language
+			}
+		} else {
+			c.Local.Summary = given
+			if !bilingual || !chinese(given) {
+				c.English.Summary = given
+			}
+		}
+		if chinese(given) && l == knowledge.English {
+			l = knowledge.Chinese
+		}
+	}
+	if english != "" {
+		c.English = knowledge.Wording{Summary: english}
+	}
+	return knowledge.Compose(c, l, bilingual)
+}
+
+func or(w, other knowledge.Wording) knowledge.Wording {
+	if w.Summary == "" {
+		return other
+	}
+	return w
+}
+
+func chinese(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+}
+
+// showCommit prints what would be committed, and how it would be called.
+func showCommit(d *cli.Desk, st cli.Standing, text string) {
+	if d.Flags.JSON {
+		return
+	}
+	key := "orders.commit.everything"
+	if st.Staged {
+		key = "orders.commit.staged"
+	}
+	d.Section(key, d.FileLines(st.Files, "  "))
+	if len(st.Beside) > 0 {
+		d.Say("  " + d.Style.Dim(d.Text("orders.commit.beside", len(st.Beside))))
+	}
+	var lines []string
+	for l := range strings.Lines(text) {
+		lines = append(lines, "  "+cli.Display(strings.TrimRight(l, "\n")))
+	}
+	d.Section("orders.commit.message", lines)
+	d.Say("")
+}
+
+// askCommit asks what is to be done with the commit, and lets the message be edited.
+func askCommit(ctx context.Context, d *cli.Desk, st cli.Standing, text string, push bool) (string, bool, error) {
+	options := []option{
+		{"l", d.Text("orders.commit.local")}, {"p", d.Text("orders.commit.push", st.Branch)}, {"e", d.Text("orders.commit.edit")}, {"c", d.Text("orders.cancel")},
+	}
+	if push {
+		options = []option{options[1], options[0], options[2], options[3]}
+	}
+	for {
+		showCommit(d, st, text)
+		got, err := choose(ctx, d.App, d.Text("orders.commit.ask"), options)
+		if err != nil {
+			return "", false, err
+		}
+		switch got {
+		case "l":
+			return text, false, nil
+		case "p":
+			return text, true, nil
+		case "c":
+			d.SayText("orders.left")
+			return "", false, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
+		}
+		edited, err := edit(ctx, d, text)
+		if err != nil {
+			return "", false, err
+		}
+		if edited != "" {
+			text = edited
+		}
+	}
+}
+
+// edit lets a person rewrite a text in their editor. A message of their own form is theirs to choose; only one that is empty
+// is none.
+func edit(ctx context.Context, d *cli.Desk, text string) (string, error) {
+	f, err := os.CreateTemp("", "pawl-commit-*.txt")
+	if err != nil {
+		return "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", f.Name()).Because(err)
+	}
+	if err := d.Host.Edit(ctx, f.Name()); err != nil {
+		return "", err
+	}
+	raw, err := d.ReadInput(f.Name(), knowledge.MaxMessage)
+	return tidy(string(raw)), err
+}
+
+// tidy takes off what git takes off with --cleanup=whitespace: blanks at the ends of lines, and empty lines at the beginning,
+// at the end and in a row.
+func tidy(text string) string {
+	var out []string
+	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		l = strings.TrimRight(l, " \t\r")
+		if l == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, l)
+	}
+	out = slices.Clip(out)
+	if s := strings.TrimRight(strings.Join(out, "\n"), "\n"); s != "" {
+		return s + "\n"
+	}
+	return ""
+}

@@ -1,0 +1,37 @@
+package orders
+
+import (
+	"strings"
+
+	"pawl/cli"
+	"pawl/cli/term"
+	"pawl/machine/workflow"
+)
+
+// help shows the commands of seed 002 with what each does. It needs no workspace and changes nothing.
+func help(a *cli.App) error {
+	type row struct {
+		Name   string `json:"name"`
+		Class  string `json:"class"`
+		Effect string `json:"effect"`
+		Text   string `json:"text"`
+	}
+	rows := []row{}
+	for _, c := range workflow.Commands() {
+		rows = append(rows, row{c.Name, a.Choose(string(c.Class), c.ClassZh), string(c.Effect), a.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
+	}
+	if a.Flags.JSON {
+		return a.PrintJSON(rows)
+	}
+	var t term.Table
+	for _, r := range rows {
+		t.Row("  "+r.Name, r.Class, r.Text)
+	}
+	a.Say(a.Style.Bold(a.Text("orders.help.title")))
+	for _, l := range t.Lines(a.Std.Width) {
+		a.Say(l)
+	}
+	a.Say("")
+	a.SayText("orders.help.more")
+	return nil
+}

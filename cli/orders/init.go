@@ -1,0 +1,203 @@
+package orders
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/knowledge"
+	"pawl/machine/session"
+)
+
+// initFlags are the flags of `pawl init`.
+type initFlags struct{ yes, rebuild, bare bool }
+
+func newInitCommand(a *cli.App) *cobra.Command {
+	var f initFlags
+	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return initialise(c.Context(), d, f) })
+	}
+	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
+	c.Flags().BoolVar(&f.rebuild, "rebuild", false, a.Text("orders.flag.rebuild"))
+	c.Flags().BoolVar(&f.bare, "bare", false, a.Text("orders.flag.bare"))
+	return c
+}
+
+// built is what became of the knowledge base.
+type built struct {
+	Condition knowledge.Condition  `json:"condition"` // what there was
+	Choice    knowledge.InitChoice `json:"choice"`
+	Modules   int                  `json:"modules"`
+	Stack     []string             `json:"stack"`
+	Written   []string             `json:"written"`
+	// Skipped is the key of the message that says why nothing was done, "" where something was.
+	Skipped string `json:"skipped,omitempty"`
+}
+
+// initialise makes the workspace, and the knowledge base in it.
+func initialise(ctx context.Context, d *cli.Desk, f initFlags) error {
+	out, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place})
+	if err != nil {
+		return err
+	}
+	var kb built
+	if !f.bare {
+		if kb, err = buildKnowledge(ctx, d, f); err != nil {
+			return err
+		}
+	}
+	if d.Flags.JSON {
+		reply := map[string]any{"workspace": d.Workspace.Place.Workspace, "git": d.Workspace.Place.Git, "session": cli.ID(out), "created": out.Changed}
+		if !f.bare {
+			reply["knowledge"] = kb
+		}
+		return d.PrintJSON(reply)
+	}
+	key := "cli.init.exists"
+	if out.Changed {
+		key = "cli.init.done"
+	}
+	d.Say(d.Style.OK() + " " + d.Text(key, d.Workspace.Place.Workspace))
+	if !d.Workspace.Place.Git {
+		d.Say("  " + d.Text("cli.init.no_git"))
+	}
+	if !f.bare {
+		kb.say(d)
+	}
+	d.Say("  " + d.Text("cli.init.next"))
+	return nil
+}
+
+func (b built) say(d *cli.Desk) {
+	switch {
+	case b.Skipped != "":
+		d.Say(d.Style.Warn() + " " + d.Text(b.Skipped))
+	case b.Choice == knowledge.InitCancel:
+		d.Say("  " + d.Text("orders.left"))
+	case len(b.Written) == 0:
+		d.Say(d.Style.OK() + " " + d.Text("orders.init.same", b.Modules))
+	default:
+		d.Say(d.Style.OK() + " " + d.Text("orders.init.built", b.Modules, len(b.Written)))
+		for _, name := range b.Written[:min(len(b.Written), 8)] {
+			d.Say("  " + d.Style.Dim(cli.Display(".pawl/"+name)))
+		}
+		if n := len(b.Written) - 8; n > 0 {
+			d.Say("  " + d.Style.Dim(d.Text("orders.more", n)))
+		}
+	}
+}
+
+// buildKnowledge makes the documents of the knowledge base, or brings them up to date.
+func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error) {
+	b := built{Written: []string{}, Stack: []string{}}
+	s, err := d.Session(ctx)
+	if err != nil {
+		return b, err
+	}
+	if s.State != string(session.Idle) {
+		b.Skipped = "orders.init.busy" // the workspace is there, which is what most want of it; the documents can wait
+		return b, nil
+	}
+	if err := free(ctx, d); err != nil {
+		return b, err
+	}
+	docs, err := d.Workspace.Project.Documents(ctx)
+	if err != nil {
+		return b, err
+	}
+	var wrong []knowledge.Finding
+	b.Condition, wrong = knowledge.Judge(docs)
+	choices, err := knowledge.Init(d.Config.KBMode, b.Condition, present(d.App), f.yes)
+	if err != nil {
+		return b, err
+	}
+	b.Choice = choices[0]
+	switch {
+	case f.rebuild:
+		b.Choice = knowledge.InitRebuild
+	case len(choices) > 1:
+		for _, w := range wrong {
+			d.Say(d.Style.Warn() + " " + message(d, w.Error()))
+		}
+		if b.Choice, err = askInit(ctx, d, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
+			return b, err
+		}
+	}
+	return b, fill(ctx, d, "~init", docs, &b)
+}
+
+func askInit(ctx context.Context, d *cli.Desk, c knowledge.Condition, choices []knowledge.InitChoice) (knowledge.InitChoice, error) {
+	var options []option
+	for n, choice := range choices {
+		key := string('1' + rune(n))
+		options = append(options, option{key, d.Text("orders.init.choice." + string(choice))})
+	}
+	got, err := choose(ctx, d.App, d.Text("orders.init.ask."+string(c)), options)
+	if err != nil {
+		return "", err
+	}
+	return choices[got[0]-'1'], nil
+}
+
+// fill scans the code and writes what the documents are to say, a batch of modules at a time: each batch is whole, so that a
+// large project that is cut off goes on where it was.
+func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]byte, b *built) error {
+	d.Note(d.Style.Dim(d.Text("orders.init.scan")))
+	project, err := d.Workspace.Project.Scan(ctx, func(files int) { d.Note("  " + d.Style.Dim(d.Text("orders.init.scanned", files))) })
+	if err != nil {
+		return err
+	}
+	b.Modules, b.Stack = len(project.Modules), project.Stack
+	at := d.Workspace.Kernel.Now()
+	scan := knowledge.Scan{Project: project, At: at, Language: language(d), Rebuild: b.Choice == knowledge.InitRebuild}
+	batches := max(1, len(project.Batches()))
+	for n := range batches {
+		files, err := knowledge.Update(scan, docs, n)
+		if err != nil {
+			return err
+		}
+		if _, ok := docs[knowledge.ChangelogName]; !ok && n == batches-1 {
+			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: d.Text("orders.init.entry"), ID: "init"}
+			if files[knowledge.ChangelogName], err = knowledge.Log(nil, entry, scan.Language); err != nil {
+				return err
+			}
+		}
+		if len(files) == 0 {
+			continue
+		}
+		if batches > 1 {
+			d.Note("  " + d.Style.Dim(d.Text("orders.init.batch", n+1, batches)))
+		}
+		var spec effect.KnowledgeSpec
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			old, had := docs[name]
+			spec.Files = append(spec.Files, effect.NewDocument(name, files[name], old, had))
+		}
+		r, err := carry(ctx, d, command, effect.KindKnowledge, spec)
+		if err != nil {
+			return err
+		}
+		done, err := effect.Decode[effect.KnowledgeResult](r.Result)
+		if err != nil {
+			return err
+		}
+		b.Written = append(b.Written, done.Written...)
+		for _, name := range done.Written {
+			docs[name] = []byte(files[name])
+		}
+	}
+	return nil
+}
+
+// message renders an error on one line.
+func message(d *cli.Desk, err *pawl.Error) string {
+	text, _ := d.Lang.Error(err)
+	return cli.Display(text)
+}

@@ -1,0 +1,211 @@
+// Package orders is the face of those commands of seed 002 that are no flow: ~init ~upgrade ~clean ~test ~commit ~review
+// ~validate ~rollback ~help. Each looks at the project, lets the pure packages decide what is to be written, asks where a
+// person has to choose, and gives it to the kernel as one effect of the session, so that what was begun is known after a
+// crash. It writes nothing by itself.
+package orders
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/session"
+	"pawl/solution"
+)
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "init", Group: "work", Build: newInitCommand},
+		{Name: "test", Group: "work", Build: newTestCommand},
+		{Name: "commit", Group: "work", Build: newCommitCommand},
+		{Name: "review", Group: "look", Build: newReviewCommand},
+		{Name: "validate", Group: "look", Build: newValidateCommand},
+		{Name: "clean", Group: "setup", Build: newCleanCommand},
+		{Name: "upgrade", Group: "setup", Build: newUpgradeCommand},
+		{Name: "rollback", Group: "stuck", Build: newRollbackCommand},
+	}
+}
+
+// Run carries out a command by its name in the seed ("~commit"), with the text that stands behind it. A name that is none of
+// theirs is CodeUsage. What it prints and asks is what the command of the first level does.
+func Run(ctx context.Context, a *cli.App, name, argument string) error {
+	word := strings.TrimPrefix(strings.TrimSpace(name), "~")
+	if word == "help" || word == "?" {
+		return help(a)
+	}
+	for _, e := range Entries() {
+		if e.Name != word {
+			continue
+		}
+		c := e.Build(a)
+		c.SilenceErrors, c.SilenceUsage = true, true
+		c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+			return cli.Usage("cli.flag_other", c.CommandPath(), err.Error())
+		})
+		c.SetIn(a.Std.In)
+		c.SetOut(a.Std.Out)
+		c.SetErr(a.Std.Err)
+		c.SetArgs(words(argument))
+		return c.ExecuteContext(ctx)
+	}
+	return cli.Usage("machine.command_unknown", name)
+}
+
+// words splits a text at blanks outside of quotes.
+func words(text string) []string {
+	out := []string{}
+	var word strings.Builder
+	quote, open := rune(0), false
+	for _, r := range text {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\'' && !open):
+			quote, open = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n' || r == '\r'):
+			if open {
+				out = append(out, word.String())
+				word.Reset()
+			}
+			open = false
+		default:
+			open = true
+			word.WriteRune(r)
+		}
+	}
+	if open {
+		out = append(out, word.String())
+	}
+	return out
+}
+
+// carry gives an effect to the kernel and has it done, in the name of a command. Something that an earlier command began and a
+// crash cut off is settled first. The receipt comes back with its error, because what failed may still have a result.
+func carry(ctx context.Context, d *cli.Desk, command string, kind effect.Kind, spec any) (effect.Receipt, error) {
+	release, err := d.MustOwn()
+	if err != nil {
+		return effect.Receipt{}, err
+	}
+	defer release()
+	if err := settle(ctx, d); err != nil {
+		return effect.Receipt{}, err
+	}
+	// Everything here may be done again: the drivers find what was done already.
+	out, err := d.Do(ctx, &kernel.Order{Command: command, Kind: kind, Spec: effect.Encode(spec), Idempotent: true})
+	if err != nil {
+		return effect.Receipt{}, err
+	}
+	id := cli.ID(out)
+	run := d.Workspace.Runner(func(_ effect.Effect, line string) {
+		if line != "" {
+			d.Note("  " + d.Style.Dim(cli.Display(line)))
+		}
+	})
+	if err := run.Effect(ctx, id); err != nil {
+		return effect.Receipt{}, err
+	}
+	return receipt(ctx, d, id)
+}
+
+func receipt(ctx context.Context, d *cli.Desk, id string) (effect.Receipt, error) {
+	e, err := d.Workspace.Kernel.LookEffect(ctx, id)
+	if err != nil {
+		return effect.Receipt{}, err
+	}
+	if e == nil || e.Receipt == nil {
+		return effect.Receipt{}, pawl.Fail(pawl.CodeInternal, "orders.no_receipt", id)
+	}
+	return *e.Receipt, e.Receipt.Err()
+}
+
+// settle finishes what a command that is no flow left at work when its process died. The caller owns the workspace.
+func settle(ctx context.Context, d *cli.Desk) error {
+	s, err := d.Session(ctx)
+	if err != nil || s.State != string(session.Idle) || s.Effect == "" {
+		return err
+	}
+	return d.Workspace.Runner(nil).Effect(ctx, s.Effect)
+}
+
+// free fails where a run is at work, before a person is asked anything in vain. What a crash cut off is settled, so that what
+// is looked at next is not the half of something.
+func free(ctx context.Context, d *cli.Desk) error {
+	s, err := d.Session(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.State != string(session.Idle):
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
+	case s.Effect == "":
+		return nil
+	}
+	release, err := d.MustOwn()
+	if err != nil {
+		return err
+	}
+	defer release()
+	d.Note(d.Style.Warn() + " " + d.Text("orders.settled"))
+	return settle(ctx, d)
+}
+
+// language is that of documents and of commit messages.
+func language(d *cli.Desk) solution.Language {
+	if d.Config.Output != "" {
+		return solution.ParseLanguage(d.Config.Output)
+	}
+	return solution.ParseLanguage(string(d.Lang))
+}
+
+// present reports whether there is somebody to ask.
+func present(a *cli.App) bool { return a.Std.TTY && !a.Flags.JSON }
+
+// option is one answer to a question: what is typed, and what it means.
+type option struct{ key, text string }
+
+// choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last one,
+// which gives up.
+func choose(ctx context.Context, a *cli.App, question string, options []option) (string, error) {
+	a.Say(question)
+	for _, o := range options {
+		a.Say("  [" + o.key + "] " + o.text)
+	}
+	for {
+		line, err := a.Prompt(ctx, "> ", nil)
+		if err != nil {
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			return options[len(options)-1].key, nil
+		}
+		if line = strings.ToLower(line); line == "" {
+			return options[0].key, nil
+		}
+		for _, o := range options {
+			if line == o.key {
+				return o.key, nil
+			}
+		}
+	}
+}
+
+// sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the flag.
+func sure(ctx context.Context, a *cli.App, question string, yes bool) error {
+	if yes {
+		return nil
+	}
+	ok, err := a.Confirm(ctx, question)
+	if err == nil && !ok {
+		a.SayText("orders.left")
+		err = cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
+	}
+	return err
+}
+
+// short is the beginning of an id, by which people name it.
+func short(id string) string { return id[:min(len(id), 12)] }

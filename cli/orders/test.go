@@ -1,0 +1,258 @@
+package orders
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/solution"
+)
+
+// testFlags are the flags of `pawl test`.
+type testFlags struct {
+	all, plan, noPlan bool
+	only              string
+	timeout           time.Duration
+}
+
+func newTestCommand(a *cli.App) *cobra.Command {
+	var f testFlags
+	c := a.Command("test [-- COMMAND]", "orders.test", "  pawl test\n  pawl test --all\n  pawl test -- go test ./api", cli.Between(0, 1000), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.plan && f.noPlan {
+			return cli.Usage("cli.flags_conflict", "--plan", "--no-plan")
+		}
+		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, strings.Join(args, " "), f) })
+	}
+	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))
+	c.Flags().StringVar(&f.only, "only", "", a.Text("orders.flag.only"))
+	c.Flags().BoolVar(&f.plan, "plan", false, a.Text("orders.flag.test_plan"))
+	c.Flags().BoolVar(&f.noPlan, "no-plan", false, a.Text("orders.flag.no_plan"))
+	c.Flags().DurationVar(&f.timeout, "timeout", 0, a.Text("orders.flag.timeout"))
+	return c
+}
+
+// runTests runs the project's tests behind the walls, and offers a package to mend what fails.
+func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) error {
+	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+		return err
+	}
+	if err := free(ctx, d); err != nil {
+		return err
+	}
+	checks, err := pickChecks(ctx, d, command, f)
+	if err != nil {
+		return err
+	}
+	spec := effect.VerifySpec{Checks: checks, Required: true, PerCheck: d.Config.CheckTimeout}
+	if f.timeout > 0 {
+		spec.PerCheck = f.timeout
+	}
+	r, failed := carry(ctx, d, "~test", effect.KindTest, spec)
+	result, err := effect.Decode[effect.VerifyResult](r.Result)
+	if err != nil { // nothing ran: the failure is all there is to say
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+	wrong := failures(result)
+	pack := ""
+	if failed != nil {
+		if !d.Flags.JSON {
+			sayOutcomes(d, result)
+		}
+		if pack, err = offerFix(ctx, d, wrong, result, f); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.Flags.JSON:
+		err = d.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong, "package": pack})
+	case failed == nil:
+		sayOutcomes(d, result)
+		d.Say(d.Style.OK() + " " + d.Text("orders.test.passed"))
+	case pack != "":
+		d.Say(d.Style.OK() + " " + d.Text("orders.package_made", ".pawl/"+pack))
+	}
+	if failed != nil && err == nil {
+		err = cli.Shown(pawl.Fail(pawl.CodeOf(failed), "orders.test.failed", len(wrong)))
+	}
+	return err
+}
+
+// pickChecks says what is run: what a person typed, else the tests that the project has.
+func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) ([]effect.Check, error) {
+	typed := func(command string) []effect.Check {
+		return []effect.Check{{Name: clipped(command), Command: command, Kind: "test", Level: 2}}
+	}
+	if command = strings.TrimSpace(command); command != "" {
+		return typed(command), nil
+	}
+	found, err := d.Workspace.Project.Checks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tests []effect.Check
+	var names []string
+	for _, c := range found.Checks {
+		if c.Kind == "test" && (f.only == "" || c.Name == f.only) {
+			tests = append(tests, c)
+			names = append(names, c.Name)
+		}
+	}
+	switch {
+	case len(tests) == 0 && f.only != "":
+		return nil, pawl.Fail(pawl.CodeNotFound, "orders.test.unknown", f.only)
+	case len(tests) == 1 || f.all && len(tests) > 0:
+		return tests, nil
+	case len(tests) == 0 && !present(d.App):
+		return nil, pawl.Fail(pawl.CodeUsage, "orders.test.none")
+	case len(tests) == 0:
+		line, err := d.Prompt(ctx, d.Text("orders.test.which")+" ", nil)
+		if err == nil && line == "" || err != nil && ctx.Err() == nil {
+			err = pawl.Fail(pawl.CodeUsage, "orders.test.none")
+		}
+		return typed(line), err
+	case !present(d.App):
+		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.test.many", strings.Join(names, ", "))
+	}
+	options := []option{{"a", d.Text("orders.test.all")}}
+	for n, t := range tests[:min(len(tests), 9)] {
+		options = append(options, option{strconv.Itoa(n + 1), cli.Display(t.Name + "  " + t.Command)})
+	}
+	got, err := choose(ctx, d.App, d.Text("orders.test.ask"), append(options, option{"c", d.Text("orders.cancel")}))
+	switch {
+	case err != nil:
+		return nil, err
+	case got == "a":
+		return tests, nil
+	case got == "c":
+		d.SayText("orders.left")
+		return nil, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
+	}
+	n, err := strconv.Atoi(got)
+	return tests[n-1 : n], err
+}
+
+func clipped(s string) string {
+	r := []rune(s)
+	if len(r) > 40 {
+		return string(r[:39]) + "…"
+	}
+	return s
+}
+
+// failure is one test that failed, as far as the output names it.
+type failure struct {
+	Check string `json:"check"`
+	Test  string `json:"test"`
+}
+
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// failing are the forms in which test programs name what failed.
+var failing = []func() *regexp.Regexp{
+	lazily(`(?m)^\s*--- FAIL: (\S+)`),                                  // Go
+	lazily(`(?m)^FAILED (\S+::\S+)`),                                   // pytest
+	lazily(`(?m)^(?:FAIL|ERROR): (\w+ \([\w.]+\))`),                    // unittest
+	lazily(`(?m)^test (\S+) \.\.\. FAILED`),                            // Cargo
+	lazily(`(?m)^\s+● (.+ › .+)$`),                                     // Jest
+	lazily(`(?m)^\s*(?:✗|✕|×|not ok \d+ -)\s+(.+?)(?: \(\d+ ?ms\))?$`), // Vitest, Mocha, TAP
+	lazily(`(?m)^\[ERROR\]\s+(\w[\w.]*\.\w+):\d+`),                     // Maven
+}
+
+// failures reads what failed out of the outputs. A check whose output names nothing counts as one failure.
+func failures(r effect.VerifyResult) []failure {
+	out := []failure{}
+	for _, o := range r.Outcomes {
+		if o.Status == effect.CheckPassed || o.Status == effect.CheckSkipped {
+			continue
+		}
+		var names []string
+		for _, form := range failing {
+			for _, m := range form().FindAllStringSubmatch(o.Output, 100) {
+				names = append(names, strings.TrimSpace(m[1]))
+			}
+		}
+		slices.Sort(names)
+		// A test that failed because of one within it is named by that one.
+		names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
+			return slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, n+"/") })
+		})
+		if len(names) == 0 {
+			names = []string{o.Name}
+		}
+		for _, n := range names {
+			out = append(out, failure{o.Name, n})
+		}
+	}
+	return out
+}
+
+// maxTail is how many lines of a failed check are shown.
+const maxTail = 20
+
+func sayOutcomes(d *cli.Desk, r effect.VerifyResult) {
+	for _, o := range r.Outcomes {
+		symbol := d.Style.OK()
+		switch o.Status {
+		case effect.CheckFailed, effect.CheckError:
+			symbol = d.Style.Bad()
+		case effect.CheckSkipped:
+			symbol = d.Style.Dot()
+		}
+		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
+		d.Say(symbol + " " + cli.Display(o.Command) + "  " + d.Style.Dim(took))
+		if o.Status == effect.CheckPassed || o.Output == "" {
+			continue
+		}
+		lines := strings.Split(strings.TrimRight(o.Output, "\n"), "\n")
+		for _, l := range lines[max(0, len(lines)-maxTail):] {
+			d.Say("    " + d.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
+		}
+	}
+}
+
+// offerFix makes a package to mend what failed, where that is wanted. It returns the package's folder, relative to .pawl.
+func offerFix(ctx context.Context, d *cli.Desk, wrong []failure, r effect.VerifyResult, f testFlags) (string, error) {
+	if len(wrong) == 0 || f.noPlan || !f.plan && !present(d.App) {
+		return "", nil
+	}
+	if !f.plan {
+		ok, err := d.Confirm(ctx, d.Text("orders.test.offer", len(wrong)))
+		if err != nil || !ok {
+			return "", err
+		}
+	}
+	var commands, output []string
+	for _, o := range r.Outcomes {
+		commands = append(commands, "`"+strings.ReplaceAll(o.Command, "`", "'")+"`")
+		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+			lines := strings.Split(strings.TrimRight(o.Output, "\n"), "\n")
+			for _, l := range lines[max(0, len(lines)-maxTail):] {
+				output = append(output, "    "+cli.Display(l))
+			}
+		}
+	}
+	p := draft{
+		feature: "fix-tests", title: d.Text("orders.test.title"), kind: "fix", background: d.Text("orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
+		goal: d.Text("orders.test.goal"), accept: d.Text("orders.test.accept", strings.Join(commands, ", ")), approach: d.Text("orders.test.approach"),
+	}
+	for _, w := range wrong[:min(len(wrong), maxTasks)] {
+		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: d.Text("orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
+	}
+	return makePackage(ctx, d, "~test", p)
+}

@@ -1,0 +1,288 @@
+package orders
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/knowledge"
+	"pawl/solution"
+)
+
+func newValidateCommand(a *cli.App) *cobra.Command {
+	var fix bool
+	c := a.Command("validate [PACKAGE|kb|all]", "orders.validate", "  pawl validate\n  pawl validate kb --json\n  pawl validate login --fix", cli.Between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		what := "all"
+		if len(args) > 0 {
+			what = args[0]
+		}
+		open := cli.Reading()
+		if fix {
+			open = cli.Writing()
+		}
+		return a.With(c.Context(), open, func(d *cli.Desk) error { return validate(c.Context(), d, what, fix) })
+	}
+	c.Flags().BoolVar(&fix, "fix", false, a.Text("orders.flag.fix"))
+	return c
+}
+
+// remark is something that is wrong with a document, for programs.
+type remark struct {
+	Place string `json:"place"`
+	Text  string `json:"text"`
+}
+
+// judged is the knowledge base as it was judged: what is wrong with its documents, and what they say that the code does not.
+type judged struct {
+	Condition knowledge.Condition `json:"condition"`
+	Valid     bool                `json:"valid"`
+	Issues    []remark            `json:"issues"`
+	Warnings  []remark            `json:"warnings"`
+}
+
+// verdict is all that was judged.
+type verdict struct {
+	KB       *judged
+	Packages map[string]solution.Report
+	names    []string
+}
+
+func (v verdict) wrong() int {
+	n := 0
+	if v.KB != nil && !v.KB.Valid {
+		n++
+	}
+	for _, p := range v.Packages {
+		if !p.Valid {
+			n++
+		}
+	}
+	return n
+}
+
+// validate judges documents, and repairs before what needs nobody's judgement where that is asked for.
+func validate(ctx context.Context, d *cli.Desk, what string, fix bool) error {
+	if fix {
+		if err := repair(ctx, d, what); err != nil {
+			return err
+		}
+	}
+	v, err := judge(ctx, d, what)
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		err = v.print(d, what)
+	} else {
+		v.say(d)
+	}
+	if n := v.wrong(); n > 0 && err == nil {
+		err = cli.Shown(pawl.Fail(pawl.CodeInvalid, "orders.validate.wrong", n))
+	}
+	return err
+}
+
+// judge reads what is asked about. "all" is the knowledge base and every package; a name is that of a package.
+func judge(ctx context.Context, d *cli.Desk, what string) (verdict, error) {
+	v := verdict{}
+	if what == "kb" || what == "all" {
+		kb, err := judgeKnowledge(ctx, d)
+		if err != nil {
+			return v, err
+		}
+		v.KB = &kb
+	}
+	if what == "kb" {
+		return v, nil
+	}
+	p, err := d.Workspace.Project.Packages(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.names = packagesIn(p.Names)
+	if what != "all" {
+		name, err := solution.Pick(p.Names, what)
+		if err != nil {
+			return v, err
+		}
+		v.names = []string{name}
+	}
+	v.Packages = map[string]solution.Report{}
+	for _, name := range v.names {
+		v.Packages[name] = solution.Validate(p.Files[name])
+	}
+	return v, nil
+}
+
+func packagesIn(names []string) []string {
+	var out []string
+	for _, l := range solution.Leftovers(names, "") {
+		if l.Package {
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
+func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
+	docs, err := d.Workspace.Project.Documents(ctx)
+	if err != nil {
+		return judged{}, err
+	}
+	kb := judged{Issues: []remark{}, Warnings: []remark{}}
+	var found []knowledge.Finding
+	kb.Condition, found = knowledge.Judge(docs)
+	kb.Valid = kb.Condition != knowledge.Bad
+	known := map[string]bool{}
+	for _, f := range found {
+		known[f.String()] = true
+		kb.Issues = append(kb.Issues, remark{f.Place(), message(d, f.Error())})
+	}
+	if kb.Condition == knowledge.Missing {
+		return kb, nil
+	}
+	project, err := d.Workspace.Project.Scan(ctx, nil)
+	if err != nil {
+		return kb, err
+	}
+	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: d.Workspace.Kernel.Now(), Language: language(d)}, docs) {
+		if !known[f.String()] {
+			kb.Warnings = append(kb.Warnings, remark{f.Place(), message(d, f.Error())})
+		}
+	}
+	return kb, nil
+}
+
+// print writes the reports for programs: that of a package has the form that spec.md §3.10 gives.
+func (v verdict) print(d *cli.Desk, what string) error {
+	say := func(f solution.Finding) string { return message(d, f.Error()) }
+	reports := map[string]json.RawMessage{}
+	for name, r := range v.Packages {
+		raw, err := r.JSON(say)
+		if err != nil {
+			return err
+		}
+		reports[name] = raw
+	}
+	if what != "all" && what != "kb" {
+		return d.PrintJSON(reports[v.names[0]])
+	}
+	out := map[string]any{"valid": v.wrong() == 0, "kb": v.KB}
+	if what == "all" {
+		out["packages"] = reports
+	}
+	return d.PrintJSON(out)
+}
+
+func (v verdict) say(d *cli.Desk) {
+	if kb := v.KB; kb != nil {
+		symbol := d.Style.OK()
+		switch {
+		case !kb.Valid:
+			symbol = d.Style.Bad()
+		case len(kb.Warnings) > 0 || kb.Condition == knowledge.Missing:
+			symbol = d.Style.Warn()
+		}
+		d.Say(symbol + " " + d.Text("orders.validate.kb."+string(kb.Condition)))
+		v.remarks(d, kb.Issues, d.Style.Bad())
+		v.remarks(d, kb.Warnings, d.Style.Warn())
+	}
+	for _, name := range v.names {
+		r := v.Packages[name]
+		symbol, key := d.Style.OK(), "orders.validate.package"
+		switch {
+		case !r.Valid:
+			symbol, key = d.Style.Bad(), "orders.validate.broken"
+		case !r.Executable:
+			key = "orders.validate.valid"
+		}
+		d.Say(symbol + " " + d.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
+		for _, f := range r.Issues {
+			d.Say("  " + d.Style.Bad() + " " + message(d, f.Error()))
+		}
+		for _, f := range r.Warnings {
+			d.Say("  " + d.Style.Warn() + " " + message(d, f.Error()))
+		}
+	}
+	if v.KB == nil && len(v.names) == 0 {
+		d.SayText("orders.validate.nothing")
+	}
+	if v.wrong() > 0 || v.KB != nil && len(v.KB.Warnings) > 0 {
+		d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + d.Text("orders.validate.next"))
+	}
+}
+
+// maxShown bounds what is shown of one list.
+const maxShown = 20
+
+func (v verdict) remarks(d *cli.Desk, list []remark, symbol string) {
+	for _, r := range list[:min(len(list), maxShown)] {
+		d.Say("  " + symbol + " " + r.Text)
+	}
+	if n := len(list) - maxShown; n > 0 {
+		d.Say("  " + d.Style.Dim(d.Text("orders.more", n)))
+	}
+}
+
+// repair does what needs nobody's judgement: documents of the knowledge base are made again, around what people wrote in
+// them, and the numbers at the head of task lists are counted again.
+func repair(ctx context.Context, d *cli.Desk, what string) error {
+	if err := free(ctx, d); err != nil {
+		return err
+	}
+	if what == "kb" || what == "all" {
+		docs, err := d.Workspace.Project.Documents(ctx)
+		if err != nil {
+			return err
+		}
+		condition, _ := knowledge.Judge(docs)
+		if condition != knowledge.Missing {
+			b := built{Condition: condition, Choice: knowledge.InitRebuild}
+			if err := fill(ctx, d, "~validate", docs, &b); err != nil {
+				return err
+			}
+		}
+	}
+	if what == "kb" {
+		return nil
+	}
+	p, err := d.Workspace.Project.Packages(ctx)
+	if err != nil {
+		return err
+	}
+	names := packagesIn(p.Names)
+	if what != "all" {
+		name, err := solution.Pick(p.Names, what)
+		if err != nil {
+			return err
+		}
+		names = []string{name}
+	}
+	var spec effect.KnowledgeSpec
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		old, had := p.Files[name][solution.TasksName]
+		file, err := solution.ReadTasks(old)
+		if err != nil {
+			continue // a list that cannot be read is a person's to mend
+		}
+		file.Recount()
+		if text := file.String(); text != string(old) {
+			spec.Files = append(spec.Files, effect.NewDocument(solution.LiveDir(name)+"/"+solution.TasksName, text, old, had))
+		}
+	}
+	if len(spec.Files) == 0 {
+		return nil
+	}
+	_, err = carry(ctx, d, "~validate", effect.KindKnowledge, spec)
+	return err
+}
+
+// keys returns the keys of a map, in order.
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/runner"
+	"pawl/store/sqlite"
+)
+
+// Where processes that work on issues say that they are there, and where they wait for their turn to land, below .pawl.
+const (
+	workersDir  = "workers"
+	landingLock = "landing.lock"
+)
+
+// hand is this process among those that work on the issues of a workspace. It holds the lock of a file that is named after it
+// for as long as it lives, so that the others see at once when it is gone.
+type hand struct {
+	dir  string // .pawl
+	name string
+
+	once sync.Once
+	lock *sqlite.Lock
+	err  error
+	land chan struct{} // full while a worker of this process has the turn to land, so that they do not ask the disk for each other
+}
+
+func newHand(dir string) *hand {
+	return &hand{dir: dir, name: ownerName(), land: make(chan struct{}, 1)}
+}
+
+// here says that the process is there, from the first call on.
+func (h *hand) here() error {
+	h.once.Do(func() {
+		if h.err = os.MkdirAll(filepath.Join(h.dir, workersDir), 0o700); h.err == nil {
+			h.sweep()
+			h.lock, h.err = sqlite.TryLock(h.file(h.name))
+		}
+	})
+	return h.err
+}
+
+// file is where a process says that it is there.
+func (h *hand) file(name string) string {
+	return filepath.Join(h.dir, workersDir, strings.ReplaceAll(name, "/", "~")+".lock")
+}
+
+// sweepAge is how old a file is at least that is looked into: a younger one may be about to be locked.
+const sweepAge = time.Minute
+
+// sweep removes what dead processes left. What cannot be removed does no harm.
+func (h *hand) sweep() {
+	entries, _ := os.ReadDir(filepath.Join(h.dir, workersDir))
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < sweepAge || !strings.HasSuffix(e.Name(), ".lock") {
+			continue
+		}
+		if l, err := sqlite.TryLock(filepath.Join(h.dir, workersDir, e.Name())); err == nil && l != nil {
+			_ = l.Remove()
+		}
+	}
+}
+
+// alive reports whether the process of a worker is known to be there, or may be: nobody here can say that of another machine.
+func (h *hand) alive(owner string) bool {
+	name := owner
+	if strings.Count(owner, "/") == 3 { // a worker of a crew
+		name = owner[:strings.LastIndexByte(owner, '/')]
+	}
+	host, _, ok := strings.Cut(name, "/")
+	if !ok || host != hostname() || name == h.name {
+		return true
+	}
+	return sqlite.Locked(h.file(name))
+}
+
+// turn waits for the turn to land.
+func (h *hand) turn(ctx context.Context) (func(), error) {
+	select {
+	case h.land <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	l, err := sqlite.WaitLock(ctx, filepath.Join(h.dir, landingLock))
+	if err != nil {
+		<-h.land
+		return nil, err
+	}
+	return func() { _ = l.Release(); <-h.land }, nil
+}
+
+func (h *hand) close() {
+	h.once.Do(func() {}) // nobody comes any more
+	if h.lock != nil {
+		_ = h.lock.Remove()
+	}
+}
+
+// crew makes crews that work on the issues of a workspace in this process.
+func (h *hand) crew(k *kernel.Kernel, parts func() *parts) func(runner.CrewOptions) (*runner.Crew, error) {
+	return func(o runner.CrewOptions) (*runner.Crew, error) {
+		if err := h.here(); err != nil {
+			return nil, pawl.Fail(pawl.CodeIO, "store.io", h.file(h.name)).Because(err)
+		}
+		p := parts()
+		p.warm()
+		o.Options = p.options(h.name, nil)
+		o.Turn, o.Alive = h.turn, h.alive
+		o.Lane = func(label string) runner.Kernel { return k.Lane(label) }
+		return runner.NewCrew(k, o), nil
+	}
+}

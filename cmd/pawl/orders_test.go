@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/cli"
+	"pawl/cli/orders"
+)
+
+// TestKilledOrders kills commands that are no flow at many moments of their lives. Whatever is found then, giving the command
+// again ends in the same state as if nothing had happened, and nothing of it is done twice.
+func TestKilledOrders(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare func(u *user)
+		args    []string
+		whole   func(u *user)
+	}{
+		"init": {func(*user) {}, []string{"init"}, func(u *user) {
+			u.must(0, "validate")
+			if log := u.read(".pawl/CHANGELOG.md"); strings.Count(log, "Knowledge base created") != 1 {
+				u.t.Errorf("CHANGELOG:\n%s", log)
+			}
+		}},
+		"commit": {func(u *user) { u.write("a.txt", "two\n"); u.write("new.txt", "n\n") }, []string{"commit", "feat: x", "--yes"}, func(u *user) {
+			if n := u.git("rev-list", "--count", "HEAD"); n != "2" || u.git("status", "--porcelain") != "" {
+				u.t.Errorf("%s commits; %s", n, u.git("status", "--porcelain"))
+			}
+		}},
+		"rollback": {func(u *user) {
+			u.git("tag", "base")
+			u.write("a.txt", "two\n")
+			u.git("commit", "-q", "-a", "-m", "second")
+		}, []string{"rollback", "base", "--yes"}, func(u *user) {
+			if u.read("a.txt") != "one\n" || u.git("status", "--porcelain") != "" || u.git("rev-list", "--count", "HEAD") != "3" {
+				u.t.Errorf("a.txt is %q, %s commits; %s", u.read("a.txt"), u.git("rev-list", "--count", "HEAD"), u.git("status", "--porcelain"))
+			}
+			if log := u.read(".pawl/CHANGELOG.md"); strings.Count(log, "### Rolled back") != 1 {
+				u.t.Errorf("CHANGELOG:\n%s", log)
+			}
+		}},
+		"clean": {func(u *user) {
+			u.write(".pawl/plan/202602081200_a/tasks.md", "- [ ] 1.1 a\n")
+			u.write(".pawl/plan/202602081201_b/tasks.md", "- [ ] 1.1 b\n")
+		}, []string{"clean", "--all"}, func(u *user) {
+			for _, p := range []string{"202602081200_a", "202602081201_b"} {
+				if u.read(".pawl/archive/2026-02/"+p+"/tasks.md") == "" || strings.Count(u.read(".pawl/archive/_index.md"), p[13:]+"]") != 1 {
+					u.t.Errorf("%s is not in the archive once:\n%s", p, u.read(".pawl/archive/_index.md"))
+				}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			took := time.Duration(0)
+			for kill := range 9 {
+				u := small(t)
+				u.must(0, "init", "--bare")
+				c.prepare(u)
+				start := time.Now()
+				p := u.start(c.args...)
+				if kill > 0 { // the first one lives, and says how long that takes
+					time.Sleep(took * time.Duration(kill+3) / 12)
+					p.kill()
+					p = u.start(c.args...)
+				}
+				// What was done already when the process died is nothing to do, or the state that is asked for.
+				if a := p.wait(); a.code != 0 && a.code != 3 && a.code != 4 {
+					t.Fatalf("kill %d: %v", kill, a)
+				}
+				if kill == 0 {
+					took = time.Since(start)
+				}
+				c.whole(u)
+				u.git("fsck", "--strict")
+				if u.state("IDLE").Doing != nil {
+					t.Error("something is still at work")
+				}
+				u.must(0, "audit", "verify")
+				for _, lock := range []string{"index.lock", "pawl.lock"} {
+					if _, err := os.Stat(filepath.Join(u.dir, ".git", lock)); err == nil {
+						t.Errorf("kill %d: %s is left", kill, lock)
+					}
+				}
+			}
+		})
+	}
+}
+
+// at answers the questions of a command as a person at a terminal would, and returns what was shown.
+func (u *user) at(answers string, args ...string) (code int, shown string) {
+	u.t.Helper()
+	var out bytes.Buffer
+	std := cli.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir, Env: func(name string) string {
+		return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
+	}}
+	code = cli.Main(context.Background(), &host{state: filepath.Join(u.home, "state")}, std, args, orders.Entries()...)
+	return code, out.String()
+}
+
+func TestOrdersAsk(t *testing.T) {
+	t.Parallel()
+	u := small(t)
+	u.must(0, "init")
+	for n := range 3 {
+		u.write(fmt.Sprintf(".pawl/plan/20260208120%d_p%d/tasks.md", n, n), "- [ ] 1.1 a\n")
+	}
+	head := u.git("rev-parse", "HEAD")
+	u.write("a.txt", "two\n")
+	for _, c := range []struct {
+		answers string
+		args    []string
+		code    int
+		says    []string
+		holds   func() bool
+	}{
+		{"3\n", []string{"init"}, 0, []string{"There is a knowledge base already", "Nothing was changed"}, nil},
+		{"\n", []string{"init"}, 0, []string{"[1] bring it up to date", "says what the code says"}, nil},
+		{"n\n", []string{"clean"}, 0, []string{"202602081200_p0", "Nothing was changed"}, func() bool { return u.read(".pawl/archive/_index.md") == "" }},
+		{"9\nx\n1, 3\n", []string{"clean"}, 0, []string{"archived: .pawl/archive/2026-02/202602081200_p0", "202602081202_p2"}, func() bool {
+			return u.read(".pawl/plan/202602081201_p1/tasks.md") != "" && u.read(".pawl/plan/202602081200_p0/tasks.md") == ""
+		}},
+		{"c\n", []string{"commit"}, 5, []string{"docs: update a.txt", "[p] commit and push main", "Nothing was changed"}, func() bool { return u.git("rev-parse", "HEAD") == head }},
+		{"", []string{"commit"}, 5, []string{"Nothing was changed"}, func() bool { return u.git("rev-parse", "HEAD") == head }},
+		{"l\n", []string{"commit", "fix: mend"}, 0, []string{"🐞 fix: mend"}, func() bool { return u.git("rev-parse", "HEAD~1") == head }},
+		{"n\n", []string{"rollback", head}, 5, []string{"EHRB", "Go back?", "Nothing was changed"}, func() bool { return u.read("a.txt") == "two\n" }},
+		{"yes\n", []string{"rollback", head}, 0, []string{"is as it was at", "git finds nothing"}, func() bool { return u.read("a.txt") == "one\n" }},
+		{"a\n", []string{"review"}, 0, []string{"What is to be reviewed?", "nothing found"}, nil},
+		{"", []string{"test"}, 2, []string{"Which command tests the project?"}, nil},
+	} {
+		code, shown := u.at(c.answers, c.args...)
+		if code != c.code {
+			t.Errorf("%v: exit status %d, want %d\n%s", c.args, code, c.code, shown)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(shown, want) {
+				t.Errorf("%v does not say %q:\n%s", c.args, want, shown)
+			}
+		}
+		if slip := slipIn(shown); slip != "" {
+			t.Errorf("%v: %s", c.args, slip)
+		}
+		if c.holds != nil && !c.holds() {
+			t.Errorf("%v left another state:\n%s", c.args, shown)
+		}
+	}
+}
+
+// TestOrdersByName gives the commands as the seed writes them, with free text behind their names.
+func TestOrdersByName(t *testing.T) {
+	t.Parallel()
+	u := small(t)
+	u.must(0, "init")
+	u.write("a.txt", "two\n")
+	said := func(lang string, command ...string) string {
+		var out bytes.Buffer
+		std := cli.Streams{Out: &out, Err: &out, Dir: u.dir, Env: func(string) string { return "" }}
+		say := cli.Entry{Name: cli.Say, Group: "work", Build: func(a *cli.App) *cobra.Command {
+			return &cobra.Command{Use: cli.Say, Args: cobra.ArbitraryArgs, RunE: func(c *cobra.Command, args []string) error {
+				return orders.Run(c.Context(), a, args[0], strings.Join(args[1:], " "))
+			}}
+		}}
+		code := cli.Main(context.Background(), &host{state: filepath.Join(u.home, "state")}, std, append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
+		return fmt.Sprintf("%s\nexit status %d", out.String(), code)
+	}
+	for _, c := range []struct {
+		command []string
+		lang    string
+		want    []string
+	}{
+		{[]string{"~help"}, "en", []string{"~auto", "~rollback", "commit your changes", "exit status 0"}},
+		{[]string{"~?"}, "zh-CN", []string{"~auto", "用规范的信息提交更改", "exit status 0"}},
+		{[]string{"~validate", "kb"}, "en", []string{"the knowledge base is whole", "exit status 0"}},
+		{[]string{"~review", "a.txt"}, "en", []string{"1 files, 2 lines looked at", "exit status 0"}},
+		{[]string{"~commit", "fix: say more"}, "en", []string{"🐞 fix: say more", "exit status 9"}},
+		{[]string{"~clean"}, "zh-CN", []string{"没有遗留的方案包", "exit status 0"}},
+		{[]string{"~rollback", "nosuch"}, "en", []string{"there is no commit nosuch", "exit status 3"}},
+		{[]string{"~nosuch"}, "en", []string{"exit status 2"}},
+	} {
+		got := said(c.lang, c.command...)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%v does not say %q:\n%s", c.command, want, got)
+			}
+		}
+	}
+}

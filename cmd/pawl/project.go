@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"pawl/cli"
+	"pawl/driver/commit"
+	kb "pawl/driver/knowledge"
+	"pawl/driver/packages"
+	"pawl/driver/review"
+	"pawl/driver/search"
+	"pawl/driver/verify"
+	"pawl/effect"
+	"pawl/knowledge"
+	"pawl/sandbox"
+	"pawl/sandbox/git"
+)
+
+// recentCommits are the commits whose changes count as recent.
+const recentCommits = 10
+
+// project looks at the project of a workspace.
+func project(place effect.Place) cli.Project {
+	memory := &git.Memory{}
+	return cli.Project{
+		Documents: func(ctx context.Context) (map[string][]byte, error) { return kb.Documents(ctx, place.Workspace) },
+		Packages:  func(ctx context.Context) (cli.Packages, error) { return packagesOf(ctx, place) },
+		Scan: func(ctx context.Context, progress func(int)) (knowledge.Project, error) {
+			return kb.Scan(ctx, place.Workspace, search.Files, progress)
+		},
+		Old: func(ctx context.Context) (cli.OldBase, error) {
+			old, err := kb.FindOld(ctx, place.Workspace)
+			return cli.OldBase(old), err
+		},
+		Checks: func(ctx context.Context) (effect.ContextResult, error) { return checksOf(ctx, place) },
+		Review: func(ctx context.Context, scope cli.ReviewScope, paths []string) (effect.Review, error) {
+			var err error
+			switch scope {
+			case cli.ReviewRecent:
+				paths, err = commit.Recent(ctx, memory, place, recentCommits)
+			case cli.ReviewStaged:
+				paths, err = commit.StagedFiles(ctx, memory, place)
+			case cli.ReviewAll:
+				paths = nil
+			}
+			if err != nil {
+				return effect.Review{}, err
+			}
+			if scope == cli.ReviewRecent || scope == cli.ReviewStaged {
+				paths = slices.DeleteFunc(append([]string{}, paths...), func(p string) bool { return !review.Reviewed(p) })
+			}
+			return review.Files(ctx, place.Workspace, search.Files, paths)
+		},
+		Standing: func(ctx context.Context, all bool) (cli.Standing, error) {
+			s, err := commit.Look(ctx, memory, place, all)
+			return cli.Standing{Head: s.Head, Branch: s.Branch, From: s.From, By: byOf(s.By), Staged: s.Staged, Tree: s.Tree, Files: s.Files, Beside: s.Beside}, err
+		},
+		Upstream: func(ctx context.Context, branch string) (cli.Upstream, error) {
+			u, err := commit.Upstream(ctx, memory, place, branch)
+			return cli.Upstream{Push: effect.Push{Remote: u.Remote, Ref: u.Ref}, URL: u.URL, New: u.New}, err
+		},
+		Past: func(ctx context.Context) (cli.Past, error) { return pastOf(ctx, memory, place) },
+	}
+}
+
+// byOf is who a commit of the user's own is by, empty where the user has not said it.
+func byOf(i git.Identity) effect.CommitBy {
+	if i == git.Pawl {
+		return effect.CommitBy{}
+	}
+	return effect.CommitBy(i)
+}
+
+func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
+	var p cli.Packages
+	var err error
+	if p.Names, p.Files, err = packages.Look(ctx, place.Workspace); err != nil {
+		return p, err
+	}
+	p.Index, p.Indexed, p.Exists, err = packages.Archive(place.Workspace)
+	return p, err
+}
+
+func checksOf(ctx context.Context, place effect.Place) (effect.ContextResult, error) {
+	home, _ := os.UserHomeDir()
+	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
+	nothing := func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }
+	r := verify.NewContext(machine, verify.OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	if !r.OK {
+		return effect.ContextResult{}, r.Err()
+	}
+	return effect.Decode[effect.ContextResult](r.Result)
+}
+
+func pastOf(ctx context.Context, memory *git.Memory, place effect.Place) (cli.Past, error) {
+	p, err := commit.LookBack(ctx, memory, place)
+	if err != nil {
+		return cli.Past{}, err
+	}
+	one := func(c git.Commit, err error) (cli.Commit, error) {
+		return cli.Commit{ID: c.ID, Tree: c.Tree, Message: c.Message, At: c.At}, err
+	}
+	return cli.Past{
+		Head: p.Head, Branch: p.Branch, From: p.From, By: byOf(p.By), Dirty: p.Dirty,
+		Newest: func(ctx context.Context, n int) ([]cli.Commit, error) {
+			list, err := p.Newest(ctx, n)
+			var out []cli.Commit
+			for _, c := range list {
+				got, _ := one(c, nil)
+				out = append(out, got)
+			}
+			return out, err
+		},
+		Find: func(ctx context.Context, name string) (cli.Commit, error) { return one(p.Find(ctx, name)) },
+		At:   func(ctx context.Context, at time.Time) (cli.Commit, error) { return one(p.At(ctx, at)) },
+		Free: p.Free, Stats: p.Stats,
+	}, nil
+}

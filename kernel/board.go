@@ -1,0 +1,1008 @@
+package kernel
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/machine"
+	"pawl/machine/board"
+	"pawl/machine/session"
+)
+
+// Commands about the board (seed 004). Issues are named by their ids, where nothing else is said.
+type (
+	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
+	// it was. The answer is the list of their labels, in the order of the command.
+	AddIssues struct{ Issues []NewIssue }
+	// EditIssue changes what is set.
+	EditIssue struct {
+		Issue    string
+		Title    *string   `json:",omitempty"`
+		Context  *string   `json:",omitempty"`
+		Priority *int      `json:",omitempty"`
+		Tags     *[]string `json:",omitempty"`
+		Agent    *string   `json:",omitempty"`
+		Paused   *bool     `json:",omitempty"`
+		// Given is a plan file to plan with, and its name; an empty one takes it back.
+		Given     *[]byte `json:",omitempty"`
+		GivenName string  `json:",omitempty"`
+		// Feedback is added to what the next attempt is told.
+		Feedback string `json:",omitempty"`
+	}
+	// Depend has an issue wait for another one, or no longer.
+	Depend struct {
+		Issue, On string
+		Remove    bool `json:",omitempty"`
+	}
+	// Take claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and whose files no
+	// claimed issue is expected to change. Issue names a certain one. It is answered with Taken, or null where there is none.
+	Take struct {
+		Owner    string
+		Planning bool      `json:",omitempty"`
+		Issue    string    `json:",omitempty"`
+		Now      time.Time // by the caller's clock
+	}
+	// Keep prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
+	// claims of an owner who is known to be gone.
+	Keep struct {
+		Issue string
+		Token int64
+	}
+	Leave struct {
+		Issue string    `json:",omitempty"`
+		Token int64     `json:",omitempty"`
+		Owner string    `json:",omitempty"`
+		Again time.Time `json:",omitzero"`
+	}
+	// Release tells the issues that depend on a completed one.
+	Release struct{ Issue string }
+	// RetryIssue puts a failed issue back: to be planned anew, with the failure as feedback.
+	RetryIssue struct {
+		Issue string
+		Note  string `json:",omitempty"`
+	}
+	// MoveBoard takes the batch to another phase: list, plan, execute, or complete, which ends it.
+	MoveBoard struct{ Action board.Event }
+)
+
+// NewIssue is an issue to register. After names issues that must be completed first, by id, label, external id, or Ref: the
+// name that an issue of the same command has in it. Label is kept where it is free. Height is a lower bound, for a caller who
+// adds a large graph piece by piece. Closed says that it was completed elsewhere: it is kept as history, and what depends on it
+// does not wait.
+type NewIssue struct {
+	Ref       string `json:",omitempty"`
+	Label     string `json:",omitempty"`
+	Title     string
+	Context   string   `json:",omitempty"`
+	Priority  int      `json:",omitempty"`
+	Tags      []string `json:",omitempty"`
+	After     []string `json:",omitempty"`
+	External  string   `json:",omitempty"`
+	Digest    string   `json:",omitempty"`
+	URL       string   `json:",omitempty"`
+	Given     []byte   `json:",omitempty"`
+	GivenName string   `json:",omitempty"`
+	Agent     string   `json:",omitempty"`
+	Feedback  []string `json:",omitempty"`
+	Paused    bool     `json:",omitempty"`
+	Closed    bool     `json:",omitempty"`
+	Height    int64    `json:",omitempty"`
+}
+
+// Taken is the answer to Take. Lane is the label of the issue's session.
+type Taken struct {
+	Issue string `json:"issue"`
+	Lane  string `json:"lane"`
+	Token int64  `json:"token"`
+}
+
+func (*AddIssues) command()  {}
+func (*EditIssue) command()  {}
+func (*Depend) command()     {}
+func (*Take) command()       {}
+func (*Keep) command()       {}
+func (*Leave) command()      {}
+func (*Release) command()    {}
+func (*RetryIssue) command() {}
+func (*MoveBoard) command()  {}
+
+// Bounds of one command and of one issue.
+const (
+	MaxIssues  = 1000
+	maxTitle   = 500     // bytes
+	maxContext = 1 << 20 // bytes
+	maxAfter   = 1000
+)
+
+// registrar decides about the board.
+type registrar struct{ *work }
+
+// decide picks the handler of a command about the board.
+func (w registrar) decide() error {
+	r := w
+	if w.Session == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	switch c := w.env.Command.(type) {
+	case *AddIssues:
+		return r.add(c)
+	case *EditIssue:
+		return r.edit(c)
+	case *Depend:
+		return r.depend(c)
+	case *Take:
+		return r.take(c)
+	case *Keep:
+		return r.keep(c)
+	case *Leave:
+		return r.leave(c)
+	case *Release:
+		return r.release(c)
+	case *RetryIssue:
+		return r.retry(c)
+	case *MoveBoard:
+		return r.act(c.Action)
+	}
+	return pawl.Fail(pawl.CodeInternal, "kernel.command_unknown", fmt.Sprintf("%T", w.env.Command))
+}
+
+// ofBoard reports whether a command is about the board.
+func ofBoard(c Command) bool {
+	switch c.(type) {
+	case *AddIssues, *EditIssue, *Depend, *Take, *Keep, *Leave, *Release, *RetryIssue, *MoveBoard:
+		return true
+	}
+	return false
+}
+
+// missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages.
+type missing struct{ ids, names []string }
+
+func (m *missing) Error() string {
+	return "not loaded: " + strings.Join(append(m.ids, m.names...), " ")
+}
+
+// issue returns a copy of an issue to change. One that is not loaded is asked for; one that does not exist is an error.
+func (w registrar) issue(id string) (*Issue, error) {
+	i, ok := w.Near[id]
+	switch {
+	case !ok:
+		return nil, &missing{ids: []string{id}}
+	case i == nil || i.Number == 0:
+		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
+	case !slices.Contains(w.touched, entity(i)):
+		i = clone(i)
+		w.Near[id] = i
+		w.touch(i)
+	}
+	return i, nil
+}
+
+// batch returns the board, and opens a new one where there is none or the last one is complete.
+func (w registrar) batch() (*Board, error) {
+	if b := w.Board; b != nil && b.State != string(board.RunCompleted) {
+		w.touch(b)
+		return b, nil
+	}
+	b := &Board{Phase: string(board.Phase.Initial()), Number: 1}
+	if last := w.Board; last != nil {
+		b.Number, b.Issues = last.Number+1, last.Issues
+	}
+	w.Board = b
+	w.create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), w.Session.ID, string(board.Run.Initial()))
+	w.record(b, "BOARD_OPENED", audit.Info, map[string]any{"batch": b.Number})
+	return b, apply(w.work, board.Run, b, string(board.Init), "", "the board is opened", nil, w.admit())
+}
+
+// admit tries the gates of the board's own rows.
+func (w registrar) admit() func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
+	return func(r *machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
+		return board.Admit(r, board.Evidence{WorkDir: w.Session.Place.Workspace, Executing: len(w.Board.Busy)})
+	}
+}
+
+// act takes the batch to another phase.
+func (w registrar) act(a board.Event) error {
+	if w.Board == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
+	}
+	b := w.Board
+	if b.State == string(board.RunCompleted) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.board_completed", b.Label)
+	}
+	r, ok := board.Phase.Next(board.PhaseStatus(b.Phase), a, "")
+	if !ok {
+		return board.Phase.Refusal(board.PhaseStatus(b.Phase), a).Traced(w.trace)
+	}
+	if r.From != r.To {
+		b.Phase = string(r.To)
+		w.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID})
+	}
+	if a != board.Complete {
+		return nil
+	}
+	b.EndedAt = w.now
+	w.result = b.Label
+	return apply(w.work, board.Run, b, string(a), "", "the batch is completed", nil, w.admit())
+}
+
+// add registers issues.
+func (w registrar) add(c *AddIssues) error {
+	if len(c.Issues) == 0 || len(c.Issues) > MaxIssues {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issues_count", len(c.Issues), MaxIssues)
+	}
+	b, err := w.batch()
+	if err != nil {
+		return err
+	}
+	labels := make([]string, len(c.Issues))
+	names := map[string]string{} // what the command calls its issues
+	made := make([]*Issue, len(c.Issues))
+	for n := range c.Issues {
+		i, err := w.register(b, &c.Issues[n])
+		if err != nil {
+			return err
+		}
+		made[n], labels[n] = i, i.Label
+		for _, name := range []string{c.Issues[n].Ref, c.Issues[n].External} {
+			if name != "" {
+				names[name] = i.ID
+			}
+		}
+	}
+	for n, i := range made {
+		for _, name := range c.Issues[n].After {
+			on, ok := names[name]
+			if !ok {
+				on, ok = w.named(name)
+			}
+			if !ok {
+				return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_unknown", i.Label, name)
+			}
+			if err := w.waitFor(i, on); err != nil {
+				return err
+			}
+		}
+		w.place(i)
+	}
+	w.result = labels
+	return nil
+}
+
+// named finds an issue that was loaded under a name.
+func (w registrar) named(name string) (string, bool) {
+	for id, i := range w.Near {
+		if i != nil && (id == name || i.Label == name || i.External != "" && i.External == name) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// register makes one issue, or brings the one with its external id up to date.
+func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
+	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
+		return nil, err
+	}
+	if n.External != "" {
+		if id, ok := w.named(n.External); ok {
+			i, err := w.issue(id)
+			if err != nil || i.Digest == n.Digest {
+				return i, err
+			}
+			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
+			w.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest})
+			return i, nil
+		}
+	}
+	b.Issues++
+	i := &Issue{
+		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
+		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
+	}
+	label := n.Label
+	if _, taken := w.named(label); taken || label == "" {
+		label = fmt.Sprintf("ISS-%d", b.Issues)
+	}
+	state := board.Issue.Initial()
+	if n.Closed {
+		state, i.Released = board.IssueCompleted, true
+	}
+	w.create(i, KindIssue, label, w.Session.ID, string(state))
+	w.Near[i.ID] = i
+	w.record(i, "ISSUE_CREATED", audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
+	if n.External != "" {
+		w.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
+	}
+	return i, nil
+}
+
+func checkIssue(title, context string, priority, after int) error {
+	switch {
+	case strings.TrimSpace(title) == "" || len(title) > maxTitle || strings.ContainsAny(title, "\n\r\x00"):
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_title", maxTitle)
+	case len(context) > maxContext || strings.Contains(context, "\x00"):
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_context", maxContext)
+	case priority < 0 || priority > 5:
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_priority", priority)
+	case after > maxAfter:
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", after, maxAfter)
+	}
+	return nil
+}
+
+// edit changes an issue.
+func (w registrar) edit(c *EditIssue) error {
+	i, err := w.issue(c.Issue)
+	if err != nil {
+		return err
+	}
+	changed := map[string]any{}
+	set(changed, "title", &i.Title, c.Title)
+	set(changed, "context", &i.Context, c.Context)
+	set(changed, "priority", &i.Priority, c.Priority)
+	set(changed, "agent", &i.Agent, c.Agent)
+	set(changed, "paused", &i.Paused, c.Paused)
+	if c.Tags != nil && !slices.Equal(i.Tags, *c.Tags) {
+		i.Tags = *c.Tags
+		changed["tags"] = i.Tags
+	}
+	if c.Given != nil {
+		i.Given, i.GivenName = *c.Given, c.GivenName
+		changed["given"] = c.GivenName
+	}
+	if c.Feedback != "" {
+		i.Feedback = append(slices.Clip(i.Feedback), c.Feedback)
+		changed["feedback"] = c.Feedback
+	}
+	if err := checkIssue(i.Title, i.Context, i.Priority, 0); err != nil {
+		return err
+	}
+	if len(changed) == 0 {
+		w.touched = nil
+		return nil
+	}
+	w.record(i, "ISSUE_EDITED", audit.Info, changed)
+	w.place(i)
+	return nil
+}
+
+func set[T comparable](changed map[string]any, name string, at, to *T) {
+	if to != nil && *at != *to {
+		*at = *to
+		changed[name] = *to
+	}
+}
+
+// depend adds a dependency or takes it back.
+func (w registrar) depend(c *Depend) error {
+	i, err := w.issue(c.Issue)
+	if err != nil {
+		return err
+	}
+	if !c.Remove {
+		if slices.Contains(i.DependsOn, c.On) {
+			w.touched = nil
+			return nil
+		}
+		err = w.waitFor(i, c.On)
+	} else {
+		at := slices.Index(i.DependsOn, c.On)
+		if at < 0 {
+			return pawl.Fail(pawl.CodeNotFound, "kernel.dependency_none", i.Label, c.On)
+		}
+		i.DependsOn = slices.Delete(slices.Clone(i.DependsOn), at, at+1)
+		i.Open = slices.DeleteFunc(slices.Clone(i.Open), func(id string) bool { return id == c.On })
+		for _, l := range w.Links {
+			if l.Issue == i.ID && l.Parent == c.On && !l.Gone {
+				l.Gone = true
+				w.touch(l)
+			}
+		}
+		w.record(i, "DEPENDENCY_REMOVED", audit.Info, map[string]any{"on": c.On})
+	}
+	w.place(i)
+	return err
+}
+
+// waitFor has an issue wait for another one. A circle is refused, with its way round.
+func (w registrar) waitFor(i *Issue, on string) error {
+	if slices.Contains(i.DependsOn, on) {
+		return nil
+	}
+	if len(i.DependsOn) >= maxAfter {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", len(i.DependsOn)+1, maxAfter)
+	}
+	raised, way, err := rise(w.Near, i, on)
+	switch {
+	case err != nil:
+		return err
+	case way != nil:
+		return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_circle", strings.Join(way, " → "))
+	}
+	for id, height := range raised {
+		j, err := w.issue(id)
+		if err != nil {
+			return err
+		}
+		j.Height = height
+		w.place(j)
+	}
+	i.DependsOn = append(slices.Clip(i.DependsOn), on)
+	if w.Near[on].State != string(board.IssueCompleted) {
+		i.Open = append(slices.Clip(i.Open), on)
+	}
+	w.create(&Link{Issue: i.ID}, KindLink, "", on, "")
+	w.record(i, "DEPENDENCY_ADDED", audit.Info, map[string]any{"on": on})
+	return nil
+}
+
+// climb is a place on the way up from a dependency to what it depends on, the lowest first, so that each is settled once.
+type climb struct {
+	id       string
+	old, new int64
+}
+
+type climbs []climb
+
+func (c climbs) Len() int { return len(c) }
+func (c climbs) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(c[i].old, c[j].old), cmp.Compare(c[i].id, c[j].id)) < 0
+}
+func (c climbs) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c *climbs) Push(x any)   { *c = append(*c, x.(climb)) }
+func (c *climbs) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
+}
+
+// rise says what becomes of the heights when x waits for on: on every dependency the height of an issue is at least one more
+// than that of each issue that waits for it. Only the issues that are too low are looked at, which for a new dependency are
+// few or none. Where the climb comes back to x, the dependency would close a circle, and the way round is returned.
+func rise(near map[string]*Issue, x *Issue, on string) (raised map[string]int64, way []string, err error) {
+	raised = map[string]int64{}
+	from := map[string]string{on: x.ID}
+	var ask []string
+	queue := &climbs{}
+	push := func(id string, need int64) {
+		i, ok := near[id]
+		switch {
+		case !ok:
+			ask = append(ask, id)
+		case i == nil:
+			err = pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
+		case id == x.ID || max(i.Height, raised[id]) < need:
+			heap.Push(queue, climb{id, i.Height, need})
+		}
+	}
+	push(on, x.Height+1)
+	for queue.Len() > 0 && err == nil {
+		at := heap.Pop(queue).(climb)
+		if at.id == x.ID {
+			return nil, wayRound(near, from, x), nil
+		}
+		if raised[at.id] >= at.new {
+			continue
+		}
+		raised[at.id] = at.new
+		for _, id := range near[at.id].DependsOn {
+			if _, ok := from[id]; !ok {
+				from[id] = at.id
+			}
+			push(id, at.new+1)
+		}
+	}
+	if err == nil && len(ask) > 0 {
+		err = &missing{ids: ask}
+	}
+	return raised, nil, err
+}
+
+// maxWay is how many issues of a circle are named.
+const maxWay = 12
+
+// wayRound names the issues of a circle, from x back to x.
+func wayRound(near map[string]*Issue, from map[string]string, x *Issue) []string {
+	var out []string
+	for id := from[x.ID]; id != x.ID && id != "" && len(out) < maxWay; id = from[id] {
+		out = append(out, near[id].Label)
+	}
+	slices.Reverse(out)
+	return append(append([]string{x.Label}, out...), x.Label)
+}
+
+// never is when an issue may be claimed that waits for something.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed now
+// comes behind everything else, so that the next one is always found at once.
+func (i *Issue) rank(ready bool) int64 {
+	priority := int64(i.Priority)
+	if priority == 0 {
+		priority = 3
+	}
+	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
+	r := (5-priority)<<60 | age<<19 | min(i.Height, 1<<19-1)
+	if !ready {
+		r -= math.MaxInt64
+	}
+	return r
+}
+
+// ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
+func (i *Issue) ready() bool {
+	switch board.IssueStatus(i.State) {
+	case board.IssueRegistered:
+		return !i.Paused && !i.Waiting
+	case board.IssuePlanned:
+		return !i.Paused && i.Bound && !i.Waiting && len(i.Open) == 0
+	case board.IssuePlanning, board.IssueExecuting:
+		return !i.Waiting
+	case board.IssueCompleted, board.IssueFailed:
+		return i.Winding
+	}
+	return false
+}
+
+// untold reports whether those that depend on a completed issue are still to be told.
+func (i *Issue) untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
+
+// place sets when and in which order an issue may be claimed. It is called after everything that it depends on.
+func (w registrar) place(i *Issue) {
+	due := never
+	switch {
+	case i.untold():
+		due = w.now
+	case i.Lease.Owner != "":
+		due = i.Lease.Expires
+	case i.ready():
+		if due = i.Due; due.IsZero() || due.Equal(never) {
+			due = w.now
+		}
+		if i.Again.After(due) {
+			due = i.Again
+		}
+	}
+	if rank := i.rank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
+		i.Rank, i.Due = rank, due
+		w.touch(i)
+	}
+}
+
+// follow brings the issue of a session up to date with it, at the end of each decision.
+func (w registrar) follow() {
+	i := w.Issue
+	if i == nil || i.Number == 0 || w.Session == nil || ofBoard(w.env.Command) {
+		return
+	}
+	bound := w.Solution != nil && w.Solution.Bound && i.Solution == w.Solution.ID
+	winding := (i.State == string(board.IssueCompleted) || i.State == string(board.IssueFailed)) &&
+		(w.Session.Effect != "" || w.Task != nil && w.Task.Effect != "")
+	if waiting := waits(w.work); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
+		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
+		w.touch(i)
+	}
+	if t := w.Task; t != nil && t.Session != "" && t.Due.After(w.now) {
+		i.Again = t.Due
+	}
+	w.place(i)
+}
+
+// waits reports whether nothing goes on in the session before a person has said something.
+func waits(w *work) bool {
+	switch session.State(w.Session.State) {
+	case session.Confirming, session.Blocked:
+		return true
+	}
+	if a := w.Approval; a != nil && a.State == ApprovalPending && a.ID == w.Session.Approval {
+		return true
+	}
+	return w.Session.Paused || w.Turn != nil && inquirer{w}.parked()
+}
+
+// take claims an issue.
+func (w registrar) take(c *Take) error {
+	if c.Owner == "" {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.owner_empty")
+	}
+	if w.Board == nil {
+		return nil
+	}
+	for _, id := range w.Taken {
+		i := w.Near[id]
+		if i == nil || i.Number == 0 || i.Due.After(w.now) || !i.ready() || planning(i) != c.Planning {
+			continue
+		}
+		if !c.Planning && !i.Winding && w.collides(i) {
+			continue
+		}
+		return w.claim(c, id)
+	}
+	if c.Issue != "" {
+		return w.unclaimable(c)
+	}
+	return nil
+}
+
+func planning(i *Issue) bool {
+	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
+}
+
+// collides reports whether an issue is expected to change a file that a claimed one changes.
+func (w registrar) collides(i *Issue) bool {
+	return slices.ContainsFunc(w.Board.Busy, func(b Busy) bool { return b.Issue != i.ID && Overlap(b.Files, i.Files) })
+}
+
+// Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below it.
+func Overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool {
+			return x == y || strings.HasSuffix(x, "/") && strings.HasPrefix(y, x) || strings.HasSuffix(y, "/") && strings.HasPrefix(x, y)
+		})
+	})
+}
+
+func (w registrar) claim(c *Take, id string) error {
+	i, err := w.issue(id)
+	if err != nil {
+		return err
+	}
+	action := board.Execute
+	if c.Planning {
+		action = board.Plan
+	}
+	b, err := w.batch()
+	if err != nil {
+		return err
+	}
+	if err := w.act(action); err != nil {
+		return err
+	}
+	i.Epoch++
+	before := i.Lease.Owner
+	i.Lease = Lease{Owner: c.Owner, Expires: w.now.Add(w.Config.LeaseTime)}
+	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
+	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: w.now, Planning: c.Planning}
+	if !i.Winding && !c.Planning {
+		busy.Files = i.Files
+	}
+	b.Busy = append(b.Busy, busy)
+	w.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before})
+	w.place(i)
+	w.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
+	return nil
+}
+
+// unclaimable says why a certain issue cannot be claimed.
+func (w registrar) unclaimable(c *Take) error {
+	i := w.Near[c.Issue]
+	switch {
+	case i == nil || i.Number == 0:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
+	case i.Lease.Owner != "" && i.Due.After(w.now):
+		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
+	case i.Paused:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
+	case len(i.Open) > 0 && !c.Planning:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, len(i.Open))
+	case i.Waiting:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_asks", i.Label)
+	}
+	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
+}
+
+// held returns the issue of a claim, checked against its token.
+func (w registrar) held(id string, token int64) (*Issue, error) {
+	i, err := w.issue(id)
+	if err == nil && (i.Epoch != token || i.Lease.Owner == "") {
+		return nil, pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", i.Label)
+	}
+	return i, err
+}
+
+// keep prolongs a claim. It is no change of state and leaves no record.
+func (w registrar) keep(c *Keep) error {
+	i, err := w.held(c.Issue, c.Token)
+	if err != nil {
+		return err
+	}
+	i.Lease.Expires = w.now.Add(w.Config.LeaseTime)
+	w.place(i)
+	return nil
+}
+
+// leave ends a claim, or all claims of one who is gone.
+func (w registrar) leave(c *Leave) error {
+	if w.Board == nil {
+		return nil
+	}
+	if c.Issue != "" {
+		i, err := w.held(c.Issue, c.Token)
+		if err != nil {
+			return err
+		}
+		return w.unclaim(i, c.Again)
+	}
+	for _, b := range slices.Clone(w.Board.Busy) {
+		if b.Owner != c.Owner || c.Owner == "" {
+			continue
+		}
+		i, err := w.issue(b.Issue)
+		if err != nil {
+			return err
+		}
+		if i.Lease.Owner != c.Owner {
+			continue
+		}
+		if err := w.unclaim(i, c.Again); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w registrar) unclaim(i *Issue, again time.Time) error {
+	owner := i.Lease.Owner
+	i.Lease, i.Again = Lease{}, again
+	i.Due = w.now
+	b := w.Board
+	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
+	w.touch(b)
+	w.record(i, "ISSUE_LEFT", audit.Info, map[string]any{"owner": owner, "state": i.State})
+	w.place(i)
+	return nil
+}
+
+// release tells those that depend on a completed issue.
+func (w registrar) release(c *Release) error {
+	i, err := w.issue(c.Issue)
+	if err != nil {
+		return err
+	}
+	if i.State != string(board.IssueCompleted) || i.Released {
+		w.touched = nil
+		return nil
+	}
+	for _, l := range w.Links {
+		j, err := w.issue(l.Issue)
+		if err != nil {
+			return err
+		}
+		if at := slices.Index(j.Open, i.ID); at >= 0 {
+			j.Open = slices.Delete(slices.Clone(j.Open), at, at+1)
+			w.place(j)
+		}
+	}
+	i.Released = true
+	w.record(i, "DEPENDENTS_RELEASED", audit.Info, map[string]any{"dependents": len(w.Links)})
+	w.place(i)
+	return nil
+}
+
+// retry puts a failed issue back to be planned anew, once its session has nothing at work.
+func (w registrar) retry(c *RetryIssue) error {
+	i, err := w.issue(c.Issue)
+	if err != nil {
+		return err
+	}
+	if c.Note != "" {
+		i.Feedback = append(slices.Clip(i.Feedback), c.Note)
+	}
+	i.Paused, i.Failures, i.Again = false, 0, time.Time{}
+	if w.env.Actor.Kind() == pawl.KindUser {
+		i.Retries, i.Conflicts = 0, 0
+	}
+	if i.State == string(board.IssueFailed) {
+		err = apply(w.work, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
+	} else if i.State != string(board.IssueRegistered) {
+		err = pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_failed", i.Label, i.State)
+	}
+	w.place(i)
+	return err
+}
+
+// loadBoard reads what a command about the board needs.
+func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
+	s.Near = map[string]*Issue{}
+	rows, err := k.store.Load(ctx, Select{Kind: KindBoard, Newest: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if err := decode(k.store, rows[0], &s.Board); err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case *AddIssues:
+		return k.loadNamed(ctx, s, c)
+	case *Take:
+		return k.loadQueue(ctx, s, c)
+	case *Release:
+		return k.loadLinks(ctx, s, c.Issue, false)
+	case *Depend:
+		if c.Remove {
+			return k.loadLinks(ctx, s, c.On, true)
+		}
+	}
+	return nil
+}
+
+// loadMore reads what a decision asks for.
+func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int) error {
+	if len(m.names) == 0 {
+		return k.loadNear(ctx, s, m.ids, most)
+	}
+	sel := make([]Select, len(m.names))
+	for n, name := range m.names {
+		sel[n] = Select{Kind: KindAlias, Label: packageAlias + name, HotOnly: true}
+	}
+	rows, err := k.store.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	if s.Names == nil {
+		s.Names = map[string]bool{}
+	}
+	for n, name := range m.names {
+		s.Names[name] = len(rows[n]) > 0
+	}
+	return nil
+}
+
+// loadNear reads issues by their ids and, up to a number, what they depend on.
+func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string, most int) error {
+	for len(ids) > 0 {
+		sel := make([]Select, len(ids))
+		for n, id := range ids {
+			sel[n] = Select{Kind: KindIssue, ID: id}
+		}
+		rows, err := k.store.Load(ctx, sel...)
+		if err != nil {
+			return err
+		}
+		var next []string
+		for n, id := range ids {
+			s.Near[id] = nil
+			if len(rows[n]) == 0 {
+				continue
+			}
+			i := new(Issue)
+			if err := Decode(rows[n][0], i); err != nil {
+				return err
+			}
+			s.Near[id] = i
+			for _, on := range i.DependsOn {
+				if _, ok := s.Near[on]; !ok && len(s.Near)+len(next) < most && !slices.Contains(next, on) {
+					next = append(next, on)
+				}
+			}
+		}
+		ids = next
+	}
+	return nil
+}
+
+// loadNamed finds the issues that a command names by label, external id or id.
+func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error {
+	seen := map[string]bool{}
+	var sel []Select
+	for n := range c.Issues {
+		i := &c.Issues[n]
+		for _, name := range append([]string{i.External, i.Label}, i.After...) {
+			if name == "" || seen[name] {
+				continue
+			}
+			seen[name] = true
+			sel = append(sel, Select{Kind: KindIssue, Label: name}, Select{Kind: KindAlias, Label: name}, Select{Kind: KindIssue, ID: name})
+		}
+	}
+	if len(sel) == 0 {
+		return nil
+	}
+	rows, err := k.store.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, found := range rows {
+		for _, r := range found {
+			if id := r.ID; r.Kind == KindIssue {
+				ids = append(ids, id)
+			} else {
+				ids = append(ids, r.Parent)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return k.loadNear(ctx, s, slices.Compact(ids), 0)
+}
+
+// queuePage is how many claimable issues are looked at first.
+const queuePage = 32
+
+// loadQueue reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
+func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
+	if c.Issue != "" {
+		s.Taken = []string{c.Issue}
+		return k.loadNear(ctx, s, s.Taken, 0)
+	}
+	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
+	if c.Planning {
+		states = []board.IssueStatus{board.IssuePlanning, board.IssueRegistered}
+	}
+	for limit := queuePage; ; limit *= 8 {
+		s.Taken = nil
+		full := false
+		for _, state := range states {
+			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more than a page is read.
+			rows, err := k.store.Load(ctx, Select{Kind: KindIssue, States: []string{string(state)}, ByRank: true, Limit: limit})
+			if err != nil {
+				return err
+			}
+			full = full || len(rows[0]) == limit && rows[0][limit-1].Rank > 0
+			for _, r := range rows[0] {
+				if r.Rank <= 0 {
+					break
+				}
+				if r.Due.After(c.Now) {
+					continue
+				}
+				i := new(Issue)
+				if err := Decode(r, i); err != nil {
+					return err
+				}
+				s.Near[r.ID] = i
+				s.Taken = append(s.Taken, r.ID)
+			}
+		}
+		fits := func(id string) bool {
+			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Files) })
+		}
+		if !full || c.Planning || slices.ContainsFunc(s.Taken, fits) {
+			return nil
+		}
+	}
+}
+
+// loadLinks reads the dependencies on an issue.
+func (k loader) loadLinks(ctx context.Context, s *Snapshot, on string, gone bool) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindLink, Parent: on})
+	if err != nil {
+		return err
+	}
+	ids := []string{on}
+	for _, r := range rows[0] {
+		l := new(Link)
+		if err := Decode(r, l); err != nil {
+			return err
+		}
+		if l.Gone {
+			continue
+		}
+		s.Links = append(s.Links, l)
+		ids = append(ids, l.Issue)
+	}
+	if gone {
+		return nil
+	}
+	slices.Sort(ids)
+	return k.loadNear(ctx, s, slices.Compact(ids), 0)
+}
+
+// wanting returns what a decision asks for, or nil.
+func wanting(err error) *missing {
+	var m *missing
+	if errors.As(err, &m) {
+		return m
+	}
+	return nil
+}

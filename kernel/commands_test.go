@@ -1,0 +1,316 @@
+package kernel_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/kernel/joint"
+	"pawl/machine/workflow"
+	"pawl/plan"
+	"pawl/triage"
+)
+
+// evaluating answers intakes with a judgement, besides what a world answers.
+type evaluating struct {
+	*world
+	evaluation triage.Evaluation
+	asked      int
+}
+
+func (e *evaluating) answer(f effect.Effect) effect.Receipt {
+	if f.Kind == effect.KindIntake {
+		e.asked++
+		return effect.Succeeded(effect.IntakeResult{Evaluation: e.evaluation})
+	}
+	return e.world.answer(f)
+}
+
+func judged(score int, f triage.Factors, found ...triage.Finding) triage.Evaluation {
+	return triage.Evaluation{By: triage.ByPawl, Class: triage.ClassFeature, Score: score, Risk: pawl.RiskLow, Factors: f, EHRB: found}
+}
+
+var (
+	small   = triage.Factors{Design: triage.DesignNone, Extent: triage.ExtentPoint}
+	medium  = triage.Factors{Design: triage.DesignSimple, Extent: triage.ExtentLocal}
+	large   = triage.Factors{Design: triage.DesignFull, Extent: triage.ExtentCross}
+	action  = triage.Finding{Quote: "production", Stance: triage.StanceAction}
+	mention = triage.Finding{Quote: "production", Stance: triage.StanceMention}
+)
+
+// flowBench is a bench whose default agent judges requirements.
+func flowBench(t *testing.T) *bench {
+	b := newBench(t)
+	b.k.Config().Agents[""] = kernel.Traits{Intakes: true}
+	b.unlike = true // the settings were changed after the recording began
+	return b
+}
+
+func (b *bench) vars() workflow.Vars { return b.look().Flow.Vars }
+
+func changing(files ...string) *world {
+	p := twoSteps()
+	for _, f := range files {
+		p.Steps[0].ExpectedArtifacts = append(p.Steps[0].ExpectedArtifacts, plan.Artifact{Type: plan.ArtifactFile, Value: f})
+	}
+	return &world{plan: p}
+}
+
+// stages are the stages that the flow came through, with the rules.
+func (b *bench) stages() string {
+	b.t.Helper()
+	var out []string
+	for rec, err := range b.store.Records(context.Background(), "", 0) {
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		p, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if m := p.Move; m != nil && strings.HasPrefix(m.Rule, "W") {
+			out = append(out, m.Rule)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestCommandsThroughTheirStages(t *testing.T) {
+	for name, c := range map[string]struct {
+		start      kernel.Start
+		evaluation triage.Evaluation
+		world      *world
+		rules      string
+		outcome    string
+	}{
+		"~auto, light":              {kernel.Start{Command: "~auto"}, judged(8, medium), changing("a.go"), "W01 W06 W08 W10 W11", "completed"},
+		"~auto, standard":           {kernel.Start{Command: "~auto"}, judged(8, large), changing("a.go"), "W01 W07 W08 W10 W11", "completed"},
+		"~auto, tweak":              {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go"), "W01 W05 W12", "completed"},
+		"~auto, tweak that grows":   {kernel.Start{Command: "~auto"}, judged(9, small), changing("a.go", "b.go", "c.go"), "W01 W05 W24 W08 W10 W11", "completed"},
+		"~plan, light":              {kernel.Start{Command: "~plan"}, judged(8, medium), changing("a.go"), "W02 W06 W08 W13", "planned"},
+		"~plan, tweak":              {kernel.Start{Command: "~plan"}, judged(8, small), changing("a.go"), "W02 W06 W08 W13", "planned"},
+		"words, approved by a flag": {kernel.Start{AutoApprove: "policy:--yes"}, judged(8, medium), changing("a.go"), "W04 W06 W08 W09 W11", "completed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := flowBench(t)
+			w := &evaluating{world: c.world, evaluation: c.evaluation}
+			c.start.Requirement, c.start.Place, c.start.RunMode = "add a flag", place, pawl.Assisted
+			b.do(&c.start)
+			if v := b.vars(); (v.Stage != workflow.Evaluate && c.start.Command != "") || v.Mode == workflow.Interactive != (c.start.Command == "") {
+				t.Errorf("at first %+v", v)
+			}
+			b.run(w.answer)
+			if v := b.vars(); v != workflow.Initial() {
+				t.Errorf("not reset: %+v", v)
+			}
+			if got := b.stages(); got != c.rules {
+				t.Errorf("came through %s, want %s", got, c.rules)
+			}
+			s, err := b.k.LookLast(context.Background())
+			if err != nil || s.Run.Outcome != c.outcome {
+				t.Errorf("ended %+v, %v", s.Run, err)
+			}
+			if tweak := strings.Contains(c.rules, "W12"); (s.Run.Package == "") != tweak {
+				t.Errorf("package %q", s.Run.Package)
+			}
+			for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+func TestExecFinishesWhatPlanMade(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	s, _ := b.k.LookLast(context.Background())
+	name := s.Run.Package
+	if name == "" || s.Solution.State != kernel.SolutionDraft || s.Issue.State != "planned" {
+		t.Fatalf("%q %+v %s", name, s.Solution, s.Issue.State)
+	}
+	b.do(&kernel.Start{Command: "~exec", Package: name, Requirement: s.Run.Requirement, Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:~exec"})
+	if v := b.vars(); v.Stage != workflow.Develop || v.Entry != workflow.Direct || v.Mode != workflow.Interactive {
+		t.Errorf("at first %+v", v)
+	}
+	b.run(w.answer)
+	done, _ := b.k.LookLast(context.Background())
+	if done.Run.Outcome != "completed" || done.Issue.ID != s.Issue.ID || done.Issue.State != "completed" || done.Solution.State != kernel.SolutionUsed || done.Run.Package != name {
+		t.Errorf("%+v %s %s", done.Run, done.Issue.State, done.Solution.State)
+	}
+	if w.asked != 1 {
+		t.Errorf("evaluated %d times", w.asked)
+	}
+	if _, err := b.try(&kernel.Start{Command: "~exec", Package: name, Requirement: "x", Place: place}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
+		t.Errorf("carried out twice: %v", err)
+	}
+	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestPackagesOfOneMinute(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	var names []string
+	for range 3 {
+		b.now = b.now.Truncate(0)
+		at := b.now
+		b.do(&kernel.Start{Command: "~plan", Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+		b.run(w.answer)
+		s, _ := b.k.LookLast(context.Background())
+		names = append(names, s.Run.Package)
+		b.now = at
+	}
+	if names[1] != names[0]+"_v2" || names[2] != names[0]+"_v3" {
+		t.Errorf("names %v", names)
+	}
+}
+
+func TestTheModeIsChosenOnce(t *testing.T) {
+	for _, c := range []struct {
+		command, choice string
+		path            workflow.Path
+		mode            workflow.Mode
+		code            pawl.Code
+		stops           string
+	}{
+		{"~auto", workflow.ChooseSilent, "", workflow.AutoFull, "", ""},
+		{"~auto", workflow.ChooseInteractive, "", workflow.Interactive, "", "ANALYZE"},
+		{"~plan", workflow.ChooseInteractive, workflow.PathTweak, workflow.Interactive, "", "plan"},
+		{"~auto", workflow.ChooseStart, "", "", pawl.CodeInvalidTransition, ""},
+		{"", workflow.ChooseStart, "", workflow.Interactive, "", "ANALYZE"},
+		{"", workflow.ChooseSilent, "", "", pawl.CodeInvalidTransition, ""},
+		{"~auto", workflow.ChooseSilent, "sideways", "", pawl.CodeInvalid, ""},
+	} {
+		t.Run(fmt.Sprint(c.command, c.choice, c.path), func(t *testing.T) {
+			b := flowBench(t)
+			w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+			b.do(&kernel.Start{Command: c.command, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted, Confirm: true})
+			b.run(w.answer)
+			s := b.look()
+			if s.Approval == nil || s.Approval.About != "stage" || s.Run.Stage != workflow.Evaluate || s.Session.State != "PLANNING" || s.Flow.SilenceBroken {
+				t.Fatalf("nothing asks: %+v %+v", s.Approval, s.Run)
+			}
+			_, err := b.try(&kernel.Choose{Choice: c.choice, Path: c.path, Hash: s.Approval.Hash})
+			if pawl.CodeOf(err) != c.code {
+				t.Fatalf("chosen: %v", err)
+			}
+			if err != nil {
+				return
+			}
+			if got := b.vars().Mode; got != c.mode {
+				t.Errorf("mode %s", got)
+			}
+			b.run(w.answer)
+			s = b.look()
+			switch stop := ""; {
+			case s.Approval != nil && s.Approval.State == kernel.ApprovalPending && s.Approval.About == "stage":
+				if stop = string(s.Run.Stage); stop != c.stops {
+					t.Errorf("stops at %s", stop)
+				}
+				if _, err := b.try(&kernel.Choose{Choice: workflow.ChooseSilent, Hash: s.Approval.Hash}); err != nil {
+					t.Error(err)
+				}
+				b.run(w.answer)
+				if s := b.look(); s.Session.State != "CONFIRMING" || s.Flow.Mode != workflow.Interactive {
+					t.Errorf("behind the analysis: %s in %s", s.Session.State, s.Flow.Mode)
+				}
+			case s.Session.State == "CONFIRMING":
+				if c.stops != "plan" {
+					t.Errorf("stops at the plan")
+				}
+			default:
+				if c.stops != "" {
+					t.Errorf("does not stop: %s", s.Session.State)
+				}
+			}
+		})
+	}
+}
+
+func TestSilenceIsBroken(t *testing.T) {
+	unclear := judged(4, medium)
+	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: unclear}
+	b.do(&kernel.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	if v := b.vars(); !v.SilenceBroken || v.Mode != workflow.AutoFull || v.Stage != workflow.Evaluate {
+		t.Errorf("a low score: %+v", v)
+	}
+	w.evaluation = judged(8, medium, action)
+	w.plan.Steps[0].Title = "drop the production database"
+	b.do(&kernel.Give{Answers: []string{"all of it"}})
+	if v := b.vars(); v.SilenceBroken {
+		t.Errorf("answered: %+v", v)
+	}
+	b.run(w.answer)
+	s := b.look()
+	if s.Run.Answers[0].About != "scope" || s.Session.State != "CONFIRMING" || !s.Flow.SilenceBroken || s.Run.Path != workflow.PathStandard {
+		t.Errorf("danger: %s %+v %+v", s.Session.State, s.Flow.Vars, s.Run.Answers)
+	}
+	b.do(&kernel.Approve{Hash: s.Approval.Hash})
+	b.run(w.answer)
+	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" {
+		t.Errorf("%+v", last.Run)
+	}
+}
+
+func TestGoingOnWithWhatThereIs(t *testing.T) {
+	unclear := judged(4, medium)
+	unclear.Questions = []triage.Question{{About: triage.Scope, Key: "triage.ask_scope"}}
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: unclear}
+	b.do(&kernel.Start{Command: "~auto", Requirement: "improve it", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	b.do(&kernel.Give{})
+	b.run(w.answer)
+	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" || w.asked != 1 {
+		t.Errorf("%+v", last.Run)
+	}
+}
+
+func TestAMentionedDangerStopsNobody(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium, mention)}
+	b.do(&kernel.Start{Command: "~auto", Requirement: "do not touch production", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	if last, _ := b.k.LookLast(context.Background()); last.Run.Outcome != "completed" {
+		t.Errorf("%+v", last.Run)
+	}
+}
+
+func TestExternalToolsSuspendTheFlow(t *testing.T) {
+	b := flowBench(t)
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	b.do(&kernel.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	if _, err := b.try(&kernel.EnterTool{Tool: "deploy"}); pawl.CodeOf(err) != pawl.CodeBusy {
+		t.Fatalf("while something is at work: %v", err)
+	}
+	b.run(w.answer)
+	b.do(&kernel.EnterTool{Tool: "deploy"})
+	b.do(&kernel.EnterTool{Tool: "inner"})
+	if v := b.vars(); v.ToolNesting != 2 || v.ActiveTool != "inner" || v.SuspendedStage != workflow.Design || v.Stage != workflow.None {
+		t.Errorf("nested: %+v", v)
+	}
+	if _, err := b.try(&kernel.Start{Command: "~auto", Requirement: "other", Place: place}); pawl.CodeOf(err) != pawl.CodeBusy {
+		t.Errorf("a flow inside a tool: %v", err)
+	}
+	b.do(&kernel.LeaveTool{})
+	b.do(&kernel.LeaveTool{Resume: true})
+	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused {
+		t.Errorf("left: %+v", v)
+	}
+	b.do(&kernel.EnterTool{Tool: "deploy"})
+	b.do(&kernel.LeaveTool{})
+	if s := b.look(); s.Session.State != "IDLE" || s.Flow.Vars != workflow.Initial() {
+		t.Errorf("given up: %s %+v", s.Session.State, s.Flow.Vars)
+	}
+}

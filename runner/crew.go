@@ -1,0 +1,432 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/machine/session"
+)
+
+// Backlog is what a crew needs of the kernel beside what each runner needs.
+type Backlog interface {
+	Kernel
+	Store() kernel.Store
+	Config() *kernel.Config
+	OnCommit(f func(kernel.Outcome)) (cancel func())
+}
+
+// CrewOptions are what a Crew is made of.
+type CrewOptions struct {
+	// Options are those of each runner. Owner is the name of the crew, of which those of its workers are made; Progress is
+	// replaced by Tell.
+	Options
+	// Lane returns the kernel of an issue's session.
+	Lane func(label string) Kernel
+	// Workers is how many issues are worked on at the same time.
+	Workers int
+	// Plan and Execute say what the crew does; both unless one is set.
+	Plan, Execute bool
+	// Issues restricts the crew to some issues, by their ids; none means all.
+	Issues []string
+	// Start is what a plan is asked for with: place, run mode, agent, and the policy in whose name plans are approved.
+	Start kernel.Start
+	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at once.
+	Alive func(owner string) bool
+	// Stay keeps the crew waiting for further issues; otherwise it ends when nothing is left that it could do.
+	Stay bool
+	// Tell is told what happens. It may be called from several goroutines.
+	Tell func(Happened)
+}
+
+// Happened is one thing that a crew did.
+type Happened struct {
+	What  What   `json:"what"`
+	Owner string `json:"worker"`
+	Issue string `json:"issue"` // label
+	// Planning says that it was taken to be planned.
+	Planning bool `json:"planning,omitempty"`
+	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work.
+	Rest   Rest        `json:"rest,omitempty"`
+	State  string      `json:"state,omitempty"`
+	Effect effect.Kind `json:"effect,omitempty"`
+	Line   string      `json:"line,omitempty"`
+	Err    error       `json:"-"`
+}
+
+// What says what happened.
+type What string
+
+// The things that a crew does.
+const (
+	DidTake    What = "taken"
+	DidLeave   What = "left"
+	DidRetry   What = "retried"
+	DidWork    What = "working"
+	DidEvict   What = "evicted"
+	DidStumble What = "stumbled"
+)
+
+// Crew works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also in
+// several processes, may work on one board: every issue is claimed under a lease before anything is done for it.
+type Crew struct {
+	kernel Backlog
+	opt    CrewOptions
+	wake   chan struct{}
+	mu     sync.Mutex
+	busy   int
+}
+
+// NewCrew returns a crew.
+func NewCrew(k Backlog, opt CrewOptions) *Crew {
+	if opt.Workers <= 0 {
+		opt.Workers = 1
+	}
+	if !opt.Plan && !opt.Execute {
+		opt.Plan, opt.Execute = true, true
+	}
+	if opt.Tell == nil {
+		opt.Tell = func(Happened) {}
+	}
+	if opt.Alive == nil {
+		opt.Alive = func(string) bool { return true }
+	}
+	return &Crew{kernel: k, opt: opt, wake: make(chan struct{}, 1)}
+}
+
+// Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all; what
+// goes wrong with one issue is told and leaves the others alone.
+func (c *Crew) Run(ctx context.Context) error {
+	defer c.kernel.OnCommit(func(kernel.Outcome) { c.rouse() })()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	errs := make([]error, c.opt.Workers)
+	var all sync.WaitGroup
+	for n := range c.opt.Workers {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			w := worker{Crew: c, owner: fmt.Sprintf("%s/%d", c.opt.Owner, n+1)}
+			if errs[n] = w.run(ctx); errs[n] != nil {
+				stop()
+			}
+		}()
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Crew) rouse() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// worker is one of a crew.
+type worker struct {
+	*Crew
+	owner string
+}
+
+// idle is how long a worker waits for a commit of another process before it looks again.
+const idle = 250 * time.Millisecond
+
+func (w worker) run(ctx context.Context) error {
+	for {
+		taken, planning, err := w.next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && !lost(err):
+			return err
+		case taken != nil:
+			w.work(ctx, taken, planning)
+			w.count(-1)
+			continue
+		}
+		done, err := w.over(ctx)
+		if err != nil || done {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.wake:
+			w.rouse() // the others are waiting, too
+			time.Sleep(time.Millisecond)
+		case <-time.After(idle):
+		}
+	}
+}
+
+func (c *Crew) count(n int) {
+	c.mu.Lock()
+	c.busy += n
+	c.mu.Unlock()
+	c.rouse()
+}
+
+// next does what is due on the board and claims an issue: one whose work can go on before one to plan.
+func (w worker) next(ctx context.Context) (*kernel.Taken, bool, error) {
+	if err := w.tidy(ctx); err != nil {
+		return nil, false, err
+	}
+	issues := w.opt.Issues
+	if len(issues) == 0 {
+		issues = []string{""}
+	}
+	for _, planning := range []bool{false, true} {
+		if planning && !w.opt.Plan || !planning && !w.opt.Execute {
+			continue
+		}
+		for _, issue := range issues {
+			taken, err := w.take(ctx, issue, planning)
+			if taken != nil || err != nil && (issue == "" || ctx.Err() != nil) {
+				return taken, planning, err
+			}
+		}
+	}
+	return nil, false, nil
+}
+
+// take claims an issue, the one that is named if one is.
+func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.Taken, error) {
+	w.count(1)
+	out, err := w.do(ctx, &kernel.Take{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now()})
+	var taken *kernel.Taken
+	if err == nil {
+		err = json.Unmarshal(out.Result, &taken)
+	}
+	if err != nil || taken == nil {
+		w.count(-1)
+		return nil, err
+	}
+	w.opt.Tell(Happened{What: DidTake, Owner: w.owner, Issue: taken.Lane, Planning: planning})
+	return taken, nil
+}
+
+// tidy takes the claims of workers that are gone, and tells those that depend on what was completed.
+func (w worker) tidy(ctx context.Context) error {
+	rows, err := w.kernel.Store().Load(ctx,
+		kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1},
+		kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueCompleted)}, ByRank: true, Limit: 16, HotOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[1] {
+		if r.Rank <= 0 {
+			break // nobody waits to be told of it
+		}
+		if _, err := w.do(ctx, &kernel.Release{Issue: r.ID}); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows[0] {
+		b := new(kernel.Board)
+		if err := kernel.Decode(r, b); err != nil {
+			return err
+		}
+		gone := map[string]bool{}
+		for _, busy := range b.Busy {
+			if gone[busy.Owner] || w.opt.Alive(busy.Owner) {
+				continue
+			}
+			gone[busy.Owner] = true
+			w.opt.Tell(Happened{What: DidEvict, Owner: busy.Owner, Issue: busy.Label})
+			if _, err := w.do(ctx, &kernel.Leave{Owner: busy.Owner}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// over reports whether the crew is done: none of its workers works, and nothing is to be claimed now or at a known time.
+func (w worker) over(ctx context.Context) (bool, error) {
+	if w.opt.Stay {
+		return false, nil
+	}
+	w.mu.Lock()
+	busy := w.busy
+	w.mu.Unlock()
+	if busy > 0 {
+		return false, nil
+	}
+	var states []string
+	if w.opt.Execute {
+		states = append(states, string(board.IssueExecuting), string(board.IssuePlanned), string(board.IssueCompleted), string(board.IssueFailed))
+	}
+	if w.opt.Plan {
+		states = append(states, string(board.IssueRegistered), string(board.IssuePlanning))
+	}
+	var sel []kernel.Select
+	for _, id := range w.opt.Issues {
+		sel = append(sel, kernel.Select{Kind: kernel.KindIssue, ID: id, States: states, HotOnly: true})
+	}
+	if len(sel) == 0 {
+		// What may be claimed at some time comes first in the order; what waits for something else is put off for ever.
+		for _, state := range states {
+			sel = append(sel, kernel.Select{Kind: kernel.KindIssue, States: []string{state}, ByRank: true, Limit: 1, HotOnly: true})
+		}
+	}
+	rows, err := w.kernel.Store().Load(ctx, sel...)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(rows, func(found []kernel.Row) bool { return len(found) > 0 && found[0].Rank > 0 }), nil
+}
+
+// work does what a claimed issue needs until it rests, and leaves it.
+func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		w.keep(work, stop, t)
+	}()
+	rest, err := w.drive(work, t, planning)
+	stop()
+	<-kept
+	if err != nil && ctx.Err() == nil {
+		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
+	}
+	w.leave(ctx, t, rest, err)
+}
+
+// pauseAfterError is how long an issue is left alone that could not be worked on for a reason of pawl's own.
+const pauseAfterError = 30 * time.Second
+
+// leave ends the claim, also when the crew is to end: what it did is settled, and the next one goes on from there.
+func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error) {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	leave := &kernel.Leave{Issue: t.Issue, Token: t.Token}
+	if err != nil && ctx.Err() == nil && !lost(err) {
+		leave.Again = w.kernel.Now().Add(pauseAfterError)
+	}
+	if _, err := w.do(late, leave); err != nil && !lost(err) {
+		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
+	}
+	state := ""
+	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue, HotOnly: true}); err == nil && len(rows[0]) > 0 {
+		state = rows[0][0].State
+	}
+	w.opt.Tell(Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state})
+}
+
+// keep prolongs the claim, and stops the work when it is lost.
+func (w worker) keep(ctx context.Context, stop func(), t *kernel.Taken) {
+	beat := w.opt.Beat
+	if beat <= 0 {
+		beat = 30 * time.Second
+	}
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, err := w.do(ctx, &kernel.Keep{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
+			stop()
+			return
+		}
+	}
+}
+
+// drive runs the issue's session until it rests, and helps it on as far as the policy of the board goes.
+func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest, error) {
+	k := w.opt.Lane(t.Lane)
+	o := w.opt.Options
+	o.Owner, o.PlanOnly = w.owner, planning
+	o.Progress = func(e effect.Effect, line string) {
+		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
+	}
+	r := New(k, o)
+	defer w.kernel.OnCommit(func(kernel.Outcome) { r.Wake() })()
+	if planning {
+		s, err := k.Look(ctx)
+		if err != nil {
+			return "", err
+		}
+		if s.Session == nil || s.Session.State == string(session.Idle) {
+			start := w.opt.Start
+			start.Issue, start.Token = t.Issue, t.Token
+			if _, err := w.give(ctx, k, pawl.By(pawl.KindRunner, w.owner), &start); err != nil {
+				return "", err
+			}
+		}
+	}
+	conflict := ""
+	for {
+		rest, err := r.Run(ctx)
+		switch {
+		case err != nil:
+			return rest, err
+		case rest == RestIdle && conflict != "":
+			_, err := w.give(ctx, w.kernel, byPolicy, &kernel.RetryIssue{Issue: t.Issue, Note: conflict})
+			return rest, err
+		case rest != RestBlocked:
+			return rest, nil
+		}
+		if conflict, err = w.help(ctx, k, t); err != nil {
+			if pawl.CodeOf(err) == pawl.CodeBudget || lost(err) {
+				err = nil // a person has to help
+			}
+			return rest, err
+		}
+	}
+}
+
+// byPolicy is who tries again.
+var byPolicy = pawl.By(pawl.KindPolicy, "board/retry")
+
+// help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken back
+// to begin anew on the present branch, once; what it is to be told of the conflict is returned.
+func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) (conflict string, err error) {
+	s, err := k.Look(ctx)
+	if err != nil {
+		return "", err
+	}
+	refused := pawl.Fail(pawl.CodeBudget, "kernel.board_retries", t.Lane)
+	if s.Session == nil || s.Session.Blocked == nil {
+		return "", refused
+	}
+	switch b := s.Session.Blocked; b.Kind {
+	case kernel.BlockedDependency:
+		conflict = b.Error.Err().Error() + "\n" + b.Error.Detail
+		_, err = w.give(ctx, k, byPolicy, &kernel.Rollback{Reason: b.Error.Key})
+	case kernel.BlockedFuse:
+		_, err = w.give(ctx, k, byPolicy, &kernel.Fix{})
+	default:
+		return "", refused
+	}
+	if err == nil {
+		w.opt.Tell(Happened{What: DidRetry, Owner: w.owner, Issue: t.Lane})
+	}
+	return conflict, err
+}
+
+func (w worker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
+	return w.give(ctx, w.kernel, pawl.By(pawl.KindRunner, w.owner), c)
+}
+
+func (w worker) give(ctx context.Context, k Kernel, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
+	return k.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+}

@@ -1,0 +1,513 @@
+package git
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl"
+)
+
+// Warm are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's
+// repository in .pawl/worktrees/warm-*, each with exactly the content of a commit. What is ready is said by a note, which is
+// written last; everything else that has such a name was cut short, and Tidy removes it. It is safe for concurrent use, in
+// any number of processes: whoever works on one of them holds its lock, and the lock ends with its holder.
+//
+// A worktree that a task has worked in never comes back. That nothing of the task is left in it (hard links, permissions,
+// descriptors that are still open) would be dearer to prove than a new one, which nobody waits for, is to make.
+type Warm struct{ repo *Repo }
+
+// NewWarm returns the warm worktrees of the workspace of r.
+func NewWarm(r *Repo) Warm { return Warm{r} }
+
+// warmPrefix begins the names of warm worktrees.
+const warmPrefix = "warm-"
+
+// warmReason is what git shows of a warm worktree.
+const warmReason = "pawl: kept ready for a task\n"
+
+// ready is what the note of a warm worktree says.
+type ready struct {
+	commit, tree string
+	// print is the fingerprint of its files, "" where the system has none; then git compares them.
+	print string
+}
+
+// at is the repository with a warm worktree for its tree.
+func (w Warm) at(name string) *Repo {
+	s := *w.repo.site
+	s.rel = ".pawl/worktrees/" + name
+	s.tree = filepath.Join(s.workspace, filepath.FromSlash(s.rel))
+	s.index = s.State(filepath.Join("index", indexName(s.rel)))
+	s.memory = nil // which is for trees that are looked at again and again
+	return repoAt(&s)
+}
+
+func (w Warm) note(name string) string { return filepath.Join(w.repo.State("warm"), name) }
+
+func (w Warm) lock(name string) string { return w.note(name) + ".lock" }
+
+// notes are the worktrees that are ready.
+func (w Warm) notes() map[string]ready {
+	found := map[string]ready{}
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.State("warm")), warmPrefix+"*"))
+	for _, path := range paths {
+		line, _ := readLine(path, "")
+		if f := strings.Fields(line); len(f) >= 2 && validID(f[0]) && validID(f[1]) {
+			found[filepath.Base(path)] = ready{f[0], f[1], strings.Join(f[2:], "")}
+		}
+	}
+	return found
+}
+
+// Count is how many are ready.
+func (w Warm) Count() int { return len(w.notes()) }
+
+// seize takes the lock of a file if it is free. Without an error, nil says that somebody else holds it.
+func seize(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, ioError("git.lock", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, ioError("git.lock", err)
+	}
+	free, err := tryLock(f)
+	if err == nil && free && isAt(f, path) {
+		return f, nil
+	}
+	f.Close()
+	if err != nil {
+		return nil, ioError("git.lock", err)
+	}
+	return nil, nil
+}
+
+// Take makes a warm worktree the tree of to, at the commit base, and returns the id of its tree. ok is false where there is
+// none to take, and where something stands at the tree already; nothing is changed then. The claim is the renaming of its
+// folder, which succeeds once. One whose files are not as they were left is removed, and so is one that fails on the way.
+// Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
+func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
+	notes := w.notes()
+	if len(notes) == 0 || to.InPlace() || !to.git || exists(to.tree) || to.registration() != "" {
+		return "", false, nil
+	}
+	// Those at the commit first; among equals the newest, which the file system is likeliest to have at hand.
+	names := slices.SortedFunc(maps.Keys(notes), func(a, b string) int {
+		switch at := notes[a].commit == base; {
+		case at == (notes[b].commit == base):
+			return strings.Compare(b, a)
+		case at:
+			return -1
+		}
+		return 1
+	})
+	want := ""
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return "", false, pawl.Fail(pawl.CodeCanceled, "git.canceled", "worktree").Because(ctx.Err())
+		}
+		switch note := notes[name]; {
+		case note.commit == base:
+			want = note.tree
+		case want == "":
+			if want, err = w.repo.ResolveTree(ctx, base); err != nil {
+				return "", false, err
+			}
+		}
+		if w.take(ctx, name, to, base, want) {
+			return want, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// take takes one warm worktree, if nobody else has it.
+func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string) bool {
+	held, err := seize(w.lock(name))
+	if err != nil || held == nil {
+		return false
+	}
+	defer held.Close()
+	note, is := w.notes()[name]
+	from := w.at(name)
+	admin := from.registration()
+	if !is || admin == "" || !linked(from.tree, admin) {
+		return false // Tidy knows what to do with it
+	}
+	if err := os.MkdirAll(filepath.Dir(to.tree), 0o755); err != nil {
+		return false
+	}
+	claimed := false
+	err = to.locked(ctx, func(ctx context.Context) error {
+		if claimed, err = become(ctx, from, to, admin); err != nil {
+			return err
+		}
+		if err := intact(ctx, to, note); err != nil || note.commit == base {
+			return err
+		}
+		return advance(ctx, to, note.commit, note.tree, base, want)
+	})
+	if err != nil && claimed {
+		err = errors.Join(err, to.RemoveWorktree(context.WithoutCancel(ctx)))
+	}
+	if claimed {
+		w.forget(name)
+	}
+	return err == nil
+}
+
+// linked reports whether a folder's own .git leads to where the user's repository keeps it.
+func linked(tree, admin string) bool {
+	target, ok := readLine(filepath.Join(tree, ".git"), "gitdir: ")
+	return ok && absolute(tree, target) == admin
+}
+
+// become moves a linked worktree with all that is known of it to the place of another tree. The renaming of the folder is
+// what makes it that tree's; claimed says that it happened.
+func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, err error) {
+	to.forget()
+	Step(ctx, "claim worktree")
+	if err := os.Rename(from.tree, to.tree); err != nil {
+		return false, ioError("git.worktree", err)
+	}
+	Step(ctx, "move registration")
+	if err := WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.tree, ".git")+"\n")); err != nil {
+		return true, ioError("git.worktree", err)
+	}
+	Step(ctx, "unlock worktree")
+	if err := os.Remove(filepath.Join(admin, "locked")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true, ioError("git.worktree", err)
+	}
+	// The index comes last: without one, WorktreeIs knows that something is missing.
+	Step(ctx, "move index")
+	for _, suffix := range []string{".source", ".tree", ""} {
+		if err := os.Rename(from.index+suffix, to.index+suffix); err != nil {
+			return true, ioError("git.worktree", err)
+		}
+	}
+	return true, nil
+}
+
+// intact fails unless the tree's files are as a note says that they were left.
+func intact(ctx context.Context, r *Repo, note ready) error {
+	if note.print != "" {
+		print, _ := fingerprint(r.tree)
+		if print != note.print {
+			return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, note.print, print)
+		}
+		return nil
+	}
+	s, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
+	if err == nil && len(s.changed)+len(s.gone)+len(s.untracked)+len(s.ignored) > 0 {
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, note.tree, "")
+	}
+	return err
+}
+
+// advance brings a linked worktree from one commit to another with the tree want: only what differs is written, and is read
+// again. The commit is named last, so that WorktreeIs knows what was cut short.
+func advance(ctx context.Context, r *Repo, from, tree, base, want string) error {
+	linked, err := NewLinked(r)
+	if err != nil {
+		return err
+	}
+	change, err := r.deltas(ctx, tree, want)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioError("git.worktree", err)
+	}
+	if _, err := r.shadowRun(ctx, "", "read-tree", "-m", "-u", tree, want); err != nil {
+		return err
+	}
+	have, _, err := r.writeTree(ctx)
+	if err == nil && have == want {
+		err = holds(r, change)
+	}
+	if err == nil && have != want {
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, want, have)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.shareIndex(ctx); err != nil {
+		return err
+	}
+	return linked.MoveHead(ctx, base, from)
+}
+
+// holds fails unless every path of a change is on disk what its new side says.
+func holds(r *Repo, change []delta) error {
+	d, err := r.openDisk()
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	for _, t := range change {
+		there, err := d.node(t.path)
+		if err != nil {
+			return err
+		}
+		if there != t.new && !(there.mode == modeDir && (t.new.absent() || t.new.mode == modeNested)) {
+			return pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing([]string{t.path}))
+		}
+	}
+	return nil
+}
+
+// forget drops what says that a warm worktree is ready, and its lock, which the caller holds.
+func (w Warm) forget(name string) {
+	os.Remove(w.note(name)) //nolint:errcheck // without its folder it is found and removed by Tidy
+	os.Remove(w.lock(name)) //nolint:errcheck // whoever waits for a lock sees that it is no longer named
+}
+
+// Fill makes as many warm worktrees as are missing to size, at the commit that the workspace is at, brings those that stand
+// elsewhere to it, and removes those that are too many or that somebody touched. It is for the background: it waits until no
+// change of a file could go unseen, for about a second. Where another process is at it, it does nothing. On an error those
+// that were finished stay.
+func (w Warm) Fill(ctx context.Context, size int) error {
+	if !w.repo.git || w.repo.Operation() != "" {
+		return nil
+	}
+	head, _, err := w.repo.Head(ctx)
+	if err != nil || head == "" {
+		return err
+	}
+	want, err := w.repo.ResolveTree(ctx, head)
+	if err != nil {
+		return err
+	}
+	filling, err := seize(filepath.Join(w.repo.State("warm"), "fill.lock"))
+	if err != nil || filling == nil {
+		return err
+	}
+	defer filling.Close()
+	if err := w.Tidy(ctx); err != nil {
+		return err
+	}
+	batch := map[string]*os.File{}
+	defer func() {
+		for _, held := range batch {
+			held.Close()
+		}
+	}()
+	err = w.renew(ctx, size, head, want, batch)
+	for missing := size - w.Count() - len(batch); missing > 0 && err == nil; missing-- {
+		err = w.plant(ctx, head, want, batch)
+	}
+	return errors.Join(err, w.finish(ctx, head, want, batch))
+}
+
+// renew looks through those that are ready. What has to be finished again goes into the batch.
+func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*os.File) error {
+	notes := w.notes()
+	for i, name := range slices.Sorted(maps.Keys(notes)) {
+		held, err := seize(w.lock(name))
+		if err != nil {
+			return err
+		}
+		if held == nil {
+			continue // it is being taken
+		}
+		note, r := notes[name], w.at(name)
+		admin := r.registration()
+		keep := i < size && admin != "" && exists(r.tree) && intact(ctx, r, note) == nil
+		if keep && note.commit == head {
+			held.Close()
+			continue
+		}
+		os.Remove(w.note(name)) //nolint:errcheck // what follows fails where this does
+		if keep {
+			err = r.locked(ctx, func(ctx context.Context) error { return advance(ctx, r, note.commit, note.tree, head, want) })
+		}
+		if keep && err == nil {
+			batch[name] = held
+			continue
+		}
+		err = w.drop(ctx, name)
+		held.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plant makes one more, which is ready once it is finished.
+func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*os.File) error {
+	id, err := pawl.NewID(time.Now(), rand.Reader)
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
+	}
+	name := warmPrefix + string(id)
+	held, err := seize(w.lock(name))
+	if err != nil || held == nil {
+		return err
+	}
+	r := w.at(name)
+	// A git that outlives this process keeps the lock for as long.
+	if err := plant(context.WithValue(ctx, heldKey{}, held), r, head, want); err != nil {
+		err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))
+		held.Close()
+		return err
+	}
+	batch[name] = held
+	return nil
+}
+
+// finish makes the worktrees of a batch ready, once every one of them is settled.
+func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*os.File) error {
+	for name, held := range batch {
+		r := w.at(name)
+		print, err := seal(ctx, r, want)
+		if err == nil {
+			Step(ctx, "write note")
+			err = WriteFile(w.note(name), []byte(head+" "+want+" "+print+"\n"))
+		}
+		if err != nil {
+			err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))
+		}
+		held.Close()
+		delete(batch, name)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seal locks a worktree for git and returns the fingerprint of its files, after which they are known to be what they should.
+func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
+	admin := r.registration()
+	if admin == "" {
+		return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", r.tree)
+	}
+	if err := os.WriteFile(filepath.Join(admin, "locked"), []byte(warmReason), 0o644); err != nil {
+		return "", ioError("git.worktree", err)
+	}
+	if print, err = settledPrint(ctx, r.tree); err != nil {
+		return "", err
+	}
+	err = r.locked(ctx, func(ctx context.Context) error {
+		// What git sees a second after it wrote the files it need not read again; so tools in the tree get that index.
+		if _, _, err := r.observe(ctx); err != nil {
+			return err
+		}
+		if err := r.shareIndex(ctx); err != nil {
+			return err
+		}
+		have, s, err := r.observe(ctx)
+		if err == nil && (have != want || len(s.ignored) > 0) {
+			err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, want, have)
+		}
+		return err
+	})
+	return print, err
+}
+
+// settledPrint waits until a change of any file must show in its fingerprint, and returns it.
+func settledPrint(ctx context.Context, tree string) (string, error) {
+	for {
+		print, settled := fingerprint(tree)
+		if print == "" || settled {
+			return print, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", pawl.Fail(pawl.CodeCanceled, "git.canceled", "worktree").Because(ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// drop removes a warm worktree with all that is known of it. The caller holds its lock.
+func (w Warm) drop(ctx context.Context, name string) error {
+	os.Remove(w.note(name)) //nolint:errcheck // RemoveWorktree fails where this does
+	if err := w.at(name).RemoveWorktree(ctx); err != nil {
+		return err
+	}
+	w.forget(name)
+	return nil
+}
+
+// Tidy removes what was left of warm worktrees by calls that were cut short. Those that are ready or being worked on stay.
+func (w Warm) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
+
+// Drain removes all warm worktrees but those that are being taken.
+func (w Warm) Drain(ctx context.Context) error { return w.clear(ctx, true) }
+
+func (w Warm) clear(ctx context.Context, all bool) error {
+	if !w.repo.git {
+		return nil
+	}
+	failed := w.forgetTaken()
+	for _, name := range w.names() {
+		held, err := seize(w.lock(name))
+		if err != nil || held == nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		r := w.at(name)
+		if _, is := w.notes()[name]; all || !is || !exists(r.tree) || r.registration() == "" {
+			failed = errors.Join(failed, w.drop(ctx, name))
+		}
+		held.Close()
+	}
+	return failed
+}
+
+// names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository knows.
+func (w Warm) names() []string {
+	set := map[string]bool{}
+	folders := filepath.Join(w.repo.workspace, ".pawl", "worktrees")
+	for _, dir := range []string{folders, w.repo.State("warm")} {
+		found, _ := filepath.Glob(filepath.Join(escapeGlob(dir), warmPrefix+"*"))
+		for _, path := range found {
+			set[strings.TrimSuffix(filepath.Base(path), ".lock")] = true
+		}
+	}
+	for _, tree := range w.registered("*") {
+		if name := filepath.Base(tree); strings.HasPrefix(name, warmPrefix) {
+			set[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among pawl's.
+func (w Warm) registered(pattern string) map[string]string {
+	folders := filepath.Join(w.repo.workspace, ".pawl", "worktrees")
+	found := map[string]string{}
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.commonDir), "worktrees", pattern, "gitdir"))
+	for _, path := range paths {
+		target, _ := readLine(path, "")
+		if tree := filepath.Dir(absolute(filepath.Dir(path), target)); filepath.Dir(tree) == folders {
+			found[filepath.Dir(path)] = tree
+		}
+	}
+	return found
+}
+
+// forgetTaken removes what the user's repository knows of worktrees that tasks took and whose folders are gone. It has the name
+// that they had when they were warm, by which no task looks for it.
+func (w Warm) forgetTaken() error {
+	var failed error
+	for dir, tree := range w.registered(warmPrefix + "*") {
+		if !exists(tree) && !strings.HasPrefix(filepath.Base(tree), warmPrefix) {
+			failed = errors.Join(failed, os.RemoveAll(dir))
+		}
+	}
+	if failed != nil {
+		return ioError("git.worktree", failed)
+	}
+	return nil
+}

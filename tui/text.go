@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pawl/cli/term"
+	"pawl/message"
+	"pawl/policy"
+)
+
+const (
+	joiner   = '\u200d' // joins emoji to one picture
+	keycap   = '\u20e3'
+	emojiVS  = '\ufe0f' // asks for the picture in place of the character
+	tabWidth = 4
+)
+
+// clusterEnd returns the length in bytes of the first character of s as a person sees it: a letter with its marks, a pair of
+// regional letters, emoji with their modifiers and what is joined to them. It is 0 only for an empty text.
+func clusterEnd(s string) int {
+	if len(s) > 1 && s[0] < utf8.RuneSelf && s[1] < utf8.RuneSelf {
+		return 1 // what most lines are made of
+	}
+	first, end := utf8.DecodeRuneInString(s)
+	last := first
+	for end < len(s) && first != '\n' && first != '\t' {
+		r, n := utf8.DecodeRuneInString(s[end:])
+		joined := last == joiner && (unicode.Is(unicode.So, r) || term.Width(string(r)) == 2) || r == joiner || r >= 0xfe00 && r <= 0xfe0f || r == keycap ||
+			toned(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc) || jamo(last, r) ||
+			end == utf8.RuneLen(first) && regional(first) && regional(r)
+		if !joined {
+			break
+		}
+		last = r
+		end += n
+	}
+	return end
+}
+
+func regional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+
+// jamo reports whether r goes on with a Korean syllable that is written in parts.
+func jamo(last, r rune) bool { return vowel(r) && last >= 0x1100 && last <= 0x11ff }
+
+// lastCluster returns where the last character of s begins. It looks back no further than the line.
+func lastCluster(s string) int {
+	at := strings.LastIndexByte(s, '\n')
+	if at == len(s)-1 {
+		return max(at, 0)
+	}
+	at++
+	for {
+		n := clusterEnd(s[at:])
+		if at+n >= len(s) {
+			return at
+		}
+		at += n
+	}
+}
+
+// shown returns what is drawn for a character and how many columns it takes. Characters that nobody would see are drawn as
+// escapes, because a line that was pasted may hold some; emoji keep the invisible ones that they need.
+func shown(cluster string) (string, int) {
+	if len(cluster) == 1 && cluster[0] >= ' ' && cluster[0] < 0x7f {
+		return cluster, 1
+	}
+	switch first, n := utf8.DecodeRuneInString(cluster); {
+	case cluster == "\t":
+		return strings.Repeat(" ", tabWidth), tabWidth
+	case regional(first) && len(cluster) > n:
+		return cluster, 2
+	case strings.ContainsAny(cluster, string([]rune{joiner, emojiVS})) && pictured(cluster):
+		return cluster, 2
+	case len(cluster) > n && (strings.IndexFunc(cluster, toned) > 0 || strings.IndexFunc(cluster, vowel) > 0 && first >= 0x1100 && first <= 0x115f):
+		return cluster, 2
+	}
+	text := policy.Display(cluster)
+	return text, term.Width(text)
+}
+
+// toned reports whether r gives the emoji before it a colour of skin.
+func toned(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
+
+// vowel reports whether r is a vowel or an end of a Korean syllable.
+func vowel(r rune) bool { return r > 0x1160 && r <= 0x11ff }
+
+// pictured reports whether a cluster with invisible characters is one picture: those may stand only behind something that is
+// seen.
+func pictured(cluster string) bool {
+	seen := false
+	for _, r := range cluster {
+		switch r {
+		case joiner, emojiVS:
+			if !seen {
+				return false
+			}
+		case keycap:
+		default:
+			if policy.Display(string(r)) != string(r) {
+				return false
+			}
+			seen = true
+		}
+	}
+	return seen && (term.Width(cluster) >= 2 || strings.ContainsRune(cluster, emojiVS))
+}
+
+// clean takes out of a text what has no place in a line: control characters, and the ways in which line ends are written.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	s = strings.ToValidUTF8(s, "\ufffd")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// fit pads or cuts text to exactly w columns.
+func fit(s string, w int, style term.Style) string {
+	if w <= 0 {
+		return ""
+	}
+	return term.Pad(cut(s, w, style), w)
+}
+
+// cut shortens text to w columns.
+func cut(s string, w int, style term.Style) string {
+	if w <= 0 {
+		return ""
+	}
+	mark := style.Ellipsis()
+	if term.Width(mark) > w {
+		mark = ""
+	}
+	return term.Clip(s, w, mark)
+}
+
+// said is a message of the catalogue with the signs that the terminal can show.
+func said(lang message.Lang, style term.Style, key string, args ...any) string {
+	out := lang.Text(key, args...)
+	if !style.Unicode {
+		out = strings.NewReplacer("…", "...", "·", "-", "›", ">").Replace(out)
+	}
+	return out
+}
