@@ -40,12 +40,12 @@ race: setup ## run the tests with the race detector
 	$(GO) test -race ./kernel ./runner ./store/... ./sandbox/... ./audit
 
 golden: ## rewrite the golden files and the generated documents
-	$(GO) test ./machine/... ./plan ./driver/file ./driver/search ./driver/shell ./view ./cli ./kernel -update
+	$(GO) test ./machine/... ./plan ./driver/file ./driver/search ./driver/shell ./view ./cli ./cli/orders ./kernel -update
 
 gen: golden ## same as golden: everything that is generated is written by a test
 
 verify: check ## fail when something generated is not fresh
-	$(GO) test ./machine/... ./plan ./cli ./view ./kernel
+	$(GO) test ./machine/... ./plan ./cli ./cli/orders ./view ./kernel
 
 fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each)
 	@scripts/fuzz.sh $(T)

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"time"
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/machine/session"
 	"pawl/runner"
 )
 
@@ -15,6 +19,8 @@ type Drive struct {
 	run *runner.Runner
 	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
 	ask bool
+	// once says that an answer about a plan ends Work, and again that it did: whether the work may begin is to be seen then.
+	once, again bool
 	// wanted are the outcomes of a run that are what the command was given for.
 	wanted []string
 }
@@ -44,6 +50,10 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 			again, err := v.approval(ctx, s)
 			if err != nil || !again {
 				return err
+			}
+			if v.once {
+				v.again = true
+				return nil
 			}
 			// A revised plan is a run of its own.
 			if s, err := v.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
@@ -128,6 +138,9 @@ func (a *App) goOn(ctx context.Context, noWait bool, wanted []string, give func(
 }
 
 func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
+	if d.issue != nil && !noWait {
+		return d.goOnIssue(ctx, wanted, give)
+	}
 	if noWait {
 		if err := give(d); err != nil {
 			return err
@@ -161,6 +174,94 @@ func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func
 		runID = s.Run
 	}
 	return v.Work(ctx, runID)
+}
+
+// goOnIssue gives a command in an issue's session and works on the issue, if it may be worked on now: otherwise a worker goes on
+// with it when its turn has come, and the person is told why it waits.
+func (d *Desk) goOnIssue(ctx context.Context, wanted []string, give func(*Desk) error) error {
+	runID, err := d.lastRun(ctx)
+	if err != nil {
+		return err
+	}
+	d.Warn(ctx)
+	v := d.NewDrive(wanted...)
+	if err := give(d); err != nil {
+		return err
+	}
+	for {
+		s, err := d.Workspace.Kernel.Look(ctx)
+		if err != nil {
+			return err
+		}
+		if s.Session != nil && s.Session.Run != "" {
+			runID = s.Session.Run
+		}
+		// What is asked is answered before the issue is claimed, because the answer decides whether it may be.
+		if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && s.Session.Approval == a.ID {
+			if again, err := v.approval(ctx, s); err != nil || !again {
+				return err
+			}
+			continue
+		}
+		release, err := d.claim(ctx)
+		if err != nil {
+			if !d.Flags.JSON {
+				d.Note(d.Style.Dot() + " " + d.Explain(err))
+			}
+			return d.Given(ctx)
+		}
+		v.once = s.Session.State == string(session.Planning)
+		err = v.Work(ctx, runID)
+		release()
+		if err != nil || !v.again {
+			return err
+		}
+		v.again = false
+	}
+}
+
+// claimBeat is how often a claim is prolonged.
+const claimBeat = 30 * time.Second
+
+// claim claims the issue that the commands speak of for this process, and keeps the claim until it is released.
+func (d *Desk) claim(ctx context.Context) (release func(), err error) {
+	if err := d.Workspace.Here(); err != nil {
+		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", d.Workspace.Place.Workspace).Because(err)
+	}
+	i, err := d.FindIssue(ctx, d.issue.ID)
+	if err != nil {
+		return nil, err
+	}
+	by, k := pawl.By(pawl.KindRunner, d.Workspace.Name), d.Workspace.Kernel
+	planning := i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
+	out, err := d.DoAs(ctx, by, &kernel.Take{Owner: d.Workspace.Name, Issue: i.ID, Planning: planning, Now: k.Now()})
+	if err != nil {
+		return nil, err
+	}
+	var t *kernel.Taken
+	if err := json.Unmarshal(out.Result, &t); err != nil || t == nil {
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.issue_not_ready", i.Label, i.State).Because(err)
+	}
+	keep, stop := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		for {
+			select {
+			case <-keep.Done():
+				return
+			case <-time.After(claimBeat):
+				_, _ = d.DoAs(keep, by, &kernel.Keep{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
+			}
+		}
+	}()
+	return func() {
+		stop()
+		<-kept
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		_, _ = d.DoAs(late, by, &kernel.Leave{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
+	}, nil
 }
 
 // Given prints where the session stands after a command that this process does not follow.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"time"
 
 	"pawl/audit"
@@ -242,9 +243,11 @@ type Owner struct {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown.
-	TTY   bool
-	Width int
+	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown. TermIn and TermOut are the terminal itself,
+	// for what draws on it.
+	TTY             bool
+	TermIn, TermOut *os.File
+	Width           int
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory

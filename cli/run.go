@@ -63,6 +63,9 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 		}
 		f.mode = string(pawl.Autonomous)
 	}
+	if a.Flags.issue != "" {
+		return Usage("cli.flags_conflict", "run", "--issue")
+	}
 	start := &kernel.Start{Requirement: strings.TrimSpace(requirement)}
 	if f.plan != "" {
 		p, err := a.readPlan(f.plan)

@@ -206,7 +206,7 @@ func (w registrar) batch() (*Board, error) {
 // admit tries the gates of the board's own rows.
 func (w registrar) admit() func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
 	return func(r *machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
-		return board.Admit(r, board.Evidence{WorkDir: w.Session.Place.Workspace, Executing: len(w.Board.Busy)})
+		return board.Admit(r, board.Evidence{WorkDir: w.Session.Place.Workspace, Executing: max(len(w.Board.Busy), w.AtWork)})
 	}
 }
 
@@ -828,6 +828,14 @@ func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
 		return k.loadQueue(ctx, s, c)
 	case *Release:
 		return k.loadLinks(ctx, s, c.Issue, false)
+	case *MoveBoard:
+		if s.Board == nil || c.Action != board.Complete {
+			return nil
+		}
+		// The issues of the board lie below the session of the workspace, as the board does.
+		counts, err := k.store.Count(ctx, KindIssue, s.Board.Parent)
+		s.AtWork = counts[string(board.IssuePlanning)] + counts[string(board.IssueExecuting)]
+		return err
 	case *Depend:
 		if c.Remove {
 			return k.loadLinks(ctx, s, c.On, true)

@@ -101,21 +101,27 @@ func (w stepper) advance() error {
 	return nil
 }
 
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9).
+// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
+// of issues work at the same time, so each has names of its own.
 func (w stepper) checkpointName() string {
 	base := "chk-" + w.now.UTC().Format("200601021504")
-	if len(w.Taken) == 0 {
-		return base
+	last := w.Session.LastPoint
+	if w.Session.Number > 0 {
+		base += "-i" + strconv.FormatInt(w.Session.Number, 10)
+	} else if last == "" && len(w.Taken) > 0 {
+		last = w.Taken[0]
 	}
-	suffix, same := strings.CutPrefix(w.Taken[0], base)
-	if !same {
-		return base
+	name := base
+	if suffix, same := strings.CutPrefix(last, base); same {
+		n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
+		if err != nil {
+			n = 1
+		}
+		name += "-" + itoa(n+1)
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
-	if err != nil {
-		n = 1
-	}
-	return base + "-" + itoa(n+1)
+	w.Session.LastPoint = name
+	w.touch(w.Session)
+	return name
 }
 
 func itoa(n int) string {

@@ -192,6 +192,9 @@ func resting(s *kernel.Snapshot) Rest {
 	if s.Session.Paused {
 		return RestPaused
 	}
+	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && a.ID == s.Session.Approval {
+		return RestApproval
+	}
 	if s.Turn == nil {
 		return ""
 	}

@@ -18,8 +18,7 @@ import (
 
 func newPromptCommand(a *cli.App) *cobra.Command {
 	return a.Command(cli.Ask, "cli.flow.prompt", "  pawl\n  pawl prompt", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
-		in, out := file(a.Std.In), file(a.Std.Out)
-		if !a.Std.TTY || in == nil || out == nil {
+		if !a.Std.TTY || a.Std.TermIn == nil {
 			return cli.Usage("cli.flow.no_terminal")
 		}
 		// The prompt has a meaning of its own for Ctrl-C, which must not end the program as it does elsewhere.
@@ -27,16 +26,10 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 		p := prompt{App: a}
 		defer p.close()
 		return tui.Prompt{
-			In: in, Out: out, Env: a.Std.Env, Lang: a.Lang, Style: a.Style, History: p.history(),
+			In: a.Std.TermIn, Out: a.Std.TermOut, Env: a.Std.Env, Lang: a.Lang, Style: a.Style, History: p.history(),
 			Status: p.status, Complete: p.complete, Submit: p.submit,
 		}.Run(c.Context())
 	})
-}
-
-// file is a stream that is a file, or nil.
-func file(stream any) *os.File {
-	f, _ := stream.(*os.File)
-	return f
 }
 
 // prompt answers what the terminal asks while lines are read.

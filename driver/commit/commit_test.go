@@ -246,6 +246,7 @@ func TestRunsNothingOfTheRepository(t *testing.T) {
 	}
 	// A remote that is a command is refused.
 	r.Git("config", "remote.origin.url", "ext::"+evil)
+	r.Git("config", "protocol.ext.allow", "always")
 	pushing(t, r, done.Commit)
 	e, _ := standing(r.Dir)
 	if got := commit.New(nil).Do(t.Context(), e, nil); got.OK {

@@ -194,7 +194,6 @@ func (r Sharing) transport(ctx context.Context, args ...string) (call, error) {
 		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"}, {"core.gitProxy", ""},
 		{"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"}, {"push.followTags", "false"}, {"submodule.recurse", "false"},
 		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"fetch.writeCommitGraph", "false"},
-		{"protocol.allow", "never"}, {"protocol.https.allow", "always"}, {"protocol.http.allow", "always"}, {"protocol.ssh.allow", "always"}, {"protocol.file.allow", "always"},
 		{"safe.bareRepository", "explicit"}, {"credential.helper", ""},
 	}
 	for _, h := range own("credential.helper") {
@@ -206,6 +205,7 @@ func (r Sharing) transport(ctx context.Context, args ...string) (call, error) {
 	}
 	pairs = append(pairs, [2]string{"core.sshCommand", ssh}, [2]string{"core.askPass", ""})
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
+		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", // of the environment, because the configuration could allow single ones again
 		"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.workspace, "GIT_INDEX_FILE=" + r.State("no-index")}
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
