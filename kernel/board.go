@@ -640,8 +640,11 @@ func planning(i *Issue) bool {
 
 // collides reports whether an issue is expected to change a file that a claimed one changes.
 func (w registrar) collides(i *Issue) bool {
-	return slices.ContainsFunc(w.Board.Busy, func(b Busy) bool { return b.Issue != i.ID && Overlap(b.Files, i.Files) })
+	return slices.ContainsFunc(w.Board.Busy, func(b Busy) bool { return b.Issue != i.ID && Overlap(b.Files, i.Changes()) })
 }
+
+// Changes are the files that work on the issue is expected to change.
+func (i *Issue) Changes() []string { return append(slices.Clip(i.Files), i.Met...) }
 
 // Overlap reports whether two lists of files have one in common. A name that ends with a slash stands for what is below it.
 func Overlap(a, b []string) bool {
@@ -674,7 +677,7 @@ func (w registrar) claim(c *Take, id string) error {
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
 	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: w.now, Planning: c.Planning}
 	if !i.Winding && !c.Planning {
-		busy.Files = i.Files
+		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
 	w.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before})
@@ -973,7 +976,7 @@ func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
 			}
 		}
 		fits := func(id string) bool {
-			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Files) })
+			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Changes()) })
 		}
 		if !full || c.Planning || slices.ContainsFunc(s.Taken, fits) {
 			return nil

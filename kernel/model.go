@@ -231,6 +231,8 @@ type Issue struct {
 	Files     []string `json:"files,omitempty"`
 	Item      string   `json:"item_id,omitempty"`
 	Solutions int      `json:"solutions,omitempty"`
+	// Met are the files in which its work has conflicted with what landed meanwhile: its plan did not say that it changes them.
+	Met []string `json:"met_files,omitempty"`
 	// Paused says that a person holds it back, Bound that its plan is approved, Waiting that its session waits for a person,
 	// Released that those which depend on it were told that it is completed.
 	Paused   bool `json:"paused,omitempty"`

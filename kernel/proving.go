@@ -500,6 +500,10 @@ func (w prover) rebased(r effect.Receipt) error {
 		var at []string
 		for _, c := range result.Conflicts {
 			at = append(at, c.Path+" ("+string(c.Kind)+")")
+			if i := w.Issue; !slices.Contains(i.Met, c.Path) && len(i.Met) < maxMet {
+				i.Met = append(slices.Clip(i.Met), c.Path)
+				w.touch(i)
+			}
 		}
 		w.record(t, "LANDING_CONFLICT", audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
@@ -516,6 +520,9 @@ func (w prover) rebased(r effect.Receipt) error {
 	w.emit(effect.KindVerify, w.checksOf(t), true)
 	return nil
 }
+
+// maxMet bounds the files that are remembered of conflicts.
+const maxMet = 200
 
 // maxConflict bounds what is told of conflicts, in bytes.
 const maxConflict = 8 << 10

@@ -19,6 +19,7 @@ func Entries() []cli.Entry {
 	return []cli.Entry{
 		{Name: "issue", Group: "board", Build: newIssueCommand},
 		{Name: "worker", Group: "board", Build: newWorkerCommand},
+		{Name: "board", Group: "board", Build: newBoardCommand},
 	}
 }
 

@@ -495,9 +495,15 @@ func (d shelf) print(i *kernel.Issue, w *whole, next bool) {
 	}
 }
 
-// ways names what can be done next with an issue.
+// ways tells what can be done next with an issue.
 func (d shelf) ways(w *whole) {
-	var out []string
+	if out := nextOf(w); len(out) > 0 {
+		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
+	}
+}
+
+// nextOf are the commands that take an issue on.
+func nextOf(w *whole) (out []string) {
 	at := " --issue " + w.Label
 	switch {
 	case w.Standing == asks && w.Status == board.IssuePlanned:
@@ -513,9 +519,7 @@ func (d shelf) ways(w *whole) {
 	case w.Status == board.IssueFailed:
 		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " + w.Label}
 	}
-	if len(out) > 0 {
-		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
-	}
+	return out
 }
 
 func newHistoryCommand(a *cli.App) *cobra.Command {

@@ -150,7 +150,7 @@ func (d shelf) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Boa
 	}
 	if b != nil && i.State != string(board.IssueRegistered) && i.State != string(board.IssuePlanning) {
 		for _, busy := range b.Busy {
-			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Files) {
+			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Changes()) {
 				return d.Text("issue.why.overlaps", busy.Label)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,9 @@ func partPlan(n int, shared string, command string) string {
 		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s = %d\n", exported(name), exported(name), n),
 	}))}
 	if shared != "" {
-		steps = append(steps, step("s2", call("run_terminal_cmd", map[string]any{"command": fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared), "idempotent": false})))
+		s := step("s2", call("run_terminal_cmd", map[string]any{"command": fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared), "idempotent": false}))
+		s["expected_artifacts"] = []map[string]any{{"type": "file", "value": shared}}
+		steps = append(steps, s)
 	}
 	if command != "" {
 		steps = append(steps, step("s3", call("run_terminal_cmd", map[string]any{"command": command, "idempotent": true})))
@@ -93,19 +96,182 @@ func TestIssuesLandInParallel(t *testing.T) {
 		}
 		u.must(0, after...)
 	}
-	t.Log(u.must(0, "issue", "list").out)
-	t.Log(u.must(0, "issue", "plan", "--all", "--yes").out)
-	t.Log(u.must(0, "issue", "queue").out)
-	a := u.pawl("issue", "execute", "--all", "--workers", "2")
-	t.Log(a)
+	u.must(0, "issue", "plan", "--all", "--yes")
+	if got := u.must(0, "issue", "queue").out; !strings.Contains(got, "waits for ISS-1 planned, ISS-2 planned") {
+		t.Errorf("the queue does not say why ISS-3 waits:\n%s", got)
+	}
+	a := u.must(0, "issue", "execute", "--all", "--workers", "2")
 	for _, i := range u.issues() {
 		if i.Status != board.IssueCompleted {
-			t.Errorf("%s is %s, %s: %v", i.Label, i.Status, i.Standing, u.pawl("status", "--issue", i.Label))
+			t.Errorf("%s is %s, %s: %v", i.Label, i.Status, i.Standing, u.pawl("status", "--issue", i.Label, "--json"))
 		}
 	}
-	t.Log(u.git("log", "--oneline"))
-	t.Log(u.must(0, "issue", "complete").out)
-	t.Log(u.read(".pawl/state.json"), u.read(".pawl/state-history.json"))
-	_ = rand.N[int]
-	_ = time.Now
+	log := u.git("log", "--format=%s")
+	if !strings.HasPrefix(log, "Add part002\n") || strings.Count(log, "\n") != 3 {
+		t.Errorf("landed:\n%s\n%v", log, a)
+	}
+	if got := u.must(0, "issue", "complete").out; !strings.Contains(got, "| completed | 3 |") || !strings.Contains(u.read(".pawl/final-report.md"), "100.0") {
+		t.Errorf("the report:\n%s", got)
+	}
+	if err := board.ValidateState([]byte(u.read(".pawl/state.json"))); err != nil {
+		t.Errorf("state.json: %v", err)
+	}
+}
+
+// fate is how an issue of the test ends, and what its plan has to get over.
+type fate int
+
+// The fates.
+const (
+	smooth   fate = iota
+	stumbles      // fails twice and then passes
+	fails         // fails for good
+)
+
+// scenario is a backlog whose end is known beforehand.
+type scenario struct {
+	fates []fate
+	after [][]int
+}
+
+// dealt deals fates: a tenth stumbles, a twentieth fails, at least one of each. What depends on a failing one never begins, so
+// nothing does; some depend on one or two earlier ones.
+func dealt(n int, r *rand.Rand) scenario {
+	s := scenario{fates: make([]fate, n), after: make([][]int, n)}
+	order := r.Perm(n)
+	for k, at := range order {
+		switch {
+		case k < max(1, n/10):
+			s.fates[at] = stumbles
+		case k < max(1, n/10)+max(1, n/20):
+			s.fates[at] = fails
+		}
+	}
+	for i := 1; i < n; i++ {
+		for range r.IntN(3) {
+			if on := r.IntN(i); s.fates[on] != fails && len(s.after[i]) < 2 && !slices.Contains(s.after[i], on) {
+				s.after[i] = append(s.after[i], on)
+			}
+		}
+	}
+	return s
+}
+
+// add registers the backlog, with its plans.
+func (s scenario) add(u *user) {
+	for n, f := range s.fates {
+		shared, command := "", ""
+		if n%4 == 3 {
+			shared = "LIST.md"
+		}
+		switch f {
+		case stumbles:
+			command = fmt.Sprintf("echo x >> .attempts-%d; test $(wc -l < .attempts-%d) -ge 3", n, n)
+		case fails:
+			command = "exit 3"
+		}
+		args := []string{"issue", "add", fmt.Sprint("part ", n), "--priority", fmt.Sprint(1 + n%5), "--plan", u.planFile(fmt.Sprint("part", n), partPlan(n, shared, command))}
+		for _, on := range s.after[n] {
+			args = append(args, "--after", fmt.Sprintf("ISS-%d", on+1))
+		}
+		u.must(0, args...)
+	}
+}
+
+// check compares the end with what was dealt.
+func (s scenario) check(u *user) {
+	u.t.Helper()
+	counts := map[board.IssueStatus]int{}
+	for _, i := range u.issues() {
+		var n int
+		if _, err := fmt.Sscanf(i.Label, "ISS-%d", &n); err != nil {
+			u.t.Fatal(err)
+		}
+		want := board.IssueCompleted
+		if s.fates[n-1] == fails {
+			want = board.IssueFailed
+		}
+		if i.Status != want {
+			u.t.Errorf("%s is %s and %q, want %s (fate %d): %v", i.Label, i.Status, i.Standing, want, s.fates[n-1], u.pawl("status", "--issue", i.Label))
+		}
+		counts[i.Status]++
+	}
+	u.landed(counts[board.IssueCompleted])
+	a := u.must(1, "issue", "complete", "--json")
+	var report struct {
+		Issues   int                       `json:"issues"`
+		ByStatus map[board.IssueStatus]int `json:"by_status"`
+		Success  float64                   `json:"success_rate"`
+	}
+	if err := json.Unmarshal([]byte(a.out), &report); err != nil {
+		u.t.Fatalf("%v: %s", err, a.out)
+	}
+	done, failed := counts[board.IssueCompleted], counts[board.IssueFailed]
+	if report.Issues != len(s.fates) || report.ByStatus[board.IssueCompleted] != done || report.ByStatus[board.IssueFailed] != failed ||
+		report.Success != float64(done*1000/(done+failed))/10 {
+		u.t.Errorf("the report says %+v, the store %v", report, counts)
+	}
+	u.must(0, "audit", "verify")
+}
+
+// landed fails unless there are so many commits behind the first one, and each passes its checks when it is checked out alone.
+func (u *user) landed(n int) {
+	u.t.Helper()
+	commits := strings.Fields(u.git("log", "--format=%H", "--grep=Pawl-Task"))
+	if len(commits) != n {
+		u.t.Errorf("%d commits for %d completed issues:\n%s", len(commits), n, u.git("log", "--oneline"))
+	}
+	tree := filepath.Join(u.t.TempDir(), "alone")
+	u.git("worktree", "add", "-q", "--detach", tree)
+	defer u.git("worktree", "remove", "--force", tree)
+	for _, c := range commits {
+		u.git("-C", tree, "checkout", "-q", c)
+		u.run("go", "-C", tree, "vet", "./...")
+	}
+}
+
+// watched reads state.json every ten milliseconds until stop is called, and fails when it is not valid.
+func (u *user) watched() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		seen := 0
+		for tick := time.NewTicker(10 * time.Millisecond); ; {
+			select {
+			case <-done:
+				u.t.Logf("state.json was read %d times", seen)
+				return
+			case <-tick.C:
+			}
+			raw, err := os.ReadFile(filepath.Join(u.dir, ".pawl", "state.json"))
+			if os.IsNotExist(err) {
+				continue
+			}
+			seen++
+			if err == nil {
+				err = board.ValidateState(raw)
+			}
+			if err != nil {
+				u.t.Errorf("state.json: %v\n%s", err, raw)
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// TestBoard has four workers carry out a backlog of which some fail twice and some for good (Show 3).
+func TestBoard(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	s := dealt(*boardIssues, rand.New(rand.NewPCG(4, uint64(*boardIssues))))
+	stop := u.watched()
+	s.add(u)
+	a := u.must(1, "worker", "--workers", "4", "--yes")
+	stop()
+	t.Log(a.out)
+	s.check(u)
+	if locks, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "workers", "*")); len(locks) > 0 {
+		t.Errorf("left behind: %v", locks)
+	}
 }

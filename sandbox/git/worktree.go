@@ -46,7 +46,7 @@ func plant(ctx context.Context, r *Repo, base, want string) error {
 	if err := os.MkdirAll(filepath.Dir(r.tree), 0o755); err != nil {
 		return ioError("git.worktree", err)
 	}
-	if _, _, err := r.plumbing("", "worktree", "add", "--no-checkout", "--detach", "--", r.tree, base).run(ctx); err != nil {
+	if err := link(ctx, r, base); err != nil {
 		return r.missing(ctx, err, base)
 	}
 	err := r.locked(ctx, func(ctx context.Context) error {
@@ -59,6 +59,29 @@ func plant(ctx context.Context, r *Repo, base, want string) error {
 		return err
 	}
 	return r.confirm(ctx, want)
+}
+
+// linkTries is how often a worktree is tried to be linked.
+const linkTries = 5
+
+// link links a worktree without any files. Git removes the folder of its worktrees with the last of them, and so may take it
+// away from under another one that is just being made; that one is made again.
+func link(ctx context.Context, r *Repo, base string) (err error) {
+	for try := range linkTries {
+		if _, _, err = r.plumbing("", "worktree", "add", "--no-checkout", "--detach", "--", r.tree, base).run(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+		if found, _ := r.ResolveTree(ctx, base); found == "" {
+			return err // what is missing stays missing
+		}
+		if r.registration() != "" || exists(r.tree) {
+			if removed := r.RemoveWorktree(ctx); removed != nil {
+				return err
+			}
+		}
+		time.Sleep(10 * time.Millisecond << try)
+	}
+	return err
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.

@@ -1,0 +1,318 @@
+package board
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/board"
+	"pawl/plan"
+	"pawl/tui"
+	"pawl/view"
+)
+
+func newBoardCommand(a *cli.App) *cobra.Command {
+	var once bool
+	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		ctx := c.Context()
+		return with(ctx, a, cli.Reading(), func(d shelf) error {
+			if d.Flags.JSON || once || !d.Std.TTY || d.Std.TermIn == nil {
+				return d.glance(ctx)
+			}
+			return tui.Live{
+				In: d.Std.TermIn, Out: d.Std.TermOut, Env: d.Std.Env, Lang: d.Lang, Style: d.Style,
+				Refresh: d.scene, Detail: d.detail,
+			}.Run(ctx)
+		})
+	}
+	c.Flags().BoolVar(&once, "once", false, a.Text("issue.flag.once"))
+	return c
+}
+
+// onceRows is how many issues of each column are written where the board is written once.
+const onceRows = 20
+
+// glance writes the board once.
+func (d shelf) glance(ctx context.Context) error {
+	b, err := d.scene(ctx, tui.Query{PerColumn: onceRows})
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		return d.PrintJSON(b)
+	}
+	_, err = d.Std.Out.Write([]byte(b.Text(d.Lang, d.Std.Width)))
+	return err
+}
+
+// statuses are the columns in the order of an issue's life.
+func statuses() []board.IssueStatus {
+	return []board.IssueStatus{board.IssueRegistered, board.IssuePlanning, board.IssuePlanned, board.IssueExecuting, board.IssueCompleted, board.IssueFailed}
+}
+
+// scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
+// filter has to look for what fits.
+func (d shelf) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
+	out := tui.Board{At: d.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
+	counts, all, err := d.counts(ctx)
+	if err != nil {
+		return out, err
+	}
+	b, err := d.batch(ctx)
+	if err != nil {
+		return out, err
+	}
+	if b != nil {
+		out.Run, out.Status, out.Phase = b.Label, board.RunStatus(b.State), board.PhaseStatus(b.Phase)
+		for _, busy := range b.Busy {
+			out.Workers = append(out.Workers, d.atWork(ctx, busy))
+		}
+	}
+	out.Totals = tui.Totals{Total: all, Completed: counts[board.IssueCompleted], Failed: counts[board.IssueFailed]}
+	for _, status := range statuses() {
+		c := tui.Column{Status: status, Count: counts[status]}
+		head, err := d.head(ctx, status, q)
+		if err != nil {
+			return out, err
+		}
+		near, err := d.around(ctx, head, false)
+		if err != nil {
+			return out, err
+		}
+		for _, i := range head {
+			c.Issues = append(c.Issues, cardOf(i, near, out.At))
+		}
+		if status == board.IssueCompleted {
+			out.Totals.Finished, out.Totals.Took = pace(head, max(1, len(out.Workers)))
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	out.Events, err = d.lately(ctx)
+	return out, err
+}
+
+// maxLooked is how many issues of a column a filter looks at.
+const maxLooked = 5000
+
+// head reads the first issues of a column, those that fit where there is a filter.
+func (d shelf) head(ctx context.Context, status board.IssueStatus, q tui.Query) ([]*kernel.Issue, error) {
+	limit, want := q.PerColumn, strings.ToLower(q.Filter)
+	if want != "" {
+		limit = maxLooked
+	}
+	var out []*kernel.Issue
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(status)}, ByRank: true, Limit: limit}) {
+		if err != nil {
+			return nil, err
+		}
+		i := new(kernel.Issue)
+		if err := kernel.Decode(row, i); err != nil {
+			return nil, err
+		}
+		if i.Number == 0 || want != "" && !strings.Contains(strings.ToLower(i.Label+" "+i.Title+" "+strings.Join(i.Tags, " ")), want) {
+			continue
+		}
+		if out = append(out, i); len(out) == q.PerColumn {
+			break
+		}
+	}
+	return out, nil
+}
+
+// cardOf is an issue as a line of its column.
+func cardOf(i *kernel.Issue, near map[string]*kernel.Issue, now time.Time) tui.Issue {
+	c := tui.Issue{ID: i.Label, Title: i.Title, Priority: priority(i), Since: i.UpdatedAt, Attempt: i.Retries + i.Conflicts + 1}
+	switch standingOf(i, near, now) {
+	case ready:
+		c.Flag = tui.FlagReady
+	case blocked, waits, asks:
+		c.Flag = tui.FlagBlocked
+	case paused:
+		c.Flag = tui.FlagPaused
+	}
+	return c
+}
+
+// pace says how long the newest finished issues took, from the time between them.
+func pace(done []*kernel.Issue, workers int) (finished int, took time.Duration) {
+	var first, last time.Time
+	for _, i := range done {
+		if i.ExecutedAt.IsZero() {
+			continue
+		}
+		finished++
+		if first.IsZero() || i.ExecutedAt.Before(first) {
+			first = i.ExecutedAt
+		}
+		if i.ExecutedAt.After(last) {
+			last = i.ExecutedAt
+		}
+	}
+	if finished < 2 {
+		return 0, 0
+	}
+	return finished - 1, last.Sub(first) * time.Duration(workers)
+}
+
+// atWork says what a worker does now.
+func (d shelf) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
+	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
+	s, err := d.Workspace.Kernel.Lane(b.Label).Look(ctx)
+	if err != nil || s.Session == nil {
+		return w
+	}
+	if w.Step = s.Session.State; s.Effect != nil && s.Effect.State == kernel.EffectRunning {
+		w.Step += " " + d.Text("cli.effect."+string(s.Effect.What()))
+	}
+	if t := s.Task; t != nil {
+		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
+			w.Step = "[" + itoa(step.Done+1) + "/" + itoa(step.Total) + "] " + step.Title
+		}
+	}
+	return w
+}
+
+// lookedBack is how many of the newest records are read for the last events.
+const lookedBack = 120
+
+// lately reads the last moves of issues.
+func (d shelf) lately(ctx context.Context) ([]tui.Event, error) {
+	head, err := d.Workspace.Kernel.Store().Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type happened struct {
+		id string
+		p  audit.Parsed
+	}
+	var moves []happened
+	var ids []string
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", max(0, head.Size-lookedBack)) {
+		if err != nil {
+			return nil, err
+		}
+		if rec.Subject.Kind != string(kernel.KindIssue) {
+			continue
+		}
+		p, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		if p.Move != nil {
+			moves, ids = append(moves, happened{rec.Subject.ID, p}), append(ids, rec.Subject.ID)
+		}
+	}
+	issues, err := d.issues(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	labels := map[string]string{}
+	for _, i := range issues {
+		if i.Number > 0 {
+			labels[i.ID] = i.Label
+		}
+	}
+	var out []tui.Event
+	for n := len(moves) - 1; n >= 0; n-- {
+		if m := moves[n]; labels[m.id] != "" {
+			out = append(out, eventOf(labels[m.id], m.p))
+		}
+	}
+	return out, nil
+}
+
+func eventOf(label string, p audit.Parsed) tui.Event {
+	e := tui.Event{At: p.At, Issue: label, Mark: tui.MarkMove, Text: p.Event}
+	if p.Move == nil {
+		e.Mark = tui.MarkNone
+		return e
+	}
+	e.Text = p.Move.From + " → " + p.Move.To
+	switch board.IssueStatus(p.Move.To) {
+	case board.IssueCompleted:
+		e.Mark = tui.MarkOK
+	case board.IssueFailed:
+		e.Mark = tui.MarkBad
+	}
+	return e
+}
+
+// maxEvents is how many records of an issue its detail shows.
+const maxEvents = 30
+
+// detail reads one issue as it is opened.
+func (d shelf) detail(ctx context.Context, id string) (tui.Detail, error) {
+	i, err := d.FindIssue(ctx, id)
+	if err != nil {
+		return tui.Detail{}, err
+	}
+	w, err := d.wholeOf(ctx, i)
+	if err != nil {
+		return tui.Detail{}, err
+	}
+	out := tui.Detail{Issue: cardOf(i, w.near, d.Workspace.Kernel.Now()), Status: board.IssueStatus(i.State), Text: i.Context, Blocked: w.Error, Next: nextOf(w)}
+	s, err := d.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
+	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
+		return out, err
+	}
+	if err == nil && s.Session != nil {
+		if s.Session.Blocked != nil {
+			out.Blocked = d.Explain(s.Session.Blocked.Error.Err())
+		}
+		out.Plan, out.Evidence = planLines(s), evidenceLines(s)
+	}
+	var last []tui.Event
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}.String(), 0) {
+		if err != nil {
+			return out, err
+		}
+		p, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			return out, err
+		}
+		last = append([]tui.Event{eventOf(i.Label, p)}, last[:min(len(last), maxEvents-1)]...)
+	}
+	out.History = last
+	return out, nil
+}
+
+func planLines(s *kernel.Snapshot) (out []tui.DetailLine) {
+	p := (*plan.Plan)(nil)
+	switch {
+	case s.Task != nil && s.Task.Plan != nil:
+		p = s.Task.Plan
+	case s.Solution != nil:
+		p = &s.Solution.Plan
+	default:
+		return nil
+	}
+	marks := map[plan.Status]tui.Mark{plan.Done: tui.MarkOK, plan.Blocked: tui.MarkBad, plan.Skipped: tui.MarkWarn, plan.InProgress: tui.MarkMove}
+	for _, step := range p.Steps {
+		out = append(out, tui.DetailLine{Mark: marks[step.Status], Text: step.Title, Note: string(step.Status)})
+	}
+	return out
+}
+
+func evidenceLines(s *kernel.Snapshot) (out []tui.DetailLine) {
+	if s.Task == nil {
+		return nil
+	}
+	marks := map[effect.CheckStatus]tui.Mark{effect.CheckPassed: tui.MarkOK, effect.CheckFailed: tui.MarkBad, effect.CheckError: tui.MarkBad}
+	for _, v := range []*effect.VerifyResult{s.Task.Verified, s.Task.Gate} {
+		if v == nil {
+			continue
+		}
+		for _, o := range v.Outcomes {
+			out = append(out, tui.DetailLine{Mark: marks[o.Status], Text: o.Name, Note: o.Command})
+		}
+	}
+	return out
+}
