@@ -188,7 +188,7 @@ func agentsOf(a *App) (Agents, error) {
 }
 
 // ready refuses a run whose agent cannot work, before anything is begun.
-func (d *Desk) ready(ctx context.Context, name string) error {
+func (d *Desk) Ready(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
 	}

@@ -124,7 +124,7 @@ func newPlanShowCommand(a *App) *cobra.Command {
 				}
 				return err
 			case prd:
-				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, a.labels())))
+				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, labelsOf(a.voice))))
 				return err
 			case a.Flags.JSON:
 				return a.PrintJSON(s.Plan())

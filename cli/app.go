@@ -202,9 +202,9 @@ func (a *terminal) Note(line string) {
 }
 
 // Actor names the user at the keyboard.
-func (a *App) Actor() pawl.Actor { return pawl.By(pawl.KindUser, a.user()) }
+func (a *App) Actor() pawl.Actor { return pawl.By(pawl.KindUser, userName(a)) }
 
-func (a *App) user() string {
+func userName(a *App) string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
 		if v := a.Std.Env(name); v != "" {
 			return v
@@ -214,7 +214,7 @@ func (a *App) user() string {
 }
 
 // commandLine is the command as it was typed, for the owner's record.
-func (a *App) commandLine() string { return "pawl " + strings.Join(a.Args, " ") }
+func commandLine(a *App) string { return "pawl " + strings.Join(a.Args, " ") }
 
 // Usage returns an error about how a command was called.
 func Usage(key string, args ...any) error {

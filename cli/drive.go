@@ -139,7 +139,7 @@ func (a *App) goOn(ctx context.Context, noWait bool, wanted []string, give func(
 
 func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
 	if d.issue != nil && !noWait {
-		return d.goOnIssue(ctx, wanted, give)
+		return goOnIssue(ctx, d, wanted, give)
 	}
 	if noWait {
 		if err := give(d); err != nil {
@@ -178,7 +178,7 @@ func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func
 
 // goOnIssue gives a command in an issue's session and works on the issue, if it may be worked on now: otherwise a worker goes on
 // with it when its turn has come, and the person is told why it waits.
-func (d *Desk) goOnIssue(ctx context.Context, wanted []string, give func(*Desk) error) error {
+func goOnIssue(ctx context.Context, d *Desk, wanted []string, give func(*Desk) error) error {
 	runID, err := d.lastRun(ctx)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (d *Desk) goOnIssue(ctx context.Context, wanted []string, give func(*Desk) 
 			}
 			continue
 		}
-		release, err := d.claim(ctx)
+		release, err := claimIssue(ctx, d)
 		if err != nil {
 			if !d.Flags.JSON {
 				d.Note(d.Style.Dot() + " " + d.Explain(err))
@@ -224,7 +224,7 @@ func (d *Desk) goOnIssue(ctx context.Context, wanted []string, give func(*Desk) 
 const claimBeat = 30 * time.Second
 
 // claim claims the issue that the commands speak of for this process, and keeps the claim until it is released.
-func (d *Desk) claim(ctx context.Context) (release func(), err error) {
+func claimIssue(ctx context.Context, d *Desk) (release func(), err error) {
 	if err := d.Workspace.Here(); err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", d.Workspace.Place.Workspace).Because(err)
 	}

@@ -150,9 +150,6 @@ func (d *Desk) nearest(ctx context.Context, kind kernel.Kind, given string) stri
 	return pawl.Nearest(given, names)
 }
 
-// Ready fails unless an agent can work on this machine; "" is the embedded one, which always can.
-func (d *Desk) Ready(ctx context.Context, agent string) error { return d.ready(ctx, agent) }
-
 // PlanFile reads a plan file and checks it as `pawl run` does. It returns the file as it is and its goal.
 func (a *App) PlanFile(name string) (data []byte, goal string, err error) {
 	f, err := a.readPlan(name)

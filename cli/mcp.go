@@ -64,7 +64,7 @@ func newMCPCommand(a *App) *cobra.Command {
 				return err
 			}
 			return d.Workspace.Serve(c.Context(), Serving{
-				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: d.advancer(),
+				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(d),
 				Ready: func(url string) { door{a}.served(url, token, file) },
 			})
 		})
@@ -81,7 +81,7 @@ func newMCPCommand(a *App) *cobra.Command {
 
 // advancer returns a function that works on a run until it waits for a person. Where another process has the workspace's
 // work, that process does it. It must not be called by several goroutines at once.
-func (d *Desk) advancer() func(context.Context) error {
+func advancer(d *Desk) func(context.Context) error {
 	r := d.Workspace.Runner(nil)
 	return func(ctx context.Context) error {
 		release, other, err := d.Own()

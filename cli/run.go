@@ -174,7 +174,7 @@ func startRun(ctx context.Context, d *Desk, start *kernel.Start, f runFlags) err
 		return err
 	}
 	start.Agent = d.Config.Agent
-	if err := d.ready(ctx, start.Agent); err != nil {
+	if err := d.Ready(ctx, start.Agent); err != nil {
 		return err
 	}
 	start.RunMode, start.Place = d.Config.RunMode, WorkPlace(d.Workspace.Place, f.inPlace)

@@ -79,7 +79,7 @@ func (a examiner) printFindings(found []Finding) error {
 			symbol = a.Style.Bad()
 			bad++
 		}
-		text := a.finding(f)
+		text := findingText(a.voice, f)
 		if f.Value != "" {
 			text += "  " + Display(f.Value)
 		}

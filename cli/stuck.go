@@ -98,7 +98,7 @@ func cancelTask(ctx context.Context, a *App, given, reason string) error {
 		if err := give(d); err != nil {
 			return err
 		}
-		return d.printTask(ctx, s.Task.ID)
+		return printTask(ctx, d, s.Task.ID)
 	})
 }
 

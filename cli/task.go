@@ -35,7 +35,7 @@ func newTaskCreateCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.printTask(c.Context(), ID(out))
+			return printTask(c.Context(), d, ID(out))
 		})
 	}
 	c.Flags().StringVar(&k.Mode, "mode", "", a.Text("cli.flag.task_mode"))
@@ -44,7 +44,7 @@ func newTaskCreateCommand(a *App) *cobra.Command {
 }
 
 // printTask prints where a task stands after a command.
-func (d *Desk) printTask(ctx context.Context, id string) error {
+func printTask(ctx context.Context, d *Desk, id string) error {
 	s, err := d.Workspace.Kernel.LookAt(ctx, id)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func newTaskShowCommand(a *App) *cobra.Command {
 	var long bool
 	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", Between(0, 1), func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			s, err := d.taskOrCurrent(c.Context(), args)
+			s, err := taskOrCurrent(c.Context(), d, args)
 			if err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func newTaskShowCommand(a *App) *cobra.Command {
 }
 
 // taskOrCurrent finds the named task, or the one of the run in progress or of the last run.
-func (d *Desk) taskOrCurrent(ctx context.Context, args []string) (*kernel.Snapshot, error) {
+func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapshot, error) {
 	if len(args) > 0 {
 		return d.task(ctx, args[0])
 	}
@@ -287,7 +287,7 @@ func newTaskRestartCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.printTask(c.Context(), ID(out))
+			return printTask(c.Context(), d, ID(out))
 		})
 	})
 }
@@ -374,19 +374,19 @@ func (d tasks) move(ctx context.Context, given string, m move) error {
 	if m.as == "" {
 		m.as = pawl.KindUser
 	}
-	holder := "cli:" + d.user()
+	holder := "cli:" + userName(d.App)
 	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder, Check: m.strict}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
-	out, err := d.DoAs(ctx, pawl.By(m.as, d.user()), c)
+	out, err := d.DoAs(ctx, pawl.By(m.as, userName(d.App)), c)
 	if err != nil {
 		return err
 	}
 	if !out.Changed && !d.Flags.JSON {
 		d.Note(d.Text("cli.task.already", t.Label, string(m.to)))
 	}
-	return d.printTask(ctx, t.ID)
+	return printTask(ctx, d.Desk, t.ID)
 }
 
 // runGates runs the gates of a task that is moved by hand.

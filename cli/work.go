@@ -125,7 +125,7 @@ func ID(o kernel.Outcome) string {
 
 // Own takes the right to run work. It returns the owner instead when another process has it.
 func (d *Desk) Own() (release func(), other *Owner, err error) {
-	release, err = d.Workspace.Own(d.commandLine())
+	release, err = d.Workspace.Own(commandLine(d.App))
 	if err == nil {
 		return release, nil, nil
 	}
@@ -152,12 +152,12 @@ func (d *Desk) Warn(ctx context.Context) {
 		return
 	}
 	for _, f := range d.Workspace.Warnings(ctx) {
-		d.Note(d.Style.Warn() + " " + d.finding(f))
+		d.Note(d.Style.Warn() + " " + findingText(d.voice, f))
 	}
 }
 
 // finding renders a finding's message.
-func (a *voice) finding(f Finding) string {
+func findingText(a *voice, f Finding) string {
 	args := make([]any, len(f.Args))
 	for i, s := range f.Args {
 		args[i] = s

@@ -297,14 +297,18 @@ type RepairResult struct {
 	Why   string      `json:"why"`
 }
 
-// WorktreeSpec asks for the task's own worktree at a commit.
+// WorktreeSpec asks for the task's own worktree at a commit. Where Branch is set, that is what the branch is at when the worktree
+// is made, and Base only where there is no such branch.
 type WorktreeSpec struct {
-	Base string `json:"base"` // commit
+	Base   string `json:"base"` // commit
+	Branch string `json:"branch,omitempty"`
 }
 
 // WorktreeResult is the worktree that was made.
 type WorktreeResult struct {
 	Tree string `json:"tree"` // tree id of the content at the start
+	// Base is the commit that it was made at, where a branch was asked for.
+	Base string `json:"base,omitempty"`
 }
 
 // CheckpointSpec asks for a checkpoint of the tree, tracked and untracked.

@@ -586,8 +586,13 @@ func (w registrar) follow() {
 		return
 	}
 	bound := w.Solution != nil && w.Solution.Bound && i.Solution == w.Solution.ID
-	winding := (i.State == string(board.IssueCompleted) || i.State == string(board.IssueFailed)) &&
-		(w.Session.Effect != "" || w.Task != nil && w.Task.Effect != "")
+	if i.Anew != "" && w.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
+		// The one gate of a retry is that of its table, which has this row for every failed issue.
+		_ = apply(w.work, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil)
+		i.Feedback, i.Anew, i.Failures = append(slices.Clip(i.Feedback), i.Anew), "", 0
+	}
+	winding := (i.State == string(board.IssueCompleted) || i.State == string(board.IssueFailed)) && (w.Session.Effect != "" ||
+		w.Task != nil && w.Task.Effect != "" || helpable(w.work))
 	if waiting := waits(w.work); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
 		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
 		w.touch(i)
@@ -596,6 +601,15 @@ func (w registrar) follow() {
 		i.Again = t.Due
 	}
 	w.place(i)
+}
+
+// helpable reports whether the board tries again by itself what the session is BLOCKED with.
+func helpable(w *work) bool {
+	b := w.Session.Blocked
+	if w.Session.State != string(session.Blocked) || b == nil || w.Session.Rolling {
+		return false
+	}
+	return b.Kind == BlockedFuse && w.Issue.Retries < w.Config.BoardRetries || b.Kind == BlockedDependency && w.Issue.Conflicts == 0
 }
 
 // waits reports whether nothing goes on in the session before a person has said something.

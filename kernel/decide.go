@@ -121,9 +121,9 @@ func (w *work) decide() error {
 	case *Choose:
 		return flows{w}.choose(c)
 	case *EnterTool:
-		return flows{w}.enter(c)
+		return nester{w}.enter(c)
 	case *LeaveTool:
-		return flows{w}.leave(c)
+		return nester{w}.leave(c)
 	}
 	if ofBoard(w.env.Command) {
 		return registrar{w}.decide()

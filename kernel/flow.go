@@ -439,8 +439,11 @@ func (w flows) silence() {
 	}
 }
 
+// nester decides about external tools that take a flow over and give it back.
+type nester struct{ *work }
+
 // enter hands the flow to an external tool (spec.md §3.5).
-func (w flows) enter(c *EnterTool) error {
+func (w nester) enter(c *EnterTool) error {
 	s := w.Session
 	switch {
 	case s == nil || w.Flow == nil:
@@ -462,7 +465,7 @@ func (w flows) enter(c *EnterTool) error {
 }
 
 // leave says that the innermost external tool is done.
-func (w flows) leave(c *LeaveTool) error {
+func (w nester) leave(c *LeaveTool) error {
 	if w.Flow == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}

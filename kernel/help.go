@@ -251,6 +251,9 @@ func (w medic) rollback(c *Rollback) error {
 	if b.Kind == BlockedArchive {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
 	}
+	if w.byBoard() {
+		w.Issue.Anew = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
+	}
 	s.Rolling = true
 	w.Run.Outcome = "rolled_back"
 	w.touch(s)

@@ -239,8 +239,10 @@ type Issue struct {
 	Bound    bool `json:"bound,omitempty"`
 	Waiting  bool `json:"waiting,omitempty"`
 	Released bool `json:"released,omitempty"`
-	// Winding says that the issue rests while its session still has something to finish, such as removing a worktree.
-	Winding bool `json:"winding,omitempty"`
+	// Winding says that the issue rests while its session still has something to finish, such as removing a worktree, or while
+	// the board is to try it again. Anew is what conflicted, once work that is rolled back is to be begun anew.
+	Winding bool   `json:"winding,omitempty"`
+	Anew    string `json:"anew,omitempty"`
 	// Again is before when it is not to be claimed, after a failure.
 	Again time.Time `json:"again,omitzero"`
 	// Retries and Conflicts count what the board tried again by itself: failures, and conflicts with what landed meanwhile.

@@ -81,7 +81,11 @@ func (w stepper) advance() error {
 	case t.State != string(task.Running):
 		return nil
 	case !t.Place.InPlace && !t.Ready.Worktree:
-		w.emit(effect.KindWorktree, effect.WorktreeSpec{Base: t.Base}, true)
+		spec := effect.WorktreeSpec{Base: t.Base}
+		if w.Session.Number > 0 {
+			spec.Branch = t.Branch // others have landed since the plan was made
+		}
+		w.emit(effect.KindWorktree, spec, true)
 		return nil
 	case !t.Ready.Checkpoint:
 		w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: w.checkpointName()}, true)
@@ -244,6 +248,14 @@ func (w stepper) prepared(kind effect.Kind, r effect.Receipt) error {
 	}
 	t := w.Task
 	if kind == effect.KindWorktree {
+		made, err := effect.Decode[effect.WorktreeResult](r.Result)
+		if err != nil {
+			return w.block(BlockedEnvironment, "", err)
+		}
+		if made.Base != "" && made.Base != t.Base {
+			w.record(t, "BASE_MOVED", audit.Info, map[string]any{"from": t.Base, "to": made.Base})
+			t.Base, t.Moved = made.Base, true
+		}
 		t.Ready.Worktree = true
 		w.touch(t)
 		return w.advance()

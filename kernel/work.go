@@ -17,6 +17,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/solution"
 )
 
 // entity is any document with its row.
@@ -208,6 +209,9 @@ func (w *work) moveFlow(on workflow.Event, when, reason string, meta any) error 
 	}
 	if err := apply(w, workflow.Stages, w.Flow, string(on), when, reason, meta, nil); err != nil {
 		return err
+	}
+	if next.Stage == workflow.Develop && w.Run != nil && w.Run.Package != "" {
+		next.CurrentPackage = solution.LiveDir(w.Run.Package) // development works on one package, whoever has made it
 	}
 	w.Flow.Vars = next
 	return nil

@@ -373,19 +373,12 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 			}
 		}
 	}
-	conflict := ""
 	for {
 		rest, err := r.Run(ctx)
-		switch {
-		case err != nil:
+		if err != nil || rest != RestBlocked {
 			return rest, err
-		case rest == RestIdle && conflict != "":
-			_, err := w.give(ctx, w.kernel, byPolicy, &kernel.RetryIssue{Issue: t.Issue, Note: conflict})
-			return rest, err
-		case rest != RestBlocked:
-			return rest, nil
 		}
-		if conflict, err = w.help(ctx, k, t); err != nil {
+		if err = w.help(ctx, k, t); err != nil {
 			if pawl.CodeOf(err) == pawl.CodeBudget || lost(err) {
 				err = nil // a person has to help
 			}
@@ -398,29 +391,28 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 var byPolicy = pawl.By(pawl.KindPolicy, "board/retry")
 
 // help tries again what failed, within the budget of the board. Work that conflicts with what landed meanwhile is taken back
-// to begin anew on the present branch, once; what it is to be told of the conflict is returned.
-func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) (conflict string, err error) {
+// to begin anew on the present branch, once, and is told of the conflict.
+func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 	s, err := k.Look(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	refused := pawl.Fail(pawl.CodeBudget, "kernel.board_retries", t.Lane)
 	if s.Session == nil || s.Session.Blocked == nil {
-		return "", refused
+		return refused
 	}
 	switch b := s.Session.Blocked; b.Kind {
 	case kernel.BlockedDependency:
-		conflict = b.Error.Err().Error() + "\n" + b.Error.Detail
 		_, err = w.give(ctx, k, byPolicy, &kernel.Rollback{Reason: b.Error.Key})
 	case kernel.BlockedFuse:
 		_, err = w.give(ctx, k, byPolicy, &kernel.Fix{})
 	default:
-		return "", refused
+		return refused
 	}
 	if err == nil {
 		w.opt.Tell(Happened{What: DidRetry, Owner: w.owner, Issue: t.Lane})
 	}
-	return conflict, err
+	return err
 }
 
 func (w worker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {

@@ -23,7 +23,8 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
-		return with(ctx, a, cli.Reading(), func(d shelf) error {
+		return with(ctx, a, cli.Reading(), func(open shelf) error {
+			d := watcher{open}
 			if d.Flags.JSON || once || !d.Std.TTY || d.Std.TermIn == nil {
 				return d.glance(ctx)
 			}
@@ -37,11 +38,14 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
+// watcher reads the board for the screen.
+type watcher struct{ shelf }
+
 // onceRows is how many issues of each column are written where the board is written once.
 const onceRows = 20
 
 // glance writes the board once.
-func (d shelf) glance(ctx context.Context) error {
+func (d watcher) glance(ctx context.Context) error {
 	b, err := d.scene(ctx, tui.Query{PerColumn: onceRows})
 	if err != nil {
 		return err
@@ -60,7 +64,7 @@ func statuses() []board.IssueStatus {
 
 // scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
 // filter has to look for what fits.
-func (d shelf) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
+func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 	out := tui.Board{At: d.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
 	counts, all, err := d.counts(ctx)
 	if err != nil {
@@ -103,7 +107,7 @@ func (d shelf) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 const maxLooked = 5000
 
 // head reads the first issues of a column, those that fit where there is a filter.
-func (d shelf) head(ctx context.Context, status board.IssueStatus, q tui.Query) ([]*kernel.Issue, error) {
+func (d watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) ([]*kernel.Issue, error) {
 	limit, want := q.PerColumn, strings.ToLower(q.Filter)
 	if want != "" {
 		limit = maxLooked
@@ -163,7 +167,7 @@ func pace(done []*kernel.Issue, workers int) (finished int, took time.Duration) 
 }
 
 // atWork says what a worker does now.
-func (d shelf) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
+func (d watcher) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
 	s, err := d.Workspace.Kernel.Lane(b.Label).Look(ctx)
 	if err != nil || s.Session == nil {
@@ -184,7 +188,7 @@ func (d shelf) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
 const lookedBack = 120
 
 // lately reads the last moves of issues.
-func (d shelf) lately(ctx context.Context) ([]tui.Event, error) {
+func (d watcher) lately(ctx context.Context) ([]tui.Event, error) {
 	head, err := d.Workspace.Kernel.Store().Head(ctx)
 	if err != nil {
 		return nil, err
@@ -249,7 +253,7 @@ func eventOf(label string, p audit.Parsed) tui.Event {
 const maxEvents = 30
 
 // detail reads one issue as it is opened.
-func (d shelf) detail(ctx context.Context, id string) (tui.Detail, error) {
+func (d watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
 	i, err := d.FindIssue(ctx, id)
 	if err != nil {
 		return tui.Detail{}, err

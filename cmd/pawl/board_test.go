@@ -275,3 +275,47 @@ func TestBoard(t *testing.T) {
 		t.Errorf("left behind: %v", locks)
 	}
 }
+
+// TestBoardWithKilledWorkers has two processes work on a backlog while one after the other is killed. Whatever the moments, the
+// backlog comes to the end that was dealt.
+func TestBoardWithKilledWorkers(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	n, every := 6, 700*time.Millisecond
+	if *boardKills {
+		n, every = *boardIssues, 5*time.Second
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	s := dealt(n, rand.New(rand.NewPCG(4, uint64(n))))
+	stop := u.watched()
+	s.add(u)
+	working := []*process{u.start("worker", "--workers", "2", "--yes"), u.start("worker", "--workers", "2", "--yes")}
+	r := rand.New(rand.NewPCG(5, seed))
+	kills := 0
+	for at := 0; ; at = 1 - at {
+		wait := time.After(every/2 + time.Duration(r.Int64N(int64(every))))
+		select {
+		case <-working[0].done:
+		case <-working[1].done:
+		case <-wait:
+			if kills++; kills <= 8 || *boardKills {
+				working[at].kill()
+				working[at] = u.start("worker", "--workers", "2", "--yes")
+				continue
+			}
+			<-working[at].done
+		}
+		break
+	}
+	for _, p := range working {
+		if a := p.wait(); a.code > 1 {
+			t.Errorf("a worker: %v", a)
+		}
+	}
+	stop()
+	// Those who are left may have ended before the last one that was killed was known to be gone.
+	u.pawl("worker", "--yes")
+	t.Logf("%d kills", kills)
+	s.check(u)
+}

@@ -110,20 +110,28 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	w.Crew = me.crew(k, parts)
 	own(w, dir)
+	sealed(w, seal, store)
+	faces(w, dir, place, o.Config)
+	return w, nil
+}
+
+// sealed lets a workspace sign the head of its audit log and verify it.
+func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
 		return seal.Verify(ctx, store, notes...)
 	}
 	w.Anchor = seal.Anchor
-	w.Serve = serve(w)
-	w.Project = project(place)
-	w.Tracker = tracker(dir, o.Config.GitHub)
+}
+
+// faces adds what commands need beside the kernel: the server for agents, the project, the trackers of others, and files.
+func faces(w *cli.Workspace, dir string, place effect.Place, c cli.Config) {
+	w.Serve, w.Project, w.Tracker = serve(w), project(place), tracker(dir, c.GitHub)
 	w.Write = func(ctx context.Context, files []effect.ProjectedFile) error {
 		_, err := archive.Write(ctx, dir, files)
 		return err
 	}
 	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
-	return w, nil
 }
 
 // behind has the files follow each commit, and a checkpoint signed where one ends something.

@@ -26,11 +26,56 @@ func (d Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) ef
 	if err != nil {
 		return effect.Failed(err)
 	}
-	tree, err := makeTree(ctx, repo, spec.Base)
+	base, err := baseOf(ctx, repo, spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	return effect.Succeeded(effect.WorktreeResult{Tree: tree})
+	tree, err := makeTree(ctx, repo, base)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	return effect.Succeeded(resultOf(spec, tree, base))
+}
+
+func resultOf(spec effect.WorktreeSpec, tree, base string) effect.WorktreeResult {
+	r := effect.WorktreeResult{Tree: tree}
+	if spec.Branch != "" {
+		r.Base = base
+	}
+	return r
+}
+
+// baseOf is the commit to make the worktree at: where a branch is asked for, that of a worktree that stands whole already, or
+// what the branch is at.
+func baseOf(ctx context.Context, repo *git.Repo, spec effect.WorktreeSpec) (string, error) {
+	if spec.Branch == "" || repo.InPlace() || !repo.Git() {
+		return spec.Base, nil
+	}
+	if at, err := standing(ctx, repo); err != nil || at != "" {
+		return at, err
+	}
+	tip, err := repo.Ref(ctx, git.BranchRef(spec.Branch))
+	if tip == "" {
+		tip = spec.Base
+	}
+	return tip, err
+}
+
+// standing is the commit of a worktree that holds exactly what the commit does, or "".
+func standing(ctx context.Context, repo *git.Repo) (string, error) {
+	linked, err := git.NewLinked(repo)
+	if err != nil {
+		return "", nil // there is none
+	}
+	at, err := linked.Head(ctx)
+	if err != nil || at == "" {
+		return "", nil // half made
+	}
+	ok, err := repo.WorktreeIs(ctx, at)
+	if err != nil || !ok {
+		return "", err
+	}
+	return at, nil
 }
 
 func makeTree(ctx context.Context, repo *git.Repo, base string) (string, error) {
@@ -49,7 +94,7 @@ func makeTree(ctx context.Context, repo *git.Repo, base string) (string, error) 
 	return repo.CopyTree(ctx)
 }
 
-// Done reports whether the worktree stands with exactly the content of its base.
+// Done reports whether the worktree stands with exactly the content of its base, or of a commit that its branch was at.
 func (d Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
 	spec, err := effect.Decode[effect.WorktreeSpec](e.Spec)
 	if err != nil {
@@ -62,15 +107,21 @@ func (d Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, eff
 	if repo.InPlace() || !repo.Git() {
 		return effect.DoneNo, effect.Receipt{} // recording and copying may be repeated
 	}
-	ok, err := repo.WorktreeIs(ctx, spec.Base)
+	base := spec.Base
+	if spec.Branch != "" {
+		if base, err = standing(ctx, repo); err != nil || base == "" {
+			return effect.DoneNo, effect.Receipt{}
+		}
+	}
+	ok, err := repo.WorktreeIs(ctx, base)
 	if err != nil || !ok {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	tree, err := repo.ResolveTree(ctx, spec.Base)
+	tree, err := repo.ResolveTree(ctx, base)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	return effect.DoneYes, effect.Succeeded(effect.WorktreeResult{Tree: tree})
+	return effect.DoneYes, effect.Succeeded(resultOf(spec, tree, base))
 }
 
 // Undo removes the worktree.
