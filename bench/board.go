@@ -2,20 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	random "math/rand/v2"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/board"
-	"pawl/store/sqlite"
 )
 
 // The boards that are measured: their numbers of issues, three times as many dependencies, and a chain.
@@ -57,16 +51,16 @@ func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		for n, line := range lines {
+		for _, line := range lines {
 			if m.growth {
 				emitGrowth(line, growthSizes, m.most, emit)
 				series = append(series, line)
 			} else {
-				m.emit(line, n, emit)
+				m.emit(line, emit)
 			}
 		}
 	}
-	if err := benchChain(ctx, s, emit); err != nil {
+	if err := benchChain(ctx, s.dir, emit); err != nil {
 		return err
 	}
 	for _, b := range boards {
@@ -84,9 +78,9 @@ func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 	return err
 }
 
-// measure is something that is asked of each board in turns. The function asks once, and returns how long reading and deciding
+// asked is something that is asked of each board in turns. The function asks once, and returns how long reading and deciding
 // took and how long all of it did.
-type measure struct {
+type asked struct {
 	name   string
 	most   time.Duration
 	growth bool
@@ -96,30 +90,32 @@ type measure struct {
 	ask    func(context.Context, *shelf) (read, whole time.Duration, err error)
 }
 
-var boardMeasures = []measure{
+var boardMeasures = []asked{
 	{name: "next to plan", most: nextMost, growth: true, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return b.next(ctx, true)
+		return nextIssue(ctx, b, true)
 	}},
-	{name: "next to execute", most: nextMost, growth: true, times: 5, before: (*shelf).plan, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return b.next(ctx, false)
+	{name: "next to execute", most: nextMost, growth: true, times: 5, before: planHalf, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+		return nextIssue(ctx, b, false)
 	}},
 	{name: "list, by registration", most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return b.page(ctx, kernel.Select{Kind: kernel.KindIssue, Limit: boardPage})
+		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, Limit: boardPage})
 	}},
 	{name: "list, one status by rank", most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return b.page(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueRegistered)}, ByRank: true, Limit: boardPage})
+		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueRegistered)}, ByRank: true, Limit: boardPage})
 	}},
-	{name: "list, every status by rank", most: pageMost, times: 5, ask: (*shelf).columns},
-	{name: "new dependency", most: edgeMost, times: 5, ask: (*shelf).edge},
-	{name: "circle, refused", most: edgeMost, times: 5, ask: (*shelf).circle},
-	{name: "release of 3", times: 1, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) { return b.release(ctx, 3) }},
+	{name: "list, every status by rank", most: pageMost, times: 5, ask: readColumns},
+	{name: "new dependency", most: edgeMost, times: 5, ask: addEdge},
+	{name: "circle, refused", most: edgeMost, times: 5, ask: closeCircle},
+	{name: "release of 3", times: 1, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+		return releaseIssue(ctx, b, 3)
+	}},
 	{name: "release of 1,000", times: 1, rounds: 3, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return b.release(ctx, kernel.MaxIssues)
+		return releaseIssue(ctx, b, kernel.MaxIssues)
 	}},
 }
 
 // take measures each board in turns and returns two series: reading and deciding, and all of it with the commit.
-func (m *measure) take(ctx context.Context, boards []*shelf) ([]Series, error) {
+func (m *asked) take(ctx context.Context, boards []*shelf) ([]Series, error) {
 	reads, wholes := make([][]float64, len(boards)), make([][]float64, len(boards))
 	rounds := m.rounds
 	if rounds == 0 {
@@ -159,7 +155,7 @@ func (m *measure) take(ctx context.Context, boards []*shelf) ([]Series, error) {
 }
 
 // emit holds the last value of a series against the most that it may be.
-func (m *measure) emit(line Series, part int, emit func(Result)) {
+func (m *asked) emit(line Series, emit func(Result)) {
 	last := len(growthSizes) - 1
 	note := ""
 	for i, n := range growthSizes {
@@ -170,5 +166,82 @@ func (m *measure) emit(line Series, part int, emit func(Result)) {
 	}
 	emit(Result{Case: line.Name + " of " + grouped(growthSizes[last]), Pawl: tookNanos(line.Ys[last]), Score: line.Ys[last] / 1e6, Unit: "ms",
 		Goal: float64(m.most.Milliseconds()), AtMost: true, NoGoal: m.most == 0, Note: note})
-	_ = part
+}
+
+// benchChain measures what is worst: a chain of issues in which each waits for the one before it.
+func benchChain(ctx context.Context, dir string, emit func(Result)) error {
+	b, err := openShelf(ctx, filepath.Join(dir, "chain"))
+	if err != nil {
+		return err
+	}
+	defer b.store.Close()
+	issues := make([]kernel.NewIssue, chainLength)
+	for i := range issues {
+		issues[i] = kernel.NewIssue{Title: fmt.Sprintf("Link %d", i), External: fmt.Sprintf("LINK-%d", i), Height: int64(chainLength - 1 - i)}
+		if i > 0 {
+			issues[i].After = []string{fmt.Sprintf("LINK-%d", i-1)}
+		}
+	}
+	if _, err := b.add(ctx, issues); err != nil {
+		return err
+	}
+	first, last, err := b.ends(ctx)
+	if err != nil {
+		return err
+	}
+	chain := grouped(chainLength)
+	for _, c := range []struct {
+		name   string
+		rounds int
+		ask    func() (read, whole time.Duration, err error)
+	}{
+		{"one more at the foot of a chain of " + chain, 5, func() (time.Duration, time.Duration, error) {
+			on := last
+			if last, err = addAnother(ctx, b); err != nil {
+				return 0, 0, err
+			}
+			return b.do(ctx, nil, &kernel.Depend{Issue: last, On: on})
+		}},
+		{"one more at its head", 5, func() (time.Duration, time.Duration, error) {
+			i := first
+			if first, err = addAnother(ctx, b); err != nil {
+				return 0, 0, err
+			}
+			return b.do(ctx, nil, &kernel.Depend{Issue: i, On: first})
+		}},
+		{"its head waits for its foot, refused", 3, func() (time.Duration, time.Duration, error) {
+			read, whole, err := b.do(ctx, nil, &kernel.Depend{Issue: first, On: last})
+			return read, whole, refused(err)
+		}},
+	} {
+		var reads, wholes []float64
+		for range c.rounds {
+			read, whole, err := c.ask()
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			reads, wholes = append(reads, float64(read)), append(wholes, float64(whole))
+		}
+		emit(Result{Case: c.name, Pawl: tookNanos(median(reads)), Score: median(reads) / 1e6, Unit: "ms", Goal: float64(edgeMost.Milliseconds()), AtMost: true,
+			Note: fmt.Sprintf("with the commit %s; longest %s", short(median(wholes)), short(slices.Max(wholes)))})
+	}
+	return b.verify(ctx)
+}
+
+// ends returns the first and the last issue that were registered.
+func (b *shelf) ends(ctx context.Context) (first, last string, err error) {
+	rows, err := b.store.Load(ctx, kernel.Select{Kind: kernel.KindIssue, Limit: 1, HotOnly: true}, kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: 1, HotOnly: true})
+	if err != nil || len(rows[0])+len(rows[1]) != 2 {
+		return "", "", errors.Join(err, missing(true, "an issue"))
+	}
+	return rows[0][0].ID, rows[1][0].ID, nil
+}
+
+// addAnother registers an issue and returns its id.
+func addAnother(ctx context.Context, b *shelf) (string, error) {
+	if _, err := b.add(ctx, []kernel.NewIssue{{Title: "One more"}}); err != nil {
+		return "", err
+	}
+	_, last, err := b.ends(ctx)
+	return last, err
 }

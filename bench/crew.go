@@ -22,10 +22,10 @@ import (
 // order of the ranks, so that workers who ask at the same time get different tasks without asking for the same row. What a
 // page says is a guess: a claim is decided on the row as it is stored, and one that another process has taken is refused.
 type candidates struct {
-	store kernel.Store
-	mu    sync.Mutex
-	page  []kernel.Row
-	read  time.Time
+	kernel *kernel.Kernel
+	mu     sync.Mutex
+	page   []*kernel.Task
+	read   time.Time
 	// given are handed out, and their claims not yet decided: a page that is read meanwhile still shows them.
 	given map[string]bool
 }
@@ -37,8 +37,8 @@ const (
 	pageLife   = 50 * time.Millisecond
 )
 
-func newCandidates(store kernel.Store) *candidates {
-	return &candidates{store: store, given: map[string]bool{}}
+func newCandidates(k *kernel.Kernel) *candidates {
+	return &candidates{kernel: k, given: map[string]bool{}}
 }
 
 // take returns the next task to claim, or "" when the queue is empty. settle must follow when the claim is decided.
@@ -46,15 +46,14 @@ func (c *candidates) take(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); len(c.page) == 0 || now.Sub(c.read) > pageLife {
-		rows, err := c.store.Load(ctx, kernel.Select{Kind: kernel.KindTask, States: []string{string(task.Queued)}, ByRank: true,
-			Limit: pageLength, HotOnly: true})
+		tasks, err := c.kernel.Queued(ctx, pageLength)
 		if err != nil {
 			return "", err
 		}
 		c.page, c.read = c.page[:0], now
-		for _, r := range rows[0] {
-			if !c.given[r.ID] && !r.Due.After(now) {
-				c.page = append(c.page, r)
+		for _, t := range tasks {
+			if !c.given[t.ID] {
+				c.page = append(c.page, t)
 			}
 		}
 	}
@@ -87,8 +86,8 @@ func openCrew(name, dir string) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &crew{name: name, store: store, queue: newCandidates(store),
-		kernel: kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)}, nil
+	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+	return &crew{name: name, store: store, queue: newCandidates(k), kernel: k}, nil
 }
 
 // work lets so many workers carry out tasks until the queue is empty, and returns how long each task took, in nanoseconds.

@@ -37,6 +37,7 @@ var benches = []bench{
 	{"durable", benchDurable},
 	{"queue", benchQueue},
 	{"growth", benchGrowth},
+	{"board", benchBoard},
 	{"worktree", benchWorktree},
 	{"cli", benchCLI},
 	{"run", benchRun},

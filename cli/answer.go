@@ -219,7 +219,7 @@ type judge struct{ *App }
 
 // calls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
 func (a judge) calls(f planFile) ([]judgedCall, error) {
-	place, err := a.found()
+	place, err := a.Found()
 	if err != nil {
 		return nil, err
 	}

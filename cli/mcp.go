@@ -366,7 +366,7 @@ type clerk struct{ *App }
 
 // named returns a server of the settings.
 func (a clerk) named(name string) (MCPServer, Config, error) {
-	place, err := a.found()
+	place, err := a.Found()
 	if err != nil {
 		return MCPServer{}, Config{}, err
 	}

@@ -257,8 +257,8 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 	})
 }
 
-// found is the workspace's place, without opening it.
-func (a *App) found() (effect.Place, error) {
+// Found is the workspace's place, without opening it.
+func (a *App) Found() (effect.Place, error) {
 	dir, err := a.start()
 	if err != nil {
 		return effect.Place{}, err
@@ -268,7 +268,7 @@ func (a *App) found() (effect.Place, error) {
 
 func newConfigShowCommand(a *App) *cobra.Command {
 	return a.Command("show", "cli.config.show", "  pawl config show", Exactly(0), func(*cobra.Command, []string) error {
-		place, err := a.found()
+		place, err := a.Found()
 		if err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 
 func newConfigPathCommand(a *App) *cobra.Command {
 	return a.Command("path", "cli.config.path", "  pawl config path", Exactly(0), func(*cobra.Command, []string) error {
-		place, err := a.found()
+		place, err := a.Found()
 		if err != nil {
 			return err
 		}
@@ -339,7 +339,7 @@ func newConfigInitCommand(a *App) *cobra.Command {
 	c.RunE = func(*cobra.Command, []string) error {
 		path := a.userConfig()
 		if project {
-			place, err := a.found()
+			place, err := a.Found()
 			if err != nil {
 				return err
 			}
@@ -400,7 +400,7 @@ func configTemplate(a *App, project bool) string {
 func newConfigValidateCommand(a *App) *cobra.Command {
 	return a.Command("validate [FILE]", "cli.config.validate", "  pawl config validate\n  pawl config validate draft.yaml", Between(0, 1), func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			place, err := a.found()
+			place, err := a.Found()
 			if err != nil {
 				return err
 			}

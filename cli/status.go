@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl"
 	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/view"
@@ -58,7 +57,7 @@ func (d glance) printStatus(ctx context.Context) error {
 func (d glance) initialised(ctx context.Context) (view.Status, error) {
 	st, err := d.status(ctx)
 	if err == nil && st.ID == "" {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+		_, err = d.Session(ctx)
 	}
 	return st, err
 }

@@ -3,11 +3,10 @@ package kernel
 import (
 	"cmp"
 	"container/heap"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,103 +16,6 @@ import (
 	"pawl/machine/board"
 	"pawl/machine/session"
 )
-
-// Commands about the board (seed 004). Issues are named by their ids, where nothing else is said.
-type (
-	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
-	// it was. The answer is the list of their labels, in the order of the command.
-	AddIssues struct{ Issues []NewIssue }
-	// EditIssue changes what is set.
-	EditIssue struct {
-		Issue    string
-		Title    *string   `json:",omitempty"`
-		Context  *string   `json:",omitempty"`
-		Priority *int      `json:",omitempty"`
-		Tags     *[]string `json:",omitempty"`
-		Agent    *string   `json:",omitempty"`
-		Paused   *bool     `json:",omitempty"`
-		// Given is a plan file to plan with, and its name; an empty one takes it back.
-		Given     *[]byte `json:",omitempty"`
-		GivenName string  `json:",omitempty"`
-		// Feedback is added to what the next attempt is told.
-		Feedback string `json:",omitempty"`
-	}
-	// Depend has an issue wait for another one, or no longer.
-	Depend struct {
-		Issue, On string
-		Remove    bool `json:",omitempty"`
-	}
-	// Take claims the next issue for a worker: one to plan, or one whose approved plan is to be carried out and whose files no
-	// claimed issue is expected to change. Issue names a certain one. It is answered with Taken, or null where there is none.
-	Take struct {
-		Owner    string
-		Planning bool      `json:",omitempty"`
-		Issue    string    `json:",omitempty"`
-		Now      time.Time // by the caller's clock
-	}
-	// Keep prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
-	// claims of an owner who is known to be gone.
-	Keep struct {
-		Issue string
-		Token int64
-	}
-	Leave struct {
-		Issue string    `json:",omitempty"`
-		Token int64     `json:",omitempty"`
-		Owner string    `json:",omitempty"`
-		Again time.Time `json:",omitzero"`
-	}
-	// Release tells the issues that depend on a completed one.
-	Release struct{ Issue string }
-	// RetryIssue puts a failed issue back: to be planned anew, with the failure as feedback.
-	RetryIssue struct {
-		Issue string
-		Note  string `json:",omitempty"`
-	}
-	// MoveBoard takes the batch to another phase: list, plan, execute, or complete, which ends it.
-	MoveBoard struct{ Action board.Event }
-)
-
-// NewIssue is an issue to register. After names issues that must be completed first, by id, label, external id, or Ref: the
-// name that an issue of the same command has in it. Label is kept where it is free. Height is a lower bound, for a caller who
-// adds a large graph piece by piece. Closed says that it was completed elsewhere: it is kept as history, and what depends on it
-// does not wait.
-type NewIssue struct {
-	Ref       string `json:",omitempty"`
-	Label     string `json:",omitempty"`
-	Title     string
-	Context   string   `json:",omitempty"`
-	Priority  int      `json:",omitempty"`
-	Tags      []string `json:",omitempty"`
-	After     []string `json:",omitempty"`
-	External  string   `json:",omitempty"`
-	Digest    string   `json:",omitempty"`
-	URL       string   `json:",omitempty"`
-	Given     []byte   `json:",omitempty"`
-	GivenName string   `json:",omitempty"`
-	Agent     string   `json:",omitempty"`
-	Feedback  []string `json:",omitempty"`
-	Paused    bool     `json:",omitempty"`
-	Closed    bool     `json:",omitempty"`
-	Height    int64    `json:",omitempty"`
-}
-
-// Taken is the answer to Take. Lane is the label of the issue's session.
-type Taken struct {
-	Issue string `json:"issue"`
-	Lane  string `json:"lane"`
-	Token int64  `json:"token"`
-}
-
-func (*AddIssues) command()  {}
-func (*EditIssue) command()  {}
-func (*Depend) command()     {}
-func (*Take) command()       {}
-func (*Keep) command()       {}
-func (*Leave) command()      {}
-func (*Release) command()    {}
-func (*RetryIssue) command() {}
-func (*MoveBoard) command()  {}
 
 // Bounds of one command and of one issue.
 const (
@@ -275,6 +177,9 @@ func (w registrar) add(c *AddIssues) error {
 		w.place(i)
 	}
 	w.result = labels
+	if b.Phase == string(board.Phase.Initial()) {
+		return w.act(board.List)
+	}
 	return nil
 }
 
@@ -305,13 +210,14 @@ func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
 		}
 	}
 	b.Issues++
-	i := &Issue{
-		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
-		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
-	}
 	label := n.Label
 	if _, taken := w.named(label); taken || label == "" {
 		label = fmt.Sprintf("ISS-%d", b.Issues)
+	}
+	b.Issues = max(b.Issues, ordinal(label))
+	i := &Issue{
+		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
+		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
 	}
 	state := board.Issue.Initial()
 	if n.Closed {
@@ -324,6 +230,19 @@ func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
 		w.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
+}
+
+// maxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
+const maxOrdinal = 1_000_000_000
+
+// ordinal is the number of a label that could be one of pawl's own, 0 for any other.
+func ordinal(label string) int64 {
+	digits, ok := strings.CutPrefix(label, "ISS-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > maxOrdinal || strconv.FormatInt(n, 10) != digits {
+		return 0
+	}
+	return n
 }
 
 func checkIssue(title, context string, priority, after int) error {
@@ -826,208 +745,4 @@ func (w registrar) retry(c *RetryIssue) error {
 	}
 	w.place(i)
 	return err
-}
-
-// loadBoard reads what a command about the board needs.
-func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
-	s.Near = map[string]*Issue{}
-	rows, err := k.store.Load(ctx, Select{Kind: KindBoard, Newest: true, Limit: 1})
-	if err != nil {
-		return err
-	}
-	if err := decode(k.store, rows[0], &s.Board); err != nil {
-		return err
-	}
-	switch c := c.(type) {
-	case *AddIssues:
-		return k.loadNamed(ctx, s, c)
-	case *Take:
-		return k.loadQueue(ctx, s, c)
-	case *Release:
-		return k.loadLinks(ctx, s, c.Issue, false)
-	case *MoveBoard:
-		if s.Board == nil || c.Action != board.Complete {
-			return nil
-		}
-		// The issues of the board lie below the session of the workspace, as the board does.
-		counts, err := k.store.Count(ctx, KindIssue, s.Board.Parent)
-		s.AtWork = counts[string(board.IssuePlanning)] + counts[string(board.IssueExecuting)]
-		return err
-	case *Depend:
-		if c.Remove {
-			return k.loadLinks(ctx, s, c.On, true)
-		}
-	}
-	return nil
-}
-
-// loadMore reads what a decision asks for.
-func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int) error {
-	if len(m.names) == 0 {
-		return k.loadNear(ctx, s, m.ids, most)
-	}
-	sel := make([]Select, len(m.names))
-	for n, name := range m.names {
-		sel[n] = Select{Kind: KindAlias, Label: packageAlias + name, HotOnly: true}
-	}
-	rows, err := k.store.Load(ctx, sel...)
-	if err != nil {
-		return err
-	}
-	if s.Names == nil {
-		s.Names = map[string]bool{}
-	}
-	for n, name := range m.names {
-		s.Names[name] = len(rows[n]) > 0
-	}
-	return nil
-}
-
-// loadNear reads issues by their ids and, up to a number, what they depend on.
-func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string, most int) error {
-	for len(ids) > 0 {
-		sel := make([]Select, len(ids))
-		for n, id := range ids {
-			sel[n] = Select{Kind: KindIssue, ID: id}
-		}
-		rows, err := k.store.Load(ctx, sel...)
-		if err != nil {
-			return err
-		}
-		var next []string
-		for n, id := range ids {
-			s.Near[id] = nil
-			if len(rows[n]) == 0 {
-				continue
-			}
-			i := new(Issue)
-			if err := Decode(rows[n][0], i); err != nil {
-				return err
-			}
-			s.Near[id] = i
-			for _, on := range i.DependsOn {
-				if _, ok := s.Near[on]; !ok && len(s.Near)+len(next) < most && !slices.Contains(next, on) {
-					next = append(next, on)
-				}
-			}
-		}
-		ids = next
-	}
-	return nil
-}
-
-// loadNamed finds the issues that a command names by label, external id or id.
-func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error {
-	seen := map[string]bool{}
-	var sel []Select
-	for n := range c.Issues {
-		i := &c.Issues[n]
-		for _, name := range append([]string{i.External, i.Label}, i.After...) {
-			if name == "" || seen[name] {
-				continue
-			}
-			seen[name] = true
-			sel = append(sel, Select{Kind: KindIssue, Label: name}, Select{Kind: KindAlias, Label: name}, Select{Kind: KindIssue, ID: name})
-		}
-	}
-	if len(sel) == 0 {
-		return nil
-	}
-	rows, err := k.store.Load(ctx, sel...)
-	if err != nil {
-		return err
-	}
-	var ids []string
-	for _, found := range rows {
-		for _, r := range found {
-			if id := r.ID; r.Kind == KindIssue {
-				ids = append(ids, id)
-			} else {
-				ids = append(ids, r.Parent)
-			}
-		}
-	}
-	slices.Sort(ids)
-	return k.loadNear(ctx, s, slices.Compact(ids), 0)
-}
-
-// queuePage is how many claimable issues are looked at first.
-const queuePage = 32
-
-// loadQueue reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
-func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
-	if c.Issue != "" {
-		s.Taken = []string{c.Issue}
-		return k.loadNear(ctx, s, s.Taken, 0)
-	}
-	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
-	if c.Planning {
-		states = []board.IssueStatus{board.IssuePlanning, board.IssueRegistered}
-	}
-	for limit := queuePage; ; limit *= 8 {
-		s.Taken = nil
-		full := false
-		for _, state := range states {
-			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more than a page is read.
-			rows, err := k.store.Load(ctx, Select{Kind: KindIssue, States: []string{string(state)}, ByRank: true, Limit: limit})
-			if err != nil {
-				return err
-			}
-			full = full || len(rows[0]) == limit && rows[0][limit-1].Rank > 0
-			for _, r := range rows[0] {
-				if r.Rank <= 0 {
-					break
-				}
-				if r.Due.After(c.Now) {
-					continue
-				}
-				i := new(Issue)
-				if err := Decode(r, i); err != nil {
-					return err
-				}
-				s.Near[r.ID] = i
-				s.Taken = append(s.Taken, r.ID)
-			}
-		}
-		fits := func(id string) bool {
-			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Changes()) })
-		}
-		if !full || c.Planning || slices.ContainsFunc(s.Taken, fits) {
-			return nil
-		}
-	}
-}
-
-// loadLinks reads the dependencies on an issue.
-func (k loader) loadLinks(ctx context.Context, s *Snapshot, on string, gone bool) error {
-	rows, err := k.store.Load(ctx, Select{Kind: KindLink, Parent: on})
-	if err != nil {
-		return err
-	}
-	ids := []string{on}
-	for _, r := range rows[0] {
-		l := new(Link)
-		if err := Decode(r, l); err != nil {
-			return err
-		}
-		if l.Gone {
-			continue
-		}
-		s.Links = append(s.Links, l)
-		ids = append(ids, l.Issue)
-	}
-	if gone {
-		return nil
-	}
-	slices.Sort(ids)
-	return k.loadNear(ctx, s, slices.Compact(ids), 0)
-}
-
-// wanting returns what a decision asks for, or nil.
-func wanting(err error) *missing {
-	var m *missing
-	if errors.As(err, &m) {
-		return m
-	}
-	return nil
 }

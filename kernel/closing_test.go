@@ -281,6 +281,15 @@ func TestGatesThatFail(t *testing.T) {
 	if got := b.wantTask(id, task.Verifying); got.Gate == nil || got.Gate.Passed || got.Effect != "" || got.Lease.Owner == "" {
 		t.Errorf("%+v", got)
 	}
+	// Gates that changed the tree or were tampered with did not pass, whatever each of them says.
+	r := report(b.finished(b.k, id, 1), 0)
+	v, _ := effect.Decode[effect.VerifyResult](r.Receipt.Result)
+	v.Passed = false
+	r.Receipt.Result = effect.Encode(v)
+	if err := as(b.k, "runner:r1", nil, r); err != nil {
+		t.Fatal(err)
+	}
+	b.wantTask(id, task.Verifying)
 	// A driver that could not even run them leaves no result: that is the task's trouble, not the session's.
 	e := b.finished(b.k, id, 1)
 	if err := as(b.k, "runner:r1", nil, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: effect.Failed(pawl.Fail(pawl.CodeIO, "store.halted", "/x"))}); err != nil {
@@ -289,7 +298,10 @@ func TestGatesThatFail(t *testing.T) {
 	if got := b.wantTask(id, task.Verifying); got.GateNote == "" || b.look().Session.Blocked != nil {
 		t.Errorf("note %q, session %+v", got.GateNote, b.look().Session)
 	}
-	if _, err := b.k.Do(t.Context(), kernel.Envelope{Actor: "verifier:v", Command: &kernel.Transition{Task: id, To: task.Verified}}); pawl.CodeOf(err) != pawl.CodeChecksFailed {
+	if err := as(b.k, "runner:r1", nil, report(b.finished(b.k, id, 1), 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := as(b.k, "verifier:v", nil, &kernel.Transition{Task: id, To: task.Verified}); pawl.CodeOf(err) != pawl.CodeChecksFailed {
 		t.Errorf("verified by gates that failed: %v", err)
 	}
 	b.requeued(b.k, id)
@@ -405,6 +417,70 @@ func TestMovedByHandIsDue(t *testing.T) {
 	if err != nil || len(rows[0]) != 2 {
 		t.Errorf("%d tasks are due, %v", len(rows[0]), err)
 	}
+}
+
+// TestQueued: the tasks that may be claimed come in the order of their ranks, without those of runs or of a later time, and
+// what is remembered of them is a guess.
+func TestQueued(t *testing.T) {
+	b := newBench(t)
+	first, taken, later := b.taskIn(task.Queued), b.taskIn(task.Queued), b.taskIn(task.Queued)
+	b.postpone(later, 30*time.Minute)
+	b.do(&kernel.Start{Requirement: "mend it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	b.run((&world{plan: twoSteps()}).answer)
+	b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+	if at := b.look().Task; at.State != string(task.Queued) {
+		t.Fatalf("the run's task is %s", at.State)
+	}
+	reads := &counting{Store: b.store}
+	k := kernel.New(reads, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	tasks, err := k.Queued(t.Context(), 10)
+	if err != nil || len(tasks) != 2 || tasks[0].ID != first || tasks[1].ID != taken {
+		t.Fatalf("%+v, %v", tasks, err)
+	}
+	b.now = b.now.Add(time.Hour)
+	if tasks, err = k.Queued(t.Context(), 10); err != nil || len(tasks) != 3 || tasks[2].ID != later {
+		t.Fatalf("an hour later: %+v, %v", tasks, err)
+	}
+	claim := func(id string) error {
+		return as(k, "runner:r9", nil, &kernel.Transition{Task: id, To: task.Running, Owner: "r9", Check: true})
+	}
+	if _, err := b.move(taken, task.Running); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim(taken); !errors.Is(err, pawl.ErrAlreadyInState) {
+		t.Errorf("a task that another process has claimed: %v", err)
+	}
+	reads.loads = 0
+	if err := claim(first); err != nil || reads.loads != 0 {
+		t.Errorf("%d reads, %v", reads.loads, err)
+	}
+	b.wantTask(first, task.Running)
+}
+
+// postpone writes a later time into a queued task.
+func (b *bench) postpone(id string, by time.Duration) {
+	b.t.Helper()
+	rows, err := b.store.Load(b.t.Context(), kernel.Select{Kind: kernel.KindTask, ID: id})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	w := kernel.Write{Row: rows[0][0], From: rows[0][0].Version}
+	w.Version++
+	w.Due = b.now.Add(by)
+	if _, err := b.store.Commit(b.t.Context(), kernel.Batch{At: b.now, Writes: []kernel.Write{w}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// counting counts what is read.
+type counting struct {
+	kernel.Store
+	loads int
+}
+
+func (s *counting) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row, error) {
+	s.loads++
+	return s.Store.Load(ctx, sel...)
 }
 
 // TestRememberingChangesNothing: two processes that remember what they did, and as many that look at the store for every

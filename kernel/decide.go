@@ -83,6 +83,9 @@ func forAgents(env *Envelope) error {
 
 // decide picks the handler of the command.
 func (w *work) decide() error {
+	if err := (nester{w}).free(); err != nil {
+		return err
+	}
 	switch c := w.env.Command.(type) {
 	case *Init:
 		return planner{w}.init(c)

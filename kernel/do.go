@@ -330,6 +330,36 @@ func (r *recent) about(c Command) (*Task, *EffectDoc) {
 	return nil, nil
 }
 
+// read remembers a task outside a run as it was read, unless this process knows better.
+func (r *recent) read(t *Task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old := r.tasks[t.ID]; t.Session == "" && (old == nil || old.Version < t.Version) {
+		remember(&r.tasks, t.ID, t)
+	}
+}
+
+// Queued returns the tasks outside runs that may be claimed next, the highest rank first, found among the first so many that
+// are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may be changed.
+func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
+	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: []string{string(task.Queued)}, ByRank: true, Limit: most})
+	if err != nil {
+		return nil, err
+	}
+	var out []*Task
+	for _, row := range rows[0] {
+		t := new(Task)
+		if err := Decode(row, t); err != nil {
+			return nil, err
+		}
+		if t.Session == "" && !t.Due.After(k.Now()) {
+			k.recent.read(t)
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
 // recall returns a snapshot of what is remembered, with all else that the command is decided on, or nil.
 func (k *Kernel) recall(ctx context.Context, c Command) (*Snapshot, error) {
 	t, e := k.recent.about(c)
@@ -338,4 +368,169 @@ func (k *Kernel) recall(ctx context.Context, c Command) (*Snapshot, error) {
 	}
 	s := &Snapshot{Config: &k.config, Task: t, Effect: e}
 	return s, k.loader().rest(ctx, s, c)
+}
+
+// maxKept bounds the documents that are remembered: those of the run at work, several times.
+const maxKept = 128
+
+// memory keeps documents as they were read or committed last, for as long as the audit log has the size that it had then:
+// nobody else's records are in it. A row that another process wrote without a record, which only prolongs a lease, shows
+// when its version is compared. Documents are never changed once they are kept, so they may be shared. Budgets are not
+// kept, because setting them aside leaves no record. The zero value is empty. It is safe for concurrent use.
+type memory struct {
+	mu   sync.Mutex
+	size int64 // of the audit log that all this is the truth of
+	// writes counts what was committed or forgotten: what was read before is not kept after.
+	writes int64
+	docs   map[string]*kept     // by id
+	ids    map[[2]string]string // by kind and label
+	// taken is what loadNames found, if named.
+	taken []string
+	named bool
+}
+
+// kept is a row and, unless its document has yet to be decoded, the document as it stood in some version of the row with
+// the same content.
+type kept struct {
+	row Row
+	doc entity
+}
+
+// open prepares for reading at a size of the audit log, and returns the number of writes so far.
+func (m *memory) open(size int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.size != size {
+		m.clear()
+		m.size = size
+	}
+	return m.writes
+}
+
+// forget drops what is remembered.
+func (m *memory) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clear()
+}
+
+func (m *memory) clear() {
+	m.writes++
+	clear(m.docs)
+	clear(m.ids)
+	m.named = false
+}
+
+// committed brings the remembered rows of a batch up to date. Rows that are not remembered are read when they are needed.
+func (m *memory) committed(b *Batch, c *Committed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.size == c.First:
+		m.size = c.Size
+		m.writes++
+	case m.size >= c.Size: // read anew after this commit
+		m.writes++
+	default: // somebody else's records lie between
+		m.clear()
+		m.size = c.Size
+		return
+	}
+	for i := range b.Writes {
+		w := &b.Writes[i]
+		if w.Kind == KindCheckpoint {
+			m.named = false
+		}
+		old := m.docs[w.ID]
+		if old == nil || old.row.Version >= w.Version {
+			continue
+		}
+		row := w.Row
+		row.Pos, row.Due = old.row.Pos, row.Due.UTC().Truncate(time.Microsecond)
+		doc := old.doc
+		if !w.KeepDoc || old.row.Version != w.From {
+			doc = nil
+		}
+		m.docs[w.ID] = &kept{row, doc}
+	}
+}
+
+// reader is a store as one command reads it: what is remembered is not read again.
+type reader struct {
+	Store
+	memory   *memory
+	writes   int64
+	fresh    bool
+	recalled bool
+}
+
+// recall takes the document of a row from memory, if the store is read with one that has it.
+func recall[T any, P document[T]](st Store, into *P, sel Select) bool {
+	r, ok := st.(*reader)
+	if !ok || r.fresh {
+		return false
+	}
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := sel.ID
+	if id == "" {
+		id = m.ids[[2]string{string(sel.Kind), sel.Label}]
+	}
+	k := m.docs[id]
+	if k == nil || k.row.Kind != sel.Kind || sel.Label != "" && k.row.Label != sel.Label {
+		return false
+	}
+	doc, _ := k.doc.(P)
+	switch {
+	case doc == nil:
+		doc = new(T)
+		if Decode(k.row, doc) != nil {
+			return false // the store says what is wrong with it
+		}
+	case doc.hot().Version != k.row.Version:
+		doc = clone[T](doc)
+		*doc.hot() = k.row
+	}
+	k.doc, *into, r.recalled = doc, doc, true
+	return true
+}
+
+// keep remembers a document that was read, unless something was written since.
+func (r *reader) keep(doc entity) {
+	m, row := r.memory, *doc.hot()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes != r.writes || row.Kind == KindBudget {
+		return
+	}
+	if m.docs == nil || len(m.docs) >= maxKept {
+		m.docs, m.ids = map[string]*kept{}, map[[2]string]string{}
+	}
+	m.docs[row.ID] = &kept{row, doc}
+	if row.Label != "" {
+		m.ids[[2]string{string(row.Kind), row.Label}] = row.ID
+	}
+}
+
+// names takes the names of loadNames from memory, if they are remembered.
+func (r *reader) names(into *[]string) bool {
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.named || r.fresh {
+		return false
+	}
+	*into, r.recalled = append(*into, m.taken...), true
+	return true
+}
+
+// keepNames remembers the names of loadNames, unless something was written since.
+func (r *reader) keepNames(taken []string) {
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes == r.writes {
+		m.taken, m.named = slices.Clone(taken), true
+	}
 }

@@ -422,10 +422,10 @@ func (w flows) interrupted(what string) error {
 // answer (spec.md C5). The question that a stage ends with is no break: it belongs to the mode.
 func (w flows) silence() {
 	f := w.Flow
-	if f == nil || w.Session == nil || !f.Mode.Auto() || ofBoard(w.env.Command) {
-		return
+	if f == nil || w.Session == nil || !f.Mode.Auto() || ofBoard(w.env.Command) || w.Session.Paused {
+		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
-	asks := waits(w.work) && !w.Session.Paused
+	asks := waits(w.work)
 	if a := w.Approval; asks && a != nil && a.State == ApprovalPending && a.About == aboutStage {
 		asks = false
 	}
@@ -462,6 +462,23 @@ func (w nester) enter(c *EnterTool) error {
 		w.touch(s)
 	}
 	return nil
+}
+
+// free fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the tool is left.
+func (w nester) free() error {
+	if w.Flow == nil || w.Flow.ToolNesting == 0 || w.Session == nil || w.Session.Run == "" {
+		return nil
+	}
+	switch w.env.Command.(type) {
+	case *Approve, *Deny, *Revise, *EditPlan, *Choose, *Resume, *CancelRun, *Fix, *Skip, *Rollback:
+	case *Give:
+		if w.Turn == nil || w.Turn.State != string(turn.Clarifying) {
+			return nil // what agents ask beside the work goes on
+		}
+	default:
+		return nil
+	}
+	return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", w.Flow.ActiveTool)
 }
 
 // leave says that the innermost external tool is done.

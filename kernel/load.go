@@ -3,13 +3,14 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"pawl"
 	"pawl/audit"
 	"pawl/effect"
+	"pawl/machine/board"
 	"pawl/machine/task"
 )
 
@@ -487,167 +488,206 @@ func Decode(r Row, doc entity) error {
 	return nil
 }
 
-// maxKept bounds the documents that are remembered: those of the run at work, several times.
-const maxKept = 128
-
-// memory keeps documents as they were read or committed last, for as long as the audit log has the size that it had then:
-// nobody else's records are in it. A row that another process wrote without a record, which only prolongs a lease, shows
-// when its version is compared. Documents are never changed once they are kept, so they may be shared. Budgets are not
-// kept, because setting them aside leaves no record. The zero value is empty. It is safe for concurrent use.
-type memory struct {
-	mu   sync.Mutex
-	size int64 // of the audit log that all this is the truth of
-	// writes counts what was committed or forgotten: what was read before is not kept after.
-	writes int64
-	docs   map[string]*kept     // by id
-	ids    map[[2]string]string // by kind and label
-	// taken is what loadNames found, if named.
-	taken []string
-	named bool
-}
-
-// kept is a row and, unless its document has yet to be decoded, the document as it stood in some version of the row with
-// the same content.
-type kept struct {
-	row Row
-	doc entity
-}
-
-// open prepares for reading at a size of the audit log, and returns the number of writes so far.
-func (m *memory) open(size int64) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.size != size {
-		m.clear()
-		m.size = size
+// loadBoard reads what a command about the board needs.
+func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
+	s.Near = map[string]*Issue{}
+	rows, err := k.store.Load(ctx, Select{Kind: KindBoard, Newest: true, Limit: 1})
+	if err != nil {
+		return err
 	}
-	return m.writes
-}
-
-// forget drops what is remembered.
-func (m *memory) forget() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clear()
-}
-
-func (m *memory) clear() {
-	m.writes++
-	clear(m.docs)
-	clear(m.ids)
-	m.named = false
-}
-
-// committed brings the remembered rows of a batch up to date. Rows that are not remembered are read when they are needed.
-func (m *memory) committed(b *Batch, c *Committed) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case m.size == c.First:
-		m.size = c.Size
-		m.writes++
-	case m.size >= c.Size: // read anew after this commit
-		m.writes++
-	default: // somebody else's records lie between
-		m.clear()
-		m.size = c.Size
-		return
+	if err := decode(k.store, rows[0], &s.Board); err != nil {
+		return err
 	}
-	for i := range b.Writes {
-		w := &b.Writes[i]
-		if w.Kind == KindCheckpoint {
-			m.named = false
+	switch c := c.(type) {
+	case *AddIssues:
+		return k.loadNamed(ctx, s, c)
+	case *Take:
+		return k.loadQueue(ctx, s, c)
+	case *Release:
+		return k.loadLinks(ctx, s, c.Issue, false)
+	case *MoveBoard:
+		if s.Board == nil || c.Action != board.Complete {
+			return nil
 		}
-		old := m.docs[w.ID]
-		if old == nil || old.row.Version >= w.Version {
+		// The issues of the board lie below the session of the workspace, as the board does.
+		counts, err := k.store.Count(ctx, KindIssue, s.Board.Parent)
+		s.AtWork = counts[string(board.IssuePlanning)] + counts[string(board.IssueExecuting)]
+		return err
+	case *Depend:
+		if c.Remove {
+			return k.loadLinks(ctx, s, c.On, true)
+		}
+	}
+	return nil
+}
+
+// loadMore reads what a decision asks for.
+func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int) error {
+	if len(m.names) == 0 {
+		return k.loadNear(ctx, s, m.ids, most)
+	}
+	sel := make([]Select, len(m.names))
+	for n, name := range m.names {
+		sel[n] = Select{Kind: KindAlias, Label: packageAlias + name, HotOnly: true}
+	}
+	rows, err := k.store.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	if s.Names == nil {
+		s.Names = map[string]bool{}
+	}
+	for n, name := range m.names {
+		s.Names[name] = len(rows[n]) > 0
+	}
+	return nil
+}
+
+// loadNear reads issues by their ids and, up to a number, what they depend on.
+func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string, most int) error {
+	for len(ids) > 0 {
+		sel := make([]Select, len(ids))
+		for n, id := range ids {
+			sel[n] = Select{Kind: KindIssue, ID: id}
+		}
+		rows, err := k.store.Load(ctx, sel...)
+		if err != nil {
+			return err
+		}
+		var next []string
+		for n, id := range ids {
+			s.Near[id] = nil
+			if len(rows[n]) == 0 {
+				continue
+			}
+			i := new(Issue)
+			if err := Decode(rows[n][0], i); err != nil {
+				return err
+			}
+			s.Near[id] = i
+			for _, on := range i.DependsOn {
+				if _, ok := s.Near[on]; !ok && len(s.Near)+len(next) < most && !slices.Contains(next, on) {
+					next = append(next, on)
+				}
+			}
+		}
+		ids = next
+	}
+	return nil
+}
+
+// loadNamed finds the issues that a command names by label, external id or id.
+func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error {
+	seen := map[string]bool{}
+	var sel []Select
+	for n := range c.Issues {
+		i := &c.Issues[n]
+		for _, name := range append([]string{i.External, i.Label}, i.After...) {
+			if name == "" || seen[name] {
+				continue
+			}
+			seen[name] = true
+			sel = append(sel, Select{Kind: KindIssue, Label: name}, Select{Kind: KindAlias, Label: name}, Select{Kind: KindIssue, ID: name})
+		}
+	}
+	if len(sel) == 0 {
+		return nil
+	}
+	rows, err := k.store.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, found := range rows {
+		for _, r := range found {
+			if id := r.ID; r.Kind == KindIssue {
+				ids = append(ids, id)
+			} else {
+				ids = append(ids, r.Parent)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return k.loadNear(ctx, s, slices.Compact(ids), 0)
+}
+
+// queuePage is how many claimable issues are looked at first.
+const queuePage = 32
+
+// loadQueue reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
+func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
+	if c.Issue != "" {
+		s.Taken = []string{c.Issue}
+		return k.loadNear(ctx, s, s.Taken, 0)
+	}
+	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
+	if c.Planning {
+		states = []board.IssueStatus{board.IssuePlanning, board.IssueRegistered}
+	}
+	for limit := queuePage; ; limit *= 8 {
+		s.Taken = nil
+		full := false
+		for _, state := range states {
+			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more than a page is read.
+			rows, err := k.store.Load(ctx, Select{Kind: KindIssue, States: []string{string(state)}, ByRank: true, Limit: limit})
+			if err != nil {
+				return err
+			}
+			full = full || len(rows[0]) == limit && rows[0][limit-1].Rank > 0
+			for _, r := range rows[0] {
+				if r.Rank <= 0 {
+					break
+				}
+				if r.Due.After(c.Now) {
+					continue
+				}
+				i := new(Issue)
+				if err := Decode(r, i); err != nil {
+					return err
+				}
+				s.Near[r.ID] = i
+				s.Taken = append(s.Taken, r.ID)
+			}
+		}
+		fits := func(id string) bool {
+			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Changes()) })
+		}
+		if !full || c.Planning || slices.ContainsFunc(s.Taken, fits) {
+			return nil
+		}
+	}
+}
+
+// loadLinks reads the dependencies on an issue.
+func (k loader) loadLinks(ctx context.Context, s *Snapshot, on string, gone bool) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindLink, Parent: on})
+	if err != nil {
+		return err
+	}
+	ids := []string{on}
+	for _, r := range rows[0] {
+		l := new(Link)
+		if err := Decode(r, l); err != nil {
+			return err
+		}
+		if l.Gone {
 			continue
 		}
-		row := w.Row
-		row.Pos, row.Due = old.row.Pos, row.Due.UTC().Truncate(time.Microsecond)
-		doc := old.doc
-		if !w.KeepDoc || old.row.Version != w.From {
-			doc = nil
-		}
-		m.docs[w.ID] = &kept{row, doc}
+		s.Links = append(s.Links, l)
+		ids = append(ids, l.Issue)
 	}
+	if gone {
+		return nil
+	}
+	slices.Sort(ids)
+	return k.loadNear(ctx, s, slices.Compact(ids), 0)
 }
 
-// reader is a store as one command reads it: what is remembered is not read again.
-type reader struct {
-	Store
-	memory   *memory
-	writes   int64
-	fresh    bool
-	recalled bool
-}
-
-// recall takes the document of a row from memory, if the store is read with one that has it.
-func recall[T any, P document[T]](st Store, into *P, sel Select) bool {
-	r, ok := st.(*reader)
-	if !ok || r.fresh {
-		return false
+// wanting returns what a decision asks for, or nil.
+func wanting(err error) *missing {
+	var m *missing
+	if errors.As(err, &m) {
+		return m
 	}
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := sel.ID
-	if id == "" {
-		id = m.ids[[2]string{string(sel.Kind), sel.Label}]
-	}
-	k := m.docs[id]
-	if k == nil || k.row.Kind != sel.Kind || sel.Label != "" && k.row.Label != sel.Label {
-		return false
-	}
-	doc, _ := k.doc.(P)
-	switch {
-	case doc == nil:
-		doc = new(T)
-		if Decode(k.row, doc) != nil {
-			return false // the store says what is wrong with it
-		}
-	case doc.hot().Version != k.row.Version:
-		doc = clone[T](doc)
-		*doc.hot() = k.row
-	}
-	k.doc, *into, r.recalled = doc, doc, true
-	return true
-}
-
-// keep remembers a document that was read, unless something was written since.
-func (r *reader) keep(doc entity) {
-	m, row := r.memory, *doc.hot()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.writes != r.writes || row.Kind == KindBudget {
-		return
-	}
-	if m.docs == nil || len(m.docs) >= maxKept {
-		m.docs, m.ids = map[string]*kept{}, map[[2]string]string{}
-	}
-	m.docs[row.ID] = &kept{row, doc}
-	if row.Label != "" {
-		m.ids[[2]string{string(row.Kind), row.Label}] = row.ID
-	}
-}
-
-// names takes the names of loadNames from memory, if they are remembered.
-func (r *reader) names(into *[]string) bool {
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.named || r.fresh {
-		return false
-	}
-	*into, r.recalled = append(*into, m.taken...), true
-	return true
-}
-
-// keepNames remembers the names of loadNames, unless something was written since.
-func (r *reader) keepNames(taken []string) {
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.writes == r.writes {
-		m.taken, m.named = slices.Clone(taken), true
-	}
+	return nil
 }

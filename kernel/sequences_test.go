@@ -34,7 +34,7 @@ func journeys() map[string]journey {
 	return map[string]journey{
 		"auto":             {kernel.Start{Command: "~auto"}, judged(8, medium), "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
 		"auto tweak":       {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go"}, "EVALUATE TWEAK"},
-		"auto outgrown":    {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"}, "EVALUATE TWEAK DESIGN DEVELOP"},
+		"auto outgrown":    {kernel.Start{Command: "~auto"}, judged(9, small), "", []string{"a.go", "b.go", "c.go"}, "EVALUATE TWEAK DEVELOP"},
 		"auto unclear":     {kernel.Start{Command: "~auto"}, unclear, "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
 		"auto interactive": {kernel.Start{Command: "~auto", Confirm: true}, judged(8, large), workflow.ChooseInteractive, []string{"a.go"}, "EVALUATE ANALYZE DESIGN DEVELOP"},
 		"plan":             {kernel.Start{Command: "~plan"}, judged(8, medium), "", []string{"a.go"}, "EVALUATE ANALYZE DESIGN"},
@@ -63,11 +63,11 @@ func given(name string) *kernel.Start {
 }
 
 // after is what seed 002 says of the variables once a flow command was given at rest, by hand. ~exec comes to the point at
-// which KB_SKIPPED is decided at once, and knows its package.
+// which KB_SKIPPED is decided at once, which is "not skipped" in the default KB_CREATE_MODE, and knows its package.
 var after = map[string]map[string]any{
 	"~auto":          {"WORKFLOW_MODE": "AUTO_FULL", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~auto"},
 	"~plan":          {"WORKFLOW_MODE": "AUTO_PLAN", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~plan"},
-	"~exec":          {"STAGE_ENTRY_MODE": "DIRECT", "CURRENT_STAGE": "DEVELOP", "COMMAND": "~exec", "CURRENT_PACKAGE": "plan/202602081200_add-a-flag", "KB_SKIPPED": "true"},
+	"~exec":          {"STAGE_ENTRY_MODE": "DIRECT", "CURRENT_STAGE": "DEVELOP", "COMMAND": "~exec", "CURRENT_PACKAGE": "plan/202602081200_add-a-flag", "KB_SKIPPED": "false"},
 	workflow.Request: {"CURRENT_STAGE": "EVALUATE", "COMMAND": "request"},
 }
 
@@ -168,6 +168,9 @@ func (v *traveller) on() bool {
 
 // begin takes the journey's requirement up.
 func (v *traveller) begin() {
+	if v.j.start.Package != "" {
+		v.j.start.Package = "202602081159_another"
+	}
 	v.j.start.Requirement, v.j.start.Place, v.j.start.RunMode = "add a flag", place, pawl.Assisted
 	start := v.j.start
 	v.do(&start)
@@ -292,6 +295,13 @@ func TestCommandsFollowEachOther(t *testing.T) {
 	}
 }
 
+func hashOf(s *kernel.Snapshot) string {
+	if s.Approval == nil {
+		return ""
+	}
+	return s.Approval.Hash
+}
+
 // TestToolsBetweenStages hands a flow to an external tool wherever it waits for a person: no command begins meanwhile, and
 // after the tool the flow is where it was, or reset where nobody wants it back.
 func TestToolsBetweenStages(t *testing.T) {
@@ -331,6 +341,15 @@ func TestToolsBetweenStages(t *testing.T) {
 						t.Errorf("%s inside the tool at %s: %v", c, point, err)
 					}
 				}
+				for _, c := range []kernel.Command{
+					&kernel.Resume{}, &kernel.Give{Answers: []string{"all"}}, &kernel.Give{}, &kernel.Approve{Hash: hashOf(v.look())},
+					&kernel.Choose{Choice: v.j.choice, Hash: hashOf(v.look())}, &kernel.Deny{}, &kernel.Revise{Feedback: "smaller"},
+				} {
+					_, gives := c.(*kernel.Give) // what is not asked is refused as such
+					if _, err := v.try(c); err == nil && !idle || !gives && pawl.CodeOf(err) != pawl.CodeBusy && !idle {
+						t.Errorf("%T inside the tool at %s: %v, %+v", c, point, err, v.vars())
+					}
+				}
 				v.says("still inside the tool at "+point, want)
 				v.do(&kernel.LeaveTool{Resume: resume})
 				if idle || resume {
@@ -347,7 +366,10 @@ func TestToolsBetweenStages(t *testing.T) {
 			v.rests(name)
 		}
 	}
-	want := []string{"AUTO_FULL EVALUATE", "AUTO_PLAN EVALUATE", "INTERACTIVE ", "INTERACTIVE ANALYZE", "INTERACTIVE DESIGN", "INTERACTIVE EVALUATE", "INTERACTIVE TWEAK"}
+	want := []string{
+		"AUTO_FULL DEVELOP", "AUTO_FULL EVALUATE", "AUTO_FULL TWEAK", "AUTO_PLAN EVALUATE", "INTERACTIVE ", "INTERACTIVE ANALYZE", "INTERACTIVE DESIGN",
+		"INTERACTIVE DEVELOP", "INTERACTIVE EVALUATE", "INTERACTIVE TWEAK",
+	}
 	if got := slices.Sorted(maps.Keys(entered)); !slices.Equal(got, want) {
 		t.Errorf("tools were entered at %q, want %q", got, want)
 	}

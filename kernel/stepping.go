@@ -106,26 +106,24 @@ func (w stepper) advance() error {
 }
 
 // checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
-// of issues work at the same time, so each has names of its own.
+// of issues work at the same time, so each has names of its own, of which the driver takes the next free one.
 func (w stepper) checkpointName() string {
 	base := "chk-" + w.now.UTC().Format("200601021504")
-	last := w.Session.LastPoint
 	if w.Session.Number > 0 {
-		base += "-i" + strconv.FormatInt(w.Session.Number, 10)
-	} else if last == "" && len(w.Taken) > 0 {
-		last = w.Taken[0]
+		return base + "-i" + strconv.FormatInt(w.Session.Number, 10)
 	}
-	name := base
-	if suffix, same := strings.CutPrefix(last, base); same {
-		n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
-		if err != nil {
-			n = 1
-		}
-		name += "-" + itoa(n+1)
+	if len(w.Taken) == 0 {
+		return base
 	}
-	w.Session.LastPoint = name
-	w.touch(w.Session)
-	return name
+	suffix, same := strings.CutPrefix(w.Taken[0], base)
+	if !same {
+		return base
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
+	if err != nil {
+		n = 1
+	}
+	return base + "-" + itoa(n+1)
 }
 
 func itoa(n int) string {

@@ -519,6 +519,10 @@ var kernelBoard = part{load: func() Table {
 			En: "%[1]s cannot take over while something is at work", Zh: "正在执行操作，%[1]s 不能接管",
 			HintEn: "Wait for it, or pause first: pawl pause", HintZh: "请等待，或先暂停：pawl pause",
 		},
+		"kernel.tool_active": {
+			En: "the external tool %[1]s has taken over", Zh: "外部工具 %[1]s 已接管流程",
+			HintEn: "The flow goes on, or is given up, when the tool is done: pawl status", HintZh: "工具结束后流程继续或放弃：pawl status",
+		},
 		"kernel.no_order": {
 			En: "%[1]s is not carried out by %[2]s", Zh: "%[1]s 不由 %[2]s 执行",
 			HintEn: "This is a mistake in the caller of the kernel", HintZh: "这是内核调用方的错误",

@@ -175,7 +175,7 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 			return err
 		}
 	}
-	return d.show(ctx, name, false)
+	return viewer{d}.show(ctx, name, false)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -19,6 +19,9 @@ import (
 	"pawl/runner"
 )
 
+// foreman runs crews.
+type foreman struct{ shelf }
+
 // work are the flags of the commands that work on issues.
 type work struct {
 	workers       int
@@ -128,12 +131,12 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
-		return d.crew(ctx, o, chosen)
+		return foreman{d}.crew(ctx, o, chosen)
 	}, cli.Override("agent", w.agent))
 }
 
 // crew runs a crew in the foreground and ends with what is left for a person.
-func (d shelf) crew(ctx context.Context, o runner.CrewOptions, chosen []*kernel.Issue) error {
+func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*kernel.Issue) error {
 	d.Warn(ctx)
 	t := newTeller(d)
 	o.Tell = t.tell
@@ -306,7 +309,7 @@ const maxNamed = 20
 
 // rest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
 // was named could not be worked on.
-func (d shelf) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*kernel.Issue) error {
+func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*kernel.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
@@ -343,7 +346,7 @@ func (d shelf) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen
 }
 
 // idle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
-func (d shelf) idle(ctx context.Context, id string, o runner.CrewOptions) error {
+func (d foreman) idle(ctx context.Context, id string, o runner.CrewOptions) error {
 	found, err := d.issues(ctx, []string{id})
 	if err != nil || len(found) == 0 {
 		return err
@@ -373,7 +376,7 @@ func (d shelf) idle(ctx context.Context, id string, o runner.CrewOptions) error 
 }
 
 // asking lists issues that wait for a person: those that were chosen, or the first of all.
-func (d shelf) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.Issue, error) {
+func (d foreman) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.Issue, error) {
 	var out []*kernel.Issue
 	if len(chosen) > 0 {
 		ids := make([]string, len(chosen))
@@ -408,7 +411,7 @@ func (d shelf) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.Is
 }
 
 // sum prints how the board stands.
-func (d shelf) sum(ctx context.Context, t *teller, asking []*kernel.Issue) error {
+func (d foreman) sum(ctx context.Context, t *teller, asking []*kernel.Issue) error {
 	counts, all, err := d.counts(ctx)
 	if err != nil {
 		return err

@@ -17,6 +17,9 @@ import (
 	"pawl/machine/board"
 )
 
+// porter takes issues over from elsewhere.
+type porter struct{ shelf }
+
 // intake are the flags of `pawl issue import`.
 type intake struct {
 	format, scope, back string
@@ -52,7 +55,7 @@ func newImportCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 		}
-		return open(func(d shelf) error { return d.intake(c.Context(), args[0], format, &f) })
+		return open(func(d shelf) error { return porter{d}.intake(c.Context(), args[0], format, &f) })
 	}
 	c.Flags().StringVar(&f.format, "format", "", a.Text("issue.flag.format"))
 	c.Flags().StringVar(&f.scope, "scope", "", a.Text("issue.flag.scope"))
@@ -79,7 +82,7 @@ func tracked(source string) bool {
 }
 
 // intake reads issues and registers those that are new.
-func (d shelf) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
+func (d porter) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
 	live := term.NewLive(d.Std.Err, d.Std.TTY && !d.Flags.JSON, d.Std.Width)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
@@ -133,7 +136,7 @@ func (d shelf) intake(ctx context.Context, source string, format backlog.Format,
 }
 
 // read reads a file or a repository.
-func (d shelf) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *term.Live) (cli.TrackerRead, error) {
+func (d porter) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *term.Live) (cli.TrackerRead, error) {
 	if tracked(source) {
 		say := func(key string, args ...any) { live.Status("  "+d.Text(key, args...), d.Style.Dim) }
 		return d.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
@@ -156,7 +159,7 @@ func (d shelf) read(ctx context.Context, source string, format backlog.Format, f
 }
 
 // notes tells what was understood and not kept.
-func (d shelf) notes(b *backlog.Backlog) {
+func (d porter) notes(b *backlog.Backlog) {
 	for _, n := range b.Notes {
 		at := ""
 		if n.File != "" && n.Line > 0 {
@@ -170,7 +173,7 @@ func (d shelf) notes(b *backlog.Backlog) {
 }
 
 // known finds the digests of those issues that are on the board.
-func (d shelf) known(ctx context.Context, list []backlog.Issue) (map[string]string, error) {
+func (d porter) known(ctx context.Context, list []backlog.Issue) (map[string]string, error) {
 	known := map[string]string{}
 	store := d.Workspace.Kernel.Store()
 	for at := 0; at < len(list); at += kernel.MaxIssues {
@@ -202,7 +205,7 @@ func (d shelf) known(ctx context.Context, list []backlog.Issue) (map[string]stri
 
 // register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
 // the next one, because what is on the board already is found again.
-func (d shelf) register(ctx context.Context, list []backlog.Issue, live *term.Live) error {
+func (d porter) register(ctx context.Context, list []backlog.Issue, live *term.Live) error {
 	list, height := sorted(list)
 	for at := 0; at < len(list); {
 		var c kernel.AddIssues
@@ -286,7 +289,7 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 }
 
 // back writes to the tracker what became of issues that ended, at most once for each ending.
-func (d shelf) back(ctx context.Context, source, how string, list []backlog.Issue, live *term.Live) (int, error) {
+func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *term.Live) (int, error) {
 	n := 0
 	for at := range list {
 		found, err := d.FindIssue(ctx, list[at].ID)

@@ -19,6 +19,9 @@ import (
 	"pawl/machine/board"
 )
 
+// viewer shows issues.
+type viewer struct{ shelf }
+
 // standing is what is computed of an issue beside its status (spec.md §6.5 E9).
 type standing string
 
@@ -140,7 +143,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return d.list(c.Context(), &f) })
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return viewer{d}.list(c.Context(), &f) })
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -184,7 +187,7 @@ func (f *filter) fits(i *kernel.Issue) bool {
 const chunk = 100
 
 // list streams issues in the order of their registration. Only a chunk of them is kept.
-func (d shelf) list(ctx context.Context, f *filter) error {
+func (d viewer) list(ctx context.Context, f *filter) error {
 	counts, all, err := d.counts(ctx)
 	if err != nil {
 		return err
@@ -237,7 +240,7 @@ func (d shelf) list(ctx context.Context, f *filter) error {
 }
 
 // page writes issues, with what they wait for.
-func (d shelf) page(ctx context.Context, out *bufio.Writer, page []*kernel.Issue) error {
+func (d viewer) page(ctx context.Context, out *bufio.Writer, page []*kernel.Issue) error {
 	near, err := d.around(ctx, page, d.Flags.JSON)
 	if err != nil {
 		return err
@@ -325,7 +328,7 @@ func (d shelf) standing(s standing, width int) string {
 
 func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return d.show(c.Context(), args[0], true) })
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return viewer{d}.show(c.Context(), args[0], true) })
 	})
 }
 
@@ -365,7 +368,7 @@ type solution struct {
 }
 
 // show prints an issue.
-func (d shelf) show(ctx context.Context, name string, next bool) error {
+func (d viewer) show(ctx context.Context, name string, next bool) error {
 	i, err := d.FindIssue(ctx, name)
 	if err != nil {
 		return err
@@ -384,7 +387,7 @@ func (d shelf) show(ctx context.Context, name string, next bool) error {
 // maxNeeded is how many of the issues that wait for one are named.
 const maxNeeded = 50
 
-func (d shelf) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
+func (d viewer) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
 	store := d.Workspace.Kernel.Store()
 	near, err := d.around(ctx, []*kernel.Issue{i}, true)
 	if err != nil {
@@ -441,7 +444,7 @@ func instant(t time.Time) *time.Time {
 }
 
 // print shows an issue to a person.
-func (d shelf) print(i *kernel.Issue, w *whole, next bool) {
+func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 	d.Say(d.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
@@ -496,7 +499,7 @@ func (d shelf) print(i *kernel.Issue, w *whole, next bool) {
 }
 
 // ways tells what can be done next with an issue.
-func (d shelf) ways(w *whole) {
+func (d viewer) ways(w *whole) {
 	if out := nextOf(w); len(out) > 0 {
 		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
 	}
@@ -544,7 +547,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 				}
 				subject.ID = b.ID
 			}
-			return d.history(c.Context(), subject, limit)
+			return viewer{d}.history(c.Context(), subject, limit)
 		})
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", 200, a.Text("issue.flag.limit"))
@@ -552,7 +555,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 }
 
 // history prints the newest records about an issue or a batch, the oldest of them first.
-func (d shelf) history(ctx context.Context, subject audit.Subject, limit int) error {
+func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) error {
 	var last []audit.Parsed
 	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject.String(), 0) {
 		if err != nil {

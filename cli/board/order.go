@@ -15,6 +15,9 @@ import (
 	"pawl/machine/board"
 )
 
+// queuer shows the order of the board.
+type queuer struct{ shelf }
+
 // place is an issue in the queue, with the reason why it stands there.
 type place struct {
 	line
@@ -29,14 +32,14 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return d.queue(c.Context(), limit) })
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return queuer{d}.queue(c.Context(), limit) })
 	}
 	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
 	return c
 }
 
 // queue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
-func (d shelf) queue(ctx context.Context, limit int) error {
+func (d queuer) queue(ctx context.Context, limit int) error {
 	if _, _, err := d.counts(ctx); err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func taken(list *[]*kernel.Issue) (out []*kernel.Issue) {
 }
 
 // ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func (d shelf) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*kernel.Issue, err error) {
+func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*kernel.Issue, err error) {
 	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(state)}, ByRank: true, Limit: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
@@ -121,7 +124,7 @@ func (d shelf) ranked(ctx context.Context, state board.IssueStatus, limit int) (
 }
 
 // why says why an issue stands where it stands.
-func (d shelf) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Board) string {
+func (d queuer) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Board) string {
 	now := d.Workspace.Kernel.Now()
 	switch standingOf(i, near, now) {
 	case works:
@@ -170,11 +173,11 @@ func newDagCommand(a *cli.App) *cobra.Command {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
 		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			nodes, more, err := d.graph(c.Context(), args, limit)
+			nodes, more, err := queuer{d}.graph(c.Context(), args, limit)
 			if err != nil {
 				return err
 			}
-			return d.draw(nodes, more, dot, mermaid)
+			return queuer{d}.draw(nodes, more, dot, mermaid)
 		})
 	}
 	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
@@ -184,7 +187,7 @@ func newDagCommand(a *cli.App) *cobra.Command {
 }
 
 // graph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func (d shelf) graph(ctx context.Context, names []string, limit int) (nodes []*kernel.Issue, more bool, err error) {
+func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*kernel.Issue, more bool, err error) {
 	if _, _, err := d.counts(ctx); err != nil {
 		return nil, false, err
 	}
@@ -230,7 +233,7 @@ func (d shelf) graph(ctx context.Context, names []string, limit int) (nodes []*k
 }
 
 // draw writes a graph. An arrow goes from what comes first to what waits for it.
-func (d shelf) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error {
+func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label

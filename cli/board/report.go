@@ -15,6 +15,9 @@ import (
 	"pawl/machine/board"
 )
 
+// accountant ends a batch with its numbers.
+type accountant struct{ shelf }
+
 // statistics are the numbers of a batch.
 type statistics struct {
 	Batch     string                    `json:"batch"`
@@ -69,14 +72,14 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 		if dry {
 			open = cli.Reading()
 		}
-		return with(c.Context(), a, open, func(d shelf) error { return d.complete(c.Context(), dry) })
+		return with(c.Context(), a, open, func(d shelf) error { return accountant{d}.complete(c.Context(), dry) })
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, a.Text("issue.flag.dry_report"))
 	return c
 }
 
 // complete ends the batch and writes its report. It is refused while something is at work.
-func (d shelf) complete(ctx context.Context, dry bool) error {
+func (d accountant) complete(ctx context.Context, dry bool) error {
 	if !dry {
 		if _, err := d.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
 			return err
@@ -109,7 +112,7 @@ func (d shelf) complete(ctx context.Context, dry bool) error {
 }
 
 // statistics counts the issues of the newest batch.
-func (d shelf) statistics(ctx context.Context) (*statistics, error) {
+func (d accountant) statistics(ctx context.Context) (*statistics, error) {
 	b, err := d.batch(ctx)
 	if err != nil {
 		return nil, err
@@ -181,7 +184,7 @@ func percent(part, whole int) float64 {
 }
 
 // addFailure lists a failed issue with what stopped it.
-func (d shelf) addFailure(ctx context.Context, s *statistics, i *kernel.Issue) {
+func (d accountant) addFailure(ctx context.Context, s *statistics, i *kernel.Issue) {
 	if len(s.Failed) == maxFailures {
 		s.more++
 		return
@@ -199,7 +202,7 @@ func (d shelf) addFailure(ctx context.Context, s *statistics, i *kernel.Issue) {
 }
 
 // report is the final report in Markdown.
-func (d shelf) report(s *statistics) string {
+func (d accountant) report(s *statistics) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s", d.Text("issue.report.title", s.Batch))

@@ -15,14 +15,17 @@ import (
 	"pawl/runner"
 )
 
+// keeper does with single issues what a person decides.
+type keeper struct{ shelf }
+
 func newBindCommand(a *cli.App) *cobra.Command {
 	return a.Command("bind ISSUE SOLUTION", "issue.bind", "  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return d.bind(c.Context(), args[0], args[1]) })
+		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return keeper{d}.bind(c.Context(), args[0], args[1]) })
 	})
 }
 
 // bind chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
-func (d shelf) bind(ctx context.Context, name, which string) error {
+func (d keeper) bind(ctx context.Context, name, which string) error {
 	i, err := d.FindIssue(ctx, name)
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func (d shelf) bind(ctx context.Context, name, which string) error {
 		return err
 	}
 	if d.Flags.JSON {
-		return d.show(ctx, i.ID, false)
+		return viewer{d.shelf}.show(ctx, i.ID, false)
 	}
 	d.Say(d.Style.OK() + " " + d.Text("issue.bound", i.Label, s.Label))
 	d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl issue plan " + i.Label)
@@ -71,7 +74,7 @@ func (d shelf) bind(ctx context.Context, name, which string) error {
 }
 
 // solution finds a plan of an issue by its id, its number or its hash.
-func (d shelf) solution(ctx context.Context, i *kernel.Issue, which string) (*kernel.Solution, error) {
+func (d keeper) solution(ctx context.Context, i *kernel.Issue, which string) (*kernel.Solution, error) {
 	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID})
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func (d shelf) solution(ctx context.Context, i *kernel.Issue, which string) (*ke
 }
 
 // wind gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
-func (d shelf) wind(ctx context.Context, i *kernel.Issue, c kernel.Command) error {
+func (d keeper) wind(ctx context.Context, i *kernel.Issue, c kernel.Command) error {
 	if _, err := d.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: c}); err != nil {
 		return err
 	}
@@ -114,7 +117,7 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 	var note string
 	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return d.retry(c.Context(), i, note, replan) })
+		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return keeper{d}.retry(c.Context(), i, note, replan) })
 	}
 	c.Flags().BoolVar(&replan, "replan", false, a.Text("issue.flag.replan"))
 	c.Flags().StringVarP(&note, "note", "m", "", a.Text("issue.flag.note"))
@@ -138,7 +141,7 @@ func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *kerne
 				errs = append(errs, err)
 				d.Note(d.Style.Bad() + " " + i.Label + "  " + d.Explain(err))
 			case a.Flags.JSON:
-				if err := d.show(ctx, i.ID, false); err != nil {
+				if err := (viewer{d}).show(ctx, i.ID, false); err != nil {
 					return err
 				}
 			default:
@@ -150,7 +153,7 @@ func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *kerne
 }
 
 // retry has a failed issue tried again: its plan, or with replan a new one.
-func (d shelf) retry(ctx context.Context, i *kernel.Issue, note string, replan bool) (string, error) {
+func (d keeper) retry(ctx context.Context, i *kernel.Issue, note string, replan bool) (string, error) {
 	lane := d.Workspace.Kernel.Lane(i.Label)
 	at, err := lane.Look(ctx)
 	if err != nil {
@@ -178,7 +181,7 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	var release bool
 	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return d.skip(c.Context(), i, reason, release) })
+		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return keeper{d}.skip(c.Context(), i, reason, release) })
 	}
 	c.Flags().StringVarP(&reason, "reason", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&release, "release", false, a.Text("issue.flag.release"))
@@ -187,7 +190,7 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 
 // skip leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
 // longer wait for it.
-func (d shelf) skip(ctx context.Context, i *kernel.Issue, reason string, release bool) (key string, err error) {
+func (d keeper) skip(ctx context.Context, i *kernel.Issue, reason string, release bool) (key string, err error) {
 	at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx)
 	if err != nil {
 		return "", err
@@ -214,7 +217,7 @@ func (d shelf) skip(ctx context.Context, i *kernel.Issue, reason string, release
 	if err != nil || !release {
 		return key, err
 	}
-	w, err := d.wholeOf(ctx, i)
+	w, err := viewer{d.shelf}.wholeOf(ctx, i)
 	if err != nil {
 		return "", err
 	}

@@ -144,7 +144,7 @@ func TestImportedState(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 	u.must(0, "issue", "add", "new", "--after", "iss-7,gh-12")
-	want := map[string]board.IssueStatus{"ISS-20250129-001": board.IssueCompleted, "ISS-7": board.IssueRegistered, "GH-12": board.IssueRegistered, "ISS-8": board.IssueRegistered}
+	want := map[string]board.IssueStatus{"ISS-20250129-001": board.IssueCompleted, "ISS-7": board.IssueRegistered, "GH-12": board.IssueRegistered, "ISS-9": board.IssueRegistered}
 	for _, i := range u.issues() {
 		if want[i.Label] != i.Status {
 			t.Errorf("%s is %s", i.Label, i.Status)
