@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -66,11 +67,16 @@ func ofBoard(c Command) bool {
 	return false
 }
 
-// missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages.
-type missing struct{ ids, names []string }
+// missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages. Of issues that
+// rise asks for, need says how high they must be at least where waiting waits for them.
+type missing struct {
+	ids, names []string
+	need       map[string]int64
+	waiting    *Issue
+}
 
 func (m *missing) Error() string {
-	return "not loaded: " + strings.Join(append(m.ids, m.names...), " ")
+	return "not loaded: " + strings.Join(slices.Concat(m.ids, m.names, slices.Sorted(maps.Keys(m.need))), " ")
 }
 
 // issue returns a copy of an issue to change. One that is not loaded is asked for; one that does not exist is an error.
@@ -81,7 +87,7 @@ func (w registrar) issue(id string) (*Issue, error) {
 		return nil, &missing{ids: []string{id}}
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-	case !slices.Contains(w.touched, entity(i)):
+	case !w.touches(i):
 		i = clone(i)
 		w.Near[id] = i
 		w.touch(i)
@@ -148,9 +154,10 @@ func (w registrar) add(c *AddIssues) error {
 	}
 	labels := make([]string, len(c.Issues))
 	names := map[string]string{} // what the command calls its issues
+	known := w.known()
 	made := make([]*Issue, len(c.Issues))
 	for n := range c.Issues {
-		i, err := w.register(b, &c.Issues[n])
+		i, err := w.register(b, &c.Issues[n], known)
 		if err != nil {
 			return err
 		}
@@ -165,7 +172,7 @@ func (w registrar) add(c *AddIssues) error {
 		for _, name := range c.Issues[n].After {
 			on, ok := names[name]
 			if !ok {
-				on, ok = w.named(name)
+				on, ok = known[name]
 			}
 			if !ok {
 				return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_unknown", i.Label, name)
@@ -183,23 +190,30 @@ func (w registrar) add(c *AddIssues) error {
 	return nil
 }
 
-// named finds an issue that was loaded under a name.
-func (w registrar) named(name string) (string, bool) {
+// known returns the ids of the issues that were loaded, by all their names.
+func (w registrar) known() map[string]string {
+	known := make(map[string]string, 3*len(w.Near))
 	for id, i := range w.Near {
-		if i != nil && (id == name || i.Label == name || i.External != "" && i.External == name) {
-			return id, true
+		if i != nil {
+			known[id], known[i.Label] = id, id
 		}
 	}
-	return "", false
+	// Where one issue's label is another one's external id, the latter has it.
+	for id, i := range w.Near {
+		if i != nil && i.External != "" {
+			known[i.External] = id
+		}
+	}
+	return known
 }
 
 // register makes one issue, or brings the one with its external id up to date.
-func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
+func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
 	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
 		return nil, err
 	}
 	if n.External != "" {
-		if id, ok := w.named(n.External); ok {
+		if id, ok := known[n.External]; ok {
 			i, err := w.issue(id)
 			if err != nil || i.Digest == n.Digest {
 				return i, err
@@ -211,7 +225,7 @@ func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
 	}
 	b.Issues++
 	label := n.Label
-	if _, taken := w.named(label); taken || label == "" {
+	if _, taken := known[label]; taken || label == "" {
 		label = fmt.Sprintf("ISS-%d", b.Issues)
 	}
 	b.Issues = max(b.Issues, ordinal(label))
@@ -224,9 +238,10 @@ func (w registrar) register(b *Board, n *NewIssue) (*Issue, error) {
 		state, i.Released = board.IssueCompleted, true
 	}
 	w.create(i, KindIssue, label, w.Session.ID, string(state))
-	w.Near[i.ID] = i
+	w.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
 	w.record(i, "ISSUE_CREATED", audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
+		known[n.External] = i.ID
 		w.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
@@ -313,6 +328,9 @@ func (w registrar) depend(c *Depend) error {
 			w.touched = nil
 			return nil
 		}
+		if w.Board != nil {
+			w.touch(w.Board)
+		}
 		err = w.waitFor(i, c.On)
 	} else {
 		at := slices.Index(i.DependsOn, c.On)
@@ -341,19 +359,22 @@ func (w registrar) waitFor(i *Issue, on string) error {
 	if len(i.DependsOn) >= maxAfter {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", len(i.DependsOn)+1, maxAfter)
 	}
-	raised, way, err := rise(w.Near, i, on)
+	// Most dependencies are on what is high enough, and leave everything as it is.
+	at := w.Near[on]
+	enough := at != nil && at.Height > i.Height
+	heights, way, err := rise(w.Near, i, on, !enough && w.unawaited(i))
 	switch {
 	case err != nil:
 		return err
 	case way != nil:
 		return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_circle", strings.Join(way, " → "))
 	}
-	for id, height := range raised {
+	for _, id := range slices.Sorted(maps.Keys(heights)) {
 		j, err := w.issue(id)
 		if err != nil {
 			return err
 		}
-		j.Height = height
+		j.Height = heights[id]
 		w.place(j)
 	}
 	i.DependsOn = append(slices.Clip(i.DependsOn), on)
@@ -385,35 +406,50 @@ func (c *climbs) Pop() any {
 	return last
 }
 
+// maxRaised is how many issues of the store are raised before one that nobody waits for is lowered instead.
+const maxRaised = 32
+
 // rise says what becomes of the heights when x waits for on: on every dependency the height of an issue is at least one more
 // than that of each issue that waits for it. Only the issues that are too low are looked at, which for a new dependency are
-// few or none. Where the climb comes back to x, the dependency would close a circle, and the way round is returned.
-func rise(near map[string]*Issue, x *Issue, on string) (raised map[string]int64, way []string, err error) {
-	raised = map[string]int64{}
+// few or none. Where they are many and last says that nobody waits for x, x is lowered below on, which takes no other write
+// than its own. Where the climb comes back to x, the dependency would close a circle, and the way round is returned.
+func rise(near map[string]*Issue, x *Issue, on string, last bool) (heights map[string]int64, way []string, err error) {
+	heights = map[string]int64{}
 	from := map[string]string{on: x.ID}
-	var ask []string
+	ask := map[string]int64{}
 	queue := &climbs{}
 	push := func(id string, need int64) {
 		i, ok := near[id]
+		before, again := heights[id]
 		switch {
 		case !ok:
-			ask = append(ask, id)
+			if n, asked := ask[id]; !asked || n < need {
+				ask[id] = need
+			}
 		case i == nil:
 			err = pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-		case id == x.ID || max(i.Height, raised[id]) < need:
+		case id == x.ID || i.Height < need && (!again || before < need):
 			heap.Push(queue, climb{id, i.Height, need})
 		}
 	}
 	push(on, x.Height+1)
+	stored := 0
 	for queue.Len() > 0 && err == nil {
 		at := heap.Pop(queue).(climb)
 		if at.id == x.ID {
 			return nil, wayRound(near, from, x), nil
 		}
-		if raised[at.id] >= at.new {
+		before, again := heights[at.id]
+		if again && before >= at.new {
 			continue
 		}
-		raised[at.id] = at.new
+		if near[at.id].Version > 0 && !again {
+			stored++
+		}
+		if last && stored > maxRaised {
+			return map[string]int64{x.ID: near[on].Height - 1}, nil, nil
+		}
+		heights[at.id] = at.new
 		for _, id := range near[at.id].DependsOn {
 			if _, ok := from[id]; !ok {
 				from[id] = at.id
@@ -422,9 +458,22 @@ func rise(near map[string]*Issue, x *Issue, on string) (raised map[string]int64,
 		}
 	}
 	if err == nil && len(ask) > 0 {
-		err = &missing{ids: ask}
+		err = &missing{need: ask, waiting: x}
 	}
-	return raised, nil, err
+	return heights, nil, err
+}
+
+// unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about. Each
+// command that adds a dependency writes the board, so that none that is decided at the same time can say otherwise.
+func (w registrar) unawaited(i *Issue) bool {
+	if i.Version > 0 {
+		c, ok := w.env.Command.(*Depend)
+		return ok && c.Issue == i.ID && len(w.Links) == 0
+	}
+	return !slices.ContainsFunc(w.touched, func(e entity) bool {
+		l, ok := e.(*Link)
+		return ok && l.Parent == i.ID
+	})
 }
 
 // maxWay is how many issues of a circle are named.
@@ -451,7 +500,7 @@ func (i *Issue) rank(ready bool) int64 {
 		priority = 3
 	}
 	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
-	r := (5-priority)<<60 | age<<19 | min(i.Height, 1<<19-1)
+	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)
 	if !ready {
 		r -= math.MaxInt64
 	}

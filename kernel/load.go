@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ func (k *Kernel) Look(ctx context.Context) (*Snapshot, error) {
 func (k *Kernel) LookAt(ctx context.Context, id string) (*Snapshot, error) {
 	s := &Snapshot{Config: &k.config}
 	sel := Select{Kind: KindTask, ID: id}
-	if len(id) != 26 {
+	if len(id) != idLength {
 		sel = Select{Kind: KindTask, Label: id}
 	}
 	if err := load(ctx, k.store, &s.Task, sel); err != nil {
@@ -517,14 +518,18 @@ func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
 		if c.Remove {
 			return k.loadLinks(ctx, s, c.On, true)
 		}
+		return k.loadEnds(ctx, s, c)
 	}
 	return nil
 }
 
 // loadMore reads what a decision asks for.
 func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int) error {
-	if len(m.names) == 0 {
-		return k.loadNear(ctx, s, m.ids, most)
+	switch {
+	case m.need != nil:
+		return k.loadRise(ctx, s, m, most)
+	case len(m.names) == 0:
+		return k.loadNear(ctx, s, m.ids)
 	}
 	sel := make([]Select, len(m.names))
 	for n, name := range m.names {
@@ -543,38 +548,77 @@ func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int)
 	return nil
 }
 
-// loadNear reads issues by their ids and, up to a number, what they depend on.
-func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string, most int) error {
-	for len(ids) > 0 {
-		sel := make([]Select, len(ids))
-		for n, id := range ids {
-			sel[n] = Select{Kind: KindIssue, ID: id}
+// loadNear reads issues by their ids.
+func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	sel := make([]Select, len(ids))
+	for n, id := range ids {
+		sel[n] = Select{Kind: KindIssue, ID: id}
+	}
+	rows, err := k.store.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	for n, id := range ids {
+		s.Near[id] = nil
+		if len(rows[n]) == 0 {
+			continue
 		}
-		rows, err := k.store.Load(ctx, sel...)
-		if err != nil {
+		i := new(Issue)
+		if err := Decode(rows[n][0], i); err != nil {
 			return err
 		}
-		var next []string
-		for n, id := range ids {
-			s.Near[id] = nil
-			if len(rows[n]) == 0 {
-				continue
-			}
-			i := new(Issue)
-			if err := Decode(rows[n][0], i); err != nil {
-				return err
-			}
-			s.Near[id] = i
-			for _, on := range i.DependsOn {
-				if _, ok := s.Near[on]; !ok && len(s.Near)+len(next) < most && !slices.Contains(next, on) {
-					next = append(next, on)
-				}
-			}
-		}
-		ids = next
+		s.Near[id] = i
 	}
 	return nil
 }
+
+// loadRise reads, up to a number, the issues that are too low for a dependency, and what they depend on. Those come first over
+// which a way may lead back to the issue that is to wait, which are no higher than it; where one does, the rest is not needed.
+func (k loader) loadRise(ctx context.Context, s *Snapshot, m *missing, most int) error {
+	need := m.need
+	low, high := slices.Collect(maps.Keys(need)), []string(nil)
+	for len(low)+len(high) > 0 && len(s.Near) < most {
+		at, all := low, len(low) == 0
+		if all {
+			at, high = high, nil
+		}
+		low = nil
+		slices.Sort(at)
+		at = slices.Compact(at)
+		if err := k.loadNear(ctx, s, slices.DeleteFunc(slices.Clone(at), func(id string) bool {
+			_, ok := s.Near[id]
+			return ok
+		})); err != nil {
+			return err
+		}
+		for _, id := range at {
+			i := s.Near[id]
+			if i == nil || i.Height >= need[id] {
+				continue
+			}
+			if i.Height > m.waiting.Height && !all {
+				high = append(high, id)
+				continue
+			}
+			for _, on := range i.DependsOn {
+				if on == m.waiting.ID {
+					return nil
+				}
+				if n, ok := need[on]; !ok || n <= need[id] {
+					need[on] = need[id] + 1
+					low = append(low, on)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// idLength is the length of an id, by which a name can be told from one.
+const idLength = 26
 
 // loadNamed finds the issues that a command names by label, external id or id.
 func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error {
@@ -587,7 +631,10 @@ func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error 
 				continue
 			}
 			seen[name] = true
-			sel = append(sel, Select{Kind: KindIssue, Label: name}, Select{Kind: KindAlias, Label: name}, Select{Kind: KindIssue, ID: name})
+			sel = append(sel, Select{Kind: KindIssue, Label: name, HotOnly: true}, Select{Kind: KindAlias, Label: name, HotOnly: true})
+			if len(name) == idLength {
+				sel = append(sel, Select{Kind: KindIssue, ID: name, HotOnly: true})
+			}
 		}
 	}
 	if len(sel) == 0 {
@@ -608,7 +655,7 @@ func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error 
 		}
 	}
 	slices.Sort(ids)
-	return k.loadNear(ctx, s, slices.Compact(ids), 0)
+	return k.loadNear(ctx, s, slices.Compact(ids))
 }
 
 // queuePage is how many claimable issues are looked at first.
@@ -618,7 +665,7 @@ const queuePage = 32
 func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
 	if c.Issue != "" {
 		s.Taken = []string{c.Issue}
-		return k.loadNear(ctx, s, s.Taken, 0)
+		return k.loadNear(ctx, s, s.Taken)
 	}
 	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
 	if c.Planning {
@@ -652,10 +699,26 @@ func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
 		fits := func(id string) bool {
 			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Changes()) })
 		}
-		if !full || c.Planning || slices.ContainsFunc(s.Taken, fits) {
+		if !full || c.Planning && len(s.Taken) > 0 || slices.ContainsFunc(s.Taken, fits) {
 			return nil
 		}
 	}
+}
+
+// loadEnds reads the two issues of a new dependency, and whether anything waits for the one that is to wait.
+func (k loader) loadEnds(ctx context.Context, s *Snapshot, c *Depend) error {
+	rows, err := k.store.Load(ctx, Select{Kind: KindLink, Parent: c.Issue, Limit: 1})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows[0] {
+		l := new(Link)
+		if err := Decode(r, l); err != nil {
+			return err
+		}
+		s.Links = append(s.Links, l)
+	}
+	return k.loadNear(ctx, s, []string{c.Issue, c.On})
 }
 
 // loadLinks reads the dependencies on an issue.
@@ -680,7 +743,7 @@ func (k loader) loadLinks(ctx context.Context, s *Snapshot, on string, gone bool
 		return nil
 	}
 	slices.Sort(ids)
-	return k.loadNear(ctx, s, slices.Compact(ids), 0)
+	return k.loadNear(ctx, s, slices.Compact(ids))
 }
 
 // wanting returns what a decision asks for, or nil.

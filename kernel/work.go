@@ -33,6 +33,8 @@ type work struct {
 	trace   string
 	ids     *pawl.IDSource
 	touched []entity
+	// seen are those of a decision that touches many.
+	seen    map[entity]bool
 	entries []audit.Entry
 	result  any
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
@@ -107,9 +109,29 @@ func (w *work) create(e entity, kind Kind, label, parent, state string) {
 
 // touch marks a document as changed by this decision.
 func (w *work) touch(e entity) {
-	if !slices.Contains(w.touched, e) {
+	if !w.touches(e) {
 		w.touched = append(w.touched, e)
 	}
+}
+
+// maxFew is how many documents are gone through to find one.
+const maxFew = 32
+
+// touches reports whether a document is marked as changed.
+func (w *work) touches(e entity) bool {
+	if len(w.touched) <= maxFew {
+		return slices.Contains(w.touched, e)
+	}
+	if len(w.seen) > len(w.touched) {
+		w.seen = nil
+	}
+	if w.seen == nil {
+		w.seen = map[entity]bool{}
+	}
+	for _, e := range w.touched[len(w.seen):] {
+		w.seen[e] = true
+	}
+	return w.seen[e]
 }
 
 // record adds an audit record that is not a transition.

@@ -48,6 +48,7 @@ var areas = [...]area{
 	{"backlog", []*part{&backlogText}},
 	{"github", []*part{&githubText}},
 	{"tui", []*part{&tuiText}},
+	{"skill", []*part{&skillText}},
 }
 
 // part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map

@@ -345,3 +345,70 @@ var cliServers = part{load: func() Table {
 		},
 	}
 }}
+
+// skillText is the part of the catalogue for keys that begin with "skill.": what coding agents are told of pawl.
+var skillText = part{load: func() Table {
+	return Table{
+		"skill.root.short":    {En: "Teach coding agents to work with pawl", Zh: "让编码智能体学会与 pawl 协作"},
+		"skill.root.long":     {En: "The skill context-manager teaches a coding agent to read the state and to report through pawl, by the command line or MCP, and never to write the files below .pawl.", Zh: "技能 context-manager 让编码智能体通过 pawl 的命令行或 MCP 读取状态并汇报，而不去修改 .pawl 下的文件。"},
+		"skill.install.short": {En: "Install the skill and the section of AGENTS.md", Zh: "安装技能与 AGENTS.md 中的说明"},
+		"skill.install.long": {
+			En: "Writes the skill context-manager into .agents/skills and .claude/skills of the project, which most agents read, and a section into its AGENTS.md; with --agent, where that agent looks. The rest of AGENTS.md stays as it is. To install again brings both up to date or into another language (--lang).\n\nA file that pawl did not write, or that somebody has changed since, is not written over. Links are refused.",
+			Zh: "将技能 context-manager 写入项目的 .agents/skills 与 .claude/skills（多数智能体会读取），并在 AGENTS.md 中写入一节说明；使用 --agent 时写入该智能体读取的位置。AGENTS.md 的其余内容保持不变。再次安装会更新内容，或切换语言（--lang）。\n\n不是由 pawl 写入、或写入后被修改过的文件不会被覆盖。不会经由链接写入。",
+		},
+		"skill.show.short":   {En: "Show what agents are told", Zh: "显示告知智能体的内容"},
+		"skill.show.long":    {En: "Prints the skill, or the section of AGENTS.md, in the language of --lang. Nothing is written.", Zh: "按 --lang 的语言输出技能，或 AGENTS.md 中的说明。不写入任何文件。"},
+		"skill.flag.global":  {En: "into your home, for all projects", Zh: "安装到用户主目录，对所有项目生效"},
+		"skill.flag.agent":   {En: "where `AGENT` looks: %s; may be given again", Zh: "写入 `AGENT` 读取的位置：%s；可重复使用"},
+		"skill.flag.remove":  {En: "take both back", Zh: "移除技能与说明"},
+		"skill.flag.force":   {En: "write over a file of somebody else's, and keep it as a backup", Zh: "覆盖他人的文件，并保留备份"},
+		"skill.flag.dry_run": {En: "only say what would be done", Zh: "只显示将要执行的操作"},
+		"skill.done.create":  {En: "written: %s", Zh: "已写入：%s"},
+		"skill.done.update":  {En: "brought up to date: %s", Zh: "已更新：%s"},
+		"skill.done.same":    {En: "up to date already: %s", Zh: "已是最新：%s"},
+		"skill.done.remove":  {En: "taken back: %s", Zh: "已移除：%s"},
+		"skill.done.absent":  {En: "nothing of pawl's: %s", Zh: "没有 pawl 的内容：%s"},
+		"skill.would.create": {En: "would be written: %s", Zh: "将写入：%s"},
+		"skill.would.update": {En: "would be brought up to date: %s", Zh: "将更新：%s"},
+		"skill.would.same":   {En: "is up to date: %s", Zh: "已是最新：%s"},
+		"skill.would.remove": {En: "would be taken back: %s", Zh: "将移除：%s"},
+		"skill.would.absent": {En: "holds nothing of pawl's: %s", Zh: "没有 pawl 的内容：%s"},
+		"skill.kept":         {En: "what was there is kept as %s", Zh: "原有内容保留为 %s"},
+		"skill.next":         {En: "agents find it when their next session begins; it is taken back with pawl skill install --remove", Zh: "智能体在下次会话开始时即可读取；可用 pawl skill install --remove 移除"},
+		"skill.agent_unknown": {
+			En: "where %[1]s looks for skills is not known; known are: %[2]s", Zh: "不知道 %[1]s 在哪里读取技能；已知的有：%[2]s",
+			HintEn: "Without --agent the skill goes where most agents look", HintZh: "不使用 --agent 时，技能会写入多数智能体读取的位置",
+		},
+		"skill.show_what": {
+			En: "there is no %[1]s to show", Zh: "没有可显示的 %[1]s",
+			HintEn: "Say skill or section", HintZh: "请使用 skill 或 section",
+		},
+		"skill.no_home": {
+			En: "the home folder cannot be found: %[1]s", Zh: "找不到用户主目录：%[1]s",
+			HintEn: "Set HOME, or install into the project without --global", HintZh: "请设置 HOME，或去掉 --global 安装到项目中",
+		},
+		"skill.other": {
+			En: "%[1]s was not written by pawl", Zh: "%[1]s 不是由 pawl 写入的",
+			HintEn: "Nothing was changed. Move it away, or give --force, which keeps it as %[2]s", HintZh: "没有更改任何内容。请移开该文件，或使用 --force，原文件会保留为 %[2]s",
+		},
+		"skill.changed": {
+			En: "%[1]s was changed since pawl wrote it", Zh: "%[1]s 在 pawl 写入后被修改过",
+			HintEn: "Nothing was changed. Give --force, which keeps it as %[2]s", HintZh: "没有更改任何内容。使用 --force 时会把它保留为 %[2]s",
+		},
+		"skill.not_plain": {
+			En: "%[1]s is a link, or no plain file or folder", Zh: "%[1]s 是链接，或者不是普通的文件或目录",
+			HintEn: "Nothing was changed. Put a real one in its place, or choose where to install with --agent", HintZh: "没有更改任何内容。请换成真正的文件或目录，或用 --agent 选择安装位置",
+		},
+		"skill.backups": {
+			En: "%[1]s has %[2]d backups already", Zh: "%[1]s 已有 %[2]d 个备份",
+			HintEn: "Remove those that are not needed", HintZh: "请删除不需要的备份",
+		},
+		"skill.in_file": {
+			En: "no section can be written into %[1]s", Zh: "无法在 %[1]s 中写入说明",
+			HintEn: "Nothing was changed. Mend the file, or choose where to install with --agent", HintZh: "没有更改任何内容。请修复该文件，或用 --agent 选择安装位置",
+		},
+		"skill.markers":    {En: "line %[1]d: the markers of pawl's section do not fit together", Zh: "第 %[1]d 行：pawl 说明的标记不成对"},
+		"skill.doc_large":  {En: "%[1]d bytes are more than %[2]d", Zh: "大小 %[1]d 字节，超过 %[2]d"},
+		"skill.doc_binary": {En: "it is no text in UTF-8", Zh: "不是 UTF-8 文本"},
+	}
+}}

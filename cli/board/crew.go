@@ -138,7 +138,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 // crew runs a crew in the foreground and ends with what is left for a person.
 func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*kernel.Issue) error {
 	d.Warn(ctx)
-	t := newTeller(d)
+	t := newTeller(d.shelf)
 	o.Tell = t.tell
 	crew, err := d.Workspace.Crew(o)
 	if err != nil {

@@ -387,7 +387,7 @@ func (d viewer) show(ctx context.Context, name string, next bool) error {
 // maxNeeded is how many of the issues that wait for one are named.
 const maxNeeded = 50
 
-func (d viewer) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
+func (d shelf) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
 	store := d.Workspace.Kernel.Store()
 	near, err := d.around(ctx, []*kernel.Issue{i}, true)
 	if err != nil {

@@ -217,7 +217,7 @@ func (d keeper) skip(ctx context.Context, i *kernel.Issue, reason string, releas
 	if err != nil || !release {
 		return key, err
 	}
-	w, err := viewer{d.shelf}.wholeOf(ctx, i)
+	w, err := d.wholeOf(ctx, i)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/driver/checkpoint"
 	"pawl/kernel"
 	"pawl/runner"
 	"pawl/store/sqlite"
@@ -29,6 +30,7 @@ type hand struct {
 	once sync.Once
 	lock *sqlite.Lock
 	err  error
+	fill *filler       // keeps worktrees ready for the crew, nil while there is none
 	land chan struct{} // full while a worker of this process has the turn to land, so that they do not ask the disk for each other
 }
 
@@ -99,6 +101,9 @@ func (h *hand) turn(ctx context.Context) (func(), error) {
 
 func (h *hand) close() {
 	h.once.Do(func() {}) // nobody comes any more
+	if h.fill != nil {
+		h.fill.close()
+	}
 	if h.lock != nil {
 		_ = h.lock.Remove()
 	}
@@ -115,6 +120,43 @@ func (h *hand) crew(k *kernel.Kernel, parts func() *parts) func(runner.CrewOptio
 		o.Options = p.options(h.name, nil)
 		o.Turn, o.Alive = h.turn, h.alive
 		o.Lane = func(label string) runner.Kernel { return k.Lane(label) }
+		h.fill = newFiller(p.pool(max(1, o.Workers)))
+		o.Tell = h.fill.after(o.Tell)
 		return runner.NewCrew(k, o), nil
 	}
+}
+
+// filler keeps worktrees ready beside the work of a crew.
+type filler struct {
+	pool   checkpoint.Pool
+	stop   context.CancelFunc
+	follow *follower
+}
+
+// fillAfter is how long a worktree may lack that was taken: the work that took it begins first.
+const fillAfter = 200 * time.Millisecond
+
+func newFiller(p checkpoint.Pool) *filler {
+	ctx, stop := context.WithCancel(context.Background())
+	// A worktree that is not ready is made when it is needed.
+	return &filler{pool: p, stop: stop, follow: &follower{do: func() { _ = p.Fill(ctx) }}}
+}
+
+// after has the pool filled whenever an issue is taken whose work needs a worktree, and tells what happened on.
+func (f *filler) after(tell func(runner.Happened)) func(runner.Happened) {
+	return func(h runner.Happened) {
+		if h.What == runner.DidTake && !h.Planning {
+			f.follow.within(fillAfter)
+		}
+		if tell != nil {
+			tell(h)
+		}
+	}
+}
+
+// close ends the filling and removes what is left over, so that a workspace at rest holds nothing.
+func (f *filler) close() {
+	f.stop()
+	f.follow.close()
+	_ = f.pool.Drain(context.Background()) // what cannot be removed is found by the next cleanup
 }

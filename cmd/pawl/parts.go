@@ -35,6 +35,8 @@ type parts struct {
 	shots   checkpoint.Snapshotter
 	foreign []*mcptools.Tool // of the MCP servers that the user trusts; they are among the tools
 	warm    func()           // makes ready for commands behind walls, without waiting
+	// pool keeps worktrees of the workspace ready.
+	pool func(size int) checkpoint.Pool
 	close   func()
 }
 
@@ -59,6 +61,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(), effect.KindRetire: packages.NewRetire(),
 		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
 	}}
+	p.pool = func(size int) checkpoint.Pool { return checkpoint.NewPool(memory, place, size) }
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore(memory),
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
 			if network {
