@@ -15,6 +15,7 @@ import (
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/orders"
+	"pawl/cli/skills"
 	"pawl/effect"
 	"pawl/internal/golden"
 	"pawl/message"
@@ -32,7 +33,7 @@ func tree(lang string) *cobra.Command {
 
 // others are the commands of the packages beside this one, as the program has them.
 func others() []cli.Entry {
-	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries())
+	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries())
 }
 
 // walk calls f for a command and all below it, in the order of the help.

@@ -87,7 +87,7 @@ func (w registrar) issue(id string) (*Issue, error) {
 		return nil, &missing{ids: []string{id}}
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-	case !w.touches(i):
+	case !touches(w.work, i):
 		i = clone(i)
 		w.Near[id] = i
 		w.touch(i)

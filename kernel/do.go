@@ -228,9 +228,13 @@ func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, erro
 		b.Digest = hex.EncodeToString(sum[:])
 	}
 	b.Records = make([]audit.Sealed, 0, len(d.Entries))
+	rows := d.rows()
 	for i := range d.Entries {
 		entry := &d.Entries[i]
-		r := d.row(entry.Subject)
+		r := rows[entry.Subject]
+		if rows == nil {
+			r = d.row(entry.Subject)
+		}
 		prev := r.AuditHash
 		if r.AuditSeq == 0 {
 			prev = audit.Genesis(entry.Subject)
@@ -254,6 +258,18 @@ func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, erro
 		w.Doc = doc
 	}
 	return b, nil
+}
+
+// rows returns the touched rows by the subjects of their records where they are many, and otherwise nil.
+func (d *Decision) rows() map[audit.Subject]*Row {
+	if len(d.Touched) <= maxFew {
+		return nil
+	}
+	rows := make(map[audit.Subject]*Row, len(d.Touched))
+	for _, e := range d.Touched {
+		rows[subject(e)] = e.hot()
+	}
+	return rows
 }
 
 // row returns the row that a record is about. It is among the few that the decision touched.

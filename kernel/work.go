@@ -109,7 +109,7 @@ func (w *work) create(e entity, kind Kind, label, parent, state string) {
 
 // touch marks a document as changed by this decision.
 func (w *work) touch(e entity) {
-	if !w.touches(e) {
+	if !touches(w, e) {
 		w.touched = append(w.touched, e)
 	}
 }
@@ -118,7 +118,7 @@ func (w *work) touch(e entity) {
 const maxFew = 32
 
 // touches reports whether a document is marked as changed.
-func (w *work) touches(e entity) bool {
+func touches(w *work, e entity) bool {
 	if len(w.touched) <= maxFew {
 		return slices.Contains(w.touched, e)
 	}
@@ -128,8 +128,8 @@ func (w *work) touches(e entity) bool {
 	if w.seen == nil {
 		w.seen = map[entity]bool{}
 	}
-	for _, e := range w.touched[len(w.seen):] {
-		w.seen[e] = true
+	for _, marked := range w.touched[len(w.seen):] {
+		w.seen[marked] = true
 	}
 	return w.seen[e]
 }

@@ -345,7 +345,8 @@ var cliFlow = part{load: func() Table {
 			En: "this is no answer to what is asked: %[1]s", Zh: "这不是对当前问题的回答：%[1]s",
 			HintEn: "pawl status shows what is asked, and how it is answered", HintZh: "用 pawl status 查看问题以及如何回答",
 		},
-		"cli.flow.question": {En: "Where the work stands:", Zh: "当前进展："},
+		"cli.flow.not_synced": {En: "the knowledge base was not brought up to date: %[1]s; pawl init does it", Zh: "知识库未能同步：%[1]s；可用 pawl init 完成"},
+		"cli.flow.question":   {En: "Where the work stands:", Zh: "当前进展："},
 		"cli.flow.status": {
 			En: "the state cannot be shown (status %[1]d)", Zh: "无法显示状态（%[1]d）",
 			HintEn: "pawl doctor looks at what is wrong", HintZh: "用 pawl doctor 检查",

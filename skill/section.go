@@ -29,7 +29,7 @@ func Put(doc []byte, lang message.Lang) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := lineEnd(doc)
+	end := lineEnd(doc[max(0, from):])
 	block := strings.ReplaceAll(markBegin+"\n"+Section(lang)+markEnd, "\n", end)
 	switch {
 	case from >= 0:
@@ -51,7 +51,7 @@ func Cut(doc []byte) (rest []byte, found bool, err error) {
 		return doc, false, err
 	}
 	before, behind := doc[:from], doc[to:]
-	end := []byte(lineEnd(doc))
+	end := []byte(lineEnd(doc[from:]))
 	closed := bytes.HasPrefix(behind, end)
 	behind = bytes.TrimPrefix(behind, end)
 	before = bytes.TrimSuffix(before, end)
@@ -63,7 +63,8 @@ func Cut(doc []byte) (rest []byte, found bool, err error) {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// lineEnd is how the lines of a document end: as its first one does.
+// lineEnd is how the lines of a document end: as its first one does. Those of the section are its own, because a document may
+// end in half of a line end.
 func lineEnd(doc []byte) string {
 	if i := bytes.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' {
 		return "\r\n"

@@ -15,6 +15,7 @@ import (
 	"pawl/cli"
 	"pawl/cli/orders"
 	"pawl/kernel"
+	"pawl/knowledge"
 	"pawl/machine/session"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
@@ -268,7 +269,30 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
-	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error { return begin(ctx, d, f, s) }, f.overrides()...)
+	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error { return whole(ctx, d, f, s) }, f.overrides()...)
+}
+
+// whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done again at any
+// time, so that its failure is told and is none of the flow.
+func whole(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
+	if err := begin(ctx, d, f, s); err != nil {
+		return err
+	}
+	last, err := d.Workspace.Kernel.LookLast(ctx)
+	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
+		return err
+	}
+	at := knowledge.AtAnalyze
+	switch {
+	case last.Run.Path == workflow.PathTweak:
+		at = knowledge.AtTweak
+	case s.Command == "~exec":
+		at = knowledge.AtExec
+	}
+	if err := orders.Sync(ctx, d, at); err != nil {
+		d.Note(d.Style.Warn() + " " + d.Text("cli.flow.not_synced", d.Explain(err)))
+	}
+	return nil
 }
 
 func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
@@ -347,7 +371,7 @@ func exec(ctx context.Context, a *cli.App, f flags, want string) error {
 		if err != nil {
 			return err
 		}
-		return begin(ctx, d, f, s)
+		return whole(ctx, d, f, s)
 	}, f.overrides()...)
 }
 

@@ -13,6 +13,7 @@ import (
 	"pawl/kernel"
 	"pawl/knowledge"
 	"pawl/machine/session"
+	"pawl/machine/workflow"
 )
 
 // initFlags are the flags of `pawl init`.
@@ -131,6 +132,31 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 		}
 	}
 	return b, fill(ctx, d, "~init", docs, &b)
+}
+
+// Sync brings the knowledge base in line with what a flow has done, as far as KB_CREATE_MODE asks for it at a point of the flow
+// (spec.md §3.9, step 10): it is made, made anew, brought up to date, or left alone. The caller must not own the workspace.
+func Sync(ctx context.Context, d *cli.Desk, at knowledge.Point) error {
+	docs, err := d.Workspace.Project.Documents(ctx)
+	if err != nil {
+		return err
+	}
+	var b built
+	b.Condition, _ = knowledge.Judge(docs)
+	decision, err := knowledge.Decide(knowledge.Question{Mode: d.Config.KBMode, Condition: b.Condition, Coding: true, At: at})
+	if err != nil {
+		return err
+	}
+	if decision.Note != "" {
+		d.Note(d.Style.Dim(d.Text(decision.Note)))
+	}
+	switch {
+	case decision.Skipped == workflow.True || !decision.Write:
+		return nil
+	case decision.Do == knowledge.Rebuild:
+		b.Choice = knowledge.InitRebuild
+	}
+	return fill(ctx, d, "~init", docs, &b)
 }
 
 func askInit(ctx context.Context, d *cli.Desk, c knowledge.Condition, choices []knowledge.InitChoice) (knowledge.InitChoice, error) {

@@ -15,6 +15,7 @@ import (
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/orders"
+	"pawl/cli/skills"
 	"pawl/sandbox"
 )
 
@@ -31,7 +32,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries())...)
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

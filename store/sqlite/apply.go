@@ -116,6 +116,7 @@ func (st *statements) append(i int) (*stmt, error) {
 // what the stored rows add.
 type plan struct {
 	writes  []step
+	places  map[audit.Subject]int // of the writes, where they are many
 	outcome answer
 }
 
@@ -184,12 +185,10 @@ func (p *plan) check(b *kernel.Batch) error {
 		if err := form(w); err != nil {
 			return err
 		}
-		for j := range b.Writes[:i] {
-			if o := &b.Writes[j]; o.ID == w.ID || w.Label != "" && o.Label == w.Label && o.Kind == w.Kind {
-				return invalid("store.twice", string(w.Kind), w.ID)
-			}
-		}
 		p.writes[i].first, p.writes[i].last = -1, -1
+	}
+	if at := p.twice(b); at >= 0 {
+		return invalid("store.twice", string(b.Writes[at].Kind), b.Writes[at].ID)
 	}
 	for i := range b.Records {
 		rec := &b.Records[i]
@@ -219,8 +218,45 @@ func (p *plan) check(b *kernel.Batch) error {
 	return nil
 }
 
+// maxFew is how many writes are gone through to find one.
+const maxFew = 32
+
+// twice returns the index of a write of a row, or with a label, that an earlier one has, or -1. Of many writes it notes their
+// places.
+func (p *plan) twice(b *kernel.Batch) int {
+	if len(b.Writes) <= maxFew {
+		for i := range b.Writes {
+			w := &b.Writes[i]
+			for j := range b.Writes[:i] {
+				if o := &b.Writes[j]; o.ID == w.ID || w.Label != "" && o.Label == w.Label && o.Kind == w.Kind {
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	p.places = make(map[audit.Subject]int, len(b.Writes))
+	ids, labels := make(map[string]bool, len(b.Writes)), map[audit.Subject]bool{}
+	for i := range b.Writes {
+		w := &b.Writes[i]
+		label := audit.Subject{Kind: string(w.Kind), ID: w.Label}
+		if ids[w.ID] || w.Label != "" && labels[label] {
+			return i
+		}
+		ids[w.ID], labels[label] = true, true
+		p.places[audit.Subject{Kind: string(w.Kind), ID: w.ID}] = i
+	}
+	return -1
+}
+
 // about returns the index of the write whose row a record is about, or -1.
 func (p *plan) about(b *kernel.Batch, s audit.Subject) int {
+	if p.places != nil {
+		if i, ok := p.places[s]; ok {
+			return i
+		}
+		return -1
+	}
 	for i := range b.Writes {
 		if b.Writes[i].ID == s.ID && string(b.Writes[i].Kind) == s.Kind {
 			return i
