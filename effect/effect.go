@@ -379,6 +379,8 @@ type VerifySpec struct {
 	// Moved says that the work was brought onto another base since: Base is that commit or its tree, and only what differs from
 	// it is the work's.
 	Moved bool `json:"moved,omitempty"`
+	// Measure asks for the files that the work has changed.
+	Measure bool `json:"measure,omitempty"`
 	// At is a commit to run the checks on instead of the place's tree: in a worktree of its own, which is gone afterwards. It
 	// is how pawl finds out whether a check failed before the work began.
 	At string `json:"at,omitempty"`
@@ -431,6 +433,8 @@ type VerifyResult struct {
 	Tampered    []string          `json:"tampered,omitempty"`
 	Contents    map[string]string `json:"contents,omitempty"`
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
+	// Changed are the files that differ from the spec's Base, where it asks for them.
+	Changed []FileStat `json:"changed,omitempty"`
 }
 
 // LandSpec asks to land a verified tree as one commit.

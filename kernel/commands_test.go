@@ -125,6 +125,46 @@ func TestCommandsThroughTheirStages(t *testing.T) {
 	}
 }
 
+func TestAChangeThatOutgrowsATweak(t *testing.T) {
+	big := []effect.FileStat{{Path: "a/a.go", Status: "M", Added: 40}}
+	for name, c := range map[string]struct {
+		start    kernel.Start
+		changed  []effect.FileStat
+		rules    string
+		outgrown bool
+		kind     string
+	}{
+		"small":                {kernel.Start{Command: "~auto"}, []effect.FileStat{{Path: "a/a.go", Status: "M", Added: 3}}, "W01 W05 W12", false, "tweaked"},
+		"AUTO_FULL":            {kernel.Start{Command: "~auto"}, big, "W01 W05 W24 W08 W10 W11", false, "added"},
+		"approved by a person": {kernel.Start{Command: "~auto", Confirm: true}, big, "W01 W05 W12", true, "out_of_scope"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := flowBench(t)
+			w := &evaluating{world: changing("a.go"), evaluation: judged(9, small)}
+			w.changed = c.changed
+			c.start.Requirement, c.start.Place, c.start.RunMode = "add a flag", place, pawl.Assisted
+			b.do(&c.start)
+			b.run(w.answer)
+			if c.start.Confirm {
+				b.do(&kernel.Choose{Choice: workflow.ChooseInteractive, Hash: b.look().Approval.Hash})
+				b.run(w.answer)
+				b.do(&kernel.Approve{Hash: b.look().Approval.Hash})
+				b.run(w.answer)
+			}
+			s, err := b.k.LookLast(context.Background())
+			if err != nil || s.Run.Outcome != "completed" || s.Run.Outgrown != c.outgrown {
+				t.Fatalf("%+v %v", s.Run, err)
+			}
+			if got := b.stages(); got != c.rules {
+				t.Errorf("came through %s, want %s", got, c.rules)
+			}
+			if w.logged == nil || w.logged[0].Kind != c.kind || (w.logged[0].Package == "") != (c.rules == "W01 W05 W12") {
+				t.Errorf("logged %+v", w.logged)
+			}
+		})
+	}
+}
+
 func TestExecFinishesWhatPlanMade(t *testing.T) {
 	b := flowBench(t)
 	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}

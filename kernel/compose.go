@@ -102,6 +102,7 @@ const (
 	PackageTaken    Happening = "package_taken"
 	PackageReady    Happening = "package_ready"
 	PlanAllowed     Happening = "plan_allowed"
+	GrewAtWork      Happening = "grew_at_work"
 )
 
 func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
@@ -246,6 +247,8 @@ func workingRows() []Composition {
 		row("C27", GatesFailed, "verification failed for good", "验证最终失败",
 			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail))),
 		row("C28", Proven, "the gates passed and the result is where it belongs", "门禁通过且结果已落地", onTask(task.Verify)),
+		row("C69", GrewAtWork, "the change has outgrown a tweak; AUTO_FULL goes on with a package", "改动超出微调范围，AUTO_FULL 以方案包继续",
+			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""), onFlow(workflow.PackageReady, workflow.PackageAuto)),
 		row("C29", Closed, "the task is closed", "任务关闭", onTask(task.Close)),
 	}
 }

@@ -321,42 +321,87 @@ func (w flows) analyzed() error {
 	return planner{w.work}.design()
 }
 
+// packer names solution packages, and measures whether a change still fits a tweak, which has none.
+type packer struct{ *work }
+
 // designed names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a
 // light iteration.
-func (w flows) designed(p *plan.Plan) error {
+func (w packer) designed(p *plan.Plan) error {
 	if w.Flow.Stage == workflow.Tweak {
 		files := planner{w.work}.names(p)
 		changed := make([]triage.Changed, len(files))
 		for n, f := range files {
 			changed[n].Path = f
 		}
-		facts := triage.Measure(changed)
-		facts.EHRB = dangerous(w.Solution)
-		path, why := triage.Outgrown(workflow.PathTweak, facts)
-		if path == workflow.PathTweak {
+		if !w.outgrows(changed) {
 			return nil
 		}
-		w.record(w.Run, "PATH_OUTGROWN", audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
-		w.Run.Path, w.Flow.KBSkipped = path, workflow.Undecided
-		if err := w.raise(Outgrew, why.Key); err != nil {
+		if err := w.raise(Outgrew, "the plan"); err != nil {
 			return err
 		}
-		w.decideKnowledge(knowledge.AtAnalyze)
+		flows{w.work}.decideKnowledge(knowledge.AtAnalyze)
 	}
-	name, err := w.Run.Package, error(nil)
+	return w.pack(p)
+}
+
+// pack gives the solution its package.
+func (w packer) pack(p *plan.Plan) (err error) {
+	name := w.Run.Package
 	if name == "" {
-		name, err = w.packageName(p)
-	}
-	if err != nil {
-		return err
+		if name, err = w.packageName(p); err != nil {
+			return err
+		}
 	}
 	w.Solution.Package, w.Run.Package = name, name
 	w.touch(w.Run)
 	return nil
 }
 
+// outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
+func (w packer) outgrows(changed []triage.Changed) bool {
+	facts := triage.Measure(changed)
+	facts.EHRB = dangerous(w.Solution)
+	path, why := triage.Outgrown(workflow.PathTweak, facts)
+	if path == workflow.PathTweak {
+		return false
+	}
+	w.record(w.Run, "PATH_OUTGROWN", audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
+	w.Run.Path, w.Flow.KBSkipped = path, workflow.Undecided
+	return true
+}
+
+// measured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a package; where a
+// person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as one.
+func (w packer) measured(files []effect.FileStat) error {
+	if w.Flow == nil || w.Flow.Stage != workflow.Tweak || len(files) == 0 || w.Run.Outgrown {
+		return nil
+	}
+	changed := make([]triage.Changed, len(files))
+	for n, f := range files {
+		changed[n] = triage.Changed{Path: f.Path, Added: f.Added, Removed: f.Removed}
+	}
+	skipped := w.Flow.KBSkipped
+	switch {
+	case !w.outgrows(changed):
+		return nil
+	case w.Flow.Mode != workflow.AutoFull:
+		w.Run.Path, w.Run.Outgrown, w.Flow.KBSkipped = workflow.PathTweak, true, skipped
+		return nil
+	}
+	if err := w.pack(&w.Solution.Plan); err != nil {
+		return err
+	}
+	w.touch(w.Solution)
+	w.create(&Alias{Issue: w.Issue.ID}, KindAlias, packageAlias+w.Solution.Package, w.Solution.ID, "")
+	if err := w.raise(GrewAtWork, "the change"); err != nil {
+		return err
+	}
+	flows{w.work}.decideKnowledge(knowledge.AtAnalyze)
+	return nil
+}
+
 // packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a name.
-func (w flows) packageName(p *plan.Plan) (string, error) {
+func (w packer) packageName(p *plan.Plan) (string, error) {
 	var ask []string
 	taken := func(name string) bool {
 		at, known := w.Names[name]
@@ -533,6 +578,8 @@ func (w flows) changelog() []effect.LogEntry {
 		e.Language = r.Lang
 	}
 	switch {
+	case r.Outgrown:
+		e.Kind = string(knowledge.OutOfScope)
 	case r.Path == workflow.PathTweak:
 		e.Kind = string(knowledge.Tweaked)
 	case r.Evaluation != nil && r.Evaluation.Class == triage.ClassFeature:

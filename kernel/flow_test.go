@@ -179,6 +179,10 @@ type world struct {
 	moved   int
 	// failLater fails that many verifications once the branch has moved.
 	failLater int
+	// changed is what verification finds changed.
+	changed []effect.FileStat
+	// logged is what the archive was given for the CHANGELOG.
+	logged []effect.LogEntry
 }
 
 func (w *world) answer(e effect.Effect) effect.Receipt {
@@ -234,6 +238,8 @@ func (w *world) answer(e effect.Effect) effect.Receipt {
 	case effect.KindCleanup:
 		return effect.Succeeded(effect.CleanupResult{Performed: []string{"worktree"}})
 	case effect.KindArchive:
+		spec, _ := effect.Decode[effect.ArchiveSpec](e.Spec)
+		w.logged = spec.Log
 		return effect.Succeeded(effect.ArchiveResult{})
 	}
 	return effect.Failed(pawl.Fail(pawl.CodeInternal, "runner.no_driver", string(e.Kind)))
@@ -245,7 +251,7 @@ func (w *world) verify() effect.Receipt {
 		w.failChecks--
 		out.Status, out.ExitCode, out.Output, out.Environment = effect.CheckFailed, 1, "FAIL", w.environment
 	}
-	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1", Fingerprint: fmt.Sprint(w.failChecks)})
+	return effect.Succeeded(effect.VerifyResult{Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1", TreeAfter: "t1", Fingerprint: fmt.Sprint(w.failChecks), Changed: w.changed})
 }
 
 func (w *world) gates() effect.Receipt {

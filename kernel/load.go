@@ -115,6 +115,12 @@ func (k loader) load(ctx context.Context, c Command, fresh bool) (s *Snapshot, r
 			return s, false, k.loadTrail(ctx, s)
 		}
 	}
+	if ofBoard(c) {
+		// Little of it is remembered, and a worker's question whether there is something to claim is mostly answered with no: it
+		// is read once, not first remembered and then read.
+		s, err = k.read(ctx, c)
+		return s, false, err
+	}
 	head, err := k.store.Head(ctx)
 	if err != nil {
 		return nil, false, err

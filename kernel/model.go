@@ -109,6 +109,8 @@ type Run struct {
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
 	Lang    string        `json:"lang,omitempty"`
+	// Outgrown says that a tweak became larger than one and went on as the person had approved it.
+	Outgrown bool `json:"outgrown,omitempty"`
 	// Evaluation is the judgement on the requirement, nil where there was none. AsIs says that the person goes on with it as it
 	// is; Confirm that somebody is there to confirm each stage, and Stage is the one that waits for that.
 	Evaluation *triage.Evaluation `json:"evaluation,omitempty"`

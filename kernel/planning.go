@@ -338,7 +338,7 @@ func (w planner) propose(p plan.Plan, verdicts []Judged, agent string) error {
 		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, w.Run.Context.Checks),
 		EHRB: triage.DetectPlan(p),
 	}
-	if err := (flows{w.work}).designed(&p); err != nil {
+	if err := (packer{w.work}).designed(&p); err != nil {
 		return err
 	}
 	w.Issue.Solutions++

@@ -14,6 +14,7 @@ import (
 	"pawl/machine/board"
 	"pawl/machine/task"
 	"pawl/machine/turn"
+	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -41,6 +42,9 @@ func (w prover) checked(r effect.Receipt) error {
 		if missingMachine(o) {
 			return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
 		}
+	}
+	if err := (packer{w.work}).measured(result.Changed); err != nil {
+		return err
 	}
 	switch {
 	case result.Passed:
@@ -540,7 +544,8 @@ func conflictText(list []effect.Conflict) string {
 // checksOf are the checks of the plan, to be run on the task's tree.
 func (w prover) checksOf(t *Task) effect.VerifySpec {
 	spec := effect.VerifySpec{
-		Checks: t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
+		Measure: w.Flow != nil && w.Flow.Stage == workflow.Tweak,
+		Checks:  t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
 		PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(), Moved: t.Moved,
 	}
 	if t.Moved {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -296,18 +297,19 @@ func whole(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 }
 
 func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
-	release, err := d.MustOwn()
-	if err != nil {
-		return err
-	}
-	defer release()
 	d.Warn(ctx)
 	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
 		return err
 	}
-	if err := giveWay(ctx, d, f, s.Command); err != nil {
+	way, err := giveWay(ctx, d, f, s.Command)
+	if err != nil {
 		return err
 	}
+	release, err := take(ctx, d, way)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if s.Agent = d.Config.Agent; s.Agent != "" {
 		if err := d.Ready(ctx, s.Agent); err != nil {
 			return err
@@ -331,37 +333,92 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 	return v.Work(ctx, cli.ID(out))
 }
 
-// giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables.
-func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) error {
+// giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables. It
+// reports whether there was one.
+func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) (bool, error) {
 	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) {
-		return err
+		return false, err
 	}
 	if name == "" {
 		name = d.Text("cli.flow.request")
 	}
 	if !f.replace {
 		if !d.Std.TTY || d.Flags.JSON {
-			return pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
+			return false, pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
 		}
 		yes, err := d.Confirm(ctx, d.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !yes {
-			return pawl.Fail(pawl.CodeUserDenied, "cli.flow.kept")
+			return false, pawl.Fail(pawl.CodeUserDenied, "cli.flow.kept")
 		}
 	}
 	var give kernel.Command = &kernel.CancelRun{Reason: "replaced by " + name}
 	if s.Session.State == string(session.Blocked) {
 		give = &kernel.Rollback{Reason: "replaced by " + name}
 	}
-	run := s.Session.Run
-	v := d.NewDrive("canceled", "rolled_back", "declined")
-	if _, err := d.Do(ctx, give); err != nil {
+	return true, windUp(ctx, d, s.Session.Run, give)
+}
+
+// windUp gives what ends a run, and sees to its end. Where another process works on it, that one hears of the end and cleans up;
+// where that process dies meanwhile, the rest is done here.
+func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) error {
+	release, other, err := d.Own()
+	if err != nil && other == nil {
 		return err
 	}
+	v := d.NewDrive("canceled", "rolled_back", "declined")
+	if _, err := d.Do(ctx, give); err != nil {
+		if other == nil {
+			release()
+		}
+		return err
+	}
+	if s, err := d.Session(ctx); err == nil && s.Paused {
+		_, _ = d.Do(ctx, &kernel.Resume{}) // what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
+	}
+	for other != nil {
+		s, err := d.Session(ctx)
+		if err != nil || s.State == string(session.Idle) && s.Effect == "" {
+			return err
+		}
+		if err := rest(ctx); err != nil {
+			return err
+		}
+		if release, other, err = d.Own(); err != nil && other == nil {
+			return err
+		}
+	}
+	defer release()
 	return v.Work(ctx, run)
+}
+
+// patience bounds the wait for a process that has nothing left to do and is about to end.
+const patience = 10 * time.Second
+
+// take takes the right to run work. Behind a flow that gave way, its process may need a moment to leave.
+func take(ctx context.Context, d *cli.Desk, wait bool) (release func(), err error) {
+	for end := time.Now().Add(patience); ; {
+		release, err = d.MustOwn()
+		if pawl.CodeOf(err) != pawl.CodeBusy || !wait || time.Now().After(end) {
+			return release, err
+		}
+		if err := rest(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rest waits for as long as a process may go without being looked at.
+func rest(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(20 * time.Millisecond):
+		return nil
+	}
 }
 
 // exec carries out a package.

@@ -108,6 +108,9 @@ func (s *session) tampered(ctx context.Context, spec effect.VerifySpec, result *
 		if err != nil {
 			return err
 		}
+		if spec.Measure {
+			result.Changed = files
+		}
 		if spec.Moved {
 			found = slices.DeleteFunc(found, func(f string) bool {
 				return !slices.ContainsFunc(files, func(c effect.FileStat) bool { return c.Path == f })
