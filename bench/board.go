@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pawl/kernel"
@@ -31,9 +32,13 @@ const (
 // benchBoard measures a board at 1,000 to 100,000 issues, through the kernel and the store, each commit on disk: registering
 // them, the claim of the next one, the first page of a list, a new dependency, and the release of those that wait.
 func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
+	p, err := buildPawl(ctx, s)
+	if err != nil {
+		return err
+	}
 	boards := make([]*shelf, len(growthSizes))
 	for at, n := range growthSizes {
-		b, err := openShelf(ctx, filepath.Join(s.dir, fmt.Sprint(n)))
+		b, err := openWorkspace(ctx, p, filepath.Join(s.dir, fmt.Sprint(n)))
 		if err != nil {
 			return err
 		}
@@ -67,6 +72,10 @@ func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 		if err := b.verify(ctx); err != nil {
 			return err
 		}
+	}
+	last := boards[len(boards)-1]
+	if err := last.commands(ctx, p, emit); err != nil {
+		return err
 	}
 	if s.plots == "" {
 		return nil
@@ -226,6 +235,24 @@ func benchChain(ctx context.Context, dir string, emit func(Result)) error {
 			Note: fmt.Sprintf("with the commit %s; longest %s", short(median(wholes)), short(slices.Max(wholes)))})
 	}
 	return b.verify(ctx)
+}
+
+// commands measures whole processes that show the board, from their start to the arrival of the first line about an issue.
+func (b *shelf) commands(ctx context.Context, p *program, emit func(Result)) error {
+	for _, args := range [][]string{{"issue", "list"}, {"issue", "list", "--status", string(board.IssueRegistered)}, {"issue", "list", "--status", string(board.IssueCompleted)},
+		{"issue", "queue"}} {
+		var firsts, wholes []float64
+		for range listRuns {
+			first, whole, _, err := firstRow(p.command(ctx, filepath.Dir(b.dir), args...), "ISS-")
+			if err != nil {
+				return err
+			}
+			firsts, wholes = append(firsts, float64(first)), append(wholes, float64(whole))
+		}
+		emit(Result{Case: "pawl " + strings.Join(args, " "), Pawl: tookNanos(median(firsts)), Score: median(firsts) / 1e6, Unit: "ms", Goal: float64(pageMost.Milliseconds()),
+			AtMost: true, Note: fmt.Sprintf("a process, to its first row; to its end %s; %s issues, %d runs", short(median(wholes)), grouped(float64(len(b.ids))), listRuns)})
+	}
+	return nil
 }
 
 // ends returns the first and the last issue that were registered.

@@ -45,15 +45,34 @@ func (t *timedStore) Commit(ctx context.Context, b kernel.Batch) (kernel.Committ
 }
 
 func openShelf(ctx context.Context, dir string) (*shelf, error) {
-	store, err := sqlite.Open(filepath.Join(dir, "pawl.db"), sqlite.Options{Create: true})
+	b, err := openBoard(dir, sqlite.Options{Create: true})
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}}); err != nil {
+		return nil, errors.Join(err, b.store.Close())
+	}
+	return b, nil
+}
+
+// openWorkspace makes a workspace of the command and opens the board in it.
+func openWorkspace(ctx context.Context, p *program, dir string) (*shelf, error) {
+	if err := p.repository(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := quiet(p.command(ctx, dir, "init")); err != nil {
+		return nil, err
+	}
+	return openBoard(filepath.Join(dir, ".pawl"), sqlite.Options{})
+}
+
+func openBoard(dir string, how sqlite.Options) (*shelf, error) {
+	store, err := sqlite.Open(filepath.Join(dir, "pawl.db"), how)
 	if err != nil {
 		return nil, err
 	}
 	b := &shelf{dir: dir, store: &timedStore{Store: store}, random: random.New(random.NewPCG(1, 2))}
 	b.kernel = kernel.New(b.store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
-	if _, _, err := b.do(ctx, nil, &kernel.Init{Place: effect.Place{Workspace: dir, Tree: dir, Git: true}}); err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
 	return b, nil
 }
 
@@ -136,7 +155,7 @@ func (b *shelf) size() (size int64, err error) {
 	files, err := os.ReadDir(b.dir)
 	for _, f := range files {
 		if info, e := f.Info(); e == nil {
-			size += info.Size()
+			size += info.Size() // the database, its log and little else
 		}
 	}
 	return size, err

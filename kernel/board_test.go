@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	rand2 "math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,5 +227,249 @@ func TestCirclesAreRefused(t *testing.T) {
 	b.do(&kernel.Depend{Issue: first.ID, On: last.ID})
 	if i := b.issueOf("ISS-60"); i.Height <= b.issueOf("ISS-1").Height-60 || i.Height < 1 {
 		t.Errorf("height %d", i.Height)
+	}
+}
+
+// edges reads who waits for whom, by labels, and the heights.
+func (b *bench) edges() (after map[string][]string, height map[string]int64) {
+	b.t.Helper()
+	rows, err := b.store.Load(context.Background(), kernel.Select{Kind: kernel.KindIssue})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	after, height, label := map[string][]string{}, map[string]int64{}, map[string]string{}
+	for _, r := range rows[0] {
+		label[r.ID] = r.Label
+	}
+	for _, r := range rows[0] {
+		i := b.issueOf(r.Label)
+		height[i.Label] = i.Height
+		for _, id := range i.DependsOn {
+			after[i.Label] = append(after[i.Label], label[id])
+		}
+	}
+	return after, height
+}
+
+// leads reports whether one issue waits for another one over any number of others.
+func leads(after map[string][]string, from, to string) bool {
+	seen := map[string]bool{}
+	var walk func(string) bool
+	walk = func(at string) bool {
+		if at == to {
+			return true
+		}
+		if seen[at] {
+			return false
+		}
+		seen[at] = true
+		return slices.ContainsFunc(after[at], walk)
+	}
+	return walk(from)
+}
+
+// TestDependenciesStayInOrder adds dependencies at random to a chain that is too long to be raised and to issues beside it, and
+// takes some back: just those that close a circle are refused, and what is waited for always stands higher.
+func TestDependenciesStayInOrder(t *testing.T) {
+	b := newBench(t)
+	const chain, all = 50, 80
+	var issues []kernel.NewIssue
+	for n := range all {
+		i := kernel.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
+		if n > 0 && n < chain {
+			i.After = []string{fmt.Sprint(n - 1)}
+		}
+		issues = append(issues, i)
+	}
+	b.do(&kernel.AddIssues{Issues: issues})
+	random, refused, below := rand2.New(rand2.NewPCG(3, 4)), 0, false
+	label := func() string { return fmt.Sprintf("ISS-%d", 1+random.IntN(all)) }
+	for n := range 120 {
+		after, _ := b.edges()
+		from, to := label(), label()
+		if n < 20 {
+			from, to = fmt.Sprintf("ISS-%d", chain+1+n), fmt.Sprintf("ISS-%d", chain+n) // on at the foot of the chain
+		}
+		if waits := after[from]; n%7 == 6 && len(waits) > 0 {
+			b.do(&kernel.Depend{Issue: b.issueOf(from).ID, On: b.issueOf(waits[0]).ID, Remove: true})
+			continue
+		}
+		_, err := b.try(&kernel.Depend{Issue: b.issueOf(from).ID, On: b.issueOf(to).ID})
+		if circle := leads(after, to, from); circle != (err != nil) {
+			t.Fatalf("%s on %s, circle %t: %v", from, to, circle, err)
+		}
+		if err != nil {
+			refused++
+		}
+		after, height := b.edges()
+		for from, list := range after {
+			for _, to := range list {
+				if height[to] <= height[from] {
+					t.Fatalf("%s waits for %s: heights %d and %d", from, to, height[from], height[to])
+				}
+			}
+			below = below || height[from] < 0
+		}
+	}
+	if refused == 0 || !below {
+		t.Errorf("%d refused, lowered %t", refused, below)
+	}
+}
+
+// TestOneMoreAtTheFoot: a dependency on the last of a long chain leaves the chain as it is.
+func TestOneMoreAtTheFoot(t *testing.T) {
+	b := newBench(t)
+	var chain []kernel.NewIssue
+	for n := range 200 {
+		i := kernel.NewIssue{Ref: fmt.Sprint(n), Title: fmt.Sprint("issue ", n)}
+		if n > 0 {
+			i.After = []string{fmt.Sprint(n - 1)}
+		}
+		chain = append(chain, i)
+	}
+	b.do(&kernel.AddIssues{Issues: append(chain, kernel.NewIssue{Title: "by itself"})})
+	b.do(&kernel.Depend{Issue: b.issueOf("ISS-201").ID, On: b.issueOf("ISS-200").ID})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "new", After: []string{"ISS-201"}}}})
+	for label, height := range map[string]int64{"ISS-1": 199, "ISS-200": 0, "ISS-201": -1, "ISS-202": -2} {
+		if i := b.issueOf(label); i.Height != height {
+			t.Errorf("%s stands at %d", label, i.Height)
+		}
+	}
+	if i := b.issueOf("ISS-1"); i.Version != 1 {
+		t.Errorf("the first was written %d times", i.Version)
+	}
+	if _, err := b.try(&kernel.Depend{Issue: b.issueOf("ISS-1").ID, On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("a circle: %v", err)
+	}
+}
+
+// TestManyAtWork: more claims than are looked at first do not hide the next issue.
+func TestManyAtWork(t *testing.T) {
+	b := newBench(t)
+	var issues []kernel.NewIssue
+	for n := range 70 {
+		issues = append(issues, kernel.NewIssue{Title: fmt.Sprint("issue ", n)})
+	}
+	b.do(&kernel.AddIssues{Issues: issues})
+	for n := range issues {
+		if taken := b.take(true); taken == nil || taken.Lane != fmt.Sprintf("ISS-%d", n+1) {
+			t.Fatalf("claim %d: %+v", n+1, taken)
+		}
+	}
+	if taken := b.take(true); taken != nil {
+		t.Errorf("%+v is taken twice", taken)
+	}
+}
+
+func TestWorkThatConflictsBeginsAnewOnce(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	w := worldOf("a.go")
+	for round := range 2 {
+		b.planned(b.take(true), "a.go")
+		w.rebases = []effect.RebaseResult{{Base: "c0", Tree: "t1", Moved: true, Conflicts: []effect.Conflict{{Path: "shared.md", Kind: effect.ConflictContent, Detail: "<<<<"}}}}
+		taken := b.take(false)
+		if s := b.work(taken, w); s.Session.Blocked == nil || s.Session.Blocked.Kind != kernel.BlockedDependency {
+			t.Fatalf("round %d: blocked %+v", round, s.Session.Blocked)
+		}
+		i := b.issueOf("ISS-1")
+		if i.Winding != (round == 0) || len(i.Met) != 1 || i.Met[0] != "shared.md" {
+			t.Fatalf("round %d: winding %v, met %v", round, i.Winding, i.Met)
+		}
+		// The worker may die here: whoever claims the issue next helps it on.
+		b.do(&kernel.Leave{Owner: "w1"})
+		home := b.k
+		b.k = home.Lane("ISS-1")
+		_, err := b.k.Do(context.Background(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "board/retry"), Command: &kernel.Rollback{Reason: "conflict"}})
+		if round == 1 {
+			if pawl.CodeOf(err) != pawl.CodeBudget {
+				t.Errorf("a second time: %v", err)
+			}
+			b.k = home
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.k = home
+		if again := b.take(false); again == nil || again.Lane != "ISS-1" {
+			t.Fatalf("what is to be wound up is not claimed: %+v", again)
+		}
+		b.work(taken, w)
+		b.do(&kernel.Leave{Owner: "w1"})
+		if i := b.issueOf("ISS-1"); i.State != string(board.IssueRegistered) || len(i.Feedback) != 1 || !strings.Contains(i.Feedback[0], "<<<<") || i.Winding {
+			t.Fatalf("after the rollback: %s, %v", i.State, i.Feedback)
+		}
+	}
+	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestClosedAndNamedIssues(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
+		{Title: "done elsewhere", External: "x-1", Label: "ISS-20250129-001", Closed: true}, {Title: "b", External: "x-2", Label: "ISS-7", After: []string{"x-1"}},
+		{Title: "c", Label: "ISS-7", External: "x-3"}, {Title: "d"},
+	}})
+	if i := b.issueOf("ISS-20250129-001"); i.State != string(board.IssueCompleted) || !i.Released {
+		t.Errorf("%+v", i)
+	}
+	if i := b.issueOf("ISS-7"); len(i.Open) != 0 || i.Number != 7 {
+		t.Errorf("%+v", i)
+	}
+	if c, d := b.issueOf("ISS-8"), b.issueOf("ISS-9"); c.Title != "c" || d.Title != "d" {
+		t.Errorf("%+v %+v", c, d)
+	}
+	if taken := b.take(false); taken != nil {
+		t.Errorf("%+v is done", taken)
+	}
+	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	taken := b.take(true)
+	b.planned(taken, "a.go")
+	next := b.take(false)
+	if _, err := b.try(&kernel.MoveBoard{Action: board.Complete}); pawl.CodeOf(err) != pawl.CodeGate {
+		t.Errorf("while an issue is claimed: %v", err)
+	}
+	b.work(next, worldOf("a.go"))
+	b.do(&kernel.Leave{Issue: next.Issue, Token: next.Token})
+	b.do(&kernel.MoveBoard{Action: board.Complete})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b"}}})
+	if i := b.issueOf("ISS-2"); i.Batch != 2 {
+		t.Errorf("%+v", i)
+	}
+}
+
+func TestIssuesBeginWhereTheirBranchIs(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.planned(b.take(true), "a.go")
+	w, from := worldOf("a.go"), ""
+	taken := b.take(false)
+	home := b.k
+	b.k = home.Lane(taken.Lane)
+	b.run(func(e effect.Effect) effect.Receipt {
+		switch e.Kind {
+		case effect.KindWorktree:
+			if spec, _ := effect.Decode[effect.WorktreeSpec](e.Spec); spec.Branch == "" {
+				t.Errorf("no branch is named: %+v", spec)
+			}
+			return effect.Succeeded(effect.WorktreeResult{Tree: "t0", Base: "c7"})
+		case effect.KindRebase:
+			spec, _ := effect.Decode[effect.RebaseSpec](e.Spec)
+			from = spec.Base
+		}
+		return w.answer(e)
+	})
+	b.k = home
+	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) || from != "c7" {
+		t.Errorf("%s, brought onto its branch from %q", i.State, from)
 	}
 }

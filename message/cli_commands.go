@@ -387,6 +387,18 @@ var cliFlow = part{load: func() Table {
 		"cli.flow.does.rollback": {En: "go back, with a backup", Zh: "回滚（先备份）"},
 		"cli.flow.does.help":     {En: "list the commands", Zh: "列出命令"},
 
+		"cli.tool.short": {En: "Let an external tool take the flow over", Zh: "让外部工具接管流程"},
+		"cli.tool.long": {
+			En: "What wraps an external tool says when it takes over and when it is done. Meanwhile the stage of the flow is suspended and nothing of it goes on. Tools may call tools: each is entered and left in its turn.",
+			Zh: "包装外部工具的程序在其接管与结束时各调用一次。期间流程的阶段被挂起，不会继续。工具可以嵌套：逐层进入、逐层离开。",
+		},
+		"cli.tool.enter.short":      {En: "An external tool takes over", Zh: "外部工具接管"},
+		"cli.tool.enter.long":       {En: "Suspends the stage of the flow and names the tool. Refused while something is at work: pause first.", Zh: "挂起流程阶段并记录工具名称。有操作进行中时会被拒绝，请先暂停。"},
+		"cli.tool.leave.short":      {En: "The external tool is done", Zh: "外部工具结束"},
+		"cli.tool.leave.long":       {En: "Gives the flow back: to the tool that called this one, or to the suspended stage, which pawl resume goes on with. With --cancel the flow is given up instead.", Zh: "交还流程：交给调用它的工具，或恢复被挂起的阶段（之后用 pawl resume 继续）。加 --cancel 则放弃流程。"},
+		"cli.flag.tool_cancel":      {En: "give the flow up instead of going on with it", Zh: "放弃流程而不是继续"},
+		"cli.tool.active":           {En: "%[1]s has the flow (depth %[2]d); suspended: %[3]s", Zh: "%[1]s 正在接管（第 %[2]d 层）；已挂起：%[3]s"},
+		"cli.tool.none":             {En: "no tool has the flow; the session is %[1]s %[2]s", Zh: "没有工具接管；会话处于 %[1]s %[2]s"},
 		"cli.stage.evaluated":       {En: "Evaluation: %[1]d of 10, judged by %[2]s", Zh: "需求评估：%[1]d/10，评估者 %[2]s"},
 		"cli.stage.dimension":       {En: "%[1]s %[2]d/%[3]d", Zh: "%[1]s %[2]d/%[3]d"},
 		"cli.stage.aspect.goal":     {En: "goal", Zh: "任务目标"},

@@ -32,6 +32,7 @@ func Entries() []cli.Entry {
 		{Name: "plan", Group: "flow", Build: newPlanCommand},
 		{Name: "exec", Group: "flow", Build: newExecCommand},
 		{Name: "choose", Group: "answer", Build: newChooseCommand},
+		{Name: "tool", Group: "setup", Build: newToolCommand},
 		{Name: cli.Say, Group: "flow", Build: newSayCommand},
 		{Name: cli.Ask, Group: "flow", Build: newPromptCommand},
 	}
@@ -301,6 +302,11 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
 		return err
 	}
+	if s.Agent = d.Config.Agent; s.Agent != "" {
+		if err := d.Ready(ctx, s.Agent); err != nil {
+			return err
+		}
+	}
 	way, err := giveWay(ctx, d, f, s.Command)
 	if err != nil {
 		return err
@@ -310,11 +316,6 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 		return err
 	}
 	defer release()
-	if s.Agent = d.Config.Agent; s.Agent != "" {
-		if err := d.Ready(ctx, s.Agent); err != nil {
-			return err
-		}
-	}
 	person := d.Std.TTY && !d.Flags.JSON && d.Config.RunMode != pawl.Autonomous
 	s.RunMode, s.Place, s.Lang = d.Config.RunMode, cli.WorkPlace(d.Workspace.Place, f.inPlace), string(d.Lang)
 	s.Confirm, s.AsIs = person && !f.yes, f.asIs

@@ -34,6 +34,8 @@ func newIssueServer(t *testing.T, n int) *issueServer {
 			"html_url": fmt.Sprintf("https://github.com/acme/app/issues/%d", k), "updated_at": "2026-01-30T10:00:00Z",
 		})
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s

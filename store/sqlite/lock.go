@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -71,9 +72,6 @@ func (l *Lock) Remove() error {
 	if l == nil || l.file == nil {
 		return nil
 	}
-	err := os.Remove(l.file.Name())
-	if closed := l.Release(); err == nil {
-		err = closed
-	}
-	return err
+	name := l.file.Name()
+	return errors.Join(l.Release(), os.Remove(name)) // not every system removes what is open
 }
