@@ -242,7 +242,10 @@ func (b *bench) edges() (after map[string][]string, height map[string]int64) {
 		label[r.ID] = r.Label
 	}
 	for _, r := range rows[0] {
-		i := b.issueOf(r.Label)
+		i := new(kernel.Issue)
+		if err := kernel.Decode(r, i); err != nil {
+			b.t.Fatal(err)
+		}
 		height[i.Label] = i.Height
 		for _, id := range i.DependsOn {
 			after[i.Label] = append(after[i.Label], label[id])

@@ -28,6 +28,8 @@ type Session struct {
 	// AutoFix is the seed's auto_fix_attempts: the failed repairs of the task at work.
 	AutoFix        int    `json:"auto_fix_attempts"`
 	LastCheckpoint string `json:"last_checkpoint,omitempty"`
+	// LastPoint is the name that was given last to a checkpoint of an issue's session.
+	LastPoint string `json:"last_point,omitempty"`
 	// Blocked says why the session is BLOCKED and what a person can do.
 	Blocked *Blocked `json:"blocked,omitempty"`
 	// Run, Approval and Effect name the run in progress, the open approval and the session's own effect in flight.

@@ -106,16 +106,24 @@ func (w stepper) advance() error {
 }
 
 // checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
-// of issues work at the same time, so each has names of its own, of which the driver takes the next free one.
+// of issues work at the same time, so each has names of its own.
 func (w stepper) checkpointName() string {
 	base := "chk-" + w.now.UTC().Format("200601021504")
-	if w.Session.Number > 0 {
-		return base + "-i" + strconv.FormatInt(w.Session.Number, 10)
+	if w.Session.Number == 0 {
+		last := ""
+		if len(w.Taken) > 0 {
+			last = w.Taken[0]
+		}
+		return behind(last, base)
 	}
-	if len(w.Taken) == 0 {
-		return base
-	}
-	suffix, same := strings.CutPrefix(w.Taken[0], base)
+	w.Session.LastPoint = behind(w.Session.LastPoint, base+"-i"+strconv.FormatInt(w.Session.Number, 10))
+	w.touch(w.Session)
+	return w.Session.LastPoint
+}
+
+// behind is the name for the next checkpoint of a minute behind the last one.
+func behind(last, base string) string {
+	suffix, same := strings.CutPrefix(last, base)
 	if !same {
 		return base
 	}

@@ -23,7 +23,7 @@ var issueText = part{load: func() Table {
 		"issue.queue.long":    {En: "Shows what is at work, then what is claimed next in its order (priority, then age, then the length of the chain that waits), then why others wait.", Zh: "先显示处理中的问题，再按领取顺序（优先级、登记先后、后续依赖链长度）显示接下来的问题，最后说明其他问题为何等待。"},
 		"issue.execute.short": {En: "carry approved plans out", Zh: "执行已批准的计划"},
 		"issue.execute.long":  {En: "Carries approved plans out, each in a worktree of its own and several at a time where they change different files, and lands each result behind the others. With --yes issues without a plan are planned on the way.", Zh: "执行已批准的计划：每个问题使用独立的工作树，改动不同文件的可并行，结果依次落地。--yes 时会顺带为没有计划的问题制定计划。"},
-		"issue.board.short":   {En: "Watch the board live", Zh: "实时查看看板"},
+		"issue.board.short":   {En: "watch the board live", Zh: "实时查看看板"},
 		"issue.board.long": {
 			En: "Shows the issues in the columns of their statuses, who works on what, how far all of it is, about how long it takes, and what happened last. Keys: arrows or hjkl choose, Enter opens an issue, / filters, ? helps, q leaves. Without a terminal, or with --once, it is written once.",
 			Zh: "按状态分列显示问题、各工作进程正在处理的内容、总体进度、预计剩余时间和最近事件。按键：方向键或 hjkl 选择，Enter 打开，/ 过滤，? 帮助，q 退出。没有终端或使用 --once 时只输出一次。",

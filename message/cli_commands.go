@@ -37,10 +37,10 @@ var cliCommands = part{load: func() Table {
 			Zh: "将示例仓库解压到临时目录，并运行一个首次尝试会失败的计划，以展示规划、批准、执行、修复、验证和落地。不影响其他任何内容。",
 		},
 
-		"cli.plan.short": {En: "show, edit, approve and check plans", Zh: "查看、编辑、批准和检查计划"},
+		"cli.plan.short": {En: "plan a requirement (~plan); show, edit, approve and check plans", Zh: "规划需求（~plan）；查看、编辑、批准和检查计划"},
 		"cli.plan.long": {
-			En: "A plan is what an agent proposes and a person approves. The approval is bound to the plan's hash: an edited plan needs another one.",
-			Zh: "计划由智能体提出、由人批准。批准与计划的哈希绑定：修改后的计划需要重新批准。",
+			En: "A plan is what an agent proposes and a person approves. The approval is bound to the plan's hash: an edited plan needs another one. With a requirement, one is evaluated, planned and kept as a package in .pawl/plan, and nothing is carried out: pawl exec does that.",
+			Zh: "计划由智能体提出、由人批准。批准与计划的哈希绑定：修改后的计划需要重新批准。后面写明需求时，会评估、规划并把方案包保存到 .pawl/plan，但不执行；用 pawl exec 执行。",
 		},
 		"cli.plan.show.short": {En: "show the plan", Zh: "显示计划"},
 		"cli.plan.show.long": {
@@ -290,27 +290,27 @@ var cliFlags = part{load: func() Table {
 // cliFlow is the part of the command line's catalogue for the commands of seed 002.
 var cliFlow = part{load: func() Table {
 	return Table{
-		"cli.flow.auto.short": {En: "Evaluate, plan, carry out and archive a requirement (~auto)", Zh: "评估、规划、执行并归档一项需求（~auto）"},
+		"cli.flow.auto.short": {En: "evaluate, plan, carry out and archive a requirement (~auto)", Zh: "评估、规划、执行并归档一项需求（~auto）"},
 		"cli.flow.auto.long": {
 			En: "Takes a requirement all the way: it is scored and its way chosen, analysed, designed, carried out, verified, landed and archived. The flow is silent (AUTO_FULL) and speaks up only where a person is needed: a score below 7, an extremely high risk, an approval that the policy asks for, a failure that it cannot repair.\n\nIn a terminal the way is confirmed first; without one, giving the command is the confirmation.",
 			Zh: "全自动完成一项需求：评分并选择处理路径，分析、设计、执行、验证、落地并归档。流程静默执行（AUTO_FULL），仅在需要人工时打破静默：评分低于 7、极高风险、策略要求批准、无法修复的失败。\n\n在终端中会先确认处理路径；没有终端时，给出命令即视为确认。",
 		},
-		"cli.flow.exec.short": {En: "Carry out a solution package (~exec)", Zh: "执行方案包（~exec）"},
+		"cli.flow.exec.short": {En: "carry out a solution package (~exec)", Zh: "执行方案包（~exec）"},
 		"cli.flow.exec.long": {
 			En: "Carries out a package of .pawl/plan: the one that is named by its name or the beginning of it, or the only one there is. The package is validated first. A package that people wrote is turned into a plan, one step for each task that is left.",
 			Zh: "执行 .pawl/plan 中的方案包：可用名称或其开头指定；只有一个时可省略。执行前先校验方案包。人工编写的方案包会转换为计划，每个未完成任务对应一个步骤。",
 		},
-		"cli.flow.say.short": {En: "Say something to pawl: a command, a requirement, an answer", Zh: "对 pawl 说一句话：命令、需求或回答"},
+		"cli.flow.say.short": {En: "say something to pawl: a command, a requirement, an answer", Zh: "对 pawl 说一句话：命令、需求或回答"},
 		"cli.flow.say.long": {
 			En: "Words are routed before anything else is looked at: first by what is running and waits for an answer, then by a ~command wherever it stands in them, then by what they want. pawl '~auto …' is the same as pawl say '~auto …'.",
 			Zh: "先对输入进行路由，之后才查看项目：先看正在进行且等待回答的内容，再识别其中任意位置的 ~命令，最后判断意图。pawl '~auto …' 等同于 pawl say '~auto …'。",
 		},
-		"cli.flow.prompt.short": {En: "Talk to pawl line by line", Zh: "逐行与 pawl 对话"},
+		"cli.flow.prompt.short": {En: "talk to pawl line by line", Zh: "逐行与 pawl 对话"},
 		"cli.flow.prompt.long": {
 			En: "Reads lines with editing, history (Ctrl-R searches it) and completion (Tab). ~auto, ~plan, ~exec and the other ~commands are offered; /status and every other command of the first level work as well. Plain words are a requirement, a question or an answer. Ctrl-D leaves. It is what a bare pawl does in a terminal.",
 			Zh: "逐行读取输入，支持编辑、历史（Ctrl-R 搜索）与补全（Tab）。可使用 ~auto、~plan、~exec 等 ~命令，也可使用 /status 等一级命令。普通文字视为需求、提问或回答。Ctrl-D 退出。在终端中直接运行 pawl 即进入。",
 		},
-		"cli.flow.choose.short": {En: "Answer the question that a stage ends with", Zh: "回答阶段结束时的确认"},
+		"cli.flow.choose.short": {En: "answer the question that a stage ends with", Zh: "回答阶段结束时的确认"},
 		"cli.flow.choose.long": {
 			En: "CHOICE is silent (go on in the mode of the command), interactive (stop after each stage from here on; there is no way back) or start (the one choice of an interactive flow). HASH is the beginning of the hash that was shown, so that the answer is about exactly that.",
 			Zh: "CHOICE 为 silent（按命令的模式静默执行）、interactive（此后每个阶段都停下确认，不可逆）或 start（交互流程唯一的选项）。HASH 是所显示哈希的开头，确保回答针对所见内容。",
@@ -387,14 +387,14 @@ var cliFlow = part{load: func() Table {
 		"cli.flow.does.rollback": {En: "go back, with a backup", Zh: "回滚（先备份）"},
 		"cli.flow.does.help":     {En: "list the commands", Zh: "列出命令"},
 
-		"cli.tool.short": {En: "Let an external tool take the flow over", Zh: "让外部工具接管流程"},
+		"cli.tool.short": {En: "let an external tool take the flow over", Zh: "让外部工具接管流程"},
 		"cli.tool.long": {
 			En: "What wraps an external tool says when it takes over and when it is done. Meanwhile the stage of the flow is suspended and nothing of it goes on. Tools may call tools: each is entered and left in its turn.",
 			Zh: "包装外部工具的程序在其接管与结束时各调用一次。期间流程的阶段被挂起，不会继续。工具可以嵌套：逐层进入、逐层离开。",
 		},
-		"cli.tool.enter.short":      {En: "An external tool takes over", Zh: "外部工具接管"},
+		"cli.tool.enter.short":      {En: "an external tool takes over", Zh: "外部工具接管"},
 		"cli.tool.enter.long":       {En: "Suspends the stage of the flow and names the tool. Refused while something is at work: pause first.", Zh: "挂起流程阶段并记录工具名称。有操作进行中时会被拒绝，请先暂停。"},
-		"cli.tool.leave.short":      {En: "The external tool is done", Zh: "外部工具结束"},
+		"cli.tool.leave.short":      {En: "the external tool is done", Zh: "外部工具结束"},
 		"cli.tool.leave.long":       {En: "Gives the flow back: to the tool that called this one, or to the suspended stage, which pawl resume goes on with. With --cancel the flow is given up instead.", Zh: "交还流程：交给调用它的工具，或恢复被挂起的阶段（之后用 pawl resume 继续）。加 --cancel 则放弃流程。"},
 		"cli.flag.tool_cancel":      {En: "give the flow up instead of going on with it", Zh: "放弃流程而不是继续"},
 		"cli.tool.active":           {En: "%[1]s has the flow (depth %[2]d); suspended: %[3]s", Zh: "%[1]s 正在接管（第 %[2]d 层）；已挂起：%[3]s"},

@@ -349,7 +349,7 @@ var cliServers = part{load: func() Table {
 // skillText is the part of the catalogue for keys that begin with "skill.": what coding agents are told of pawl.
 var skillText = part{load: func() Table {
 	return Table{
-		"skill.root.short":    {En: "Teach coding agents to work with pawl", Zh: "让编码智能体学会与 pawl 协作"},
+		"skill.root.short":    {En: "teach coding agents to work with pawl", Zh: "让编码智能体学会与 pawl 协作"},
 		"skill.root.long":     {En: "The skill context-manager teaches a coding agent to read the state and to report through pawl, by the command line or MCP, and never to write the files below .pawl.", Zh: "技能 context-manager 让编码智能体通过 pawl 的命令行或 MCP 读取状态并汇报，而不去修改 .pawl 下的文件。"},
 		"skill.install.short": {En: "Install the skill and the section of AGENTS.md", Zh: "安装技能与 AGENTS.md 中的说明"},
 		"skill.install.long": {
