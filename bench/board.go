@@ -52,16 +52,16 @@ func benchBoard(ctx context.Context, s *settings, emit func(Result)) error {
 	var series []Series
 	for _, m := range boardMeasures {
 		s.say("%s", m.name)
-		lines, err := m.take(ctx, boards)
+		lines, tails, err := m.take(ctx, boards)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		for _, line := range lines {
+		for n, line := range lines {
 			if m.growth {
 				emitGrowth(line, growthSizes, m.most, emit)
 				series = append(series, line)
 			} else {
-				m.emit(line, emit)
+				m.emit(line, tails[n], emit)
 			}
 		}
 	}
@@ -95,6 +95,7 @@ type asked struct {
 	growth bool
 	times  int // in each round
 	rounds int
+	reads  bool // nothing is committed
 	before func(context.Context, *shelf) error
 	ask    func(context.Context, *shelf) (read, whole time.Duration, err error)
 }
@@ -106,15 +107,15 @@ var boardMeasures = []asked{
 	{name: "next to execute", most: nextMost, growth: true, times: 5, before: planHalf, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
 		return nextIssue(ctx, b, false)
 	}},
-	{name: "list, by registration", most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+	{name: "list, by registration", reads: true, most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
 		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, Limit: boardPage})
 	}},
-	{name: "list, one status by rank", most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
-		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueRegistered)}, ByRank: true, Limit: boardPage})
+	{name: "list, one status", reads: true, most: pageMost, times: 5, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
+		return readPage(ctx, b, kernel.Select{Kind: kernel.KindIssue, States: []string{string(board.IssueRegistered)}, Limit: boardPage})
 	}},
-	{name: "list, every status by rank", most: pageMost, times: 5, ask: readColumns},
+	{name: "list, every status by rank", reads: true, most: pageMost, times: 5, ask: readColumns},
 	{name: "new dependency", most: edgeMost, times: 5, ask: addEdge},
-	{name: "circle, refused", most: edgeMost, times: 5, ask: closeCircle},
+	{name: "circle, refused", reads: true, most: edgeMost, times: 5, ask: closeCircle},
 	{name: "release of 3", times: 1, ask: func(ctx context.Context, b *shelf) (time.Duration, time.Duration, error) {
 		return releaseIssue(ctx, b, 3)
 	}},
@@ -123,8 +124,9 @@ var boardMeasures = []asked{
 	}},
 }
 
-// take measures each board in turns and returns two series: reading and deciding, and all of it with the commit.
-func (m *asked) take(ctx context.Context, boards []*shelf) ([]Series, error) {
+// take measures each board in turns and returns two series, reading and deciding, and all of it with the commit, and for each how
+// long the slowest of a hundred took on the largest board.
+func (m *asked) take(ctx context.Context, boards []*shelf) (lines []Series, tails []float64, err error) {
 	reads, wholes := make([][]float64, len(boards)), make([][]float64, len(boards))
 	rounds := m.rounds
 	if rounds == 0 {
@@ -133,12 +135,12 @@ func (m *asked) take(ctx context.Context, boards []*shelf) ([]Series, error) {
 	for _, b := range boards {
 		if m.before != nil {
 			if err := m.before(ctx, b); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if m.rounds == 0 {
 			if _, _, err := m.ask(ctx, b); err != nil { // warms what is cold
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
@@ -147,31 +149,30 @@ func (m *asked) take(ctx context.Context, boards []*shelf) ([]Series, error) {
 			for range m.times {
 				read, whole, err := m.ask(ctx, b)
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				reads[at], wholes[at] = append(reads[at], float64(read)), append(wholes[at], float64(whole))
 			}
 		}
 	}
-	out := []Series{{Name: m.name}, {Name: m.name + ", committed"}}
+	lines = []Series{{Name: m.name}, {Name: m.name + ", committed"}}
 	for at := range boards {
-		out[0].Ys, out[1].Ys = append(out[0].Ys, median(reads[at])), append(out[1].Ys, median(wholes[at]))
+		lines[0].Ys, lines[1].Ys = append(lines[0].Ys, median(reads[at])), append(lines[1].Ys, median(wholes[at]))
 	}
-	if slices.Equal(out[0].Ys, out[1].Ys) {
-		out = out[:1] // nothing is committed
+	last := len(boards) - 1
+	tails = []float64{quantile(reads[last], 0.99), quantile(wholes[last], 0.99)}
+	if m.reads {
+		lines = lines[:1]
 	}
-	return out, nil
+	return lines, tails, nil
 }
 
 // emit holds the last value of a series against the most that it may be.
-func (m *asked) emit(line Series, emit func(Result)) {
+func (m *asked) emit(line Series, tail float64, emit func(Result)) {
 	last := len(growthSizes) - 1
-	note := ""
+	note := "p99 " + short(tail)
 	for i, n := range growthSizes {
-		if i > 0 {
-			note += ", "
-		}
-		note += fmt.Sprintf("%s: %s", grouped(n), short(line.Ys[i]))
+		note += fmt.Sprintf(", %s: %s", grouped(n), short(line.Ys[i]))
 	}
 	emit(Result{Case: line.Name + " of " + grouped(growthSizes[last]), Pawl: tookNanos(line.Ys[last]), Score: line.Ys[last] / 1e6, Unit: "ms",
 		Goal: float64(m.most.Milliseconds()), AtMost: true, NoGoal: m.most == 0, Note: note})

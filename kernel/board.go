@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -489,42 +488,6 @@ func wayRound(near map[string]*Issue, from map[string]string, x *Issue) []string
 	return append(append([]string{x.Label}, out...), x.Label)
 }
 
-// never is when an issue may be claimed that waits for something.
-var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed now
-// comes behind everything else, so that the next one is always found at once.
-func (i *Issue) rank(ready bool) int64 {
-	priority := int64(i.Priority)
-	if priority == 0 {
-		priority = 3
-	}
-	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
-	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)
-	if !ready {
-		r -= math.MaxInt64
-	}
-	return r
-}
-
-// ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
-func (i *Issue) ready() bool {
-	switch board.IssueStatus(i.State) {
-	case board.IssueRegistered:
-		return !i.Paused && !i.Waiting
-	case board.IssuePlanned:
-		return !i.Paused && i.Bound && !i.Waiting && len(i.Open) == 0
-	case board.IssuePlanning, board.IssueExecuting:
-		return !i.Waiting
-	case board.IssueCompleted, board.IssueFailed:
-		return i.Winding
-	}
-	return false
-}
-
-// untold reports whether those that depend on a completed issue are still to be told.
-func (i *Issue) untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
-
 // place sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func (w registrar) place(i *Issue) {
 	due := never
@@ -559,8 +522,7 @@ func (w registrar) follow() {
 		_ = apply(w.work, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil)
 		i.Feedback, i.Anew, i.Failures = append(slices.Clip(i.Feedback), i.Anew), "", 0
 	}
-	winding := (i.State == string(board.IssueCompleted) || i.State == string(board.IssueFailed)) && (w.Session.Effect != "" ||
-		w.Task != nil && w.Task.Effect != "" || helpable(w.work))
+	winding := w.winds()
 	if waiting := waits(w.work); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
 		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
 		w.touch(i)
@@ -569,6 +531,18 @@ func (w registrar) follow() {
 		i.Again = t.Due
 	}
 	w.place(i)
+}
+
+// winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do for an
+// issue that rests, and a cancel.
+func (w registrar) winds() bool {
+	if t := w.Task; t != nil && w.Session.Run != "" && !t.CancelAt.IsZero() {
+		return true
+	}
+	if i := w.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
+		return false
+	}
+	return w.Session.Effect != "" || w.Task != nil && w.Task.Effect != "" || helpable(w.work)
 }
 
 // helpable reports whether the board tries again by itself what the session is BLOCKED with.

@@ -44,10 +44,9 @@ type Config struct {
 	// TaskTime bounds the work on one task; MaxCalls the tool calls of one turn.
 	TaskTime time.Duration
 	MaxCalls int
-	// KnowledgeMode is KB_CREATE_MODE, KnowledgeBase whether there is a knowledge base; AutoContinue are the stages that an
-	// interactive flow leaves without waiting for a word (spec.md §6.3 C6).
+	// KnowledgeMode is KB_CREATE_MODE; AutoContinue are the stages that an interactive flow leaves without waiting for a word
+	// (spec.md §6.3 C6).
 	KnowledgeMode knowledge.Mode
-	KnowledgeBase bool
 	AutoContinue  []workflow.Stage
 	// Language is OUTPUT_LANGUAGE, "" for that of the person who gives the command.
 	Language string

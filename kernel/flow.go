@@ -230,11 +230,8 @@ func (w flows) size(path workflow.Path, reason string) error {
 
 // decideKnowledge sets KB_SKIPPED when the flow comes to a point that decides it, and carries it otherwise.
 func (w flows) decideKnowledge(at knowledge.Point) {
-	condition := knowledge.Missing
-	if w.Config.KnowledgeBase {
-		condition = knowledge.Fine
-	}
-	d, err := knowledge.Decide(knowledge.Question{Mode: w.Config.KnowledgeMode, Condition: condition, Coding: true, At: at})
+	// The variable depends on the mode and the point alone; what becomes of the documents is asked when they are read.
+	d, err := knowledge.Decide(knowledge.Question{Mode: w.Config.KnowledgeMode, Condition: knowledge.Fine, Coding: true, At: at})
 	if err != nil {
 		return // a mode that does not exist is refused with the settings
 	}
@@ -553,14 +550,7 @@ func (w nester) leave(c *LeaveTool) error {
 	if w.Session.State == string(session.Blocked) {
 		return nil
 	}
-	return desk{w.work}.cancelRun(&CancelRun{Reason: "given up after " + suspendedBy(w.Flow.Tools)})
-}
-
-func suspendedBy(tools []string) string {
-	if len(tools) == 0 {
-		return "an external tool"
-	}
-	return tools[len(tools)-1]
+	return desk{w.work}.cancelRun(&CancelRun{Reason: "given up after an external tool"})
 }
 
 // maxLogged is how many changed files an entry of the CHANGELOG names.

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"pawl"
 	"pawl/effect"
+	"pawl/machine/board"
 	"pawl/machine/workflow"
 	"pawl/plan"
 	"pawl/policy"
@@ -224,8 +226,9 @@ type Issue struct {
 	Given     []byte `json:"given,omitempty"`
 	GivenName string `json:"given_name,omitempty"`
 	Agent     string `json:"agent,omitempty"`
-	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is at least the length
-	// of the longest chain of issues that wait for this one; it never sinks.
+	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is greater than that
+	// of each issue that waits for this one. It is at least the length of the longest chain of them, unless one of them was put
+	// below 0 because too many others would have had to be raised.
 	DependsOn []string `json:"depends_on,omitempty"`
 	Open      []string `json:"open_dependencies,omitempty"`
 	Height    int64    `json:"height,omitempty"`
@@ -253,6 +256,43 @@ type Issue struct {
 	Lease     Lease `json:"lease,omitzero"`
 	Cost      int64 `json:"cost_micros,omitempty"`
 }
+
+// never is when an issue may be claimed that waits for something.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// rank orders the claims: priority first, then age, then the length of the chain that waits. What must not be claimed now
+// comes behind everything else, so that the next one is always found at once.
+func (i *Issue) rank(ready bool) int64 {
+	priority := int64(i.Priority)
+	if priority == 0 {
+		priority = 3
+	}
+	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
+	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)
+	if !ready {
+		r -= math.MaxInt64
+	}
+	return r
+}
+
+// ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
+func (i *Issue) ready() bool {
+	if i.Winding {
+		return true
+	}
+	switch board.IssueStatus(i.State) {
+	case board.IssueRegistered:
+		return !i.Paused && !i.Waiting
+	case board.IssuePlanned:
+		return !i.Paused && i.Bound && !i.Waiting && len(i.Open) == 0
+	case board.IssuePlanning, board.IssueExecuting:
+		return !i.Waiting
+	}
+	return false
+}
+
+// untold reports whether those that depend on a completed issue are still to be told.
+func (i *Issue) untold() bool { return i.State == string(board.IssueCompleted) && !i.Released }
 
 // Link says that one issue depends on another, which is its row's parent.
 type Link struct {

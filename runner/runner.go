@@ -519,7 +519,7 @@ const sweepEvery = 2 * time.Second
 // interruptible reports whether a cancel may stop an effect of the kind. What tidies up or lands is short and is finished.
 func interruptible(k effect.Kind) bool {
 	switch k {
-	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindPlan, effect.KindContext:
+	case effect.KindTool, effect.KindWork, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindIntake, effect.KindPlan, effect.KindContext:
 		return true
 	}
 	return false

@@ -158,7 +158,7 @@ func (d queuer) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Bo
 			}
 		}
 	}
-	return d.Text("issue.why.ready", priority(i), d.Clock(i.CreatedAt), i.Height)
+	return d.Text("issue.why.ready", priority(i), d.Clock(i.CreatedAt), max(i.Height, 0))
 }
 
 func newDagCommand(a *cli.App) *cobra.Command {

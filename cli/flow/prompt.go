@@ -17,7 +17,7 @@ import (
 )
 
 func newPromptCommand(a *cli.App) *cobra.Command {
-	return a.Command(cli.Ask, "cli.flow.prompt", "  pawl\n  pawl prompt", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
+	return a.Command(cli.Ask, "cli.flow.prompt", "  pawl prompt\n  pawl", cli.Exactly(0), func(c *cobra.Command, _ []string) error {
 		if !a.Std.TTY || a.Std.TermIn == nil {
 			return cli.Usage("cli.flow.no_terminal")
 		}

@@ -197,6 +197,15 @@ func (s scenario) check(u *user) {
 		counts[i.Status]++
 	}
 	u.landed(counts[board.IssueCompleted])
+	log := strings.Fields(u.git("log", "--format=%f"))
+	for n := range s.after {
+		for _, on := range s.after[n] {
+			before, after := slices.Index(log, fmt.Sprintf("Add-part%03d", on)), slices.Index(log, fmt.Sprintf("Add-part%03d", n))
+			if after >= 0 && before < after {
+				u.t.Errorf("part %d landed before part %d, which it waits for", n, on)
+			}
+		}
+	}
 	a := u.must(1, "issue", "complete", "--json")
 	var report struct {
 		Issues   int                       `json:"issues"`
@@ -318,4 +327,85 @@ func TestBoardWithKilledWorkers(t *testing.T) {
 	u.pawl("worker", "--yes")
 	t.Logf("%d kills", kills)
 	s.check(u)
+}
+
+// issue reads one issue.
+func (u *user) issue(name string) issueLine {
+	u.t.Helper()
+	return decode[issueLine](u, "issue", "show", name)
+}
+
+// issueIs fails unless an issue has a status and a standing.
+func (u *user) issueIs(name string, status board.IssueStatus, standing string) {
+	u.t.Helper()
+	if i := u.issue(name); i.Status != status || i.Standing != standing {
+		u.t.Fatalf("%s is %s and %q, want %s and %q", name, i.Status, i.Standing, status, standing)
+	}
+}
+
+// TestAPersonDecidesAboutIssues goes the ways on which a person has a word: approving, refusing, choosing an earlier plan,
+// trying again, planning anew, leaving behind.
+func TestAPersonDecidesAboutIssues(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "issue", "add", "approved", "--plan", u.planFile("a", partPlan(1, "", "")))
+	u.must(0, "issue", "plan", "1")
+	u.issueIs("1", board.IssuePlanned, "asks")
+	u.must(9, "approve", "--issue", "1")
+	u.must(0, "plan", "show", "--issue", "iss-1")
+	u.must(0, "approve", "--issue", "1", "--yes")
+	u.issueIs("1", board.IssueCompleted, "")
+	if got := u.git("log", "--format=%s", "-1"); got != "Add part001" {
+		t.Fatalf("landed: %s", got)
+	}
+
+	u.must(0, "issue", "add", "refused", "--plan", u.planFile("b", partPlan(2, "", "")))
+	u.must(0, "issue", "plan", "2")
+	u.must(0, "deny", "--issue", "2", "-m", "not like this")
+	u.issueIs("2", board.IssueRegistered, "paused")
+	u.must(0, "issue", "edit", "2", "--paused=false", "--plan", u.planFile("c", partPlan(3, "", "")))
+	u.must(0, "issue", "plan", "2")
+	u.must(0, "issue", "bind", "2", "1")
+	u.must(0, "issue", "plan", "2", "--yes")
+	if u.issue("2").Standing == "asks" { // the plan was asked for by the person who chose it
+		u.must(0, "approve", "--issue", "2", "--yes")
+	} else {
+		u.must(0, "issue", "execute", "2")
+	}
+	u.issueIs("2", board.IssueCompleted, "")
+	if u.read("part002.go") == "" || u.read("part003.go") != "" {
+		t.Errorf("it was not the first plan that was carried out: %s", u.git("log", "--stat"))
+	}
+
+	u.must(0, "issue", "add", "fails", "--plan", u.planFile("d", partPlan(4, "", "exit 3")))
+	u.must(0, "issue", "add", "behind it", "--after", "3", "--plan", u.planFile("e", partPlan(5, "", "")))
+	u.must(1, "issue", "execute", "3", "--yes")
+	u.issueIs("3", board.IssueFailed, "")
+	u.must(0, "issue", "plan", "4", "--yes")
+	u.issueIs("4", board.IssuePlanned, "blocked")
+	u.must(0, "issue", "retry", "3", "-m", "try once more")
+	u.issueIs("3", board.IssuePlanned, "ready")
+	u.must(1, "worker")
+	u.issueIs("3", board.IssueFailed, "")
+	u.must(0, "issue", "retry", "3", "--replan")
+	u.issueIs("3", board.IssueRegistered, "ready")
+	u.must(0, "issue", "edit", "3", "--plan", u.planFile("f", partPlan(6, "", "")))
+	u.must(0, "issue", "plan", "3", "--yes")
+	u.must(0, "issue", "skip", "3", "--reason", "no longer wanted", "--release")
+	u.issueIs("3", board.IssueFailed, "")
+	u.issueIs("4", board.IssuePlanned, "ready")
+	u.must(0, "issue", "execute", "4")
+	u.issueIs("4", board.IssueCompleted, "")
+	for _, args := range [][]string{{"issue", "history", "3"}, {"issue", "history"}, {"issue", "dag", "--mermaid"}, {"issue", "dag", "4", "--dot"}, {"issue", "show", "3"}, {"issue", "list"}, {"issue", "queue"}} {
+		for _, lang := range []string{"en", "zh"} {
+			if slip := slipIn(u.must(0, append(args, "--lang", lang)...).out); slip != "" {
+				t.Errorf("%v: %s", args, slip)
+			}
+		}
+	}
+	u.must(1, "issue", "complete", "--lang", "zh")
+	if trees, _ := filepath.Glob(filepath.Join(u.dir, ".pawl", "worktrees", "*")); len(trees) > 0 {
+		t.Errorf("left behind: %v", trees)
+	}
+	u.must(0, "audit", "verify")
 }

@@ -96,6 +96,7 @@ func resume(ctx context.Context, repo *git.Repo, id string) (result effect.LandR
 	if n.Done {
 		return n.Result, true, nil
 	}
+	git.ClearHead(ctx, repo)
 	tip, err := repo.Ref(ctx, n.Ref)
 	if err != nil {
 		return result, false, err

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"pawl/internal/gittest"
 	"pawl/sandbox/git"
 )
 
@@ -36,5 +38,36 @@ func TestALeftLockOfAReferenceIsCleared(t *testing.T) {
 	}
 	if got, err := repo.Ref(context.Background(), name); err != nil || got != tree {
 		t.Errorf("the reference names %q, %v", got, err)
+	}
+}
+
+// A git that was killed while it moved the branch that is checked out leaves the lock of HEAD behind as well.
+func TestLockOfHeadLeftBehind(t *testing.T) {
+	r := gittest.New(t, map[string]string{"a": "1"})
+	base := r.Head()
+	r.Write(map[string]string{"a": "2"})
+	next := r.Commit("second")
+	r.Git("reset", "-q", "--hard", base)
+	lock := r.Path(".git/HEAD.lock")
+	if err := os.WriteFile(lock, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(lock, old, old); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, branch, err := repo.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.SetRef(context.Background(), git.BranchRef(branch), next, base, "pawl: land"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(lock); !os.IsNotExist(err) {
+		t.Errorf("the lock stays: %v", err)
 	}
 }

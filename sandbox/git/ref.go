@@ -124,7 +124,7 @@ func (r *site) orZero(id string) string {
 // updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r refs) updateRef(ctx context.Context, name, old string, args ...string) error {
 	_, _, err := r.plumbing("", args...).run(ctx)
-	if err != nil && r.clearLock(ctx, name) {
+	if err != nil && (r.clearLock(ctx, name) || r.clearHead(ctx)) {
 		_, _, err = r.plumbing("", args...).run(ctx)
 	}
 	if err == nil {
@@ -147,11 +147,23 @@ const (
 // clearLock removes the lock of a reference that a killed git left behind, after waiting until it is old enough to tell. It
 // reports whether there was one, so that the update may be tried again.
 func (r refs) clearLock(ctx context.Context, name string) bool {
-	dir, age := r.refDir(), staleOther
+	age := staleOther
 	if strings.HasPrefix(name, private) {
 		age = staleOwn
 	}
-	lock := filepath.Join(dir, filepath.FromSlash(name)+".lock")
+	return clearStale(ctx, filepath.Join(r.refDir(), filepath.FromSlash(name)+".lock"), age)
+}
+
+// clearHead does the same with the lock of HEAD, which git takes as well when it moves the branch that is checked out.
+func (r refs) clearHead(ctx context.Context) bool {
+	return r.git && clearStale(ctx, filepath.Join(r.gitDir, "HEAD.lock"), staleOther)
+}
+
+// ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the lock is old
+// enough to tell, and is for going on with what a crash cut off.
+func ClearHead(ctx context.Context, r *Repo) { r.clearHead(ctx) }
+
+func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 	seen, err := os.Lstat(lock)
 	if err != nil || !seen.Mode().IsRegular() {
 		return false

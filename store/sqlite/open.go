@@ -29,7 +29,7 @@ const _ = uint(lib.SQLITE_VERSION_NUMBER - 3051003)
 var migrations embed.FS
 
 // Schema is the number of the schema that this version of pawl writes and reads.
-const Schema = 2
+const Schema = 3
 
 // Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no SQLite
 // database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one store_damaged, one

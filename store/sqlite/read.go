@@ -154,7 +154,10 @@ func query(sel *kernel.Select) (string, []driver.Value) {
 	if sel.ID != "" {
 		where("e.id=?", sel.ID)
 	}
-	if sel.Kind != "" {
+	switch {
+	case issuesOf(sel):
+		where("e.kind='issue'") // a bound kind does not tell the planner that the index holds all that is asked for
+	case sel.Kind != "":
 		where("e.kind=?", string(sel.Kind))
 	}
 	if sel.Label != "" {
@@ -202,12 +205,20 @@ func index(sel *kernel.Select) string {
 		return " INDEXED BY entity_label"
 	case sel.Parent != "":
 		return " INDEXED BY entity_parent"
+	case issuesOf(sel):
+		return " INDEXED BY entity_issue"
 	case sel.Kind != "" && len(sel.States) > 0 && (sel.ByRank || sel.Limit > 0 || !sel.DueBy.IsZero()):
 		return " INDEXED BY entity_state"
 	case sel.Kind != "":
 		return " INDEXED BY entity_kind"
 	}
 	return ""
+}
+
+// issuesOf reports whether a selection lists the issues of one status in the order of their registration.
+func issuesOf(sel *kernel.Select) bool {
+	return sel.Kind == kernel.KindIssue && len(sel.States) == 1 && !sel.ByRank && sel.DueBy.IsZero() && sel.ID == "" && sel.Label == "" &&
+		sel.Parent == ""
 }
 
 // Scan implements kernel.Store.

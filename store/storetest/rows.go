@@ -207,6 +207,14 @@ func testMalformed(t *testing.T, backend Backend) {
 			r.Label, x.Writes[0].Label = "T-1", "T-1"
 			x.Writes = append(x.Writes, kernel.Write{Row: r})
 		},
+		"twice among many": func(x *kernel.Batch) {
+			x.Writes = append(x.Writes, b.many()...)
+			x.Writes = append(x.Writes, x.Writes[0])
+		},
+		"label twice among many": func(x *kernel.Batch) {
+			x.Writes = append(x.Writes, b.many()...)
+			x.Writes[0].Label, x.Writes[50].Label = "T-1", "T-1"
+		},
 	} {
 		batch := insert(good)
 		spoil(&batch)
@@ -217,6 +225,14 @@ func testMalformed(t *testing.T, backend Backend) {
 	if n := len(b.pick(kernel.Select{})); n != 0 {
 		t.Errorf("%d rows", n)
 	}
+}
+
+// many are the writes of rows so many that they are not told apart one by one.
+func (b *bench) many() (out []kernel.Write) {
+	for range 100 {
+		out = append(out, insert(b.row(kernel.KindTask, "draft")).Writes...)
+	}
+	return out
 }
 
 func testLabels(t *testing.T, backend Backend) {
@@ -495,14 +511,20 @@ func testRecordsMustFit(t *testing.T, backend Backend) {
 		}},
 		"the same twice": {pawl.CodeInvalid, func(x *kernel.Batch) { x.Records = append(x.Records, x.Records[0]) }},
 	} {
-		batch := move(stored, "queued")
-		c.spoil(&batch)
-		if _, err := b.Commit(b.Context(), batch); pawl.CodeOf(err) != c.code {
-			t.Errorf("%s: %v, want %s", name, err, c.code)
+		for _, others := range [][]kernel.Write{nil, b.many()} {
+			batch := move(stored, "queued")
+			c.spoil(&batch)
+			batch.Writes = append(batch.Writes, others...)
+			if _, err := b.Commit(b.Context(), batch); pawl.CodeOf(err) != c.code {
+				t.Errorf("%s, beside %d others: %v, want %s", name, len(others), err, c.code)
+			}
 		}
 	}
 	if b.head().Size != 1 || !cmp.Equal(stored, b.get(r.ID)) {
 		t.Error("a refused record left a trace")
 	}
+	batch := move(stored, "queued")
+	batch.Writes = append(b.many(), batch.Writes...)
+	b.commit(batch)
 	b.verify()
 }
