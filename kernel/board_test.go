@@ -344,6 +344,11 @@ func TestOneMoreAtTheFoot(t *testing.T) {
 	if _, err := b.try(&kernel.Depend{Issue: b.issueOf("ISS-1").ID, On: b.issueOf("ISS-202").ID}); pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("a circle: %v", err)
 	}
+	// A new issue that another one waits for is no last one: the chain is raised.
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{"a"}}, {Ref: "a", Title: "between", After: []string{"ISS-200"}}}})
+	if last, on := b.issueOf("ISS-204"), b.issueOf("ISS-200"); last.Height != 1 || on.Height != 2 || b.issueOf("ISS-1").Height != 201 {
+		t.Errorf("heights %d and %d", last.Height, on.Height)
+	}
 }
 
 // TestManyAtWork: more claims than are looked at first do not hide the next issue.
