@@ -28,15 +28,15 @@ type flows struct{ *work }
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (spec.md §6.4 D21).
 const autoFull pawl.Actor = "policy:auto_full"
 
-// packageAlias is what the label of the alias of a solution package begins with.
-const packageAlias = "package:"
+// PackageAlias is what the label of the alias of a solution package begins with.
+const PackageAlias = "package:"
 
 // loadStart reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
 func (k loader) loadStart(ctx context.Context, s *Snapshot, c *Start) error {
 	issue := c.Issue
 	if c.Package != "" {
 		var alias *Alias
-		if err := load(ctx, k.store, &alias, Select{Kind: KindAlias, Label: packageAlias + c.Package}); err != nil {
+		if err := load(ctx, k.store, &alias, Select{Kind: KindAlias, Label: PackageAlias + c.Package}); err != nil {
 			return err
 		}
 		if alias == nil {
@@ -389,7 +389,7 @@ func (w packer) measured(files []effect.FileStat) error {
 		return err
 	}
 	w.touch(w.Solution)
-	w.create(&Alias{Issue: w.Issue.ID}, KindAlias, packageAlias+w.Solution.Package, w.Solution.ID, "")
+	w.create(&Alias{Issue: w.Issue.ID}, KindAlias, PackageAlias+w.Solution.Package, w.Solution.ID, "")
 	if err := w.raise(GrewAtWork, "the change"); err != nil {
 		return err
 	}

@@ -539,7 +539,7 @@ func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int)
 	}
 	sel := make([]Select, len(m.names))
 	for n, name := range m.names {
-		sel[n] = Select{Kind: KindAlias, Label: packageAlias + name, HotOnly: true}
+		sel[n] = Select{Kind: KindAlias, Label: PackageAlias + name, HotOnly: true}
 	}
 	rows, err := k.store.Load(ctx, sel...)
 	if err != nil {

@@ -344,7 +344,7 @@ func (w planner) propose(p plan.Plan, verdicts []Judged, agent string) error {
 	w.Issue.Solutions++
 	w.create(w.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", w.Issue.Label, w.Issue.Solutions), w.Issue.ID, SolutionOpen)
 	if w.Solution.Package != "" {
-		w.create(&Alias{Issue: w.Issue.ID}, KindAlias, packageAlias+w.Solution.Package, w.Solution.ID, "")
+		w.create(&Alias{Issue: w.Issue.ID}, KindAlias, PackageAlias+w.Solution.Package, w.Solution.ID, "")
 	}
 	if err := w.enqueue(&p); err != nil {
 		return err

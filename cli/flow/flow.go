@@ -449,7 +449,12 @@ func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start,
 		names = append(names, name)
 	}
 	for _, n := range found.Names {
-		if known[n] == nil {
+		// What the store knows and does not keep for ~exec is in use, or was carried out.
+		used, err := d.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + n, HotOnly: true}, func(kernel.Row) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		if !used {
 			names = append(names, n)
 		}
 	}
