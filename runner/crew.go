@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/board"
@@ -80,9 +81,10 @@ const (
 type Crew struct {
 	kernel Backlog
 	opt    CrewOptions
-	wake   chan struct{}
-	mu     sync.Mutex
-	busy   int
+
+	mu   sync.Mutex
+	wake chan struct{} // closed, and replaced, when there may be something to claim
+	busy int
 }
 
 // NewCrew returns a crew.
@@ -99,13 +101,17 @@ func NewCrew(k Backlog, opt CrewOptions) *Crew {
 	if opt.Alive == nil {
 		opt.Alive = func(string) bool { return true }
 	}
-	return &Crew{kernel: k, opt: opt, wake: make(chan struct{}, 1)}
+	return &Crew{kernel: k, opt: opt, wake: make(chan struct{})}
 }
 
 // Run works until ctx ends or nothing is left to do. The error is the first that keeps a worker from working at all; what
 // goes wrong with one issue is told and leaves the others alone.
 func (c *Crew) Run(ctx context.Context) error {
-	defer c.kernel.OnCommit(func(kernel.Outcome) { c.rouse() })()
+	defer c.kernel.OnCommit(func(o kernel.Outcome) {
+		if ofBoard(o) {
+			c.rouse()
+		}
+	})()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	errs := make([]error, c.opt.Workers)
@@ -129,11 +135,26 @@ func (c *Crew) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// ofBoard reports whether a commit says something of an issue: nothing else makes one claimable.
+func ofBoard(o kernel.Outcome) bool {
+	return slices.ContainsFunc(o.Entries, func(e audit.Entry) bool {
+		return e.Subject.Kind == string(kernel.KindIssue) || e.Subject.Kind == string(kernel.KindBoard)
+	})
+}
+
+// rouse wakes every worker that waits.
 func (c *Crew) rouse() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.wake)
+	c.wake = make(chan struct{})
+}
+
+// roused is closed at the next rouse.
+func (c *Crew) roused() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wake
 }
 
 // worker is one of a crew.
@@ -142,11 +163,16 @@ type worker struct {
 	owner string
 }
 
-// idle is how long a worker waits for a commit of another process before it looks again.
-const idle = 250 * time.Millisecond
+// A worker with nothing to do looks again when this crew has written something of an issue, at most once in restless, and for
+// what other processes write every idle.
+const (
+	idle     = 250 * time.Millisecond
+	restless = 20 * time.Millisecond
+)
 
 func (w worker) run(ctx context.Context) error {
 	for {
+		roused := w.roused() // before it looks, so that nothing is missed
 		taken, planning, err := w.next(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -156,6 +182,7 @@ func (w worker) run(ctx context.Context) error {
 		case taken != nil:
 			w.work(ctx, taken, planning)
 			w.count(-1)
+			w.rouse()
 			continue
 		}
 		done, err := w.over(ctx)
@@ -165,9 +192,8 @@ func (w worker) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.wake:
-			w.rouse() // the others are waiting, too
-			time.Sleep(time.Millisecond)
+		case <-roused:
+			time.Sleep(restless)
 		case <-time.After(idle):
 		}
 	}
@@ -175,9 +201,8 @@ func (w worker) run(ctx context.Context) error {
 
 func (c *Crew) count(n int) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.busy += n
-	c.mu.Unlock()
-	c.rouse()
 }
 
 // next does what is due on the board and claims an issue: one whose work can go on before one to plan.
