@@ -375,11 +375,14 @@ func (w worker) keep(ctx context.Context, stop func(), t *kernel.Taken) {
 	}
 }
 
+// patience is how long a worker waits for the next attempt at an issue before it turns to another one.
+const patience = 2 * time.Second
+
 // drive runs the issue's session until it rests, and helps it on as far as the policy of the board goes.
 func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest, error) {
 	k := w.opt.Lane(t.Lane)
 	o := w.opt.Options
-	o.Owner, o.PlanOnly = w.owner, planning
+	o.Owner, o.PlanOnly, o.Patience = w.owner, planning, patience
 	o.Progress = func(e effect.Effect, line string) {
 		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
 	}
