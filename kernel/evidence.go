@@ -190,7 +190,7 @@ func (w witness) boardEvidence() board.Evidence {
 		e.SolutionID = w.Solution.ID
 	}
 	if w.Issue != nil {
-		e.PlanFailures = w.Issue.Failures
+		e.PlanFailures, e.OpenDependencies = w.Issue.Failures, len(w.Issue.Open)
 	}
 	if t := w.Task; t != nil && t.Land != nil {
 		e.Landed = t.State == string(task.Done)

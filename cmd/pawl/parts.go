@@ -36,8 +36,8 @@ type parts struct {
 	foreign []*mcptools.Tool // of the MCP servers that the user trusts; they are among the tools
 	warm    func()           // makes ready for commands behind walls, without waiting
 	// pool keeps worktrees of the workspace ready.
-	pool func(size int) checkpoint.Pool
-	close   func()
+	pool  func(size int) checkpoint.Pool
+	close func()
 }
 
 func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
