@@ -131,8 +131,8 @@ func (c *conn) compare(ctx context.Context, tails map[audit.Subject]audit.Tail) 
 			wrong = pawl.Fail(pawl.CodeAuditBroken, "audit.state", subject.String(), r.State, t.State).In("store.check")
 		}
 		count(group{"", string(r.Kind)}, r.State)
-		if r.Parent != "" {
-			count(group{r.Parent, string(r.Kind)}, r.State)
+		if g := (group{r.Parent, string(r.Kind)}); r.Parent != "" && g.kept() {
+			count(g, r.State)
 		}
 		return wrong == nil
 	})

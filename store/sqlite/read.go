@@ -248,11 +248,16 @@ func (s *Store) Count(ctx context.Context, kind kernel.Kind, parent string) (map
 		return nil, err
 	}
 	defer s.give(c)
+	g := group{parent, string(kind)}
+	if !g.kept() {
+		out, err := countFew(ctx, c, g)
+		return out, s.fault("count", err)
+	}
 	q, err := c.prepare(summaryText)
 	if err != nil {
 		return nil, s.fault("count", err)
 	}
-	stored, err := readCounts(q, group{parent, string(kind)})
+	stored, err := readCounts(q, g)
 	if err != nil {
 		return nil, s.fault("count", err)
 	}
@@ -261,6 +266,16 @@ func (s *Store) Count(ctx context.Context, kind kernel.Kind, parent string) (map
 		out[state] = int(n)
 	}
 	return out, nil
+}
+
+// countFew counts the rows of a group whose counts are not kept.
+func countFew(ctx context.Context, c *conn, g group) (map[string]int, error) {
+	out := map[string]int{}
+	err := each(ctx, c, &kernel.Select{Kind: kernel.Kind(g.kind), Parent: g.parent, HotOnly: true}, func(r kernel.Row) bool {
+		out[r.State]++
+		return true
+	})
+	return out, err
 }
 
 // Head implements kernel.Store.

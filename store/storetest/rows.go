@@ -406,6 +406,12 @@ func testCount(t *testing.T, backend Backend) {
 		tasks = append(tasks, r)
 	}
 	b.commit(insert(append(tasks, b.row(kernel.KindTurn, "IDLE"))...))
+	// Some kinds are counted as they are written, and others when somebody asks.
+	effects := []kernel.Row{b.row(kernel.KindEffect, "done"), b.row(kernel.KindEffect, "done"), b.row(kernel.KindEffect, "failed"), b.row(kernel.KindEffect, "done")}
+	for i := range effects[:3] {
+		effects[i].Parent = parent
+	}
+	b.commit(insert(effects...))
 	for _, r := range tasks[:3] {
 		b.commit(move(b.get(r.ID), "approved"))
 	}
@@ -421,6 +427,8 @@ func testCount(t *testing.T, backend Backend) {
 		{kernel.KindTask, parent, map[string]int{"draft": 1, "approved": 1}},
 		{kernel.KindTurn, "", map[string]int{"IDLE": 1}},
 		{kernel.KindTurn, parent, map[string]int{}},
+		{kernel.KindEffect, "", map[string]int{"done": 3, "failed": 1}},
+		{kernel.KindEffect, parent, map[string]int{"done": 2, "failed": 1}},
 		{kernel.KindRun, "", map[string]int{}},
 	} {
 		if got, err := b.Count(b.Context(), c.kind, c.parent); err != nil || !cmp.Equal(got, c.want) {
