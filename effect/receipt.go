@@ -30,6 +30,15 @@ func Failed(err error) Receipt {
 	return r
 }
 
+// Outcome is the receipt of an attempt that gave a result or an error. How long it took and how often it was tried is known to
+// the runner, which adds it.
+func Outcome(result any, err error) Receipt {
+	if err != nil {
+		return Failed(err)
+	}
+	return Succeeded(result)
+}
+
 func texts(args []any) []string {
 	var out []string
 	for _, a := range args {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"pawl"
 	"pawl/effect"
@@ -26,13 +25,6 @@ func New() Archive { return Archive{} }
 // Do writes the files of an ArchiveSpec below .pawl of the place's workspace, as Write does, and answers with their names
 // relative to .pawl.
 func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	start := time.Now()
-	r := do(ctx, e)
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
-}
-
-func do(ctx context.Context, e effect.Effect) effect.Receipt {
 	spec, dir, err := target(e)
 	if err != nil {
 		return effect.Failed(err)
@@ -83,12 +75,7 @@ func withLog(dir string, spec effect.ArchiveSpec) ([]effect.ProjectedFile, error
 	if len(spec.Log) == 0 {
 		return spec.Files, nil
 	}
-	root, err := openDir(dir)
-	if err != nil {
-		return nil, failed(knowledge.ChangelogName, err)
-	}
-	defer root.Close()
-	text, err := writer{root: root}.read(knowledge.ChangelogName)
+	text, err := changelog(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failed(knowledge.ChangelogName, err)
 	}
@@ -102,4 +89,14 @@ func withLog(dir string, spec effect.ArchiveSpec) ([]effect.ProjectedFile, error
 		text = []byte(added)
 	}
 	return append(slices.Clip(spec.Files), effect.ProjectedFile{Path: knowledge.ChangelogName, Content: string(text)}), nil
+}
+
+// changelog reads the CHANGELOG. Neither it nor the folder need be there: Write makes both.
+func changelog(dir string) ([]byte, error) {
+	root, err := openDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return writer{root: root}.read(knowledge.ChangelogName)
 }

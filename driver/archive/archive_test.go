@@ -122,6 +122,41 @@ func TestAppendAndUnique(t *testing.T) {
 	}
 }
 
+// TestLog adds entries to the CHANGELOG once, whether there is a folder, a file or neither.
+func TestLog(t *testing.T) {
+	at := time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
+	spec := effect.ArchiveSpec{Log: []effect.LogEntry{{At: at, Kind: "added", Text: "login", ID: "t1", Language: "en"}, {At: at, Kind: "risk_confirmed", Text: "login", ID: "t1-risk", Language: "en"}}}
+	for what, own := range map[string]string{"no folder": "", "no file": "", "a file": "# Ours\n\nkept\n"} {
+		dir := t.TempDir()
+		if what != "no folder" {
+			if err := os.Mkdir(filepath.Join(dir, ".pawl"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if own != "" {
+			if err := os.WriteFile(filepath.Join(dir, ".pawl/CHANGELOG.md"), []byte(own), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: dir}, Spec: effect.Encode(spec)}
+		if a, _ := New().Done(t.Context(), e); a != effect.DoneNo {
+			t.Errorf("%s: before: %s", what, a)
+		}
+		for range 2 {
+			if r := New().Do(t.Context(), e, nil); !r.OK {
+				t.Fatalf("%s: %v", what, r.Err())
+			}
+		}
+		if a, _ := New().Done(t.Context(), e); a != effect.DoneYes {
+			t.Errorf("%s: after: %s", what, a)
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, ".pawl/CHANGELOG.md"))
+		if s := string(raw); err != nil || strings.Count(s, "pawl:t1 ") != 1 || strings.Count(s, "pawl:t1-risk ") != 1 || !strings.Contains(s, own) {
+			t.Errorf("%s: %v\n%s", what, err, s)
+		}
+	}
+}
+
 func TestPathsAreConfined(t *testing.T) {
 	for _, p := range []string{
 		"", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "a/", `a\b`, "a\x00b", "a\nb", "a\u202eb", "bad\xff",

@@ -38,12 +38,7 @@ func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) 
 	if err != nil {
 		return nil, err
 	}
-	changes, err := repo.Diff(ctx, from, to)
-	stats := make([]effect.FileStat, 0, len(changes))
-	for _, c := range changes {
-		stats = append(stats, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
-	}
-	return stats, err
+	return git.Stats(ctx, repo, from, to)
 }
 
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says

@@ -22,14 +22,7 @@ func New(m *git.Memory) Driver { return Driver{m} }
 // Do makes the commit, or shares the branch. It fails with CodeConflict, and nothing has changed, where the branch or the files
 // are not what they were when it was decided. It may be repeated.
 func (d Driver) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	start := time.Now()
-	result, err := d.do(ctx, e)
-	r := effect.Succeeded(result)
-	if err != nil {
-		r = effect.Failed(err)
-	}
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
+	return effect.Outcome(d.do(ctx, e))
 }
 
 // Done says yes when the branch holds the commit, and completes what a crash cut off behind it. Whether a branch was shared
@@ -52,13 +45,9 @@ func (d Driver) Done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 }
 
 func open[T any](ctx context.Context, m *git.Memory, e effect.Effect) (spec T, repo *git.Repo, err error) {
-	if spec, err = effect.Decode[T](e.Spec); err != nil {
-		return spec, nil, err
+	if spec, err = effect.Decode[T](e.Spec); err == nil {
+		repo, err = openPlace(ctx, m, e.Place)
 	}
-	if !e.Place.Git {
-		return spec, nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", e.Place.Workspace)
-	}
-	repo, err = m.Open(ctx, git.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})
 	return spec, repo, err
 }
 
@@ -208,17 +197,8 @@ func (s *step) complete(ctx context.Context, spec effect.CommitSpec) (effect.Com
 			return result, err
 		}
 	}
-	result.Files, err = stats(ctx, s.repo, s.from, s.to)
+	result.Files, err = git.Stats(ctx, s.repo, s.from, s.to)
 	return result, err
-}
-
-func stats(ctx context.Context, repo *git.Repo, from, to string) ([]effect.FileStat, error) {
-	changes, err := repo.Diff(ctx, from, to)
-	var out []effect.FileStat
-	for _, c := range changes {
-		out = append(out, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
-	}
-	return out, err
 }
 
 // share puts the branch on top of what others pushed and pushes it. On a conflict nothing has changed.
@@ -377,14 +357,7 @@ func NewRewind(m *git.Memory) Rewind { return Rewind{m} }
 // to it. It fails, and nothing but the branch was made, where that would write over a change that is not committed or a file
 // that no commit holds. It may be repeated.
 func (d Rewind) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	start := time.Now()
-	result, err := d.do(ctx, e)
-	r := effect.Succeeded(result)
-	if err != nil {
-		r = effect.Failed(err)
-	}
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
+	return effect.Outcome(d.do(ctx, e))
 }
 
 // Done says yes when the branch holds the commit, and completes what a crash cut off behind it.
@@ -489,7 +462,7 @@ func (s *step) restored(ctx context.Context, e effect.Effect, spec effect.Rewind
 	if err != nil {
 		return result, err
 	}
-	if result.Files, err = stats(ctx, s.repo, s.from, s.to); err != nil {
+	if result.Files, err = git.Stats(ctx, s.repo, s.from, s.to); err != nil {
 		return result, err
 	}
 	if len(spec.Log) > 0 {

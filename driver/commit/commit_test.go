@@ -222,6 +222,13 @@ func TestRunsNothingOfTheRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// The remote is a folder that came with the repository, with hooks of its own.
+	for _, name := range []string{"pre-receive", "update", "post-receive", "post-update", "reference-transaction"} {
+		gittest.Write(t, r.Dir, map[string]string{".pawl/remote.git/hooks/" + name: hook})
+		if err := os.Chmod(r.Path(".pawl/remote.git/hooks/"+name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	gittest.Write(t, r.Dir, map[string]string{".pawl/evil": hook})
 	if err := os.Chmod(r.Path(".pawl/evil"), 0o755); err != nil {
 		t.Fatal(err)

@@ -52,15 +52,15 @@ func Look(ctx context.Context, m *git.Memory, place effect.Place, all bool) (Sta
 	}
 	if s.Staged = len(staged.Files) > 0 && !all; s.Staged {
 		s.Tree = staged.Tree
-		for _, f := range slices.Concat(status.Dirty, status.Untracked) {
-			if !slices.Contains(staged.Files, f) {
-				s.Beside = append(s.Beside, f)
-			}
+		of := make(map[string]bool, len(staged.Files))
+		for _, f := range staged.Files {
+			of[f] = true
 		}
+		s.Beside = slices.DeleteFunc(slices.Concat(status.Dirty, status.Untracked), func(f string) bool { return of[f] })
 	} else if s.Tree, err = repo.Snapshot(ctx); err != nil {
 		return s, err
 	}
-	s.Files, err = stats(ctx, repo, s.From, s.Tree)
+	s.Files, err = git.Stats(ctx, repo, s.From, s.Tree)
 	return s, err
 }
 
@@ -158,7 +158,7 @@ func (p *Past) Free(ctx context.Context, name string) (string, error) {
 
 // Stats tells what going from one tree to another changes.
 func (p *Past) Stats(ctx context.Context, from, to string) ([]effect.FileStat, error) {
-	return stats(ctx, p.repo, from, to)
+	return git.Stats(ctx, p.repo, from, to)
 }
 
 // Recent lists the files that the last commits changed and that are not committed, for a review of what is new.

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/effect"
@@ -27,13 +26,6 @@ func New() Driver { return Driver{} }
 // CodeConflict, before it has written a document, where one changed since it was decided what it is to say. It may be
 // repeated, and then does what is left.
 func (d Driver) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
-	start := time.Now()
-	r := d.do(ctx, e, progress)
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
-}
-
-func (d Driver) do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	spec, f, err := open(e)
 	if err != nil {
 		return effect.Failed(err)

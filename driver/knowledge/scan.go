@@ -216,7 +216,7 @@ func (s *survey) grouped() map[string][]string {
 func target(imported, from, goModule string) string {
 	switch {
 	case strings.HasPrefix(imported, "./"), strings.HasPrefix(imported, "../"):
-		return path.Dir(path.Join(from, imported+"/x"))
+		return path.Join(from, imported)
 	case goModule != "" && imported == goModule:
 		return "."
 	case goModule != "" && strings.HasPrefix(imported, goModule+"/"):

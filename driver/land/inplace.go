@@ -105,9 +105,7 @@ func landFolder(ctx context.Context, repo *git.Repo, spec effect.LandSpec) (effe
 	if spec.Start == "" {
 		return result, nil
 	}
-	changes, err := repo.Diff(ctx, spec.Start, spec.Tree)
-	for _, c := range changes {
-		result.Files = append(result.Files, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
-	}
+	files, err := git.Stats(ctx, repo, spec.Start, spec.Tree)
+	result.Files = files
 	return result, err
 }

@@ -121,12 +121,8 @@ func (j *job) prepare(ctx context.Context) (ok bool, err error) {
 	if j.at.IsZero() {
 		j.at = time.Now()
 	}
-	changes, err := j.repo.Diff(ctx, j.from, j.to)
-	if err != nil {
+	if j.files, err = git.Stats(ctx, j.repo, j.from, j.to); err != nil {
 		return false, err
-	}
-	for _, c := range changes {
-		j.files = append(j.files, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
 	}
 	j.commit, err = j.repo.WriteCommit(ctx, git.Commit{
 		Tree: j.to, Parents: []string{j.base}, Message: j.message, By: j.repo.Identity(), At: j.at,

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/effect"
@@ -25,7 +24,7 @@ func NewMake() Make { return Make{} }
 // Do makes the folder of the package with its files. A name that is taken by another package is CodeConflict. It may be
 // repeated.
 func (Make) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	return timed(func() (any, error) { return makePackage(ctx, e) })
+	return effect.Outcome(makePackage(ctx, e))
 }
 
 // Done says yes when the package stands with exactly these files.
@@ -39,18 +38,6 @@ func (Make) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Re
 		return effect.DoneNo, effect.Receipt{}
 	}
 	return effect.DoneYes, effect.Succeeded(effect.PackageResult{Dir: solution.LiveDir(spec.Name)})
-}
-
-// timed makes a receipt of one attempt.
-func timed(do func() (any, error)) effect.Receipt {
-	start := time.Now()
-	result, err := do()
-	r := effect.Succeeded(result)
-	if err != nil {
-		r = effect.Failed(err)
-	}
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
 }
 
 func open[T any](e effect.Effect) (spec T, f *document.Folder, err error) {
@@ -121,7 +108,7 @@ func NewRetire() Retire { return Retire{} }
 // Do moves the packages into the archive and writes its index. Nothing is moved unless all can be: a package that is gone, a
 // place that is taken, or a document that changed since is CodeConflict or CodeNotFound. It may be repeated.
 func (Retire) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
-	return timed(func() (any, error) { return retire(ctx, e, progress) })
+	return effect.Outcome(retire(ctx, e, progress))
 }
 
 // Done says yes when every package lies in the archive and the index says so.
@@ -254,24 +241,28 @@ func Archive(workspace string) (index []byte, had bool, exists func(dir string) 
 		return nil, false, nil, err
 	}
 	defer f.Close()
-	index, had, err = f.Read(solution.IndexName)
-	taken := map[string]bool{}
-	months, listed := f.List(solution.ArchiveTop)
+	if index, had, err = f.Read(solution.IndexName); err != nil {
+		return nil, false, nil, err
+	}
+	months, err := f.List(solution.ArchiveTop)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	parents := []string{solution.PlanDir}
 	for _, m := range months {
-		names, listed := f.List(solution.ArchiveTop + "/" + strings.TrimSuffix(m, "/"))
-		if listed != nil {
-			continue
+		if month, isFolder := strings.CutSuffix(m, "/"); isFolder {
+			parents = append(parents, solution.ArchiveTop+"/"+month)
+		}
+	}
+	taken := map[string]bool{}
+	for _, parent := range parents {
+		names, err := f.List(parent)
+		if err != nil {
+			return nil, false, nil, err
 		}
 		for _, n := range names {
-			taken[solution.ArchiveTop+"/"+m+strings.TrimSuffix(n, "/")] = true
+			taken[parent+"/"+strings.TrimSuffix(n, "/")] = true
 		}
 	}
-	if err == nil {
-		err = listed
-	}
-	live, _ := f.List(solution.PlanDir)
-	for _, n := range live {
-		taken[solution.LiveDir(strings.TrimSuffix(n, "/"))] = true
-	}
-	return index, had, func(dir string) bool { return taken[dir] }, err
+	return index, had, func(dir string) bool { return taken[dir] }, nil
 }

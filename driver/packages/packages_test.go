@@ -169,3 +169,27 @@ func TestRetireRefusesBeforeItMoves(t *testing.T) {
 		})
 	}
 }
+
+func TestArchiveSaysWhatIsTaken(t *testing.T) {
+	p := place(t, map[string]string{
+		".pawl/archive/_index.md": "index", ".pawl/archive/2026-02/202602081201_b/tasks.md": "T", ".pawl/archive/2026-02/loose.md": "L",
+		".pawl/plan/" + name + "/tasks.md": "T",
+	})
+	index, had, exists, err := packages.Archive(p.Workspace)
+	if err != nil || !had || string(index) != "index" {
+		t.Fatalf("%q %t: %v", index, had, err)
+	}
+	for dir, want := range map[string]bool{
+		"archive/2026-02/202602081201_b": true, "archive/2026-02/loose.md": true, "plan/" + name: true,
+		"archive/2026-02/" + name: false, "archive/2026-03/202602081201_b": false,
+	} {
+		if exists(dir) != want {
+			t.Errorf("%s: %t", dir, !want)
+		}
+	}
+	// What cannot be listed is no free place.
+	drivertest.Populate(t, p.Workspace, map[string]string{`.pawl/archive/2026\03/202602081201_b/tasks.md`: "T"})
+	if _, _, _, err := packages.Archive(p.Workspace); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Errorf("a folder that cannot be listed: %v", err)
+	}
+}

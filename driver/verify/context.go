@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"path/filepath"
-	"time"
 
 	"pawl"
 	"pawl/effect"
@@ -26,14 +25,7 @@ func NewContext(host Host, open OpenTree, status Status) *Context {
 // Do answers with a ContextResult: what git says of the place, and what Detect finds in its tree or, while the task's
 // tree is not made yet, in the workspace.
 func (c *Context) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
-	start := time.Now()
-	result, err := c.describe(ctx, e)
-	r := effect.Succeeded(result)
-	if err != nil {
-		r = effect.Failed(err)
-	}
-	r.Start, r.End, r.Attempts = start, time.Now(), 1
-	return r
+	return effect.Outcome(c.describe(ctx, e))
 }
 
 // Done says no: reading again is harmless.

@@ -382,8 +382,8 @@ const (
 	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 )
 
-// emptyTree returns the id of the tree without entries, and makes sure that it exists.
-func (r objects) emptyTree(ctx context.Context) (string, error) {
+// EmptyTree returns the id of the tree without entries, and makes sure that it exists.
+func (r objects) EmptyTree(ctx context.Context) (string, error) {
 	out, _, err := r.withoutTree("", "mktree").run(ctx)
 	return strings.TrimSpace(string(out)), err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/effect"
 )
 
 // Change is one path that differs between two trees.
@@ -16,6 +17,16 @@ type Change struct {
 	// Added and Removed count lines; both are 0 for binary files.
 	Added, Removed int
 	Binary         bool
+}
+
+// Stats is what Diff says of two trees, as results keep it.
+func Stats(ctx context.Context, r *Repo, from, to string) ([]effect.FileStat, error) {
+	changes, err := r.Diff(ctx, from, to)
+	stats := make([]effect.FileStat, 0, len(changes))
+	for _, c := range changes {
+		stats = append(stats, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
+	}
+	return stats, err
 }
 
 // node is what a tree says of a path. The zero node says that there is nothing.
@@ -116,7 +127,7 @@ func (r objects) diffTree(ctx context.Context, from, to string, format ...string
 func (r objects) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
 	for _, id := range []*string{&from, &to} {
 		if *id == "" {
-			empty, err := r.emptyTree(ctx)
+			empty, err := r.EmptyTree(ctx)
 			if err != nil {
 				return nil, err
 			}

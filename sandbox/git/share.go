@@ -5,15 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"pawl"
 )
-
-// EmptyTree returns the id of the tree without entries.
-func (r objects) EmptyTree(ctx context.Context) (string, error) { return r.emptyTree(ctx) }
 
 // Staged is what the user's index holds.
 type Staged struct {
@@ -29,7 +27,7 @@ func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
 	}
 	source := filepath.Join(r.gitDir, "index")
 	if !exists(source) {
-		tree, err := r.emptyTree(ctx)
+		tree, err := r.EmptyTree(ctx)
 		return Staged{Tree: tree}, err
 	}
 	copied, err := r.copyIndex(source)
@@ -128,7 +126,7 @@ func (r refs) Find(ctx context.Context, name string) (string, error) {
 // Upstream is where a branch is shared.
 type Upstream struct {
 	Remote string // its name
-	URL    string // as git would use it to push
+	URL    string // as git would use it to push; where there are several, all of them
 	Ref    string // in full, as the remote knows it
 	// New says that nothing says so yet, and that the only remote there is was taken.
 	New bool
@@ -169,12 +167,22 @@ func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) 
 	if strings.HasPrefix(u.Remote, "-") || strings.ContainsAny(u.Remote, " \x00") {
 		return u, pawl.Fail(pawl.CodeInvalid, "git.bad_ref", u.Remote)
 	}
-	out, status, err := callWith(r.plumbing("", "remote", "get-url", "--push", "--", u.Remote), 2, 128).run(ctx)
-	if err == nil && status != 0 {
-		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", u.Remote)
-	}
-	u.URL = strings.TrimSpace(string(out))
+	urls, err := r.pushURLs(ctx, u.Remote)
+	u.URL = strings.Join(urls, ", ")
 	return u, err
+}
+
+// pushURLs are all the addresses that a push to a remote goes to.
+func (r Sharing) pushURLs(ctx context.Context, remote string) ([]string, error) {
+	out, status, err := callWith(r.plumbing("", "remote", "get-url", "--push", "--all", "--", remote), 2, 128).run(ctx)
+	if err == nil && status != 0 {
+		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", remote)
+	}
+	var urls []string
+	for line := range strings.Lines(string(out)) {
+		urls = append(urls, strings.TrimSpace(line))
+	}
+	return urls, err
 }
 
 // transport is a call that talks to a remote. It is the one kind that has the user's own settings and credentials: those of
@@ -266,8 +274,12 @@ func (r Sharing) Push(ctx context.Context, u Upstream, commit string) error {
 	if !validID(commit) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", commit)
 	}
+	receiver, err := r.receiver(ctx, u.Remote)
+	if err != nil {
+		return err
+	}
 	c, err := r.transport(ctx, "push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-		"--receive-pack=git-receive-pack", "--", u.Remote, commit+":"+u.Ref)
+		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref)
 	if err != nil {
 		return err
 	}
@@ -275,6 +287,23 @@ func (r Sharing) Push(ctx context.Context, u Upstream, commit string) error {
 		return pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
 	return nil
+}
+
+// receiver is the program that takes a push in. Where the remote is a folder of this machine, that program runs here, without what
+// this process switched off, and the repository's configuration chose the folder: it could be one that came with the
+// repository. So hooks are switched off for it once more. Elsewhere it is the remote's own affair what runs.
+func (r Sharing) receiver(ctx context.Context, remote string) (string, error) {
+	urls, err := r.pushURLs(ctx, remote)
+	if slices.ContainsFunc(urls, onDisk) {
+		return "git -c core.hooksPath=" + os.DevNull + " -c core.alternateRefsCommand=false -c core.fsmonitor=false receive-pack", err
+	}
+	return "git-receive-pack", err
+}
+
+// onDisk reports whether an address of a remote names a folder, as git tells it from a host.
+func onDisk(url string) bool {
+	head, _, found := strings.Cut(url, ":")
+	return !found || strings.Contains(head, "/") || strings.HasPrefix(url, "file://")
 }
 
 // maxRebased bounds the commits that are put on top of another.

@@ -106,7 +106,7 @@ func (r scratch) writeTree(ctx context.Context) (tree string, fresh bool, err er
 	}
 	tree = strings.TrimSpace(out)
 	if tree == emptySHA1 || tree == emptySHA256 {
-		if _, err := r.emptyTree(ctx); err != nil {
+		if _, err := r.EmptyTree(ctx); err != nil {
 			return "", false, err
 		}
 	}

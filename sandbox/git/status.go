@@ -171,7 +171,7 @@ func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, u
 func (r scratch) staged(ctx context.Context, index, head string) ([]string, error) {
 	tree := head
 	if head == "" {
-		empty, err := r.emptyTree(ctx)
+		empty, err := r.EmptyTree(ctx)
 		if err != nil {
 			return nil, err
 		}
