@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/solution"
 )
 
 // Kind is what an entry of the CHANGELOG tells of.
@@ -117,17 +118,17 @@ type group struct {
 
 // log is a CHANGELOG with its days found. end is where the last of the lines that are not in an open block ends.
 type log struct {
-	text
+	solution.Text
 	days []day
 	open bool
 }
 
 func readLog(file string, data []byte) (*log, error) {
-	if bad := unreadable(file, data); bad.Key != "" {
-		return nil, bad.failed("knowledge.ReadChangelog")
+	if bad, is := solution.Unreadable(file, data); is {
+		return nil, bad.Error().In("knowledge.ReadChangelog")
 	}
-	g := &log{text: textOf(string(data))}
-	var f fence
+	g := &log{Text: solution.TextOf(string(data))}
+	var f solution.Fence
 	in := false
 	end := func(i int) {
 		if !in {
@@ -139,11 +140,11 @@ func readLog(file string, data []byte) (*log, error) {
 			d.groups[n-1].to = i
 		}
 	}
-	for i := range g.lines {
-		line := g.content(i)
-		level, title := heading(line)
-		if f.open() || level == 0 || level > 3 {
-			f.next(line)
+	for i := range g.Lines {
+		line := g.Content(i)
+		level, title, _ := solution.Heading(line)
+		if f.Open() || level == 0 || level > 3 {
+			f.Next(line)
 			continue
 		}
 		if level == 3 {
@@ -166,8 +167,8 @@ func readLog(file string, data []byte) (*log, error) {
 			g.days = append(g.days, day{date: m[1], from: i})
 		}
 	}
-	end(len(g.lines))
-	g.open = f.open()
+	end(len(g.Lines))
+	g.open = f.Open()
 	return g, nil
 }
 
@@ -198,17 +199,17 @@ func (g *log) entries(d day) []Entry {
 	var out []Entry
 	date, _ := time.Parse(time.DateOnly, d.date)
 	kind := Kind("")
-	var f fence
+	var f solution.Fence
 	for i := d.from + 1; i < d.to; i++ {
-		line := g.content(i)
-		if level, title := heading(line); level == 3 && !f.open() {
+		line := g.Content(i)
+		if level, title, _ := solution.Heading(line); level == 3 && !f.Open() {
 			kind = kindOf(title)
 			continue
 		}
-		f.next(line)
+		f.Next(line)
 		m := entryForm().FindStringSubmatch(line)
 		switch {
-		case f.open():
+		case f.Open():
 		case m != nil:
 			e := Entry{At: date, Kind: kind, Line: i + 1}
 			if at, err := time.Parse(minute, d.date+" "+m[1]); err == nil {
@@ -276,17 +277,17 @@ func Log(data []byte, e Entry, l Language) (string, error) {
 	case oneLine(e.Text) == "":
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.no_text").In("knowledge.Log")
 	case i < 0:
-		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind", clip(string(e.Kind), 40)).In("knowledge.Log")
+		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_kind", solution.Clip(string(e.Kind), 40)).In("knowledge.Log")
 	case e.ID != "" && !idForm().MatchString(e.ID):
-		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_id", clip(oneLine(e.ID), 80)).In("knowledge.Log")
+		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_id", solution.Clip(oneLine(e.ID), 80)).In("knowledge.Log")
 	case e.At.UTC().Year() < 2000 || e.At.UTC().Year() > 9999:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_time", e.At.UTC().Format(minute)).In("knowledge.Log")
 	}
 	if e.ID != "" && strings.Contains(string(data), "<!-- pawl:"+e.ID+" -->") {
 		return string(data), nil
 	}
-	if strings.TrimSpace(strings.Join(g.lines, "")) == "" {
-		g.lines = []string{"# " + titleLog.in(l) + "\n"}
+	if strings.TrimSpace(strings.Join(g.Lines, "")) == "" {
+		g.Lines = []string{"# " + titleLog.in(l) + "\n"}
 	}
 	title := "### " + kinds[i].word.in(l)
 	return g.add(e, title, l)
@@ -314,12 +315,12 @@ func (g *log) add(e Entry, title string, l Language) (string, error) {
 	if n := len(g.days); n > 0 {
 		return g.insert(g.last(g.days[n-1].from, g.days[n-1].to), append([]string{""}, body...))
 	}
-	return g.insert(g.last(0, len(g.lines)), append([]string{""}, body...))
+	return g.insert(g.last(0, len(g.Lines)), append([]string{""}, body...))
 }
 
 // last returns the place behind the last line of a range that holds something.
 func (g *log) last(from, to int) int {
-	for to > from+1 && strings.TrimSpace(g.content(to-1)) == "" {
+	for to > from+1 && strings.TrimSpace(g.Content(to-1)) == "" {
 		to--
 	}
 	return to
@@ -328,24 +329,24 @@ func (g *log) last(from, to int) int {
 // insert adds lines. A heading that follows right behind keeps a blank line above it, and where a block of code is still open
 // at the place nothing can be added.
 func (g *log) insert(at int, lines []string) (string, error) {
-	var f fence
+	var f solution.Fence
 	for i := range at {
-		f.next(g.content(i))
+		f.Next(g.Content(i))
 	}
-	if f.open() {
-		return "", Finding{File: ChangelogName, Line: at, Key: "knowledge.block_open"}.failed("knowledge.Log")
+	if f.Open() {
+		return "", Finding{File: ChangelogName, Line: at, Key: "knowledge.block_open"}.Error().In("knowledge.Log")
 	}
-	if at < len(g.lines) && strings.HasPrefix(g.content(at), "#") && lines[len(lines)-1] != "" {
+	if at < len(g.Lines) && strings.HasPrefix(g.Content(at), "#") && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
 	}
-	if lines[0] == "" && at > 0 && strings.TrimSpace(g.content(at-1)) == "" {
+	if lines[0] == "" && at > 0 && strings.TrimSpace(g.Content(at-1)) == "" {
 		lines = lines[1:]
 	}
 	// Behind a heading Markdown needs no blank line, but people put one, and behind a paragraph a list needs one.
-	if strings.HasPrefix(lines[0], "- ") && at > 0 && strings.HasPrefix(g.content(at-1), "#") {
+	if strings.HasPrefix(lines[0], "- ") && at > 0 && strings.HasPrefix(g.Content(at-1), "#") {
 		lines = append([]string{""}, lines...)
 	}
-	return g.splice(at, at, lines).String(), nil
+	return splice(g.Text, at, at, lines).String(), nil
 }
 
 // Shards are what a CHANGELOG becomes when it holds more than 200 entries: Main is CHANGELOG.md, Years the shards to write, by
@@ -369,7 +370,7 @@ func Shard(data []byte, old map[string][]byte, l Language) (Shards, error) {
 		return Shards{}, err
 	}
 	if g.open {
-		return Shards{}, Finding{File: ChangelogName, Line: len(g.lines), Key: "knowledge.block_open"}.failed("knowledge.Shard")
+		return Shards{}, Finding{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Shard")
 	}
 	out := Shards{Main: string(data)}
 	n, newest := 0, ""
@@ -387,15 +388,15 @@ func Shard(data []byte, old map[string][]byte, l Language) (Shards, error) {
 		if d.date[:4] == newest {
 			continue
 		}
-		keep = append(keep, g.lines[from:d.from]...)
+		keep = append(keep, g.Lines[from:d.from]...)
 		from = d.to
 		name := ShardName(d.date[:4])
-		moved[name] = append(moved[name], strings.Join(g.lines[d.from:d.to], ""))
+		moved[name] = append(moved[name], strings.Join(g.Lines[d.from:d.to], ""))
 	}
 	if len(moved) == 0 {
 		return out, nil
 	}
-	out.Main = text{g.mark, append(keep, g.lines[from:]...)}.String()
+	out.Main = solution.Text{Mark: g.Mark, Lines: append(keep, g.Lines[from:]...)}.String()
 	out.Years = map[string]string{}
 	for name, days := range moved {
 		s, err := appended(name, old[name], days, l)
@@ -414,14 +415,14 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		return "", err
 	}
 	if g.open {
-		return "", Finding{File: name, Line: len(g.lines), Key: "knowledge.block_open"}.failed("knowledge.Shard")
+		return "", Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Shard")
 	}
 	have := map[string]bool{}
 	for _, d := range g.days {
-		have[strings.TrimSpace(strings.Join(g.lines[d.from:d.to], ""))] = true
+		have[strings.TrimSpace(strings.Join(g.Lines[d.from:d.to], ""))] = true
 	}
 	s := string(data)
-	if strings.TrimSpace(strings.TrimPrefix(s, byteOrderMark)) == "" {
+	if strings.TrimSpace(strings.TrimPrefix(s, solution.ByteOrderMark)) == "" {
 		s = "# " + titleLog.in(l) + " " + strings.TrimSuffix(strings.TrimPrefix(name, "CHANGELOG_"), ".md") + "\n\n"
 	}
 	for _, d := range days {

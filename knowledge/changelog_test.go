@@ -97,19 +97,19 @@ func TestLogRefuses(t *testing.T) {
 		log string
 		e   knowledge.Entry
 	}{
-		"no_text":    {"", entry(knowledge.Added, noon, " \n", "a")},
-		"bad_kind":   {"", entry("", noon, "a", "a")},
-		"bad_id":     {"", entry(knowledge.Added, noon, "a", "a -->")},
-		"bad_time":   {"", entry(knowledge.Added, time.Time{}, "a", "a")},
-		"not_text":   {"\xff", entry(knowledge.Added, noon, "a", "a")},
-		"block_open": {"# a\n```\n", entry(knowledge.Added, noon, "a", "a")},
+		"knowledge.no_text":    {"", entry(knowledge.Added, noon, " \n", "a")},
+		"knowledge.bad_kind":   {"", entry("", noon, "a", "a")},
+		"knowledge.bad_id":     {"", entry(knowledge.Added, noon, "a", "a -->")},
+		"knowledge.bad_time":   {"", entry(knowledge.Added, time.Time{}, "a", "a")},
+		"solution.not_text":    {"\xff", entry(knowledge.Added, noon, "a", "a")},
+		"knowledge.block_open": {"# a\n```\n", entry(knowledge.Added, noon, "a", "a")},
 	} {
 		_, err := knowledge.Log([]byte(c.log), c.e, knowledge.English)
 		e, ok := err.(*pawl.Error)
 		if ok && e.Err != nil {
 			e = e.Err.(*pawl.Error)
 		}
-		if !ok || e.Key != "knowledge."+key || e.Code != pawl.CodeInvalid {
+		if !ok || e.Key != key || e.Code != pawl.CodeInvalid {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/solution"
 )
 
 // CommitType is the type of a commit message.
@@ -155,13 +156,13 @@ func (c Commit) head(summary string) (string, error) {
 	summary = trimSummary(summary)
 	switch n := utf8.RuneCountInString(summary); {
 	case c.Type.Emoji() == "":
-		return "", invalid("knowledge.commit_type", clip(oneLine(string(c.Type)), 40))
+		return "", invalid("knowledge.commit_type", solution.Clip(oneLine(string(c.Type)), 40))
 	case summary == "":
 		return "", invalid("knowledge.commit_empty")
 	case n > MaxSummary:
 		return "", invalid("knowledge.commit_long", n, MaxSummary)
 	case c.Scope != "" && (!scopeForm().MatchString(c.Scope) || utf8.RuneCountInString(c.Scope) > MaxScope):
-		return "", invalid("knowledge.commit_scope", clip(oneLine(c.Scope), 40))
+		return "", invalid("knowledge.commit_scope", solution.Clip(oneLine(c.Scope), 40))
 	}
 	s := c.Type.Emoji() + " " + string(c.Type)
 	if c.Scope != "" {
@@ -255,7 +256,7 @@ func orderly(list []Footer, breaking *string) ([]string, error) {
 		}
 		switch {
 		case !footerForm().MatchString(line):
-			return nil, invalid("knowledge.commit_footer", clip(line, 60))
+			return nil, invalid("knowledge.commit_footer", solution.Clip(line, 60))
 		case key == "BREAKING-CHANGE":
 			*breaking = strings.TrimSpace(*breaking + " " + value)
 		default:
@@ -342,7 +343,7 @@ func ParseCommit(message string) (c Commit, bilingual bool, err error) {
 	if !utf8.ValidString(message) || strings.ContainsRune(message, 0) {
 		return Commit{}, false, invalid("knowledge.commit_not_text")
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, byteOrderMark), "\r\n", "\n"), "\n")
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(message, solution.ByteOrderMark), "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		if strings.TrimRight(line, " ") != separator || !headed(lines[i+1:]) || !headed(lines[:i]) {
 			continue
@@ -389,11 +390,11 @@ func block(lines []string) (Commit, Wording, error) {
 	}
 	m := headForm().FindStringSubmatch(oneLine(lines[0]))
 	if m == nil || strings.IndexFunc(m[1], func(r rune) bool { return r < 0x80 }) >= 0 {
-		return Commit{}, Wording{}, invalid("knowledge.commit_form", clip(oneLine(lines[0]), 60))
+		return Commit{}, Wording{}, invalid("knowledge.commit_form", solution.Clip(oneLine(lines[0]), 60))
 	}
 	c := Commit{Type: CommitType(strings.ToLower(m[2])), Scope: strings.TrimSpace(m[3]), Breaks: m[4] != ""}
 	if c.Type.Emoji() == "" {
-		return Commit{}, Wording{}, invalid("knowledge.commit_type", clip(m[2], 40))
+		return Commit{}, Wording{}, invalid("knowledge.commit_type", solution.Clip(m[2], 40))
 	}
 	return c, Wording{Summary: trimSummary(m[5]), Body: trimBody(strings.Join(lines[1:], "\n"))}, nil
 }

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"pawl"
 	"pawl/machine/workflow"
+	"pawl/solution"
 )
 
 // Mode is the seed's KB_CREATE_MODE. Its numbers are what settings hold.
@@ -23,7 +24,7 @@ func ParseMode(s string) (Mode, error) {
 			return Mode(m), nil
 		}
 	}
-	return 0, pawl.Fail(pawl.CodeUsage, "knowledge.bad_mode", clip(oneLine(s), 40)).In("knowledge.ParseMode")
+	return 0, pawl.Fail(pawl.CodeUsage, "knowledge.bad_mode", solution.Clip(oneLine(s), 40)).In("knowledge.ParseMode")
 }
 
 var modeNames = [...]string{"OFF", "ON_DEMAND", "ON_DEMAND_AUTO_FOR_CODING", "ALWAYS"}
@@ -252,7 +253,7 @@ func unwritten(list []Module, files map[string][]byte) []Finding {
 	for i, name := range ModuleFiles(list) {
 		data, ok := files[name]
 		if !ok {
-			out = append(out, Finding{File: name, Key: "knowledge.no_module", Args: []any{clip(oneLine(list[i].Name), 60)}})
+			out = append(out, Finding{File: name, Key: "knowledge.no_module", Args: []any{solution.Clip(oneLine(list[i].Name), 60)}})
 			continue
 		}
 		if _, err := ReadModule(name, data); err != nil {

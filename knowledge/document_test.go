@@ -118,20 +118,20 @@ func outside(s string) string {
 
 func TestBrokenDocumentsAreRefused(t *testing.T) {
 	for text, key := range map[string]string{
-		"<!-- pawl:begin index -->\n":                          "not_ended",
-		"<!-- pawl:begin index -->\n<!-- pawl:begin other -->": "not_ended",
-		"a\n<!-- pawl:end index -->\n":                         "not_begun",
-		"<!-- pawl:begin index -->\n<!-- pawl:end index -->\n<!-- pawl:begin index -->\n<!-- pawl:end index -->\n": "twice",
-		"a\n```\nb\n":                            "block_open",
-		"a\n\xff\n":                              "not_text",
-		"a\x00":                                  "not_text",
-		strings.Repeat("a", knowledge.MaxFile+1): "too_large",
+		"<!-- pawl:begin index -->\n":                          "knowledge.not_ended",
+		"<!-- pawl:begin index -->\n<!-- pawl:begin other -->": "knowledge.not_ended",
+		"a\n<!-- pawl:end index -->\n":                         "knowledge.not_begun",
+		"<!-- pawl:begin index -->\n<!-- pawl:end index -->\n<!-- pawl:begin index -->\n<!-- pawl:end index -->\n": "knowledge.twice",
+		"a\n```\nb\n":                            "knowledge.block_open",
+		"a\n\xff\n":                              "solution.not_text",
+		"a\x00":                                  "solution.not_text",
+		strings.Repeat("a", knowledge.MaxFile+1): "solution.too_large",
 	} {
 		s := knowledge.Scan{Project: project(), At: noon}
 		old := map[string][]byte{knowledge.IndexName: []byte(text)}
 		_, err := knowledge.Update(s, old, 0)
 		e, ok := err.(*pawl.Error)
-		if !ok || e.Code != pawl.CodeInvalid || e.Err.(*pawl.Error).Key != "knowledge."+key {
+		if !ok || e.Code != pawl.CodeInvalid || e.Err.(*pawl.Error).Key != key {
 			t.Errorf("%.60q: %v", text, err)
 		}
 		if c, found := knowledge.Judge(old); c != knowledge.Bad || len(found) == 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/solution"
 )
 
 // minute is the form of a time in documents, in UTC.
@@ -145,7 +146,7 @@ func update(file string, data []byte, name, title, head string, body, rest []str
 	if err != nil {
 		return "", err
 	}
-	if strings.TrimSpace(strings.Join(d.lines, "")) != "" {
+	if strings.TrimSpace(strings.Join(d.Lines, "")) != "" {
 		return d.put(name, head, body)
 	}
 	lines := append([]string{"# " + title, ""}, framed(name, head, body)...)
@@ -204,7 +205,7 @@ func sectionOf(file string, data []byte, name string) ([]string, int, error) {
 	}
 	lines, from, ok := d.get(name)
 	if !ok {
-		return nil, 0, Finding{File: file, Key: "knowledge.no_section", Args: []any{name}}.failed("knowledge.Read")
+		return nil, 0, Finding{File: file, Key: "knowledge.no_section", Args: []any{name}}.Error().In("knowledge.Read")
 	}
 	return lines, from, nil
 }
@@ -214,7 +215,7 @@ func number(file string, from int, values map[string]string, w word) (int, error
 	s, ok := pick(w, values)
 	n, err := strconv.Atoi(s)
 	if !ok || err != nil || n < 0 {
-		return 0, Finding{File: file, Line: from, Key: "knowledge.bad_number", Args: []any{w.en, clip(s, 40)}}.failed("knowledge.Read")
+		return 0, Finding{File: file, Line: from, Key: "knowledge.bad_number", Args: []any{w.en, solution.Clip(s, 40)}}.Error().In("knowledge.Read")
 	}
 	return n, nil
 }
@@ -233,7 +234,7 @@ func ReadIndex(data []byte) (Index, error) {
 	}
 	if s, _ := pick(wordUpdated, values); s != "" {
 		if x.Updated, err = time.Parse(minute, s); err != nil {
-			return Index{}, Finding{File: IndexName, Line: from, Key: "knowledge.bad_time", Args: []any{clip(s, 40)}}.failed("knowledge.Read")
+			return Index{}, Finding{File: IndexName, Line: from, Key: "knowledge.bad_time", Args: []any{solution.Clip(s, 40)}}.Error().In("knowledge.Read")
 		}
 	}
 	return x, nil
@@ -299,7 +300,7 @@ var placeForm = pattern(`^(.*):(\d+)$`)
 // findingOf returns the finding that an error of this package tells of.
 func findingOf(err error) (Finding, bool) {
 	var outer, inner *pawl.Error
-	if !errors.As(err, &outer) || outer.Key != "knowledge.at" || !errors.As(outer.Err, &inner) {
+	if !errors.As(err, &outer) || outer.Key != "solution.at" || !errors.As(outer.Err, &inner) {
 		return Finding{}, false
 	}
 	place, _ := outer.Args[0].(string)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/solution"
 )
 
 // Exception is a reason for which code is not the truth about a module (spec.md §3.9, step 12).
@@ -151,7 +152,7 @@ func auditIndex(s Scan, all []Module, files map[string][]byte) []Finding {
 	var out []Finding
 	differs := func(file, what string, doc, code any) {
 		if d, c := fmt.Sprint(doc), fmt.Sprint(code); d != c {
-			out = append(out, Finding{File: file, Key: "knowledge.stale_fact", Args: []any{what, clip(d, 80), clip(c, 80)}})
+			out = append(out, Finding{File: file, Key: "knowledge.stale_fact", Args: []any{what, solution.Clip(d, 80), solution.Clip(c, 80)}})
 		}
 	}
 	if x, err := ReadIndex(files[IndexName]); err == nil {

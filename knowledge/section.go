@@ -3,6 +3,8 @@ package knowledge
 import (
 	"slices"
 	"strings"
+
+	"pawl/solution"
 )
 
 // section is a part of a document that is pawl's: the lines between its two marks, counted from 0.
@@ -13,7 +15,7 @@ type section struct {
 
 // document is a text with pawl's sections found.
 type document struct {
-	text
+	solution.Text
 	file     string
 	sections []section
 	open     bool // a fence is open at the end
@@ -24,17 +26,17 @@ var markForm = pattern(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
 // read finds the sections of a document. One whose marks do not pair is refused, because nobody could tell whose lines it
 // holds. Within a section only the mark that ends it counts.
 func read(file string, data []byte) (*document, error) {
-	if bad := unreadable(file, data); bad.Key != "" {
-		return nil, bad.failed("knowledge.Read")
+	if bad, is := solution.Unreadable(file, data); is {
+		return nil, bad.Error().In("knowledge.Read")
 	}
-	d := &document{text: textOf(string(data)), file: file}
-	var f fence
+	d := &document{Text: solution.TextOf(string(data)), file: file}
+	var f solution.Fence
 	name, from := "", 0
 	bad := func(i int, key string, args ...any) (*document, error) {
-		return nil, Finding{File: file, Line: i + 1, Key: key, Args: args}.failed("knowledge.Read")
+		return nil, Finding{File: file, Line: i + 1, Key: key, Args: args}.Error().In("knowledge.Read")
 	}
-	for i := range d.lines {
-		line := strings.TrimSpace(d.content(i))
+	for i := range d.Lines {
+		line := strings.TrimSpace(d.Content(i))
 		m := markForm().FindStringSubmatch(line)
 		switch {
 		case name != "":
@@ -46,8 +48,8 @@ func read(file string, data []byte) (*document, error) {
 			}
 			d.sections = append(d.sections, section{name, from, i})
 			name = ""
-		case f.open() || m == nil:
-			f.next(line)
+		case f.Open() || m == nil:
+			f.Next(line)
 		case m[1] == "end":
 			return bad(i, "knowledge.not_begun", m[2])
 		case slices.ContainsFunc(d.sections, func(s section) bool { return s.name == m[2] }):
@@ -59,7 +61,7 @@ func read(file string, data []byte) (*document, error) {
 	if name != "" {
 		return bad(from-1, "knowledge.not_ended", name)
 	}
-	d.open = f.open()
+	d.open = f.Open()
 	return d, nil
 }
 
@@ -71,7 +73,7 @@ func (d *document) get(name string) (lines []string, from int, ok bool) {
 	}
 	s := d.sections[i]
 	for n := s.from; n < s.to; n++ {
-		lines = append(lines, d.content(n))
+		lines = append(lines, d.Content(n))
 	}
 	return lines, s.from, true
 }
@@ -83,16 +85,16 @@ func (d *document) put(name, title string, body []string) (string, error) {
 		if slices.Equal(old, body) {
 			return d.String(), nil
 		}
-		return d.splice(from, from+len(old), body).String(), nil
+		return splice(d.Text, from, from+len(old), body).String(), nil
 	}
 	if d.open {
-		return "", Finding{File: d.file, Line: len(d.lines), Key: "knowledge.block_open"}.failed("knowledge.Update")
+		return "", Finding{File: d.file, Line: len(d.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Update")
 	}
 	var add []string
-	if n := len(d.lines); n > 0 && strings.TrimSpace(d.content(n-1)) != "" {
+	if n := len(d.Lines); n > 0 && strings.TrimSpace(d.Content(n-1)) != "" {
 		add = append(add, "")
 	}
-	return d.splice(len(d.lines), len(d.lines), append(add, framed(name, title, body)...)).String(), nil
+	return splice(d.Text, len(d.Lines), len(d.Lines), append(add, framed(name, title, body)...)).String(), nil
 }
 
 // framed returns a section with its heading and its marks.

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,8 +20,11 @@ const (
 	English = solution.English
 )
 
+// Finding is something that was found in a document, or between the documents and the code.
+type Finding = solution.Finding
+
 // MaxFile is the size of the largest document that is read, in bytes.
-const MaxFile = 4 << 20
+const MaxFile = solution.MaxFile
 
 // pattern returns a regular expression that is compiled when it is first used, so that no program pays for it that does not.
 func pattern(expr string) func() *regexp.Regexp {
@@ -55,97 +57,17 @@ func (w word) is(s string) bool {
 	return false
 }
 
-// text is a file as its lines, each with the line break that it ends in: joined, they are the file again.
-type text struct {
-	mark  string
-	lines []string
-}
-
-const byteOrderMark = "\ufeff"
-
-func textOf(data string) text {
-	var t text
-	if rest, ok := strings.CutPrefix(data, byteOrderMark); ok {
-		t.mark, data = byteOrderMark, rest
-	}
-	t.lines = strings.SplitAfter(data, "\n")
-	if n := len(t.lines); t.lines[n-1] == "" {
-		t.lines = t.lines[:n-1]
-	}
-	return t
-}
-
-func (t text) String() string { return t.mark + strings.Join(t.lines, "") }
-
-func (t text) lineBreak() string {
-	if len(t.lines) > 0 && strings.HasSuffix(t.lines[0], "\r\n") {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// content returns the line at a place, counted from 0, without its break.
-func (t text) content(i int) string {
-	return strings.TrimSuffix(strings.TrimSuffix(t.lines[i], "\n"), "\r")
-}
-
 // splice returns t with the lines from i up to j, counted from 0, replaced by others that have no breaks yet.
-func (t text) splice(i, j int, with []string) text {
-	br := t.lineBreak()
-	out := append([]string(nil), t.lines[:i]...)
+func splice(t solution.Text, i, j int, with []string) solution.Text {
+	br := t.LineBreak()
+	out := append([]string(nil), t.Lines[:i]...)
 	if n := len(out); n > 0 && len(with) > 0 && !strings.HasSuffix(out[n-1], "\n") {
 		out[n-1] += br
 	}
 	for _, l := range with {
 		out = append(out, l+br)
 	}
-	return text{t.mark, append(out, t.lines[j:]...)}
-}
-
-// fence follows fenced blocks through the lines of a document; nothing in them is a heading or a mark.
-type fence struct{ mark string }
-
-func (f *fence) open() bool { return f.mark != "" }
-
-func (f *fence) next(line string) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] != '`' && line[0] != '~' {
-		return
-	}
-	rest := strings.TrimLeft(line, line[:1])
-	n := len(line) - len(rest)
-	switch {
-	case n < 3:
-	case f.mark == "" && (line[0] == '~' || !strings.Contains(rest, "`")):
-		f.mark = line[:n]
-	case f.mark != "" && line[0] == f.mark[0] && n >= len(f.mark) && rest == "":
-		f.mark = ""
-	}
-}
-
-// heading reads a line such as "## Title".
-func heading(line string) (level int, title string) {
-	rest := strings.TrimLeft(line, "#")
-	level = len(line) - len(rest)
-	if level == 0 || level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return 0, ""
-	}
-	return level, strings.TrimSpace(rest)
-}
-
-// unreadable says why a document cannot be read at all, or a Finding without a key. An empty document can.
-func unreadable(file string, data []byte) Finding {
-	if len(data) > MaxFile {
-		return Finding{File: file, Key: "knowledge.too_large", Args: []any{len(data), MaxFile}}
-	}
-	for n, rest := 1, data; len(rest) > 0; n++ {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
-			return Finding{File: file, Line: n, Key: "knowledge.not_text"}
-		}
-	}
-	return Finding{}
+	return solution.Text{Mark: t.Mark, Lines: append(out, t.Lines[j:]...)}
 }
 
 // oneLine returns s as one line: every run of blanks and breaks is one blank, and what is concealed, or no text, is written
@@ -166,17 +88,6 @@ func oneLine(s string) string {
 		i += n
 	}
 	return b.String()
-}
-
-// clip cuts s after limit characters and says so with an ellipsis.
-func clip(s string, limit int) string {
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // special are the characters of prose that would begin something else: a comment, a span of code, a cell, a link.

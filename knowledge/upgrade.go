@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/solution"
 )
 
 // MaxUpgrade is the number of files that one upgrade takes over.
@@ -91,7 +92,7 @@ func Upgrade(folder string, files, existing, beside []string, at time.Time) (Tak
 		tell(dir, "knowledge.upgrade_package")
 	}
 	if len(t.Copies) == 0 && len(all) == 0 {
-		return Takeover{}, pawl.Fail(pawl.CodeNotFound, "knowledge.upgrade_nothing", clip(oneLine(folder), 80)).In("knowledge.Upgrade")
+		return Takeover{}, pawl.Fail(pawl.CodeNotFound, "knowledge.upgrade_nothing", solution.Clip(oneLine(folder), 80)).In("knowledge.Upgrade")
 	}
 	slices.SortFunc(t.Copies, func(a, b Copy) int { return strings.Compare(a.To, b.To) })
 	var err error

@@ -86,7 +86,7 @@ func Retire(r Retiring) (Retirement, error) {
 	out := Retirement{From: LiveDir(r.Name), To: ArchiveDir(free.String()), Result: r.Result, Tasks: string(r.Files[TasksName])}
 	if r.Result != "" {
 		if _, ok := ParseResult(string(r.Result)); !ok {
-			return Retirement{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_result", clip(visible(string(r.Result)), 40)).In("solution.Retire")
+			return Retirement{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_result", Clip(visible(string(r.Result)), 40)).In("solution.Retire")
 		}
 	}
 	kind, decisions := Implementation, r.Decisions

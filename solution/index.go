@@ -64,12 +64,12 @@ var (
 // ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result is
 // none of the five has the result "", and a warning says so. An index that is too large, or no text, is CodeInvalid.
 func ReadIndex(data []byte) ([]Row, []Finding, error) {
-	if bad, ok := unreadable(IndexName, data); ok && bad.Key != "solution.empty" {
+	if bad, ok := Unreadable(IndexName, data); ok {
 		return nil, nil, broken("solution.ReadIndex", IndexName, []Finding{bad})
 	}
 	var out []Row
 	var warnings []Finding
-	lines, _, _ := indexRows(textOf(string(data)))
+	lines, _, _ := indexRows(TextOf(string(data)))
 	for _, l := range lines {
 		c := cells(l.text)
 		for len(c) < len(indexWords) {
@@ -87,7 +87,7 @@ func ReadIndex(data []byte) ([]Row, []Finding, error) {
 		}
 		result, ok := ParseResult(c[5])
 		if !ok {
-			warnings = append(warnings, Finding{File: IndexName, Line: l.n, Key: "solution.bad_result", Args: []any{clip(visible(c[5]), 40)}})
+			warnings = append(warnings, Finding{File: IndexName, Line: l.n, Key: "solution.bad_result", Args: []any{Clip(visible(c[5]), 40)}})
 		}
 		r.Result = result
 		out = append(out, r)
@@ -97,7 +97,7 @@ func ReadIndex(data []byte) ([]Row, []Finding, error) {
 
 // indexRows returns the rows of the first table that has the heads of an index, and the line of the last of them, that of the
 // table's rule where it has no rows, or 0 without such a table. The language is that of the heads.
-func indexRows(t text) (out []row, last int, l Language) {
+func indexRows(t Text) (out []row, last int, l Language) {
 	rows, _ := t.rows()
 	for i, r := range rows {
 		if r.kind != prose {
@@ -124,12 +124,12 @@ func indexRows(t text) (out []row, last int, l Language) {
 // has the row's marker, or a row for its folder, stays unchanged; one without a table gets one at its end, and an empty
 // one gets a title, too. l is the language of a new table; in an old one the row has the language of its head.
 func AddRow(index string, r Row, l Language) string {
-	t := textOf(index)
+	t := TextOf(index)
 	_, last, spoken := indexRows(t)
 	if last > 0 {
 		l = spoken
 	}
-	for _, line := range t.lines { // of every table, because one that cannot be seen may hold the row
+	for _, line := range t.Lines { // of every table, because one that cannot be seen may hold the row
 		if strings.HasPrefix(line, "|") && (r.Marker != "" && strings.Contains(line, oneLine(r.Marker)) || r.Dir != "" && strings.Contains(line, "("+cell(r.Dir)+"/)")) {
 			return index
 		}
@@ -138,13 +138,13 @@ func AddRow(index string, r Row, l Language) string {
 	switch {
 	case last > 0:
 		return t.insert(map[int][]string{last: {line}}).String()
-	case strings.TrimSpace(strings.Join(t.lines, "")) == "":
-		return t.mark + IndexTitle(l) + IndexHead(l) + r.In(l)
+	case strings.TrimSpace(strings.Join(t.Lines, "")) == "":
+		return t.Mark + IndexTitle(l) + IndexHead(l) + r.In(l)
 	}
 	head := strings.Split(strings.TrimSuffix(IndexHead(l), "\n"), "\n")
 	add := append(append([]string{}, head...), line)
-	if n := len(t.lines); strings.TrimSpace(t.content(n)) != "" {
+	if n := len(t.Lines); strings.TrimSpace(t.Content(n-1)) != "" {
 		add = append([]string{""}, add...)
 	}
-	return t.insert(map[int][]string{len(t.lines): add}).String()
+	return t.insert(map[int][]string{len(t.Lines): add}).String()
 }

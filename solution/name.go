@@ -60,7 +60,7 @@ func Feature(of string) (string, error) {
 		}
 	}
 	if n == 0 {
-		return "", pawl.Fail(pawl.CodeInvalid, "solution.no_feature", clip(of, 80)).In("solution.Feature")
+		return "", pawl.Fail(pawl.CodeInvalid, "solution.no_feature", Clip(of, 80)).In("solution.Feature")
 	}
 	return b.String(), nil
 }
@@ -102,11 +102,11 @@ var (
 func ParseName(s string) (Name, error) {
 	m := nameForm().FindStringSubmatch(s)
 	if m == nil || len(s) > maxName || !utf8.ValidString(s) || strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, Concealed) {
-		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", clip(s, 80)).In("solution.ParseName")
+		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_name", Clip(s, 80)).In("solution.ParseName")
 	}
 	at, err := time.Parse(minuteForm, m[1])
 	if err != nil {
-		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_minute", clip(s, 80), m[1]).In("solution.ParseName")
+		return Name{}, pawl.Fail(pawl.CodeInvalid, "solution.bad_minute", Clip(s, 80), m[1]).In("solution.ParseName")
 	}
 	n := Name{Minute: at, Feature: m[2]}
 	if v := versionForm().FindStringSubmatch(m[2]); v != nil {
@@ -157,9 +157,9 @@ func Pick(names []string, want string) (string, error) {
 		return "", pawl.Fail(pawl.CodeUsage, "solution.many_packages", len(fits), someOf(fits)).In("solution.Pick")
 	}
 	if near := pawl.Nearest(want, append(features, all...)); near != "" {
-		return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such_near", clip(want, 80), near).In("solution.Pick")
+		return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such_near", Clip(want, 80), near).In("solution.Pick")
 	}
-	return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such", clip(want, 80), someOf(all)).In("solution.Pick")
+	return "", pawl.Fail(pawl.CodeNotFound, "solution.no_such", Clip(want, 80), someOf(all)).In("solution.Pick")
 }
 
 // someOf lists names for a message, the last ones, which are the youngest.

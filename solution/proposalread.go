@@ -17,7 +17,7 @@ type ProposalFile struct {
 	// Warnings are oddities that do not keep the file from being used.
 	Warnings []Finding
 
-	text      text
+	text      Text
 	stateLine int
 }
 
@@ -29,7 +29,7 @@ func (f *ProposalFile) SetState(s string) error {
 	if f.stateLine == 0 {
 		return pawl.Fail(pawl.CodeNotFound, "solution.no_state", ProposalName).In("solution.SetState")
 	}
-	line := f.text.content(f.stateLine)
+	line := f.text.Content(f.stateLine - 1)
 	m := fieldForm().FindStringSubmatchIndex(line)
 	head := line[:m[6]]
 	if strings.HasPrefix(line[m[6]:], "**") { // the colon stands within the bold name
@@ -56,10 +56,10 @@ func ReadProposal(data []byte) (*ProposalFile, error) {
 }
 
 func readProposal(data []byte) (*ProposalFile, []Finding) {
-	if bad, ok := unreadable(ProposalName, data); ok {
+	if bad, ok := unusable(ProposalName, data); ok {
 		return &ProposalFile{Proposal: Proposal{Type: Implementation}}, []Finding{bad}
 	}
-	return readProposalText(textOf(string(data)))
+	return readProposalText(TextOf(string(data)))
 }
 
 // proposalReader reads a file from its first line to its last.
@@ -83,7 +83,7 @@ type proposalReader struct {
 	spoken Language
 }
 
-func readProposalText(t text) (*ProposalFile, []Finding) {
+func readProposalText(t Text) (*ProposalFile, []Finding) {
 	r := &proposalReader{
 		file: &ProposalFile{text: t}, seen: map[int]bool{}, ids: map[string]bool{},
 		issues: findings{file: ProposalName}, odd: findings{file: ProposalName},
@@ -138,7 +138,7 @@ func (r *proposalReader) row(row row) {
 		if strings.ContainsFunc(row.text, Concealed) {
 			r.warn(row.n, "solution.concealed")
 		}
-		if level, title, ok := heading(row.text); ok && level <= 3 {
+		if level, title, ok := Heading(row.text); ok && level <= 3 {
 			r.heading(row.n, level, title)
 			return
 		}
@@ -242,12 +242,12 @@ func (r *proposalReader) field(row row) {
 		p.Created = value
 	case wordPriority.zh:
 		if p.Priority = Priority(strings.ToUpper(value)); !slices.Contains([]Priority{P0, P1, P2, P3, ""}, p.Priority) {
-			r.warn(row.n, "solution.bad_priority", clip(visible(value), 40))
+			r.warn(row.n, "solution.bad_priority", Clip(visible(value), 40))
 		}
 	case wordType.zh:
 		r.typed = true
 		if p.Type = Type(strings.ToLower(value)); p.Type != Implementation && p.Type != Overview {
-			r.issue(row.n, "solution.bad_type", clip(visible(value), 40))
+			r.issue(row.n, "solution.bad_type", Clip(visible(value), 40))
 			p.Type = Implementation
 		}
 	}

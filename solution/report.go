@@ -114,14 +114,14 @@ func ParseExecutionReport(name string, data []byte) (ExecutionReport, error) {
 	if name == "" {
 		name = "report"
 	}
-	if bad, ok := unreadable(name, data); ok {
+	if bad, ok := unusable(name, data); ok {
 		return ExecutionReport{}, broken(op, name, []Finding{bad})
 	}
 	var w wireReport
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte(byteOrderMark))))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte(ByteOrderMark))))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
-		return ExecutionReport{}, fail(lineAt(data, offset(err, d)), "solution.not_json", oneLine(clip(err.Error(), 200)))
+		return ExecutionReport{}, fail(lineAt(data, offset(err, d)), "solution.not_json", oneLine(Clip(err.Error(), 200)))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return ExecutionReport{}, fail(lineAt(data, d.InputOffset()), "solution.more_than_report")

@@ -13,53 +13,55 @@ func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// text is a file as its lines, each with the line break that it ends in: joined, they are the file again.
-type text struct {
-	mark  string // the byte order mark, where there is one
-	lines []string
+// Text is a file as its lines, each with the line break that it ends in: joined, they are the file again.
+type Text struct {
+	Mark  string // the byte order mark, where there is one
+	Lines []string
 }
 
-const byteOrderMark = "\ufeff"
+// ByteOrderMark is what some editors put before a text.
+const ByteOrderMark = "\ufeff"
 
-func textOf(data string) text {
-	var t text
-	if rest, ok := strings.CutPrefix(data, byteOrderMark); ok {
-		t.mark, data = byteOrderMark, rest
+// TextOf returns the lines of a file.
+func TextOf(data string) Text {
+	var t Text
+	if rest, ok := strings.CutPrefix(data, ByteOrderMark); ok {
+		t.Mark, data = ByteOrderMark, rest
 	}
-	if t.lines = strings.SplitAfter(data, "\n"); t.lines[len(t.lines)-1] == "" {
-		t.lines = t.lines[:len(t.lines)-1]
+	if t.Lines = strings.SplitAfter(data, "\n"); t.Lines[len(t.Lines)-1] == "" {
+		t.Lines = t.Lines[:len(t.Lines)-1]
 	}
 	return t
 }
 
 // String returns the file.
-func (t text) String() string { return t.mark + strings.Join(t.lines, "") }
+func (t Text) String() string { return t.Mark + strings.Join(t.Lines, "") }
 
-// content returns a line without its break. Lines are counted from 1.
-func (t text) content(n int) string {
-	return strings.TrimSuffix(strings.TrimSuffix(t.lines[n-1], "\n"), "\r")
+// Content returns the line at a place, counted from 0, without its break.
+func (t Text) Content(i int) string {
+	return strings.TrimSuffix(strings.TrimSuffix(t.Lines[i], "\n"), "\r")
 }
 
-// lineBreak returns the break that the file's lines end in.
-func (t text) lineBreak() string {
-	if len(t.lines) > 0 && strings.HasSuffix(t.lines[0], "\r\n") {
+// LineBreak returns the break that the file's lines end in.
+func (t Text) LineBreak() string {
+	if len(t.Lines) > 0 && strings.HasSuffix(t.Lines[0], "\r\n") {
 		return "\r\n"
 	}
 	return "\n"
 }
 
-// replace gives a line another content and leaves its break.
-func (t text) replace(n int, content string) {
-	t.lines[n-1] = content + t.lines[n-1][len(t.content(n)):]
+// replace gives a line, counted from 1, another content and leaves its break.
+func (t Text) replace(n int, content string) {
+	t.Lines[n-1] = content + t.Lines[n-1][len(t.Content(n-1)):]
 }
 
 // insert returns the text with lines put behind those that have the numbers, 0 for the beginning.
-func (t text) insert(behind map[int][]string) text {
-	br := t.lineBreak()
+func (t Text) insert(behind map[int][]string) Text {
+	br := t.LineBreak()
 	var out []string
-	for n := range len(t.lines) + 1 {
+	for n := range len(t.Lines) + 1 {
 		if n > 0 {
-			out = append(out, t.lines[n-1])
+			out = append(out, t.Lines[n-1])
 		}
 		if add := behind[n]; len(add) > 0 {
 			if n > 0 && !strings.HasSuffix(out[len(out)-1], "\n") {
@@ -70,7 +72,7 @@ func (t text) insert(behind map[int][]string) text {
 			}
 		}
 	}
-	t.lines = out
+	t.Lines = out
 	return t
 }
 
@@ -92,13 +94,13 @@ const (
 
 // rows sorts the lines of a file into prose, code and comments. open is the line at which a block begins that nothing ends, or
 // 0: all that follows belongs to the block.
-func (t text) rows() (out []row, open int) {
-	var f fence
+func (t Text) rows() (out []row, open int) {
+	var f Fence
 	hidden := false
-	for i := range t.lines {
-		r := row{n: i + 1, text: t.content(i + 1)}
+	for i := range t.Lines {
+		r := row{n: i + 1, text: t.Content(i)}
 		bare := strings.TrimSpace(r.text)
-		switch was := f.open(); {
+		switch was := f.Open(); {
 		case hidden:
 			r.kind = comment
 			hidden = !strings.Contains(bare, "-->")
@@ -107,9 +109,9 @@ func (t text) rows() (out []row, open int) {
 			hidden = !strings.Contains(bare, "-->")
 			open = r.n
 		default:
-			f.next(r.text)
+			f.Next(r.text)
 			switch {
-			case was != f.open():
+			case was != f.Open():
 				r.kind = border
 				open = r.n
 			case was:
@@ -118,19 +120,20 @@ func (t text) rows() (out []row, open int) {
 		}
 		out = append(out, r)
 	}
-	if !hidden && !f.open() {
+	if !hidden && !f.Open() {
 		open = 0
 	}
 	return out, open
 }
 
-// fence follows the fenced blocks of a document.
-type fence struct{ mark string }
+// Fence follows the fenced blocks of a document; nothing in them is a heading.
+type Fence struct{ mark string }
 
-func (f *fence) open() bool { return f.mark != "" }
+// Open reports whether a block is open behind the last line.
+func (f *Fence) Open() bool { return f.mark != "" }
 
-// next takes the next line.
-func (f *fence) next(line string) {
+// Next takes the next line.
+func (f *Fence) Next(line string) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return
@@ -149,8 +152,8 @@ func (f *fence) next(line string) {
 	}
 }
 
-// heading reads a heading of the form # title.
-func heading(line string) (level int, title string, ok bool) {
+// Heading reads a heading of the form # title.
+func Heading(line string) (level int, title string, ok bool) {
 	s := strings.TrimLeft(line, " ")
 	if len(line)-len(s) > 3 {
 		return 0, "", false
@@ -179,21 +182,27 @@ func indent(line string) int {
 	return n
 }
 
-// unreadable returns what keeps a file from being read at all, or nothing.
-func unreadable(file string, data []byte) (Finding, bool) {
+// Unreadable says why a file cannot be read at all: it is too large, or no text.
+func Unreadable(file string, data []byte) (Finding, bool) {
 	if len(data) > MaxFile {
 		return Finding{File: file, Key: "solution.too_large", Args: []any{len(data), MaxFile}}, true
 	}
-	line := 1
-	for rest := data; len(rest) > 0; {
-		l, next, _ := bytes.Cut(rest, []byte("\n"))
-		if !utf8.Valid(l) || bytes.IndexByte(l, 0) >= 0 {
-			return Finding{File: file, Line: line, Key: "solution.not_text"}, true
+	for n, rest := 1, data; len(rest) > 0; n++ {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+			return Finding{File: file, Line: n, Key: "solution.not_text"}, true
 		}
-		rest = next
-		line++
 	}
-	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(byteOrderMark)))) == 0 {
+	return Finding{}, false
+}
+
+// unusable says why a file of a package cannot be read: nothing in it is as bad as what is Unreadable.
+func unusable(file string, data []byte) (Finding, bool) {
+	if bad, is := Unreadable(file, data); is {
+		return bad, true
+	}
+	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(ByteOrderMark)))) == 0 {
 		return Finding{File: file, Key: "solution.empty"}, true
 	}
 	return Finding{}, false

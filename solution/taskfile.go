@@ -16,7 +16,7 @@ type TaskFile struct {
 	// before what it depends on, numbers in the head that are none.
 	Warnings []Finding
 
-	text        text
+	text        Text
 	titleLine   int
 	closingLine int
 	headLines   [3]int // of the total, of the number done and of the rate, 0 where there is none
@@ -30,7 +30,7 @@ func (f *TaskFile) String() string { return f.text.String() }
 func (f *TaskFile) Find(number string) (int, error) {
 	i := slices.IndexFunc(f.List, func(t Task) bool { return t.Number == number })
 	if i < 0 || number == "" {
-		return 0, pawl.Fail(pawl.CodeNotFound, "solution.no_task", clip(number, 40)).In("solution.Find")
+		return 0, pawl.Fail(pawl.CodeNotFound, "solution.no_task", Clip(number, 40)).In("solution.Find")
 	}
 	return i, nil
 }
@@ -41,7 +41,7 @@ func (f *TaskFile) Mark(i int, s Status) error {
 		return err
 	}
 	n := f.List[i].Line
-	line := f.text.content(n)
+	line := f.text.Content(n - 1)
 	m := boxForm().FindStringSubmatchIndex(line)
 	f.text.replace(n, line[:m[8]]+s.Symbol()+line[m[9]:])
 	f.reload()
@@ -60,7 +60,7 @@ func (f *TaskFile) Remark(i int, s string) error {
 
 // margin returns the blanks before the task's box.
 func (f *TaskFile) margin(i int) string {
-	line := f.text.content(f.List[i].Line)
+	line := f.text.Content(f.List[i].Line - 1)
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
@@ -73,7 +73,7 @@ func (f *TaskFile) Recount() {
 		if n == 0 {
 			continue
 		}
-		line := f.text.content(n)
+		line := f.text.Content(n - 1)
 		if m := fieldForm().FindStringSubmatchIndex(line); line[m[6]:m[7]] != value {
 			f.text.replace(n, line[:m[6]]+value+line[m[7]:])
 		}
@@ -95,7 +95,7 @@ func (f *TaskFile) Close(c Closing, reason func(Task) string) {
 		f.text.replace(f.closingLine, c.line())
 	case f.titleLine > 0:
 		lines := []string{"", c.line()}
-		if n := f.titleLine; n < len(f.text.lines) && strings.TrimSpace(f.text.content(n+1)) != "" {
+		if n := f.titleLine; n < len(f.text.Lines) && strings.TrimSpace(f.text.Content(n)) != "" {
 			lines = append(lines, "")
 		}
 		behind[f.titleLine] = append(lines, behind[f.titleLine]...)

@@ -34,17 +34,17 @@ type taskReader struct {
 }
 
 func readTasks(data []byte) (*TaskFile, []Finding) {
-	if bad, ok := unreadable(TasksName, data); ok {
+	if bad, ok := unusable(TasksName, data); ok {
 		return &TaskFile{}, []Finding{bad}
 	}
-	return readTaskText(textOf(string(data)))
+	return readTaskText(TextOf(string(data)))
 }
 
-func readTaskText(t text) (*TaskFile, []Finding) {
+func readTaskText(t Text) (*TaskFile, []Finding) {
 	r := &taskReader{file: &TaskFile{text: t}, issues: findings{file: TasksName}, odd: findings{file: TasksName}}
 	rows, open := t.rows()
 	for _, row := range rows {
-		if level, title, ok := heading(row.text); ok && row.kind == prose && level == 2 && wordList.heads(title) != "" {
+		if level, title, ok := Heading(row.text); ok && row.kind == prose && level == 2 && wordList.heads(title) != "" {
 			r.listed = true
 		}
 	}
@@ -84,7 +84,7 @@ func (r *taskReader) hear(l Language) bool {
 }
 
 func (r *taskReader) prose(row row) {
-	if level, title, ok := heading(row.text); ok {
+	if level, title, ok := Heading(row.text); ok {
 		r.heading(row.n, level, title)
 		return
 	}
@@ -201,7 +201,7 @@ func (r *taskReader) depend(t *Task, list string) {
 			t.DependsOn = append(t.DependsOn, d)
 		case d == "" || d == "-" || d == wordNothing.zh || slices.Contains([]string{"none", "and", "task", "tasks", "n/a"}, strings.ToLower(d)):
 		default:
-			r.issue(t.Line, "solution.bad_dependency", clip(visible(d), 40))
+			r.issue(t.Line, "solution.bad_dependency", Clip(visible(d), 40))
 		}
 	}
 }
@@ -259,14 +259,14 @@ func (r *taskReader) closing(row row) bool {
 	}
 	result, ok := ParseResult(m[1])
 	if !ok {
-		r.warn(row.n, "solution.bad_result", clip(visible(m[1]), 40))
+		r.warn(row.n, "solution.bad_result", Clip(visible(m[1]), 40))
 		return true
 	}
 	c := Closing{Result: result}
 	if m[2] != "" {
 		at, err := time.Parse(closingTime, m[2])
 		if err != nil {
-			r.warn(row.n, "solution.bad_time", clip(visible(m[2]), 40))
+			r.warn(row.n, "solution.bad_time", Clip(visible(m[2]), 40))
 		}
 		c.At = at
 	}
@@ -287,7 +287,7 @@ func (r *taskReader) head(row row) {
 			r.file.headLines[i] = row.n
 			n, ok := number(m[3])
 			if !ok {
-				r.warn(row.n, "solution.bad_number", clip(visible(m[3]), 40))
+				r.warn(row.n, "solution.bad_number", Clip(visible(m[3]), 40))
 				return
 			}
 			if r.file.Progress == nil && i < 2 {

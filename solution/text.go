@@ -69,8 +69,8 @@ func orDash(s string) string {
 	return s
 }
 
-// clip cuts s after limit characters and says so with an ellipsis.
-func clip(s string, limit int) string {
+// Clip cuts s after limit characters and says so with an ellipsis.
+func Clip(s string, limit int) string {
 	n := 0
 	for i := range s {
 		if n++; n > limit {
@@ -94,19 +94,19 @@ func bare(s string) string {
 // section turned into text, and with every fence closed. Nothing is the word for nothing.
 func block(s string, l Language) string {
 	var out []string
-	var f fence
+	var f Fence
 	for _, line := range strings.Split(strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n") {
 		line = strings.TrimRight(visible(line), " \t")
-		if level, _, ok := heading(line); ok && level <= 3 && !f.open() {
+		if level, _, ok := Heading(line); ok && level <= 3 && !f.Open() {
 			line = `\` + strings.TrimLeft(line, " ")
 		}
-		f.next(line)
-		if !f.open() && strings.HasPrefix(strings.TrimSpace(line), "<!--") && !strings.Contains(line, "-->") {
+		f.Next(line)
+		if !f.Open() && strings.HasPrefix(strings.TrimSpace(line), "<!--") && !strings.Contains(line, "-->") {
 			line = `\` + strings.TrimLeft(line, " \t")
 		}
 		out = append(out, line)
 	}
-	if f.open() {
+	if f.Open() {
 		out = append(out, f.mark)
 	}
 	for len(out) > 0 && strings.TrimSpace(out[0]) == "" {

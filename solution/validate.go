@@ -91,7 +91,7 @@ func (r *Report) tasks(f *TaskFile, sound bool) {
 	r.Tasks.Total, r.Tasks.ByStatus = c.Total(), c
 	for _, t := range list {
 		r.Tasks.Items = append(r.Tasks.Items, TaskItem{
-			Number: t.Number, Status: t.Status, Description: clip(visible(t.Title), maxDescription), Level: t.Level, Line: t.Line,
+			Number: t.Number, Status: t.Status, Description: Clip(visible(t.Title), maxDescription), Level: t.Level, Line: t.Line,
 		})
 	}
 	warn := func(line int, key string, args ...any) {
