@@ -172,6 +172,7 @@ func (w registrar) add(c *AddIssues) error {
 			on, ok := names[name]
 			if !ok {
 				on, ok = known[name]
+				ok = ok && w.Near[on].Number > 0
 			}
 			if !ok {
 				return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_unknown", i.Label, name)
@@ -212,7 +213,8 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 		return nil, err
 	}
 	if n.External != "" {
-		if id, ok := known[n.External]; ok {
+		// The issue of a run by itself is none of the board's, whatever it is called.
+		if id, ok := known[n.External]; ok && w.Near[id].Number > 0 {
 			i, err := w.issue(id)
 			if err != nil || i.Digest == n.Digest {
 				return i, err
@@ -224,7 +226,7 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 	}
 	b.Issues++
 	label := n.Label
-	if _, taken := known[label]; taken || label == "" {
+	if _, taken := known[label]; taken || !board.IsIssueID(label) { // the label names the issue's session too
 		label = fmt.Sprintf("ISS-%d", b.Issues)
 	}
 	b.Issues = max(b.Issues, ordinal(label))
@@ -579,7 +581,7 @@ func (w registrar) take(c *Take) error {
 		if i == nil || i.Number == 0 || i.Due.After(w.now) || !i.ready() || planning(i) != c.Planning {
 			continue
 		}
-		if !c.Planning && !i.Winding && w.collides(i) {
+		if !c.Planning && w.Board.collides(i) {
 			continue
 		}
 		return w.claim(c, id)
@@ -594,9 +596,10 @@ func planning(i *Issue) bool {
 	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
 }
 
-// collides reports whether an issue is expected to change a file that a claimed one changes.
-func (w registrar) collides(i *Issue) bool {
-	return slices.ContainsFunc(w.Board.Busy, func(b Busy) bool { return b.Issue != i.ID && Overlap(b.Files, i.Changes()) })
+// collides reports whether an issue is expected to change a file that another claimed one changes. One that only has something
+// to finish changes none.
+func (b *Board) collides(i *Issue) bool {
+	return !i.Winding && slices.ContainsFunc(b.Busy, func(x Busy) bool { return x.Issue != i.ID && Overlap(x.Files, i.Changes()) })
 }
 
 // Changes are the files that work on the issue is expected to change.

@@ -437,6 +437,37 @@ func TestClosedAndNamedIssues(t *testing.T) {
 	}
 }
 
+// TestLabelsThatAreTaken sees that the issues of the board and those of runs by themselves keep out of each other's way.
+func TestLabelsThatAreTaken(t *testing.T) {
+	b := flowBench(t)
+	// A backlog brings labels of the form that runs by themselves give theirs, and one that would name the person's session.
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{
+		{Title: "of today", Label: "ISS-20260208-001"}, {Title: "another", Label: "ISS-20260208-001-2"}, {Title: "hostile", Label: kernel.SessionLabel},
+	}})
+	if i := b.issueOf("ISS-3"); i.Title != "hostile" {
+		t.Errorf("%+v", i)
+	}
+	w := &evaluating{world: changing("a.go"), evaluation: judged(8, medium)}
+	b.do(&kernel.Start{Requirement: "add a flag", Place: place, RunMode: pawl.Assisted})
+	b.run(w.answer)
+	if got := b.look().Issue.Label; got != "ISS-20260208-001-3" {
+		t.Errorf("the run's issue is %s", got)
+	}
+	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.run(w.answer)
+	own := b.look().Issue.Label
+	if own != "ISS-20260208-002" {
+		t.Errorf("the revised run's issue is %s", own)
+	}
+	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "waits", After: []string{own}}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("an issue that waits for that of a run: %v", err)
+	}
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "of another system", External: own, Label: own}}})
+	if i := b.issueOf("ISS-4"); i.External != own {
+		t.Errorf("%+v", i)
+	}
+}
+
 func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 	b := newBench(t)
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})

@@ -429,7 +429,7 @@ type Snapshot struct {
 	Links []*Link
 	// AtWork is how many issues are being planned or carried out, for a command that ends the batch.
 	AtWork int
-	// Names says of names of packages whether they are taken; Taking is the package that ~exec names.
+	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that ~exec names.
 	Names  map[string]bool
 	Taking *Solution
 }

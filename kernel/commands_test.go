@@ -343,6 +343,9 @@ func TestExternalToolsSuspendTheFlow(t *testing.T) {
 	if _, err := b.try(&kernel.Start{Command: "~auto", Requirement: "other", Place: place}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("a flow inside a tool: %v", err)
 	}
+	if _, err := b.try(&kernel.CancelTask{Task: b.look().Task.ID}); pawl.CodeOf(err) != pawl.CodeBusy {
+		t.Errorf("a cancel of the task inside a tool: %v", err)
+	}
 	b.do(&kernel.LeaveTool{})
 	b.do(&kernel.LeaveTool{Resume: true})
 	if v := b.vars(); v.ToolNesting != 0 || v.Stage != workflow.Design || b.look().Session.Paused {

@@ -513,6 +513,10 @@ func (w nester) free() error {
 	}
 	switch w.env.Command.(type) {
 	case *Approve, *Deny, *Revise, *EditPlan, *Choose, *Resume, *CancelRun, *Fix, *Skip, *Rollback:
+	case *CancelTask:
+		if w.Task == nil || !(clerk{w.work}).holdsRun(w.Task) {
+			return nil
+		}
 	case *Give:
 		if w.Turn == nil || w.Turn.State != string(turn.Clarifying) {
 			return nil // what agents ask beside the work goes on

@@ -88,6 +88,9 @@ func (k loader) decide(ctx context.Context, env *Envelope, now time.Time) (s *Sn
 		var recalled bool
 		s, recalled, err = k.load(ctx, env.Command, fresh)
 		if err == nil {
+			err = loadOwn(ctx, k.store, s, env.Command, now)
+		}
+		if err == nil {
 			d, err = Decide(s, env, now)
 		}
 		for most := 64; err != nil && wanting(err) != nil; most *= 2 {
@@ -554,6 +557,30 @@ func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int)
 	return nil
 }
 
+// loadOwn finds which labels are taken that the issue of a new run by itself would get.
+func loadOwn(ctx context.Context, st Store, s *Snapshot, c Command, now time.Time) error {
+	if at := s.Session; at == nil || at.Number > 0 {
+		return nil
+	}
+	switch c.(type) {
+	case *Start, *Revise:
+	default:
+		return nil
+	}
+	next := *s.Session
+	for next.Runs++; ; {
+		label := next.ownLabel(now, s.Names)
+		rows, err := st.Load(ctx, Select{Kind: KindIssue, Label: label, HotOnly: true})
+		if err != nil || len(rows[0]) == 0 {
+			return err
+		}
+		if s.Names == nil {
+			s.Names = map[string]bool{}
+		}
+		s.Names[label] = true
+	}
+}
+
 // loadNear reads issues by their ids.
 func (k loader) loadNear(ctx context.Context, s *Snapshot, ids []string) error {
 	if len(ids) == 0 {
@@ -703,7 +730,7 @@ func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
 			}
 		}
 		fits := func(id string) bool {
-			return s.Board != nil && s.Near[id].ready() && !slices.ContainsFunc(s.Board.Busy, func(b Busy) bool { return Overlap(b.Files, s.Near[id].Changes()) })
+			return s.Board != nil && s.Near[id].ready() && !s.Board.collides(s.Near[id])
 		}
 		if !full || c.Planning && len(s.Taken) > 0 || slices.ContainsFunc(s.Taken, fits) {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/audit"
@@ -77,6 +78,17 @@ func (s *Session) label(plain string, letter string, n int64) string {
 	return fmt.Sprintf(plain, n)
 }
 
+// ownLabel makes the label of the issue of the session's newest run, behind those that are taken: a backlog that was imported
+// may have brought issues with labels of the same form.
+func (s *Session) ownLabel(now time.Time, taken map[string]bool) string {
+	base := fmt.Sprintf("ISS-%s-%03d", now.UTC().Format("20060102"), s.Runs)
+	label := base
+	for n := 2; taken[label]; n++ {
+		label = fmt.Sprintf("%s-%d", base, n)
+	}
+	return label
+}
+
 // start takes up a requirement: the run with its issue and its planning turn, and the first effect.
 func (w planner) start(c *Start) error {
 	if c.Issue != "" {
@@ -126,7 +138,7 @@ func (w planner) takeUp(c *Start, feedback []string) error {
 	case s.Number == 0:
 		w.Item = nil
 		w.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
-		w.create(w.Issue, KindIssue, fmt.Sprintf("ISS-%s-%03d", w.now.UTC().Format("20060102"), s.Runs), w.Run.ID, string(board.Issue.Initial()))
+		w.create(w.Issue, KindIssue, s.ownLabel(w.now, w.Names), w.Run.ID, string(board.Issue.Initial()))
 	default:
 		w.Run.Item, w.Run.Feedback = w.Issue.Item, w.Issue.Feedback
 		w.Issue.Error, w.Issue.Bound, w.Issue.Solution = nil, false, ""

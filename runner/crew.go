@@ -21,7 +21,6 @@ import (
 type Backlog interface {
 	Kernel
 	Store() kernel.Store
-	Config() *kernel.Config
 	OnCommit(f func(kernel.Outcome)) (cancel func())
 }
 
@@ -220,12 +219,22 @@ func (w worker) next(ctx context.Context) (*kernel.Taken, bool, error) {
 		}
 		for _, issue := range issues {
 			taken, err := w.take(ctx, issue, planning)
-			if taken != nil || err != nil && (issue == "" || ctx.Err() != nil) {
+			if taken != nil || err != nil && (issue == "" || !refuses(err)) {
 				return taken, planning, err
 			}
 		}
 	}
 	return nil, false, nil
+}
+
+// refuses reports whether an error only says that the issue cannot be claimed now. Anything else, such as a store that cannot
+// be read, would come back for ever.
+func refuses(err error) bool {
+	switch pawl.CodeOf(err) {
+	case pawl.CodeNotFound, pawl.CodeBlocked, pawl.CodeInvalidTransition:
+		return true
+	}
+	return lost(err)
 }
 
 // take claims an issue, the one that is named if one is.
@@ -271,9 +280,12 @@ func (w worker) tidy(ctx context.Context) error {
 				continue
 			}
 			gone[busy.Owner] = true
-			w.opt.Tell(Happened{What: DidEvict, Owner: busy.Owner, Issue: busy.Label})
-			if _, err := w.do(ctx, &kernel.Leave{Owner: busy.Owner}); err != nil {
+			out, err := w.do(ctx, &kernel.Leave{Owner: busy.Owner})
+			if err != nil {
 				return err
+			}
+			if out.Changed { // otherwise another worker was faster
+				w.opt.Tell(Happened{What: DidEvict, Owner: busy.Owner, Issue: busy.Label})
 			}
 		}
 	}
@@ -317,16 +329,19 @@ func (w worker) over(ctx context.Context) (bool, error) {
 
 // work does what a claimed issue needs until it rests, and leaves it.
 func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
-	work, stop := context.WithCancel(ctx)
-	defer stop()
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
 		w.keep(work, stop, t)
 	}()
 	rest, err := w.drive(work, t, planning)
-	stop()
+	stop(nil)
 	<-kept
+	if cause := context.Cause(work); err != nil && lost(cause) {
+		err = cause // the claim, which says more than that the work was stopped
+	}
 	if err != nil && ctx.Err() == nil {
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
 	}
@@ -344,6 +359,9 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	if err != nil && ctx.Err() == nil && !lost(err) {
 		leave.Again = w.kernel.Now().Add(pauseAfterError)
 	}
+	if rest == RestLater {
+		leave.Again = w.due(late, t)
+	}
 	if _, err := w.do(late, leave); err != nil && !lost(err) {
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
 	}
@@ -354,8 +372,18 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	w.opt.Tell(Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state})
 }
 
+// due is when the next attempt at an issue may begin. Where it cannot be read the issue is taken again at once, which only
+// finds out the same anew.
+func (w worker) due(ctx context.Context, t *kernel.Taken) time.Time {
+	s, err := w.opt.Lane(t.Lane).Look(ctx)
+	if err != nil || s.Task == nil {
+		return time.Time{}
+	}
+	return s.Task.Due
+}
+
 // keep prolongs the claim, and stops the work when it is lost.
-func (w worker) keep(ctx context.Context, stop func(), t *kernel.Taken) {
+func (w worker) keep(ctx context.Context, stop context.CancelCauseFunc, t *kernel.Taken) {
 	beat := w.opt.Beat
 	if beat <= 0 {
 		beat = 30 * time.Second
@@ -369,7 +397,7 @@ func (w worker) keep(ctx context.Context, stop func(), t *kernel.Taken) {
 		case <-ticker.C:
 		}
 		if _, err := w.do(ctx, &kernel.Keep{Issue: t.Issue, Token: t.Token}); errors.Is(err, pawl.ErrFenced) {
-			stop()
+			stop(err)
 			return
 		}
 	}

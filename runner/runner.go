@@ -88,7 +88,6 @@ type Runner struct {
 	wake   chan struct{}
 	// begun are the effects that this runner began itself; any other that is at work was left by a dead one.
 	begun map[string]bool
-	beat  time.Time
 	// turn ends the runner's turn to land, nil while it has none.
 	turn func()
 }

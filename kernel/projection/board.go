@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -151,17 +150,11 @@ func (p *Board) read(ctx context.Context, k Kernel, b *kernel.Board, issues int)
 			return err
 		}
 		p.next = rec.Index + 1
-		phase := board.Phase.Initial()
-		name, ok := strings.CutPrefix(parsed.Event, "PHASE_")
-		switch {
-		case parsed.Event == "STATE_TRANSITION_RUNNING":
-			p.actions = append(p.actions, "init")
-		case ok:
-			phase = board.PhaseStatus(strings.ToLower(name))
-			p.actions = append(p.actions, actionOf[phase])
-		default:
+		phase, action, ok := phaseOf(parsed.Event)
+		if !ok {
 			continue
 		}
+		p.actions = append(p.actions, action)
 		p.count++
 		p.points = append(p.points, view.BoardPoint{At: parsed.At, Phase: phase, Actions: p.count, Issues: issues})
 	}

@@ -38,7 +38,8 @@ type reader struct{ Kernel }
 
 // Files returns the files that show the present state, to be written below .pawl after each commit:
 // active_context.md, the solution package of the run in progress and, unless a board of issues is the newest work (Board),
-// state.json and state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows always give the same bytes.
+// state.json and state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows
+// always give the same bytes.
 func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
 	k := reader{of}
 	s, err := k.Look(ctx)
@@ -322,6 +323,16 @@ var actionOf = map[board.PhaseStatus]string{
 	board.PhaseListing: "list", board.PhasePlanning: "plan", board.PhaseExecuting: "execute", board.PhaseComplete: "complete",
 }
 
+// phaseOf returns the phase that a record of a run or a board says was entered, and the seed's action that led there.
+func phaseOf(event string) (phase board.PhaseStatus, action string, ok bool) {
+	if event == "STATE_TRANSITION_RUNNING" {
+		return board.Phase.Initial(), "init", true
+	}
+	name, ok := strings.CutPrefix(event, "PHASE_")
+	phase = board.PhaseStatus(strings.ToLower(name))
+	return phase, actionOf[phase], ok
+}
+
 // phases reads from the run's records which phases it has gone through and when. A run has few records.
 func (k reader) phases(ctx context.Context, r *kernel.Run, issues int) ([]view.BoardPoint, []string, error) {
 	points := []view.BoardPoint{}
@@ -334,17 +345,11 @@ func (k reader) phases(ctx context.Context, r *kernel.Run, issues int) ([]view.B
 		if err != nil {
 			return nil, nil, err
 		}
-		phase := board.Phase.Initial()
-		name, ok := strings.CutPrefix(p.Event, "PHASE_")
-		switch {
-		case p.Event == "STATE_TRANSITION_RUNNING":
-			actions = append(actions, "init")
-		case ok:
-			phase = board.PhaseStatus(strings.ToLower(name))
-			actions = append(actions, actionOf[phase])
-		default:
+		phase, action, ok := phaseOf(p.Event)
+		if !ok {
 			continue
 		}
+		actions = append(actions, action)
 		points = append(points, view.BoardPoint{At: p.At, Phase: phase, Actions: len(actions), Issues: issues})
 	}
 	return points, actions, nil

@@ -1,0 +1,173 @@
+package runner_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/internal/memory"
+	"pawl/kernel"
+	"pawl/runner"
+)
+
+// gang is a board with issues in memory, whose agents and checks do what a test tells them to.
+type gang struct {
+	t     *testing.T
+	k     *kernel.Kernel
+	store *shaky
+	o     runner.CrewOptions
+
+	mu   sync.Mutex
+	told []runner.Happened
+}
+
+// shaky is a store that can be made to fail.
+type shaky struct {
+	kernel.Store
+	mu  sync.Mutex
+	err error
+}
+
+func (s *shaky) breaks(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+func (s *shaky) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, error) {
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return kernel.Committed{}, err
+	}
+	return s.Store.Commit(ctx, b)
+}
+
+func newGang(t *testing.T, drivers map[effect.Kind]runner.Driver, titles ...string) *gang {
+	t.Helper()
+	base := newScene(t, gives(effect.ToolResult{}), true)
+	config := kernel.Defaults()
+	config.Tools = base.k.Config().Tools
+	config.Retry.Base = time.Hour
+	g := &gang{t: t, store: &shaky{Store: memory.New()}}
+	g.k = kernel.New(g.store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	g.o = runner.CrewOptions{Options: base.o, Lane: func(label string) runner.Kernel { return g.k.Lane(label) }, Tell: func(h runner.Happened) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.told = append(g.told, h)
+	}}
+	for k, d := range drivers {
+		g.o.Drivers[k] = d
+	}
+	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
+	g.o.Start = kernel.Start{Place: place, RunMode: pawl.Assisted, AutoApprove: "policy:test"}
+	g.do(&kernel.Init{Place: place})
+	var issues []kernel.NewIssue
+	for _, title := range titles {
+		issues = append(issues, kernel.NewIssue{Title: title})
+	}
+	g.do(&kernel.AddIssues{Issues: issues})
+	return g
+}
+
+func (g *gang) do(c kernel.Command) kernel.Outcome {
+	g.t.Helper()
+	out, err := g.k.Do(context.Background(), kernel.Envelope{Actor: "user:ada", Command: c})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return out
+}
+
+// count is how often something happened.
+func (g *gang) count(what runner.What) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.told {
+		if h.What == what {
+			n++
+		}
+	}
+	return n
+}
+
+// TestIssueThatIsDueLaterIsLeftAlone fails the gates of an issue, which puts its next attempt an hour off: the crew must not
+// take and leave it again and again until then.
+func TestIssueThatIsDueLaterIsLeftAlone(t *testing.T) {
+	failed := effect.VerifyResult{Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}}
+	g := newGang(t, map[effect.Kind]runner.Driver{effect.KindGates: gives(failed)}, "act")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := runner.NewCrew(g.k, g.o).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the crew does not wait for the next attempt: %v", err)
+	}
+	later := slices.ContainsFunc(g.told, func(h runner.Happened) bool { return h.Rest == runner.RestLater })
+	if n := g.count(runner.DidTake); n > 3 || !later {
+		t.Errorf("taken %d times: %+v", n, g.told)
+	}
+}
+
+// TestStoreThatFailsEndsTheCrew has the store refuse to write: a crew that is to work on one issue must say so, as one that
+// works on all does, and not try for ever.
+func TestStoreThatFailsEndsTheCrew(t *testing.T) {
+	full := pawl.Fail(pawl.CodeIO, "store.io", "full")
+	for _, named := range []bool{false, true} {
+		g := newGang(t, nil, "act")
+		if named {
+			out, err := g.k.Store().Load(context.Background(), kernel.Select{Kind: kernel.KindIssue})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range out[0] {
+				g.o.Issues = append(g.o.Issues, r.ID)
+			}
+		}
+		g.store.breaks(full)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		if err := runner.NewCrew(g.k, g.o).Run(ctx); pawl.CodeOf(err) != pawl.CodeIO {
+			t.Errorf("named %v: %v", named, err)
+		}
+		cancel()
+	}
+}
+
+// TestWorkerThatLostItsClaimStops takes a claim from a worker that is at work, as another process does that holds it for dead:
+// the work is stopped, and what is told is why.
+func TestWorkerThatLostItsClaimStops(t *testing.T) {
+	started, stopped := make(chan struct{}), make(chan struct{})
+	var once, end sync.Once
+	waits := driver{do: func(ctx context.Context, _ effect.Effect) effect.Receipt {
+		once.Do(func() { close(started) })
+		<-ctx.Done()
+		end.Do(func() { close(stopped) })
+		return effect.Failed(ctx.Err())
+	}, done: effect.DoneNo}
+	g := newGang(t, map[effect.Kind]runner.Driver{effect.KindPlan: waits}, "act")
+	g.o.Beat = 10 * time.Millisecond
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+	<-started
+	g.do(&kernel.Leave{Owner: "one/1"})
+	select {
+	case <-stopped:
+	case <-ctx.Done():
+		t.Error("the work goes on without a claim")
+	}
+	for g.count(runner.DidStumble) == 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-over
+	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 || !errors.Is(g.told[i].Err, pawl.ErrFenced) {
+		t.Errorf("%+v", g.told)
+	}
+}
