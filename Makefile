@@ -3,8 +3,10 @@ SHELL := /bin/bash
 GO ?= go
 BIN := bin/pawl
 T ?= 30s
+# The packages whose tests write golden files and generated documents.
+GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest
 
-.PHONY: help setup build demo test agents mcp check race golden gen verify fuzz bench clean
+.PHONY: help setup build demo test agents mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,13 +41,16 @@ check: ## formatting, vet and the rules of the house
 race: setup ## run the tests with the race detector
 	$(GO) test -race ./kernel ./runner ./store/... ./sandbox/... ./audit
 
+board: setup ## the long tests of the board: 40 issues, and the same while a worker is killed every five seconds
+	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestBoard' -v -issues 40 -issuekills
+
 golden: ## rewrite the golden files and the generated documents
-	$(GO) test ./machine/... ./plan ./driver/file ./driver/search ./driver/shell ./view ./cli ./cli/orders ./kernel -update
+	$(GO) test $(GOLDEN) -update
 
 gen: golden ## same as golden: everything that is generated is written by a test
 
 verify: check ## fail when something generated is not fresh
-	$(GO) test ./machine/... ./plan ./cli ./cli/orders ./view ./kernel
+	$(GO) test $(GOLDEN) ./kernel
 
 fuzz: ## fuzz everything that parses what an agent or a user wrote (T=30s each)
 	@scripts/fuzz.sh $(T)

@@ -296,7 +296,7 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	if !d.Std.TTY || d.Flags.JSON {
+	if !d.Present() {
 		if !d.Flags.JSON {
 			d.list(questions)
 		}
@@ -337,11 +337,11 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
 	if v.Flags.JSON {
-		if err := v.rep.printLine(map[string]any{"type": "questions", "questions": asked(v.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
+		if err := v.PrintLine(map[string]any{"type": "questions", "questions": asked(v.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
-	if !v.Desk.Std.TTY || v.Flags.JSON {
+	if !v.Present() {
 		if !v.Flags.JSON {
 			quiz{v.Desk}.list(asked(v.voice, s.Turn))
 			v.Say("  " + v.Style.Cyan(v.Text("cli.next")) + v.Text("cli.answer_how"))

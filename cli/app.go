@@ -92,9 +92,32 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 	return exitOf(err)
 }
 
-// Again runs another command line in the place of a, on its streams, and returns the exit status as Main does.
+// Again runs another command line in the place of a, on its streams, and returns the exit status as Main does. The global flags
+// of a go on to hold, so that it speaks of the same workspace and issue, unless the command line says otherwise.
 func Again(ctx context.Context, a *App, args []string) int {
-	return Main(ctx, a.Host, a.Std, args, a.more...)
+	return Main(ctx, a.Host, a.Std, append(a.Flags.given(args), args...), a.more...)
+}
+
+// given are the global flags as arguments, but for those that another command line gives itself and that are read from the
+// first place where they stand.
+func (g *globals) given(args []string) []string {
+	var out []string
+	if g.dir != "" {
+		out = append(out, "--dir="+g.dir)
+	}
+	if g.issue != "" {
+		out = append(out, "--issue="+g.issue)
+	}
+	if g.lang != "" && early(args, "--lang") == "" {
+		out = append(out, "--lang="+g.lang)
+	}
+	if g.JSON {
+		out = append(out, "--json")
+	}
+	if g.noColor {
+		out = append(out, "--no-color")
+	}
+	return out
 }
 
 func newApp(host Host, std Streams, args []string) *App {
@@ -193,6 +216,16 @@ func (a *terminal) Say(line string) { _, _ = io.WriteString(a.Std.Out, line+"\n"
 
 // SayText writes a message to Out.
 func (a *terminal) SayText(key string, args ...any) { a.Say(a.Text(key, args...)) }
+
+// SayTable writes a table to Out, no wider than width where that is above 0.
+func (a *terminal) SayTable(t *term.Table, width int) {
+	for _, l := range t.Lines(width) {
+		a.Say(l)
+	}
+}
+
+// Present reports whether there is a person who can be asked and who sees what goes on.
+func (a *terminal) Present() bool { return a.Std.TTY && !a.Flags.JSON }
 
 // Note writes a line for people to Err; with --json it is left out.
 func (a *terminal) Note(line string) {

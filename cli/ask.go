@@ -30,7 +30,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	p := s.Plan()
 	if v.Flags.JSON {
-		if err := v.rep.printLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+		if err := v.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
@@ -311,7 +311,7 @@ func (a *terminal) Prompt(ctx context.Context, question string, settled func() b
 // Confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
 // approval_needed, naming the flag that answers it.
 func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	if !a.Std.TTY || a.Flags.JSON {
+	if !a.Present() {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
 	line, err := a.Prompt(ctx, question+" ", nil)
@@ -400,7 +400,7 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 	needed := shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 	if v.Flags.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
-		if err := v.rep.printLine(line); err != nil {
+		if err := v.PrintLine(line); err != nil {
 			return false, err
 		}
 		return false, needed

@@ -30,7 +30,7 @@ func (d *Desk) NewDrive(wanted ...string) *Drive {
 	if d.rep == nil {
 		d.rep = newReporter(d)
 	}
-	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.progress), ask: d.Std.TTY && !d.Flags.JSON, wanted: wanted}
+	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.progress), ask: d.Present(), wanted: wanted}
 }
 
 // Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was

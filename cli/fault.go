@@ -190,6 +190,16 @@ func (a *voice) label(f fault) string {
 	return strings.Join(parts, " "+a.Style.Middle()+" ")
 }
 
+// PrintLine writes v to Out as one line of JSON, in one piece.
+func (a *terminal) PrintLine(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.Std.Out.Write(append(raw, '\n'))
+	return err
+}
+
 // PrintJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
 func (a *terminal) PrintJSON(v any) error {
 	enc := json.NewEncoder(a.Std.Out)

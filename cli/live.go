@@ -36,7 +36,7 @@ type reporter struct {
 
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
 func newReporter(d *Desk) *reporter {
-	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Std.TTY && !d.Flags.JSON, d.Std.Width)}
+	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
 	d.Workspace.Kernel.OnCommit(r.committed)
 	return r
 }
@@ -59,21 +59,11 @@ func (r *reporter) committed(o kernel.Outcome) {
 	defer r.mu.Unlock()
 	for _, e := range o.Entries {
 		if r.Flags.JSON {
-			_ = r.printLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
+			_ = r.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
 			continue
 		}
 		r.tell(e, o.Result)
 	}
-}
-
-// printLine writes v as one line of JSON.
-func (r *reporter) printLine(v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = r.Std.Out.Write(append(raw, '\n'))
-	return err
 }
 
 // progress is called by drivers while they work.
@@ -81,7 +71,7 @@ func (r *reporter) progress(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Flags.JSON {
-		_ = r.printLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
+		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
 	r.line = policy.Display(line)

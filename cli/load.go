@@ -167,7 +167,7 @@ func (d *Desk) Put(ctx context.Context, i *kernel.Issue) (open bool, err error) 
 	if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 		return false, err
 	}
-	_, err = (&Drive{Desk: &at, ask: d.Std.TTY && !d.Flags.JSON}).approval(ctx, s)
+	_, err = (&Drive{Desk: &at, ask: d.Present()}).approval(ctx, s)
 	return true, err
 }
 

@@ -75,9 +75,7 @@ func newMachineListCommand(a *App) *cobra.Command {
 		for _, l := range lines {
 			t.Row(l.Table, l.Seed, fmt.Sprint(l.States), fmt.Sprint(l.Rows), fmt.Sprint(l.Added), l.Initial)
 		}
-		for _, l := range t.Lines(0) {
-			a.Say(l)
-		}
+		a.SayTable(&t, 0)
 		return nil
 	})
 }
@@ -159,9 +157,7 @@ func (a atlas) machineTable(d machine.Description) {
 	for _, s := range d.States {
 		t.Row("  "+machine.Show(s.State), a.Choose(s.Title, s.TitleZh), a.Choose(s.Description, s.DescriptionZh))
 	}
-	for _, l := range t.Lines(a.Std.Width) {
-		a.Say(l)
-	}
+	a.SayTable(&t, a.Std.Width)
 	a.Say("")
 	t = term.Table{}
 	for _, r := range d.Rules {
@@ -175,9 +171,7 @@ func (a atlas) machineTable(d machine.Description) {
 		}
 		t.Row("  "+id, machine.Show(r.From)+" "+a.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
 	}
-	for _, l := range t.Lines(0) {
-		a.Say(l)
-	}
+	a.SayTable(&t, 0)
 	a.Say("")
 }
 

@@ -42,7 +42,7 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
 			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
 		}
-		_ = v.rep.printLine(line)
+		_ = v.PrintLine(line)
 		return
 	}
 	switch how {

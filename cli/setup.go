@@ -90,9 +90,7 @@ func (a examiner) printFindings(found []Finding) error {
 			return err
 		}
 	} else {
-		for _, l := range t.Lines(a.Std.Width) {
-			a.Say(l)
-		}
+		a.SayTable(&t, a.Std.Width)
 	}
 	if bad > 0 {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.doctor.bad", bad)
@@ -116,9 +114,7 @@ func newToolsCommand(a *App) *cobra.Command {
 		for _, x := range tools {
 			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.voice, x))
 		}
-		for _, l := range t.Lines(a.Std.Width) {
-			a.Say(l)
-		}
+		a.SayTable(&t, a.Std.Width)
 		return nil
 	})
 }
@@ -301,9 +297,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 		if a.Flags.JSON {
 			return a.PrintJSON(lines)
 		}
-		for _, l := range t.Lines(0) {
-			a.Say(l)
-		}
+		a.SayTable(&t, 0)
 		return nil
 	})
 }
@@ -326,9 +320,7 @@ func newConfigPathCommand(a *App) *cobra.Command {
 			}
 			t.Row(name, paths[name], a.Style.Dim(state))
 		}
-		for _, l := range t.Lines(0) {
-			a.Say(l)
-		}
+		a.SayTable(&t, 0)
 		return nil
 	})
 }

@@ -97,7 +97,7 @@ func (d glance) watch(ctx context.Context) error {
 // redraw prints the status over the lines that were drawn before and returns how many it drew.
 func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
 	if d.Flags.JSON {
-		return 0, (&reporter{Desk: d.Desk}).printLine(st)
+		return 0, d.PrintLine(st)
 	}
 	last, err := d.lastRecord(ctx)
 	if err != nil {

@@ -246,9 +246,7 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 	if long {
 		width = 0 // what is asked for in full is not broken either
 	}
-	for _, l := range t.Lines(width) {
-		d.Say(l)
-	}
+	d.SayTable(&t, width)
 	var steps []view.SummaryStep
 	for _, s := range v.Steps {
 		steps = append(steps, view.SummaryStep{StepLine: s})

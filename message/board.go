@@ -379,7 +379,7 @@ var githubText = part{load: func() Table {
 		},
 		"github.ca_file": {
 			En: "no certificate authority can be read from %s", Zh: "无法从 %s 读取证书颁发机构",
-			HintEn: "Name a PEM file", HintZh: "请指定 PEM 文件",
+			HintEn: "Name a PEM file: pawl config set github.ca_file FILE", HintZh: "请指定 PEM 文件：pawl config set github.ca_file 文件",
 		},
 
 		"github.unreachable": {
@@ -388,7 +388,7 @@ var githubText = part{load: func() Table {
 		},
 		"github.certificate": {
 			En: "the certificate of %s is not trusted", Zh: "%s 的证书不受信任",
-			HintEn: "If the server or a proxy has a certificate authority of its own, name its PEM file", HintZh: "若服务器或代理使用自己的证书颁发机构，请指定其 PEM 文件",
+			HintEn: "If the server or a proxy has a certificate authority of its own, name its PEM file: pawl config set github.ca_file FILE", HintZh: "若服务器或代理使用自己的证书颁发机构，请指定其 PEM 文件：pawl config set github.ca_file 文件",
 		},
 		"github.slow":    {En: "%s did not answer in time", Zh: "%s 未及时响应", HintEn: againEn, HintZh: againZh},
 		"github.cut_off": {En: "the answer of %s broke off", Zh: "%s 的回答中断", HintEn: againEn, HintZh: againZh},
@@ -403,11 +403,11 @@ var githubText = part{load: func() Table {
 		},
 		"github.endless": {
 			En: "the list of %[1]s does not end (%[2]d pages)", Zh: "%[1]s 的列表没有尽头（%[2]d 页）",
-			HintEn: "Import fewer issues, by label or by date", HintZh: "按标签或日期缩小范围后导入",
+			HintEn: "Import fewer issues: pawl issue import github:OWNER/REPO --labels LABEL", HintZh: "请缩小范围后导入：pawl issue import github:所有者/仓库 --labels 标签",
 		},
 		"github.many_missing": {
 			En: "open issues of %[1]s depend on %[2]d issues that are not in the list, more than %[3]d", Zh: "%[1]s 的未关闭议题依赖 %[2]d 个不在列表中的议题，超过 %[3]d 个",
-			HintEn: "Import the closed issues as well", HintZh: "请把已关闭的议题也一并导入",
+			HintEn: "Import the closed issues as well: --closed", HintZh: "请把已关闭的议题也一并导入：--closed",
 		},
 		"github.server": {En: "%[2]s answers with an error of its own (%[1]d)", Zh: "%[2]s 服务器出错（%[1]d）", HintEn: againEn, HintZh: againZh},
 		"github.rate_limited": {

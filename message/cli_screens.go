@@ -105,6 +105,7 @@ var cliScreens = part{load: func() Table {
 		"cli.effect.verify.run":         {En: "verify", Zh: "验证"},
 		"cli.effect.gates.run":          {En: "run the gates", Zh: "运行门禁"},
 		"cli.effect.land.commit":        {En: "land the result", Zh: "落地结果"},
+		"cli.effect.rebase":             {En: "bring the work onto what the branch has become", Zh: "把结果合并到分支的最新状态"},
 		"cli.effect.land.revert":        {En: "commit the way back", Zh: "提交反向更改"},
 		"cli.effect.worktree.remove":    {En: "clean up", Zh: "清理"},
 		"cli.effect.archive.write":      {En: "write the archive", Zh: "写入归档"},

@@ -308,7 +308,7 @@ var ordersText = part{load: func() Table {
 			HintEn: "Make a package to mend them: pawl test --plan", HintZh: "创建修复方案包：pawl test --plan",
 		},
 		"orders.test.none":       {En: "no command was found that tests the project", Zh: "没有找到测试项目的命令", HintEn: "Say which one: pawl test -- COMMAND", HintZh: "请指定命令：pawl test -- 命令"},
-		"orders.test.unknown":    {En: "there is no test %v", Zh: "没有名为 %v 的测试", HintEn: "See which there are: pawl test --json, or run all: pawl test --all", HintZh: "运行全部测试：pawl test --all"},
+		"orders.test.unknown":    {En: "there is no test %v", Zh: "没有名为 %v 的测试", HintEn: "See which there are: pawl test --json, or run all: pawl test --all", HintZh: "用 pawl test --json 查看有哪些测试；运行全部测试：pawl test --all"},
 		"orders.test.many":       {En: "there are several tests, and nobody is there to ask: %v", Zh: "有多个测试，但无人可询问：%v", HintEn: "Run all with pawl test --all, or one with pawl test --only NAME", HintZh: "全部运行：pawl test --all；运行其中一个：pawl test --only 名称"},
 		"orders.test.which":      {En: "Which command tests the project?", Zh: "用哪个命令测试项目？"},
 		"orders.test.ask":        {En: "Which tests?", Zh: "运行哪些测试？"},

@@ -19,7 +19,7 @@ var storeText = part{load: func() Table {
 		"store.old": {
 			En:     "%s has an older schema and may not be brought up to date, because it was opened for reading only",
 			Zh:     "%s 的数据格式较旧，且因以只读方式打开而无法升级",
-			HintEn: "Run a command that writes, such as: pawl doctor --fix", HintZh: "请运行一个会写入的命令，例如 pawl doctor --fix",
+			HintEn: "Run a command that writes, such as: pawl export", HintZh: "请运行一个会写入的命令，例如 pawl export",
 		},
 		"store.empty": {En: "the store %s is empty, which a store never is", Zh: "存储文件 %s 是空的，正常存储不会为空", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 		"store.full_changed": {

@@ -74,15 +74,6 @@ var triageText = part{load: func() Table {
 		"triage.ask_scope_again":       {En: "It is still open which part is meant. Can you name one page, command or file?", Zh: "还不清楚涉及哪一部分，能说出一个页面、命令或文件吗？"},
 		"triage.ask_limits_again":      {En: "It is still open what must stay as it is. Can you name one thing, or answer: none?", Zh: "还不清楚有什么不能改动，能说出一项吗？没有请回答：无"},
 
-		"triage.aspect_goal":     {En: "goal", Zh: "任务目标"},
-		"triage.aspect_criteria": {En: "criteria for being done", Zh: "完成标准"},
-		"triage.aspect_scope":    {En: "scope", Zh: "涉及范围"},
-		"triage.aspect_limits":   {En: "limits", Zh: "限制条件"},
-
-		"triage.option_supplement": {En: "say more", Zh: "补充需求"},
-		"triage.option_as_is":      {En: "go on with what there is", Zh: "以现有需求继续"},
-		"triage.option_cancel":     {En: "cancel", Zh: "取消"},
-
 		"triage.kind_production":       {En: "changes what is live", Zh: "改动生产环境"},
 		"triage.kind_data_loss":        {En: "destroys data", Zh: "销毁数据"},
 		"triage.kind_history":          {En: "destroys commits or uncommitted work", Zh: "销毁提交历史或未提交的改动"},

@@ -75,7 +75,7 @@ func (c canvas) chosen() string {
 
 // statuses are the columns in their order.
 func statuses() []board.IssueStatus {
-	return []board.IssueStatus{board.IssueRegistered, board.IssuePlanning, board.IssuePlanned, board.IssueExecuting, board.IssueCompleted, board.IssueFailed}
+	return board.Issue.States()
 }
 
 // canvas is a board being drawn.
@@ -100,7 +100,7 @@ func (c canvas) pick(unicode, ascii string) string {
 func (c canvas) header() []string {
 	name := c.text("tui.board.title")
 	line := name
-	for _, r := range []string{policy.Display(c.Run), string(c.Status), string(c.Phase)} {
+	for _, r := range []string{policy.Display(c.Run), policy.Display(string(c.Status)), policy.Display(string(c.Phase))} {
 		if r != "" {
 			line += " " + c.Style.Middle() + " " + r
 		}

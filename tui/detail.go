@@ -17,7 +17,7 @@ func (d Detail) Frame(b Board, v View, from int) (lines []string, last int) {
 	last = max(0, len(all)-room)
 	from = min(max(0, from), last)
 	sign, paint := c.sign(d.Status, d.Issue.Flag)
-	state := string(d.Status)
+	state := policy.Display(string(d.Status))
 	if d.Issue.Flag != FlagNone {
 		state += " " + c.Style.Middle() + " " + c.flag(d.Issue.Flag)
 	}

@@ -85,10 +85,11 @@ func (t *terminal) leave() {
 	_ = xterm.Restore(int(t.in.Fd()), t.before)
 }
 
+// close gives the terminal back first: a signal that is no longer caught ends the process at once.
 func (t *terminal) close() {
+	t.leave()
 	signal.Stop(t.signals)
 	signal.Stop(t.interrupts)
-	t.leave()
 }
 
 // suspend stops the process as Ctrl-Z does. It returns when the process goes on, in raw mode.

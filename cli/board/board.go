@@ -5,6 +5,7 @@ package board
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +92,27 @@ func (d shelf) issues(ctx context.Context, ids []string) ([]*kernel.Issue, error
 	return out, nil
 }
 
+// scan reads the issues of the board that a selection picks, one at a time. Those that belong to runs that somebody asked for by
+// themselves are left out.
+func (d shelf) scan(ctx context.Context, sel kernel.Select) iter.Seq2[*kernel.Issue, error] {
+	sel.Kind = kernel.KindIssue
+	return func(yield func(*kernel.Issue, error) bool) {
+		for row, err := range d.Workspace.Kernel.Store().Scan(ctx, sel) {
+			i := new(kernel.Issue)
+			if err == nil {
+				err = kernel.Decode(row, i)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if i.Number > 0 && !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
 // batch reads the newest batch, nil where there is none.
 func (d shelf) batch(ctx context.Context) (*kernel.Board, error) {
 	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1})
@@ -123,8 +145,35 @@ func (d shelf) counts(ctx context.Context) (map[board.IssueStatus]int, int, erro
 
 // told is an error that was explained where it came up; the rest went on.
 func told(errs []error) error {
-	if len(errs) == 0 {
+	switch len(errs) {
+	case 0:
 		return nil
+	case 1:
+		return cli.Shown(errs[0])
 	}
-	return cli.Shown(errors.Join(errs...))
+	return cli.Shown(several{errors.Join(errs...), errs})
 }
+
+// several are errors of which a program is told each, because nobody explained them to it where they came up. The first one
+// says how the command ends.
+type several struct {
+	error
+	list []error
+}
+
+func (s several) Unwrap() error { return s.error }
+
+// Errors are the errors that have a text of their own.
+func (s several) Errors() []*pawl.Error {
+	var out []*pawl.Error
+	for _, err := range s.list {
+		var e *pawl.Error
+		if errors.As(err, &e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Rest is how many errors Errors leaves out.
+func (s several) Rest() int { return len(s.list) - len(s.Errors()) }

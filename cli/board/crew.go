@@ -2,7 +2,6 @@ package board
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -24,12 +23,12 @@ type foreman struct{ shelf }
 
 // work are the flags of the commands that work on issues.
 type work struct {
-	workers       int
-	yes, all      bool
-	agent         string
-	planOnly      bool
-	executeOnly   bool
-	stay, inPlace bool
+	workers     int
+	yes, all    bool
+	agent       string
+	planOnly    bool
+	executeOnly bool
+	stay        bool
 }
 
 // maxWorkers is how many issues one process works on at the same time.
@@ -174,7 +173,7 @@ type teller struct {
 }
 
 func newTeller(d shelf) *teller {
-	return &teller{shelf: d, live: term.NewLive(d.Std.Out, d.Std.TTY && !d.Flags.JSON, d.Std.Width),
+	return &teller{shelf: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width),
 		doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
 }
 
@@ -204,8 +203,7 @@ func (t *teller) tell(h runner.Happened) {
 		if h.Err != nil {
 			e.Error = t.Explain(h.Err)
 		}
-		raw, _ := json.Marshal(e)
-		_, _ = t.Std.Out.Write(append(raw, '\n'))
+		_ = t.PrintLine(e)
 		return
 	}
 	if line := t.line(h); line != "" {
@@ -326,7 +324,7 @@ func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chos
 	if err != nil {
 		return err
 	}
-	if d.Std.TTY && !d.Flags.JSON && len(chosen) > 0 || d.Std.TTY && !d.Flags.JSON && !o.Execute {
+	if d.Present() && (len(chosen) > 0 || !o.Execute) {
 		for _, i := range asking {
 			if _, err := d.Put(ctx, i); err != nil {
 				return err
@@ -392,15 +390,11 @@ func (d foreman) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.
 		return out, err
 	}
 	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: states}) {
+	for i, err := range d.scan(ctx, kernel.Select{States: states}) {
 		if err != nil {
 			return nil, err
 		}
-		i := new(kernel.Issue)
-		if err := kernel.Decode(row, i); err != nil {
-			return nil, err
-		}
-		if i.Number == 0 || !i.Waiting {
+		if !i.Waiting {
 			continue
 		}
 		if out = append(out, i); len(out) > maxNamed {
@@ -421,11 +415,7 @@ func (d foreman) sum(ctx context.Context, t *teller, asking []*kernel.Issue) err
 		for _, i := range asking {
 			labels = append(labels, i.Label)
 		}
-		raw, err := json.Marshal(map[string]any{"type": "result", "issues": all, "by_status": counts, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
-		if err == nil {
-			_, err = d.Std.Out.Write(append(raw, '\n'))
-		}
-		return err
+		return d.PrintLine(map[string]any{"type": "result", "issues": all, "by_status": counts, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
 	d.Say(d.countLine(counts, all))
 	for n, i := range asking {

@@ -47,13 +47,7 @@ func newImportCommand(a *cli.App) *cobra.Command {
 		}
 		open := func(run func(shelf) error) error { return making(c.Context(), a, run) }
 		if f.dry {
-			open = func(run func(shelf) error) error {
-				err := with(c.Context(), a, cli.Reading(), run)
-				if pawl.CodeOf(err) == pawl.CodeNotFound && strings.HasPrefix(keyOf(err), "kernel.not_init") {
-					return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-				}
-				return err
-			}
+			open = func(run func(shelf) error) error { return with(c.Context(), a, cli.Reading(), run) }
 		}
 		return open(func(d shelf) error { return porter{d}.intake(c.Context(), args[0], format, &f) })
 	}
@@ -68,14 +62,6 @@ func newImportCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-func keyOf(err error) string {
-	var e *pawl.Error
-	if errors.As(err, &e) {
-		return e.Key
-	}
-	return ""
-}
-
 // tracked reports whether a source is a repository of a tracker rather than a file.
 func tracked(source string) bool {
 	return strings.HasPrefix(source, "github:") || strings.HasPrefix(source, "https://")
@@ -83,7 +69,7 @@ func tracked(source string) bool {
 
 // intake reads issues and registers those that are new.
 func (d porter) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
-	live := term.NewLive(d.Std.Err, d.Std.TTY && !d.Flags.JSON, d.Std.Width)
+	live := term.NewLive(d.Std.Err, d.Present(), d.Std.Width)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
 	read, err := d.read(ctx, source, format, f, opt, live)

@@ -205,15 +205,11 @@ func (d viewer) list(ctx context.Context, f *filter) error {
 		return out.Flush()
 	}
 	more := false
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.states}) {
+	for i, err := range d.scan(ctx, kernel.Select{States: f.states}) {
 		if err != nil {
 			return err
 		}
-		i := new(kernel.Issue)
-		if err := kernel.Decode(row, i); err != nil {
-			return err
-		}
-		if i.Number == 0 || !f.fits(i) {
+		if !f.fits(i) {
 			continue
 		}
 		if more = f.limit > 0 && n+len(page) == f.limit; more {
@@ -335,24 +331,22 @@ func newShowCommand(a *cli.App) *cobra.Command {
 // whole is an issue with all that belongs to it, as JSON.
 type whole struct {
 	line
-	Context   string            `json:"context,omitempty"`
-	URL       string            `json:"url,omitempty"`
-	Agent     string            `json:"agent,omitempty"`
-	PlanFile  string            `json:"plan_file,omitempty"`
-	Files     []string          `json:"files,omitempty"`
-	Feedback  []string          `json:"feedback,omitempty"`
-	Error     string            `json:"error,omitempty"`
-	Why       []string          `json:"waits_for,omitempty"`
-	Needed    []string          `json:"needed_by,omitempty"`
-	Solutions []solution        `json:"solutions"`
-	Session   string            `json:"session_state,omitempty"`
-	PlannedAt *time.Time        `json:"planned_at,omitempty"`
-	DoneAt    *time.Time        `json:"executed_at,omitempty"`
-	Conflicts int               `json:"conflicts,omitempty"`
-	Failures  int               `json:"planning_failures,omitempty"`
-	Lease     *time.Time        `json:"lease_until,omitempty"`
-	Board     *kernel.Board     `json:"-"`
-	states    map[string]string // of the issues around, by label
+	Context   string     `json:"context,omitempty"`
+	URL       string     `json:"url,omitempty"`
+	Agent     string     `json:"agent,omitempty"`
+	PlanFile  string     `json:"plan_file,omitempty"`
+	Files     []string   `json:"files,omitempty"`
+	Feedback  []string   `json:"feedback,omitempty"`
+	Error     string     `json:"error,omitempty"`
+	Why       []string   `json:"waits_for,omitempty"`
+	Needed    []string   `json:"needed_by,omitempty"`
+	Solutions []solution `json:"solutions"`
+	Session   string     `json:"session_state,omitempty"`
+	PlannedAt *time.Time `json:"planned_at,omitempty"`
+	DoneAt    *time.Time `json:"executed_at,omitempty"`
+	Conflicts int        `json:"conflicts,omitempty"`
+	Failures  int        `json:"planning_failures,omitempty"`
+	Lease     *time.Time `json:"lease_until,omitempty"`
 	near      map[string]*kernel.Issue
 }
 
@@ -484,9 +478,7 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
-	for _, l := range t.Lines(d.Std.Width) {
-		d.Say(l)
-	}
+	d.SayTable(&t, d.Std.Width)
 	if w.Context != "" {
 		d.Say("")
 		for _, l := range strings.Split(w.Context, "\n") {
@@ -588,8 +580,6 @@ func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) e
 		}
 		t.Row(d.Clock(p.At), cli.Display(string(p.Actor)), text)
 	}
-	for _, l := range t.Lines(d.Screen()) {
-		d.Say(l)
-	}
+	d.SayTable(&t, d.Screen())
 	return nil
 }

@@ -2,7 +2,6 @@ package board
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,11 +56,6 @@ func (d watcher) glance(ctx context.Context) error {
 	return err
 }
 
-// statuses are the columns in the order of an issue's life.
-func statuses() []board.IssueStatus {
-	return []board.IssueStatus{board.IssueRegistered, board.IssuePlanning, board.IssuePlanned, board.IssueExecuting, board.IssueCompleted, board.IssueFailed}
-}
-
 // scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
 // filter has to look for what fits.
 func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
@@ -81,11 +75,14 @@ func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 		}
 	}
 	out.Totals = tui.Totals{Total: all, Completed: counts[board.IssueCompleted], Failed: counts[board.IssueFailed]}
-	for _, status := range statuses() {
+	for _, status := range board.Issue.States() {
 		c := tui.Column{Status: status, Count: counts[status]}
-		head, err := d.head(ctx, status, q)
+		head, fit, err := d.head(ctx, status, q)
 		if err != nil {
 			return out, err
+		}
+		if q.Filter != "" {
+			c.Count = fit
 		}
 		near, err := d.around(ctx, head, false)
 		if err != nil {
@@ -103,32 +100,33 @@ func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 	return out, err
 }
 
-// maxLooked is how many issues of a column a filter looks at.
+// maxLooked is how many issues of a status are looked at for a column.
 const maxLooked = 5000
 
-// head reads the first issues of a column, those that fit where there is a filter.
-func (d watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) ([]*kernel.Issue, error) {
-	limit, want := q.PerColumn, strings.ToLower(q.Filter)
-	if want != "" {
-		limit = maxLooked
-	}
-	var out []*kernel.Issue
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(status)}, ByRank: true, Limit: limit}) {
+// head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those that it
+// looked at.
+func (d watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*kernel.Issue, fit int, err error) {
+	want := filter{search: q.Filter}
+	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
+	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(status)}, ByRank: true, Limit: maxLooked}) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		i := new(kernel.Issue)
 		if err := kernel.Decode(row, i); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if i.Number == 0 || want != "" && !strings.Contains(strings.ToLower(i.Label+" "+i.Title+" "+strings.Join(i.Tags, " ")), want) {
+		if i.Number == 0 || !want.fits(i) {
 			continue
 		}
-		if out = append(out, i); len(out) == q.PerColumn {
+		if fit++; fit <= q.PerColumn {
+			out = append(out, i)
+		}
+		if q.Filter == "" && fit == q.PerColumn {
 			break
 		}
 	}
-	return out, nil
+	return out, fit, nil
 }
 
 // cardOf is an issue as a line of its column.

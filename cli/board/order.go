@@ -82,9 +82,7 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 		}
 		t.Row(order, cli.Display(p.Label), d.state(p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
 	}
-	for _, l := range t.Lines(d.Screen()) {
-		d.Say(l)
-	}
+	d.SayTable(&t, d.Screen())
 	if len(places) == 0 {
 		d.Note(d.Text("issue.queue_empty"))
 	}
@@ -104,16 +102,11 @@ func taken(list *[]*kernel.Issue) (out []*kernel.Issue) {
 
 // ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
 func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*kernel.Issue, err error) {
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(state)}, ByRank: true, Limit: 4*limit + maxWorkers}) {
+	for i, err := range d.scan(ctx, kernel.Select{States: []string{string(state)}, ByRank: true, Limit: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		i := new(kernel.Issue)
-		if err := kernel.Decode(row, i); err != nil {
-			return nil, nil, err
-		}
 		switch {
-		case i.Number == 0:
 		case i.Rank > 0:
 			next = append(next, i)
 		default:
@@ -192,16 +185,9 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 		return nil, false, err
 	}
 	if len(names) == 0 {
-		for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue}) {
+		for i, err := range d.scan(ctx, kernel.Select{}) {
 			if err != nil {
 				return nil, false, err
-			}
-			i := new(kernel.Issue)
-			if err := kernel.Decode(row, i); err != nil {
-				return nil, false, err
-			}
-			if i.Number == 0 {
-				continue
 			}
 			if len(nodes) == limit {
 				return nodes, true, nil

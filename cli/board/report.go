@@ -122,16 +122,12 @@ func (d accountant) statistics(ctx context.Context) (*statistics, error) {
 	}
 	s := &statistics{Batch: b.Label, Status: b.State, ByStatus: map[board.IssueStatus]int{}, Begun: b.CreatedAt, Ended: b.EndedAt, Failed: []failure{}}
 	var ended, smooth, first, planned, once int
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue}) {
+	for i, err := range d.scan(ctx, kernel.Select{}) {
 		if err != nil {
 			return nil, err
 		}
-		i := new(kernel.Issue)
-		if err := kernel.Decode(row, i); err != nil {
-			return nil, err
-		}
 		state := board.IssueStatus(i.State)
-		if i.Number == 0 || i.Batch != b.Number && state == board.IssueCompleted {
+		if i.Batch != b.Number && state == board.IssueCompleted {
 			continue
 		}
 		s.Issues++

@@ -46,6 +46,9 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 	switch {
 	case at.Session != nil && at.Session.State == string(session.Confirming):
 		if at.Solution != nil && at.Solution.ID == s.ID {
+			if d.Flags.JSON {
+				return viewer{d.shelf}.show(ctx, i.ID, false)
+			}
 			d.SayText("issue.bound_already", s.Label)
 			return nil
 		}

@@ -232,6 +232,8 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 	switch {
 	case r.Choice == triage.ChoiceCancel:
 		return &kernel.CancelRun{Reason: r.Argument}
+	case about == "":
+		return nil // somebody else has answered meanwhile
 	case about == "questions" && (r.Choice == triage.ChoiceAsIs || r.Choice == triage.ChoiceYes):
 		return &kernel.Give{}
 	case about == "questions" && len(s.Turn.Questions) == 1:
@@ -316,7 +318,7 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 		return err
 	}
 	defer release()
-	person := d.Std.TTY && !d.Flags.JSON && d.Config.RunMode != pawl.Autonomous
+	person := d.Present() && d.Config.RunMode != pawl.Autonomous
 	s.RunMode, s.Place, s.Lang = d.Config.RunMode, cli.WorkPlace(d.Workspace.Place, f.inPlace), string(d.Lang)
 	s.Confirm, s.AsIs = person && !f.yes, f.asIs
 	switch {
@@ -345,7 +347,7 @@ func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) (bool, erro
 		name = d.Text("cli.flow.request")
 	}
 	if !f.replace {
-		if !d.Std.TTY || d.Flags.JSON {
+		if !d.Present() {
 			return false, pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
 		}
 		yes, err := d.Confirm(ctx, d.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))

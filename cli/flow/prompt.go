@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/cli"
+	"pawl/cli/orders"
 	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/tui"
@@ -87,7 +88,7 @@ func (p *prompt) status() tui.Status {
 // said to pawl.
 func (p *prompt) submit(ctx context.Context, line string) error {
 	p.close() // what is carried out opens the workspace by itself
-	words := strings.Fields(line)
+	words := orders.Words(line)
 	args := []string{cli.Say, "--", line}
 	switch first := words[0]; {
 	case first == "exit" || first == "quit" || first == "/exit" || first == "/quit":
@@ -97,8 +98,8 @@ func (p *prompt) submit(ctx context.Context, line string) error {
 	case strings.HasPrefix(first, "/") && slices.Contains(cli.Names(p.App), first[1:]):
 		args = append([]string{first[1:]}, words[1:]...)
 	}
-	if len(args) > 0 && args[0] == cli.Ask {
-		return nil
+	if len(args) == 0 || args[0] == cli.Ask {
+		return nil // one prompt is enough
 	}
 	cli.Again(ctx, p.App, args) // it has told what went wrong
 	return nil

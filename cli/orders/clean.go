@@ -116,11 +116,9 @@ func pickLeftovers(ctx context.Context, d *cli.Desk, left []solution.Leftover, n
 				t.Row("  "+strconv.Itoa(n), cli.Display(l.Name), l.Minute.UTC().Format("2006-01-02 15:04"))
 			}
 		}
-		for _, line := range t.Lines(d.Std.Width) {
-			d.Say(line)
-		}
+		d.SayTable(&t, d.Std.Width)
 	}
-	if !present(d.App) {
+	if !d.Present() {
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.clean.which", len(names))
 	}
 	return askLeftovers(ctx, d, names)

@@ -56,7 +56,7 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error
 	}
 	push := f.push
 	if !f.yes {
-		if !present(d.App) {
+		if !d.Present() {
 			showCommit(d, st, text)
 			return pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
 		}

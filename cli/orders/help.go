@@ -28,9 +28,7 @@ func help(a *cli.App) error {
 		t.Row("  "+r.Name, r.Class, r.Text)
 	}
 	a.Say(a.Style.Bold(a.Text("orders.help.title")))
-	for _, l := range t.Lines(a.Std.Width) {
-		a.Say(l)
-	}
+	a.SayTable(&t, a.Std.Width)
 	a.Say("")
 	a.SayText("orders.help.more")
 	return nil

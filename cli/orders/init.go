@@ -115,7 +115,7 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 	}
 	var wrong []knowledge.Finding
 	b.Condition, wrong = knowledge.Judge(docs)
-	choices, err := knowledge.Init(d.Config.KBMode, b.Condition, present(d.App), f.yes)
+	choices, err := knowledge.Init(d.Config.KBMode, b.Condition, d.Present(), f.yes)
 	if err != nil {
 		return b, err
 	}

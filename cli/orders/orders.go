@@ -51,14 +51,14 @@ func Run(ctx context.Context, a *cli.App, name, argument string) error {
 		c.SetIn(a.Std.In)
 		c.SetOut(a.Std.Out)
 		c.SetErr(a.Std.Err)
-		c.SetArgs(words(argument))
+		c.SetArgs(Words(argument))
 		return c.ExecuteContext(ctx)
 	}
 	return cli.Usage("machine.command_unknown", name)
 }
 
-// words splits a text at blanks outside of quotes.
-func words(text string) []string {
+// Words splits a text at blanks outside of quotes.
+func Words(text string) []string {
 	out := []string{}
 	var word strings.Builder
 	quote, open := rune(0), false
@@ -161,9 +161,6 @@ func language(d *cli.Desk) solution.Language {
 	}
 	return solution.ParseLanguage(string(d.Lang))
 }
-
-// present reports whether there is somebody to ask.
-func present(a *cli.App) bool { return a.Std.TTY && !a.Flags.JSON }
 
 // option is one answer to a question: what is typed, and what it means.
 type option struct{ key, text string }

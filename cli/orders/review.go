@@ -64,7 +64,7 @@ func scopeOf(ctx context.Context, d *cli.Desk, args []string) (cli.ReviewScope, 
 		}
 	}
 	if len(args) == 0 {
-		if !present(d.App) {
+		if !d.Present() {
 			return cli.ReviewAll, nil, nil
 		}
 		got, err := choose(ctx, d.App, d.Text("orders.review.ask"), []option{

@@ -250,9 +250,7 @@ func printSources(d *cli.Desk, list []source) error {
 	kind := ""
 	var t term.Table
 	flush := func() {
-		for _, l := range t.Lines(d.Std.Width) {
-			d.Say(l)
-		}
+		d.SayTable(&t, d.Std.Width)
 		t = term.Table{}
 	}
 	for _, s := range list {

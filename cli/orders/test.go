@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/cli"
+	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/solution"
@@ -32,7 +33,11 @@ func newTestCommand(a *cli.App) *cobra.Command {
 		if f.plan && f.noPlan {
 			return cli.Usage("cli.flags_conflict", "--plan", "--no-plan")
 		}
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, strings.Join(args, " "), f) })
+		command := strings.Join(args, " ")
+		if c.ArgsLenAtDash() == 0 && len(args) > 1 {
+			command = shellWords(args)
+		}
+		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, command, f) })
 	}
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))
 	c.Flags().StringVar(&f.only, "only", "", a.Text("orders.flag.only"))
@@ -40,6 +45,19 @@ func newTestCommand(a *cli.App) *cobra.Command {
 	c.Flags().BoolVar(&f.noPlan, "no-plan", false, a.Text("orders.flag.no_plan"))
 	c.Flags().DurationVar(&f.timeout, "timeout", 0, a.Text("orders.flag.timeout"))
 	return c
+}
+
+// shellWords is the command line by which a shell calls a program with exactly these words. The user's own shell has taken the
+// quotes off them already, so that what is special in them is meant literally.
+func shellWords(words []string) string {
+	out := make([]string, len(words))
+	for n, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\r\n\"'`$&|;<>()[]{}*?!#~\\^") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[n] = w
+	}
+	return strings.Join(out, " ")
 }
 
 // runTests runs the project's tests behind the walls, and offers a package to mend what fails.
@@ -94,7 +112,7 @@ func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) err
 // pickChecks says what is run: what a person typed, else the tests that the project has.
 func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) ([]effect.Check, error) {
 	typed := func(command string) []effect.Check {
-		return []effect.Check{{Name: clipped(command), Command: command, Kind: "test", Level: 2}}
+		return []effect.Check{{Name: term.Clip(command, 40, "…"), Command: command, Kind: "test", Level: 2}}
 	}
 	if command = strings.TrimSpace(command); command != "" {
 		return typed(command), nil
@@ -116,7 +134,7 @@ func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) (
 		return nil, pawl.Fail(pawl.CodeNotFound, "orders.test.unknown", f.only)
 	case len(tests) == 1 || f.all && len(tests) > 0:
 		return tests, nil
-	case len(tests) == 0 && !present(d.App):
+	case len(tests) == 0 && !d.Present():
 		return nil, pawl.Fail(pawl.CodeUsage, "orders.test.none")
 	case len(tests) == 0:
 		line, err := d.Prompt(ctx, d.Text("orders.test.which")+" ", nil)
@@ -124,7 +142,7 @@ func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) (
 			err = pawl.Fail(pawl.CodeUsage, "orders.test.none")
 		}
 		return typed(line), err
-	case !present(d.App):
+	case !d.Present():
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.test.many", strings.Join(names, ", "))
 	}
 	options := []option{{"a", d.Text("orders.test.all")}}
@@ -143,14 +161,6 @@ func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) (
 	}
 	n, err := strconv.Atoi(got)
 	return tests[n-1 : n], err
-}
-
-func clipped(s string) string {
-	r := []rune(s)
-	if len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return s
 }
 
 // failure is one test that failed, as far as the output names it.
@@ -228,7 +238,7 @@ func sayOutcomes(d *cli.Desk, r effect.VerifyResult) {
 
 // offerFix makes a package to mend what failed, where that is wanted. It returns the package's folder, relative to .pawl.
 func offerFix(ctx context.Context, d *cli.Desk, wrong []failure, r effect.VerifyResult, f testFlags) (string, error) {
-	if len(wrong) == 0 || f.noPlan || !f.plan && !present(d.App) {
+	if len(wrong) == 0 || f.noPlan || !f.plan && !d.Present() {
 		return "", nil
 	}
 	if !f.plan {

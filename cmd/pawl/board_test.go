@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -182,7 +183,11 @@ func (s scenario) add(u *user) {
 func (s scenario) check(u *user) {
 	u.t.Helper()
 	counts := map[board.IssueStatus]int{}
-	for _, i := range u.issues() {
+	list := u.issues()
+	if len(list) != len(s.fates) {
+		u.t.Errorf("%d issues of %d", len(list), len(s.fates))
+	}
+	for _, i := range list {
 		var n int
 		if _, err := fmt.Sscanf(i.Label, "ISS-%d", &n); err != nil {
 			u.t.Fatal(err)
@@ -197,12 +202,41 @@ func (s scenario) check(u *user) {
 		counts[i.Status]++
 	}
 	u.landed(counts[board.IssueCompleted])
+	// Each part is there once: nothing that landed was lost by what landed behind it, and nothing was done twice.
+	shared := strings.Split(u.read("LIST.md"), "\n")
+	for n, f := range s.fates {
+		name, lines := fmt.Sprintf("part%03d", n), 0
+		for _, l := range shared {
+			if l == name {
+				lines++
+			}
+		}
+		want := 0
+		if f != fails && n%4 == 3 {
+			want = 1
+		}
+		if lines != want || (u.read(name+".go") != "") != (f != fails) {
+			u.t.Errorf("%s (fate %d): %d lines in LIST.md, want %d; its file has %q", name, f, lines, want, u.read(name+".go"))
+		}
+	}
+	if left := u.git("status", "--porcelain"); left != "" {
+		u.t.Errorf("left behind: %s", left)
+	}
 	log := strings.Fields(u.git("log", "--format=%f"))
 	for n := range s.after {
 		for _, on := range s.after[n] {
 			before, after := slices.Index(log, fmt.Sprintf("Add-part%03d", on)), slices.Index(log, fmt.Sprintf("Add-part%03d", n))
-			if after >= 0 && before < after {
-				u.t.Errorf("part %d landed before part %d, which it waits for", n, on)
+			if s.fates[n] != fails && (before < 0 || after < 0 || before < after) {
+				u.t.Errorf("part %d (%d) is not behind part %d (%d), which it waits for:\n%v", n, after, on, before, log)
+			}
+		}
+	}
+	if state, err := board.ParseState([]byte(u.read(".pawl/state.json"))); err != nil {
+		u.t.Error(err)
+	} else {
+		for _, i := range list {
+			if got := state.Issues[i.Label].Status; got != i.Status {
+				u.t.Errorf("%s is %q in state.json, %q in the store", i.Label, got, i.Status)
 			}
 		}
 	}
@@ -227,8 +261,8 @@ func (s scenario) check(u *user) {
 func (u *user) landed(n int) {
 	u.t.Helper()
 	commits := strings.Fields(u.git("log", "--format=%H", "--grep=Pawl-Task"))
-	if len(commits) != n {
-		u.t.Errorf("%d commits for %d completed issues:\n%s", len(commits), n, u.git("log", "--oneline"))
+	if all := u.git("rev-list", "--count", "HEAD"); len(commits) != n || all != fmt.Sprint(n+1) {
+		u.t.Errorf("%d commits (%s with the first and those of nobody) for %d completed issues:\n%s", len(commits), all, n, u.git("log", "--oneline"))
 	}
 	tree := filepath.Join(u.t.TempDir(), "alone")
 	u.git("worktree", "add", "-q", "--detach", tree)
@@ -239,7 +273,8 @@ func (u *user) landed(n int) {
 	}
 }
 
-// watched reads state.json every ten milliseconds until stop is called, and fails when it is not valid.
+// watched reads state.json every ten milliseconds until stop is called, and fails when it is not valid, is gone after it was
+// there, or was never there.
 func (u *user) watched() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -248,12 +283,14 @@ func (u *user) watched() (stop func()) {
 		for tick := time.NewTicker(10 * time.Millisecond); ; {
 			select {
 			case <-done:
-				u.t.Logf("state.json was read %d times", seen)
+				if u.t.Logf("state.json was read %d times", seen); seen == 0 {
+					u.t.Error("state.json was never there")
+				}
 				return
 			case <-tick.C:
 			}
 			raw, err := os.ReadFile(filepath.Join(u.dir, ".pawl", "state.json"))
-			if os.IsNotExist(err) {
+			if os.IsNotExist(err) && seen == 0 {
 				continue
 			}
 			seen++
@@ -266,7 +303,10 @@ func (u *user) watched() (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done); <-ended }
+	// A test that gives up before it calls stop must not be written to afterwards.
+	stop = sync.OnceFunc(func() { close(done); <-ended })
+	u.t.Cleanup(stop)
+	return stop
 }
 
 // TestBoard has four workers carry out a backlog of which some fail twice and some for good (Show 3).
@@ -318,14 +358,16 @@ func TestBoardWithKilledWorkers(t *testing.T) {
 		break
 	}
 	for _, p := range working {
-		if a := p.wait(); a.code > 1 {
+		if a := p.wait(); a.code != 0 && a.code != 1 { // nobody killed these, and 1 says that an issue failed
 			t.Errorf("a worker: %v", a)
 		}
 	}
 	stop()
 	// Those who are left may have ended before the last one that was killed was known to be gone.
 	u.pawl("worker", "--yes")
-	t.Logf("%d kills", kills)
+	if t.Logf("%d kills", kills); kills == 0 {
+		t.Error("the work was over before anybody was killed")
+	}
 	s.check(u)
 }
 

@@ -120,6 +120,9 @@ func (h *hand) crew(k *kernel.Kernel, parts func() *parts) func(runner.CrewOptio
 		o.Options = p.options(h.name, nil)
 		o.Turn, o.Alive = h.turn, h.alive
 		o.Lane = func(label string) runner.Kernel { return k.Lane(label) }
+		if h.fill != nil {
+			h.fill.close() // a command may make one crew after another
+		}
 		h.fill = newFiller(p.pool(max(1, o.Workers)))
 		o.Tell = h.fill.after(o.Tell)
 		return runner.NewCrew(k, o), nil

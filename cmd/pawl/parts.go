@@ -44,8 +44,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	box, _ := sandbox.New(sandbox.Options{Ready: true}) // these options are always valid
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
-	home, _ := os.UserHomeDir()
-	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
+	machine := thisMachine()
 	commands := map[string]string{}
 	if c.SmokeCommand != "" {
 		commands[verify.GateSmoke] = c.SmokeCommand
@@ -87,6 +86,12 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 		p.drivers[k] = workers
 	}
 	return p
+}
+
+// thisMachine is what checks have to know of the machine.
+func thisMachine() verify.Host {
+	home, _ := os.UserHomeDir()
+	return verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
 }
 
 // registries are what the user's own settings say of them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/knowledge"
-	"pawl/sandbox"
 	"pawl/sandbox/git"
 )
 
@@ -85,10 +83,8 @@ func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
 }
 
 func checksOf(ctx context.Context, place effect.Place) (effect.ContextResult, error) {
-	home, _ := os.UserHomeDir()
-	machine := verify.Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
 	nothing := func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }
-	r := verify.NewContext(machine, verify.OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	r := verify.NewContext(thisMachine(), verify.OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	if !r.OK {
 		return effect.ContextResult{}, r.Err()
 	}
