@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -52,26 +54,64 @@ func (x *exporter) boardEvery() time.Duration {
 	return max(exportEvery, boardShare*time.Duration(x.took.Load()))
 }
 
-// all writes every projection and returns their paths.
+// markFile says how far the projections had followed the log when they were last written. It is a shortcut and no truth: without
+// it, or with one that makes no sense, they are written once more.
+const markFile = "export.mark"
+
+// mark is how long the log was when projections were last read from the store: those of the board, and all others.
+type mark struct{ files, board int64 }
+
+// all writes every projection, also where nothing has changed, and returns their paths.
 func (x *exporter) all(ctx context.Context) ([]string, error) {
-	return x.write(ctx, func() ([]effect.ProjectedFile, error) {
+	return x.write(ctx, func(_ mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		files, err := projection.Files(ctx, x.k)
 		if err != nil {
-			return nil, err
+			return nil, mark{}, err
 		}
 		more, err := x.ofBoard(ctx)
-		return append(files, more...), err
-	}, true)
+		return append(files, more...), mark{size, size}, err
+	})
 }
 
-// quick writes the projections that cost the same however large the workspace is.
+// quick writes the projections that cost the same however large the workspace is, if they are behind the log.
 func (x *exporter) quick(ctx context.Context) {
-	_, _ = x.write(ctx, func() ([]effect.ProjectedFile, error) { return projection.Files(ctx, x.k) }, true)
+	_, _ = x.write(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
+		if m.files == size {
+			return nil, m, nil
+		}
+		files, err := projection.Files(ctx, x.k)
+		m.files = size
+		return files, m, err
+	})
 }
 
-// boards writes the files of the board, if they are what is shown.
+// boards writes the files of the board, if they are what is shown and are behind the log.
 func (x *exporter) boards(ctx context.Context) {
-	_, _ = x.write(ctx, func() ([]effect.ProjectedFile, error) { return x.ofBoard(ctx) }, false)
+	_, _ = x.write(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
+		moved, err := x.moved(ctx, m.board, size)
+		m.board = size
+		if err != nil || !moved {
+			return nil, m, err
+		}
+		files, err := x.ofBoard(ctx)
+		return files, m, err
+	})
+}
+
+// moved reports whether the log says something of the board from one size of it to another.
+func (x *exporter) moved(ctx context.Context, from, to int64) (bool, error) {
+	if from < 0 || from > to {
+		return true, nil // no mark, or that of another history
+	}
+	for rec, err := range x.k.Store().Records(ctx, "", from) {
+		if err != nil || rec.Index >= to {
+			return false, err
+		}
+		if ofIssue(rec.Subject) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) {
@@ -85,35 +125,96 @@ func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) 
 	return files, err
 }
 
-func (x *exporter) write(ctx context.Context, read func() ([]effect.ProjectedFile, error), prune bool) ([]string, error) {
+// write writes what read returns, which is told how far the projections had come and how long the log is now.
+func (x *exporter) write(ctx context.Context, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) ([]string, error) {
 	lock, err := sqlite.WaitLock(ctx, filepath.Join(x.dir, exportLock))
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Release()
-	files, err := read()
+	head, err := x.k.Store().Head(ctx) // before the rows, which are at least as new
 	if err != nil {
 		return nil, err
 	}
+	before := x.mark()
+	files, after, err := read(before, head.Size)
+	if err != nil || after == before && len(files) == 0 {
+		return nil, err
+	}
 	written, err := archive.Write(ctx, x.dir, files)
-	if err == nil && prune {
+	if err == nil && after.files != before.files {
 		var gone []string
 		if gone, err = projection.Gone(ctx, x.k); err == nil {
 			err = archive.Prune(x.dir, "plan", gone)
 		}
 	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(x.dir, markFile), fmt.Appendln(nil, after.files, after.board), 0o644)
+	}
 	return written, err
+}
+
+// mark reads how far the projections have come.
+func (x *exporter) mark() mark {
+	var m mark
+	raw, err := os.ReadFile(filepath.Join(x.dir, markFile))
+	if err == nil {
+		_, err = fmt.Sscanln(string(raw), &m.files, &m.board)
+	}
+	if err != nil {
+		return mark{files: -1, board: -1}
+	}
+	return m
+}
+
+// othersEvery is how often a process looks whether the projections are behind, so long as it is there.
+const othersEvery = 2 * time.Second
+
+// catchUp has the projections follow what others have committed: a process that was killed behind a commit leaves them as they
+// were before it, and nobody may have anything to commit any more. It waits for nobody where nothing is to be done.
+func (x *exporter) catchUp(ctx context.Context) {
+	head, err := x.k.Store().Head(ctx)
+	if err != nil {
+		return
+	}
+	m := x.mark()
+	if m.files != head.Size {
+		x.quick(ctx)
+	}
+	if moved, err := x.moved(ctx, m.board, head.Size); moved && err == nil {
+		x.boards(ctx)
+	}
+}
+
+// watch catches up now and then until the function that it returns is called, which does so for the last time.
+func (x *exporter) watch(ctx context.Context) (stop func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for every := max(othersEvery, x.boardEvery()); ; every = max(othersEvery, x.boardEvery()) {
+			select {
+			case <-time.After(every):
+				x.catchUp(ctx)
+			case <-over:
+				x.catchUp(ctx)
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(over); <-ended })
 }
 
 // ofIssues reports whether a commit changed what the files of the board show.
 func ofIssues(o kernel.Outcome) bool {
-	return slices.ContainsFunc(o.Entries, func(e audit.Entry) bool {
-		switch kernel.Kind(e.Subject.Kind) {
-		case kernel.KindIssue, kernel.KindItem, kernel.KindBoard:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(o.Entries, func(e audit.Entry) bool { return ofIssue(e.Subject) })
+}
+
+func ofIssue(s audit.Subject) bool {
+	switch kernel.Kind(s.Kind) {
+	case kernel.KindIssue, kernel.KindItem, kernel.KindBoard:
+		return true
+	}
+	return false
 }
 
 // within sees to it that what was committed until now is followed no later than that.

@@ -79,9 +79,14 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		defer files.work.Unlock()
 		return show.all(ctx)
 	}
+	watched := func() {}
+	if !o.ReadOnly {
+		watched = show.watch(context.WithoutCancel(ctx))
+	}
 	w.Close = func() error {
 		files.close()
 		boards.close()
+		watched()
 		notes.close()
 		me.close()
 		if made != nil {
