@@ -666,10 +666,26 @@ func (w registrar) unclaimable(c *Take) error {
 // held returns the issue of a claim, checked against its token.
 func (w registrar) held(id string, token int64) (*Issue, error) {
 	i, err := w.issue(id)
-	if err == nil && (i.Epoch != token || i.Lease.Owner == "") {
-		return nil, pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", i.Label)
+	if err == nil {
+		err = i.Held(token)
 	}
 	return i, err
+}
+
+// claimed fails for a command under a claim that is another's by now: a worker that slept past its lease would otherwise begin
+// what its successor is about to do, or settle what the successor has at work. A receipt has a token of its own.
+func (w registrar) claimed() error {
+	i := w.Issue
+	if w.env.Claim == 0 || i == nil || i.Number == 0 {
+		return nil
+	}
+	switch w.env.Command.(type) {
+	case *Report:
+		return nil
+	case *Begin, *Recover:
+		w.touch(i) // so that a claim that changes hands before this is committed is seen by the issue's version
+	}
+	return i.Held(w.env.Claim)
 }
 
 // keep prolongs a claim. It is no change of state and leaves no record.

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	rand2 "math/rand/v2"
@@ -138,6 +139,86 @@ func (b *bench) work(taken *kernel.Taken, w *world) *kernel.Snapshot {
 	b.k = home.Lane(taken.Lane)
 	b.run(w.answer)
 	return b.look()
+}
+
+// interrupted is a store in which something happens between a decision and its commit.
+type interrupted struct {
+	kernel.Store
+	before func()
+}
+
+func (s *interrupted) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, error) {
+	if f := s.before; f != nil {
+		s.before = nil
+		f()
+	}
+	return s.Store.Commit(ctx, b)
+}
+
+// TestALostClaimBinds: what a worker says under a claim that is another's by now is not done, also where it was decided before
+// the claim changed hands; only what it did before is taken down.
+func TestALostClaimBinds(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	b.planned(b.take(true), "a.go")
+	first := b.take(false)
+	store := &interrupted{Store: b.store}
+	home := b.k
+	lane := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader).Lane(first.Lane)
+	under := func(token int64, c kernel.Command) (kernel.Outcome, error) {
+		return lane.Do(context.Background(), kernel.Envelope{Actor: actorOf(c), Claim: token, Command: c})
+	}
+	change := func() *kernel.Taken {
+		b.do(&kernel.Leave{Owner: "w1"})
+		next := b.take(false)
+		if next == nil || next.Issue != first.Issue {
+			t.Fatalf("nobody takes it over: %+v", next)
+		}
+		return next
+	}
+	pending := func() *kernel.EffectDoc {
+		b.k = home.Lane(first.Lane)
+		defer func() { b.k = home }()
+		for s := b.look(); ; s = b.look() {
+			if s.Effect != nil && s.Effect.State == kernel.EffectPending {
+				return s.Effect
+			}
+			if !b.act(worldOf("a.go").answer) {
+				t.Fatalf("no effect: %+v", s.Session)
+			}
+		}
+	}
+	e := pending()
+	begin := &kernel.Begin{Effect: e.ID, Owner: "w1", Day: b.now, Tree: "t0"}
+
+	var second *kernel.Taken
+	store.before = func() { second = change() }
+	if _, err := under(first.Token, begin); pawl.CodeOf(err) != pawl.CodeFenced {
+		t.Errorf("begun under a claim that was lost behind the decision: %v", err)
+	}
+	if _, err := under(first.Token, begin); pawl.CodeOf(err) != pawl.CodeFenced {
+		t.Errorf("begun under a lost claim: %v", err)
+	}
+	out, err := under(second.Token, begin)
+	var begun effect.Effect
+	if err == nil {
+		err = json.Unmarshal(out.Result, &begun)
+	}
+	if err != nil || begun.ID == "" {
+		t.Fatalf("not begun under the present claim: %+v, %v", begun, err)
+	}
+	third := change()
+	if third.Token <= second.Token {
+		t.Fatalf("the token does not grow: %d behind %d", third.Token, second.Token)
+	}
+	for _, c := range []kernel.Command{&kernel.Recover{Effect: e.ID, Answer: effect.DoneNo}, &kernel.Fix{}} {
+		if _, err := under(second.Token, c); pawl.CodeOf(err) != pawl.CodeFenced {
+			t.Errorf("%T under a lost claim: %v", c, err)
+		}
+	}
+	if out, err := under(second.Token, &kernel.Report{Effect: e.ID, Token: begun.Token, Receipt: worldOf("a.go").answer(begun)}); err != nil || !out.Changed {
+		t.Errorf("the receipt of what was begun under the claim is not taken: %+v, %v", out, err)
+	}
 }
 
 func TestLandingOnABranchThatMoved(t *testing.T) {

@@ -22,6 +22,9 @@ type Envelope struct {
 	Key string
 	// Trace joins the command's records; "" takes the key of the batch.
 	Trace string
+	// Claim is the fencing token of the claim on an issue of the board under which a worker speaks, 0 for everybody else. Once
+	// the claim is another's, nothing that it says is done, but for the receipt of what it began before.
+	Claim int64
 	// Nonce is randomness for the ids that the decision makes.
 	Nonce   [16]byte
 	Command Command

@@ -44,7 +44,10 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		return Decision{}, err
 	}
 	w := begin(s, env, now)
-	err := w.decide()
+	err := registrar{w}.claimed()
+	if err == nil {
+		err = w.decide()
+	}
 	if err == nil {
 		flows{w}.silence()
 		registrar{w}.follow()

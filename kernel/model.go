@@ -275,6 +275,14 @@ func (i *Issue) rank(ready bool) int64 {
 	return r
 }
 
+// Held fails with CodeFenced unless the claim with this token is the present one of the issue.
+func (i *Issue) Held(token int64) error {
+	if i.Epoch != token || i.Lease.Owner == "" {
+		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", i.Label)
+	}
+	return nil
+}
+
 // ready reports whether an issue may be claimed when its time has come: to be planned, or to be worked on.
 func (i *Issue) ready() bool {
 	if i.Winding {

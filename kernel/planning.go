@@ -48,11 +48,11 @@ func (w planner) open(label, parent string, place effect.Place) {
 // openFor makes the session of an issue of the board, when its first run is taken up.
 func (w planner) openFor(c *Start) error {
 	i := w.Issue
-	switch {
-	case i == nil || i.Number == 0:
+	if i == nil || i.Number == 0 {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
-	case i.Lease.Owner == "" || i.Epoch != c.Token:
-		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", i.Label)
+	}
+	if err := i.Held(c.Token); err != nil {
+		return err
 	}
 	if w.Session == nil {
 		w.open(i.Label, i.Parent, c.Place)

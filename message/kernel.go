@@ -209,7 +209,7 @@ var kernelText = part{load: func() Table {
 			HintEn: "Wait, or watch it with: pawl status --watch", HintZh: "请等待，或用 pawl status --watch 观察",
 		},
 		"kernel.lease_lost": {
-			En: "the lease on task %s belongs to somebody else now", Zh: "任务 %s 的租约已归他人所有",
+			En: "the lease on %s belongs to somebody else now", Zh: "%s 的租约已归他人所有",
 			HintEn: "See who works with: pawl status", HintZh: "用 pawl status 查看正在工作的进程",
 		},
 

@@ -410,7 +410,7 @@ const patience = 2 * time.Second
 func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest, error) {
 	k := w.opt.Lane(t.Lane)
 	o := w.opt.Options
-	o.Owner, o.PlanOnly, o.Patience = w.owner, planning, patience
+	o.Owner, o.Claim, o.PlanOnly, o.Patience = w.owner, t.Token, planning, patience
 	o.Progress = func(e effect.Effect, line string) {
 		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
 	}
@@ -424,7 +424,7 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 		if s.Session == nil || s.Session.State == string(session.Idle) {
 			start := w.opt.Start
 			start.Issue, start.Token = t.Issue, t.Token
-			if _, err := w.give(ctx, k, pawl.By(pawl.KindRunner, w.owner), &start); err != nil {
+			if _, err := w.give(ctx, k, pawl.By(pawl.KindRunner, w.owner), t.Token, &start); err != nil {
 				return "", err
 			}
 		}
@@ -459,9 +459,9 @@ func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 	}
 	switch b := s.Session.Blocked; b.Kind {
 	case kernel.BlockedDependency:
-		_, err = w.give(ctx, k, byPolicy, &kernel.Rollback{Reason: b.Error.Key})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Rollback{Reason: b.Error.Key})
 	case kernel.BlockedFuse:
-		_, err = w.give(ctx, k, byPolicy, &kernel.Fix{})
+		_, err = w.give(ctx, k, byPolicy, t.Token, &kernel.Fix{})
 	default:
 		return refused
 	}
@@ -472,9 +472,9 @@ func (w worker) help(ctx context.Context, k Kernel, t *kernel.Taken) error {
 }
 
 func (w worker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
-	return w.give(ctx, w.kernel, pawl.By(pawl.KindRunner, w.owner), c)
+	return w.give(ctx, w.kernel, pawl.By(pawl.KindRunner, w.owner), 0, c)
 }
 
-func (w worker) give(ctx context.Context, k Kernel, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
-	return k.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+func (w worker) give(ctx context.Context, k Kernel, by pawl.Actor, claim int64, c kernel.Command) (kernel.Outcome, error) {
+	return k.Do(ctx, kernel.Envelope{Actor: by, Claim: claim, Command: c})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +168,46 @@ func TestWorkerThatLostItsClaimStops(t *testing.T) {
 	}
 	cancel()
 	<-over
+	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 || !errors.Is(g.told[i].Err, pawl.ErrFenced) {
+		t.Errorf("%+v", g.told)
+	}
+}
+
+// TestWorkerThatSleptThroughItsClaimDoesNothingMore has another worker take the issue while the first one is at an effect and
+// its heartbeat does not come to it: what it did is taken down, and it begins nothing more.
+func TestWorkerThatSleptThroughItsClaimDoesNothingMore(t *testing.T) {
+	var g *gang
+	var lost atomic.Bool
+	var after sync.Map // the kinds of effects that were done once the claim was lost
+	base := newScene(t, gives(effect.ToolResult{}), true).o.Drivers
+	watched := map[effect.Kind]runner.Driver{}
+	for kind, d := range base {
+		watched[kind] = driver{do: func(ctx context.Context, e effect.Effect) effect.Receipt {
+			if lost.Load() {
+				after.Store(kind, true)
+			} else if kind == effect.KindPlan {
+				g.do(&kernel.Leave{Owner: "one/1"})
+				g.do(&kernel.Take{Owner: "another", Planning: true, Now: g.k.Now()})
+				lost.Store(true)
+			}
+			return d.Do(ctx, e, nil)
+		}, done: effect.DoneNo}
+	}
+	g = newGang(t, watched, "act")
+	g.o.Beat = time.Hour
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- runner.NewCrew(g.k, g.o).Run(ctx) }()
+	for g.count(runner.DidLeave) == 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-over
+	after.Range(func(kind, _ any) bool {
+		t.Errorf("%v was begun under a lost claim", kind)
+		return true
+	})
 	if i := slices.IndexFunc(g.told, func(h runner.Happened) bool { return h.What == runner.DidStumble }); i < 0 || !errors.Is(g.told[i].Err, pawl.ErrFenced) {
 		t.Errorf("%+v", g.told)
 	}

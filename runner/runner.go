@@ -47,6 +47,8 @@ type Kernel interface {
 type Options struct {
 	// Owner names this runner in leases and records: host, process, and a part that no other runner has.
 	Owner string
+	// Claim is the token of the claim on an issue of the board that the work is done under, 0 where there is none.
+	Claim int64
 	// Drivers do the effects by kind, Tools the calls of KindTool by the tool's name.
 	Drivers map[effect.Kind]Driver
 	Tools   map[string]Driver
@@ -125,6 +127,11 @@ func (r *Runner) Run(ctx context.Context) (Rest, error) {
 		s, err := r.kernel.Look(ctx)
 		if err != nil {
 			return "", err
+		}
+		if r.opt.Claim != 0 && s.Issue != nil {
+			if err := s.Issue.Held(r.opt.Claim); err != nil {
+				return "", err // whoever has the claim now goes on
+			}
 		}
 		rest, wait, err := r.step(ctx, s)
 		switch {
@@ -232,7 +239,7 @@ func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Tas
 
 // do gives a command in the runner's name.
 func (r *Runner) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
-	return r.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, r.opt.Owner), Command: c})
+	return r.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, r.opt.Owner), Claim: r.opt.Claim, Command: c})
 }
 
 func (r *Runner) sleep(ctx context.Context, d time.Duration) error {

@@ -29,6 +29,7 @@ type line struct {
 	Actor   pawl.Actor      `json:"actor"`
 	Key     string          `json:"key,omitempty"`
 	Trace   string          `json:"trace,omitempty"`
+	Claim   int64           `json:"claim,omitempty"`
 	Nonce   string          `json:"nonce"`
 	Command string          `json:"command"`
 	Args    json.RawMessage `json:"args"`
@@ -287,7 +288,7 @@ func (r *reader) document(into reflect.Value, in *row) error {
 
 // decode reads a line's question: the snapshot and the command.
 func (r *reader) decode(l *line, config *kernel.Config) (*kernel.Snapshot, *kernel.Envelope, error) {
-	env := &kernel.Envelope{Actor: l.Actor, Key: l.Key, Trace: l.Trace, Command: command(l.Command)}
+	env := &kernel.Envelope{Actor: l.Actor, Key: l.Key, Trace: l.Trace, Claim: l.Claim, Command: command(l.Command)}
 	if env.Command == nil {
 		return nil, nil, fmt.Errorf("the command %.40q is unknown", l.Command)
 	}

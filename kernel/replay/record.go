@@ -58,7 +58,7 @@ func (r *Recorder) Err() error {
 func (r *Recorder) encode(d *kernel.Decided) ([]byte, error) {
 	w := &writer{redact: r.redact, clear: r.clear}
 	l := line{
-		Format: format, Log: d.Size, At: d.Now, Actor: d.Envelope.Actor, Key: w.text(d.Envelope.Key), Trace: w.text(d.Envelope.Trace),
+		Format: format, Log: d.Size, At: d.Now, Actor: d.Envelope.Actor, Key: w.text(d.Envelope.Key), Trace: w.text(d.Envelope.Trace), Claim: d.Envelope.Claim,
 		Nonce: hex.EncodeToString(d.Envelope.Nonce[:]), Command: nameOf(d.Envelope.Command), Config: fingerprint(d.Snapshot.Config),
 	}
 	var err error
