@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/audit"
+	"pawl/kernel/topo"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
@@ -67,7 +66,7 @@ func ofBoard(c Command) bool {
 }
 
 // missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages. Of issues that
-// rise asks for, need says how high they must be at least where waiting waits for them.
+// topo.Add asks for, need says how high they must be at least where waiting waits for them.
 type missing struct {
 	ids, names []string
 	need       map[string]int64
@@ -212,6 +211,9 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(n.External, PackageAlias) {
+		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.issue_external", n.External, PackageAlias)
+	}
 	if n.External != "" {
 		// The issue of a run by itself is none of the board's, whatever it is called.
 		if id, ok := known[n.External]; ok && w.Near[id].Number > 0 {
@@ -220,7 +222,9 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 				return i, err
 			}
 			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
-			w.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest})
+			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
+			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
+			w.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
 			return i, nil
 		}
 	}
@@ -296,7 +300,7 @@ func (w registrar) edit(c *EditIssue) error {
 		changed["given"] = c.GivenName
 	}
 	if c.Feedback != "" {
-		i.Feedback = append(slices.Clip(i.Feedback), c.Feedback)
+		i.hear(c.Feedback)
 		changed["feedback"] = c.Feedback
 	}
 	if err := checkIssue(i.Title, i.Context, i.Priority, 0); err != nil {
@@ -363,19 +367,25 @@ func (w registrar) waitFor(i *Issue, on string) error {
 	// Most dependencies are on what is high enough, and leave everything as it is.
 	at := w.Near[on]
 	enough := at != nil && at.Height > i.Height
-	heights, way, err := rise(w.Near, i, on, !enough && w.unawaited(i))
+	rise := topo.Add(graphOf(w.Near), i.ID, on, !enough && w.unawaited(i))
 	switch {
-	case err != nil:
-		return err
-	case way != nil:
+	case rise.Unknown != "":
+		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
+	case rise.Need != nil:
+		return &missing{need: rise.Need, waiting: i}
+	case rise.Circle != nil:
+		way := make([]string, 0, len(rise.Circle)+1)
+		for _, id := range append(rise.Circle, i.ID) {
+			way = append(way, w.Near[id].Label)
+		}
 		return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_circle", strings.Join(way, " → "))
 	}
-	for _, id := range slices.Sorted(maps.Keys(heights)) {
+	for _, id := range slices.Sorted(maps.Keys(rise.Heights)) {
 		j, err := w.issue(id)
 		if err != nil {
 			return err
 		}
-		j.Height = heights[id]
+		j.Height = rise.Heights[id]
 		w.place(j)
 	}
 	i.DependsOn = append(slices.Clip(i.DependsOn), on)
@@ -387,81 +397,15 @@ func (w registrar) waitFor(i *Issue, on string) error {
 	return nil
 }
 
-// climb is a place on the way up from a dependency to what it depends on, the lowest first, so that each is settled once.
-type climb struct {
-	id       string
-	old, new int64
-}
-
-type climbs []climb
-
-func (c climbs) Len() int { return len(c) }
-func (c climbs) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(c[i].old, c[j].old), cmp.Compare(c[i].id, c[j].id)) < 0
-}
-func (c climbs) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *climbs) Push(x any)   { *c = append(*c, x.(climb)) }
-func (c *climbs) Pop() any {
-	last := (*c)[len(*c)-1]
-	*c = (*c)[:len(*c)-1]
-	return last
-}
-
-// maxRaised is how many issues of the store are raised before one that nobody waits for is lowered instead.
-const maxRaised = 32
-
-// rise says what becomes of the heights when x waits for on: on every dependency the height of an issue is at least one more
-// than that of each issue that waits for it. Only the issues that are too low are looked at, which for a new dependency are
-// few or none. Where they are many and last says that nobody waits for x, x is lowered below on, which takes no other write
-// than its own. Where the climb comes back to x, the dependency would close a circle, and the way round is returned.
-func rise(near map[string]*Issue, x *Issue, on string, last bool) (heights map[string]int64, way []string, err error) {
-	heights = map[string]int64{}
-	from := map[string]string{on: x.ID}
-	ask := map[string]int64{}
-	queue := &climbs{}
-	push := func(id string, need int64) {
+// graphOf is the order of dependencies among the issues that were loaded.
+func graphOf(near map[string]*Issue) topo.Graph {
+	return func(id string) (*topo.Node, bool) {
 		i, ok := near[id]
-		before, again := heights[id]
-		switch {
-		case !ok:
-			if n, asked := ask[id]; !asked || n < need {
-				ask[id] = need
-			}
-		case i == nil:
-			err = pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-		case id == x.ID || i.Height < need && (!again || before < need):
-			heap.Push(queue, climb{id, i.Height, need})
+		if i == nil {
+			return nil, ok
 		}
+		return &topo.Node{Height: i.Height, On: i.DependsOn, Stored: i.Version > 0}, true
 	}
-	push(on, x.Height+1)
-	stored := 0
-	for queue.Len() > 0 && err == nil {
-		at := heap.Pop(queue).(climb)
-		if at.id == x.ID {
-			return nil, wayRound(near, from, x), nil
-		}
-		before, again := heights[at.id]
-		if again && before >= at.new {
-			continue
-		}
-		if near[at.id].Version > 0 && !again {
-			stored++
-		}
-		if last && stored > maxRaised {
-			return map[string]int64{x.ID: near[on].Height - 1}, nil, nil
-		}
-		heights[at.id] = at.new
-		for _, id := range near[at.id].DependsOn {
-			if _, ok := from[id]; !ok {
-				from[id] = at.id
-			}
-			push(id, at.new+1)
-		}
-	}
-	if err == nil && len(ask) > 0 {
-		err = &missing{need: ask, waiting: x}
-	}
-	return heights, nil, err
 }
 
 // unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about. Each
@@ -477,19 +421,6 @@ func (w registrar) unawaited(i *Issue) bool {
 	})
 }
 
-// maxWay is how many issues of a circle are named.
-const maxWay = 12
-
-// wayRound names the issues of a circle, from x back to x.
-func wayRound(near map[string]*Issue, from map[string]string, x *Issue) []string {
-	var out []string
-	for id := from[x.ID]; id != x.ID && id != "" && len(out) < maxWay; id = from[id] {
-		out = append(out, near[id].Label)
-	}
-	slices.Reverse(out)
-	return append(append([]string{x.Label}, out...), x.Label)
-}
-
 // place sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func (w registrar) place(i *Issue) {
 	due := never
@@ -499,7 +430,7 @@ func (w registrar) place(i *Issue) {
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
 	case i.ready():
-		if due = i.Due; due.IsZero() || due.Equal(never) {
+		if due = i.Due; due.IsZero() || due.After(w.now) {
 			due = w.now
 		}
 		if i.Again.After(due) {
@@ -513,26 +444,34 @@ func (w registrar) place(i *Issue) {
 }
 
 // follow brings the issue of a session up to date with it, at the end of each decision.
-func (w registrar) follow() {
+func (w registrar) follow() error {
 	i := w.Issue
 	if i == nil || i.Number == 0 || w.Session == nil || ofBoard(w.env.Command) {
-		return
+		return nil
 	}
 	bound := w.Solution != nil && w.Solution.Bound && i.Solution == w.Solution.ID
 	if i.Anew != "" && w.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
-		// The one gate of a retry is that of its table, which has this row for every failed issue.
-		_ = apply(w.work, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil)
-		i.Feedback, i.Anew, i.Failures = append(slices.Clip(i.Feedback), i.Anew), "", 0
+		if err := apply(w.work, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
+			return err
+		}
+		i.hear(i.Anew)
+		i.Anew, i.Failures = "", 0
 	}
 	winding := w.winds()
 	if waiting := waits(w.work); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
 		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
 		w.touch(i)
 	}
+	again := time.Time{}
 	if t := w.Task; t != nil && t.Session != "" && t.Due.After(w.now) {
-		i.Again = t.Due
+		again = t.Due
+	}
+	if !again.Equal(i.Again) {
+		i.Again = again
+		w.touch(i)
 	}
 	w.place(i)
+	return nil
 }
 
 // winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do for an
@@ -629,6 +568,9 @@ func (w registrar) claim(c *Take, id string) error {
 	}
 	if err := w.act(action); err != nil {
 		return err
+	}
+	if !i.Winding {
+		i.Batch = b.Number // an older one counts where it is worked on
 	}
 	i.Epoch++
 	before := i.Lease.Owner
@@ -731,8 +673,10 @@ func (w registrar) leave(c *Leave) error {
 
 func (w registrar) unclaim(i *Issue, again time.Time) error {
 	owner := i.Lease.Owner
-	i.Lease, i.Again = Lease{}, again
-	i.Due = w.now
+	i.Lease, i.Due = Lease{}, w.now
+	if again.After(i.Again) {
+		i.Again = again
+	}
 	b := w.Board
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
 	w.touch(b)
@@ -774,7 +718,7 @@ func (w registrar) retry(c *RetryIssue) error {
 		return err
 	}
 	if c.Note != "" {
-		i.Feedback = append(slices.Clip(i.Feedback), c.Note)
+		i.hear(c.Note)
 	}
 	i.Paused, i.Failures, i.Again = false, 0, time.Time{}
 	if w.env.Actor.Kind() == pawl.KindUser {

@@ -15,6 +15,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/joint"
+	"pawl/kernel/projection"
 	"pawl/machine/board"
 	"pawl/plan"
 )
@@ -513,6 +514,18 @@ func TestClosedAndNamedIssues(t *testing.T) {
 	if taken := b.take(false); taken != nil {
 		t.Errorf("%+v is done", taken)
 	}
+	// What is closed at its source later on is held back, and only that.
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b", External: "x-2", Digest: "2", Closed: true}, {Title: "done elsewhere", External: "x-1", Digest: "2", Closed: true}}})
+	if closed, before := b.issueOf("ISS-7"), b.issueOf("ISS-20250129-001"); !closed.Paused || before.Paused {
+		t.Errorf("closed at its source: paused %v; completed before: paused %v", closed.Paused, before.Paused)
+	}
+	if taken := b.take(true); taken == nil || taken.Lane == "ISS-7" {
+		t.Errorf("taken: %+v", taken)
+	}
+	// An external id never stands for a package of a plan.
+	if _, err := b.try(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "e", External: kernel.PackageAlias + "202602081200_add"}}}); pawl.CodeOf(err) != pawl.CodeInvalid {
+		t.Errorf("an id that names a package: %v", err)
+	}
 	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
 		t.Errorf("%+v", v)
 	}
@@ -564,6 +577,115 @@ func TestABatchEndsWhenNothingIsAtWork(t *testing.T) {
 	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "b"}}})
 	if i := b.issueOf("ISS-2"); i.Batch != 2 {
 		t.Errorf("%+v", i)
+	}
+}
+
+// TestAnOlderIssueCountsWhereItIsWorkedOn: what was left of one batch and is completed in the next one belongs to that.
+func TestAnOlderIssueCountsWhereItIsWorkedOn(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	b.planned(b.take(true), "a.go")
+	b.do(&kernel.MoveBoard{Action: board.Complete})
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "c"}}})
+	taken := b.take(false)
+	b.work(taken, worldOf("a.go"))
+	if i := b.issueOf(taken.Lane); i.State != string(board.IssueCompleted) || i.Batch != 2 {
+		t.Errorf("%s is %s in batch %d", i.Label, i.State, i.Batch)
+	}
+	if i := b.issueOf("ISS-2"); i.Batch != 1 {
+		t.Errorf("nobody has touched ISS-2, but it is in batch %d", i.Batch)
+	}
+	raw, err := projection.BoardState(context.Background(), b.k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := board.ParseState(raw)
+	if err != nil || len(state.Issues) != 3 {
+		t.Errorf("state.json has %d issues, %v", len(state.Issues), err)
+	}
+}
+
+// TestAPauseOfAPersonStays: asking for another plan does not let go what a person holds back.
+func TestAPauseOfAPersonStays(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	taken := b.take(true)
+	home := b.k
+	b.k = home.Lane(taken.Lane)
+	b.do(&kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Git: true}, RunMode: pawl.Assisted})
+	for b.look().Session.State != "CONFIRMING" {
+		b.act(worldOf("a.go").answer)
+	}
+	b.k = home
+	b.do(&kernel.EditIssue{Issue: taken.Issue, Paused: new(true)})
+	b.k = home.Lane(taken.Lane)
+	b.do(&kernel.Revise{Feedback: "smaller"})
+	b.k = home
+	if i := b.issueOf("ISS-1"); !i.Paused || len(i.Feedback) != 1 {
+		t.Errorf("paused %v, feedback %v", i.Paused, i.Feedback)
+	}
+}
+
+// TestWhatWasHeardIsBounded: an issue that is tried and edited for years does not grow without end, and what was said last is
+// always kept.
+func TestWhatWasHeardIsBounded(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+	id := b.issueOf("ISS-1").ID
+	for n := range 40 {
+		b.do(&kernel.EditIssue{Issue: id, Feedback: fmt.Sprint("note ", n)})
+	}
+	if f := b.issueOf("ISS-1").Feedback; len(f) != 32 || f[0] != "note 8" || f[31] != "note 39" {
+		t.Errorf("%d notes: %v", len(f), f)
+	}
+	long := strings.Repeat("x", 100<<10)
+	b.do(&kernel.EditIssue{Issue: id, Feedback: long})
+	if f := b.issueOf("ISS-1").Feedback; len(f) != 1 || f[0] != long {
+		t.Errorf("%d notes behind a long one", len(f))
+	}
+	b.do(&kernel.EditIssue{Issue: id, Feedback: "short"})
+	if f := b.issueOf("ISS-1").Feedback; len(f) != 1 || f[0] != "short" {
+		t.Errorf("%d notes behind a short one", len(f))
+	}
+}
+
+// TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt: the time of the next attempt is the task's, and no worker that goes or
+// is gone takes it back.
+func TestAnIssueThatFailsLaterIsLeftAloneWhoeverLeavesIt(t *testing.T) {
+	for name, leave := range map[string]func(*kernel.Taken) *kernel.Leave{
+		"the worker goes":    func(t *kernel.Taken) *kernel.Leave { return &kernel.Leave{Issue: t.Issue, Token: t.Token} },
+		"the worker is gone": func(*kernel.Taken) *kernel.Leave { return &kernel.Leave{Owner: "w1"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}}})
+			b.planned(b.take(true), "a.go")
+			taken := b.take(false)
+			w := worldOf("a.go")
+			answer := func(e effect.Effect) effect.Receipt {
+				if e.Kind == effect.KindGates {
+					return effect.Succeeded(effect.VerifyResult{Tree: "t", TreeAfter: "t", Outcomes: []effect.CheckOutcome{{Check: effect.Check{Name: "doctor"}, Status: effect.CheckFailed}}})
+				}
+				return w.answer(e)
+			}
+			home := b.k
+			b.k = home.Lane(taken.Lane)
+			for s := b.look(); s.Task == nil || !s.Task.Due.After(b.now.Add(time.Second)); s = b.look() {
+				if !b.act(answer) {
+					t.Fatal("the task is never put off")
+				}
+			}
+			due := b.look().Task.Due
+			b.k = home
+			b.do(leave(taken))
+			if i := b.issueOf("ISS-1"); !i.Again.Equal(due) || !i.Due.Equal(due) {
+				t.Errorf("may be claimed at %v, the task is due at %v", i.Due, due)
+			}
+			b.now = due
+			if again := b.take(false); again == nil {
+				t.Error("not claimed when its time has come")
+			}
+		})
 	}
 }
 

@@ -50,7 +50,7 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 	}
 	if err == nil {
 		flows{w}.silence()
-		registrar{w}.follow()
+		err = registrar{w}.follow()
 	}
 	return decision(w, err)
 }

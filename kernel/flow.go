@@ -502,6 +502,7 @@ func (w nester) enter(c *EnterTool) error {
 	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
 		s.Paused, s.PausedAt, s.PausedBy = true, w.now, w.env.Actor
 		w.touch(s)
+		w.Flow.Held = true
 	}
 	return nil
 }
@@ -543,8 +544,13 @@ func (w nester) leave(c *LeaveTool) error {
 	}
 	w.record(w.Flow, "TOOL_LEFT", audit.Info, map[string]any{"tool": w.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
 	w.Flow.Vars, w.Flow.Tools = next, w.Flow.Tools[:max(0, len(w.Flow.Tools)-1)]
+	if next.ToolNesting > 0 {
+		return nil
+	}
+	held := w.Flow.Held
+	w.Flow.Held = false
 	switch {
-	case next.ToolNesting > 0 || w.Session.Run == "":
+	case w.Session.Run == "" || c.Resume && !held: // a pause that somebody else asked for before stays
 		return nil
 	case c.Resume:
 		return desk{w.work}.resume()

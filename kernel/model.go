@@ -175,6 +175,8 @@ type Flow struct {
 	workflow.Vars `json:"vars"`
 	// Tools are the external tools that have taken over, the outermost first.
 	Tools []string `json:"tools,omitempty"`
+	// Held says that the run was paused for the outermost of them, and goes on when it is left.
+	Held bool `json:"held,omitempty"`
 }
 
 // Board is a batch of issues: seed 004's run and phase, and what is being worked on. Every claim of an issue is written here,
@@ -211,7 +213,8 @@ type Issue struct {
 	Error      *ErrorInfo `json:"error,omitempty"`
 	Feedback   []string   `json:"feedback,omitempty"`
 	Failures   int        `json:"planning_failures,omitempty"`
-	// Number is the issue's number on the board, of which its display ids are made; Batch is the board's number.
+	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which it was
+	// registered or last taken up.
 	Number int64 `json:"number,omitempty"`
 	Batch  int64 `json:"batch,omitempty"`
 	// Context is what the issue says beside its title.
@@ -273,6 +276,24 @@ func (i *Issue) rank(ready bool) int64 {
 		r -= math.MaxInt64
 	}
 	return r
+}
+
+// Bounds of what is kept of what people and attempts have said of an issue: each further attempt is told of all of it.
+const (
+	maxHeard      = 32
+	maxHeardBytes = 64 << 10
+)
+
+// hear keeps what the next attempt is to be told, and drops the oldest of it where there is too much.
+func (i *Issue) hear(note string) {
+	i.Feedback = append(slices.Clip(i.Feedback), note)
+	total := 0
+	for n := len(i.Feedback) - 1; n >= 0; n-- {
+		if total += len(i.Feedback[n]); n < len(i.Feedback)-1 && (total > maxHeardBytes || len(i.Feedback)-n > maxHeard) {
+			i.Feedback = i.Feedback[n+1:]
+			return
+		}
+	}
 }
 
 // Held fails with CodeFenced unless the claim with this token is the present one of the issue.

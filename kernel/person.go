@@ -131,10 +131,11 @@ func (w desk) declinePlan(reason, outcome string) error {
 	w.Turn.Outcome = string(turn.OutcomeDeclined)
 	w.Task.Cleanup = &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
 	if reason != "" {
-		w.Issue.Feedback = append(slices.Clip(w.Issue.Feedback), reason)
+		w.Issue.hear(reason)
 	}
-	// What a person has turned down is not planned again by itself.
-	w.Issue.Paused = w.Issue.Number > 0 && outcome != "revised"
+	if w.Issue.Number > 0 && outcome != "revised" {
+		w.Issue.Paused = true // what a person has turned down is not planned again by itself
+	}
 	if err := w.raise(PlanDeclined, reason); err != nil {
 		return err
 	}

@@ -416,19 +416,19 @@ var kernelAgents = part{load: func() Table {
 var kernelBoard = part{load: func() Table {
 	return Table{
 		"kernel.issue_not_found": {
-			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
+			En: "there is no issue %[1]s", Zh: "没有议题 %[1]s",
 			HintEn: "pawl issue list shows them", HintZh: "用 pawl issue list 查看",
 		},
 		"kernel.issues_count": {
-			En: "%[1]d issues in one command, and 1 to %[2]d are possible", Zh: "一条命令包含 %[1]d 个问题，允许 1 到 %[2]d 个",
+			En: "%[1]d issues in one command, and 1 to %[2]d are possible", Zh: "一条命令包含 %[1]d 个议题，允许 1 到 %[2]d 个",
 			HintEn: "Add them in several commands", HintZh: "请分多条命令添加",
 		},
 		"kernel.issue_title": {
-			En: "an issue needs a title of one line with at most %[1]d bytes", Zh: "问题需要一行标题，最多 %[1]d 字节",
+			En: "an issue needs a title of one line with at most %[1]d bytes", Zh: "议题需要一行标题，最多 %[1]d 字节",
 			HintEn: "Put the rest into its description", HintZh: "其余内容请写入描述",
 		},
 		"kernel.issue_context": {
-			En: "the description of an issue may have at most %[1]d bytes", Zh: "问题描述最多 %[1]d 字节",
+			En: "the description of an issue may have at most %[1]d bytes", Zh: "议题描述最多 %[1]d 字节",
 			HintEn: "Shorten it, or name a file that holds it", HintZh: "请缩短，或写明存放内容的文件",
 		},
 		"kernel.issue_priority": {
@@ -436,12 +436,16 @@ var kernelBoard = part{load: func() Table {
 			HintEn: "3 is the usual one", HintZh: "一般为 3",
 		},
 		"kernel.issue_after": {
-			En: "an issue with %[1]d dependencies; at most %[2]d are possible", Zh: "问题有 %[1]d 个依赖，最多 %[2]d 个",
-			HintEn: "Let it depend on an issue that depends on them", HintZh: "可让它依赖另一个汇总这些依赖的问题",
+			En: "an issue with %[1]d dependencies; at most %[2]d are possible", Zh: "议题有 %[1]d 个依赖，最多 %[2]d 个",
+			HintEn: "Let it depend on an issue that depends on them", HintZh: "可让它依赖另一个汇总这些依赖的议题",
+		},
+		"kernel.issue_external": {
+			En: "the external id %.60[1]q begins with %[2]s, which names solution packages", Zh: "外部 ID %.60[1]q 以 %[2]s 开头，该前缀用于方案包",
+			HintEn: "Give the issue another id in its source", HintZh: "请在来源中为该议题改用其他 ID",
 		},
 		"kernel.dependency_unknown": {
 			En: "%[1]s depends on %[2]s, which does not exist", Zh: "%[1]s 依赖不存在的 %[2]s",
-			HintEn: "Add that issue first, or leave the dependency out", HintZh: "请先添加该问题，或去掉此依赖",
+			HintEn: "Add that issue first, or leave the dependency out", HintZh: "请先添加该议题，或去掉此依赖",
 		},
 		"kernel.dependency_none": {
 			En: "%[1]s does not depend on %[2]s", Zh: "%[1]s 不依赖 %[2]s",
@@ -456,7 +460,7 @@ var kernelBoard = part{load: func() Table {
 			HintEn: "This is a mistake in the caller of the kernel", HintZh: "这是内核调用方的错误",
 		},
 		"kernel.board_empty": {
-			En: "the board has no issues yet", Zh: "看板还没有问题",
+			En: "the board has no issues yet", Zh: "看板还没有议题",
 			HintEn: "pawl issue add TITLE adds one, pawl issue import FILE many", HintZh: "用 pawl issue add TITLE 添加，或用 pawl issue import FILE 批量导入",
 		},
 		"kernel.board_completed": {
@@ -472,7 +476,7 @@ var kernelBoard = part{load: func() Table {
 			HintEn: "pawl issue retry lets it go on", HintZh: "用 pawl issue retry 继续",
 		},
 		"kernel.issue_waits": {
-			En: "%[1]s waits for %[2]d other issues", Zh: "%[1]s 在等待另外 %[2]d 个问题",
+			En: "%[1]s waits for %[2]d other issues", Zh: "%[1]s 在等待另外 %[2]d 个议题",
 			HintEn: "pawl issue show names them", HintZh: "用 pawl issue show 查看",
 		},
 		"kernel.issue_asks": {
@@ -484,7 +488,7 @@ var kernelBoard = part{load: func() Table {
 			HintEn: "pawl issue show says what comes next for it", HintZh: "用 pawl issue show 查看下一步",
 		},
 		"kernel.issue_not_failed": {
-			En: "%[1]s is %[2]s; only a failed issue is tried again", Zh: "%[1]s 处于 %[2]s；只有失败的问题可以重试",
+			En: "%[1]s is %[2]s; only a failed issue is tried again", Zh: "%[1]s 处于 %[2]s；只有失败的议题可以重试",
 			HintEn: "pawl issue show says what comes next for it", HintZh: "用 pawl issue show 查看下一步",
 		},
 		"kernel.landing_conflict": {

@@ -359,9 +359,6 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	if err != nil && ctx.Err() == nil && !lost(err) {
 		leave.Again = w.kernel.Now().Add(pauseAfterError)
 	}
-	if rest == RestLater {
-		leave.Again = w.due(late, t)
-	}
 	if _, err := w.do(late, leave); err != nil && !lost(err) {
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
 	}
@@ -370,16 +367,6 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 		state = rows[0][0].State
 	}
 	w.opt.Tell(Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state})
-}
-
-// due is when the next attempt at an issue may begin. Where it cannot be read the issue is taken again at once, which only
-// finds out the same anew.
-func (w worker) due(ctx context.Context, t *kernel.Taken) time.Time {
-	s, err := w.opt.Lane(t.Lane).Look(ctx)
-	if err != nil || s.Task == nil {
-		return time.Time{}
-	}
-	return s.Task.Due
 }
 
 // keep prolongs the claim, and stops the work when it is lost.
@@ -415,7 +402,7 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
 	}
 	r := New(k, o)
-	defer w.kernel.OnCommit(func(kernel.Outcome) { r.Wake() })()
+	defer w.kernel.OnCommit(r.Heard)()
 	if planning {
 		s, err := k.Look(ctx)
 		if err != nil {

@@ -186,22 +186,40 @@ func (x *exporter) catchUp(ctx context.Context) {
 	}
 }
 
-// watch catches up now and then until the function that it returns is called, which does so for the last time.
-func (x *exporter) watch(ctx context.Context) (stop func()) {
+// follow has the projections follow each commit of this process, and now and then those of others, until the function that it
+// returns is called, which catches up for the last time.
+func (x *exporter) follow(ctx context.Context) (stop func()) {
+	files := &follower{do: func() { x.quick(ctx) }}
+	boards := &follower{do: func() { x.boards(ctx) }}
+	x.k.OnCommit(func(o kernel.Outcome) {
+		if o.Ended() || o.MovesSession() {
+			files.within(0)
+		} else {
+			files.within(exportEvery)
+		}
+		if ofIssues(o) {
+			boards.within(x.boardEvery())
+		}
+	})
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		for every := max(othersEvery, x.boardEvery()); ; every = max(othersEvery, x.boardEvery()) {
+		for {
 			select {
-			case <-time.After(every):
+			case <-time.After(max(othersEvery, x.boardEvery())):
 				x.catchUp(ctx)
 			case <-over:
-				x.catchUp(ctx)
 				return
 			}
 		}
 	}()
-	return sync.OnceFunc(func() { close(over); <-ended })
+	return sync.OnceFunc(func() {
+		close(over)
+		<-ended
+		files.close()
+		boards.close()
+		x.catchUp(ctx)
+	})
 }
 
 // ofIssues reports whether a commit changed what the files of the board show.

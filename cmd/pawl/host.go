@@ -71,22 +71,19 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
 	show := &exporter{k: k, dir: dir}
-	files := &follower{do: func() { show.quick(context.WithoutCancel(ctx)) }}
-	boards := &follower{do: func() { show.boards(context.WithoutCancel(ctx)) }}
 	notes := &follower{do: func() { _, _ = seal.Sign(context.WithoutCancel(ctx), store) }}
-	w.Export = func(ctx context.Context) ([]string, error) {
-		files.work.Lock() // an older state must not be written over a newer one
-		defer files.work.Unlock()
-		return show.all(ctx)
-	}
-	watched := func() {}
+	w.Export = show.all
+	shown := func() {}
 	if !o.ReadOnly {
-		watched = show.watch(context.WithoutCancel(ctx))
+		shown = show.follow(context.WithoutCancel(ctx))
+		k.OnCommit(func(o kernel.Outcome) {
+			if o.Ended() {
+				notes.within(0)
+			}
+		})
 	}
 	w.Close = func() error {
-		files.close()
-		boards.close()
-		watched()
+		shown()
 		notes.close()
 		me.close()
 		if made != nil {
@@ -96,14 +93,6 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	w.Recording = recorded(dir, o.Config, base, parts)
 	kept.hear(k)
-	if !o.ReadOnly {
-		k.OnCommit(behind(files, notes))
-		k.OnCommit(func(o kernel.Outcome) {
-			if ofIssues(o) {
-				boards.within(show.boardEvery())
-			}
-		})
-	}
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
 		p := parts()
 		p.warm()
@@ -137,21 +126,6 @@ func faces(w *cli.Workspace, dir string, place effect.Place, c cli.Config) {
 		return err
 	}
 	w.Warnings = func(ctx context.Context) []cli.Finding { return edited(dir) }
-}
-
-// behind has the files follow each commit, and a checkpoint signed where one ends something.
-func behind(files, notes *follower) func(kernel.Outcome) {
-	return func(done kernel.Outcome) {
-		switch {
-		case done.Ended():
-			files.within(0)
-			notes.within(0)
-		case done.MovesSession():
-			files.within(0)
-		default:
-			files.within(exportEvery)
-		}
-	}
 }
 
 // own lets a workspace say who runs work in it, and be owned.
