@@ -131,7 +131,7 @@ func (w registrar) act(a board.Event) error {
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		w.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID})
+		w.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
 		return nil
@@ -229,6 +229,7 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 		}
 	}
 	b.Issues++
+	b.Members++
 	label := n.Label
 	if _, taken := known[label]; taken || !board.IsIssueID(label) { // the label names the issue's session too
 		label = fmt.Sprintf("ISS-%d", b.Issues)
@@ -569,8 +570,9 @@ func (w registrar) claim(c *Take, id string) error {
 	if err := w.act(action); err != nil {
 		return err
 	}
-	if !i.Winding {
-		i.Batch = b.Number // an older one counts where it is worked on
+	if !i.Winding && i.Batch != b.Number { // an older one counts where it is worked on
+		i.Batch = b.Number
+		b.Members++
 	}
 	i.Epoch++
 	before := i.Lease.Owner

@@ -715,3 +715,38 @@ func TestIssuesBeginWhereTheirBranchIs(t *testing.T) {
 		t.Errorf("%s, brought onto its branch from %q", i.State, from)
 	}
 }
+
+// TestTheHistoryOfABoard: each phase is told with the issues that there were then, by a process that has seen them come and by
+// one that has not.
+func TestTheHistoryOfABoard(t *testing.T) {
+	b := newBench(t)
+	seen := &projection.Board{}
+	files := func(p *projection.Board) string {
+		t.Helper()
+		f, err := p.Files(context.Background(), b.k)
+		if err != nil || len(f) != 2 {
+			t.Fatalf("%d files, %v", len(f), err)
+		}
+		return f[1].Content
+	}
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "a"}, {Title: "b"}}})
+	files(seen)
+	b.planned(b.take(true), "a.go")
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "c"}}})
+	files(seen)
+	b.take(false)
+	got := files(seen)
+	if fresh := files(&projection.Board{}); fresh != got {
+		t.Errorf("a process that has not seen it tells another history:\n%s\n%s", got, fresh)
+	}
+	var points []struct {
+		Phase  string `json:"phase"`
+		Issues int    `json:"issues_count"`
+	}
+	if err := json.Unmarshal([]byte(got), &points); err != nil {
+		t.Fatal(err)
+	}
+	if told := fmt.Sprint(points); told != "[{init 0} {listing 2} {planning 2} {executing 3}]" {
+		t.Errorf("%s", told)
+	}
+}

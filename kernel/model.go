@@ -185,9 +185,11 @@ type Board struct {
 	Row   `json:"-"`
 	Phase string `json:"phase"`
 	// Number counts the batches of the workspace, Issues the issues that were ever made, for display ids.
-	Number int64  `json:"number"`
-	Issues int64  `json:"issues"`
-	Busy   []Busy `json:"busy,omitempty"`
+	Number int64 `json:"number"`
+	Issues int64 `json:"issues"`
+	// Members are the issues of this batch: those that were registered in it, and older ones that were taken up in it.
+	Members int64  `json:"members,omitempty"`
+	Busy    []Busy `json:"busy,omitempty"`
 	// EndedAt is when the batch was completed.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 }

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func (p *Board) Files(ctx context.Context, k Kernel) ([]effect.ProjectedFile, er
 	if err != nil {
 		return nil, err
 	}
-	if err := p.read(ctx, k, b, len(batch.Issues)); err != nil {
+	if err := p.read(ctx, k, b); err != nil {
 		return nil, err
 	}
 	batch.Actions = p.actions
@@ -120,15 +121,10 @@ func batchOf(ctx context.Context, k Kernel, b *kernel.Board, s *kernel.Session) 
 		if i.Solution != "" {
 			solution = fmt.Sprintf("SOL-%s-%d", i.Label, i.Solutions)
 		}
-		state := board.IssueState{ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution, PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt)}
-		if i.Error != nil {
-			text := i.Error.View().Technical()
-			state.Error = &text
-			if len(out.Errors) < maxErrors {
-				out.Errors = append(out.Errors, view.BoardError{At: i.UpdatedAt, Action: "plan", Issue: i.Label, Error: *i.Error.View()})
-			}
+		state, failed := stateOf(i, solution, i.UpdatedAt)
+		if out.Issues = append(out.Issues, state); len(out.Errors) < maxErrors {
+			out.Errors = append(out.Errors, failed...)
 		}
-		out.Issues = append(out.Issues, state)
 		if at, ok := items[i.Item]; ok && i.Item != "" && solution != "" {
 			out.Queue = append(out.Queue, board.QueueItem{ItemID: fmt.Sprintf("S-%d", i.Number), IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(at)})
 		}
@@ -137,7 +133,7 @@ func batchOf(ctx context.Context, k Kernel, b *kernel.Board, s *kernel.Session) 
 }
 
 // read reads what is new in the board's records: the phases that it has gone through.
-func (p *Board) read(ctx context.Context, k Kernel, b *kernel.Board, issues int) error {
+func (p *Board) read(ctx context.Context, k Kernel, b *kernel.Board) error {
 	if p.id != b.ID {
 		p.id, p.next, p.points, p.actions, p.count = b.ID, 0, []view.BoardPoint{}, []string{}, 0
 	}
@@ -154,9 +150,15 @@ func (p *Board) read(ctx context.Context, k Kernel, b *kernel.Board, issues int)
 		if !ok {
 			continue
 		}
+		var data struct {
+			Issues int `json:"issues"`
+		}
+		if err := json.Unmarshal(parsed.Data, &data); err != nil && len(parsed.Data) > 0 {
+			return err
+		}
 		p.actions = append(p.actions, action)
 		p.count++
-		p.points = append(p.points, view.BoardPoint{At: parsed.At, Phase: phase, Actions: p.count, Issues: issues})
+		p.points = append(p.points, view.BoardPoint{At: parsed.At, Phase: phase, Actions: p.count, Issues: data.Issues})
 	}
 	p.points = p.points[max(0, len(p.points)-maxPoints):]
 	p.actions = p.actions[max(0, len(p.actions)-maxActions):]

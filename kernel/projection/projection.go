@@ -278,15 +278,8 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 		solution = at.Solution.Label
 	}
 	if i := at.Issue; i != nil {
-		state := board.IssueState{
-			ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution, PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
-		}
-		if i.Error != nil {
-			text := i.Error.View().Technical()
-			state.Error = &text
-			b.Errors = append(b.Errors, view.BoardError{At: r.EndedAt, Action: "plan", Issue: i.Label, Error: *i.Error.View()})
-		}
-		b.Issues = append(b.Issues, state)
+		state, failed := stateOf(i, solution, r.EndedAt)
+		b.Issues, b.Errors = append(b.Issues, state), append(b.Errors, failed...)
 		if q := at.Item; q != nil {
 			_, id, _ := strings.Cut(q.Label, ":")
 			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(q.State)})
@@ -298,6 +291,19 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 	points, actions, err := k.phases(ctx, r, len(b.Issues))
 	b.Actions = actions
 	return b, points, err
+}
+
+// stateOf is an issue in the form of seed 004, and the entry of the error log for what it failed of at a time, if it did.
+func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, []view.BoardError) {
+	state := board.IssueState{
+		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution, PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),
+	}
+	if i.Error == nil {
+		return state, nil
+	}
+	text := i.Error.View().Technical()
+	state.Error = &text
+	return state, []view.BoardError{{At: at, Action: "plan", Issue: i.Label, Error: *i.Error.View()}}
 }
 
 // latest returns the newest change of the run's rows.
