@@ -1,7 +1,7 @@
 package knowledge
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +65,7 @@ var (
 	wordDecisions = word{"决策", "Decisions", nil}
 	wordCommit    = word{"提交", "Commit", nil}
 	titleLog      = word{"变更日志", "Changelog", nil}
+	titleYears    = word{"往年记录", "Earlier years", nil}
 	idForm        = pattern(`^[A-Za-z0-9._-]{1,64}$`)
 	dayForm       = pattern(`^(?:.*[^0-9])?(\d{4}-\d{2}-\d{2})(?:[^0-9].*)?$`)
 	entryForm     = pattern(`^[-*] (?:(\d\d:\d\d) )?(?:\*\*(.+?)\*\*[:：] )?(.*)$`)
@@ -80,7 +81,7 @@ func (e Entry) In(l Language) []string {
 	}
 	head += prose(e.Text)
 	if e.ID != "" {
-		head += " <!-- pawl:" + e.ID + " -->"
+		head += " " + e.mark()
 	}
 	out := []string{head}
 	sub := func(w word, s string) { out = append(out, "  - "+w.in(l)+": "+s) }
@@ -283,7 +284,7 @@ func Log(data []byte, e Entry, l Language) (string, error) {
 	case e.At.UTC().Year() < 2000 || e.At.UTC().Year() > 9999:
 		return "", pawl.Fail(pawl.CodeInvalid, "knowledge.bad_time", e.At.UTC().Format(minute)).In("knowledge.Log")
 	}
-	if e.ID != "" && strings.Contains(string(data), "<!-- pawl:"+e.ID+" -->") {
+	if e.ID != "" && strings.Contains(string(data), e.mark()) {
 		return string(data), nil
 	}
 	if strings.TrimSpace(strings.Join(g.Lines, "")) == "" {
@@ -349,63 +350,132 @@ func (g *log) insert(at int, lines []string) (string, error) {
 	return splice(g.Text, at, at, lines).String(), nil
 }
 
-// Shards are what a CHANGELOG becomes when it holds more than 200 entries: Main is CHANGELOG.md, Years the shards to write, by
-// name.
-type Shards struct {
-	Main  string
-	Years map[string]string
+// Grown is a CHANGELOG with entries added: Main is CHANGELOG.md, Years are the shards to write, by name. Write the shards first
+// and CHANGELOG.md last: a day that stands in its shard already is not added to it again, so that it can be repeated after a
+// crash. Unsplit says why a CHANGELOG that was to be split stayed whole, nil where nothing hindered it.
+type Grown struct {
+	Main    string
+	Years   map[string]string
+	Unsplit error
 }
 
-// ShardName returns the name of the shard of a year.
-func ShardName(year string) string { return fmt.Sprintf("CHANGELOG_%s.md", year) }
+// Grow returns a CHANGELOG with entries added, each as Log adds it, and splits it by year when it holds more than 200 entries.
+// Shard returns what a shard says, by name, nil where there is none. An entry that stands in the shard of its year is not added
+// again. The years before that of the newest entry move, each into its shard; later ones stay, because they are still being
+// written. Days move whole, byte for byte, with whatever people wrote in them; lines outside of days stay, and a section of
+// CHANGELOG.md names every shard. A CHANGELOG that cannot be split grows whole, and one that cannot grow is an error, as Log
+// has them: too large is one of them.
+func Grow(data []byte, all []Entry, shard func(name string) ([]byte, error), l Language) (Grown, error) {
+	out, year := Grown{Main: string(data)}, ""
+	for _, e := range all {
+		y := e.At.UTC().Format("2006")
+		year = max(year, y)
+		if old, err := shard(shardName(y)); err == nil && e.ID != "" && strings.Contains(string(old), e.mark()) {
+			continue
+		}
+		var err error
+		if out.Main, err = Log([]byte(out.Main), e, l); err != nil {
+			return Grown{}, err
+		}
+	}
+	if main, years, err := split([]byte(out.Main), year, shard, l); err != nil {
+		out.Unsplit = err
+	} else {
+		out.Main, out.Years = main, years
+	}
+	if bad, is := solution.Unreadable(ChangelogName, []byte(out.Main)); is {
+		return Grown{}, bad.Error().In("knowledge.Grow")
+	}
+	return out, nil
+}
 
-// Shard moves the days of past years out of a CHANGELOG that holds more than 200 entries, each into the shard of its year; old
-// holds the shards that there are, by name. The newest year stays, however long it is, because it is still being written.
-// Days move whole, byte for byte, with whatever people wrote in them, and lines outside of days stay. Write the shards
-// first and CHANGELOG.md last: a day that stands in its shard already is not added again, so that it can be repeated after a
-// crash. With nothing to move the result is the CHANGELOG and no shards.
-func Shard(data []byte, old map[string][]byte, l Language) (Shards, error) {
+func (e Entry) mark() string { return "<!-- pawl:" + e.ID + " -->" }
+
+func shardName(year string) string { return "CHANGELOG_" + year + ".md" }
+
+// split moves the days before a year out of a CHANGELOG that holds more than 200 entries. With nothing to move there are no
+// shards.
+func split(data []byte, year string, shard func(name string) ([]byte, error), l Language) (string, map[string]string, error) {
 	g, err := readLog(ChangelogName, data)
 	if err != nil {
-		return Shards{}, err
+		return "", nil, err
 	}
-	if g.open {
-		return Shards{}, Finding{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Shard")
-	}
-	out := Shards{Main: string(data)}
-	n, newest := 0, ""
+	n := 0
 	for _, d := range g.days {
 		n += len(g.entries(d))
-		newest = max(newest, d.date[:4])
 	}
 	if n <= MaxEntries {
-		return out, nil
+		return string(data), nil, nil
+	}
+	if g.open {
+		return "", nil, Finding{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Grow")
 	}
 	moved := map[string][]string{}
 	var keep []string
 	from := 0
 	for _, d := range g.days {
-		if d.date[:4] == newest {
+		if d.date[:4] >= year {
 			continue
 		}
 		keep = append(keep, g.Lines[from:d.from]...)
 		from = d.to
-		name := ShardName(d.date[:4])
+		name := shardName(d.date[:4])
 		moved[name] = append(moved[name], strings.Join(g.Lines[d.from:d.to], ""))
 	}
 	if len(moved) == 0 {
-		return out, nil
+		return string(data), nil, nil
 	}
-	out.Main = solution.Text{Mark: g.Mark, Lines: append(keep, g.Lines[from:]...)}.String()
-	out.Years = map[string]string{}
+	years := map[string]string{}
 	for name, days := range moved {
-		s, err := appended(name, old[name], days, l)
+		old, err := shard(name)
 		if err != nil {
-			return Shards{}, err
+			return "", nil, err
 		}
-		out.Years[name] = s
+		if years[name], err = appended(name, old, days, l); err != nil {
+			return "", nil, err
+		}
 	}
-	return out, nil
+	g.Lines = append(keep, g.Lines[from:]...)
+	return named(g.Text, years, l).String(), years, nil
+}
+
+// named returns a CHANGELOG with a link to each of the shards that it does not link to yet, the newest first, at the top of the
+// section of earlier years, which is made at the end where there is none.
+func named(t solution.Text, years map[string]string, l Language) solution.Text {
+	var links []string
+	text := t.String()
+	for name := range years {
+		if link := "[" + name + "](" + name + ")"; !strings.Contains(text, link) {
+			links = append(links, "- "+link)
+		}
+	}
+	slices.Sort(links)
+	slices.Reverse(links)
+	if len(links) == 0 {
+		return t
+	}
+	var f solution.Fence
+	for i := range t.Lines {
+		line := t.Content(i)
+		level, title, _ := solution.Heading(line)
+		if f.Open() || level != 2 || !titleYears.is(title) {
+			f.Next(line)
+			continue
+		}
+		at := i + 1
+		for at < len(t.Lines) && strings.TrimSpace(t.Content(at)) == "" {
+			at++
+		}
+		if at == i+1 {
+			links = append([]string{""}, links...)
+		}
+		return splice(t, at, at, links)
+	}
+	head := []string{"## " + titleYears.in(l), ""}
+	if n := len(t.Lines); n > 0 && strings.TrimSpace(t.Content(n-1)) != "" {
+		head = append([]string{""}, head...)
+	}
+	return splice(t, len(t.Lines), len(t.Lines), append(head, links...))
 }
 
 // appended adds days to a shard.
@@ -415,7 +485,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		return "", err
 	}
 	if g.open {
-		return "", Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Shard")
+		return "", Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Grow")
 	}
 	have := map[string]bool{}
 	for _, d := range g.days {
@@ -437,5 +507,26 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		}
 		s += d
 	}
+	if bad, is := solution.Unreadable(name, []byte(s)); is {
+		return "", bad.Error().In("knowledge.Grow")
+	}
 	return s, nil
+}
+
+// auditLog tells of what keeps a CHANGELOG from growing or from being split, of which Judge says nothing because all of it can
+// be read.
+func auditLog(files map[string][]byte) []Finding {
+	var out []Finding
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != ChangelogName && !shardForm().MatchString(name) {
+			continue
+		}
+		g, err := readLog(name, files[name])
+		if f, is := findingOf(err); is {
+			out = append(out, f)
+		} else if err == nil && g.open {
+			out = append(out, Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"})
+		}
+	}
+	return out
 }

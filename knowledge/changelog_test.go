@@ -1,6 +1,8 @@
 package knowledge_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"pawl"
 	"pawl/internal/golden"
 	"pawl/knowledge"
+	"pawl/solution"
 )
 
 func entry(kind knowledge.Kind, at time.Time, text, id string) knowledge.Entry {
@@ -115,51 +118,106 @@ func TestLogRefuses(t *testing.T) {
 	}
 }
 
-func TestShard(t *testing.T) {
+func noShards(string) ([]byte, error) { return nil, nil }
+
+// shards reads from a map.
+func shards(of map[string][]byte) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return of[name], nil }
+}
+
+// full is a CHANGELOG of as many entries as stay in one file, of four years, and one entry more.
+func full(t *testing.T) (string, []knowledge.Entry) {
+	t.Helper()
 	log := "# Log\n\nwords above\n"
 	at := time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC)
 	for i := range knowledge.MaxEntries {
 		log = logged(t, log, knowledge.English, entry(knowledge.Changed, at.AddDate(0, 0, 4*i), fmt.Sprint("n", i), fmt.Sprint("i", i)))
 	}
-	s, err := knowledge.Shard([]byte(log), nil, knowledge.English)
-	if err != nil || s.Main != log || s.Years != nil {
+	return log, []knowledge.Entry{entry(knowledge.Added, noon, "one more", "x")}
+}
+
+func TestGrowSplitsByYear(t *testing.T) {
+	log, more := full(t)
+	if g, err := knowledge.Grow([]byte(log), nil, noShards, knowledge.English); err != nil || g.Main != log || g.Years != nil || g.Unsplit != nil {
 		t.Fatalf("200 entries are not too many: %v", err)
 	}
-	log = logged(t, log, knowledge.English, entry(knowledge.Added, at, "one more", "x"))
 	old := map[string][]byte{"CHANGELOG_2024.md": []byte("# mine\n\n## 2024-05-05\n- by hand\n")}
-	s, err = knowledge.Shard([]byte(log), old, knowledge.English)
-	if err != nil || len(s.Years) != 3 {
-		t.Fatalf("%v, %v", len(s.Years), err)
+	g, err := knowledge.Grow([]byte(log), more, shards(old), knowledge.English)
+	if err != nil || g.Unsplit != nil || len(g.Years) != 3 {
+		t.Fatalf("%v, %v, %v", len(g.Years), g.Unsplit, err)
 	}
-	main, _ := knowledge.ReadChangelog("c", []byte(s.Main))
-	total := len(main)
+	main, _ := knowledge.ReadChangelog("c", []byte(g.Main))
+	seen := map[string]int{}
 	for _, e := range main {
-		if e.At.Year() != 2026 {
+		if seen[e.ID]++; e.At.Year() != 2026 {
 			t.Errorf("%v stays", e.At)
 		}
 	}
-	for name, doc := range s.Years {
+	half := map[string][]byte{}
+	for name, doc := range g.Years {
+		half[name] = []byte(doc)
 		all, _ := knowledge.ReadChangelog(name, []byte(doc))
-		total += len(all)
 		for _, e := range all {
-			if knowledge.ShardName(fmt.Sprint(e.At.Year())) != name {
+			if seen[e.ID]++; name != fmt.Sprintf("CHANGELOG_%d.md", e.At.Year()) {
 				t.Errorf("%v is in %s", e.At, name)
 			}
 		}
 	}
-	if total != 202 || !strings.HasPrefix(s.Main, "# Log\n\nwords above\n") || !strings.HasPrefix(s.Years["CHANGELOG_2024.md"], string(old["CHANGELOG_2024.md"])) {
-		t.Errorf("%d entries after, want 202", total)
+	for i := range knowledge.MaxEntries {
+		if seen[fmt.Sprint("i", i)] != 1 {
+			t.Errorf("the entry %d is there %d times", i, seen[fmt.Sprint("i", i)])
+		}
 	}
-	// A crash between the shards and the CHANGELOG repeats the move.
-	half := map[string][]byte{}
-	for name, doc := range s.Years {
-		half[name] = []byte(doc)
+	if seen["x"] != 1 || !strings.HasPrefix(g.Main, "# Log\n\nwords above\n") || !strings.HasPrefix(g.Years["CHANGELOG_2024.md"], string(old["CHANGELOG_2024.md"])) {
+		t.Errorf("%v\n%s", seen["x"], g.Main)
 	}
-	if again, err := knowledge.Shard([]byte(log), half, knowledge.English); err != nil || !reflect.DeepEqual(again, s) {
+	index := "\n\n## Earlier years\n\n- [CHANGELOG_2025.md](CHANGELOG_2025.md)\n- [CHANGELOG_2024.md](CHANGELOG_2024.md)\n- [CHANGELOG_2023.md](CHANGELOG_2023.md)\n"
+	if !strings.HasSuffix(g.Main, index) {
+		t.Errorf("the shards are not named:\n%s", g.Main)
+	}
+	// A crash between the shards and the CHANGELOG repeats the move, and what is done stays as it is.
+	if again, err := knowledge.Grow([]byte(log), more, shards(half), knowledge.English); err != nil || !reflect.DeepEqual(again, g) {
 		t.Errorf("repeated, it is another: %v", err)
 	}
-	if again, err := knowledge.Shard([]byte(s.Main), half, knowledge.English); err != nil || again.Years != nil {
-		t.Errorf("there is nothing left to move: %v, %v", again.Years, err)
+	if again, err := knowledge.Grow([]byte(g.Main), more, shards(half), knowledge.English); err != nil || again.Years != nil || again.Main != g.Main {
+		t.Errorf("there is nothing left to do: %v, %v", again.Years, err)
+	}
+	moved := []knowledge.Entry{entry(knowledge.Changed, time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC), "n0", "i0")}
+	if again, err := knowledge.Grow([]byte(g.Main), moved, shards(half), knowledge.English); err != nil || again.Main != g.Main {
+		t.Errorf("an entry that moved into its shard was added again: %v", err)
+	}
+	// The next year goes to the top of the section that there is.
+	log = g.Main
+	for i := range knowledge.MaxEntries {
+		log = logged(t, log, knowledge.English, entry(knowledge.Fixed, noon.AddDate(0, 0, i%300), "m", fmt.Sprint("m", i)))
+	}
+	g, err = knowledge.Grow([]byte(log), []knowledge.Entry{entry(knowledge.Added, noon.AddDate(1, 0, 0), "next", "y")}, shards(half), knowledge.English)
+	if err != nil || len(g.Years) != 1 || !strings.HasSuffix(g.Main, strings.Replace(index, "years\n\n", "years\n\n- [CHANGELOG_2026.md](CHANGELOG_2026.md)\n", 1)) {
+		t.Errorf("%v, %v\n%s", len(g.Years), err, g.Main)
+	}
+}
+
+// What keeps a CHANGELOG from being split does not keep it from growing, and what would take it beyond its limit does.
+func TestGrowWithinLimits(t *testing.T) {
+	log, more := full(t)
+	broken := errors.New("broken")
+	for what, shard := range map[string]func(string) ([]byte, error){
+		"no text":    shards(map[string][]byte{"CHANGELOG_2024.md": {0xff}}),
+		"open":       shards(map[string][]byte{"CHANGELOG_2024.md": []byte("```\n")}),
+		"too large":  shards(map[string][]byte{"CHANGELOG_2024.md": bytes.Repeat([]byte("x\n"), solution.MaxFile/2)}),
+		"unreadable": func(string) ([]byte, error) { return nil, broken },
+	} {
+		g, err := knowledge.Grow([]byte(log), more, shard, knowledge.English)
+		if err != nil || g.Unsplit == nil || g.Years != nil || g.Main != logged(t, log, knowledge.English, more...) {
+			t.Errorf("%s: %v %v", what, g.Unsplit, err)
+		}
+	}
+	if g, err := knowledge.Grow([]byte(log+"\n```\n"), more, noShards, knowledge.English); err != nil || g.Unsplit == nil || !strings.Contains(g.Main, "one more") {
+		t.Errorf("a block that is open at the end: %v %v", g.Unsplit, err)
+	}
+	brim := strings.Repeat("x\n", solution.MaxFile/2)
+	if g, err := knowledge.Grow([]byte(brim), more, noShards, knowledge.English); pawl.CodeOf(err) != pawl.CodeInvalid || g.Main != "" {
+		t.Errorf("beyond the limit: %d bytes, %v", len(g.Main), err)
 	}
 }
 
@@ -214,8 +272,9 @@ func FuzzLog(f *testing.F) {
 		if err != nil || len(after) != len(before)+1 {
 			t.Fatalf("%d entries, had %d, %v: %q became %q", len(after), len(before), err, log, grown)
 		}
-		if _, err := knowledge.Shard([]byte(grown), nil, knowledge.English); err != nil && !strings.Contains(err.Error(), "block_open") {
-			t.Fatal(err)
+		whole, err := knowledge.Grow([]byte(log), []knowledge.Entry{entry(knowledge.RolledBack, noon.Add(time.Duration(sec%1e9)*time.Second), text, "")}, noShards, knowledge.English)
+		if err != nil || len(whole.Years) == 0 && whole.Main != grown {
+			t.Fatalf("%v: %q became %q", err, log, whole.Main)
 		}
 	})
 }

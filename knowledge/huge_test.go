@@ -21,7 +21,7 @@ func TestHugeDocuments(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			_, _ = knowledge.Log([]byte(data), entry(knowledge.Added, noon, "x", "y"), knowledge.English)
-			_, _ = knowledge.Shard([]byte(data), nil, knowledge.English)
+			_, _ = knowledge.Grow([]byte(data), []knowledge.Entry{entry(knowledge.Added, noon.AddDate(1, 0, 0), "x", "y")}, noShards, knowledge.English)
 			_, _ = knowledge.UpdateModule("m", []byte(data), knowledge.Module{Name: text, Files: []string{text}}, knowledge.English)
 		}
 		_, _ = knowledge.Compose(knowledge.Commit{Type: knowledge.CommitFix, English: knowledge.Wording{Summary: "x", Body: text[:60_000]}}, knowledge.English, false)

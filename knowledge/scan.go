@@ -11,21 +11,11 @@ import (
 	"pawl/solution"
 )
 
-// Exception is a reason for which code is not the truth about a module (spec.md §3.9, step 12).
-type Exception string
-
-// The two reasons: the package that describes the module is fresh and not carried out yet, or the code is obviously wrong.
-const (
-	FreshPackage Exception = "fresh_package"
-	ObviousBug   Exception = "obvious_bug"
-)
-
-// Scan is what documents are made of and how. Except holds the modules whose documents are left as they are, by name.
+// Scan is what documents are made of and how.
 type Scan struct {
 	Project  Project
 	At       time.Time
 	Language Language
-	Except   map[string]Exception
 	// Rebuild writes a document that cannot be read anew. What it was is in the result, too, under a name that is free: the
 	// document's with .old behind it, or .old2 and so on.
 	Rebuild bool
@@ -48,9 +38,6 @@ func Update(s Scan, old map[string][]byte, batch int) (map[string]string, error)
 	out := map[string]string{}
 	files := ModuleFiles(all)
 	for i := batch * BatchSize; i < min(len(all), (batch+1)*BatchSize); i++ {
-		if _, ok := s.Except[all[i].Name]; ok {
-			continue
-		}
 		if err := s.changed(out, old, files[i], func(data []byte) (string, error) { return UpdateModule(files[i], data, all[i], s.Language) }); err != nil {
 			return nil, err
 		}
@@ -101,13 +88,14 @@ func (s Scan) changed(out map[string]string, old map[string][]byte, name string,
 	return nil
 }
 
-// Audit compares the documents with the code, and takes the code for the truth. Of a module with an exception it tells that
-// they differ and why this is right. The findings are in the order of the documents' names.
+// Audit compares the documents with the code, and takes the code for the truth. It tells, too, of what keeps a CHANGELOG from
+// growing. The findings are in the order of the documents' names.
 func Audit(s Scan, files map[string][]byte) []Finding {
 	_, out := Judge(files)
 	all := sorted(s.Project.Modules)
 	names := ModuleFiles(all)
 	out = append(out, auditIndex(s, all, files)...)
+	out = append(out, auditLog(files)...)
 	for i, m := range all {
 		data, ok := files[names[i]]
 		doc, err := ReadModule(names[i], data)
@@ -117,10 +105,10 @@ func Audit(s Scan, files map[string][]byte) []Finding {
 				out = append(out, f)
 			}
 		case !ok:
-			out = append(out, s.finding(names[i], m.Name, "knowledge.no_module", m.Name))
+			out = append(out, Finding{File: names[i], Key: "knowledge.no_module", Args: []any{m.Name}})
 		default:
 			if what := difference(doc, m); what != "" {
-				out = append(out, s.finding(names[i], m.Name, "knowledge.stale", m.Name, what))
+				out = append(out, Finding{File: names[i], Key: "knowledge.stale", Args: []any{m.Name, what}})
 			}
 		}
 	}
@@ -130,21 +118,11 @@ func Audit(s Scan, files map[string][]byte) []Finding {
 			if doc, err := ReadModule(name, files[name]); err == nil && doc.Name != "" {
 				module = doc.Name
 			}
-			out = append(out, s.finding(name, module, "knowledge.gone", module))
+			out = append(out, Finding{File: name, Key: "knowledge.gone", Args: []any{module}})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.Place(), b.Place()) })
 	return slices.CompactFunc(out, func(a, b Finding) bool { return a.String() == b.String() })
-}
-
-func (s Scan) finding(file, module, key string, args ...any) Finding {
-	switch s.Except[module] {
-	case FreshPackage:
-		return Finding{File: file, Key: "knowledge.except_fresh", Args: []any{module}}
-	case ObviousBug:
-		return Finding{File: file, Key: "knowledge.except_bug", Args: []any{module}}
-	}
-	return Finding{File: file, Key: key, Args: args}
 }
 
 // auditIndex compares the documents that speak of the whole project.
@@ -173,12 +151,12 @@ func auditIndex(s Scan, all []Module, files map[string][]byte) []Finding {
 	}
 	for _, m := range list {
 		if !listed(all, m) {
-			out = append(out, s.finding(ModulesName, m.Name, "knowledge.gone", m.Name))
+			out = append(out, Finding{File: ModulesName, Key: "knowledge.gone", Args: []any{m.Name}})
 		}
 	}
 	for _, m := range all {
 		if !listed(list, m) {
-			out = append(out, s.finding(ModulesName, m.Name, "knowledge.unlisted", m.Name))
+			out = append(out, Finding{File: ModulesName, Key: "knowledge.unlisted", Args: []any{m.Name}})
 		}
 	}
 	return out

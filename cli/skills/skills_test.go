@@ -143,8 +143,10 @@ func TestInstallAndRemove(t *testing.T) {
 	if doc := installed["AGENTS.md"]; !strings.HasPrefix(doc, "# Mine\n\n<!-- pawl:begin") || !strings.Contains(doc, skill.Section(message.English)) {
 		t.Errorf("AGENTS.md:\n%s", doc)
 	}
-	if info, err := os.Stat(filepath.Join(p.dir, "AGENTS.md")); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("%v %v", info.Mode(), err)
+	if info, err := os.Stat(filepath.Join(p.dir, "AGENTS.md")); err != nil {
+		t.Fatal(err)
+	} else if info.Mode().Perm() != 0o640 {
+		t.Errorf("AGENTS.md has the mode %v", info.Mode())
 	}
 	if out := p.pawl(0, "skill", "install"); strings.Count(out, "up to date already") != 3 {
 		t.Errorf("a second time:\n%s", out)

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,13 +25,14 @@ type Archive struct{}
 func New() Archive { return Archive{} }
 
 // Do writes the files of an ArchiveSpec below .pawl of the place's workspace, as Write does, and answers with their names
-// relative to .pawl.
+// relative to .pawl. A CHANGELOG that cannot take its entries does not keep the rest from being written: it stays byte for byte
+// as it is, and the receipt says why as its cause.
 func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, dir, err := target(e)
 	if err != nil {
 		return effect.Failed(err)
 	}
-	files, err := withLog(dir, spec)
+	files, flaw, err := withLog(dir, spec)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -37,7 +40,7 @@ func (Archive) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
-	return effect.Succeeded(effect.ArchiveResult{Written: written})
+	return receipt(written, flaw)
 }
 
 // Done says yes when every file is written as Write would leave it, and no otherwise: to write again is harmless.
@@ -46,7 +49,7 @@ func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 	if err != nil {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	files, err := withLog(dir, spec)
+	files, flaw, err := withLog(dir, spec)
 	if err != nil {
 		return effect.DoneNo, effect.Receipt{}
 	}
@@ -54,7 +57,17 @@ func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 	if !ok {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	return effect.DoneYes, effect.Succeeded(effect.ArchiveResult{Written: written})
+	return effect.DoneYes, receipt(written, flaw)
+}
+
+// receipt is that of files that stand, with what was amiss beside them, nil for nothing.
+func receipt(written []string, flaw error) effect.Receipt {
+	r := effect.Succeeded(effect.ArchiveResult{Written: written})
+	if flaw != nil {
+		kept := effect.Failed(flaw)
+		r.Detail, r.Cause = flaw.Error(), &effect.Cause{Code: kept.Code, Key: kept.Key, Args: kept.Args, Detail: kept.Detail, Cause: kept.Cause}
+	}
+	return r
 }
 
 // target decodes the spec and returns the folder that it is about.
@@ -69,34 +82,60 @@ func target(e effect.Effect) (effect.ArchiveSpec, string, error) {
 	return spec, filepath.Join(e.Place.Workspace, ".pawl"), nil
 }
 
-// withLog adds the CHANGELOG to the files, as it is with the entries. What people wrote in it stays; a file that is no text is
-// refused.
-func withLog(dir string, spec effect.ArchiveSpec) ([]effect.ProjectedFile, error) {
+// withLog adds the CHANGELOG to the files, as it is with the entries, and before it the shards that its older entries move to.
+// What people wrote in it stays. A CHANGELOG that is no text, no plain file or too large, or in which nothing can be added, is
+// not among the files, because a task that is finished is archived whatever a person made of that one file; flaw says so, and
+// says where one could not be split.
+func withLog(dir string, spec effect.ArchiveSpec) (files []effect.ProjectedFile, flaw, err error) {
 	if len(spec.Log) == 0 {
-		return spec.Files, nil
+		return spec.Files, nil, nil
 	}
-	text, err := changelog(dir)
+	root, err := openDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, failed(knowledge.ChangelogName, err)
+		return nil, nil, failed(knowledge.ChangelogName, err)
 	}
-	for _, e := range spec.Log {
-		added, err := knowledge.Log(text, knowledge.Entry{
-			At: e.At, Kind: knowledge.Kind(e.Kind), Modules: e.Modules, Text: e.Text, Package: e.Package, Folder: e.Folder, Commit: e.Commit, Files: e.Files, ID: e.ID,
-		}, solution.ParseLanguage(e.Language))
-		if err != nil {
-			return nil, err
-		}
-		text = []byte(added)
+	read := func(string) ([]byte, error) { return nil, nil } // neither the files nor the folder need be there: Write makes them
+	if err == nil {
+		defer root.Close()
+		read = func(name string) ([]byte, error) { return logged(root, name) }
 	}
-	return append(slices.Clip(spec.Files), effect.ProjectedFile{Path: knowledge.ChangelogName, Content: string(text)}), nil
+	grown, err := grow(read, spec.Log)
+	switch code := pawl.CodeOf(err); {
+	case err == nil:
+	case code == pawl.CodeIO || code == pawl.CodeDiskFull:
+		return nil, nil, err // the next attempt may read it
+	default:
+		return spec.Files, pawl.Fail(code, "knowledge.not_logged", knowledge.ChangelogName).Because(err).In("archive.Do"), nil
+	}
+	if grown.Unsplit != nil {
+		flaw = pawl.Fail(pawl.CodeOf(grown.Unsplit), "knowledge.not_split", knowledge.ChangelogName, knowledge.MaxEntries).Because(grown.Unsplit).In("archive.Do")
+	}
+	files = slices.Clip(spec.Files)
+	for _, name := range slices.Sorted(maps.Keys(grown.Years)) {
+		files = append(files, effect.ProjectedFile{Path: name, Content: grown.Years[name]})
+	}
+	return append(files, effect.ProjectedFile{Path: knowledge.ChangelogName, Content: grown.Main}), flaw, nil
 }
 
-// changelog reads the CHANGELOG. Neither it nor the folder need be there: Write makes both.
-func changelog(dir string) ([]byte, error) {
-	root, err := openDir(dir)
+func grow(read func(name string) ([]byte, error), log []effect.LogEntry) (knowledge.Grown, error) {
+	text, err := read(knowledge.ChangelogName)
 	if err != nil {
-		return nil, err
+		return knowledge.Grown{}, err
 	}
-	defer root.Close()
-	return writer{root: root}.read(knowledge.ChangelogName)
+	all := make([]knowledge.Entry, 0, len(log))
+	for _, e := range log {
+		all = append(all, knowledge.Entry{
+			At: e.At, Kind: knowledge.Kind(e.Kind), Modules: e.Modules, Text: e.Text, Package: e.Package, Folder: e.Folder, Commit: e.Commit, Files: e.Files, ID: e.ID,
+		})
+	}
+	return knowledge.Grow(text, all, read, solution.ParseLanguage(log[0].Language))
+}
+
+// logged reads a CHANGELOG or a shard, nil where there is none.
+func logged(root *os.Root, name string) ([]byte, error) {
+	data, err := writer{root: root}.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, failedUnlessNil(name, err)
 }

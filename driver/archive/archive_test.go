@@ -15,7 +15,9 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/knowledge"
 	"pawl/message"
+	"pawl/solution"
 )
 
 // content reads every file below a folder, path → text.
@@ -153,6 +155,160 @@ func TestLog(t *testing.T) {
 		raw, err := os.ReadFile(filepath.Join(dir, ".pawl/CHANGELOG.md"))
 		if s := string(raw); err != nil || strings.Count(s, "pawl:t1 ") != 1 || strings.Count(s, "pawl:t1-risk ") != 1 || !strings.Contains(s, own) {
 			t.Errorf("%s: %v\n%s", what, err, s)
+		}
+	}
+}
+
+// logs is the effect that archives a task in a workspace, with an entry of the CHANGELOG.
+func logs(dir string, at time.Time, id string) effect.Effect {
+	spec := effect.ArchiveSpec{
+		Files: []effect.ProjectedFile{{Path: "history/" + id + ".md", Content: id}},
+		Log:   []effect.LogEntry{{At: at, Kind: "added", Text: "task " + id, ID: id, Language: "en"}},
+	}
+	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: dir}, Spec: effect.Encode(spec)}
+}
+
+// TestLogIsSplitByYear archives one task after the other, beyond what one CHANGELOG holds and over the end of a year.
+func TestLogIsSplitByYear(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2025, 12, 31, 23, 0, 0, 0, time.UTC).AddDate(0, 0, -knowledge.MaxEntries+10)
+	id := func(n int) string { return "T" + strconv.Itoa(n) }
+	last := knowledge.MaxEntries + 1
+	for n := range last + 1 {
+		e := logs(dir, at.AddDate(0, 0, n), id(n))
+		r := New().Do(t.Context(), e, nil)
+		if !r.OK || r.Cause != nil {
+			t.Fatalf("%d: %v %+v", n, r.Err(), r.Cause)
+		}
+		if n < knowledge.MaxEntries {
+			continue
+		}
+		// Doing it again changes nothing, whatever has moved.
+		before := content(t, dir)
+		if a, again := New().Done(t.Context(), e); a != effect.DoneYes || again.Cause != nil {
+			t.Errorf("%d: %s %+v", n, a, again.Cause)
+		}
+		if again := New().Do(t.Context(), e, nil); !again.OK {
+			t.Errorf("%d: %v", n, again.Err())
+		}
+		if d := cmp.Diff(before, content(t, dir)); d != "" {
+			t.Fatalf("%d: %s", n, d)
+		}
+	}
+	files := content(t, filepath.Join(dir, ".pawl"))
+	year := func(n int) string {
+		if at.AddDate(0, 0, n).Year() == 2025 {
+			return "CHANGELOG_2025.md"
+		}
+		return "CHANGELOG.md"
+	}
+	for n := range last + 1 {
+		for _, name := range []string{"CHANGELOG.md", "CHANGELOG_2025.md"} {
+			if got := strings.Count(files[name], "pawl:"+id(n)+" "); got != map[bool]int{true: 1}[name == year(n)] {
+				t.Errorf("%s holds the entry of task %d %d times", name, n, got)
+			}
+		}
+	}
+	if !strings.Contains(files["CHANGELOG.md"], "](CHANGELOG_2025.md)") {
+		t.Errorf("the shard is not named:\n%s", files["CHANGELOG.md"])
+	}
+}
+
+// TestLogThatCannotGrow is a CHANGELOG that a person, or a repository, made unfit: the task is archived all the same, and the
+// file stays as it is.
+func TestLogThatCannotGrow(t *testing.T) {
+	at := time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
+	for key, text := range map[string]string{
+		"solution.not_text": "\xff\xfe\x00", "knowledge.block_open": "# Log\n```\ncode\n", "solution.too_large": strings.Repeat("a line\n", solution.MaxFile/7+1),
+	} {
+		dir := t.TempDir()
+		log := filepath.Join(dir, ".pawl/CHANGELOG.md")
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755), os.WriteFile(log, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		e := logs(dir, at, "T1")
+		r := New().Do(t.Context(), e, nil)
+		a, again := New().Done(t.Context(), e)
+		for _, r := range []effect.Receipt{r, again} {
+			if !r.OK || r.Cause == nil || r.Cause.Key != "knowledge.not_logged" || !strings.Contains(r.Detail, key) {
+				t.Errorf("%s: %v %+v", key, r.Err(), r)
+			}
+		}
+		raw, err := os.ReadFile(log)
+		if err != nil || string(raw) != text || a != effect.DoneYes {
+			t.Errorf("%s: %s, %d bytes, %v", key, a, len(raw), err)
+		}
+		if got := content(t, filepath.Join(dir, ".pawl"))["history/T1.md"]; got != "T1" {
+			t.Errorf("%s: the task is not archived: %q", key, got)
+		}
+	}
+	for what, make := range map[string]func(name string) error{
+		"a link":   func(name string) error { return os.Symlink("../src.md", name) },
+		"a folder": func(name string) error { return os.Mkdir(name, 0o755) },
+	} {
+		dir := t.TempDir()
+		err := errors.Join(os.Mkdir(filepath.Join(dir, ".pawl"), 0o755), os.WriteFile(filepath.Join(dir, "src.md"), []byte("mine"), 0o600), make(filepath.Join(dir, ".pawl/CHANGELOG.md")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := New().Do(t.Context(), logs(dir, at, "T1"), nil)
+		if !r.OK || r.Cause == nil || r.Cause.Key != "knowledge.not_logged" {
+			t.Errorf("%s: %v %+v", what, r.Err(), r.Cause)
+		}
+		raw, _ := os.ReadFile(filepath.Join(dir, "src.md"))
+		kept, _ := os.ReadFile(filepath.Join(dir, ".pawl/history/T1.md"))
+		if string(raw) != "mine" || string(kept) != "T1" {
+			t.Errorf("%s: %q %q", what, raw, kept)
+		}
+	}
+}
+
+// TestLogThatCannotBeSplit grows whole, and the receipt says what is in the way.
+func TestLogThatCannotBeSplit(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+	text := "# Log\n\n## 2025-06-01\n" + strings.Repeat("- x\n", knowledge.MaxEntries)
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, ".pawl/CHANGELOG_2025.md/odd"), 0o755), os.WriteFile(filepath.Join(dir, ".pawl/CHANGELOG.md"), []byte(text), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New().Do(t.Context(), logs(dir, at.AddDate(1, 0, 0), "T1"), nil)
+	if !r.OK || r.Cause == nil || r.Cause.Key != "knowledge.not_split" {
+		t.Errorf("%v %+v", r.Err(), r.Cause)
+	}
+	raw, _ := os.ReadFile(filepath.Join(dir, ".pawl/CHANGELOG.md"))
+	if s := string(raw); !strings.Contains(s, text[len("# Log\n\n"):]) || !strings.Contains(s, "pawl:T1 ") {
+		t.Errorf("%.300s", s)
+	}
+}
+
+// TestOddNamesBlockNothing is a repository that brings something that is no package where packages are archived.
+func TestOddNamesBlockNothing(t *testing.T) {
+	outside := t.TempDir()
+	for what, put := range map[string]func(dir string) error{
+		"a link out":        func(dir string) error { return os.Symlink(outside, dir) },
+		"a link to nowhere": func(dir string) error { return os.Symlink("nowhere", dir) },
+		"a file":            func(dir string) error { return os.WriteFile(dir, []byte("mine"), 0o600) },
+		"a folder for a file": func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, "tasks.md"), 0o755)
+		},
+		"a link for a file": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "tasks.md")))
+		},
+	} {
+		ws := t.TempDir()
+		month := filepath.Join(ws, ".pawl/archive/2026-02")
+		if err := errors.Join(os.MkdirAll(filepath.Join(month, `od\d`), 0o755), put(filepath.Join(month, "202602011200_a"))); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Lstat(filepath.Join(month, "202602011200_a"))
+		names, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []effect.ProjectedFile{{Path: "archive/2026-02/202602011200_a/tasks.md", Content: "T", Unique: true}})
+		if err != nil || len(names) != 1 || names[0] != "archive/2026-02/202602011200_a_v2/tasks.md" {
+			t.Errorf("%s: %v %v", what, names, err)
+		}
+		after, _ := os.Lstat(filepath.Join(month, "202602011200_a"))
+		if !os.SameFile(before, after) || len(content(t, outside)) != 0 {
+			t.Errorf("%s: it did not stay as it is", what)
 		}
 	}
 }

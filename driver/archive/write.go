@@ -204,19 +204,24 @@ func (w writer) settle(files []effect.ProjectedFile) ([]effect.ProjectedFile, er
 	return files, nil
 }
 
-// vacant returns the first version of a folder in which no unique file of it stands with other content.
+// vacant returns the first version of a folder in which no unique file of it stands with other content. What is not plain takes
+// the name that it has: it stays as it is, and keeps nobody from archiving beside it.
 func (w writer) vacant(dir string, files []effect.ProjectedFile) (string, error) {
 	for n := 1; n <= maxVersions; n++ {
 		name, taken := version(dir, n), false
+		if info, err := w.root.Lstat(name); err == nil && !info.IsDir() {
+			continue
+		}
 		for _, f := range files {
 			if !f.Unique || path.Dir(f.Path) != dir {
 				continue
 			}
 			have, err := w.read(path.Join(name, path.Base(f.Path)))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			odd := errors.Is(err, errNotPlain) || errors.Is(err, errTooLarge)
+			if err != nil && !odd && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
-			taken = taken || err == nil && string(have) != f.Content
+			taken = taken || odd || err == nil && string(have) != f.Content
 		}
 		if !taken {
 			return name, nil

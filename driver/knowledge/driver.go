@@ -137,6 +137,9 @@ func copyAside(ctx context.Context, root *sandbox.Root, t effect.Takeover, progr
 		return nil // a run that was cut off made it: it is renamed into place when it is whole
 	}
 	temp := t.Backup + making
+	if err := discardHalves(ctx, root, t.Backup); err != nil {
+		return err
+	}
 	for _, rel := range t.All {
 		if err := ctx.Err(); err != nil {
 			return pawl.Fail(pawl.CodeCanceled, "orders.canceled").Because(err)
@@ -159,11 +162,44 @@ func copyAside(ctx context.Context, root *sandbox.Root, t effect.Takeover, progr
 	return root.Rename(temp, t.Backup)
 }
 
+// stamp is what stands behind the _backup_ in the name of a backup.
+var stamp = lazily(`^\d{12}(?:_v\d+)?$`)
+
+// discardHalves removes what a run that was killed left of a backup that it was making: of this one, and of others of the same
+// folder, which had other names because they began at another time.
+func discardHalves(ctx context.Context, root *sandbox.Root, backup string) error {
+	if err := document.Discard(ctx, root, backup+making); err != nil {
+		return err
+	}
+	dir, base := path.Split(backup)
+	i := strings.LastIndex(base, "_backup_")
+	if i < 0 {
+		return nil
+	}
+	entries, err := root.ReadDir(path.Clean(dir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), base[:i]+"_backup_")
+		rest, half := strings.CutSuffix(rest, making)
+		if !ours || !half || !e.IsDir() || !stamp().MatchString(rest) {
+			continue
+		}
+		if err := document.Discard(ctx, root, path.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func outside(rel string) bool {
 	return rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || rel == ".." || strings.HasPrefix(rel, "../")
 }
 
-// Documents returns the documents of a workspace's knowledge base, by their paths relative to .pawl.
+// Documents returns the documents of a workspace's knowledge base, by their paths relative to .pawl. Of a CHANGELOG that is too
+// large to be one it returns so much that every reader sees it: people write that file, and one that has outgrown its limit
+// is to be told of, not to keep anybody from the other documents.
 func Documents(ctx context.Context, workspace string) (map[string][]byte, error) {
 	f, err := document.Open(workspace)
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
@@ -181,6 +217,10 @@ func Documents(ctx context.Context, workspace string) (map[string][]byte, error)
 	for _, name := range names {
 		if base, _, _ := strings.Cut(name, "_"); name == "INDEX.md" || name == "context.md" || strings.HasPrefix(base, "CHANGELOG") && strings.HasSuffix(name, ".md") {
 			data, ok, err := f.Read(name)
+			if pawl.CodeOf(err) == pawl.CodeInvalid && strings.HasPrefix(name, "CHANGELOG") {
+				data, err = f.Root().ReadRange(path.Join(document.Dir, name), 0, document.MaxFile+1)
+				ok = err == nil
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -2,9 +2,11 @@ package knowledge_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pawl"
@@ -13,6 +15,7 @@ import (
 	"pawl/driver/search"
 	"pawl/effect"
 	kb "pawl/knowledge"
+	"pawl/solution"
 )
 
 func read(t *testing.T, dir, rel string) string {
@@ -120,6 +123,85 @@ func TestTakeOverFromEveryHalf(t *testing.T) {
 				t.Error("half a backup is left")
 			}
 		})
+	}
+}
+
+// What a killed run left of a backup is no part of the next one, and no link in it leads anywhere.
+func TestHalfABackupIsDiscarded(t *testing.T) {
+	const name, earlier, whole = "helloagents_backup_202602081200", "helloagents_backup_202602081159_v2.making", "helloagents_backup_202602081158"
+	for what, put := range map[string]func(half, outside string) error{
+		"other files": func(half, _ string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(half, "gone/deep"), 0o755), os.WriteFile(filepath.Join(half, "gone/x"), []byte("x"), 0o600))
+		},
+		"a link in it": func(half, outside string) error {
+			return errors.Join(os.Mkdir(half, 0o755), os.Symlink(outside, filepath.Join(half, "wiki")))
+		},
+		"a link":            func(half, outside string) error { return os.Symlink(outside, half) },
+		"a link inside":     func(half, _ string) error { return os.Symlink("helloagents", half) },
+		"a folder for file": func(half, _ string) error { return os.MkdirAll(filepath.Join(half, "INDEX.md"), 0o755) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, e := old(t)
+			outside := t.TempDir()
+			drivertest.Populate(t, outside, map[string]string{"mine": "mine"})
+			drivertest.Populate(t, dir, map[string]string{earlier + "/INDEX.md": "half", whole + "/INDEX.md": "whole", "helloagents_backup_mine.making/x": "a person's", "other_backup_202602081159.making/x": "another's"})
+			if err := put(filepath.Join(dir, name+".making"), outside); err != nil {
+				t.Fatal(err)
+			}
+			spec, err := effect.Decode[effect.KnowledgeSpec](e.Spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.Takeover.Backup = name
+			if r := knowledge.New().Do(t.Context(), writing(dir, spec), nil); !r.OK {
+				t.Fatal(r.Err())
+			}
+			var left []string
+			for _, e := range must(os.ReadDir(dir)) {
+				left = append(left, e.Name())
+			}
+			if want := []string{".pawl", "helloagents", whole, name, "helloagents_backup_mine.making", "other_backup_202602081159.making"}; !slices.Equal(left, want) {
+				t.Errorf("%v, want %v", left, want)
+			}
+			var files []string
+			err = filepath.WalkDir(filepath.Join(dir, name), func(at string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					files = append(files, filepath.Base(at))
+				}
+				return err
+			})
+			if err != nil || !slices.Equal(files, []string{"INDEX.md", "big.bin", "a.md"}) {
+				t.Errorf("the backup holds %v, %v", files, err)
+			}
+			if read(t, outside, "mine") != "mine" || len(must(os.ReadDir(outside))) != 1 || read(t, dir, "helloagents/INDEX.md") != "index" {
+				t.Error("a link was followed")
+			}
+		})
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A CHANGELOG that has outgrown its limit is told of, and the other documents are read.
+func TestDocumentsBesideAHugeLog(t *testing.T) {
+	dir := t.TempDir()
+	drivertest.Populate(t, dir, map[string]string{".pawl/INDEX.md": "index", ".pawl/CHANGELOG.md": strings.Repeat("a line\n", solution.MaxFile/7+100), ".pawl/CHANGELOG_2025.md": "# Log\n", ".pawl/modules/a.md": "a"})
+	docs, err := knowledge.Documents(t.Context(), dir)
+	if err != nil || string(docs["INDEX.md"]) != "index" || string(docs["modules/a.md"]) != "a" || string(docs["CHANGELOG_2025.md"]) != "# Log\n" {
+		t.Fatalf("%d documents, %v", len(docs), err)
+	}
+	_, found := kb.Judge(docs)
+	if !slices.ContainsFunc(found, func(f kb.Finding) bool { return f.File == "CHANGELOG.md" && f.Key == "solution.too_large" }) {
+		t.Errorf("%v", found)
+	}
+	// Nobody can take the part for the whole and write it back.
+	if _, err := kb.Log(docs["CHANGELOG.md"], kb.Entry{}, kb.English); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "too_large") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -187,9 +187,12 @@ func TestArchiveSaysWhatIsTaken(t *testing.T) {
 			t.Errorf("%s: %t", dir, !want)
 		}
 	}
-	// What cannot be listed is no free place.
-	drivertest.Populate(t, p.Workspace, map[string]string{`.pawl/archive/2026\03/202602081201_b/tasks.md`: "T"})
-	if _, _, _, err := packages.Archive(p.Workspace); pawl.CodeOf(err) != pawl.CodeDenied {
-		t.Errorf("a folder that cannot be listed: %v", err)
+	// An odd name that a repository brings is no place of a package, and keeps nobody from the rest.
+	drivertest.Populate(t, p.Workspace, map[string]string{`.pawl/archive/2026\03/202602081201_b/tasks.md`: "T", `.pawl/plan/od\d/tasks.md`: "T"})
+	if _, _, exists, err := packages.Archive(p.Workspace); err != nil || !exists("plan/"+name) {
+		t.Errorf("an odd name in the archive: %v", err)
+	}
+	if names, files, err := packages.Look(t.Context(), p.Workspace); err != nil || len(names) != 1 || len(files[name]) != 1 {
+		t.Errorf("an odd name among the packages: %v %v", names, err)
 	}
 }

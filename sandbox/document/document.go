@@ -19,10 +19,11 @@ import (
 // Dir is pawl's folder in a workspace.
 const Dir = ".pawl"
 
-// Limits of what is read.
+// Limits of what is read: the bytes of a document, and the number and the bytes of those that are read at once.
 const (
 	MaxFile  = 4 << 20
 	MaxFiles = 20_000
+	MaxTotal = 64 << 20
 )
 
 // Folder is pawl's folder of a workspace, held open. It is safe for concurrent use.
@@ -56,10 +57,13 @@ func (f *Folder) Root() *sandbox.Root { return f.root }
 // kept are names in .pawl that hold no documents.
 var kept = []string{"git", "cache", "worktree", "worktrees", "tree", "trees", "tmp", "run", "lock", "config.yaml", ".gitignore"}
 
+// foreign are characters that no document has in its name, because some system reads them as something else.
+const foreign = "\\\x00"
+
 // at returns the name in the workspace of a path below .pawl, and refuses what is not the name of a document.
 func (f *Folder) at(rel string) (string, error) {
 	top, _, _ := strings.Cut(rel, "/")
-	if rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || top == ".." || strings.ContainsAny(rel, "\\\x00") ||
+	if rel == "" || path.Clean(rel) != rel || path.IsAbs(rel) || rel == "." || top == ".." || strings.ContainsAny(rel, foreign) ||
 		slices.Contains(kept, strings.ToLower(top)) || strings.HasPrefix(strings.ToLower(top), "pawl.db") {
 		return "", pawl.Fail(pawl.CodeDenied, "orders.bad_path", rel)
 	}
@@ -102,7 +106,8 @@ func (f *Folder) Exists(rel string) bool {
 	return err == nil
 }
 
-// List returns the names of what lies in a folder, folders with a slash behind them. A folder that is not there is empty.
+// List returns the names of what lies in a folder, folders with a slash behind them. A folder that is not there is empty. What
+// cannot be named by a path of documents is left out, so that no odd name keeps anybody from the rest.
 func (f *Folder) List(rel string) ([]string, error) {
 	name := Dir
 	if rel != "" {
@@ -118,6 +123,7 @@ func (f *Folder) List(rel string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		switch {
+		case strings.ContainsAny(e.Name(), foreign):
 		case e.IsDir():
 			out = append(out, e.Name()+"/")
 		case e.Type().IsRegular():
@@ -128,33 +134,46 @@ func (f *Folder) List(rel string) ([]string, error) {
 }
 
 // Files reads the documents of a folder and of those below it, by their paths relative to the folder. Other things than
-// regular files are left out, and so is what is too large to be a document.
+// regular files are left out, and so are odd names and what is too large to be a document. A folder with more than MaxFiles
+// entries of any kind, or more than MaxTotal bytes of documents, is CodeInvalid.
 func (f *Folder) Files(ctx context.Context, rel string) (map[string][]byte, error) {
 	name, err := f.at(rel)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]byte{}
+	seen, total := 0, 0
 	err = f.root.Walk(ctx, name, func(at string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		if len(out) == MaxFiles {
+		if seen++; seen > MaxFiles {
 			return pawl.Fail(pawl.CodeInvalid, "orders.too_many", rel, MaxFiles)
+		}
+		odd := strings.ContainsAny(d.Name(), foreign)
+		if d.IsDir() && odd {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() || odd {
+			return nil
 		}
 		data, err := f.root.ReadFile(at, MaxFile)
 		if code := pawl.CodeOf(err); code == pawl.CodeInvalid || code == pawl.CodeNotFound {
 			return nil
 		}
-		if err == nil {
-			out[strings.TrimPrefix(at, name+"/")] = data
+		if err != nil {
+			return err
 		}
-		return err
+		if total += len(data); total > MaxTotal {
+			return pawl.Fail(pawl.CodeInvalid, "orders.too_much", rel, MaxTotal>>20)
+		}
+		out[strings.TrimPrefix(at, name+"/")] = data
+		return nil
 	})
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return out, nil
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Ready checks that documents can be written: every one is as it was when that was decided, or as it is to be. todo are those
@@ -233,14 +252,23 @@ func (f *Folder) Discard(ctx context.Context, rel string) error {
 	if err != nil {
 		return err
 	}
+	return Discard(ctx, f.root, name)
+}
+
+// Discard removes whatever stands at a name, a folder with all that is in it. Links are removed and not followed, the name
+// itself included. That there is nothing is no error.
+func Discard(ctx context.Context, root *sandbox.Root, name string) error {
 	var all []string
-	err = f.root.Walk(ctx, name, func(at string, _ fs.DirEntry) error { all = append(all, at); return nil })
+	info, err := root.Lstat(name)
+	if err == nil && info.IsDir() {
+		err = root.Walk(ctx, name, func(at string, _ fs.DirEntry) error { all = append(all, at); return nil })
+	}
 	if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound {
 		return err
 	}
 	slices.Reverse(all)
 	for _, at := range append(all, name) {
-		if err := f.root.Remove(at); err != nil && pawl.CodeOf(err) != pawl.CodeNotFound {
+		if err := root.Remove(at); err != nil && pawl.CodeOf(err) != pawl.CodeNotFound {
 			return err
 		}
 	}

@@ -2,8 +2,12 @@ package document_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,5 +108,100 @@ func TestMoveTakesNoPlaceOfOthers(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(dir, ".pawl/archive/2026-03/a/tasks.md"))
 	if err != nil || !strings.HasPrefix(string(raw), "plan/") {
 		t.Errorf("%q %v", raw, err)
+	}
+}
+
+// What a repository may bring that is named like nothing of pawl's keeps nobody from the rest.
+func TestOddNamesAreLeftOut(t *testing.T) {
+	dir, f := folder(t)
+	for _, name := range []string{`2026\03`, `2026\03/a`, "2026-02"} {
+		if err := os.MkdirAll(filepath.Join(dir, ".pawl/archive", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{`2026\03/a/tasks.md`, `2026-02/b\ad.md`, "2026-02/tasks.md"} {
+		if err := os.WriteFile(filepath.Join(dir, ".pawl/archive", name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := f.List("archive"); err != nil || !slices.Equal(list, []string{"2026-02/"}) {
+		t.Errorf("%q %v", list, err)
+	}
+	files, err := f.Files(t.Context(), "archive")
+	if err != nil || len(files) != 1 || string(files["2026-02/tasks.md"]) != "2026-02/tasks.md" {
+		t.Errorf("%q %v", files, err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, `.pawl/archive/2026\03/a/tasks.md`)); err != nil || len(raw) == 0 {
+		t.Errorf("it did not stay: %v", err)
+	}
+}
+
+func TestFilesAreBounded(t *testing.T) {
+	dir, f := folder(t)
+	large := func(name string, size int64) {
+		t.Helper()
+		at := filepath.Join(dir, ".pawl", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, nil, 0o600), os.Truncate(at, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const each = document.MaxTotal / document.MaxFile
+	for n := range each {
+		large(fmt.Sprintf("modules/%d.md", n), document.MaxFile)
+	}
+	large("modules/no.bin", document.MaxFile+1) // no document: it does not count
+	if files, err := f.Files(t.Context(), "modules"); err != nil || len(files) != each {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	large("modules/z.md", 1)
+	if files, err := f.Files(t.Context(), "modules"); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "orders.too_much") || files != nil {
+		t.Errorf("more bytes than are read: %d files, %v", len(files), err)
+	}
+	large("plan/tasks.md", 1)
+	for n := range document.MaxFiles - 1 { // what is no document counts, too
+		if err := os.Symlink("nowhere", filepath.Join(dir, ".pawl/plan", strconv.Itoa(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Files(t.Context(), "plan"); err != nil {
+		t.Errorf("as many as are looked at: %v", err)
+	}
+	large("plan/z.md", 1)
+	if files, err := f.Files(t.Context(), "plan"); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "orders.too_many") || files != nil {
+		t.Errorf("more than are looked at: %d files, %v", len(files), err)
+	}
+}
+
+func TestDiscardFollowsNoLinks(t *testing.T) {
+	dir, f := folder(t)
+	outside := t.TempDir()
+	mine := filepath.Join(outside, "mine")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, put := range map[string]func(name string) error{
+		"nothing":       func(string) error { return nil },
+		"a link":        func(name string) error { return os.Symlink(outside, name) },
+		"a link inside": func(name string) error { return os.Symlink(".pawl", name) },
+		"a file":        func(name string) error { return os.WriteFile(name, nil, 0o600) },
+		"a folder with a link": func(name string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(name, "a/b"), 0o755), os.Symlink(outside, filepath.Join(name, "a/l")))
+		},
+	} {
+		name := filepath.Join(dir, "x.making")
+		if err := put(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := document.Discard(t.Context(), f.Root(), "x.making"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := os.Lstat(name); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", what, err)
+		}
+	}
+	for _, kept := range []string{mine, filepath.Join(dir, ".pawl")} {
+		if _, err := os.Stat(kept); err != nil {
+			t.Errorf("%v", err)
+		}
 	}
 }

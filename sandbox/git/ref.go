@@ -123,10 +123,7 @@ func (r *site) orZero(id string) string {
 
 // updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r refs) updateRef(ctx context.Context, name, old string, args ...string) error {
-	_, _, err := r.plumbing("", args...).run(ctx)
-	if err != nil && (r.clearLock(ctx, name) || r.clearHead(ctx)) {
-		_, _, err = r.plumbing("", args...).run(ctx)
-	}
+	err := moving(ctx, r.locks(name), func() call { return r.plumbing("", args...) })
 	if err == nil {
 		return nil
 	}
@@ -144,25 +141,59 @@ const (
 	staleOther = 10 * time.Second
 )
 
-// clearLock removes the lock of a reference that a killed git left behind, after waiting until it is old enough to tell. It
-// reports whether there was one, so that the update may be tried again.
-func (r refs) clearLock(ctx context.Context, name string) bool {
-	age := staleOther
-	if strings.HasPrefix(name, private) {
-		age = staleOwn
-	}
-	return clearStale(ctx, filepath.Join(r.refDir(), filepath.FromSlash(name)+".lock"), age)
+// lock is a file that git holds while it moves references, and how old it must be to be left behind.
+type lock struct {
+	path string
+	age  time.Duration
 }
 
-// clearHead does the same with the lock of HEAD, which git takes as well when it moves the branch that is checked out.
-func (r refs) clearHead(ctx context.Context) bool {
-	return r.git && clearStale(ctx, filepath.Join(r.gitDir, "HEAD.lock"), staleOther)
+// locks are those that git takes to move the references with these names: their own, that of the packed ones, from which what is
+// removed is taken out, and for the branch that is checked out that of HEAD.
+func (r refs) locks(names ...string) []lock {
+	var out []lock
+	head := false
+	for _, name := range names {
+		l := lock{filepath.Join(r.refDir(), filepath.FromSlash(name)+".lock"), staleOther}
+		if strings.HasPrefix(name, private) {
+			l.age = staleOwn
+		} else {
+			head = r.git
+		}
+		out = append(out, l)
+	}
+	if head {
+		out = append(out, lock{filepath.Join(r.gitDir, "HEAD.lock"), staleOther})
+	}
+	return append(out, lock{filepath.Join(r.refDir(), "packed-refs.lock"), staleOther})
 }
 
 // ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the lock is old
 // enough to tell, and is for going on with what a crash cut off.
-func ClearHead(ctx context.Context, r *Repo) { r.clearHead(ctx) }
+func ClearHead(ctx context.Context, r *Repo) {
+	if r.git {
+		clearStale(ctx, filepath.Join(r.gitDir, "HEAD.lock"), staleOther)
+	}
+}
 
+// moving runs a call that moves references. Where it fails and locks are there that a killed git has left behind, they are
+// removed, once they are old enough to tell, and it is tried once more.
+func moving(ctx context.Context, locks []lock, c func() call) error {
+	_, _, err := c().run(ctx)
+	if err == nil {
+		return nil
+	}
+	cleared := false
+	for _, l := range locks {
+		cleared = clearStale(ctx, l.path, l.age) || cleared
+	}
+	if cleared {
+		_, _, err = c().run(ctx)
+	}
+	return err
+}
+
+// clearStale removes a lock that was left behind, after waiting until it is old enough to tell. It reports whether there was
+// one that is gone now.
 func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 	seen, err := os.Lstat(lock)
 	if err != nil || !seen.Mode().IsRegular() {
@@ -229,8 +260,7 @@ func (r refs) keep(ctx context.Context, tree string, fresh bool) error {
 	if fresh && r.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
-	_, _, err := r.plumbing("", "update-ref", "--", name, tree).run(ctx)
-	return err
+	return moving(ctx, r.locks(name), func() call { return r.plumbing("", "update-ref", "--", name, tree) })
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
@@ -244,19 +274,20 @@ func (r refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 	standing := r.standing()
 	var old []Ref
 	var script strings.Builder
+	var names []string
 	left := map[string]bool{}
 	for _, ref := range refs {
 		if at := age(ref); at.IsZero() || !at.Before(before) || standing[ref.ID] || spare != nil && spare(ref) {
 			left[ref.ID] = true
 			continue
 		}
-		old = append(old, ref)
+		old, names = append(old, ref), append(names, ref.Name)
 		script.WriteString("delete " + ref.Name + "\x00" + ref.ID + "\x00")
 	}
 	if len(old) == 0 {
 		return nil, nil
 	}
-	if _, _, err := r.plumbing(script.String(), "update-ref", "-z", "--stdin").run(ctx); err != nil {
+	if err := moving(ctx, r.locks(names...), func() call { return r.plumbing(script.String(), "update-ref", "-z", "--stdin") }); err != nil {
 		return nil, err
 	}
 	for _, ref := range old {

@@ -186,8 +186,9 @@ func (l Linked) Head(ctx context.Context) (string, error) {
 
 // MoveHead makes the worktree stand at another commit, if it stands at old. Its files and its index stay as they are.
 func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
-	_, _, err := l.plumbing("update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old).run(ctx)
-	return err
+	return moving(ctx, []lock{{filepath.Join(l.dir, "HEAD.lock"), staleOwn}}, func() call {
+		return l.plumbing("update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
+	})
 }
 
 // Blocked names what stands in the worktree, and is in no tree, where files of to belong that are not in from.
