@@ -418,6 +418,10 @@ func (w medic) archived(r effect.Receipt) error {
 		s.Blocked = &Blocked{Kind: BlockedArchive, Error: info(r.Err())}
 		return w.raise(ArchiveBroken, r.Key)
 	}
+	if r.Cause != nil {
+		w.Run.Amiss = r.Cause
+		w.record(w.Run, "ARCHIVE_INCOMPLETE", audit.Warn, r.Cause)
+	}
 	if err := w.raise(Archived, "archived"); err != nil {
 		return err
 	}

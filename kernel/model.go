@@ -132,6 +132,8 @@ type Run struct {
 	// it restored and that changed while work was under way that was cut off.
 	Left []string `json:"left,omitempty"`
 	Cut  []string `json:"cut,omitempty"`
+	// Amiss is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be added to.
+	Amiss *effect.Cause `json:"amiss,omitempty"`
 	// Saved is the checkpoint that holds what was unfinished when the run ended.
 	Saved  string `json:"saved,omitempty"`
 	Undone bool   `json:"undone,omitempty"`

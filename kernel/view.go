@@ -359,6 +359,11 @@ func (s *Snapshot) risks(t *Task) []view.Note {
 	if c := t.Cleanup; c != nil && len(c.Failed) > 0 {
 		note("kernel.risk_cleanup", strings.Join(c.Failed, ", "))
 	}
+	if s.Run != nil {
+		for c := s.Run.Amiss; c != nil && c.Key != ""; c = c.Cause {
+			note(c.Key, c.Args...)
+		}
+	}
 	return out
 }
 

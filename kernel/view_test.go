@@ -261,6 +261,31 @@ func TestStatusWhenBlocked(t *testing.T) {
 	}
 }
 
+// TestWhatTheArchiveLeftOutIsTold: a run whose CHANGELOG could not be added to is completed, and says so where people look.
+func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
+	w := &world{plan: twoSteps()}
+	b := proposed(t, w)
+	b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+	b.run(func(e effect.Effect) effect.Receipt {
+		r := w.answer(e)
+		if e.Kind == effect.KindArchive {
+			r.Cause = &effect.Cause{Key: "knowledge.not_logged", Args: []string{"CHANGELOG.md"}, Cause: &effect.Cause{Key: "knowledge.not_text"}}
+		}
+		return r
+	})
+	last, err := b.k.LookLast(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, n := range last.Summary().Risks {
+		keys = append(keys, n.Key)
+	}
+	if last.Run.Outcome != "completed" || !slices.Contains(keys, "knowledge.not_logged") || !slices.Contains(keys, "knowledge.not_text") || b.count("ARCHIVE_INCOMPLETE") != 1 {
+		t.Errorf("%s, risks %v", last.Run.Outcome, keys)
+	}
+}
+
 func TestPlanAndSummaryOfARun(t *testing.T) {
 	p := twoSteps()
 	p.Steps[1].ToolCalls[0].Name = "run_terminal_cmd"
