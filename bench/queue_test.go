@@ -173,7 +173,29 @@ func TestGrowthIsHeldAgainstTheLogarithm(t *testing.T) {
 	}
 }
 
+// withoutServer hides the programs of a server, and lets what would install one leave a mark instead.
+func withoutServer(t *testing.T) (mark string) {
+	t.Helper()
+	fakes := t.TempDir()
+	mark = filepath.Join(fakes, "installed")
+	install := "echo \"$0 $*\" >> '" + mark + "'\n"
+	for name, does := range map[string]string{"apt-get": install, "sudo": install, "ls": ""} { // the last finds what Debian installs beside PATH
+		if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/sh\n"+does+"exit 1\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dirs := []string{fakes}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	t.Setenv("PATH", strings.Join(dirs, string(filepath.ListSeparator)))
+	return mark
+}
+
 func TestServerThatIsMissing(t *testing.T) {
+	mark := withoutServer(t)
 	dsn, stop, err := servePostgres(filepath.Join(t.TempDir(), "missing"))
 	if err == nil || strings.Contains(err.Error(), "\n") || dsn != "" {
 		t.Errorf("%q, %v", dsn, err)
@@ -183,5 +205,8 @@ func TestServerThatIsMissing(t *testing.T) {
 	}
 	if code := run(context.Background(), []string{"-only", "queue", "-dir", t.TempDir(), "-postgres", "host=/nonexistent user=x"}, io.Discard, io.Discard); code != 1 {
 		t.Errorf("a server that is not there: status %d", code)
+	}
+	if said, err := os.ReadFile(mark); err == nil {
+		t.Errorf("something was installed: %s", said)
 	}
 }

@@ -66,6 +66,7 @@ serve() {
 	trap 'exit 1' INT TERM
 	dir=$(mktemp -d "${1:-${TMPDIR:-/tmp}}/pawl-postgres-XXXXXX" 2>/dev/null) || fail "no folder could be made in ${1:-${TMPDIR:-/tmp}}"
 	dir=$(readlink -f "$dir")
+	install_server # after that, so that a folder that is of no use costs no installation
 	log=$dir/log
 	drop_root
 	cd "$dir"
@@ -88,10 +89,7 @@ serve() {
 
 case ${1:-} in
 install) install_server ;;
-serve)
-	install_server
-	serve "${2:-}"
-	;;
+serve) serve "${2:-}" ;;
 *)
 	sed -n '2,9p' "$0" | sed 's/^# \{0,1\}//'
 	exit 2

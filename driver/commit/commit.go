@@ -201,13 +201,22 @@ func (s *step) complete(ctx context.Context, spec effect.CommitSpec) (effect.Com
 	return result, err
 }
 
-// share puts the branch on top of what others pushed and pushes it. On a conflict nothing has changed.
+// share puts the branch on top of what others pushed and pushes it. Where it was not pushed, nothing has changed.
 func share(ctx context.Context, repo *git.Repo, id string, spec effect.CommitSpec) (effect.CommitResult, error) {
-	result := effect.CommitResult{Branch: spec.Branch}
-	u := git.Upstream{Remote: spec.Push.Remote, Ref: spec.Push.Ref}
 	s := &step{repo: repo, id: id, branch: spec.Branch, parent: spec.Parent}
-	// What a run that was cut off had begun: the branch may have moved already, and the files not.
 	note := git.PrivateRef("push/" + id)
+	result, err := s.share(ctx, note, spec)
+	if err != nil && !result.Pushed {
+		// What cannot be taken back, because somebody changed a file meanwhile, keeps its note: the next attempt goes on from it.
+		_ = s.back(context.WithoutCancel(ctx), note, spec.Parent)
+	}
+	return result, err
+}
+
+func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (effect.CommitResult, error) {
+	repo, result := s.repo, effect.CommitResult{Branch: spec.Branch}
+	u := git.Upstream{Remote: spec.Push.Remote, Ref: spec.Push.Ref}
+	// What a run that was cut off had begun: the branch may have moved already, and the files not.
 	tip, err := s.resume(ctx, note)
 	if err != nil {
 		return result, err
@@ -263,14 +272,7 @@ func (s *step) move(ctx context.Context, note, from, to string) (string, error) 
 		return "", err
 	}
 	defer lock.Close()
-	dirty, err := lock.Dirty(ctx, from)
-	if err != nil {
-		return "", err
-	}
-	if len(dirty) > 0 {
-		return "", pawl.Fail(pawl.CodeRepository, "orders.dirty", git.Listing(dirty))
-	}
-	if err := s.clear(ctx, lock, from, to); err != nil {
+	if err := s.committed(ctx, lock, from, to); err != nil {
 		return "", err
 	}
 	old, err := s.repo.Ref(ctx, note)
@@ -284,6 +286,55 @@ func (s *step) move(ctx context.Context, note, from, to string) (string, error) 
 		return "", err
 	}
 	return to, s.advance(context.WithoutCancel(ctx), lock, from, to)
+}
+
+// back takes a move back that was noted and is of no use. The files go first and the note last, so that whatever cuts it off, the
+// next attempt finds either the whole move or one that never was.
+func (s *step) back(ctx context.Context, note, to string) error {
+	begun, err := s.repo.Ref(ctx, note)
+	if err != nil || begun == "" {
+		return err
+	}
+	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	if err != nil {
+		return err
+	}
+	if tip == begun && tip != to {
+		if err := s.retreat(ctx, begun, to); err != nil {
+			return err
+		}
+	}
+	return s.repo.DeleteRef(ctx, note, begun)
+}
+
+// retreat brings the checked-out files and then the branch from one commit to another, unless that would touch what is not
+// committed.
+func (s *step) retreat(ctx context.Context, from, to string) error {
+	s.parent = from
+	lock, err := s.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := s.committed(ctx, lock, from, to); err != nil {
+		return err
+	}
+	if err := s.advance(ctx, lock, from, to); err != nil {
+		return err
+	}
+	return s.repo.SetRef(ctx, git.BranchRef(s.branch), to, from, "pawl: not pushed")
+}
+
+// committed fails where going from one commit to another would touch what is not committed.
+func (s *step) committed(ctx context.Context, lock *git.Checkout, from, to string) error {
+	dirty, err := lock.Dirty(ctx, from)
+	if err != nil {
+		return err
+	}
+	if len(dirty) > 0 {
+		return pawl.Fail(pawl.CodeRepository, "orders.dirty", git.Listing(dirty))
+	}
+	return s.clear(ctx, lock, from, to)
 }
 
 // clear fails where bringing the files from one commit to another would write over something.
@@ -403,14 +454,7 @@ func (d Rewind) do(ctx context.Context, e effect.Effect) (effect.RewindResult, e
 		return effect.RewindResult{}, err
 	}
 	defer lock.Close()
-	dirty, err := lock.Dirty(ctx, spec.Head)
-	if err != nil {
-		return effect.RewindResult{}, err
-	}
-	if len(dirty) > 0 {
-		return effect.RewindResult{}, pawl.Fail(pawl.CodeRepository, "orders.dirty", git.Listing(dirty))
-	}
-	if err := s.clear(ctx, lock, spec.Head, spec.Target); err != nil {
+	if err := s.committed(ctx, lock, spec.Head, spec.Target); err != nil {
 		return effect.RewindResult{}, err
 	}
 	backup := git.BranchRef(spec.Backup)

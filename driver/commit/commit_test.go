@@ -3,6 +3,7 @@ package commit_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"effect": scene}))
+	os.Exit(gittest.Isolate(m, map[string]gittest.Scene{"effect": scene, "refused": func(ctx context.Context, dir string) error {
+		if err := scene(ctx, dir); pawl.CodeOf(err) != pawl.CodeIO {
+			return fmt.Errorf("it was not refused: %w", err)
+		}
+		return nil
+	}}))
 }
 
 const effectFile = ".pawl/test-effect.json"
@@ -152,10 +158,11 @@ func TestCommitsEverything(t *testing.T) {
 
 func TestCommitsWhatIsStagedAlone(t *testing.T) {
 	r := changed(t)
-	r.Git("add", "a")
+	r.Write(map[string]string{"b": "changed\n"})
+	r.Git("add", "a", "b")
 	r.Write(map[string]string{"a": "changed again\n"})
 	s, err := commit.Look(t.Context(), nil, place(r), false)
-	if err != nil || !s.Staged || len(s.Files) != 1 || !slices.Contains(s.Beside, "gone") || !slices.Contains(s.Beside, "new/文") {
+	if want := []string{"a", "gone", "new/文"}; err != nil || !s.Staged || len(s.Files) != 2 || !slices.Equal(s.Beside, want) {
 		t.Fatalf("%+v %v", s, err)
 	}
 	committing(t, r, false)
@@ -366,6 +373,59 @@ func TestPushStopsAtAConflict(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refusing lets the remote refuse every push, or take them again.
+func refusing(t *testing.T, r *gittest.Repo, limit string) {
+	t.Helper()
+	r.Git("--git-dir="+r.Path(".pawl/remote.git"), "config", "receive.maxInputSize", limit)
+}
+
+func TestPushThatFailsChangesNothing(t *testing.T) {
+	r := mine(t, map[string]string{"c": "theirs\n", "b": "theirs\n"})
+	refusing(t, r, "1")
+	r.Write(map[string]string{"untracked": "u\n"})
+	before, head, far := gittest.Tree(t, r.Dir), r.Head(), remoteHead(t, r)
+	e, _ := standing(r.Dir)
+	for range 2 {
+		if got := commit.New(nil).Do(t.Context(), e, nil); got.Code != pawl.CodeIO {
+			t.Fatalf("%v", got.Err())
+		}
+		if gittest.Tree(t, r.Dir) != before || r.Head() != head || remoteHead(t, r) != far {
+			t.Error("something changed")
+		}
+		if got := r.Git("status", "--porcelain"); got != "?? untracked" {
+			t.Errorf("what is left:\n%s", got)
+		}
+		if refs := r.Git("for-each-ref", "refs/pawl/push"); refs != "" {
+			t.Errorf("left behind: %s", refs)
+		}
+	}
+	refusing(t, r, "0")
+	if done := again[effect.CommitResult](t, r.Dir); !done.Pushed || done.Rebased != 1 || remoteHead(t, r) != r.Head() {
+		t.Errorf("%+v", done)
+	}
+}
+
+// A kill may fall on what takes a move back, too: whoever does it again must be able to.
+func TestKilledWhilePushFails(t *testing.T) {
+	t.Parallel()
+	r := mine(t, map[string]string{"c": "theirs\n", "b": "theirs\n"})
+	refusing(t, r, "1")
+	head := r.Head()
+	gittest.KillEverywhere(t, "refused", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
+		e, _ := standing(dir)
+		if got := commit.New(nil).Do(t.Context(), e, nil); got.Code != pawl.CodeIO || r.Head() != head {
+			t.Fatalf("%v, at %s", got.Err(), r.Head())
+		}
+		clean(t, r)
+		refusing(t, r, "0")
+		if done := again[effect.CommitResult](t, dir); !done.Pushed || remoteHead(t, r) != r.Head() {
+			t.Errorf("%+v", done)
+		}
+		clean(t, r)
+	})
 }
 
 func TestKilledWhilePushing(t *testing.T) {

@@ -20,7 +20,8 @@ type Standing struct {
 	Staged bool
 	Tree   string
 	Files  []effect.FileStat
-	// Beside are changed files that would not be committed, because others are staged.
+	// Beside are files with changes that would not be committed, because others are staged: one that was staged and then changed
+	// again is among Files as well.
 	Beside []string
 }
 
@@ -52,11 +53,7 @@ func Look(ctx context.Context, m *git.Memory, place effect.Place, all bool) (Sta
 	}
 	if s.Staged = len(staged.Files) > 0 && !all; s.Staged {
 		s.Tree = staged.Tree
-		of := make(map[string]bool, len(staged.Files))
-		for _, f := range staged.Files {
-			of[f] = true
-		}
-		s.Beside = slices.DeleteFunc(slices.Concat(status.Dirty, status.Untracked), func(f string) bool { return of[f] })
+		s.Beside = slices.Concat(status.Unstaged, status.Untracked)
 	} else if s.Tree, err = repo.Snapshot(ctx); err != nil {
 		return s, err
 	}

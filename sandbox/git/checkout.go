@@ -91,7 +91,7 @@ func (c *Checkout) Close() error {
 
 // Dirty lists the tracked files that differ from a commit, in the index or on disk.
 func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
-	dirty, _, err := c.repo.dirt(ctx, commit, "--untracked-files=no")
+	dirty, _, _, err := c.repo.dirt(ctx, commit, "--untracked-files=no")
 	return dirty, err
 }
 

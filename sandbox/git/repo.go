@@ -2,13 +2,15 @@
 // only git.
 //
 // A repository is hostile input: its configuration names programs that ordinary git commands run (filters, fsmonitor, hooks,
-// textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Two kinds of call exist:
+// textconv, merge drivers, pagers, signers). So nothing here runs with the user's configuration. Three kinds of call exist:
 //
 //   - shadow calls work in a git directory of pawl's own, .pawl/git, with a configuration of pawl's own, on index files of
 //     pawl's own; only the object store is the user's, so that nothing is copied;
 //   - plumbing calls (update-ref, show-ref, symbolic-ref, check-attr, worktree add) see the user's git directory, because
 //     references live there, with hooks, fsmonitor, transports and lazy fetching switched off by the environment, which
-//     outranks every file.
+//     outranks every file;
+//   - calls that talk to a remote have the user's settings and credentials, in a git directory of their own that knows of the
+//     repository's configuration only where the remote is.
 //
 // Contents are never converted: what is in a file is what is in the blob, whatever .gitattributes says. Large-file pointers
 // stay pointers, line ends stay as they are. Nested repositories and submodules are recorded if the index knows them and
@@ -241,9 +243,10 @@ func (r *Repo) GitDirs() []string {
 // State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
 func (r *site) State(name string) string { return filepath.Join(r.shadow, name) }
 
-// shadowEnv is the environment of a call on pawl's own git directory.
+// shadowEnv is the environment of a call on pawl's own git directory. The folder may have come with the repository, so a file
+// in it that names another folder for the configuration and the attributes must not count.
 func (r *site) shadowEnv(tree, index string) []string {
-	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
+	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.shadow, "GIT_COMMON_DIR="+r.shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.git {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.commonDir, "objects"))
 	}

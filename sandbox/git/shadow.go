@@ -31,13 +31,9 @@ func (r *site) prepare() error {
 			return ioError("git.prepare", err)
 		}
 	}
-	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-	if r.config.format == "sha256" {
-		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
-	}
 	r.rules = r.excludes()
 	files := map[string]string{
-		"config":          config,
+		"config":          r.config.own(),
 		"info/attributes": attributes,
 		"info/exclude":    r.rules,
 		"HEAD":            "ref: refs/heads/pawl\n",
@@ -48,6 +44,14 @@ func (r *site) prepare() error {
 		}
 	}
 	return nil
+}
+
+// own is the configuration of a git directory of pawl's own, on objects of the user's kind.
+func (c userConfig) own() string {
+	if c.format == "sha256" {
+		return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 }
 
 // excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.

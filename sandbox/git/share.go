@@ -141,18 +141,16 @@ func NewSharing(r *Repo) Sharing { return Sharing{r} }
 // Upstream finds out where a branch is shared: what the user configured, else the only remote there is, or "origin". It asks
 // nobody on the network. Without a remote it is CodeNotFound.
 func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) {
-	get := func(args ...string) string {
-		out, _, err := callWith(r.plumbing("", append([]string{"config", "--null"}, args...)...), 1).run(ctx)
+	u := Upstream{}
+	for key, into := range map[string]*string{"remote": &u.Remote, "merge": &u.Ref} {
+		values, err := r.configured(ctx, "branch."+branch+"."+key)
 		if err != nil {
-			return ""
+			return u, err
 		}
-		values := fields(string(out))
-		if len(values) == 0 {
-			return ""
+		if len(values) > 0 {
+			*into = values[len(values)-1]
 		}
-		return values[len(values)-1]
 	}
-	u := Upstream{Remote: get("--get", "branch."+branch+".remote"), Ref: get("--get", "branch."+branch+".merge")}
 	if u.Remote == "" || u.Remote == "." || u.Ref == "" {
 		out, _, err := r.plumbing("", "remote").run(ctx)
 		if err != nil {
@@ -164,57 +162,107 @@ func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) 
 			u.Remote = names[0]
 		}
 	}
-	if strings.HasPrefix(u.Remote, "-") || strings.ContainsAny(u.Remote, " \x00") {
+	if strings.HasPrefix(u.Remote, "-") || strings.ContainsAny(u.Remote, " \x00\n") {
 		return u, pawl.Fail(pawl.CodeInvalid, "git.bad_ref", u.Remote)
 	}
-	urls, err := r.pushURLs(ctx, u.Remote)
+	w, err := r.wire(ctx, u.Remote)
+	if err != nil {
+		return u, err
+	}
+	defer w.close()
+	urls, err := w.pushURLs(ctx)
 	u.URL = strings.Join(urls, ", ")
 	return u, err
 }
 
-// pushURLs are all the addresses that a push to a remote goes to.
-func (r Sharing) pushURLs(ctx context.Context, remote string) ([]string, error) {
-	out, status, err := callWith(r.plumbing("", "remote", "get-url", "--push", "--all", "--", remote), 2, 128).run(ctx)
-	if err == nil && status != 0 {
-		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", remote)
-	}
-	var urls []string
-	for line := range strings.Lines(string(out)) {
-		urls = append(urls, strings.TrimSpace(line))
-	}
-	return urls, err
+// configured are the values that the repository's own configuration gives a key, in their order.
+func (r Sharing) configured(ctx context.Context, key string) ([]string, error) {
+	// Status 1 says that the key is not there. Every other one says that the configuration could not be read.
+	out, _, err := callWith(r.plumbing("", "config", "--null", "--get-all", key), 1).run(ctx)
+	return fields(string(out)), err
 }
 
-// transport is a call that talks to a remote. It is the one kind that has the user's own settings and credentials: those of
-// the user's files and environment. What the repository's configuration could make it run is switched off or named here.
-func (r Sharing) transport(ctx context.Context, args ...string) (call, error) {
-	own := func(key string) []string {
-		env := append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}, configEnv()...)
-		c := call{args: []string{"config", "--global", "--null", "--includes", "--get-all", key}, env: env, dir: r.shadow}
-		// No such key, and no such file, both mean that the user says nothing.
-		out, _, err := callWith(c, 1, 128).run(ctx)
+// wire is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one kind of call that
+// has the user's own settings and credentials: those of the user's files and environment. So nothing that the repository's
+// configuration says may act on it, such as a proxy, a certificate that need not be checked, a header, a program or another
+// address. It is not read at all; what is taken from it, as data, is where the remote is.
+type wire struct {
+	Sharing
+	dir    string
+	remote string
+	env    []string
+}
+
+// escaped writes a text between quotation marks of a configuration file.
+var escaped = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n")
+
+// wire opens a way to a remote, which the caller closes. A remote that the repository does not know is CodeNotFound.
+func (r Sharing) wire(ctx context.Context, remote string) (_ *wire, err error) {
+	if !r.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+	}
+	var config strings.Builder
+	config.WriteString(r.config.own() + "[remote \"" + escaped.Replace(remote) + "\"]\n")
+	known := 0
+	// Of a partial clone git must know that what is missing was promised, and what not to ask for.
+	for _, key := range []string{"url", "pushurl", "promisor", "partialclonefilter"} {
+		values, err := r.configured(ctx, "remote."+remote+"."+key)
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		return fields(string(out))
+		known += len(values)
+		for _, v := range values {
+			config.WriteString("\t" + key + " = \"" + escaped.Replace(v) + "\"\n")
+		}
+	}
+	if known == 0 {
+		return nil, pawl.Fail(pawl.CodeNotFound, "git.no_remote", remote)
+	}
+	// A new folder holds nothing that came with the repository.
+	w := &wire{Sharing: r, remote: remote}
+	if w.dir, err = os.MkdirTemp(r.State("tmp"), "remote-*"); err != nil {
+		return nil, ioError("git.remote", err)
+	}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	files := map[string][]byte{"config": []byte(config.String()), "HEAD": []byte("ref: refs/heads/pawl\n")}
+	// Where a history was cut off is no setting, but a part of what there is.
+	if cut, readErr := readCapped(filepath.Join(r.commonDir, "shallow"), 64<<20); readErr == nil {
+		files["shallow"] = cut
+	} else if !errors.Is(readErr, os.ErrNotExist) {
+		return nil, ioError("git.remote", readErr)
+	}
+	err = os.Mkdir(filepath.Join(w.dir, "refs"), 0o700)
+	for name, content := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(w.dir, name), content, 0o600))
+	}
+	if err != nil {
+		return nil, ioError("git.remote", err)
 	}
 	pairs := [][2]string{
-		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"}, {"core.gitProxy", ""},
+		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"}, {"core.askPass", ""},
 		{"core.alternateRefsCommand", "false"}, {"push.gpgSign", "false"}, {"push.followTags", "false"}, {"submodule.recurse", "false"},
-		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"fetch.writeCommitGraph", "false"},
-		{"safe.bareRepository", "explicit"}, {"credential.helper", ""},
+		{"fetch.recurseSubmodules", "false"}, {"push.recurseSubmodules", "no"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+		{"fetch.writeCommitGraph", "false"}, {"safe.bareRepository", "explicit"},
 	}
-	for _, h := range own("credential.helper") {
-		pairs = append(pairs, [2]string{"credential.helper", h})
+	w.env = w.environment(pairs)
+	// Without a setting of the user's, ssh must not wait for an answer that nobody gives.
+	own, _, err := callWith(w.call("config", "--null", "--get", "core.sshCommand"), 1).run(ctx)
+	if err == nil && len(own) == 0 {
+		w.env = w.environment(append(pairs, [2]string{"core.sshCommand", "ssh -o BatchMode=yes"}))
 	}
-	ssh := "ssh -o BatchMode=yes"
-	if own := own("core.sshCommand"); len(own) > 0 {
-		ssh = own[len(own)-1]
-	}
-	pairs = append(pairs, [2]string{"core.sshCommand", ssh}, [2]string{"core.askPass", ""})
+	return w, err
+}
+
+// environment is that of the calls: the user's, with some configuration that outranks the user's files.
+func (w *wire) environment(pairs [][2]string) []string {
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
 		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", // of the environment, because the configuration could allow single ones again
-		"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.workspace, "GIT_INDEX_FILE=" + r.State("no-index")}
+		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.commonDir, "objects"),
+		"GIT_WORK_TREE=" + w.workspace, "GIT_INDEX_FILE=" + w.State("no-index")}
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "DBUS_SESSION_BUS_ADDRESS"} {
@@ -227,20 +275,50 @@ func (r Sharing) transport(ctx context.Context, args ...string) (call, error) {
 		n := strconv.Itoa(i)
 		env = append(env, "GIT_CONFIG_KEY_"+n+"="+p[0], "GIT_CONFIG_VALUE_"+n+"="+p[1])
 	}
-	if !r.git {
-		return call{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+	return env
+}
+
+// call is a call that may talk to the remote. It runs at the top of the workspace, which the path of a remote may start from.
+func (w *wire) call(args ...string) call {
+	return call{args: args, env: w.env, dir: w.workspace, stdin: strings.NewReader("")}
+}
+
+func (w *wire) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
+
+// know tells the other side what is here already, so that only the rest is sent: the user's references.
+func (w *wire) know(ctx context.Context) error {
+	out, _, err := w.plumbing("", "for-each-ref", "--format=%(objectname) %(refname)").run(ctx)
+	if err != nil {
+		return err
 	}
-	return call{args: args, env: env, dir: r.workspace, stdin: strings.NewReader("")}, nil
+	if err := os.WriteFile(filepath.Join(w.dir, "packed-refs"), out, 0o600); err != nil {
+		return ioError("git.remote", err)
+	}
+	return nil
+}
+
+// pushURLs are all the addresses that a push goes to.
+func (w *wire) pushURLs(ctx context.Context) ([]string, error) {
+	out, status, err := callWith(w.call("remote", "get-url", "--push", "--all", "--", w.remote), 2, 128).run(ctx)
+	if err == nil && status != 0 {
+		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", w.remote)
+	}
+	var urls []string
+	for line := range strings.Lines(string(out)) {
+		urls = append(urls, strings.TrimSpace(line))
+	}
+	return urls, err
 }
 
 // Fetch asks a remote for a branch and brings what it has. It returns the commit that the branch is at there, "" where the
 // remote has no such branch.
 func (r Sharing) Fetch(ctx context.Context, u Upstream) (string, error) {
-	look, err := r.transport(ctx, "ls-remote", "--quiet", "--upload-pack=git-upload-pack", "--", u.Remote, u.Ref)
+	w, err := r.wire(ctx, u.Remote)
 	if err != nil {
 		return "", err
 	}
-	out, _, err := look.run(ctx)
+	defer w.close()
+	out, _, err := w.call("ls-remote", "--quiet", "--upload-pack=git-upload-pack", "--", u.Remote, u.Ref).run(ctx)
 	if err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
@@ -253,20 +331,33 @@ func (r Sharing) Fetch(ctx context.Context, u Upstream) (string, error) {
 	if id == "" {
 		return "", nil
 	}
-	keep := PrivateRef("fetched/" + strings.TrimPrefix(u.Ref, "refs/heads/"))
-	get, err := r.transport(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--force",
-		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+keep)
-	if err != nil {
+	if err := w.know(ctx); err != nil {
 		return "", err
 	}
-	if _, _, err := get.run(ctx); err != nil {
+	const here = "refs/heads/pawl-fetched"
+	if _, _, err := w.call("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--force",
+		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+here).run(ctx); err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
-	got, err := r.Ref(ctx, keep)
-	if err == nil && got == "" {
-		err = pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote)
+	out, _, err = w.call("rev-parse", "--verify", "--quiet", here).run(ctx)
+	id = strings.TrimSpace(string(out))
+	if err != nil || !validID(id) {
+		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
-	return got, err
+	return id, r.fetched(ctx, u, id)
+}
+
+// fetched keeps what was fetched, and lets the user's own name for it follow.
+func (r Sharing) fetched(ctx context.Context, u Upstream, id string) error {
+	keep := PrivateRef("fetched/" + strings.TrimPrefix(u.Ref, "refs/heads/"))
+	old, err := r.Ref(ctx, keep)
+	if err == nil && old != id {
+		err = r.SetRef(ctx, keep, id, old, "pawl: fetch")
+	}
+	if err != nil {
+		return err
+	}
+	return r.follow(ctx, u, id)
 }
 
 // Push makes a branch of a remote name a commit that contains what it names now. Nothing is ever forced.
@@ -274,26 +365,69 @@ func (r Sharing) Push(ctx context.Context, u Upstream, commit string) error {
 	if !validID(commit) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", commit)
 	}
-	receiver, err := r.receiver(ctx, u.Remote)
+	w, err := r.wire(ctx, u.Remote)
 	if err != nil {
 		return err
 	}
-	c, err := r.transport(ctx, "push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref)
+	defer w.close()
+	receiver, err := w.receiver(ctx)
 	if err != nil {
 		return err
 	}
-	if _, _, err := c.run(ctx); err != nil {
+	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
+		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref).run(ctx); err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
+	_ = r.follow(ctx, u, commit) // what was pushed is there, whether or not the user's git hears of it
 	return nil
+}
+
+// follow lets the reference by which the user's git remembers a branch of a remote name what the branch is at, as the user's
+// own fetch and push do. The repository's configuration says which one it is, so it must be one for that purpose.
+func (r Sharing) follow(ctx context.Context, u Upstream, id string) error {
+	specs, err := r.configured(ctx, "remote."+u.Remote+".fetch")
+	if err != nil {
+		return err
+	}
+	for _, spec := range specs {
+		name := tracking(spec, u.Ref)
+		if !strings.HasPrefix(name, "refs/remotes/") {
+			continue
+		}
+		old, err := r.Ref(ctx, name)
+		if err == nil && old != id {
+			err = r.SetRef(ctx, name, id, old, "pawl: remote")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tracking is the reference in which a refspec keeps what a remote calls ref, "" where it does not.
+func tracking(spec, ref string) string {
+	from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+	head, tail, wild := strings.Cut(from, "*")
+	if !wild {
+		if from == ref {
+			return to
+		}
+		return ""
+	}
+	rest, begins := strings.CutPrefix(ref, head)
+	middle, ends := strings.CutSuffix(rest, tail)
+	if !begins || !ends {
+		return ""
+	}
+	return strings.Replace(to, "*", middle, 1)
 }
 
 // receiver is the program that takes a push in. Where the remote is a folder of this machine, that program runs here, without what
 // this process switched off, and the repository's configuration chose the folder: it could be one that came with the
 // repository. So hooks are switched off for it once more. Elsewhere it is the remote's own affair what runs.
-func (r Sharing) receiver(ctx context.Context, remote string) (string, error) {
-	urls, err := r.pushURLs(ctx, remote)
+func (w *wire) receiver(ctx context.Context) (string, error) {
+	urls, err := w.pushURLs(ctx)
 	if slices.ContainsFunc(urls, onDisk) {
 		return "git -c core.hooksPath=" + os.DevNull + " -c core.alternateRefsCommand=false -c core.fsmonitor=false receive-pack", err
 	}

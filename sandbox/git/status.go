@@ -21,9 +21,11 @@ type Status struct {
 	Operation string // "merge", "rebase", … while one is in progress, "" otherwise
 	Locked    bool   // somebody holds the lock of the index, or has left it behind
 	// Dirty are the tracked files that differ from the commit, in the index or on disk, and Untracked those that no commit
-	// holds and nothing ignores; both in the order of paths.
+	// holds and nothing ignores. Unstaged are those of the tracked files that differ on disk from what the index holds, so that
+	// a commit of the index would lack that. All are in the order of paths.
 	Dirty     []string
 	Untracked []string
+	Unstaged  []string
 }
 
 // Describe names where the tree stands, for people: the branch, if any, and the first digits of the commit.
@@ -126,21 +128,21 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{Head: head, Branch: branch, Detached: branch == "", Unborn: head == "", Operation: w.Operation()}
 	s.Locked = exists(filepath.Join(w.gitDir, "index.lock"))
-	s.Dirty, s.Untracked, err = w.dirt(ctx, head, "--untracked-files=all")
+	s.Dirty, s.Unstaged, s.Untracked, err = w.dirt(ctx, head, "--untracked-files=all")
 	return s, err
 }
 
-// dirt compares the user's files and index with a commit, on a copy of the index.
-func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, untracked []string, err error) {
+// dirt compares the user's files and index with a commit and with each other, on a copy of the index.
+func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, unstaged, untracked []string, err error) {
 	source := filepath.Join(r.gitDir, "index")
 	if !exists(source) {
 		// Nothing is tracked: every file of the commit counts as removed from the index.
 		dirty, err = r.removedFrom(ctx, head)
-		return dirty, nil, err
+		return dirty, nil, nil, err
 	}
 	copied, err := r.copyIndex(source)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer os.Remove(copied)
 	// Both only read the files and the objects; a scan replaces the copied index as a whole, with what says the same.
@@ -151,7 +153,7 @@ func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, u
 	s, err := r.scan(ctx, copied, how...)
 	beside.Wait()
 	if err = errors.Join(err, failed); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	set := map[string]bool{}
 	for _, list := range [][]string{s.changed, s.gone, staged} {
@@ -162,9 +164,11 @@ func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, u
 	for p := range set {
 		dirty = append(dirty, p)
 	}
+	unstaged = append(s.changed, s.gone...)
 	sort.Strings(dirty)
+	sort.Strings(unstaged)
 	sort.Strings(s.untracked)
-	return dirty, s.untracked, nil
+	return dirty, unstaged, s.untracked, nil
 }
 
 // staged lists the paths at which an index differs from a commit.
