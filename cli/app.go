@@ -76,12 +76,7 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 			status = pawl.CodeInternal.Info().Exit
 		}
 	}()
-	root := newRoot(a)
-	root.SetArgs(a.Args)
-	root.SetIn(a.Std.In)
-	root.SetOut(a.Std.Out)
-	root.SetErr(a.Std.Err)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, a)
 	if err == nil {
 		return 0
 	}
@@ -90,6 +85,24 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 	}
 	a.report(err)
 	return exitOf(err)
+}
+
+// execute runs the command line.
+func execute(ctx context.Context, a *App) error {
+	root := newRoot(a)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Std.In)
+	root.SetOut(a.Std.Out)
+	root.SetErr(a.Std.Err)
+	return root.ExecuteContext(ctx)
+}
+
+// Within runs another command line as a part of a, at the same terminal, and returns its error instead of telling it. Its flags
+// mean what they mean on a command line of its own; the global ones then hold for the rest of a, which tells the error.
+func Within(ctx context.Context, a *App, args []string) error {
+	inner := &App{terminal: a.terminal, Host: a.Host, Args: append(a.Flags.given(args), args...), more: a.more}
+	inner.prepare()
+	return execute(ctx, inner)
 }
 
 // Again runs another command line in the place of a, on its streams, and returns the exit status as Main does. The global flags
@@ -131,13 +144,18 @@ func newApp(host Host, std Streams, args []string) *App {
 		std.In = strings.NewReader("")
 	}
 	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std}, Host: host, Args: args}
-	// Language, colour and form are needed before the flags are parsed, for help and for errors about flags.
-	a.Flags.lang = early(args, "--lang")
-	a.Flags.noColor = early(args, "--no-color") == "true"
-	a.Flags.JSON = early(args, "--json") == "true"
-	a.Lang = message.ParseLang(a.locale())
-	a.Style = term.Detect(std.TTY, a.Flags.noColor, std.Env)
+	a.prepare()
 	return a
+}
+
+// prepare reads the language, the colour and the form, which are needed before the flags are parsed, for help and for errors about
+// flags.
+func (a *App) prepare() {
+	a.Flags.lang = early(a.Args, "--lang")
+	a.Flags.noColor = early(a.Args, "--no-color") == "true"
+	a.Flags.JSON = early(a.Args, "--json") == "true"
+	a.Lang = message.ParseLang(a.locale())
+	a.Style = term.Detect(a.Std.TTY, a.Flags.noColor, a.Std.Env)
 }
 
 // early reads a global flag before the flags are parsed: "true" for one that stands alone.
@@ -176,8 +194,11 @@ func (a *App) locale() string {
 
 // Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
 // the terminal.
-func (a *voice) Text(key string, args ...any) string {
-	return a.Lang.Text(key, fit(key, safe(args))...)
+func (a *voice) Text(key string, args ...any) string { return a.TextIn(a.Lang, key, args...) }
+
+// TextIn is Text in another language, for documents that are not written in that of the person.
+func (a *voice) TextIn(l message.Lang, key string, args ...any) string {
+	return l.Text(key, fit(key, safe(args))...)
 }
 
 // wordy renders a reason that is either a key of the catalogue or text of an agent.

@@ -322,36 +322,59 @@ func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	return line == "y" || line == "yes" || line == "是", nil
 }
 
-// editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
-// cannot be used.
-func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
-	f, err := os.CreateTemp("", "pawl-plan-*.md")
+// Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
+// file, which stays until the caller has used the text: no failure of what comes behind loses it.
+func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text, name string, err error) {
+	f, err := os.CreateTemp("", pattern)
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
+		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
 	}
-	name := f.Name()
-	_, err = f.WriteString(plan.RenderPRD(s.Solution.Plan, labelsOf(d.voice)))
+	name = f.Name()
+	_, err = f.WriteString(given)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
+		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
+		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	if err := d.Host.Edit(ctx, name); err != nil {
+	failed := a.Host.Edit(ctx, name)
+	raw, err := readFile(name, limit)
+	switch {
+	case failed == nil && err == nil:
+		return string(raw), name, nil
+	case failed == nil && pawl.CodeOf(err) == pawl.CodeInvalid: // it is too large
+	case failed == nil:
+		err = pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+	case err == nil && string(raw) == given:
 		_ = os.Remove(name)
-		return err
+		return "", "", failed
+	default:
+		err = failed
 	}
-	text, err := readFile(name, plan.MaxBytes)
+	return "", "", Kept(err, name)
+}
+
+// Kept adds to an error where the text is that was meant to be used.
+func Kept(err error, name string) error {
+	return pawl.Fail(pawl.CodeOf(err), "cli.edit_kept", name).Because(err)
+}
+
+// editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
+// cannot be used.
+func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
+	text, name, err := Edit(ctx, d.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(d.voice)), plan.MaxBytes)
 	if err != nil {
-		return pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
-	}
-	if err := d.replacePlan(ctx, s, string(text)); err != nil {
-		if !d.Flags.JSON {
-			d.SayText("cli.plan.edit_kept", name)
-		}
 		return err
 	}
-	_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
+	if err := d.replacePlan(ctx, s, text); err != nil {
+		if d.Flags.JSON {
+			return Kept(err, name)
+		}
+		d.SayText("cli.plan.edit_kept", name)
+		return err
+	}
+	_ = os.Remove(name)
 	return nil
 }
 
@@ -454,7 +477,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 				v.SayText("cli.stage.path_set", word)
 			}
 		case "n", "no", "否", "cancel":
-			_, err := v.Do(ctx, &kernel.CancelRun{Reason: "canceled at the stage"})
+			_, err := v.Do(ctx, &kernel.CancelRun{Reason: v.Text("cli.stage.canceled")})
 			return err == nil, err
 		}
 		if choice == "" {
@@ -502,7 +525,7 @@ func stageSheet(a *voice, s *kernel.Snapshot) []string {
 		if f.Stance == triage.StanceAction {
 			mark, key = a.Style.Warn(), "cli.stage.risk_action"
 		}
-		out = append(out, "  "+mark+" "+a.Text(key, string(f.Kind), Display(f.Quote)))
+		out = append(out, "  "+mark+" "+a.Text(key, a.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
 	}
 	return out
 }

@@ -31,8 +31,8 @@ func bothLanguages(t *testing.T, name string, scenario func(c *console)) {
 func TestRunApproveDone(t *testing.T) {
 	bothLanguages(t, "done", func(c *console) {
 		c.must(3, "status")
-		c.must(0, "init")
-		c.must(0, "init")
+		c.must(0, "init", "--bare")
+		c.must(0, "init", "--bare")
 		c.must(9, "run", "do the work")
 		c.must(0, "status")
 		c.must(0, "plan", "show")
@@ -109,7 +109,7 @@ func TestDenyReviseCannotPlan(t *testing.T) {
 
 func TestTasksByHand(t *testing.T) {
 	bothLanguages(t, "tasks", func(c *console) {
-		c.must(0, "init")
+		c.must(0, "init", "--bare")
 		c.must(0, "task", "create", "measure")
 		c.must(4, "task", "move", "T-001", "--to", "done")
 		c.must(0, "task", "approve", "t-1")
@@ -345,7 +345,7 @@ func TestJSON(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"status"}, {"plan", "show"}, {"task", "show", "1"}, {"machine", "list"}, {"machine", "show", "board"}, {"machine", "check"}, {"audit", "verify"},
-		{"doctor"}, {"tools"}, {"tools", "read_file"}, {"config", "show"}, {"config", "path"}, {"config", "validate"}, {"export"}, {"version"}, {"init"}, {"undo"},
+		{"doctor"}, {"tools"}, {"tools", "read_file"}, {"config", "show"}, {"config", "path"}, {"config", "validate"}, {"export"}, {"version"}, {"init", "--bare"}, {"undo"},
 	} {
 		status, out, errs := c.run(append(args, "--json")...)
 		if status != 0 || errs != "" {
@@ -380,7 +380,7 @@ func TestHostileText(t *testing.T) {
 func TestColourAndASCII(t *testing.T) {
 	c := newConsole(t, "C")
 	c.env["LANG"] = "C"
-	c.must(0, "init")
+	c.must(0, "init", "--bare")
 	if out := c.must(0, "status"); strings.ContainsAny(out, "✓•→\x1b") {
 		t.Errorf("not ASCII:\n%s", out)
 	}
@@ -441,7 +441,7 @@ func TestKeptOnABranchAndWithoutGit(t *testing.T) {
 	}
 	c = newConsole(t, "en_GB.UTF-8")
 	c.host.noGit = true
-	if out := c.must(0, "init"); !strings.Contains(out, "in place") {
+	if out := c.must(0, "init", "--bare"); !strings.Contains(out, "in place") {
 		t.Errorf("init without git:\n%s", out)
 	}
 	c.must(0, "run", "do the work", "--yes")

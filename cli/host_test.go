@@ -370,7 +370,7 @@ func (c *console) runIn(ctx context.Context, args ...string) (status int, out, e
 		In: in, Out: &tee{&o, c}, Err: &tee{&e, c}, TTY: c.tty, Width: 80, Dir: c.host.dir,
 		Env: func(name string) string { return c.env[name] },
 	}
-	status = cli.Main(ctx, c.host, std, args)
+	status = cli.Main(ctx, c.host, std, args, others()...)
 	written := root.ReplaceAllString(strings.ReplaceAll(c.seen(), c.host.dir, "/w"), "$1 ROOT")
 	fmt.Fprintf(&c.log, "$ pawl %s\n%s[%d]\n\n", strings.Join(args, " "), written, status)
 	return status, o.String(), e.String()

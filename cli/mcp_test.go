@@ -29,7 +29,7 @@ func TestServeAgents(t *testing.T) {
 	if status, _, errs := c.run("mcp"); status != 3 || !strings.Contains(errs, "pawl init") {
 		t.Errorf("before init: %d %s", status, errs)
 	}
-	c.run("init")
+	c.run("init", "--bare")
 	got := serving(c)
 	// Nothing but the protocol may be written to a client on the streams.
 	if status, out, errs := c.run("mcp"); status != 0 || out != "" || errs != "" || got.Addr != "" || got.In == nil || got.Out == nil {
@@ -50,7 +50,7 @@ func TestServeAgents(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	c := newConsole(t, "en")
-	c.run("init")
+	c.run("init", "--bare")
 	got := serving(c)
 	name := filepath.Join(t.TempDir(), "token")
 	status, out, _ := c.run("mcp", "--http", "127.0.0.1:0", "--token-file", name, "--json")

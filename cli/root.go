@@ -23,10 +23,11 @@ type Entry struct {
 // groups are the groups of commands in the order of the help text.
 func groups() []string { return []string{"work", "flow", "board", "answer", "stuck", "look", "setup"} }
 
-// entries are the commands of the first level, in the order of the help text.
+// entries are the commands of the first level, in the order of the help text. Those without a Build are brought by another
+// package and only have their place here.
 func entries() []Entry {
 	return []Entry{
-		{"init", "work", newInitCommand},
+		{"init", "work", nil},
 		{"run", "work", newRunCommand},
 		{"status", "work", newStatusCommand},
 		{"resume", "work", newResumeCommand},
@@ -41,7 +42,7 @@ func entries() []Entry {
 		{"stop", "stuck", newStopCommand},
 		{"fix", "stuck", newFixCommand},
 		{"skip", "stuck", newSkipCommand},
-		{"rollback", "stuck", newRollbackCommand},
+		{"rollback", "stuck", nil},
 		{"undo", "stuck", newUndoCommand},
 		{"redo", "stuck", newRedoCommand},
 		{"task", "look", newTaskCommand},
@@ -91,7 +92,7 @@ func newRoot(a *App) *cobra.Command {
 }
 
 // all are the commands of the first level, those of other packages included. One of theirs takes the place of one of ours
-// with the same name.
+// with the same name; a place that nobody takes is left out.
 func all(a *App) []Entry {
 	out := entries()
 	for _, e := range a.more {
@@ -101,7 +102,7 @@ func all(a *App) []Entry {
 			out = append(out, e)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(e Entry) bool { return e.Build == nil })
 }
 
 // Names are the names of the commands of the first level that a person may type.

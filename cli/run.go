@@ -197,30 +197,6 @@ func WorkPlace(p effect.Place, inPlace bool) effect.Place {
 	return p
 }
 
-func newInitCommand(a *App) *cobra.Command {
-	return a.Command("init", "cli.init", "  pawl init\n  pawl init -C ../service", Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Open{Create: true}, func(d *Desk) error {
-			out, err := d.Do(c.Context(), &kernel.Init{Place: d.Workspace.Place})
-			if err != nil {
-				return err
-			}
-			if a.Flags.JSON {
-				return a.PrintJSON(map[string]any{"workspace": d.Workspace.Place.Workspace, "git": d.Workspace.Place.Git, "session": ID(out), "created": out.Changed})
-			}
-			key := "cli.init.exists"
-			if out.Changed {
-				key = "cli.init.done"
-			}
-			a.Say(a.Style.OK() + " " + a.Text(key, d.Workspace.Place.Workspace))
-			if !d.Workspace.Place.Git {
-				a.Say("  " + a.Text("cli.init.no_git"))
-			}
-			a.Say("  " + a.Text("cli.init.next"))
-			return nil
-		})
-	})
-}
-
 func newResumeCommand(a *App) *cobra.Command {
 	var noWait bool
 	c := a.Command("resume", "cli.resume", "  pawl resume", Exactly(0), nil)

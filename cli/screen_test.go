@@ -10,8 +10,11 @@ import (
 	"pawl"
 	"pawl/cli/term"
 	"pawl/effect"
+	"pawl/kernel"
 	"pawl/machine/task"
+	"pawl/machine/workflow"
 	"pawl/policy"
+	"pawl/triage"
 	"pawl/view"
 )
 
@@ -108,6 +111,31 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 			if strings.Contains(text, "sandbox.outside") || strings.Contains(text, "E_POLICY") {
 				t.Errorf("%s: a key instead of words: %q", lang, text)
 			}
+		}
+	}
+}
+
+// A risk is told in words, with the id that the machine form of the same finding has.
+func TestStageSheetTellsRisks(t *testing.T) {
+	for lang, words := range map[string][2]string{
+		"en_GB.UTF-8": {"extremely high risk, destroys data (data_loss): DROP TABLE users", "mentioned only, changes what is live (production): deploy"},
+		"zh_CN.UTF-8": {"极高风险，销毁数据（data_loss）：DROP TABLE users", "仅提及，改动生产环境（production）：deploy"},
+	} {
+		a, _ := screenOf(lang, 80)
+		s := &kernel.Snapshot{Run: &kernel.Run{Stage: workflow.Evaluate, Evaluation: &triage.Evaluation{}}}
+		for _, k := range triage.Kinds() {
+			s.Run.Evaluation.EHRB = append(s.Run.Evaluation.EHRB, triage.Finding{Kind: k, Quote: "q\x1b[31m", Stance: triage.StanceAction})
+		}
+		s.Run.Evaluation.EHRB = append(s.Run.Evaluation.EHRB,
+			triage.Finding{Kind: triage.RiskDataLoss, Quote: "DROP TABLE users", Stance: triage.StanceAction}, triage.Finding{Kind: triage.RiskProduction, Quote: "deploy", Stance: triage.StanceMention})
+		text := strings.Join(stageSheet(a.voice, s), "\n")
+		for _, want := range words {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "triage.") || strings.Contains(text, "\x1b[31m") || strings.Contains(text, "\\\\") {
+			t.Errorf("%s:\n%q", lang, text)
 		}
 	}
 }

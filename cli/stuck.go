@@ -149,18 +149,6 @@ func newSkipCommand(a *App) *cobra.Command {
 	return c
 }
 
-func newRollbackCommand(a *App) *cobra.Command {
-	var reason string
-	var yes bool
-	c := a.Command("rollback", "cli.rollback", "  pawl rollback\n  pawl rollback --yes", Exactly(0), nil)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return Rollback(c.Context(), d, reason, yes) })
-	}
-	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
-	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes"))
-	return c
-}
-
 // Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
 // the user's own tree, that is an undo.
 func Rollback(ctx context.Context, d *Desk, reason string, yes bool) error {

@@ -79,6 +79,28 @@ func TestChineseHasOneWordForOneThing(t *testing.T) {
 	}
 }
 
+// issue finds what is said of an issue of the board. A known issue of a project is a problem that it has.
+var issue = regexp.MustCompile(`(?i)(?:^|[^n] )issues?\b`)
+
+// 问题 is a question or a problem; an issue of the board is 议题, as it is at the places where people take issues from.
+func TestAnIssueIsNoQuestion(t *testing.T) {
+	seen := 0
+	for _, key := range message.Keys() {
+		e, _ := message.Lookup(key)
+		for _, text := range [][2]string{{e.En, e.Zh}, {e.HintEn, e.HintZh}} {
+			if !issue.MatchString(text[0]) {
+				continue
+			}
+			if seen++; strings.Contains(text[1], "问题") {
+				t.Errorf("%s: %s", key, text[1])
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d texts about issues were found", seen)
+	}
+}
+
 // site is a place in the code that names a message.
 type site struct {
 	key, at string
@@ -132,7 +154,7 @@ func sites(t *testing.T, root string) []site {
 // rendering are the functions that take a key of the catalogue, with the place of the key among the arguments.
 var rendering = map[string]int{
 	"Fail": 1, "Text": 0, "text": 0, "sayText": 0, "Hint": 0, "usage": 0, "section": 0, "badArgs": 0, "broken": 0, "note": 0, "row": 0,
-	"SayText": 0, "Section": 0, "Usage": 0,
+	"SayText": 0, "Section": 0, "Usage": 0, "TextIn": 1, "written": 1,
 }
 
 // shape is what a key looks like: an area and a name.

@@ -141,6 +141,9 @@ var cliErrors = part{load: func() Table {
 			En: "%s cannot be read", Zh: "无法读取 %s",
 			HintEn: "Check that it is a file and may be read", HintZh: "请检查它是否为可读文件",
 		},
+		"cli.edit_kept": {
+			En: "it is not done, and what you wrote is kept in %s", Zh: "未完成；你写的内容保存在 %s",
+		},
 		"cli.file_unwritable": {
 			En: "%s cannot be written", Zh: "无法写入 %s",
 			HintEn: "Check the folder, its permissions and the space on the disk", HintZh: "请检查目录、权限和磁盘空间",
@@ -170,15 +173,15 @@ var cliErrors = part{load: func() Table {
 			HintEn: "The nearest is %[2]s; list all with: pawl task list", HintZh: "最接近的是 %[2]s；用 pawl task list 列出全部",
 		},
 		"cli.issue_unnamed": {
-			En: "an issue has no name", Zh: "没有指明问题",
+			En: "an issue has no name", Zh: "没有指明议题",
 			HintEn: "Name it as ISS-12, as 12, or by its id elsewhere; pawl issue list shows them", HintZh: "可写作 ISS-12、12 或其他系统中的编号；见 pawl issue list",
 		},
 		"cli.issue_unknown": {
-			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
-			HintEn: "List the issues with: pawl issue list", HintZh: "用 pawl issue list 列出问题",
+			En: "there is no issue %[1]s", Zh: "没有议题 %[1]s",
+			HintEn: "List the issues with: pawl issue list", HintZh: "用 pawl issue list 列出议题",
 		},
 		"cli.issue_unknown_near": {
-			En: "there is no issue %[1]s", Zh: "没有问题 %[1]s",
+			En: "there is no issue %[1]s", Zh: "没有议题 %[1]s",
 			HintEn: "The nearest is %[2]s; list all with: pawl issue list", HintZh: "最接近的是 %[2]s；用 pawl issue list 列出全部",
 		},
 		"cli.issue_untouched": {

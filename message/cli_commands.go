@@ -11,11 +11,6 @@ var cliCommands = part{load: func() Table {
 		"cli.help.short": {En: "help about a command", Zh: "命令帮助"},
 		"cli.help.long":  {En: "Shows the help of a command.", Zh: "显示命令的帮助。"},
 
-		"cli.init.short": {En: "make this folder a workspace", Zh: "将此目录设为工作区"},
-		"cli.init.long": {
-			En: "Makes the .pawl folder with the store of a workspace. Done twice it changes nothing. pawl run does it by itself.",
-			Zh: "创建工作区的 .pawl 目录和存储。重复执行不会有任何改变。pawl run 会自动完成此步。",
-		},
 		"cli.run.short": {En: "carry out a requirement or a plan", Zh: "执行需求或计划"},
 		"cli.run.long": {
 			En: "Takes up a requirement or a plan file, shows the plan with what each call does and what the policy says of it, asks for approval, carries it out in a worktree of its own, verifies it, repairs it at most as often as configured, and lands it as one commit. Without a terminal the plan waits for pawl approve unless --yes is given.",
@@ -115,14 +110,7 @@ var cliCommands = part{load: func() Table {
 		"cli.context.decision.long":    {En: "TYPE is Architecture, Lib or Rule.", Zh: "TYPE 为 Architecture、Lib 或 Rule。"},
 		"cli.context.error.short":      {En: "keep what was learnt from an error", Zh: "记录错误及其经验"},
 		"cli.context.error.long":       {En: "Keeps the type of an error with its root cause, its fix and what it affects, in the list of known issues.", Zh: "把错误类型、根因、修复方案与影响范围记入已知问题列表。"},
-		"cli.rollback.short": {
-			En: "return to the last checkpoint", Zh: "回滚到上一个检查点",
-		},
-		"cli.rollback.long": {
-			En: "Shows what would be given up, asks, brings the tree back to the last checkpoint and ends the run. Files that are not pawl's change are left alone. In place, work that is going on is stopped first, and what changed while work was under way that was cut off counts as pawl's; these files are named, and pawl redo brings everything back. After a run in place that was canceled it does what pawl undo does.",
-			Zh: "显示将放弃的内容并询问，把目录恢复到上一个检查点并结束运行。不属于 pawl 更改的文件不受影响。就地工作时会先停止进行中的工作；被中断的工作进行期间发生的变化视为 pawl 的更改，会列出这些文件，pawl redo 可全部恢复。就地运行被取消之后，它与 pawl undo 相同。",
-		},
-		"cli.undo.short": {En: "undo the result of the last run", Zh: "撤销上次运行的结果"},
+		"cli.undo.short":               {En: "undo the result of the last run", Zh: "撤销上次运行的结果"},
 		"cli.undo.long": {
 			En: "Undoes what the last run landed, with a commit of its own or, in place, by restoring the files; in place also what a canceled run left behind. With --step it takes back what one step changed, if no later step and nobody else changed the same files: of a run that is BLOCKED, or of the last run in place as long as it is no commit. The step counts as skipped then, so that pawl fix goes on without it. Undoing never touches what is not pawl's change and can itself be undone with pawl redo.",
 			Zh: "撤销上次运行落地的结果：以一个新的提交，或就地恢复文件；就地工作时也撤销被取消的运行留下的内容。--step 只撤销一个步骤的更改，前提是后面的步骤和其他人都没有改过相同的文件：适用于处于 BLOCKED 的运行，或尚未成为提交的上一次就地运行。该步骤随后视为已跳过，pawl fix 会略过它继续。撤销不会触及非 pawl 的更改，且可用 pawl redo 恢复。",
@@ -220,7 +208,7 @@ var cliCommands = part{load: func() Table {
 
 		"cli.group.work":   {En: "Work", Zh: "工作"},
 		"cli.group.flow":   {En: "Workflow commands (~auto, ~plan, …)", Zh: "工作流命令（~auto、~plan 等）"},
-		"cli.group.board":  {En: "Issue board", Zh: "问题看板"},
+		"cli.group.board":  {En: "Issue board", Zh: "议题看板"},
 		"cli.group.answer": {En: "Plan and approval", Zh: "计划与批准"},
 		"cli.group.stuck":  {En: "Stop, help, go back", Zh: "停止、帮助与回退"},
 		"cli.group.look":   {En: "Look", Zh: "查看"},
@@ -242,7 +230,7 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问，直接批准当前问题"},
 		"cli.flag.undo_step":   {En: "undo the changes of this `STEP` alone", Zh: "只撤销步骤 `STEP` 的更改"},
 		"cli.flag.yes":         {En: "do it without asking", Zh: "不询问，直接执行"},
-		"cli.flag.issue":       {En: "speak of the session of an `ISSUE` of the board", Zh: "针对看板中某个 `问题` 的会话"},
+		"cli.flag.issue":       {En: "speak of the session of an `ISSUE` of the board", Zh: "针对看板中某个 `议题` 的会话"},
 		"cli.flag.in_place":    {En: "work in the folder itself instead of a worktree of its own", Zh: "直接在目录中工作，而不使用独立的工作树"},
 		"cli.flag.mode":        {En: "when to ask a person: `MODE` is interactive, assisted or autonomous", Zh: "何时询问：`MODE` 为 interactive、assisted 或 autonomous"},
 		"cli.flag.unattended":  {En: "nobody is there to ask: the same as --mode autonomous", Zh: "无人值守：等同于 --mode autonomous"},
@@ -355,8 +343,9 @@ var cliFlow = part{load: func() Table {
 			En: "%[1]s cannot begin: the session is %[2]s with: %[3]s", Zh: "%[1]s 无法开始：会话处于 %[2]s，正在处理：%[3]s",
 			HintEn: "Only one flow runs at a time. Give the running one up with --replace, or go on with it: pawl status", HintZh: "同时只能执行一个流程。用 --replace 放弃当前流程，或用 pawl status 继续",
 		},
-		"cli.flow.replace": {En: "%[1]s is %[2]s. Give it up and begin %[3]s? [y/N]", Zh: "“%[1]s”处于 %[2]s。放弃它并开始 %[3]s？[y/N]"},
-		"cli.flow.kept":    {En: "the running flow goes on", Zh: "当前流程继续", HintEn: "pawl status shows it", HintZh: "用 pawl status 查看"},
+		"cli.flow.replaced": {En: "replaced by %[1]s", Zh: "被 %[1]s 取代"},
+		"cli.flow.replace":  {En: "%[1]s is %[2]s. Give it up and begin %[3]s? [y/N]", Zh: "“%[1]s”处于 %[2]s。放弃它并开始 %[3]s？[y/N]"},
+		"cli.flow.kept":     {En: "the running flow goes on", Zh: "当前流程继续", HintEn: "pawl status shows it", HintZh: "用 pawl status 查看"},
 		"cli.flow.package_invalid": {
 			En: "the package %[1]s has %[2]d flaws", Zh: "方案包 %[1]s 有 %[2]d 处问题",
 			HintEn: "pawl validate %[1]s shows all of them", HintZh: "用 pawl validate %[1]s 查看全部",
@@ -407,10 +396,11 @@ var cliFlow = part{load: func() Table {
 		"cli.stage.aspect.limits":   {En: "limits", Zh: "限制条件"},
 		"cli.stage.no_evidence":     {En: "nothing said", Zh: "未提及"},
 		"cli.stage.path":            {En: "Way: %[1]s (%[2]s)", Zh: "处理路径：%[1]s（%[2]s）"},
-		"cli.stage.risk_action":     {En: "extremely high risk (%[1]s): %[2]s", Zh: "极高风险（%[1]s）：%[2]s"},
-		"cli.stage.risk_mention":    {En: "mentioned only (%[1]s): %[2]s", Zh: "仅提及（%[1]s）：%[2]s"},
+		"cli.stage.risk_action":     {En: "extremely high risk, %[1]s (%[3]s): %[2]s", Zh: "极高风险，%[1]s（%[3]s）：%[2]s"},
+		"cli.stage.risk_mention":    {En: "mentioned only, %[1]s (%[3]s): %[2]s", Zh: "仅提及，%[1]s（%[3]s）：%[2]s"},
 		"cli.stage.analyzed":        {En: "Analysis", Zh: "项目分析"},
 		"cli.stage.files":           {En: "%[1]d files; %[2]s", Zh: "%[1]d 个文件；%[2]s"},
+		"cli.stage.canceled":        {En: "given up at the end of a stage", Zh: "在阶段结束时放弃"},
 		"cli.stage.path_set":        {En: "The way is %[1]s.", Zh: "路径改为 %[1]s。"},
 		"cli.stage.ask_auto":        {En: "Go on silently (y), interactively (i), another way (tweak, light, standard), or cancel (n)?", Zh: "静默执行 (y)、交互执行 (i)、调整路径 (tweak, light, standard) 或取消 (n)？"},
 		"cli.stage.ask_interactive": {En: "Start (y), another way (tweak, light, standard), or cancel (n)?", Zh: "确认开始 (y)、调整路径 (tweak, light, standard) 或取消 (n)？"},

@@ -337,7 +337,7 @@ var tuiText = part{load: func() Table {
 		"tui.board.title":      {En: "Board", Zh: "看板"},
 		"tui.board.left":       {En: "left %s", Zh: "剩余 %s"},
 		"tui.board.success":    {En: "success %s", Zh: "成功率 %s"},
-		"tui.board.cost":       {En: "cost %s", Zh: "费用 %s"},
+		"tui.board.cost":       {En: "today %s", Zh: "今日费用 %s"},
 		"tui.board.working":    {En: "at work %d/%d", Zh: "工作中 %d/%d"},
 		"tui.board.workers":    {En: "Workers", Zh: "工作进程"},
 		"tui.board.no_workers": {En: "none; begin one with: pawl worker", Zh: "无；用 pawl worker 启动"},

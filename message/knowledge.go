@@ -3,8 +3,6 @@ package message
 // knowledgeText is the part of the catalogue for keys that begin with "knowledge.".
 var knowledgeText = part{load: func() Table {
 	return Table{
-		"knowledge.at": {En: "%s", Zh: "%s"},
-
 		"knowledge.skipped": {En: "📚 knowledge base: ⚠️ skipped (switched off)", Zh: "📚 知识库: ⚠️ 已跳过（开关关闭）"},
 		"knowledge.suggest": {
 			En: "📚 there is no knowledge base yet", Zh: "📚 尚无知识库",
@@ -36,14 +34,6 @@ var knowledgeText = part{load: func() Table {
 			En: "the file cannot be read", Zh: "无法读取该文件",
 			HintEn: "Look at it, or make it anew with: pawl init", HintZh: "请检查该文件，或用 pawl init 重新生成",
 		},
-		"knowledge.too_large": {
-			En: "%d bytes are more than the %d that are read", Zh: "共 %d 字节，超过可读取的 %d 字节",
-			HintEn: "Move large contents into other files", HintZh: "把大段内容移到其他文件",
-		},
-		"knowledge.not_text": {
-			En: "not text: a byte that is not UTF-8, or a NUL character", Zh: "不是文本：包含非 UTF-8 字节或 NUL 字符",
-			HintEn: "Save the file as UTF-8", HintZh: "请将文件保存为 UTF-8",
-		},
 		"knowledge.not_ended": {
 			En: "the section %q that begins here has no end", Zh: "从此处开始的 %q 区段没有结束标记",
 			HintEn: "Add behind it the line: <!-- pawl:end %s -->", HintZh: "请在其后添加一行：<!-- pawl:end %s -->",
@@ -59,6 +49,14 @@ var knowledgeText = part{load: func() Table {
 		"knowledge.block_open": {
 			En: "a block of code is still open here; nothing can be added", Zh: "此处的代码块没有结束，无法追加内容",
 			HintEn: "End the block with the sign that it begins with", HintZh: "请用与开头相同的标记结束代码块",
+		},
+		"knowledge.not_logged": {
+			En: "%v was left as it is; the entry of this task is not in it", Zh: "%v 保持原样，未写入本次任务的变更记录",
+			HintEn: "Correct the file and add the entry by hand; the task itself is archived", HintZh: "请修正该文件并手动补充变更记录；任务本身已归档",
+		},
+		"knowledge.not_split": {
+			En: "%v holds more than %v entries and could not be split by year", Zh: "%v 的变更记录超过 %v 条，无法按年份拆分",
+			HintEn: "Correct the file that is named; it is split with the next entry", HintZh: "请修正所指的文件，写入下一条变更记录时会自动拆分",
 		},
 		"knowledge.no_section": {
 			En: "pawl's section %q is missing", Zh: "缺少 pawl 的 %q 区段",
@@ -100,8 +98,6 @@ var knowledgeText = part{load: func() Table {
 			En: "%s: the document says %q, the code %q", Zh: "%s：文档为 %q，代码为 %q",
 			HintEn: "The code counts; bring the document up to date with: pawl init", HintZh: "以代码为准，用 pawl init 更新文档",
 		},
-		"knowledge.except_fresh": {En: "module %q differs from the code, because its package is not carried out yet", Zh: "模块 %q 与代码不一致，因为相应方案包尚未执行"},
-		"knowledge.except_bug":   {En: "module %q differs from the code, and the code is wrong", Zh: "模块 %q 与代码不一致，属于代码错误"},
 
 		"knowledge.upgrade_nothing": {
 			En: "there is nothing to take over in %s", Zh: "%s 中没有可迁移的内容",
@@ -177,6 +173,7 @@ var ordersText = part{load: func() Table {
 		"orders.bad_path":      {En: "%v is no name of a document", Zh: "%v 不是文档的名称", HintEn: "Give a path inside the workspace", HintZh: "请使用工作区内的路径"},
 		"orders.not_plain":     {En: "%v is a link or no plain folder or file", Zh: "%v 是链接，或者不是普通的目录或文件", HintEn: "Put a real folder or file in its place, then give the command again", HintZh: "请换成真正的目录或文件，然后重试"},
 		"orders.too_many":      {En: "%v holds more than is looked at (%v files)", Zh: "%v 的内容超出可处理的范围（%v 个文件）", HintEn: "Name a part of it", HintZh: "请只指定其中一部分"},
+		"orders.too_much":      {En: "%v holds more than is read at once (%v MiB)", Zh: "%v 的内容超出一次可读取的大小（%v MiB）", HintEn: "Move what is no document out of the folder", HintZh: "请将不是文档的内容移出该目录"},
 		"orders.changed":       {En: "%v changed since it was decided what to write", Zh: "%v 在决定写入内容之后被修改", HintEn: "Nothing was written over; give the command again", HintZh: "没有覆盖任何内容，请重新执行命令"},
 		"orders.taken":         {En: "%v exists already", Zh: "%v 已存在", HintEn: "Give the command again; another name is taken then", HintZh: "请重新执行命令，届时会使用其他名称"},
 		"orders.canceled":      {En: "the command was canceled", Zh: "命令已取消", HintEn: "Give it again; it goes on with what is left", HintZh: "再次执行即可继续剩余部分"},
@@ -258,6 +255,8 @@ var ordersText = part{load: func() Table {
 		"orders.commit.ask":        {En: "Commit this?", Zh: "提交这些内容？"},
 		"orders.commit.local":      {En: "commit", Zh: "提交"},
 		"orders.commit.push":       {En: "commit and push %v", Zh: "提交并推送 %v"},
+		"orders.commit.push_to":    {En: "commit and push %v to %v (%v)", Zh: "提交并推送 %v 到 %v（%v）"},
+		"orders.commit.address":    {En: "%v goes to %v (%v)", Zh: "%v 将推送到 %v（%v）"},
 		"orders.commit.edit":       {En: "edit the message", Zh: "编辑信息"},
 		"orders.commit.done":       {En: "%v on %v (%d files)", Zh: "%v 已提交到 %v（%d 个文件）"},
 		"orders.commit.pushed":     {En: "pushed %v to %v (%v)", Zh: "已推送 %v 到 %v（%v）"},
@@ -297,6 +296,7 @@ var ordersText = part{load: func() Table {
 		"orders.rollback.kept":         {En: "what was given up: git switch %v", Zh: "被放弃的内容：git switch %v"},
 		"orders.rollback.clean":        {En: "git finds nothing that is not committed", Zh: "git 状态干净，没有未提交的更改"},
 		"orders.rollback.unclean":      {En: "git finds changes: look at git status", Zh: "git 发现更改，请查看 git status"},
+		"orders.rollback.summary":      {En: "roll back to %v", Zh: "回滚到 %v"},
 		"orders.rollback.entry":        {En: "%v: back to %v; backup branch %v", Zh: "%v：回退到 %v；备份分支 %v"},
 		"orders.rollback.risk_entry":   {En: "rollback confirmed by %v", Zh: "%v 确认回滚"},
 

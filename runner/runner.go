@@ -10,9 +10,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"pawl"
+	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/session"
@@ -88,6 +91,8 @@ type Runner struct {
 	kernel Kernel
 	opt    Options
 	wake   chan struct{}
+	// about are the ids of what the runner saw when it looked last, nil before that.
+	about atomic.Pointer[[]string]
 	// begun are the effects that this runner began itself; any other that is at work was left by a dead one.
 	begun map[string]bool
 	// turn ends the runner's turn to land, nil while it has none.
@@ -116,6 +121,44 @@ func (r *Runner) Wake() {
 	}
 }
 
+// Heard is for kernel.OnCommit where several runners share a kernel: it wakes the runner if a commit says something of what it
+// saw last, which is all that its next step depends on. It may be called from any goroutine.
+func (r *Runner) Heard(o kernel.Outcome) {
+	about := r.about.Load()
+	if about == nil || slices.ContainsFunc(o.Entries, func(e audit.Entry) bool { return slices.Contains(*about, e.Subject.ID) }) {
+		r.Wake()
+	}
+}
+
+// look reads what the runner works on, and keeps the ids of that for Heard.
+func (r *Runner) look(ctx context.Context) (*kernel.Snapshot, error) {
+	s, err := r.kernel.Look(ctx)
+	if err != nil || s.Session == nil {
+		return s, err
+	}
+	about := []string{s.Session.ID}
+	if s.Run != nil {
+		about = append(about, s.Run.ID)
+	}
+	if s.Issue != nil {
+		about = append(about, s.Issue.ID)
+	}
+	if s.Turn != nil {
+		about = append(about, s.Turn.ID)
+	}
+	if s.Task != nil {
+		about = append(about, s.Task.ID)
+	}
+	if s.Effect != nil {
+		about = append(about, s.Effect.ID)
+	}
+	if s.Approval != nil {
+		about = append(about, s.Approval.ID)
+	}
+	r.about.Store(&about)
+	return s, nil
+}
+
 // Run works until there is nothing to do, and says why. It ends early with ctx's error when ctx ends; what was at work then
 // is found and settled by the next Run, as after a crash.
 func (r *Runner) Run(ctx context.Context) (Rest, error) {
@@ -124,14 +167,12 @@ func (r *Runner) Run(ctx context.Context) (Rest, error) {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		s, err := r.kernel.Look(ctx)
+		s, err := r.look(ctx)
 		if err != nil {
 			return "", err
 		}
-		if r.opt.Claim != 0 && s.Issue != nil {
-			if err := s.Issue.Held(r.opt.Claim); err != nil {
-				return "", err // whoever has the claim now goes on
-			}
+		if err := r.holds(s); err != nil {
+			return "", err // whoever has the claim now goes on
 		}
 		rest, wait, err := r.step(ctx, s)
 		switch {
@@ -346,18 +387,51 @@ func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
 }
 
 // inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not part of
-// that.
-func (r *Runner) inTurn(ctx context.Context, k effect.Kind) (err error) {
-	switch k {
+// that. It reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
+// work meanwhile.
+func (r *Runner) inTurn(ctx context.Context, doc *kernel.EffectDoc) (wanted bool, err error) {
+	switch doc.Effect.Kind {
 	case effect.KindRebase:
 		if r.turn == nil && r.opt.Turn != nil {
-			r.turn, err = r.opt.Turn(ctx)
+			return r.awaitTurn(ctx, doc.Effect)
 		}
 	case effect.KindVerify, effect.KindGates, effect.KindLand:
 	default:
 		r.endTurn()
 	}
-	return err
+	return true, nil
+}
+
+// awaitTurn waits for the turn to land, and no longer than the effect that needs it is wanted.
+func (r *Runner) awaitTurn(ctx context.Context, e effect.Effect) (wanted bool, err error) {
+	wait, stop := context.WithCancel(ctx)
+	defer stop()
+	over, watched := make(chan struct{}), make(chan struct{})
+	wanted = true
+	go func() {
+		defer close(watched)
+		r.follow(ctx, over, e, func(s *kernel.Snapshot, doc *kernel.EffectDoc) bool {
+			if wanted = !s.Session.Paused && doc != nil && doc.State == kernel.EffectPending && r.holds(s) == nil; !wanted {
+				stop()
+			}
+			return !wanted
+		})
+	}()
+	r.turn, err = r.opt.Turn(wait)
+	close(over)
+	<-watched
+	if !wanted && ctx.Err() == nil {
+		err = nil // whatever ended the wait, Run finds out why the effect is not wanted
+	}
+	return wanted, err
+}
+
+// holds returns an error where the claim that the work is done under is somebody else's now.
+func (r *Runner) holds(s *kernel.Snapshot) error {
+	if r.opt.Claim == 0 || s.Issue == nil {
+		return nil
+	}
+	return s.Issue.Held(r.opt.Claim)
 }
 
 func (r *Runner) endTurn() {
@@ -369,7 +443,7 @@ func (r *Runner) endTurn() {
 
 // perform begins an effect, does it, and reports.
 func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
-	if err := r.inTurn(ctx, doc.Effect.Kind); err != nil {
+	if wanted, err := r.inTurn(ctx, doc); err != nil || !wanted {
 		return err
 	}
 	d, err := r.driver(doc.Effect)
@@ -475,9 +549,24 @@ func (r *Runner) once(ctx context.Context, d Driver, e effect.Effect) (receipt e
 // passing reports whether a failure of the class may pass by itself.
 func passing(c pawl.Class) bool { return c == pawl.ClassIO || c == pawl.ClassToolTimeout }
 
-// watch prolongs the lease while an effect is at work, and stops the effect when it was canceled, stopped or taken over. It
-// goes on until the effect is over: a driver that does not end is what a sweep is for.
+// watch stops an effect that is at work when it was canceled, stopped or taken over. It goes on until the effect is over: a
+// driver that does not end is what a sweep is for.
 func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e effect.Effect) {
+	r.follow(ctx, over, e, func(s *kernel.Snapshot, doc *kernel.EffectDoc) bool {
+		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
+			stop()
+		}
+		if doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token {
+			stop()
+			return true
+		}
+		return false
+	})
+}
+
+// follow has what the store says of an effect judged, again and again, until it is over or judged to need no more of that.
+// Meanwhile it prolongs the lease, and looks for overdue cancels.
+func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effect, judge func(*kernel.Snapshot, *kernel.EffectDoc) (enough bool)) {
 	poll := time.NewTicker(4 * r.opt.Poll)
 	defer poll.Stop()
 	lastBeat, lastSweep := r.kernel.Now(), r.kernel.Now()
@@ -492,19 +581,16 @@ func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e
 		}
 		if r.kernel.Now().Sub(lastBeat) >= r.opt.Beat {
 			lastBeat = r.kernel.Now()
-			r.heartbeat(ctx, e)
+			r.heartbeat(ctx)
 		}
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
 			_, _ = r.do(ctx, &kernel.Sweep{Owner: r.opt.Owner})
 		}
-		s, err := r.kernel.Look(ctx)
+		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
 			continue
-		}
-		if s.Task != nil && s.Task.ID == e.Task && !s.Task.CancelAt.IsZero() && interruptible(e.Kind) {
-			stop()
 		}
 		doc := s.Effect
 		if doc == nil || doc.ID != e.ID {
@@ -512,8 +598,7 @@ func (r *Runner) watch(ctx context.Context, over <-chan struct{}, stop func(), e
 				continue
 			}
 		}
-		if doc == nil || doc.State != kernel.EffectRunning || doc.Epoch != e.Token {
-			stop()
+		if judge(s, doc) {
 			return
 		}
 	}
@@ -531,8 +616,8 @@ func interruptible(k effect.Kind) bool {
 	return false
 }
 
-func (r *Runner) heartbeat(ctx context.Context, e effect.Effect) {
-	s, err := r.kernel.Look(ctx)
+func (r *Runner) heartbeat(ctx context.Context) {
+	s, err := r.look(ctx)
 	if err != nil || s.Task == nil || s.Task.Lease.Owner != r.opt.Owner {
 		return
 	}

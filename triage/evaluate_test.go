@@ -46,13 +46,10 @@ func TestAnswersMakeItClear(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got.Ready() {
-					if len(got.Questions) != 0 || got.Options() != nil {
+					if len(got.Questions) != 0 {
 						t.Fatalf("%s: questions although it is clear", e.text)
 					}
 					break
-				}
-				if len(got.Options()) != 3 {
-					t.Fatal(got.Options())
 				}
 				for _, q := range got.Questions {
 					answers = append(answers, Answer{q.About, reply[q.About][lang]})

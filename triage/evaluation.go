@@ -142,24 +142,6 @@ func (e Evaluation) GoOn() Evaluation {
 // Dangerous reports whether a finding is about something that would be done, rather than only mentioned.
 func (e Evaluation) Dangerous() bool { return Acts(e.EHRB) }
 
-// Option is one of the ways on that are offered where questions are open.
-type Option string
-
-// The three options (spec.md §3.3: 补充 / 以现有需求继续 / 取消).
-const (
-	OptionSupplement Option = "supplement"
-	OptionAsIs       Option = "as_is"
-	OptionCancel     Option = "cancel"
-)
-
-// Options returns the ways on: none where nothing is asked, and otherwise all three, in the order in which they are offered.
-func (e Evaluation) Options() []Option {
-	if e.Ready() || e.AsIs {
-		return nil
-	}
-	return []Option{OptionSupplement, OptionAsIs, OptionCancel}
-}
-
 // Merge returns the text that is evaluated: the requirement, and behind it the user's answers, each on lines of its own. The
 // questions are not part of it, because they are nobody's evidence.
 func Merge(requirement string, answers []Answer) string {

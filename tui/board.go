@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,15 +92,30 @@ type Totals struct {
 	// a known time count in neither.
 	Finished int
 	Took     time.Duration
-	// MicroUSD is what the work has cost. CostKnown is false where a price is missing.
-	MicroUSD  int64
-	CostKnown bool
+	// Today is what all work of the present day has cost, in UTC as budgets count days.
+	Today Cost
+}
+
+// Cost is what work has cost. It is not known where nothing was charged, or where a price is missing.
+type Cost struct {
+	MicroUSD int64
+	Known    bool
+}
+
+// String is the cost in dollars, "" where it is not known.
+func (c Cost) String() string {
+	if !c.Known {
+		return ""
+	}
+	return fmt.Sprintf("$%d.%02d", c.MicroUSD/1e6, c.MicroUSD%1e6/1e4)
 }
 
 // Detail is all there is to know about one issue. Each text is in the language of the person.
 type Detail struct {
 	Issue  Issue
 	Status board.IssueStatus
+	// Cost is what the work on it has cost.
+	Cost Cost
 	// Text is the issue's own description.
 	Text string
 	// Blocked says why work on it stopped, "" when it did not.
@@ -115,6 +132,26 @@ type Detail struct {
 type DetailLine struct {
 	Mark       Mark
 	Text, Note string
+}
+
+// In returns the board with its times as a person at a place reads them.
+func (b Board) In(place *time.Location) Board {
+	b.At, b.Events = b.At.In(place), eventsIn(b.Events, place)
+	return b
+}
+
+// In returns the detail with its times as a person at a place reads them.
+func (d Detail) In(place *time.Location) Detail {
+	d.History = eventsIn(d.History, place)
+	return d
+}
+
+func eventsIn(events []Event, place *time.Location) []Event {
+	out := slices.Clone(events)
+	for i := range out {
+		out[i].At = out[i].At.In(place)
+	}
+	return out
 }
 
 // Left estimates the time until everything is done: as long as the finished issues took on average, for each that is left,

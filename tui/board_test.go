@@ -62,7 +62,7 @@ func sample(lang message.Lang) Board {
 			{At: ago(30 * time.Second), Issue: "GH-99", Mark: MarkBad, Text: say("the last repair failed: tests", "最后一次修复失败：tests")},
 			{At: ago(71 * time.Second), Issue: "ISS-20260208-005", Mark: MarkWarn, Text: say("the result conflicts with 81be0d2; tried again with it", "结果与 81be0d2 冲突，已带上冲突重试")},
 		},
-		Totals: Totals{Total: 100_000, Completed: 38, Failed: 3, Finished: 41, Took: 41 * 90 * time.Second, MicroUSD: 12_345_678, CostKnown: true},
+		Totals: Totals{Total: 100_000, Completed: 38, Failed: 3, Finished: 41, Took: 41 * 90 * time.Second, Today: Cost{12_345_678, true}},
 	}
 	for n := range 20 {
 		b.Columns[0].Issues = append(b.Columns[0].Issues, Issue{ID: fmt.Sprintf("ISS-20260208-%03d", 20+n), Title: say("Import record ", "导入记录 ") + fmt.Sprint(n+1), Priority: 3})
@@ -146,7 +146,7 @@ func wild(t *rapid.T) Board {
 		b.Workers = append(b.Workers, Worker{Name: text.Draw(t, "name"), Issue: text.Draw(t, "at"), Step: text.Draw(t, "step"), Since: ago(time.Minute)})
 		b.Events = append(b.Events, Event{At: noon(), Issue: text.Draw(t, "issue"), Text: text.Draw(t, "text")})
 	}
-	b.Totals = Totals{Total: rapid.IntRange(-1, 100).Draw(t, "total"), Completed: rapid.IntRange(0, 200).Draw(t, "done"), Failed: rapid.IntRange(0, 200).Draw(t, "failed"), CostKnown: true, MicroUSD: 1 << 50, Finished: 1, Took: time.Hour}
+	b.Totals = Totals{Total: rapid.IntRange(-1, 100).Draw(t, "total"), Completed: rapid.IntRange(0, 200).Draw(t, "done"), Failed: rapid.IntRange(0, 200).Draw(t, "failed"), Today: Cost{1 << 50, true}, Finished: 1, Took: time.Hour}
 	return b
 }
 
@@ -278,5 +278,22 @@ func TestColourSaysNothingAlone(t *testing.T) {
 	}
 	if !strings.Contains(colour, "\x1b[3") {
 		t.Error("there is no colour")
+	}
+}
+
+// TestTimesAreThoseOfThePlace draws a board where it is another day already: what happened before says on which.
+func TestTimesAreThoseOfThePlace(t *testing.T) {
+	b := Board{At: noon(), Events: []Event{{At: noon().Add(-time.Minute), Text: "today"}, {At: noon().Add(-13 * time.Hour), Text: "before"}}}
+	events := strings.Join(strings.Fields(b.In(time.FixedZone("east", 2*3600)).Text(message.English, 80)), " ")
+	if !strings.Contains(events, "13:59:00 • today") || !strings.Contains(events, " 01:00:00 • before") {
+		t.Errorf("east of it: %s", events)
+	}
+	events = strings.Join(strings.Fields(b.In(time.FixedZone("west", -2*3600)).Text(message.English, 80)), " ")
+	want := noon().Add(-15 * time.Hour).Format("01-02 15:04")
+	if !strings.Contains(events, "09:59:00 • today") || !strings.Contains(events, want+" • before") {
+		t.Errorf("west of it, where %q is missing: %s", want, events)
+	}
+	if d := (Detail{History: b.Events}).In(time.FixedZone("east", 2*3600)); d.History[0].At.Hour() != 13 || b.Events[0].At.Hour() != 11 {
+		t.Errorf("%v, %v", d.History[0].At, b.Events[0].At)
 	}
 }

@@ -121,17 +121,15 @@ func (c canvas) header() []string {
 // progress is the bar with the numbers behind it, in one line or two.
 func (c canvas) progress() []string {
 	t := c.Totals
-	left := c.Style.None()
+	var numbers []string // those that are known
 	if d, ok := c.Left(); ok {
-		left = span(d)
+		numbers = append(numbers, c.text("tui.board.left", span(d)))
 	}
-	success := c.Style.None()
 	if n, ok := c.Success(); ok {
-		success = fmt.Sprintf("%d%%", n)
+		numbers = append(numbers, c.text("tui.board.success", fmt.Sprintf("%d%%", n)))
 	}
-	cost := c.Style.None()
-	if t.CostKnown {
-		cost = fmt.Sprintf("$%d.%02d", t.MicroUSD/1e6, t.MicroUSD%1e6/1e4)
+	if t.Today.Known {
+		numbers = append(numbers, c.text("tui.board.cost", t.Today))
 	}
 	busy := 0
 	for _, w := range c.Workers {
@@ -140,10 +138,7 @@ func (c canvas) progress() []string {
 		}
 	}
 	counts := fmt.Sprintf("%d/%d  %d%%", t.Completed+t.Failed, t.Total, c.Percent())
-	numbers := []string{
-		c.text("tui.board.left", left), c.text("tui.board.success", success), c.text("tui.board.cost", cost),
-		c.text("tui.board.working", busy, len(c.Workers)),
-	}
+	numbers = append(numbers, c.text("tui.board.working", busy, len(c.Workers)))
 	tail := counts + "   " + strings.Join(numbers, "   ")
 	if n := c.Width - term.Width(tail) - 4; n >= 20 {
 		return []string{c.bar(min(n, 60)) + "  " + tail}
@@ -463,7 +458,11 @@ func (c canvas) events(w, h int) []string {
 }
 
 func (c canvas) eventLine(e Event, w int) string {
-	head := "  " + e.At.Format("15:04:05") + " "
+	at := e.At.Format("15:04:05")
+	if e.At.Format(time.DateOnly) != c.At.Format(time.DateOnly) {
+		at = e.At.Format("01-02 15:04")
+	}
+	head := "  " + at + " "
 	text := policy.Display(e.Text)
 	if e.Issue != "" {
 		text = policy.Display(e.Issue) + "  " + text

@@ -21,6 +21,9 @@ func (d Detail) Frame(b Board, v View, from int) (lines []string, last int) {
 	if d.Issue.Flag != FlagNone {
 		state += " " + c.Style.Middle() + " " + c.flag(d.Issue.Flag)
 	}
+	if cost := d.Cost.String(); cost != "" {
+		state += " " + c.Style.Middle() + " " + cost
+	}
 	head := c.cut(policy.Display(d.Issue.ID)+"  "+state, v.Width-2)
 	lines = append(lines, paint(sign)+" "+c.Style.Bold(head), "")
 	lines = append(lines, all[from:min(len(all), from+room)]...)

@@ -104,10 +104,10 @@ func childBoard() {
 	fmt.Println(leftMark+"with", l.Run(context.Background()))
 }
 
-// childShell starts the prompt as a shell with jobs does: in a group of its own, in the foreground.
+// childShell starts the prompt or the board as a shell with jobs does: in a group of its own, in the foreground.
 func childShell() {
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childVar+"=prompt")
+	c.Env = append(os.Environ(), childVar+"="+os.Getenv("PAWL_TUI_JOB"))
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
 	if err := c.Start(); err != nil {
@@ -357,15 +357,9 @@ func TestInterruptFromElsewhere(t *testing.T) {
 
 func TestPromptIsSuspended(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	p := sit(t, 60, 20, "shell", "PAWL_TUI_PID="+file)
+	p := sit(t, 60, 20, "shell", "PAWL_TUI_JOB=prompt", "PAWL_TUI_PID="+file)
 	p.sees("IDLE › ▮")
-	pid := 0
-	p.until("the prompt's process", func() bool {
-		raw, _ := os.ReadFile(file)
-		_, err := fmt.Sscan(string(raw), &pid)
-		return err == nil
-	})
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	pid := p.job(file)
 	p.types("echo half")
 	p.sees("echo half▮")
 	for range 2 {
@@ -379,8 +373,30 @@ func TestPromptIsSuspended(t *testing.T) {
 	}
 	p.types(" and half\r")
 	p.sees(`said [half and half]`)
+	// At work the terminal is not the prompt's, and the key stops the process by itself.
+	p.types("slow\r")
+	p.sees("working")
+	p.types("\x1a")
+	p.until("the process to be stopped at work", func() bool { return stateOf(pid) == "T" })
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	p.types("\x03")
+	p.sees("IDLE › ▮")
 	p.types("\x04")
 	p.ends()
+}
+
+// job is the process that the shell started, as its file says.
+func (p *person) job(file string) (pid int) {
+	p.t.Helper()
+	p.until("the job's process", func() bool {
+		raw, _ := os.ReadFile(file)
+		_, err := fmt.Sscan(string(raw), &pid)
+		return err == nil
+	})
+	p.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	return pid
 }
 
 // stateOf is the letter of a process's state.

@@ -14,6 +14,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/effect"
+	"pawl/policy"
 )
 
 // The tools that serve the agent's requests.
@@ -364,21 +365,7 @@ func join(words []string) string {
 	if len(words) == 3 && (filepath.Base(words[0]) == "bash" || filepath.Base(words[0]) == "sh") && (words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
 	}
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = quote(w)
-	}
-	return strings.Join(out, " ")
-}
-
-func quote(w string) string {
-	plain := w != "" && strings.IndexFunc(w, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:@+", r))
-	}) < 0
-	if plain {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return policy.QuoteAll(words)
 }
 
 // errNoTerminal is the answer to a request about a terminal that is not there.

@@ -10,6 +10,7 @@ import (
 
 	"pawl/agent"
 	"pawl/effect"
+	"pawl/policy"
 )
 
 // terminal is a command that the agent has pawl run. All its output is there when it has ended.
@@ -69,7 +70,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 		if !variable.MatchString(e.Name) {
 			return "", &sdk.RequestError{Code: -32602, Message: "no name of a variable: " + agent.Line(e.Name)}
 		}
-		line = "export " + e.Name + "=" + quote(e.Value) + "; " + line
+		line = "export " + e.Name + "=" + policy.Quote(e.Value) + "; " + line
 	}
 	if p.Cwd != nil {
 		rel, err := s.rel(*p.Cwd)
@@ -77,7 +78,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 			return "", err
 		}
 		if rel != "." {
-			line = "cd " + quote("./"+rel) + " && { " + line + "\n}"
+			line = "cd " + policy.Quote("./"+rel) + " && { " + line + "\n}"
 		}
 	}
 	return line, nil

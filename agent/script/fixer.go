@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"pawl/effect"
+	"pawl/policy"
 )
 
 // class orders the fixers as a repair tries them: first what only changes the look of the code, then what changes code,
@@ -38,17 +39,7 @@ func (f fixer) shell() string {
 	if f.dir == "" {
 		return f.command
 	}
-	return "cd " + quote(f.dir) + " && " + f.command
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`) })
-
-// quote makes a word that a POSIX shell reads as s.
-func quote(s string) string {
-	if plainWord().MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return "cd " + policy.Quote(f.dir) + " && " + f.command
 }
 
 // view is what the agent sees of a place: the task's tree and, for packages that are installed beside it only, the

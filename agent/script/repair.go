@@ -10,6 +10,7 @@ import (
 
 	"pawl/effect"
 	"pawl/plan"
+	"pawl/policy"
 )
 
 // Reasons that a RepairResult gives in Why, as keys of the catalogue.
@@ -183,7 +184,7 @@ func listedByGofmt(failing []effect.CheckOutcome) string {
 			if !strings.HasSuffix(name, ".go") || !fs.ValidPath(name) || strings.HasPrefix(name, "-") || len(files) == maxListed {
 				return ""
 			}
-			files = append(files, quote(name))
+			files = append(files, policy.Quote(name))
 		}
 		if len(files) > 0 {
 			return fixer{dir: o.Dir, command: "gofmt -w " + strings.Join(files, " ")}.shell()

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
+
+	"pawl/policy"
 )
 
 // tool is a tool that a request offers.
@@ -59,7 +60,7 @@ func (c Call) in(offered []tool, root string) asked {
 			return t.call(map[string]string{"path": c.Write, "content": c.Content}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat > " + quote(c.Write) + " <<'EOF_SCRIPTED'\n" + c.Content + "EOF_SCRIPTED\n"}, root)
+			return t.call(map[string]string{"command": "cat > " + policy.Quote(c.Write) + " <<'EOF_SCRIPTED'\n" + c.Content + "EOF_SCRIPTED\n"}, root)
 		}
 		return asked{Name: writers[0], Args: encode(map[string]string{"path": c.Write, "content": c.Content})}
 	case c.Read != "":
@@ -67,7 +68,7 @@ func (c Call) in(offered []tool, root string) asked {
 			return t.call(map[string]string{"path": c.Read}, root)
 		}
 		if t, ok := find(offered, shells); ok {
-			return t.call(map[string]string{"command": "cat " + quote(c.Read)}, root)
+			return t.call(map[string]string{"command": "cat " + policy.Quote(c.Read)}, root)
 		}
 		return asked{Name: readers[0], Args: encode(map[string]string{"path": c.Read})}
 	}
@@ -127,8 +128,6 @@ func (t tool) call(args map[string]string, root string) asked {
 	}
 	return asked{Name: t.Name, Args: encode(out), Freeform: t.Freeform}
 }
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func encode(v any) string {
 	raw, err := json.Marshal(v)

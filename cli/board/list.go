@@ -521,6 +521,9 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 	var limit int
 	c := a.Command("history [ISSUE]", "issue.history", "  pawl issue history\n  pawl issue history ISS-3 --json", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if limit < 0 {
+			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "0 …")
+		}
 		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}
 			if len(args) > 0 {

@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,13 +24,20 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
 		return with(ctx, a, cli.Reading(), func(open shelf) error {
-			d := watcher{open}
+			d := &watcher{shelf: open}
 			if d.Flags.JSON || once || !d.Std.TTY || d.Std.TermIn == nil {
 				return d.glance(ctx)
 			}
 			return tui.Live{
 				In: d.Std.TermIn, Out: d.Std.TermOut, Env: d.Std.Env, Lang: d.Lang, Style: d.Style,
-				Refresh: d.scene, Detail: d.detail,
+				Refresh: func(ctx context.Context, q tui.Query) (tui.Board, error) {
+					b, err := d.scene(ctx, q)
+					return b.In(time.Local), err
+				},
+				Detail: func(ctx context.Context, id string) (tui.Detail, error) {
+					i, err := d.detail(ctx, id)
+					return i.In(time.Local), err
+				},
 			}.Run(ctx)
 		})
 	}
@@ -37,14 +45,18 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// watcher reads the board for the screen.
-type watcher struct{ shelf }
+// watcher reads the board for the screen, one reading at a time.
+type watcher struct {
+	shelf
+	// board and issue are what was read of the audit log about the board, and about the issue that was opened last.
+	board, issue chronicle
+}
 
 // onceRows is how many issues of each column are written where the board is written once.
 const onceRows = 20
 
 // glance writes the board once.
-func (d watcher) glance(ctx context.Context) error {
+func (d *watcher) glance(ctx context.Context) error {
 	b, err := d.scene(ctx, tui.Query{PerColumn: onceRows})
 	if err != nil {
 		return err
@@ -52,13 +64,13 @@ func (d watcher) glance(ctx context.Context) error {
 	if d.Flags.JSON {
 		return d.PrintJSON(b)
 	}
-	_, err = d.Std.Out.Write([]byte(b.Text(d.Lang, d.Std.Width)))
+	_, err = d.Std.Out.Write([]byte(b.In(time.Local).Text(d.Lang, d.Std.Width)))
 	return err
 }
 
 // scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
 // filter has to look for what fits.
-func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
+func (d *watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 	out := tui.Board{At: d.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
 	counts, all, err := d.counts(ctx)
 	if err != nil {
@@ -96,6 +108,9 @@ func (d watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 		}
 		out.Columns = append(out.Columns, c)
 	}
+	if out.Totals.Today, err = d.cost(ctx, kernel.ScopeDay+":"+out.At.Format(time.DateOnly)); err != nil {
+		return out, err
+	}
 	out.Events, err = d.lately(ctx)
 	return out, err
 }
@@ -105,7 +120,7 @@ const maxLooked = 5000
 
 // head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those that it
 // looked at.
-func (d watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*kernel.Issue, fit int, err error) {
+func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*kernel.Issue, fit int, err error) {
 	want := filter{search: q.Filter}
 	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
 	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(status)}, ByRank: true, Limit: maxLooked}) {
@@ -165,7 +180,7 @@ func pace(done []*kernel.Issue, workers int) (finished int, took time.Duration) 
 }
 
 // atWork says what a worker does now.
-func (d watcher) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
+func (d *watcher) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
 	s, err := d.Workspace.Kernel.Lane(b.Label).Look(ctx)
 	if err != nil || s.Session == nil {
@@ -182,24 +197,61 @@ func (d watcher) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
 	return w
 }
 
-// lookedBack is how many of the newest records are read for the last events.
-const lookedBack = 120
+// maxEvents is how many of the last events are shown, of the board and of an issue. To find those of the board the audit log is
+// read backwards, by windows of lookedBack records and no further than furthest, or to what was read before.
+const (
+	maxEvents  = 30
+	lookedBack = 500
+	furthest   = 20 * lookedBack
+)
+
+// chronicle is what was read of the audit log about one thing, so that only what is new has to be read.
+type chronicle struct {
+	of     string
+	next   int64       // the index of the first record that was not read yet
+	events []tui.Event // newest first, at most maxEvents
+}
+
+// tell puts events, newest first, before those that are older.
+func (c *chronicle) tell(events []tui.Event) {
+	c.events = append(events, c.events...)
+	c.events = c.events[:min(len(c.events), maxEvents)]
+}
 
 // lately reads the last moves of issues.
-func (d watcher) lately(ctx context.Context) ([]tui.Event, error) {
+func (d *watcher) lately(ctx context.Context) ([]tui.Event, error) {
 	head, err := d.Workspace.Kernel.Store().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var events []tui.Event
+	since := max(d.board.next, head.Size-furthest)
+	for until := head.Size; until > since && len(events) < maxEvents; until -= lookedBack {
+		older, err := d.moves(ctx, max(since, until-lookedBack), until)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, older...)
+	}
+	d.board.next = head.Size
+	d.board.tell(events)
+	return d.board.events, nil
+}
+
+// moves reads the moves of the board's issues in a part of the audit log, newest first.
+func (d *watcher) moves(ctx context.Context, from, until int64) ([]tui.Event, error) {
 	type happened struct {
 		id string
 		p  audit.Parsed
 	}
 	var moves []happened
 	var ids []string
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", max(0, head.Size-lookedBack)) {
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", from) {
 		if err != nil {
 			return nil, err
+		}
+		if rec.Index >= until {
+			break
 		}
 		if rec.Subject.Kind != string(kernel.KindIssue) {
 			continue
@@ -223,8 +275,8 @@ func (d watcher) lately(ctx context.Context) ([]tui.Event, error) {
 		}
 	}
 	var out []tui.Event
-	for n := len(moves) - 1; n >= 0; n-- {
-		if m := moves[n]; labels[m.id] != "" {
+	for _, m := range slices.Backward(moves) {
+		if labels[m.id] != "" {
 			out = append(out, eventOf(labels[m.id], m.p))
 		}
 	}
@@ -247,11 +299,8 @@ func eventOf(label string, p audit.Parsed) tui.Event {
 	return e
 }
 
-// maxEvents is how many records of an issue its detail shows.
-const maxEvents = 30
-
 // detail reads one issue as it is opened.
-func (d watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
+func (d *watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
 	i, err := d.FindIssue(ctx, id)
 	if err != nil {
 		return tui.Detail{}, err
@@ -271,19 +320,49 @@ func (d watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
 		}
 		out.Plan, out.Evidence = planLines(s), evidenceLines(s)
 	}
-	var last []tui.Event
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}.String(), 0) {
+	if out.Cost, err = d.cost(ctx, kernel.ScopeIssue+":"+i.Label); err != nil {
+		return out, err
+	}
+	out.History, err = d.historyOf(ctx, i)
+	return out, err
+}
+
+// historyOf reads the last records of an issue. While its detail is open only those are read that are new.
+func (d *watcher) historyOf(ctx context.Context, i *kernel.Issue) ([]tui.Event, error) {
+	if d.issue.of != i.ID {
+		d.issue = chronicle{of: i.ID}
+	}
+	var last []audit.Stored
+	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}.String(), d.issue.next) {
 		if err != nil {
-			return out, err
+			return nil, err
 		}
+		last = append(last[max(0, len(last)+1-maxEvents):], rec)
+	}
+	var events []tui.Event
+	for _, rec := range slices.Backward(last) {
 		p, err := audit.Parse(rec.Bytes)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		last = append([]tui.Event{eventOf(i.Label, p)}, last[:min(len(last), maxEvents-1)]...)
+		events = append(events, eventOf(i.Label, p))
 	}
-	out.History = last
-	return out, nil
+	if len(last) > 0 {
+		d.issue.next = last[len(last)-1].Index + 1
+	}
+	d.issue.tell(events)
+	return d.issue.events, nil
+}
+
+// cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is missing.
+func (d *watcher) cost(ctx context.Context, label string) (tui.Cost, error) {
+	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBudget, Label: label})
+	if err != nil || len(rows[0]) == 0 {
+		return tui.Cost{}, err
+	}
+	b := new(kernel.Budget)
+	err = kernel.Decode(rows[0][0], b)
+	return tui.Cost{MicroUSD: b.Spent.MicroUSD, Known: !b.Spent.Unpriced}, err
 }
 
 func planLines(s *kernel.Snapshot) (out []tui.DetailLine) {

@@ -78,9 +78,14 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// complete ends the batch and writes its report. It is refused while something is at work.
+// complete ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
+// has its report written again, because the disk may have refused it behind the end of the batch.
 func (d accountant) complete(ctx context.Context, dry bool) error {
-	if !dry {
+	b, err := d.batch(ctx)
+	if err != nil {
+		return err
+	}
+	if !dry && (b == nil || b.State != string(board.RunCompleted)) {
 		if _, err := d.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
-			if err := d.wind(ctx, i, &kernel.Rollback{Reason: "bind " + s.Label}); err != nil {
+			if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (d keeper) retry(ctx context.Context, i *kernel.Issue, note string, replan 
 		if at.Session.Blocked != nil && note == "" {
 			note = d.Explain(at.Session.Blocked.Error.Err())
 		}
-		if err := d.wind(ctx, i, &kernel.Rollback{Reason: "replan"}); err != nil {
+		if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.replanned")}); err != nil {
 			return "", err
 		}
 	}

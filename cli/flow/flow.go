@@ -358,9 +358,10 @@ func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) (bool, erro
 			return false, pawl.Fail(pawl.CodeUserDenied, "cli.flow.kept")
 		}
 	}
-	var give kernel.Command = &kernel.CancelRun{Reason: "replaced by " + name}
+	reason := d.Text("cli.flow.replaced", name)
+	var give kernel.Command = &kernel.CancelRun{Reason: reason}
 	if s.Session.State == string(session.Blocked) {
-		give = &kernel.Rollback{Reason: "replaced by " + name}
+		give = &kernel.Rollback{Reason: reason}
 	}
 	return true, windUp(ctx, d, s.Session.Run, give)
 }
@@ -507,18 +508,24 @@ func planOf(name string, files map[string][]byte) (*kernel.Start, error) {
 	if proposal, err := solution.ReadProposal(files[solution.ProposalName]); err == nil && proposal.Title != "" {
 		p.Goal = proposal.Title
 	}
+	// A task may depend on one that stands behind it, so that all of them have their ids first. What is no longer pending is
+	// waited for by nobody.
 	ids := map[string]string{}
 	for n, t := range tasks.List {
+		if t.Status == solution.Pending {
+			ids[t.Number] = fmt.Sprintf("s%d", n+1)
+		}
+	}
+	for _, t := range tasks.List {
 		if t.Status != solution.Pending {
 			continue
 		}
-		step := plan.Step{StepID: fmt.Sprintf("s%d", n+1), Title: t.Title, Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
+		step := plan.Step{StepID: ids[t.Number], Title: t.Title, Intent: strings.TrimSpace(t.Title + "\n" + strings.Join(t.Verify, "\n")), Status: plan.Pending}
 		for _, on := range t.DependsOn {
 			if id := ids[on]; id != "" {
 				step.DependsOn = append(step.DependsOn, id)
 			}
 		}
-		ids[t.Number] = step.StepID
 		p.Steps = append(p.Steps, step)
 	}
 	raw, err := json.Marshal(p)

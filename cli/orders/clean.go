@@ -161,7 +161,7 @@ func retiring(d *cli.Desk, p cli.Packages, names []string) (effect.RetireSpec, e
 		files := maps.Clone(p.Files[name])
 		out, err := solution.Retire(solution.Retiring{
 			Name: name, Files: files, Result: solution.NotCarried, At: d.Workspace.Kernel.Now(), Index: index, Language: language(d),
-			Reason: func(solution.Task) string { return d.Text("orders.clean.reason") },
+			Reason: func(solution.Task) string { return written(d, "orders.clean.reason") },
 			Exists: func(dir string) bool { return taken[dir] || p.Exists(dir) },
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,7 +37,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 }
 
 // commit makes a commit of the user's changes, and shares the branch where that is asked for.
-func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error {
+func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) (err error) {
 	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
 		return err
 	}
@@ -55,19 +56,34 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error
 		return err
 	}
 	push := f.push
+	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a branch without a
+	// remote is found out in time.
+	var up cli.Upstream
+	var noRemote error
+	if push || !f.yes && d.Present() {
+		if up, noRemote = d.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
+			up = cli.Upstream{}
+		}
+	}
+	if push && noRemote != nil {
+		return noRemote
+	}
+	var m draftMessage
+	defer func() { err = m.settle(ctx, d, err) }()
 	if !f.yes {
 		if !d.Present() {
 			showCommit(d, st, text)
+			if push && !d.Flags.JSON {
+				d.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
+			}
 			return pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
 		}
-		if text, push, err = askCommit(ctx, d, st, text, f.push); err != nil {
+		m.text = text
+		if push, err = m.ask(ctx, d, st, f.push, up); err != nil {
 			return err
 		}
-	}
-	var up cli.Upstream
-	if push { // before anything is committed, so that a branch without a remote is found out in time
-		if up, err = d.Workspace.Project.Upstream(ctx, st.Branch); err != nil {
-			return err
+		if text = m.text; push && noRemote != nil {
+			return noRemote
 		}
 	}
 	at := d.Workspace.Kernel.Now()
@@ -77,6 +93,7 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error
 	if err != nil {
 		return err
 	}
+	m.drop() // it stands in the commit
 	done, err := effect.Decode[effect.CommitResult](r.Result)
 	if err != nil {
 		return err
@@ -96,6 +113,12 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) error
 	return nil
 }
 
+// credentials finds what stands in front of the host of an address of the web, which may be a key.
+var credentials = regexp.MustCompile(`(https?://)[^/@\s]+@`)
+
+// address is where a branch goes, without the credentials that people write into addresses.
+func address(up cli.Upstream) string { return credentials.ReplaceAllString(up.URL, "$1") }
+
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
 func pushBranch(ctx context.Context, d *cli.Desk, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
 	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: d.Workspace.Kernel.Now(), Push: &up.Push}
@@ -114,7 +137,7 @@ func pushBranch(ctx context.Context, d *cli.Desk, branch string, done effect.Com
 	if shared.Rebased > 0 {
 		d.Say(d.Style.OK() + " " + d.Text("orders.commit.rebased", shared.Rebased, up.Remote))
 	}
-	d.Say(d.Style.OK() + " " + d.Text("orders.commit.pushed", short(shared.Commit), up.Remote, up.URL))
+	d.Say(d.Style.OK() + " " + d.Text("orders.commit.pushed", short(shared.Commit), up.Remote, address(up)))
 	return shared, nil
 }
 
@@ -192,59 +215,70 @@ func showCommit(d *cli.Desk, st cli.Standing, text string) {
 	d.Say("")
 }
 
-// askCommit asks what is to be done with the commit, and lets the message be edited.
-func askCommit(ctx context.Context, d *cli.Desk, st cli.Standing, text string, push bool) (string, bool, error) {
+// draftMessage is the message of a commit while it is talked about.
+type draftMessage struct {
+	text string
+	file string // where the person wrote it, "" where nobody did
+}
+
+// drop gives up what the person wrote.
+func (m *draftMessage) drop() {
+	if m.file != "" {
+		_ = os.Remove(m.file) // a file that stays in the temporary folder harms nothing
+		m.file = ""
+	}
+}
+
+// settle sees to it that a failure does not lose what the person wrote. Whoever says no gives it up.
+func (m *draftMessage) settle(ctx context.Context, d *cli.Desk, err error) error {
+	switch {
+	case err == nil || m.file == "":
+	case pawl.CodeOf(err) == pawl.CodeUserDenied:
+		m.drop()
+	case ctx.Err() != nil: // an interrupt is not explained behind it
+		d.Note(d.Text("cli.edit_kept", m.file))
+	default:
+		return cli.Kept(err, m.file)
+	}
+	return err
+}
+
+// ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is theirs to
+// choose; only one that is empty is none.
+func (m *draftMessage) ask(ctx context.Context, d *cli.Desk, st cli.Standing, push bool, up cli.Upstream) (bool, error) {
+	there := d.Text("orders.commit.push", st.Branch)
+	if up.Remote != "" {
+		there = d.Text("orders.commit.push_to", st.Branch, up.Remote, address(up))
+	}
 	options := []option{
-		{"l", d.Text("orders.commit.local")}, {"p", d.Text("orders.commit.push", st.Branch)}, {"e", d.Text("orders.commit.edit")}, {"c", d.Text("orders.cancel")},
+		{"l", d.Text("orders.commit.local")}, {"p", there}, {"e", d.Text("orders.commit.edit")}, {"c", d.Text("orders.cancel")},
 	}
 	if push {
 		options = []option{options[1], options[0], options[2], options[3]}
 	}
 	for {
-		showCommit(d, st, text)
+		showCommit(d, st, m.text)
 		got, err := choose(ctx, d.App, d.Text("orders.commit.ask"), options)
 		if err != nil {
-			return "", false, err
+			return false, err
 		}
 		switch got {
-		case "l":
-			return text, false, nil
-		case "p":
-			return text, true, nil
+		case "l", "p":
+			return got == "p", nil
 		case "c":
 			d.SayText("orders.left")
-			return "", false, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
+			return false, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
 		}
-		edited, err := edit(ctx, d, text)
+		text, file, err := cli.Edit(ctx, d.App, "pawl-commit-*.txt", m.text, knowledge.MaxMessage)
 		if err != nil {
-			return "", false, err
+			return false, err
 		}
-		if edited != "" {
-			text = edited
+		m.drop() // the new file began with what stands in the old one
+		m.file = file
+		if text = tidy(text); text != "" {
+			m.text = text
 		}
 	}
-}
-
-// edit lets a person rewrite a text in their editor. A message of their own form is theirs to choose; only one that is empty
-// is none.
-func edit(ctx context.Context, d *cli.Desk, text string) (string, error) {
-	f, err := os.CreateTemp("", "pawl-commit-*.txt")
-	if err != nil {
-		return "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", f.Name()).Because(err)
-	}
-	if err := d.Host.Edit(ctx, f.Name()); err != nil {
-		return "", err
-	}
-	raw, err := d.ReadInput(f.Name(), knowledge.MaxMessage)
-	return tidy(string(raw)), err
 }
 
 // tidy takes off what git takes off with --cleanup=whitespace: blanks at the ends of lines, and empty lines at the beginning,

@@ -125,7 +125,7 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 		b.Choice = knowledge.InitRebuild
 	case len(choices) > 1:
 		for _, w := range wrong {
-			d.Say(d.Style.Warn() + " " + message(d, w.Error()))
+			d.Say(d.Style.Warn() + " " + onOneLine(d, w.Error()))
 		}
 		if b.Choice, err = askInit(ctx, d, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
 			return b, err
@@ -190,7 +190,7 @@ func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]by
 			return err
 		}
 		if _, ok := docs[knowledge.ChangelogName]; !ok && n == batches-1 {
-			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: d.Text("orders.init.entry"), ID: "init"}
+			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: written(d, "orders.init.entry"), ID: "init"}
 			if files[knowledge.ChangelogName], err = knowledge.Log(nil, entry, scan.Language); err != nil {
 				return err
 			}
@@ -222,8 +222,8 @@ func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]by
 	return nil
 }
 
-// message renders an error on one line.
-func message(d *cli.Desk, err *pawl.Error) string {
+// onOneLine renders an error on one line.
+func onOneLine(d *cli.Desk, err *pawl.Error) string {
 	text, _ := d.Lang.Error(err)
 	return cli.Display(text)
 }

@@ -6,15 +6,15 @@ package orders
 
 import (
 	"context"
+	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/machine/session"
+	"pawl/message"
 	"pawl/solution"
 )
 
@@ -33,26 +33,14 @@ func Entries() []cli.Entry {
 }
 
 // Run carries out a command by its name in the seed ("~commit"), with the text that stands behind it. A name that is none of
-// theirs is CodeUsage. What it prints and asks is what the command of the first level does.
+// theirs is CodeUsage. What it prints and asks is what the command of the first level does, and so is what its flags mean.
 func Run(ctx context.Context, a *cli.App, name, argument string) error {
 	word := strings.TrimPrefix(strings.TrimSpace(name), "~")
 	if word == "help" || word == "?" {
 		return help(a)
 	}
-	for _, e := range Entries() {
-		if e.Name != word {
-			continue
-		}
-		c := e.Build(a)
-		c.SilenceErrors, c.SilenceUsage = true, true
-		c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-			return cli.Usage("cli.flag_other", c.CommandPath(), err.Error())
-		})
-		c.SetIn(a.Std.In)
-		c.SetOut(a.Std.Out)
-		c.SetErr(a.Std.Err)
-		c.SetArgs(Words(argument))
-		return c.ExecuteContext(ctx)
+	if slices.ContainsFunc(Entries(), func(e cli.Entry) bool { return e.Name == word }) {
+		return cli.Within(ctx, a, append([]string{word}, Words(argument)...))
 	}
 	return cli.Usage("machine.command_unknown", name)
 }
@@ -161,6 +149,17 @@ func language(d *cli.Desk) solution.Language {
 	}
 	return solution.ParseLanguage(string(d.Lang))
 }
+
+// writing is the language of documents, in the catalogue.
+func writing(d *cli.Desk) message.Lang {
+	if language(d) == solution.Chinese {
+		return message.Chinese
+	}
+	return message.English
+}
+
+// written renders a message for a document.
+func written(d *cli.Desk, key string, args ...any) string { return d.TextIn(writing(d), key, args...) }
 
 // option is one answer to a question: what is typed, and what it means.
 type option struct{ key, text string }

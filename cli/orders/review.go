@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/cli"
 	"pawl/effect"
+	"pawl/message"
 	"pawl/solution"
 )
 
@@ -99,18 +100,18 @@ func printReview(d *cli.Desk, r effect.Review, folder string) error {
 	lines := []line{}
 	count := map[effect.Severity]int{effect.Critical: 0, effect.Warning: 0, effect.Info: 0}
 	for _, m := range r.Remarks {
-		lines = append(lines, line{m, remarkText(d, m)})
+		lines = append(lines, line{m, remarkText(d, d.Lang, m)})
 		count[m.Severity]++
 	}
 	return d.PrintJSON(map[string]any{"files": r.Files, "lines": r.Lines, "skipped": r.Skipped, "counts": count, "remarks": lines, "more": r.More, "package": folder})
 }
 
-func remarkText(d *cli.Desk, m effect.Remark) string {
+func remarkText(d *cli.Desk, l message.Lang, m effect.Remark) string {
 	args := make([]any, len(m.Args))
 	for i, a := range m.Args {
 		args[i] = a
 	}
-	return d.Text(m.Key, args...)
+	return d.TextIn(l, m.Key, args...)
 }
 
 func sayReview(d *cli.Desk, r effect.Review) {
@@ -119,7 +120,7 @@ func sayReview(d *cli.Desk, r effect.Review) {
 		var lines []string
 		for _, m := range r.Remarks {
 			if m.Severity == s {
-				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+remarkText(d, m)+"  "+d.Style.Dim(m.Rule))
+				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+remarkText(d, d.Lang, m)+"  "+d.Style.Dim(m.Rule))
 			}
 		}
 		d.Section("orders.review.severity."+string(s), lines)
@@ -142,8 +143,8 @@ func sayReview(d *cli.Desk, r effect.Review) {
 // reviewPackage makes a package of what is critical or worth a warning.
 func reviewPackage(ctx context.Context, d *cli.Desk, r effect.Review) (string, error) {
 	p := draft{
-		feature: "code-review", title: d.Text("orders.review.title"), kind: "review", goal: d.Text("orders.review.goal"), accept: d.Text("orders.review.accept"),
-		approach: d.Text("orders.review.approach"),
+		feature: "code-review", title: written(d, "orders.review.title"), kind: "review", goal: written(d, "orders.review.goal"), accept: written(d, "orders.review.accept"),
+		approach: written(d, "orders.review.approach"),
 	}
 	found := 0
 	for _, m := range r.Remarks {
@@ -151,13 +152,13 @@ func reviewPackage(ctx context.Context, d *cli.Desk, r effect.Review) (string, e
 			continue
 		}
 		if found++; found <= maxTasks {
-			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" + strconv.Itoa(m.Line) + "` " + remarkText(d, m), Verify: []string{"`pawl review`"}})
+			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" + strconv.Itoa(m.Line) + "` " + remarkText(d, writing(d), m), Verify: []string{"`pawl review`"}})
 		}
 	}
 	if found == 0 {
 		return "", nil
 	}
-	p.background = d.Text("orders.review.background", found, r.Files)
+	p.background = written(d, "orders.review.background", found, r.Files)
 	return makePackage(ctx, d, "~review", p)
 }
 
@@ -187,7 +188,7 @@ func makePackage(ctx context.Context, d *cli.Desk, command string, p draft) (str
 	}
 	l := language(d)
 	proposal := solution.Proposal{
-		Language: l, Title: p.title, Kind: p.kind, Type: solution.Implementation, Priority: solution.P1, State: d.Text("orders.package_state"), Created: at.UTC().Format("2006-01-02 15:04"),
+		Language: l, Title: p.title, Kind: p.kind, Type: solution.Implementation, Priority: solution.P1, State: written(d, "orders.package_state"), Created: at.UTC().Format("2006-01-02 15:04"),
 		Background: p.background, Goal: p.goal, Acceptance: p.accept, Technical: p.approach,
 	}
 	tasks := solution.Tasks{Language: l, Title: p.title, List: p.tasks}

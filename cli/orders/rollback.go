@@ -15,6 +15,7 @@ import (
 	"pawl/effect"
 	"pawl/knowledge"
 	"pawl/machine/session"
+	"pawl/message"
 	"pawl/solution"
 )
 
@@ -274,7 +275,8 @@ func rewinding(ctx context.Context, d *cli.Desk, past cli.Past, to cli.Commit, s
 		return effect.RewindSpec{}, err
 	}
 	c := knowledge.Commit{Type: knowledge.CommitRevert, Footers: []knowledge.Footer{{Key: "Restores", Value: to.ID}, {Key: "Backup", Value: backup}}}
-	c.Local.Summary, c.English.Summary = "回滚到 "+short(to.ID), "roll back to "+short(to.ID)
+	summary := func(l message.Lang) string { return d.TextIn(l, "orders.rollback.summary", short(to.ID)) }
+	c.Local.Summary, c.English.Summary = summary(writing(d)), summary(message.English)
 	c.Local.Body, c.English.Body = reason, reason
 	text, err := knowledge.Compose(c, language(d), d.Config.Bilingual)
 	if err != nil {
@@ -292,9 +294,9 @@ func rewinding(ctx context.Context, d *cli.Desk, past cli.Past, to cli.Commit, s
 	}
 	old, had := docs[knowledge.ChangelogName]
 	id := "rollback-" + at.UTC().Format("20060102150405")
-	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: d.Text("orders.rollback.risk_entry", string(d.Actor())), ID: id + "-risk"}, language(d))
+	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: written(d, "orders.rollback.risk_entry", string(d.Actor())), ID: id + "-risk"}, language(d))
 	if err == nil {
-		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: d.Text("orders.rollback.entry", src.Target, short(to.ID), backup), Commit: past.Head, ID: id}, language(d))
+		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(d, "orders.rollback.entry", src.Target, short(to.ID), backup), Commit: past.Head, ID: id}, language(d))
 	}
 	spec.Log = []effect.Document{effect.NewDocument(knowledge.ChangelogName, log, old, had)}
 	return spec, err

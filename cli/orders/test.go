@@ -16,6 +16,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/policy"
 	"pawl/solution"
 )
 
@@ -35,7 +36,8 @@ func newTestCommand(a *cli.App) *cobra.Command {
 		}
 		command := strings.Join(args, " ")
 		if c.ArgsLenAtDash() == 0 && len(args) > 1 {
-			command = shellWords(args)
+			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
+			command = policy.QuoteAll(args)
 		}
 		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, command, f) })
 	}
@@ -45,19 +47,6 @@ func newTestCommand(a *cli.App) *cobra.Command {
 	c.Flags().BoolVar(&f.noPlan, "no-plan", false, a.Text("orders.flag.no_plan"))
 	c.Flags().DurationVar(&f.timeout, "timeout", 0, a.Text("orders.flag.timeout"))
 	return c
-}
-
-// shellWords is the command line by which a shell calls a program with exactly these words. The user's own shell has taken the
-// quotes off them already, so that what is special in them is meant literally.
-func shellWords(words []string) string {
-	out := make([]string, len(words))
-	for n, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\r\n\"'`$&|;<>()[]{}*?!#~\\^") {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out[n] = w
-	}
-	return strings.Join(out, " ")
 }
 
 // runTests runs the project's tests behind the walls, and offers a package to mend what fails.
@@ -258,11 +247,11 @@ func offerFix(ctx context.Context, d *cli.Desk, wrong []failure, r effect.Verify
 		}
 	}
 	p := draft{
-		feature: "fix-tests", title: d.Text("orders.test.title"), kind: "fix", background: d.Text("orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
-		goal: d.Text("orders.test.goal"), accept: d.Text("orders.test.accept", strings.Join(commands, ", ")), approach: d.Text("orders.test.approach"),
+		feature: "fix-tests", title: written(d, "orders.test.title"), kind: "fix", background: written(d, "orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
+		goal: written(d, "orders.test.goal"), accept: written(d, "orders.test.accept", strings.Join(commands, ", ")), approach: written(d, "orders.test.approach"),
 	}
 	for _, w := range wrong[:min(len(wrong), maxTasks)] {
-		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: d.Text("orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
+		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: written(d, "orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
 	}
 	return makePackage(ctx, d, "~test", p)
 }

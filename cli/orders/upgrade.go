@@ -48,7 +48,7 @@ func upgrade(ctx context.Context, d *cli.Desk, yes bool) error {
 				d.Say("  " + d.Style.Dim(d.Text("orders.more", len(t.Findings)-n)))
 				break
 			}
-			d.Say("  " + d.Style.Warn() + " " + message(d, f.Error()))
+			d.Say("  " + d.Style.Warn() + " " + onOneLine(d, f.Error()))
 		}
 	}
 	if len(t.Copies) > 0 {
@@ -70,7 +70,7 @@ func upgrade(ctx context.Context, d *cli.Desk, yes bool) error {
 	if d.Flags.JSON {
 		told := []remark{}
 		for _, f := range t.Findings {
-			told = append(told, remark{f.Place(), message(d, f.Error())})
+			told = append(told, remark{f.Place(), onOneLine(d, f.Error())})
 		}
 		backup := t.Backup
 		if len(t.Copies) == 0 {

@@ -143,7 +143,7 @@ func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
 	known := map[string]bool{}
 	for _, f := range found {
 		known[f.String()] = true
-		kb.Issues = append(kb.Issues, remark{f.Place(), message(d, f.Error())})
+		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(d, f.Error())})
 	}
 	if kb.Condition == knowledge.Missing {
 		return kb, nil
@@ -154,7 +154,7 @@ func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
 	}
 	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: d.Workspace.Kernel.Now(), Language: language(d)}, docs) {
 		if !known[f.String()] {
-			kb.Warnings = append(kb.Warnings, remark{f.Place(), message(d, f.Error())})
+			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(d, f.Error())})
 		}
 	}
 	return kb, nil
@@ -162,7 +162,7 @@ func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
 
 // print writes the reports for programs: that of a package has the form that spec.md §3.10 gives.
 func (v verdict) print(d *cli.Desk, what string) error {
-	say := func(f solution.Finding) string { return message(d, f.Error()) }
+	say := func(f solution.Finding) string { return onOneLine(d, f.Error()) }
 	reports := map[string]json.RawMessage{}
 	for name, r := range v.Packages {
 		raw, err := r.JSON(say)
@@ -205,10 +205,10 @@ func (v verdict) say(d *cli.Desk) {
 		}
 		d.Say(symbol + " " + d.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
 		for _, f := range r.Issues {
-			d.Say("  " + d.Style.Bad() + " " + message(d, f.Error()))
+			d.Say("  " + d.Style.Bad() + " " + onOneLine(d, f.Error()))
 		}
 		for _, f := range r.Warnings {
-			d.Say("  " + d.Style.Warn() + " " + message(d, f.Error()))
+			d.Say("  " + d.Style.Warn() + " " + onOneLine(d, f.Error()))
 		}
 	}
 	if v.KB == nil && len(v.names) == 0 {

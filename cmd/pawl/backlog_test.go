@@ -129,7 +129,7 @@ func TestImportFromGitHubTwice(t *testing.T) {
 	if len(s.comments)+len(s.labels) > 0 {
 		t.Errorf("written back: %v %v", s.comments, s.labels)
 	}
-	u.must(0, "issue", "edit", "github:acme/app#3", "--plan", u.planFile("p", partPlan(3, "", "")))
+	u.must(0, "issue", "edit", "github:acme/app#3", "--plan", u.planFile("p", partPlan(3, "", "", false)))
 	u.must(0, "issue", "execute", "github:acme/app#3", "--yes")
 	u.must(10, "issue", "import", "github:acme/app", "--state-back", "comment") // without a token
 	u.must(0, "config", "set", "github.token_env", "USER")

@@ -33,13 +33,19 @@ func backlogged(t *testing.T) *user {
 }
 
 // partPlan is a plan that adds a part in a file of its own and, where a shared file is named, a line to that.
-func partPlan(n int, shared string, command string) string {
+// Whoever may be killed in the middle has a plan that adds the line only once: where a command must not be repeated and nobody
+// can say whether it happened, pawl asks a person.
+func partPlan(n int, shared string, command string, again bool) string {
 	name := fmt.Sprintf("part%03d", n)
 	steps := []map[string]any{step("s1", call("write_file", map[string]any{
 		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s = %d\n", exported(name), exported(name), n),
 	}))}
 	if shared != "" {
-		s := step("s2", call("run_terminal_cmd", map[string]any{"command": fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared), "idempotent": false}))
+		add := fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared)
+		if again {
+			add = fmt.Sprintf("grep -qx %s %s || %s", name, shared, add)
+		}
+		s := step("s2", call("run_terminal_cmd", map[string]any{"command": add, "idempotent": again}))
 		s["expected_artifacts"] = []map[string]any{{"type": "file", "value": shared}}
 		steps = append(steps, s)
 	}
@@ -91,7 +97,7 @@ func TestIssuesLandInParallel(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	for n := range 3 {
-		after := []string{"issue", "add", fmt.Sprint("part ", n), "--plan", u.planFile(fmt.Sprint("p", n), partPlan(n, "", ""))}
+		after := []string{"issue", "add", fmt.Sprint("part ", n), "--plan", u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
 		if n == 2 {
 			after = append(after, "--after", "ISS-1,2")
 		}
@@ -133,6 +139,7 @@ const (
 type scenario struct {
 	fates []fate
 	after [][]int
+	kills bool // whether workers are killed
 }
 
 // dealt deals fates: a tenth stumbles, a twentieth fails, at least one of each. What depends on a failing one never begins, so
@@ -171,7 +178,7 @@ func (s scenario) add(u *user) {
 		case fails:
 			command = "exit 3"
 		}
-		args := []string{"issue", "add", fmt.Sprint("part ", n), "--priority", fmt.Sprint(1 + n%5), "--plan", u.planFile(fmt.Sprint("part", n), partPlan(n, shared, command))}
+		args := []string{"issue", "add", fmt.Sprint("part ", n), "--priority", fmt.Sprint(1 + n%5), "--plan", u.planFile(fmt.Sprint("part", n), partPlan(n, shared, command, s.kills))}
 		for _, on := range s.after[n] {
 			args = append(args, "--after", fmt.Sprintf("ISS-%d", on+1))
 		}
@@ -337,6 +344,7 @@ func TestBoardWithKilledWorkers(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	s := dealt(n, rand.New(rand.NewPCG(4, uint64(n))))
+	s.kills = true
 	stop := u.watched()
 	s.add(u)
 	working := []*process{u.start("worker", "--workers", "2", "--yes"), u.start("worker", "--workers", "2", "--yes")}
@@ -390,7 +398,7 @@ func (u *user) issueIs(name string, status board.IssueStatus, standing string) {
 func TestAPersonDecidesAboutIssues(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
-	u.must(0, "issue", "add", "approved", "--plan", u.planFile("a", partPlan(1, "", "")))
+	u.must(0, "issue", "add", "approved", "--plan", u.planFile("a", partPlan(1, "", "", false)))
 	u.must(0, "issue", "plan", "1")
 	u.issueIs("1", board.IssuePlanned, "asks")
 	u.must(9, "approve", "--issue", "1")
@@ -401,11 +409,11 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 		t.Fatalf("landed: %s", got)
 	}
 
-	u.must(0, "issue", "add", "refused", "--plan", u.planFile("b", partPlan(2, "", "")))
+	u.must(0, "issue", "add", "refused", "--plan", u.planFile("b", partPlan(2, "", "", false)))
 	u.must(0, "issue", "plan", "2")
 	u.must(0, "deny", "--issue", "2", "-m", "not like this")
 	u.issueIs("2", board.IssueRegistered, "paused")
-	u.must(0, "issue", "edit", "2", "--paused=false", "--plan", u.planFile("c", partPlan(3, "", "")))
+	u.must(0, "issue", "edit", "2", "--paused=false", "--plan", u.planFile("c", partPlan(3, "", "", false)))
 	u.must(0, "issue", "plan", "2")
 	u.must(0, "issue", "bind", "2", "1")
 	u.must(0, "issue", "plan", "2", "--yes")
@@ -419,8 +427,8 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 		t.Errorf("it was not the first plan that was carried out: %s", u.git("log", "--stat"))
 	}
 
-	u.must(0, "issue", "add", "fails", "--plan", u.planFile("d", partPlan(4, "", "exit 3")))
-	u.must(0, "issue", "add", "behind it", "--after", "3", "--plan", u.planFile("e", partPlan(5, "", "")))
+	u.must(0, "issue", "add", "fails", "--plan", u.planFile("d", partPlan(4, "", "exit 3", false)))
+	u.must(0, "issue", "add", "behind it", "--after", "3", "--plan", u.planFile("e", partPlan(5, "", "", false)))
 	u.must(1, "issue", "execute", "3", "--yes")
 	u.issueIs("3", board.IssueFailed, "")
 	u.must(0, "issue", "plan", "4", "--yes")
@@ -431,7 +439,7 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 	u.issueIs("3", board.IssueFailed, "")
 	u.must(0, "issue", "retry", "3", "--replan")
 	u.issueIs("3", board.IssueRegistered, "ready")
-	u.must(0, "issue", "edit", "3", "--plan", u.planFile("f", partPlan(6, "", "")))
+	u.must(0, "issue", "edit", "3", "--plan", u.planFile("f", partPlan(6, "", "", false)))
 	u.must(0, "issue", "plan", "3", "--yes")
 	u.must(0, "issue", "skip", "3", "--reason", "no longer wanted", "--release")
 	u.issueIs("3", board.IssueFailed, "")
@@ -450,4 +458,29 @@ func TestAPersonDecidesAboutIssues(t *testing.T) {
 		t.Errorf("left behind: %v", trees)
 	}
 	u.must(0, "audit", "verify")
+}
+
+// TestReportAgain has the disk refuse the report of a batch whose end is in the store already.
+func TestReportAgain(t *testing.T) {
+	t.Parallel()
+	u := small(t)
+	u.must(0, "init", "--bare")
+	u.must(0, "issue", "add", "one")
+	u.write(".pawl/final-report.md/in-the-way", "")
+	if a := u.pawl("issue", "complete"); a.code == 0 {
+		t.Fatalf("the report was written over a folder: %v", a)
+	}
+	u.must(0, "audit", "verify")
+	if err := os.RemoveAll(filepath.Join(u.dir, ".pawl/final-report.md")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		u.must(0, "issue", "complete")
+		if got := u.read(".pawl/final-report.md"); !strings.Contains(got, "| registered | 1 |") || !strings.Contains(got, "| Status | completed |") {
+			t.Errorf("the report:\n%s", got)
+		}
+	}
+	if n := strings.Count(u.must(0, "issue", "history").out, "COMPLETE"); n != 1 {
+		t.Errorf("the batch ended %d times", n)
+	}
 }

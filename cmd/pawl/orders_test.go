@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,144 @@ func TestOrdersByName(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%v does not say %q:\n%s", c.command, want, got)
 			}
+		}
+	}
+}
+
+// What stands behind the name of a command is a command line of its own: its flags, the global ones included, mean what they
+// mean in `pawl NAME`, and what it prints is the same.
+func TestOrdersByNameTakeFlags(t *testing.T) {
+	t.Parallel()
+	u := small(t)
+	u.must(0, "init", "--bare")
+	u.write("a.txt", "two\n")
+	for _, line := range []string{
+		"commit --help", "commit --lang zh-CN --help", "commit --json", "commit --nosuch", "rollback --list --json", "rollback --lsit --lang zh-CN", "review --json a.txt",
+		"clean one two --all --json", "rollback nosuch --json",
+	} {
+		got, want := u.pawl("~"+line), u.pawl(strings.Fields(line)...)
+		if trace := regexp.MustCompile(`"trace":"[^"]*"`); trace.ReplaceAllString(got.String(), "") != trace.ReplaceAllString(want.String(), "") || want.out+want.err == "" {
+			t.Errorf("pawl '~%s':\n%v\npawl %s:\n%v", line, got, line, want)
+		}
+	}
+}
+
+// What is written stands in the language of documents, whatever language the person at the keyboard reads.
+func TestOrdersWriteInTheLanguageOfDocuments(t *testing.T) {
+	t.Parallel()
+	for lang, want := range map[string][4]string{
+		"zh-CN": {"创建知识库", "确认回滚", "revert: 回滚到 ", "# 代码检查发现的问题"},
+		"en":    {"Knowledge base created", "rollback confirmed by", "revert: roll back to ", "# What a review found"},
+	} {
+		screen := map[string]string{"zh-CN": "en", "en": "zh-CN"}[lang]
+		u := small(t)
+		u.write(".pawl/config.yaml", "output_language: "+lang+"\n")
+		u.must(0, "init", "--lang", screen)
+		u.write("a.go", "package a\n\nconst password = \"hunter2hunter2\"\n")
+		u.git("add", "-A")
+		u.git("commit", "-q", "-m", "second")
+		review := u.must(0, "review", "a.go", "--package", "--lang", screen).out
+		u.git("clean", "-q", "-f", "-d")
+		u.must(0, "rollback", "HEAD~1", "--yes", "--lang", screen)
+		packages, err := filepath.Glob(filepath.Join(u.dir, ".pawl/plan/*/proposal.md"))
+		if err != nil || len(packages) != 1 {
+			t.Fatalf("%v %v\n%s", packages, err, review)
+		}
+		proposal, err := os.ReadFile(packages[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := u.read(".pawl/CHANGELOG.md")
+		for what, pair := range map[string][2]string{"CHANGELOG": {log, want[0]}, "CHANGELOG of the rollback": {log, want[1]}, "commit": {u.git("log", "-1", "--format=%B"), want[2]}, "package": {string(proposal), want[3]}} {
+			if !strings.Contains(pair[0], pair[1]) {
+				t.Errorf("%s, %s: %q is not in\n%s", lang, what, pair[1], pair[0])
+			}
+		}
+	}
+}
+
+// TestCommitAsksWithTheAddress shows where a branch would go before anybody agrees to it.
+func TestCommitAsksWithTheAddress(t *testing.T) {
+	t.Parallel()
+	u := small(t)
+	u.must(0, "init", "--bare")
+	u.write("a.txt", "two\n")
+	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "origin") || !strings.Contains(shown, "[p] commit and push main\n") {
+		t.Errorf("without a remote:\n%s", shown)
+	}
+	if code, shown := u.at("p\n", "commit"); code != 3 || u.git("rev-list", "--count", "HEAD") != "1" {
+		t.Errorf("a push to nowhere: exit status %d\n%s", code, shown)
+	}
+	there := filepath.Join(filepath.Dir(u.dir), "there.git")
+	u.git("init", "-q", "--bare", there)
+	u.git("remote", "add", "origin", there)
+	code, shown := u.at("c\n", "commit")
+	if code != 5 || !strings.Contains(shown, "[p] commit and push main to origin ("+there+")") {
+		t.Errorf("exit status %d\n%s", code, shown)
+	}
+	if a := u.must(9, "commit", "--push"); !strings.Contains(a.out, "main goes to origin ("+there+")") {
+		t.Errorf("%v", a)
+	}
+	u.git("remote", "set-url", "origin", "https://ada:secret@localhost/x.git")
+	if _, shown := u.at("c\n", "commit"); strings.Contains(shown, "secret") || !strings.Contains(shown, "origin (https://localhost/x.git)") {
+		t.Errorf("credentials:\n%s", shown)
+	}
+	if got := u.git("--git-dir", there, "for-each-ref"); got != "" {
+		t.Errorf("pushed: %s", got)
+	}
+}
+
+// TestEditedMessageIsKept has a commit fail behind the editor, in ways that differ in how far the commit came.
+func TestEditedMessageIsKept(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("VISUAL", "")
+	left := func() string {
+		files, err := filepath.Glob(filepath.Join(temp, "pawl-commit-*.txt"))
+		if err != nil || len(files) > 1 {
+			t.Fatal(files, err)
+		}
+		if len(files) == 0 {
+			return ""
+		}
+		raw, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(files[0]); err != nil {
+			t.Fatal(err)
+		}
+		return files[0] + " " + string(raw)
+	}
+	for name, c := range map[string]struct {
+		editor, answers string
+		code            int
+		kept            string // what the file holds that is left, "" where none is
+	}{
+		"committed":          {`printf 'fix: mine\n' > "$1"`, "e\nl\n", 0, ""},
+		"twice":              {`printf 'fix: mine\n' >> "$1"`, "e\ne\nl\n", 0, ""},
+		"given up":           {`printf 'fix: mine\n' > "$1"`, "e\nc\n", 5, ""},
+		"nothing written":    {`exit 1`, "e\n", 12, ""},
+		"the editor fails":   {`printf 'fix: mine\n' > "$1"; exit 1`, "e\n", 12, "fix: mine\n"},
+		"nowhere to push to": {`printf 'fix: mine\n' > "$1"`, "e\np\n", 3, "fix: mine\n"},
+		"changed meanwhile":  {`printf 'fix: mine\n' > "$1"; echo three > a.txt; rm .git/HEAD`, "e\nl\n", -1, "fix: mine\n"},
+		"too large":          {`head -c 70000 /dev/zero | tr '\0' x > "$1"`, "e\n", 13, strings.Repeat("x", 70000)},
+	} {
+		u := small(t)
+		u.must(0, "init", "--bare")
+		u.write("a.txt", "two\n")
+		script := filepath.Join(filepath.Dir(u.dir), "editor")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\ncd "+u.dir+"\n"+c.editor+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("EDITOR", script)
+		code, shown := u.at(c.answers, "commit")
+		if code != c.code && (c.code >= 0 || code == 0) {
+			t.Errorf("%s: exit status %d, want %d\n%s", name, code, c.code, shown)
+		}
+		file, text, _ := strings.Cut(left(), " ")
+		if text != c.kept || file != "" && !strings.Contains(shown, file) {
+			t.Errorf("%s: %s holds %.40q\n%s", name, file, text, shown)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/policy"
 	"pawl/sandbox/git"
 )
 
@@ -76,25 +77,16 @@ func (j *job) command(ctx context.Context, v venue, kept string) (string, error)
 	if tip == j.base {
 		merge = "merge --ff-only "
 	}
-	merge += quote(kept)
+	merge += policy.Quote(kept)
 	switch {
 	case v.reason == reasonGone:
-		return "git branch -- " + quote(j.branch) + " " + quote(kept), nil
+		return "git branch -- " + policy.Quote(j.branch) + " " + policy.Quote(kept), nil
 	case v.at != "":
-		return "git -C " + quote(v.at) + " " + merge, nil
+		return "git -C " + policy.Quote(v.at) + " " + merge, nil
 	case j.branch != "" && here != j.branch:
-		return "git checkout " + quote(j.branch) + " -- && git " + merge, nil
+		return "git checkout " + policy.Quote(j.branch) + " -- && git " + merge, nil
 	}
 	return "git " + merge, nil
-}
-
-// quote writes a word so that a shell takes it as it is.
-func quote(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
-	if word != "" && word[0] != '-' && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // message makes a commit message: a subject in one line, a body, and a last paragraph of trailers.

@@ -40,7 +40,7 @@ type Evidence struct {
 var gates = machine.Gates[Evidence]{
 	{Name: GateWorkDir, Pass: workDir, Description: "the batch has a working directory", DescriptionZh: "已设置工作目录"},
 	{Name: GateIdle, Pass: idle, Description: "no item is being planned or executed", DescriptionZh: "没有正在规划或执行的条目"},
-	{Name: GateSolution, Pass: solution, Description: "a solution is bound to the issue", DescriptionZh: "问题已绑定方案"},
+	{Name: GateSolution, Pass: solution, Description: "a solution is bound to the issue", DescriptionZh: "议题已绑定方案"},
 	{Name: GateLanded, Pass: landed, Description: "the solution's verified tree has landed", DescriptionZh: "已验证的目录树已落地"},
 	{Name: GatePlanBudget, Pass: planBudget, Description: "a planning attempt is left", DescriptionZh: "规划次数未用完"},
 	{Name: GatePlanSpent, Pass: planSpent, Description: "no planning attempt is left", DescriptionZh: "规划次数已用完"},

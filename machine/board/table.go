@@ -20,8 +20,8 @@ var Run = machine.New(machine.Table[RunStatus, Event]{
 	Name: "board.run", Seed: "004", Initial: RunPending, Final: []RunStatus{RunCompleted},
 	States: []machine.StateInfo[RunStatus]{
 		{State: RunPending, Title: "pending", TitleZh: "待开始", Description: "not set up yet", DescriptionZh: "尚未初始化"},
-		{State: RunRunning, Title: "running", TitleZh: "进行中", Description: "issues are listed, planned and executed", DescriptionZh: "列出、规划、执行问题"},
-		{State: RunCompleted, Title: "completed", TitleZh: "已完成", Description: "finished, whatever the results of its issues", DescriptionZh: "已结束（不论各问题结果）"},
+		{State: RunRunning, Title: "running", TitleZh: "进行中", Description: "issues are listed, planned and executed", DescriptionZh: "列出、规划、执行议题"},
+		{State: RunCompleted, Title: "completed", TitleZh: "已完成", Description: "finished, whatever the results of its issues", DescriptionZh: "已结束（不论各议题结果）"},
 	},
 	Events: about(Init, Complete), Gates: only(GateWorkDir, GateIdle), Rules: runRules,
 })
@@ -30,8 +30,8 @@ var Run = machine.New(machine.Table[RunStatus, Event]{
 var Phase = machine.New(machine.Table[PhaseStatus, Event]{
 	Name: "board.phase", Seed: "004", Initial: PhaseInit, Final: []PhaseStatus{PhaseComplete},
 	States: []machine.StateInfo[PhaseStatus]{
-		{State: PhaseInit, Title: "set up", TitleZh: "初始化", Description: "nothing listed yet", DescriptionZh: "尚未列出问题"},
-		{State: PhaseListing, Title: "listing", TitleZh: "列出", Description: "issues are shown and chosen", DescriptionZh: "展示并选择问题"},
+		{State: PhaseInit, Title: "set up", TitleZh: "初始化", Description: "nothing listed yet", DescriptionZh: "尚未列出议题"},
+		{State: PhaseListing, Title: "listing", TitleZh: "列出", Description: "issues are shown and chosen", DescriptionZh: "展示并选择议题"},
 		{State: PhasePlanning, Title: "planning", TitleZh: "规划", Description: "solutions are made and bound", DescriptionZh: "制定并绑定方案"},
 		{State: PhaseExecuting, Title: "executing", TitleZh: "执行", Description: "bound solutions are carried out", DescriptionZh: "执行已绑定方案"},
 		{State: PhaseComplete, Title: "complete", TitleZh: "完成", Description: "statistics and report are written", DescriptionZh: "统计与报告完成"},
@@ -77,8 +77,8 @@ func Describe() []machine.Description {
 // eventTexts describes every event of the board once.
 var eventTexts = []machine.EventInfo[Event]{
 	{Event: Init, Description: "Action-Init", DescriptionZh: "初始化"},
-	{Event: List, Description: "Action-List", DescriptionZh: "列出问题"},
-	{Event: Plan, Description: "Action-Plan", DescriptionZh: "规划问题"},
+	{Event: List, Description: "Action-List", DescriptionZh: "列出议题"},
+	{Event: Plan, Description: "Action-Plan", DescriptionZh: "规划议题"},
 	{Event: Execute, Description: "Action-Execute", DescriptionZh: "执行方案"},
 	{Event: Complete, Description: "Action-Complete", DescriptionZh: "收尾"},
 	{Event: PlanReady, Description: "a solution is made and bound", DescriptionZh: "方案已绑定", Named: true},

@@ -28,9 +28,14 @@ func isDiskFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.I
 
 // tryLock takes the exclusive lock on an open file without waiting. The kernel releases it when the last descriptor of
 // this opening is closed, at the latest when the process dies.
-func tryLock(f *os.File) (bool, error) {
+func tryLock(f *os.File) (bool, error) { return tryFlock(f, unix.LOCK_EX) }
+
+// tryShare takes the lock so that others may do the same, and nobody may take it for itself.
+func tryShare(f *os.File) (bool, error) { return tryFlock(f, unix.LOCK_SH) }
+
+func tryFlock(f *os.File, how int) (bool, error) {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil

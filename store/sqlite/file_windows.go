@@ -18,9 +18,14 @@ func isDiskFull(err error) bool {
 
 // tryLock takes the exclusive lock on an open file without waiting. It covers one byte far behind the content, because a
 // locked range cannot be read by others here, and they must be able to read who holds the lock.
-func tryLock(f *os.File) (bool, error) {
+func tryLock(f *os.File) (bool, error) { return tryRange(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
+// tryShare takes the lock so that others may do the same, and nobody may take it for itself.
+func tryShare(f *os.File) (bool, error) { return tryRange(f, 0) }
+
+func tryRange(f *os.File, how uint32) (bool, error) {
 	at := &windows.Overlapped{OffsetHigh: 1}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}

@@ -46,14 +46,15 @@ func WaitLock(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// Locked reports whether somebody holds the lock of a file. Where the file is missing nobody does.
+// Locked reports whether somebody holds the lock of a file. Where the file is missing nobody does. Those who ask share the lock
+// for an instant, so that they do not take each other for its holder.
 func Locked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	got, err := tryLock(f)
+	got, err := tryShare(f)
 	return err == nil && !got
 }
 

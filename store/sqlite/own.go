@@ -91,8 +91,8 @@ func (o *Ownership) Release() error {
 	return err
 }
 
-// Owner reports who owns the folder now. It is false when nobody does, whatever the file says. Asking takes the lock for an
-// instant, which is why Own does not take the first no for an answer.
+// Owner reports who owns the folder now. It is false when nobody does, whatever the file says. Those who ask share the lock
+// for an instant: they do not take each other for the owner, and Own does not take the first no for an answer.
 func Owner(dir string) (OwnerInfo, bool) {
 	path := filepath.Join(dir, ownerFile)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -100,7 +100,7 @@ func Owner(dir string) (OwnerInfo, bool) {
 		return OwnerInfo{}, false
 	}
 	defer f.Close()
-	if got, err := tryLock(f); got || err != nil {
+	if got, err := tryShare(f); got || err != nil {
 		return OwnerInfo{}, false
 	}
 	info, err := read(path)
