@@ -29,7 +29,7 @@ var five = []struct {
 	{"turn", "one attempt at a task, or at planning", "任务或规划的一次尝试", turn.Describe()},
 	{"workflow", "a running ~command", "正在运行的 ~命令", workflow.Describe()},
 	{"task", "one unit of work", "一个工作单元", task.Describe()},
-	{"board", "a batch of issues", "一批问题", board.Describe()},
+	{"board", "a batch of issues", "一批议题", board.Describe()},
 }
 
 // TestIndex keeps docs/machines/README.md.
