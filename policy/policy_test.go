@@ -407,18 +407,14 @@ func hostile() map[string]string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
+// TestHostileTextIsBounded: what grows with the square of a text, or faster, takes minutes for these. What is bounded takes
+// milliseconds, and on a machine that others use far less than the limit.
 func TestHostileTextIsBounded(t *testing.T) {
 	for name, text := range hostile() {
-		best := time.Hour
-		for range 5 {
-			start := time.Now()
-			judge(text)
-			if best = min(best, time.Since(start)); best < 200*time.Millisecond {
-				break
-			}
-		}
-		if best > 200*time.Millisecond {
-			t.Errorf("%.40q took %v", name, best)
+		start := time.Now()
+		judge(text)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%.40q took %v", name, took)
 		}
 	}
 	for _, deep := range []string{"balanced parentheses", "repeated (", "1 MiB"} {

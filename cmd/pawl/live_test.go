@@ -150,8 +150,9 @@ func (u *user) front() (view.Front, bool) {
 	return f, true
 }
 
-// lag is how long the projection may be behind the store: the time of writing a file on a machine that others use, too.
-const lag = time.Second
+// lag is how long the projection may be behind the store: far beyond the time of writing a file, because others may be using the
+// machine, too.
+const lag = 20 * time.Second
 
 // watch reads the projection all the time until stop is closed. It returns the states that it saw, in their order, and
 // fails where the projection is behind the store for longer than lag.
