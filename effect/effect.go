@@ -451,8 +451,9 @@ type LandSpec struct {
 	// Start is the tree that the work started from, as WorktreeResult.Tree said. In place a commit is made only if it is
 	// Base's own tree, so that nothing of the user's is swept into it; without git it says what pawl changed.
 	Start string `json:"start,omitempty"`
-	// Current asks for a failure (CodeConflict, "land.moved") instead of a kept result where the branch is no longer at Base, or
-	// another landing is at work: the work is brought onto it then, and verified again.
+	// Current asks for a failure instead of a kept result. It has CodeConflict and "land.moved" where the branch is no longer at
+	// Base: the work is brought onto it then, and verified again. It has CodeEnvironment where something in the user's tree is in the
+	// way that a person can mend. Only where nothing can be mended is the result kept.
 	Current bool `json:"current,omitempty"`
 }
 

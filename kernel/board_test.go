@@ -750,3 +750,46 @@ func TestTheHistoryOfABoard(t *testing.T) {
 		t.Errorf("%s", told)
 	}
 }
+
+// TestWhatIsInTheWayOfALandingWaitsForAPerson: proven work of an issue that cannot reach its branch is not done, whatever else
+// waits for it, and lands once a person has made way.
+func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Ref: "a", Title: "a"}, {Title: "b", After: []string{"a"}}}})
+	for range 2 {
+		taken := b.take(true)
+		b.planned(taken, taken.Lane+".go")
+	}
+	taken := b.take(false)
+	w := worldOf("ISS-1.go")
+	home := b.k
+	b.k = home.Lane(taken.Lane)
+	b.run(func(e effect.Effect) effect.Receipt {
+		if e.Kind == effect.KindLand {
+			return effect.Failed(pawl.Fail(pawl.CodeEnvironment, "land.blocked_dirty", "x.go"))
+		}
+		return w.answer(e)
+	})
+	s := b.look()
+	if bl := s.Session.Blocked; bl == nil || bl.Kind != kernel.BlockedEnvironment || bl.Error.Key != "land.blocked_dirty" {
+		t.Fatalf("blocked: %+v", bl)
+	}
+	b.k = home
+	b.do(&kernel.Leave{Issue: taken.Issue, Token: taken.Token})
+	if i := b.issueOf("ISS-1"); i.State == string(board.IssueCompleted) || !i.Waiting {
+		t.Errorf("%s is %s, waits for a person: %v", i.Label, i.State, i.Waiting)
+	}
+	if next := b.take(false); next != nil {
+		t.Errorf("%s is taken although nothing landed", next.Lane)
+	}
+	b.k = home.Lane(taken.Lane)
+	b.do(&kernel.Fix{})
+	b.run(w.answer)
+	b.k = home
+	if i := b.issueOf("ISS-1"); i.State != string(board.IssueCompleted) {
+		t.Errorf("%s is %s once the way is free", i.Label, i.State)
+	}
+	for _, v := range joint.CheckInvariants(context.Background(), b.k) {
+		t.Errorf("%+v", v)
+	}
+}

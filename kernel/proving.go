@@ -599,6 +599,9 @@ func (w prover) landed(r effect.Receipt) error {
 		w.toBranch() // somebody else landed first
 		return nil
 	}
+	if r.Code == pawl.CodeEnvironment { // the work is proven, and lands once a person has mended what is in its way
+		return w.gatesFailed(BlockedEnvironment, r.Err())
+	}
 	if !r.OK || err != nil {
 		w.Task.Exit = string(task.ExitFatalError)
 		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))

@@ -90,6 +90,12 @@ var landText = part{load: func() Table {
 		"land.kept_sparse":    {En: "changed files are left out of the working tree, or marked as assumed unchanged", Zh: "被更改的文件不在稀疏检出范围内，或被标记为假定未更改", HintEn: "Merge with your own git", HintZh: "请用你自己的 git 合并"},
 		"land.kept_converted": {En: "changed files go through a filter or a conversion of line ends, which pawl does not run", Zh: "被更改的文件需要经过过滤器或换行转换，pawl 不会执行它们", HintEn: "Merge with your own git", HintZh: "请用你自己的 git 合并"},
 
+		"land.blocked_dirty":     {En: "tracked files of your working tree have changes that are not committed: %s", Zh: "工作目录中已跟踪的文件有未提交的更改：%s", HintEn: "Commit or stash them, then: pawl fix", HintZh: "请提交或贮藏这些更改，然后运行 pawl fix"},
+		"land.blocked_untracked": {En: "files that are not tracked stand where new ones belong: %s", Zh: "未跟踪的文件占据了新文件的位置：%s", HintEn: "Move them away, then: pawl fix", HintZh: "请将其移走，然后运行 pawl fix"},
+		"land.blocked_locked":    {En: "another git process holds the index of your working tree", Zh: "另一个 git 进程正持有工作目录的索引锁", HintEn: "Wait for it to end, or remove the lock file that it has left behind, then: pawl fix", HintZh: "请等待其结束，或删除其遗留的锁文件，然后运行 pawl fix"},
+		"land.blocked_operation": {En: "git is in the middle of something else in your working tree: %s", Zh: "工作目录中有未完成的 git 操作：%s", HintEn: "Finish it or give it up, then: pawl fix", HintZh: "请完成或放弃它，然后运行 pawl fix"},
+		"land.blocked_elsewhere": {En: "the branch %[1]s is checked out in another working tree: %[2]s", Zh: "分支 %[1]s 已在另一个工作树中检出：%[2]s", HintEn: "Check out another branch there, then: pawl fix", HintZh: "请在那里检出其他分支，然后运行 pawl fix"},
+
 		"land.in_place_dirty":     {En: "there were changes of your own at the start", Zh: "开始时就有你自己的更改", HintEn: "Commit what you want to keep", HintZh: "请自行提交需要保留的内容"},
 		"land.in_place_detached":  {En: "no branch was checked out", Zh: "当前没有检出任何分支", HintEn: "Commit the changes yourself", HintZh: "请自行提交更改"},
 		"land.in_place_moved":     {En: "the branch got other commits meanwhile", Zh: "期间该分支有了其他提交", HintEn: "Commit the changes yourself", HintZh: "请自行提交更改"},

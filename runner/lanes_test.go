@@ -162,3 +162,32 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryLandingHasItsTurn: a landing that comes without a rebase before it, as that of a run by itself and that which a dead
+// runner had begun, waits for its turn like any other, and gives it back.
+func TestEveryLandingHasItsTurn(t *testing.T) {
+	s := newScene(t, gives(effect.ToolResult{}), true)
+	var held, given, landed atomic.Int32
+	s.o.Turn = func(context.Context) (func(), error) {
+		given.Add(1)
+		held.Add(1)
+		return func() { held.Add(-1) }, nil
+	}
+	for kind, d := range s.o.Drivers {
+		s.o.Drivers[kind] = driver{do: func(ctx context.Context, e effect.Effect) effect.Receipt {
+			if mine := held.Load() == 1; mine != (kind == effect.KindLand) {
+				t.Errorf("%s: has the turn to land: %v", kind, mine)
+			}
+			if kind == effect.KindLand {
+				landed.Add(1)
+			}
+			return d.Do(ctx, e, nil)
+		}, done: effect.DoneNo}
+	}
+	if rest, err := runner.New(s.k, s.o).Run(context.Background()); err != nil || rest != runner.RestIdle {
+		t.Fatalf("%s, %v", rest, err)
+	}
+	if landed.Load() != 1 || given.Load() != 1 || held.Load() != 0 {
+		t.Errorf("landed %d times, had its turn %d times, %d not given back", landed.Load(), given.Load(), held.Load())
+	}
+}

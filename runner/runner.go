@@ -387,15 +387,15 @@ func (r *Runner) record(ctx context.Context, e effect.Effect) (string, error) {
 }
 
 // inTurn waits for the turn to land before the work is brought to its branch, and ends it with anything that is not part of
-// that. It reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
+// that. A landing has its turn however it came to it: its rebase may have been another runner's, which died. It reports whether the effect is still wanted: the turns of others may take long, and a person may cancel or pause the
 // work meanwhile.
 func (r *Runner) inTurn(ctx context.Context, doc *kernel.EffectDoc) (wanted bool, err error) {
 	switch doc.Effect.Kind {
-	case effect.KindRebase:
+	case effect.KindRebase, effect.KindLand:
 		if r.turn == nil && r.opt.Turn != nil {
 			return r.awaitTurn(ctx, doc.Effect)
 		}
-	case effect.KindVerify, effect.KindGates, effect.KindLand:
+	case effect.KindVerify, effect.KindGates:
 	default:
 		r.endTurn()
 	}

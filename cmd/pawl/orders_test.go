@@ -87,7 +87,7 @@ func TestKilledOrders(t *testing.T) {
 					t.Error("something is still at work")
 				}
 				u.must(0, "audit", "verify")
-				for _, lock := range []string{"index.lock", "pawl.lock"} {
+				for _, lock := range []string{"index.lock"} {
 					if _, err := os.Stat(filepath.Join(u.dir, ".git", lock)); err == nil {
 						t.Errorf("kill %d: %s is left", kill, lock)
 					}

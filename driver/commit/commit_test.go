@@ -128,7 +128,7 @@ func clean(t *testing.T, r *gittest.Repo) {
 	if s := r.Git("status", "--porcelain"); s != "" {
 		t.Errorf("git finds changes:\n%s", s)
 	}
-	for _, lock := range []string{"index.lock", "pawl.lock", "index.pawl"} {
+	for _, lock := range []string{"index.lock", "index.pawl"} {
 		if _, err := os.Stat(r.Path(".git/" + lock)); err == nil {
 			t.Errorf("%s is left", lock)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pawl/driver/land"
@@ -127,6 +128,44 @@ func TestKilledWhileLanding(t *testing.T) {
 		}
 		landed(t, r, base, s)
 	})
+}
+
+// A landing that was killed is not always the next to be recovered: whoever lands first finishes what it finds half done, and
+// waits for no lock of the dead.
+func TestAnotherLandsAfterAKilledOne(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	base := r.Head()
+	s, _ := effect.Decode[effect.LandSpec](e.Spec)
+	gittest.Write(t, r.Dir, map[string]string{specFile: base + " " + s.Tree + " main"})
+	var finished, landedFirst atomic.Int32
+	gittest.KillEverywhere(t, "land", r.Dir, func(t *testing.T, dir string) {
+		r := gittest.At(t, dir)
+		first, err := sceneEffect(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := effect.Decode[effect.LandSpec](first.Spec)
+		s.Current, s.Subject = true, "Do other work"
+		other := landing(first.Place, s)
+		other.ID = "01F"
+		receipt := land.New(nil).Do(context.Background(), other, nil)
+		switch {
+		case receipt.OK:
+			landedFirst.Add(1)
+		case receipt.Key == "land.moved":
+			finished.Add(1)
+		default:
+			t.Fatalf("%+v", receipt.Err())
+		}
+		landed(t, r, base, s)
+		if subject, moved := r.Git("log", "-1", "--format=%s", "main"), receipt.Key == "land.moved"; (subject == "Do the work") != moved {
+			t.Errorf("moved %v, but main is at %q", moved, subject)
+		}
+	})
+	if finished.Load() == 0 || landedFirst.Load() == 0 {
+		t.Errorf("%d half landings were finished, %d were not to be", finished.Load(), landedFirst.Load())
+	}
 }
 
 // What the user does between the crash and the recovery is the user's.

@@ -9,6 +9,7 @@ package land
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"pawl"
@@ -155,16 +156,47 @@ func (j *job) land(ctx context.Context) (effect.LandResult, error) {
 		case errors.Is(err, errMoved):
 			where.reason = reasonMoved
 		case pawl.CodeOf(err) == pawl.CodeConflict:
-			where.reason = reasonUntracked // it came while files were written, which were taken back
+			where.reason, where.cause = reasonUntracked, err // it came while files were written, which were taken back
 		default:
 			return result, err
 		}
 	}
 	where.close()
-	if j.current && (where.reason == reasonMoved || where.reason == reasonLocked) {
-		return effect.LandResult{}, pawl.Fail(pawl.CodeConflict, "land.moved", j.branch)
+	if j.current {
+		if err := where.refusal(j.branch); err != nil {
+			return effect.LandResult{}, err
+		}
 	}
 	return j.park(ctx, where)
+}
+
+// refusal is what keeps the result from its branch as an error, where that passes or a person can mend it, and nil where only a
+// branch of its own is left for it.
+func (v *venue) refusal(branch string) error {
+	switch v.reason {
+	case reasonMoved:
+		return pawl.Fail(pawl.CodeConflict, "land.moved", branch)
+	case reasonLocked:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_locked").Because(v.cause)
+	case reasonDirty:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_dirty", few(v.files))
+	case reasonUntracked:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_untracked", few(v.files)).Because(v.cause)
+	case reasonOperation:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_operation", few(v.files))
+	case reasonElsewhere:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_elsewhere", branch, v.at)
+	}
+	return nil
+}
+
+// few names the first of many files.
+func few(files []string) string {
+	const most = 5
+	if len(files) > most {
+		return strings.Join(files[:most], ", ") + ", …"
+	}
+	return strings.Join(files, ", ")
 }
 
 // The reasons for which a result is kept instead of landed, as keys of the catalogue.
@@ -187,6 +219,8 @@ type venue struct {
 	checkout *git.Checkout // the lock of the user's index; nil where it is not needed
 	here     bool          // the branch is the one that is checked out
 	at       string        // the other working tree that has the branch, for reasonElsewhere
+	files    []string      // what is in the way, for reasonDirty and reasonUntracked, and the operation for reasonOperation
+	cause    error         // for reasonLocked, and for what was found out only while files were written
 }
 
 func (v *venue) close() {
@@ -201,15 +235,6 @@ func (j *job) admit(ctx context.Context) (v venue, err error) {
 	if j.branch == "" {
 		return venue{reason: reasonDetached}, nil
 	}
-	tip, err := j.repo.Ref(ctx, git.BranchRef(j.branch))
-	switch {
-	case err != nil:
-		return v, err
-	case tip == "":
-		return venue{reason: reasonGone}, nil
-	case tip != j.base:
-		return venue{reason: reasonMoved}, nil
-	}
 	others, err := j.repo.CheckedOutAt(ctx, j.branch)
 	if err != nil {
 		return v, err
@@ -217,20 +242,71 @@ func (j *job) admit(ctx context.Context) (v venue, err error) {
 	if len(others) > 0 {
 		return venue{reason: reasonElsewhere, at: others[0]}, nil
 	}
-	if j.repo.Operation() != "" {
-		return venue{reason: reasonOperation}, nil
+	if op := j.repo.Operation(); op != "" {
+		return venue{reason: reasonOperation, files: []string{op}}, nil
 	}
-	v.checkout, err = j.repo.Checkout(ctx, j.id)
+	v.checkout, err = j.lock(ctx)
 	if pawl.CodeOf(err) == pawl.CodeBusy {
-		return venue{reason: reasonLocked}, nil
+		return venue{reason: reasonLocked, cause: err}, nil
 	}
 	if err != nil {
 		return v, err
 	}
-	if v.reason, err = j.obstacle(ctx, &v); err != nil {
+	if v.reason, err = j.tip(ctx); err == nil && v.reason == "" { // not before, because finishing another landing may move it
+		v.reason, err = j.obstacle(ctx, &v)
+	}
+	if err != nil {
 		v.close()
 	}
 	return v, err
+}
+
+// tip is the reason why nothing can be put on the branch, "" where it is what the commit is made for.
+func (j *job) tip(ctx context.Context) (reason string, err error) {
+	tip, err := j.repo.Ref(ctx, git.BranchRef(j.branch))
+	switch {
+	case err != nil:
+		return "", err
+	case tip == "":
+		return reasonGone, nil
+	case tip != j.base:
+		return reasonMoved, nil
+	}
+	return "", nil
+}
+
+// The user's own git holds the index for moments. Where the result cannot be kept elsewhere these are waited for.
+const (
+	lockPatience = 10 * time.Second
+	lockPoll     = 50 * time.Millisecond
+)
+
+// lock takes the lock of the user's index. What a landing of a process that is gone has left half done is finished first, so that
+// nobody waits for a lock that nobody will give back.
+func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
+	for until := time.Now().Add(lockPatience); ; {
+		checkout, err := j.repo.Checkout(ctx, j.id)
+		if pawl.CodeOf(err) != pawl.CodeBusy {
+			return checkout, err
+		}
+		if left := j.repo.Abandoned(); left != "" {
+			if _, _, err := resume(ctx, j.repo, left); err != nil {
+				return nil, err
+			}
+			if err := j.repo.DropAbandoned(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !j.current || time.Now().After(until) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(lockPoll):
+		}
+	}
 }
 
 // obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out, there is no
@@ -248,6 +324,7 @@ func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 		return "", err
 	}
 	if len(dirty) > 0 {
+		v.files = dirty
 		return reasonDirty, nil
 	}
 	o, err := v.checkout.Obstacles(ctx, j.from, j.to)
@@ -255,6 +332,7 @@ func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
 	case err != nil:
 		return "", err
 	case len(o.Untracked) > 0:
+		v.files = o.Untracked
 		return reasonUntracked, nil
 	case len(o.Sparse) > 0:
 		return reasonSparse, nil

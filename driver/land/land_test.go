@@ -343,3 +343,74 @@ func TestIdentity(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// Where the result must land, what a person can mend is an error that names it, and nothing has happened.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		prepare func(r *gittest.Repo)
+		code    pawl.Code
+		says    string // the key, and what the message names
+		settle  func(r *gittest.Repo)
+	}{
+		"dirty":     {func(r *gittest.Repo) { r.Write(map[string]string{"b": "mine\n"}) }, pawl.CodeEnvironment, "land.blocked_dirty b", func(r *gittest.Repo) { r.Git("stash", "-q") }},
+		"untracked": {func(r *gittest.Repo) { r.Write(map[string]string{"new/文": "mine"}) }, pawl.CodeEnvironment, "land.blocked_untracked new/文", func(r *gittest.Repo) { os.Remove(r.Path("new/文")) }},
+		"merging":   {func(r *gittest.Repo) { r.Write(map[string]string{".git/MERGE_HEAD": r.Head() + "\n"}) }, pawl.CodeEnvironment, "land.blocked_operation merge", func(r *gittest.Repo) { os.Remove(r.Path(".git/MERGE_HEAD")) }},
+		"elsewhere": {func(r *gittest.Repo) {
+			r.Git("checkout", "-q", "-b", "x")
+			r.Git("worktree", "add", "-q", r.Path("../other wt"), "main")
+		}, pawl.CodeEnvironment, "land.blocked_elsewhere main", func(r *gittest.Repo) {
+			r.Git("worktree", "remove", "--force", r.Path("../other wt"))
+			r.Git("checkout", "-q", "main")
+		}},
+		"locked": {func(r *gittest.Repo) { r.Write(map[string]string{".git/index.lock": ""}) }, pawl.CodeEnvironment, "land.blocked_locked", func(r *gittest.Repo) { os.Remove(r.Path(".git/index.lock")) }},
+		"moved":  {func(r *gittest.Repo) { r.Write(map[string]string{"c": "c"}); r.Commit("mine") }, pawl.CodeConflict, "land.moved main", nil},
+	}
+	template, e := worked(t)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, e := gittest.At(t, gittest.Copy(t, template.Dir)), e
+			e.Place = place(r)
+			s, _ := effect.Decode[effect.LandSpec](e.Spec)
+			s.Current = true
+			e.Spec = effect.Encode(s)
+			base := r.Head()
+			c.prepare(r)
+			tree, index, refs := gittest.Tree(t, r.Dir), r.Git("ls-files", "-s", "-v"), r.Git("show-ref")
+			receipt := land.New(nil).Do(context.Background(), e, nil)
+			if got := strings.TrimSpace(receipt.Key + " " + strings.Join(receipt.Args, " ")); receipt.OK || receipt.Code != c.code || !strings.HasPrefix(got, c.says) {
+				t.Fatalf("%s, %q: %v", receipt.Code, got, receipt.Err())
+			}
+			if gittest.Tree(t, r.Dir) != tree || r.Git("ls-files", "-s", "-v") != index || r.Git("show-ref") != refs {
+				t.Error("something has changed")
+			}
+			if c.settle != nil {
+				c.settle(r)
+				if result := do(t, e); result.Outcome != effect.Landed {
+					t.Fatalf("once it is out of the way: %+v", result)
+				}
+				landed(t, r, base, s)
+			}
+		})
+	}
+}
+
+// A git that holds the index only for a moment keeps nobody from landing.
+func TestTheIndexIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r, e := worked(t)
+	s, _ := effect.Decode[effect.LandSpec](e.Spec)
+	s.Current = true
+	e.Spec = effect.Encode(s)
+	r.Write(map[string]string{".git/index.lock": ""})
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		os.Remove(r.Path(".git/index.lock"))
+	}()
+	base := r.Head()
+	if result := do(t, e); result.Outcome != effect.Landed {
+		t.Fatalf("%+v", result)
+	}
+	landed(t, r, base, s)
+}

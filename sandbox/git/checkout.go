@@ -33,13 +33,18 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 	}
 	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.gitDir, "index.lock"), mark: lockMark + id + "\n"}
 	Step(ctx, "lock index")
-	// Made apart and linked into place, so that no lock of ours ever stands there without its mark.
-	marked := filepath.Join(r.gitDir, "pawl.lock")
-	defer os.Remove(marked)
-	if err := os.WriteFile(marked, []byte(c.mark+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at the same, so
+	// that it needs a name of its own.
+	marked, err := os.CreateTemp(r.gitDir, markedLock+"*")
+	if err != nil {
 		return nil, ioError("git.index", err)
 	}
-	err := os.Link(marked, c.lock)
+	defer os.Remove(marked.Name())
+	_, err = marked.WriteString(c.mark + strconv.Itoa(os.Getpid()) + "\n")
+	if err = errors.Join(err, marked.Close()); err != nil {
+		return nil, ioError("git.index", err)
+	}
+	err = os.Link(marked.Name(), c.lock)
 	if errors.Is(err, fs.ErrExist) && c.mine() {
 		return c, nil
 	}
@@ -57,20 +62,52 @@ func (c *Checkout) mine() bool {
 	return err == nil && strings.HasPrefix(string(raw), c.mark)
 }
 
-// dropDeadLock removes a lock of pawl's whose process has ended.
-func dropDeadLock(r *site) error {
-	if !r.git {
-		return nil
-	}
-	lock := filepath.Join(r.gitDir, "index.lock")
+// markedLock begins the names of locks that are about to be linked into place.
+const markedLock = "pawl.lock-"
+
+// deadHolder is the id in whose name a lock of pawl's is held by a process that has ended, "" for any other file.
+func deadHolder(lock string) string {
 	raw, err := readCapped(lock, 4096)
 	mark, pid, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-	id, convErr := strconv.Atoi(pid)
-	if err != nil || convErr != nil || !strings.HasPrefix(mark, lockMark) || alive(id) {
+	process, notNumber := strconv.Atoi(pid)
+	id, ours := strings.CutPrefix(mark, lockMark)
+	if err != nil || notNumber != nil || !ours || alive(process) {
+		return ""
+	}
+	return id
+}
+
+// Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where
+// it is not so. What it had begun may be half done.
+func (r *Repo) Abandoned() string {
+	if !r.git {
+		return ""
+	}
+	return deadHolder(filepath.Join(r.gitDir, "index.lock"))
+}
+
+// DropAbandoned removes such a lock, once what its holder had begun is finished or taken back.
+func (r *Repo) DropAbandoned() error {
+	if r.Abandoned() == "" {
 		return nil
 	}
-	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is not that one.
+	aside, err := os.MkdirTemp(r.gitDir, markedLock+"*")
+	if err != nil {
 		return ioError("git.sweep", err)
+	}
+	defer os.RemoveAll(aside)
+	lock, held := filepath.Join(r.gitDir, "index.lock"), filepath.Join(aside, "lock")
+	switch err := os.Rename(lock, held); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return ioError("git.sweep", err)
+	}
+	if deadHolder(held) == "" {
+		if err := os.Link(held, lock); err != nil {
+			return ioError("git.sweep", err)
+		}
 	}
 	return nil
 }
@@ -80,9 +117,7 @@ func (c *Checkout) Close() error {
 	if !c.mine() {
 		return nil
 	}
-	for _, left := range []string{"index.pawl", "pawl.lock"} {
-		os.Remove(filepath.Join(c.repo.gitDir, left)) //nolint:errcheck // only a crash leaves them
-	}
+	os.Remove(filepath.Join(c.repo.gitDir, "index.pawl")) //nolint:errcheck // only a crash leaves it
 	if err := os.Remove(c.lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.index", err)
 	}

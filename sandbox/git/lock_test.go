@@ -3,12 +3,17 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
 )
@@ -137,5 +142,76 @@ func TestLockOfAWorktreeLeftBehind(t *testing.T) {
 	}
 	if at, err := linked.Head(context.Background()); err != nil || at != next {
 		t.Errorf("at %s, %v", at, err)
+	}
+}
+
+// Only one of many who want the lock of the user's index has it, and whoever gives it back leaves nothing behind.
+func TestTheIndexIsLockedByOne(t *testing.T) {
+	r := gittest.New(t, map[string]string{"a": "1"})
+	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var holders, held atomic.Int32
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for range 60 {
+				c, err := repo.Checkout(context.Background(), fmt.Sprint("effect-", n))
+				if pawl.CodeOf(err) == pawl.CodeBusy {
+					continue
+				}
+				if err != nil {
+					t.Errorf("neither had nor held by another one: %v", err)
+					return
+				}
+				if now := holders.Add(1); now != 1 {
+					t.Errorf("%d hold the lock", now)
+				}
+				if raw, err := os.ReadFile(r.Path(".git/index.lock")); err != nil || !strings.HasPrefix(string(raw), fmt.Sprintf("pawl effect-%d\n", n)) {
+					t.Errorf("effect-%d holds a lock that says %q, %v", n, raw, err)
+				}
+				held.Add(1)
+				holders.Add(-1)
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if left, _ := filepath.Glob(r.Path(".git/*lock*")); len(left) > 0 || held.Load() == 0 {
+		t.Errorf("held %d times, left behind: %v", held.Load(), left)
+	}
+}
+
+// A lock whose process is gone is told from one that is held, and only that is dropped.
+func TestAnAbandonedLock(t *testing.T) {
+	r := gittest.New(t, map[string]string{"a": "1"})
+	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		fmt.Sprintf("pawl effect-1\n%d\n", gone.Process.Pid): "effect-1", fmt.Sprintf("pawl effect-1\n%d\n", os.Getpid()): "",
+		"": "", "pawl effect-1\n": "", fmt.Sprintf("other effect-1\n%d\n", gone.Process.Pid): "",
+	} {
+		r.Write(map[string]string{".git/index.lock": text})
+		if got := repo.Abandoned(); got != want {
+			t.Errorf("%q is the lock of %q", text, got)
+		}
+		if err := repo.DropAbandoned(); err != nil {
+			t.Error(err)
+		}
+		if raw, err := os.ReadFile(r.Path(".git/index.lock")); os.IsNotExist(err) != (want != "") || err == nil && string(raw) != text {
+			t.Errorf("%q is %q afterwards, %v", text, raw, err)
+		}
+	}
+	if left, _ := filepath.Glob(r.Path(".git/pawl.lock*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

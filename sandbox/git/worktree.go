@@ -391,14 +391,18 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := os.RemoveAll(r.stage()); err != nil {
 			return ioError("git.sweep", err)
 		}
-		if err := dropDeadLock(r.site); err != nil {
+		if err := r.DropAbandoned(); err != nil {
 			return err
+		}
+		var marked []string
+		if r.git {
+			marked, _ = filepath.Glob(filepath.Join(escapeGlob(r.gitDir), markedLock+"*"))
 		}
 		// New objects are written under such names, or collected in such folders, before they enter the store.
 		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.objectDir()), "tmp_obj*"))
 		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("tmp")), "*"))
 		unnamed, _ := filepath.Glob(filepath.Join(escapeGlob(r.refDir()), private, "trees", "*", halfRef+"*"))
-		for _, path := range slices.Concat(ours, halves, unnamed) {
+		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
 				continue
