@@ -1,6 +1,7 @@
 // Package land holds the drivers that bring a verified tree to the user's branch as one commit, and that take such a commit
 // back by another one. They never overwrite: where the branch moved, the user's tree is dirty, a file is in the way or an
-// operation is unfinished, the result stays on a branch of pawl's with the command that merges it. Nothing is ever pushed.
+// operation is unfinished, the result stays on a branch of pawl's with the command that merges it, or, where other work builds on
+// it (LandSpec.Current), nothing happens and the error says what a person can mend. Nothing is ever pushed.
 //
 // A landing is written down (journal.go) before the first reference moves. The reference moves before the files, by
 // compare-and-set, while pawl holds the lock of the user's index; after a crash the journal says what to finish.
