@@ -54,7 +54,8 @@ type Happened struct {
 	Issue string `json:"issue"` // label
 	// Planning says that it was taken to be planned.
 	Planning bool `json:"planning,omitempty"`
-	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work.
+	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is what a
+	// worker stumbled over, and for an issue that was left blocked what a person has to mend.
 	Rest   Rest        `json:"rest,omitempty"`
 	State  string      `json:"state,omitempty"`
 	Effect effect.Kind `json:"effect,omitempty"`
@@ -366,7 +367,13 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue, HotOnly: true}); err == nil && len(rows[0]) > 0 {
 		state = rows[0][0].State
 	}
-	w.opt.Tell(Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state})
+	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state}
+	if rest == RestBlocked {
+		if s, err := w.opt.Lane(t.Lane).Look(late); err == nil && s.Session != nil && s.Session.Blocked != nil {
+			left.Err = s.Session.Blocked.Error.Err()
+		}
+	}
+	w.opt.Tell(left)
 }
 
 // keep prolongs the claim, and stops the work when it is lost.

@@ -232,7 +232,11 @@ func (t *teller) line(h runner.Happened) string {
 		}
 		return t.Style.Arrow() + " " + issue + "  " + t.Text(key) + "  " + who
 	case runner.DidLeave:
-		return t.ended(h, issue) + "  " + who
+		line := t.ended(h, issue) + "  " + who
+		if h.Err != nil {
+			line += "\n    " + t.Explain(h.Err)
+		}
+		return line
 	case runner.DidRetry:
 		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.retried") + "  " + who
 	case runner.DidEvict:

@@ -484,3 +484,36 @@ func TestReportAgain(t *testing.T) {
 		t.Errorf("the batch ended %d times", n)
 	}
 }
+
+// TestAnIssueWaitsForItsBranch has changes of the user's own in the way of a landing: the issue is not done, what depends on it does
+// not begin, and both come through once the changes are put away.
+func TestAnIssueWaitsForItsBranch(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	for n := range 2 {
+		args := []string{"issue", "add", fmt.Sprint("part ", n), "--plan", u.planFile(fmt.Sprint("p", n), partPlan(n, "", "", false))}
+		if n > 0 {
+			args = append(args, "--after", "ISS-1")
+		}
+		u.must(0, args...)
+	}
+	u.must(0, "issue", "plan", "--all", "--yes")
+	u.write("LIST.md", "mine")
+	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out+a.err, "not committed: LIST.md") {
+		t.Errorf("the worker does not say what is in the way: %v", a)
+	}
+	if got := u.git("log", "--format=%s"); got != "base" || u.issue("2").Status != board.IssuePlanned {
+		t.Errorf("landed %q, the second issue is %s", got, u.issue("2").Status)
+	}
+	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "LIST.md") || !strings.Contains(got, "pawl fix") {
+		t.Errorf("the status does not say what to do:\n%s", got)
+	}
+	u.git("stash", "-q")
+	u.must(0, "fix", "--issue", "1")
+	u.must(0, "issue", "execute", "--all")
+	u.issueIs("1", board.IssueCompleted, "")
+	u.issueIs("2", board.IssueCompleted, "")
+	if got := u.git("log", "--format=%s"); got != "Add part001\nAdd part000\nbase" {
+		t.Errorf("landed:\n%s", got)
+	}
+}
