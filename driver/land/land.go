@@ -290,11 +290,11 @@ func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
 		if pawl.CodeOf(err) != pawl.CodeBusy {
 			return checkout, err
 		}
-		if left := j.repo.Abandoned(); left != "" {
+		if left := git.Abandoned(j.repo); left != "" {
 			if _, _, err := resume(ctx, j.repo, left); err != nil {
 				return nil, err
 			}
-			if err := j.repo.DropAbandoned(); err != nil {
+			if err := git.DropAbandoned(j.repo); err != nil {
 				return nil, err
 			}
 			continue

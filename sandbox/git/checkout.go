@@ -79,7 +79,7 @@ func deadHolder(lock string) string {
 
 // Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where
 // it is not so. What it had begun may be half done.
-func (r *Repo) Abandoned() string {
+func Abandoned(r *Repo) string {
 	if !r.git {
 		return ""
 	}
@@ -87,8 +87,8 @@ func (r *Repo) Abandoned() string {
 }
 
 // DropAbandoned removes such a lock, once what its holder had begun is finished or taken back.
-func (r *Repo) DropAbandoned() error {
-	if r.Abandoned() == "" {
+func DropAbandoned(r *Repo) error {
+	if Abandoned(r) == "" {
 		return nil
 	}
 	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is not that one.

@@ -201,10 +201,10 @@ func TestAnAbandonedLock(t *testing.T) {
 		"": "", "pawl effect-1\n": "", fmt.Sprintf("other effect-1\n%d\n", gone.Process.Pid): "",
 	} {
 		r.Write(map[string]string{".git/index.lock": text})
-		if got := repo.Abandoned(); got != want {
+		if got := git.Abandoned(repo); got != want {
 			t.Errorf("%q is the lock of %q", text, got)
 		}
-		if err := repo.DropAbandoned(); err != nil {
+		if err := git.DropAbandoned(repo); err != nil {
 			t.Error(err)
 		}
 		if raw, err := os.ReadFile(r.Path(".git/index.lock")); os.IsNotExist(err) != (want != "") || err == nil && string(raw) != text {

@@ -391,7 +391,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		if err := os.RemoveAll(r.stage()); err != nil {
 			return ioError("git.sweep", err)
 		}
-		if err := r.DropAbandoned(); err != nil {
+		if err := DropAbandoned(r); err != nil {
 			return err
 		}
 		var marked []string
