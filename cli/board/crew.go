@@ -221,6 +221,9 @@ func (t *teller) effect(h runner.Happened) string {
 	return text
 }
 
+// maxReason is how many lines are given to what an issue is blocked by. All of it is in pawl status.
+const maxReason = 2
+
 // line is what happened on one line, or "" where there is nothing to say.
 func (t *teller) line(h runner.Happened) string {
 	who, issue := t.Style.Dim(t.Text("issue.live.worker", short(h.Owner))), t.Style.Bold(h.Issue)
@@ -234,7 +237,9 @@ func (t *teller) line(h runner.Happened) string {
 	case runner.DidLeave:
 		line := t.ended(h, issue) + "  " + who
 		if h.Err != nil {
-			line += "\n    " + t.Explain(h.Err)
+			const indent = 4
+			why := term.Hang(t.Explain(h.Err), indent, t.Std.Width, maxReason, t.Style.Ellipsis())
+			line += "\n" + strings.Repeat(" ", indent) + strings.Join(why, "\n")
 		}
 		return line
 	case runner.DidRetry:

@@ -399,7 +399,7 @@ func (d shelf) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
 		}
 	}
 	rows, err := store.Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID}, kernel.Select{Kind: kernel.KindLink, Parent: i.ID, Limit: maxNeeded},
-		kernel.Select{Kind: kernel.KindSession, Label: i.Label, HotOnly: true})
+		kernel.Select{Kind: kernel.KindSession, Label: i.Label})
 	if err != nil {
 		return nil, err
 	}
@@ -426,6 +426,13 @@ func (d shelf) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
 	}
 	for _, r := range rows[2] {
 		w.Session = r.State
+		s := new(kernel.Session)
+		if err := kernel.Decode(r, s); err != nil {
+			return nil, err
+		}
+		if s.Blocked != nil {
+			w.Error = d.Explain(s.Blocked.Error.Err())
+		}
 	}
 	return w, err
 }
@@ -512,7 +519,7 @@ func nextOf(w *whole) (out []string) {
 	case w.Status == board.IssuePlanned && w.Standing == ready:
 		out = []string{"pawl issue execute " + w.Label}
 	case w.Status == board.IssueFailed:
-		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " + w.Label}
+		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " + w.Label, "pawl status" + at}
 	}
 	return out
 }

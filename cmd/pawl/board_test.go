@@ -499,7 +499,7 @@ func TestAnIssueWaitsForItsBranch(t *testing.T) {
 	}
 	u.must(0, "issue", "plan", "--all", "--yes")
 	u.write("LIST.md", "mine")
-	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out+a.err, "not committed: LIST.md") {
+	if a := u.must(1, "issue", "execute", "--all"); !strings.Contains(a.out, "not committed") || !strings.Contains(a.out, "LIST.md") {
 		t.Errorf("the worker does not say what is in the way: %v", a)
 	}
 	if got := u.git("log", "--format=%s"); got != "base" || u.issue("2").Status != board.IssuePlanned {
@@ -507,6 +507,9 @@ func TestAnIssueWaitsForItsBranch(t *testing.T) {
 	}
 	if got := u.must(0, "status", "--issue", "1").out; !strings.Contains(got, "LIST.md") || !strings.Contains(got, "pawl fix") {
 		t.Errorf("the status does not say what to do:\n%s", got)
+	}
+	if got := u.must(0, "issue", "show", "1").out; !strings.Contains(got, "LIST.md") {
+		t.Errorf("the issue does not say what is in the way:\n%s", got)
 	}
 	u.git("stash", "-q")
 	u.must(0, "fix", "--issue", "1")
