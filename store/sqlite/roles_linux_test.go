@@ -216,7 +216,8 @@ func roleSync(path string) error {
 
 // roleWorker makes 50 transitions beside other processes and tells how long the slowest took.
 func roleWorker(path string) error {
-	s, err := sqlite.Open(path, sqlite.Options{})
+	// Six write at the same time, and others may be using the disk: a turn may be long in coming.
+	s, err := sqlite.Open(path, sqlite.Options{Limit: 5 * time.Minute})
 	if err != nil {
 		return err
 	}
