@@ -23,7 +23,7 @@ func Failed(err error) Receipt {
 	if !errors.As(err, &e) {
 		e = pawl.Fail(pawl.CodeInternal, "runner.driver_failed").Because(err)
 	}
-	r := Receipt{Class: e.Class(), Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: causeOf(e.Err)}
+	r := Receipt{Class: e.Class(), Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: CauseOf(e.Err)}
 	if e.Err != nil {
 		r.Detail = e.Err.Error()
 	}
@@ -58,13 +58,13 @@ type Cause struct {
 	Cause  *Cause `json:"cause,omitempty"`
 }
 
-// causeOf keeps an error as data, or returns nil where it is no *pawl.Error.
-func causeOf(err error) *Cause {
+// CauseOf keeps an error as data, or returns nil where it is no *pawl.Error.
+func CauseOf(err error) *Cause {
 	var e *pawl.Error
 	if !errors.As(err, &e) {
 		return nil
 	}
-	c := &Cause{Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: causeOf(e.Err)}
+	c := &Cause{Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: CauseOf(e.Err)}
 	if e.Err != nil {
 		c.Detail = e.Err.Error()
 	}

@@ -12,11 +12,14 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// QuoteAll is the command line by which a shell calls a program with exactly these words.
+// QuoteAll is the command line by which a shell calls a program, the first word, with exactly these words.
 func QuoteAll(words []string) string {
 	out := make([]string, len(words))
 	for n, w := range words {
 		out[n] = Quote(w)
+		if n == 0 && out[n] == w && strings.Contains(w, "=") {
+			out[n] = "'" + w + "'" // without quotes the shell would take it as an assignment
+		}
 	}
 	return strings.Join(out, " ")
 }

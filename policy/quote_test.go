@@ -15,6 +15,7 @@ func TestQuoteAll(t *testing.T) {
 		"go test ./api -run=TestA":         {"go", "test", "./api", "-run=TestA"},
 		"go test -run 'TestA|TestB' ./...": {"go", "test", "-run", "TestA|TestB", "./..."},
 		`echo 'it'\''s' '' '$HOME'`:        {"echo", "it's", "", "$HOME"},
+		"'A=b' C=d":                        {"A=b", "C=d"},
 	} {
 		if got := policy.QuoteAll(words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)

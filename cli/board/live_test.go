@@ -19,18 +19,24 @@ import (
 	"pawl/tui"
 )
 
-// TestColumnsCountWhatFits reads a column with a filter and without.
-func TestColumnsCountWhatFits(t *testing.T) {
-	ctx := context.Background()
-	k := kernel.New(memory.New(), kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
+// workspaceOn is a workspace on a store, and how a person gives it commands.
+func workspaceOn(t *testing.T, store kernel.Store) (*kernel.Kernel, func(kernel.Command)) {
+	t.Helper()
+	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
 	do := func(c kernel.Command) {
 		t.Helper()
-		if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
+		if _, err := k.Do(t.Context(), kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	do(&kernel.Init{Place: place})
+	do(&kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	return k, do
+}
+
+// TestColumnsCountWhatFits reads a column with a filter and without.
+func TestColumnsCountWhatFits(t *testing.T) {
+	ctx := context.Background()
+	k, do := workspaceOn(t, memory.New())
 	var issues []kernel.NewIssue
 	for n := range 5 {
 		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true}, kernel.NewIssue{Title: "Other", Closed: true})
@@ -78,15 +84,7 @@ func (r *reading) Records(ctx context.Context, subject string, first int64) iter
 func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	ctx := context.Background()
 	store := &reading{Store: memory.New()}
-	k := kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)
-	do := func(c kernel.Command) {
-		t.Helper()
-		if _, err := k.Do(ctx, kernel.Envelope{Actor: "user:ada", Command: c}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	place := effect.Place{Workspace: "/w", Tree: "/w", Git: true}
-	do(&kernel.Init{Place: place})
+	k, do := workspaceOn(t, store)
 	do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "one"}, {Title: "two"}}})
 	rows, err := store.Load(ctx, kernel.Select{Kind: kernel.KindIssue})
 	if err != nil {
@@ -109,7 +107,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 		if err := json.Unmarshal(out.Result, &taken); err != nil {
 			t.Fatal(err)
 		}
-		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: place, RunMode: pawl.Assisted}
+		start := &kernel.Start{Issue: taken.Issue, Token: taken.Token, Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
 		if _, err := k.Lane(taken.Lane).Do(ctx, kernel.Envelope{Actor: "user:ada", Claim: taken.Token, Command: start}); err != nil {
 			t.Fatal(err)
 		}

@@ -64,8 +64,7 @@ func (Archive) Done(_ context.Context, e effect.Effect) (effect.Answer, effect.R
 func receipt(written []string, flaw error) effect.Receipt {
 	r := effect.Succeeded(effect.ArchiveResult{Written: written})
 	if flaw != nil {
-		kept := effect.Failed(flaw)
-		r.Detail, r.Cause = flaw.Error(), &effect.Cause{Code: kept.Code, Key: kept.Key, Args: kept.Args, Detail: kept.Detail, Cause: kept.Cause}
+		r.Detail, r.Cause = flaw.Error(), effect.CauseOf(flaw)
 	}
 	return r
 }
