@@ -53,7 +53,7 @@ var (
 // layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths come
 // first, so that the deepest statement about a file is the last and wins; about one and the same path the later of the
 // sources below wins, except that a socket which the Spec names stays as the Spec says.
-func (b *Box) layout(s Spec) ([]mount, error) {
+func (b *Box) layout(s Spec) (*layout, error) {
 	l := layout{at: map[string]mountKind{}}
 	l.scratch("/tmp", "/var/tmp")
 	l.hide("/run", "/var/run")
@@ -77,12 +77,23 @@ func (b *Box) layout(s Spec) ([]mount, error) {
 	l.read(s.Readable...)
 	l.hide(s.Hidden...)
 	l.sockets()
-	return l.steps(), nil
+	return &l, nil
 }
 
 // layout collects at most one statement per path.
 type layout struct {
 	at map[string]mountKind
+}
+
+// blamed reports whether an error names something that was to be hidden.
+func (l *layout) blamed(err error) bool {
+	text := err.Error()
+	for p, k := range l.at {
+		if (mount{k, p}).hides() && strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // real resolves p and reports whether it exists as something that can be mounted on.
@@ -225,8 +236,7 @@ func (l *layout) covered(p string) bool {
 func (l *layout) steps() []mount {
 	var out []mount
 	for p, k := range l.at {
-		hides := k == mountHideDir || k == mountHideFile || k == mountScratch
-		if hides && l.covered(filepath.Dir(p)) {
+		if ((mount{k, p}).hides() || k == mountScratch) && l.covered(filepath.Dir(p)) {
 			continue
 		}
 		out = append(out, mount{k, p})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -27,13 +28,9 @@ func (o *order) furnish() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
 	}
-	held := make([]int, len(o.mounts))
-	for i, m := range o.mounts {
-		fd, err := m.hold()
-		if err != nil {
-			return fmt.Errorf("hold %s: %w", m.path, err)
-		}
-		held[i] = fd
+	steps, err := hold(o.mounts)
+	if err != nil {
+		return err
 	}
 	nodes := map[string]int{}
 	for _, d := range devices {
@@ -52,18 +49,8 @@ func (o *order) furnish() error {
 	if err := mountDev(nodes); err != nil {
 		return err
 	}
-	for i, m := range o.mounts {
-		if err := m.place(held[i], o.scratch); err != nil {
-			return fmt.Errorf("mount %s: %w", m.path, err)
-		}
-	}
-	for _, m := range o.mounts {
-		if m.kind != mountHideDir {
-			continue
-		}
-		if err := setattr(unix.AT_FDCWD, m.path, false, unix.MOUNT_ATTR_RDONLY); err != nil {
-			return fmt.Errorf("seal %s: %w", m.path, err)
-		}
+	if err := attach(steps, o.scratch); err != nil {
+		return err
 	}
 	if err := unix.Chdir("/"); err != nil {
 		return err
@@ -74,7 +61,39 @@ func (o *order) furnish() error {
 	return loopbackUp()
 }
 
-// hold takes hold of what a step shows, before anything covers it.
+// step is a mount of the layout, with what it shows taken hold of.
+type step struct {
+	mount
+	held int // a detached mount, or -1 where attach makes one
+}
+
+// hold takes hold of what the mounts show, before anything covers it. Other programs go on while the walls are built: what was
+// to be shown read-only and is gone by now is left out, because the command can only see less without it. In a writable
+// directory it could make the path anew and write to it, so there a missing one is an error.
+func hold(mounts []mount) ([]step, error) {
+	steps := make([]step, 0, len(mounts))
+	for _, m := range mounts {
+		fd, err := m.hold()
+		switch {
+		case err != nil && gone(err) && m.kind == mountRead && !writable(mounts, m.path):
+		case err != nil:
+			return nil, fmt.Errorf("hold %s: %w", m.path, err)
+		default:
+			steps = append(steps, step{m, fd})
+		}
+	}
+	return steps, nil
+}
+
+// writable reports whether a path lies in a directory that the command may write to.
+func writable(mounts []mount, path string) bool {
+	return slices.ContainsFunc(mounts, func(m mount) bool { return m.kind == mountWrite && within(path, m.path) })
+}
+
+// gone reports whether an error says that there is nothing at a path.
+func gone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) }
+
+// hold takes hold of what one mount shows.
 func (m mount) hold() (int, error) {
 	const plain = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	switch m.kind {
@@ -82,33 +101,61 @@ func (m mount) hold() (int, error) {
 		return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)
 	case mountWrite:
 		return clone(m.path, plain)
-	case mountHideFile:
-		return clone("/dev/null", plain|unix.MOUNT_ATTR_RDONLY)
 	}
 	return -1, nil
 }
 
-// place puts a step where it belongs.
-func (m mount) place(held int, size int64) error {
-	switch m.kind {
+// attach puts the steps where they belong. What was to be hidden and is gone by now is tried once more at the end, because a
+// program that writes a file anew may remove it for a moment; what is gone then as well has nothing to hide.
+func attach(steps []step, size int64) error {
+	for range 2 {
+		var missing []step
+		for _, s := range steps {
+			err := s.attach(size)
+			switch {
+			case err != nil && gone(err) && s.hides():
+				missing = append(missing, s)
+			case err != nil:
+				return fmt.Errorf("mount %s: %w", s.path, err)
+			}
+		}
+		// Hidden directories become read-only after the other steps, which may need mount points in them.
+		for _, s := range steps {
+			if s.kind != mountHideDir || slices.Contains(missing, s) {
+				continue
+			}
+			if err := setattr(unix.AT_FDCWD, s.path, false, unix.MOUNT_ATTR_RDONLY); err != nil {
+				return fmt.Errorf("seal %s: %w", s.path, err)
+			}
+		}
+		steps = missing
+	}
+	return nil
+}
+
+// attach puts one step where it belongs. What hides something stands on what it hides, and never makes a place for itself.
+func (s step) attach(size int64) error {
+	switch s.kind {
 	case mountScratch:
-		return unix.Mount("tmpfs", m.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV,
+		return unix.Mount("tmpfs", s.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV,
 			"mode=1777,nr_inodes=1m,size="+strconv.FormatInt(size, 10))
 	case mountHideDir:
-		if err := makePoint(m.path, true); err != nil {
-			return err
+		return unix.Mount("tmpfs", s.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0755,size=64k")
+	case mountHideFile:
+		null, err := clone("/dev/null", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+		if err != nil {
+			return fmt.Errorf("hold /dev/null: %v", err) // never to be taken for a hidden path that is gone
 		}
-		// It becomes read-only at the end, because a deeper step may need a mount point in it.
-		return unix.Mount("tmpfs", m.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0755,size=64k")
+		return move(null, s.path)
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(held, &st); err != nil {
+	if err := unix.Fstat(s.held, &st); err != nil {
 		return err
 	}
-	if err := makePoint(m.path, st.Mode&unix.S_IFMT == unix.S_IFDIR); err != nil {
+	if err := makePoint(s.path, st.Mode&unix.S_IFMT == unix.S_IFDIR); err != nil {
 		return err
 	}
-	return move(held, m.path)
+	return move(s.held, s.path)
 }
 
 // makePoint makes a mount point where it is missing, which can only be in a scratch or hidden directory.

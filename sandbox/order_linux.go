@@ -47,6 +47,9 @@ type mount struct {
 	path string
 }
 
+// hides reports whether a step takes what is at its path away from the command.
+func (m mount) hides() bool { return m.kind == mountHideDir || m.kind == mountHideFile }
+
 // order is all that the launcher has to know.
 type order struct {
 	argv, env []string // without arguments the walls are tried instead

@@ -56,12 +56,28 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	return res, err
 }
 
-// behind runs a Spec behind the walls of one mechanism.
-func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (Result, error) {
-	mounts, err := b.layout(s)
-	if err != nil {
-		return Result{}, err
+// maxLayouts bounds how often a layout is made for one command.
+const maxLayouts = 50
+
+// behind runs a Spec behind the walls of one mechanism. The launcher of pawl's own namespaces leaves out what is gone from the
+// machine by the time that it gets there. Bubblewrap ends with an error instead, which any program can bring about that opens
+// and closes a socket, so it is given another layout then. Where the command owns the streams, its words cannot be read.
+func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err error) {
+	for range maxLayouts {
+		l, failed := b.layout(s)
+		if failed != nil {
+			return Result{}, failed
+		}
+		res, err = b.within(ctx, m, s, l.steps())
+		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || s.streams == nil && !l.blamed(err) {
+			break
+		}
 	}
+	return res, err
+}
+
+// within runs a Spec behind walls that are built by a list of steps.
+func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
 	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress)}
 	o.own = m == MechanismNamespaces
 	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}

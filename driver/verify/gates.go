@@ -150,7 +150,11 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 	}
 	r, err := s.Box.Run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
 	o.Walls = r.Walls
-	note(err == nil && r.Exit == 0, true, "walls", strings.Join(r.Walls, ","))
+	walls := strings.Join(r.Walls, ",")
+	if err != nil {
+		walls = strings.Join(strings.Fields(err.Error()), " ")
+	}
+	note(err == nil && r.Exit == 0, true, "walls", walls)
 	for _, program := range needed(checks) {
 		where, ok := s.find(program)
 		note(ok, true, "program", program, where)

@@ -78,6 +78,18 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// Why the walls could not be raised is part of the evidence, on one line of its own.
+func TestWallsThatDoNotStandAreExplained(t *testing.T) {
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"exit 0": func(sandbox.Spec) (sandbox.Result, error) {
+		return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(errors.New("mount x:\nno such file"))
+	}})
+	g := NewGates(New(b.config()), nil)
+	_, v := checkReceipt(t, g.Do(t.Context(), b.effect(effect.VerifySpec{Checks: []effect.Check{{Name: GateDoctor}}}), nil))
+	if statuses(v) != "failed!" || !strings.Contains(v.Outcomes[0].Output, "bad walls ") || !strings.Contains(v.Outcomes[0].Output, "mount x: no such file") {
+		t.Errorf("%s %+v", statuses(v), v.Outcomes)
+	}
+}
+
 func TestContext(t *testing.T) {
 	b := newBench(t, nil)
 	if err := os.WriteFile(filepath.Join(b.place.Workspace, "go.mod"), []byte("module x"), 0o644); err != nil {

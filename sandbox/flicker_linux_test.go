@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// flicker opens and closes sockets in a directory, and makes and removes files in another, until the test ends: each is there
+// for two milliseconds and then gone for two, so that walls are never built without one of them coming or going.
+func flicker(t *testing.T, sockets, files string) {
+	t.Helper()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	loop := func(up, down func()) {
+		wg.Go(func() {
+			for {
+				for _, f := range []func(){up, down} {
+					f()
+					select {
+					case <-done:
+						return
+					case <-time.After(2 * time.Millisecond):
+					}
+				}
+			}
+		})
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		var l net.Listener
+		loop(func() {
+			var err error
+			if l, err = net.Listen("unix", filepath.Join(sockets, name)); err != nil {
+				t.Error(err)
+			}
+		}, func() {
+			if l != nil {
+				l.Close()
+			}
+		})
+		file := filepath.Join(files, ".cookie-"+name)
+		loop(func() { _ = os.WriteFile(file, []byte("s3cret\n"), 0o600) }, func() { _ = os.Remove(file) })
+	}
+	t.Cleanup(func() { close(done); wg.Wait() })
+}
+
+// Programs that open and close sockets, or rewrite what they keep in the home directory, keep no command from starting, and a
+// secret that is there all the time stays hidden meanwhile.
+func TestWhatComesAndGoesStopsNothing(t *testing.T) {
+	home, dir := outside(t), outside(t)
+	write(t, filepath.Join(home, ".netrc"), "s3cret\n")
+	flicker(t, dir, home)
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+		t.Run(string(m), func(t *testing.T) {
+			b := box(t, Options{Mechanism: m, Home: home})
+			s := spec(t, `cat "$1/.netrc" 2>/dev/null; echo ran`)
+			s.Argv = append(s.Argv, "sh", home)
+			for range 12 {
+				if got := output(t, b, s); got != "ran\n" {
+					t.Fatalf("%q", got)
+				}
+			}
+		})
+	}
+}
+
+// What is to be hidden is left out where it is gone, tried again where it came back, and an error where it cannot be hidden
+// although it is there.
+func TestAHiddenPathMayBeGone(t *testing.T) {
+	if !mayMount(t) {
+		return
+	}
+	dir := t.TempDir()
+	gonePath, link := filepath.Join(dir, "gone"), filepath.Join(dir, "link")
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []mountKind{mountHideFile, mountHideDir} {
+		if err := attach([]step{{mount{k, gonePath}, -1}, {mount{k, filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
+			t.Errorf("%c: %v", k, err)
+		}
+		if _, err := os.Lstat(gonePath); err == nil {
+			t.Errorf("%c: a place was made for what is gone", k)
+		}
+	}
+	steps, err := hold([]mount{{mountRead, gonePath}})
+	if err != nil || len(steps) != 0 {
+		t.Error(steps, err)
+	}
+	// In a directory that the command may write to, it could make it anew.
+	if _, err := hold([]mount{{mountWrite, dir}, {mountRead, filepath.Join(dir, ".git")}}); err == nil {
+		t.Error("a read-only path of a writable directory is gone, and nobody said so")
+	}
+	if _, err := hold([]mount{{mountWrite, gonePath}}); err == nil {
+		t.Error("a writable path is gone, and nobody said so")
+	}
+	if _, err := openNoLinks(link); err != unix.ELOOP || gone(err) {
+		t.Errorf("a link in the place of a hidden path is taken for nothing: %v", err)
+	}
+}
