@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -70,6 +71,22 @@ func echo(t *testing.T, name string) string {
 	return s.Listener.Addr().String()
 }
 
+// beside is the address of a server of the test at an address of this machine that is no loopback, or else of one that is.
+func beside(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(ownAddress(), "127.0.0.1"), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
 func TestOnlyGrantedPlacesAreReached(t *testing.T) {
 	granted, other := echo(t, "granted"), echo(t, "other")
 	rules, err := egress.Rules([]string{granted, "name.example"})
@@ -80,7 +97,7 @@ func TestOnlyGrantedPlacesAreReached(t *testing.T) {
 		var mu sync.Mutex
 		var events []egress.Event
 		s := self(t, "reach", "HTTP_PROXY=http://elsewhere:1", "all_proxy=socks5://elsewhere:1", "no_proxy=*", "TARGETS="+strings.Join([]string{
-			"proxy=" + granted, "proxy=" + other, "proxy=evil.example:443", "direct=" + granted, "direct=" + other, "direct=" + ownAddress() + ":80", "direct=192.0.2.1:443",
+			"proxy=" + granted, "proxy=" + other, "proxy=evil.example:443", "direct=" + granted, "direct=" + other, "direct=" + beside(t), "direct=192.0.2.1:443",
 		}, " "))
 		s.Egress = egress.New(rules, egress.Options{Log: func(e egress.Event) {
 			mu.Lock()

@@ -94,11 +94,11 @@ func (o *order) try(walls []string) error {
 	if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
 		return fmt.Errorf("private /tmp: %w", err)
 	}
-	for _, p := range []string{"/.pawl-try", "/etc/.pawl-try", "/usr/.pawl-try"} {
-		if fd, err := unix.Open(p, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600); err == nil {
-			_ = unix.Close(fd)
-			_ = unix.Unlink(p)
-			return fmt.Errorf("%s is writable", p)
+	defer os.Remove(name)
+	// Asking is enough to know, and changes nothing should one of them be writable.
+	for _, dir := range []string{"/", "/etc", "/usr"} {
+		if unix.Access(dir, unix.W_OK) == nil {
+			return fmt.Errorf("%s is writable", dir)
 		}
 	}
 	// Opening is enough to know, and writing nothing changes nothing should it work.
@@ -110,6 +110,7 @@ func (o *order) try(walls []string) error {
 	if slices.Contains(walls, "landlock") {
 		// Landlock answers before the file system misses the capability, and with another error.
 		if err := unix.Mknod(name+"-node", unix.S_IFBLK, 0); err != unix.EACCES {
+			_ = unix.Unlink(name + "-node")
 			return fmt.Errorf("landlock lets mknod pass: %v", err)
 		}
 	}

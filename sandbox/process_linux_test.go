@@ -18,26 +18,38 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"pawl"
 )
 
 // marked reports the processes of this machine whose command line holds a mark.
 func marked(mark string) []string {
 	var out []string
+	eachMarked(mark, func(_ int, line string) { out = append(out, line) })
+	return out
+}
+
+func eachMarked(mark string, see func(pid int, line string)) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
-		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(mark)) {
-			out = append(out, string(b))
+		b, err := os.ReadFile(f)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err == nil && bytes.Contains(b, []byte(mark)) && pid != os.Getpid() {
+			see(pid, string(b))
 		}
 	}
-	return out
 }
 
 // slack is what a busy machine may add to a duration. What would otherwise be waited for is a day.
 const slack = 3 * time.Second
 
-// mark makes a number of seconds that no other process sleeps.
-func mark() string { return "98765." + strconv.FormatUint(uint64(time.Now().UnixNano()), 10) }
+// mark makes a number of seconds that no other process sleeps. Should a process be left that does, the test ends it.
+func mark(t *testing.T) string {
+	m := "98765." + strconv.FormatUint(uint64(time.Now().UnixNano()), 10)
+	t.Cleanup(func() { eachMarked(m, func(pid int, _ string) { _ = unix.Kill(pid, unix.SIGKILL) }) })
+	return m
+}
 
 func TestExitsAndSignals(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
@@ -177,7 +189,7 @@ func TestStandardInput(t *testing.T) {
 
 func TestNobodyIsLeft(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
-		m := mark()
+		m := mark(t)
 		s := spec(t, fmt.Sprintf("setsid sh -c 'trap \"\" TERM HUP; sleep %s' </dev/null >/dev/null 2>&1 & sleep %s & nohup sleep %s & sleep 0.05; echo up", m, m, m))
 		begin := time.Now()
 		if got := output(t, b, s); !strings.Contains(got, "up") {
@@ -198,7 +210,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		t.Parallel()
 		t.Run("polite", func(t *testing.T) {
 			t.Parallel()
-			m := mark()
+			m := mark(t)
 			s := spec(t, "trap 'echo bye; exit 7' TERM; echo hi; sleep "+m+" & wait")
 			s.Timeout = 200 * time.Millisecond
 			res := run(t, b, s)
@@ -211,7 +223,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		})
 		t.Run("stubborn", func(t *testing.T) {
 			t.Parallel()
-			m := mark()
+			m := mark(t)
 			s := spec(t, "trap '' TERM INT HUP; setsid sleep "+m+" & while :; do sleep 0.05; done")
 			s.Timeout = 100 * time.Millisecond
 			res := run(t, b, s)
@@ -224,7 +236,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		})
 		t.Run("cancel", func(t *testing.T) {
 			t.Parallel()
-			m := mark()
+			m := mark(t)
 			s := spec(t, "echo hi; sleep "+m)
 			ctx, cancel := context.WithCancel(context.Background())
 			s.OnOutput = func([]byte) { cancel() }
@@ -295,7 +307,7 @@ func TestAKilledPawlTakesItsCommandsAlong(t *testing.T) {
 	}
 	each(t, func(t *testing.T, b *Box) {
 		for range 3 {
-			m := mark()
+			m := mark(t)
 			cmd := exec.Command(exe)
 			cmd.Dir = "/"
 			cmd.Env = append(os.Environ(), role+"=owner", "PAWL_TEST_MARK="+m, "PAWL_TEST_MECHANISM="+string(b.mechanism))
@@ -328,7 +340,7 @@ func TestAKilledPawlTakesItsCommandsAlong(t *testing.T) {
 func TestProcessesAndMemoryAreBounded(t *testing.T) {
 	t.Parallel()
 	b := box(t, Options{Mechanism: MechanismNamespaces})
-	m := mark()
+	m := mark(t)
 	s := spec(t, "i=0; while [ $i -lt 300 ]; do sleep "+m+" & i=$((i+1)); done; echo all; wait")
 	s.MaxProcs, s.Timeout = 40, 500*time.Millisecond
 	res := run(t, b, s)
@@ -342,8 +354,10 @@ func TestProcessesAndMemoryAreBounded(t *testing.T) {
 		t.Log("no memory cgroup can be made here")
 		return
 	}
-	s = spec(t, "head -c 300m /dev/zero >/tmp/big; echo survived")
-	s.MaxMemory = 64 << 20
+	s = spec(t, `head -c 300m /dev/zero >"/tmp/$1"; echo survived`)
+	name := "pawl-test-" + rand.Text()
+	s.Argv, s.MaxMemory = append(s.Argv, "sh", name), 64<<20
+	t.Cleanup(func() { _ = os.Remove(filepath.Join("/tmp", name)) })
 	if res := run(t, b, s); bytes.Contains(res.Output, []byte("survived")) && res.Exit == 0 {
 		t.Errorf("%d %s", res.Exit, res.Output)
 	}

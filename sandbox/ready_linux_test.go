@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,13 +122,16 @@ func TestASpareLauncherServesOneCommand(t *testing.T) {
 	if waiting(b) {
 		t.Error("a launcher waits before the first command")
 	}
-	s := spec(t, "echo x >/tmp/left; cat /tmp/left; exit 3")
-	s.Env = append(s.Env, "HUSH=before")
+	left := "/tmp/pawl-test-" + rand.Text()
+	t.Cleanup(func() { _ = os.Remove(left) })
+	s := spec(t, `echo x >"$1"; cat "$1"; exit 3`)
+	s.Argv, s.Env = append(s.Argv, "sh", left), append(s.Env, "HUSH=before")
 	if res := run(t, b, s); res.Walls[0] != string(MechanismNamespaces) || res.Exit != 3 {
 		t.Errorf("%+v", res)
 	}
 	first := b.spare
-	s = spec(t, "cat /tmp/left 2>/dev/null; echo \"$HUSH\"")
+	s = spec(t, `cat "$1" 2>/dev/null; echo "$HUSH"`)
+	s.Argv = append(s.Argv, "sh", left)
 	if out := output(t, b, s); out != "\n" {
 		t.Errorf("something is left of the command before: %q", out)
 	}

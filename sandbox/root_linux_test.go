@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,6 +83,9 @@ func actions(r *Root) map[string]func(name string) error {
 	}
 }
 
+// looks are those of the actions that change nothing.
+var looks = []string{"range", "open", "stat", "list", "resolve", "walk"}
+
 func TestNamesThatLeadOutside(t *testing.T) {
 	r, dir, neighbour := tree(t)
 	link(t, "../ws-evil", filepath.Join(dir, "out"))
@@ -90,10 +94,10 @@ func TestNamesThatLeadOutside(t *testing.T) {
 	link(t, "../ws-evil/new", filepath.Join(dir, "dangling"))
 	link(t, "sub/../../ws-evil/secret", filepath.Join(dir, "winding"))
 	link(t, "loop", filepath.Join(dir, "loop"))
-	link(t, "/proc/self/root/etc", filepath.Join(dir, "proc"))
+	link(t, "/proc/self/root"+neighbour, filepath.Join(dir, "proc"))
 	for _, name := range []string{
-		"../ws-evil/secret", "..", "../", "../ws/a.txt", "/etc/passwd", neighbour + "/secret", "a/../../ws-evil/secret", "sub/../../x",
-		"out/secret", "out/", "out/new", "abs/secret", "file/", "loop/x", "winding/", "proc/passwd", "./../ws-evil",
+		"../ws-evil/secret", "..", "../", "../ws/a.txt", neighbour + "/secret", "a/../../ws-evil/secret", "sub/../../x",
+		"out/secret", "out/", "out/new", "abs/secret", "file/", "loop/x", "winding/", "proc/secret", "./../ws-evil",
 	} {
 		for what, do := range actions(r) {
 			if err := do(name); pawl.CodeOf(err) != pawl.CodeDenied {
@@ -285,8 +289,8 @@ func TestWriting(t *testing.T) {
 		"rename absent":         {r.Rename("absent", "x/h"), pawl.CodeNotFound},
 		"rename into itself":    {r.Rename("x", "x/moved/x"), pawl.CodeIO},
 		"chmod absent":          {r.Chmod("absent", 0o600), pawl.CodeNotFound},
-		"link out":              {r.Symlink("../../etc", "x/out"), pawl.CodeDenied},
-		"absolute link":         {r.Symlink("/etc", "x/out"), pawl.CodeDenied},
+		"link out":              {r.Symlink("../../ws-evil", "x/out"), pawl.CodeDenied},
+		"absolute link":         {r.Symlink(dir, "x/out"), pawl.CodeDenied},
 		"empty link":            {r.Symlink("", "x/out"), pawl.CodeInvalid},
 		"link over file":        {r.Symlink("a.txt", "x/g"), pawl.CodeConflict},
 		"mkdir through file":    {r.MkdirAll("a.txt/d", 0o755), pawl.CodeInvalid},
@@ -298,20 +302,28 @@ func TestWriting(t *testing.T) {
 	}
 }
 
-// TestAFullDiskLeavesTheOldFile runs once more in namespaces in which it may mount a small disk.
+// mayMount runs a test once more in namespaces in which it may mount what it likes without harm, and is true there.
+func mayMount(t *testing.T) bool {
+	t.Helper()
+	const inside = "PAWL_TEST_MAY_MOUNT"
+	if os.Getenv(inside) != "" {
+		return true
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), inside+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
+}
+
 func TestAFullDiskLeavesTheOldFile(t *testing.T) {
-	const inside = "PAWL_TEST_DISK"
-	if os.Getenv(inside) == "" {
-		cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), inside+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{
-			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !mayMount(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -436,18 +448,19 @@ func TestRace(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"a.txt", "../x", "sub/../../x", ".git/config", "/", "", "a//b/./c/..", "\x00", "out/secret", "~/x", "%2e%2e/"} {
+	for _, s := range []string{"a.txt", "../x", "sub/../../x", ".git/config", "/", "../../../../etc", "", "a//b/./c/..", "\x00", "out/secret", "~/x", "%2e%2e/"} {
 		f.Add(s)
 	}
 	r, dir, neighbour := tree(f)
 	link(f, neighbour, filepath.Join(dir, "out"))
 	f.Fuzz(func(t *testing.T, name string) {
+		// A name that leads out of the test's own folder is only looked at: should a fault let it, nothing is changed there.
+		away := filepath.IsAbs(name) || !within(filepath.Join(dir, name), filepath.Dir(dir))
 		for what, do := range actions(r) {
-			if what != "walk" {
+			if !away || slices.Contains(looks, what) {
 				_ = do(name)
 			}
 		}
-		_ = r.Walk(context.Background(), name, func(string, fs.DirEntry) error { return nil })
 		if b, err := os.ReadFile(filepath.Join(neighbour, "secret")); err != nil || string(b) != "secret" {
 			t.Fatalf("%q reached outside", name)
 		}

@@ -426,13 +426,13 @@ func TestHostileTrees(t *testing.T) {
 	place := tree(t, files)
 	outside := filepath.Join(t.TempDir(), "canary.go")
 	write(t, outside, "package x // "+canary+"\n")
-	for _, l := range [][2]string{{outside, "canary_link.go"}, {".", "loop"}, {"a", "a"}, {"/etc/passwd", "AGENTS.md"}} {
+	for _, l := range [][2]string{{outside, "canary_link.go"}, {".", "loop"}, {"a", "a"}, {outside, "AGENTS.md"}} {
 		if err := os.Symlink(l[0], filepath.Join(place.Tree, l[1])); err != nil {
 			t.Fatal(err)
 		}
 	}
 	start := time.Now()
-	p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: "canary " + canary + " canary_link.go:1 .env:1 ../../etc/passwd:3 huge.txt:9 long.js:1", Tokens: 20_000})
+	p := pack(t, fresh(), contextpack.Ask{Place: place, Requirement: "canary " + canary + " canary_link.go:1 .env:1 ../canary.go:3 huge.txt:9 long.js:1", Tokens: 20_000})
 	if time.Since(start) > time.Minute {
 		t.Error("takes too long")
 	}
@@ -440,7 +440,7 @@ func TestHostileTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{canary, "root:", `\u202e`, "\u202e", `\u001b`, "\u200b", "node_modules", "ignored/canary.go"} {
+	for _, bad := range []string{canary, `\u202e`, "\u202e", `\u001b`, "\u200b", "node_modules", "ignored/canary.go"} {
 		if bytes.Contains(text, []byte(bad)) {
 			t.Errorf("the pack holds %q", bad)
 		}

@@ -336,7 +336,9 @@ func TestKeptPages(t *testing.T) {
 	if err := os.Remove(files[2]); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/etc/passwd", files[2]); err != nil {
+	outside := filepath.Join(t.TempDir(), "outside")
+	write(outside, []byte("mine"))
+	if err := os.Symlink(outside, files[2]); err != nil {
 		t.Fatal(err)
 	}
 	got, err := d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{})
@@ -345,6 +347,9 @@ func TestKeptPages(t *testing.T) {
 	}
 	if got, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{}); err != nil || got.Unconditional != 0 {
 		t.Errorf("%+v, %v", got.Unconditional, err)
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
+		t.Errorf("a link among the answers was written through: %q %v", text, err)
 	}
 	left, err := filepath.Glob(dir + "/.new-*")
 	if err != nil || len(left) > 0 {

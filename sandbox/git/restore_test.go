@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,40 +34,34 @@ var names = []string{
 
 var contents = []string{"", "text\n", "two\r\nlines\r\n", "\x00\xff\xfebinary", "no end", strings.Repeat("long line ", 2000), "#!/bin/sh\n"}
 
-// edit makes one random change. Changes that the disk refuses, such as a file below a file, are none.
-func edit(t *rapid.T, dir string, n *int) {
-	path := filepath.Join(dir, filepath.FromSlash(rapid.SampledFrom(names).Draw(t, "name")))
+// edit makes one random change in a tree. Changes that the disk refuses, such as a file below a file, are none. The tree is a
+// Root, so that no change reaches through the random links: they lead out of it, to the canary among others.
+func edit(t *rapid.T, tree *os.Root, canary string, n *int) {
+	path := rapid.SampledFrom(names).Draw(t, "name")
 	*n++
 	switch rapid.SampledFrom([]string{"write", "write", "write", "link", "remove", "removeAll", "mkdir", "exec", "private", "replace", "ignored"}).Draw(t, "op") {
 	case "write":
-		_ = os.MkdirAll(filepath.Dir(path), 0o755)
-		_ = os.WriteFile(path, fmt.Appendf([]byte(rapid.SampledFrom(contents).Draw(t, "content")), "%d", *n), 0o644)
+		_ = tree.MkdirAll(filepath.Dir(path), 0o755)
+		_ = tree.WriteFile(path, fmt.Appendf([]byte(rapid.SampledFrom(contents).Draw(t, "content")), "%d", *n), 0o644)
 	case "replace":
-		_ = os.RemoveAll(path)
-		_ = os.MkdirAll(filepath.Dir(path), 0o755)
-		_ = os.WriteFile(path, []byte(rapid.SampledFrom(contents).Draw(t, "content")), 0o755)
+		_ = tree.RemoveAll(path)
+		_ = tree.MkdirAll(filepath.Dir(path), 0o755)
+		_ = tree.WriteFile(path, []byte(rapid.SampledFrom(contents).Draw(t, "content")), 0o755)
 	case "link":
-		_ = os.RemoveAll(path)
-		_ = os.Symlink(rapid.SampledFrom([]string{"a", "d", "..", "/etc/passwd", "nowhere"}).Draw(t, "target"), path)
+		_ = tree.RemoveAll(path)
+		_ = tree.Symlink(rapid.SampledFrom([]string{"a", "d", "..", canary, "nowhere"}).Draw(t, "target"), path)
 	case "remove":
-		_ = os.Remove(path)
+		_ = tree.Remove(path)
 	case "removeAll":
-		_ = os.RemoveAll(path)
+		_ = tree.RemoveAll(path)
 	case "mkdir":
-		_ = os.MkdirAll(path, 0o755)
+		_ = tree.MkdirAll(path, 0o755)
 	case "exec":
-		chmod(path, 0o755)
+		_ = tree.Chmod(path, 0o755)
 	case "private":
-		chmod(path, 0o600)
+		_ = tree.Chmod(path, 0o600)
 	case "ignored":
-		_ = os.WriteFile(filepath.Join(dir, "x.log"), fmt.Append(nil, *n), 0o644)
-	}
-}
-
-// chmod never follows a link: the random ones point out of the tree.
-func chmod(path string, mode fs.FileMode) {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		_ = os.Chmod(path, mode)
+		_ = tree.WriteFile("x.log", fmt.Append(nil, *n), 0o644)
 	}
 }
 
@@ -91,10 +84,12 @@ func TestRestoreIsExact(t *testing.T) {
 }
 
 func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
-	dir, err := os.MkdirTemp(t.TempDir(), "tree")
+	base, err := os.MkdirTemp(t.TempDir(), "restore")
 	if err != nil {
 		rt.Fatal(err)
 	}
+	dir, canary := filepath.Join(base, "tree"), filepath.Join(base, "canary")
+	gittest.Write(t, base, map[string]string{"canary": "outside"})
 	files := map[string]string{"a": "a\n", "d/x": "x\r\n", "run": "#!/bin/sh\n", ".gitignore": "*.log\n"}
 	r := &gittest.Repo{Dir: dir}
 	gittest.Write(t, dir, files)
@@ -106,13 +101,18 @@ func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
 		}
 	}
 	repo := open(t, r, "", isGit)
+	tree, err := os.OpenRoot(dir)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer tree.Close()
 	n := 0
 	for range rapid.IntRange(0, 6).Draw(rt, "before") {
-		edit(rt, dir, &n)
+		edit(rt, tree, canary, &n)
 	}
 	one, before := snapshot(t, repo), recorded(t, dir)
 	for range rapid.IntRange(1, 12).Draw(rt, "edits") {
-		edit(rt, dir, &n)
+		edit(rt, tree, canary, &n)
 	}
 	two, after := snapshot(t, repo), recorded(t, dir)
 	if one == two {
@@ -122,6 +122,11 @@ func restoreIsExact(t *testing.T, rt *rapid.T, isGit bool) {
 	check := func(what, want string) {
 		if got := recorded(t, dir); got != want {
 			rt.Fatalf("%s: got\n%s\nwant\n%s", what, got, want)
+		}
+		info, err := os.Stat(canary)
+		raw, _ := os.ReadFile(canary)
+		if all, _ := os.ReadDir(base); err != nil || len(all) != 2 || string(raw) != "outside" || info.Mode().Perm() != 0o644 {
+			rt.Fatalf("%s: something was done outside the tree: %v %q %v %v", what, err, raw, info, all)
 		}
 	}
 	restore(t, repo, git.Restoration{Target: one})
