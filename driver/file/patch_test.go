@@ -1,15 +1,18 @@
 package file
 
 import (
-	"io/fs"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"pawl"
 	"pawl/effect"
@@ -51,72 +54,114 @@ func (m memory) patched(text string) (memory, []edit, error) {
 	return out, edits, nil
 }
 
-func readTree(t *testing.T, dir string) memory {
+// minScenarios is how many scenarios there are: one that gets lost must not go unnoticed.
+const minScenarios = 47
+
+// scenario is a patch with the tree before it and either the tree after it or the code of the error that refuses it.
+type scenario struct {
+	name, patch   string
+	before, after memory
+	refused       pawl.Code
+}
+
+// scenarios reads testdata/patches. Each file there is a txtar archive: first the rule in a sentence or two, then the
+// sections patch, before/PATH for every file of the tree, and after/PATH for every file of the result or, for a patch
+// that must be refused and then changes nothing, refused with the error's code.
+//
+// An archive ends every section with a newline, and editors and git rewrite line endings, blanks at the end of a line
+// and byte order marks. A section in which these matter is therefore called NAME (quoted) and holds one Go string per
+// line, which follow each other without anything in between. Such bytes in a plain section are an error.
+func scenarios(t testing.TB) []scenario {
 	t.Helper()
-	out := memory{}
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	files, err := filepath.Glob(filepath.Join("testdata", "patches", "*.txtar"))
+	if err != nil || len(files) < minScenarios {
+		t.Fatalf("found %d scenarios, want at least %d: %v", len(files), minScenarios, err)
+	}
+	var out []scenario
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := os.ReadFile(p)
-		rel, _ := filepath.Rel(dir, p)
-		out[filepath.ToSlash(rel)] = string(data)
-		return err
-	})
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+		s, err := parseScenario(data)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		s.name = strings.TrimSuffix(filepath.Base(file), ".txtar")
+		out = append(out, s)
 	}
 	return out
 }
 
-// scenarios finds the folder of patch scenarios beside the repository.
-func scenarios(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
+func parseScenario(data []byte) (scenario, error) {
+	s := scenario{before: memory{}, after: memory{}}
+	ar := txtar.Parse([]byte(strings.ReplaceAll(string(data), "\r\n", "\n"))) // git may have checked it out so
+	if len(strings.Fields(string(ar.Comment))) < 5 {
+		return s, errors.New("no sentence says what the rule is")
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+	seen := map[string]bool{}
+	for _, f := range ar.Files {
+		name, quoted := strings.CutSuffix(f.Name, " (quoted)")
+		text, err := sectionText(string(f.Data), quoted)
+		if err != nil {
+			return s, fmt.Errorf("section %s: %w", f.Name, err)
 		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
+		if seen[name] {
+			return s, fmt.Errorf("section %s stands there twice", name)
 		}
-		dir = filepath.Dir(dir)
+		seen[name] = true
+		before, isBefore := strings.CutPrefix(name, "before/")
+		after, isAfter := strings.CutPrefix(name, "after/")
+		switch {
+		case name == "patch":
+			s.patch = text
+		case name == "refused":
+			s.refused = pawl.Code(strings.TrimSpace(text))
+		case isBefore:
+			s.before[before] = text
+		case isAfter:
+			s.after[after] = text
+		default:
+			return s, fmt.Errorf("section %s is unknown", f.Name)
+		}
 	}
-	dir = filepath.Join(filepath.Dir(dir), "shared", "apply-patch-scenarios")
-	if _, err := os.Stat(dir); err != nil {
-		t.Fatalf("the patch scenarios are missing: put them into %s", dir)
+	if s.patch == "" || (s.refused == "") == (len(s.after) == 0) {
+		return s, errors.New("it needs a patch, and either files after it or the code of its refusal")
 	}
-	return dir
+	return s, nil
+}
+
+// sectionText returns what a section stands for.
+func sectionText(data string, quoted bool) (string, error) {
+	var b strings.Builder
+	for l := range strings.Lines(data) {
+		l = strings.TrimSuffix(l, "\n")
+		if !quoted {
+			if strings.TrimRight(l, " \t\r") != l || strings.ContainsAny(l, "\r\ufeff") {
+				return "", fmt.Errorf("%q does not survive an editor; quote the section", l)
+			}
+			b.WriteString(l + "\n")
+			continue
+		}
+		text, err := strconv.Unquote(l)
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", l, err)
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
 }
 
 func TestScenarios(t *testing.T) {
-	all, err := filepath.Glob(filepath.Join(scenarios(t), "*", "patch.txt"))
-	if err != nil || len(all) < 25 {
-		t.Fatalf("found %d scenarios: %v", len(all), err)
-	}
-	for _, file := range all {
-		dir := filepath.Dir(file)
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			patch, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+	for _, s := range scenarios(t) {
+		t.Run(s.name, func(t *testing.T) {
+			want := s.after
+			if s.refused != "" {
+				want = s.before
 			}
-			oracle, err := os.ReadFile(filepath.Join(dir, "oracle.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := readTree(t, filepath.Join(dir, "input"))
-			want := readTree(t, filepath.Join(dir, "expected"))
-			fails := !strings.Contains(string(oracle), `"exit": 0`)
-			if fails {
-				want = before // the one difference: a failing patch changes nothing
-			}
-			got, _, err := before.patched(string(patch))
-			if (err != nil) != fails {
-				t.Fatalf("error = %v, want failure %v", err, fails)
+			got, _, err := s.before.patched(s.patch)
+			if pawl.CodeOf(err) != s.refused {
+				t.Fatalf("error = %v, want %q", err, s.refused)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
@@ -278,19 +323,20 @@ func TestMoveWritesFirst(t *testing.T) {
 
 // FuzzPatch: no patch makes parsing or applying panic, and whatever applies can be undone from its images alone.
 func FuzzPatch(f *testing.F) {
-	if all, err := filepath.Glob("../../../shared/apply-patch-scenarios/*/patch.txt"); err == nil {
-		for _, name := range all {
-			if data, err := os.ReadFile(name); err == nil {
-				f.Add(string(data), "line1\nline2\r\nold\rtwo\n")
-			}
+	names := []string{"f"}
+	for _, s := range scenarios(f) {
+		for _, name := range slices.Sorted(maps.Keys(s.before)) {
+			f.Add(s.patch, s.before[name])
+			names = append(names, name)
 		}
+		f.Add(s.patch, "line one\nline two\r\nold\rnew\n")
 	}
 	f.Add("--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+A\n", "a\n")
 	f.Add("diff --git a/f b/f\nold mode 100644\nnew mode 100755\n", "a")
 	f.Add("*** Begin Patch\n*** Update File: f\n@@ a\n-b\n+c\n\n*** End of File\n*** End Patch\n", "a\nb\n\n")
 	f.Fuzz(func(t *testing.T, patch, data string) {
 		tree := memory{}
-		for _, name := range []string{"f", "foo.txt", "modify.txt", "lines.txt", "old/name.txt"} {
+		for _, name := range names {
 			tree[name] = data
 		}
 		after, edits, err := tree.patched(patch)
