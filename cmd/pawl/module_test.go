@@ -416,7 +416,7 @@ func TestModule_MovedBranchIsKept(t *testing.T) {
 	last := u.kept(a, base, head)
 	// What the user was told to do works.
 	u.git("merge", "-q", "--no-edit", last.Branch)
-	u.run("go", "vet", "./...")
+	u.run("env", "GOCACHE="+filepath.Join(u.dir, ".pawl", "cache", "work", "go-build"), "go", "vet", "./...")
 }
 
 func TestModule_DetachedHeadIsKept(t *testing.T) {

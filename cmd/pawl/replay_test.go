@@ -147,7 +147,7 @@ func TestExchangesStandForTheModel(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(u.dir, ".pawl")); err != nil {
 				t.Fatal(err)
 			}
-			u.must(0, "run", "Sum(2, 3) is not 5", "--yes")
+			u.module().must(0, "run", "Sum(2, 3) is not 5", "--yes")
 			if u.read("sum.go") != sumRight || strings.Join(u.states(), " ") != strings.Join(states, " ") {
 				t.Errorf("the run came out differently: %v", u.states())
 			}
