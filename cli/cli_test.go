@@ -203,7 +203,7 @@ func TestAnswersOnATerminal(t *testing.T) {
 // What was not shown cannot be approved: a plan that does not fit is shown whole before a yes counts.
 func TestCutPlanMustBeSeen(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
-	hidden := "echo ok" + strings.Repeat(" ", 200) + "; rm -rf /"
+	hidden := "echo ok" + strings.Repeat(" ", 200) + "; rm -rf build"
 	long := strings.Repeat("line\n", 60) + "the end"
 	raw, _ := json.Marshal(map[string]string{"path": "a.txt", "content": long})
 	command, _ := json.Marshal(map[string]string{"command": "make 'a\u202eb'" + hidden[7:207] + "x"})

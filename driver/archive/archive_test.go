@@ -315,7 +315,7 @@ func TestOddNamesBlockNothing(t *testing.T) {
 
 func TestPathsAreConfined(t *testing.T) {
 	for _, p := range []string{
-		"", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "a/", `a\b`, "a\x00b", "a\nb", "a\u202eb", "bad\xff",
+		"", ".", "..", "../x", filepath.Join(t.TempDir(), "outside"), "a/../../x", "a//b", "a/", `a\b`, "a\x00b", "a\nb", "a\u202eb", "bad\xff",
 		"pawl.db", "PAWL.DB", "pawl.db-wal", "git/config", "Git/HEAD", "cache/x", "trees/x", "lock", ".pawl-tmp-x",
 	} {
 		dir := filepath.Join(t.TempDir(), ".pawl")

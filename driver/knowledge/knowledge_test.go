@@ -227,7 +227,7 @@ func TestTakeOverWritesNothingOver(t *testing.T) {
 }
 
 func TestTakeOverStaysInside(t *testing.T) {
-	for _, c := range []effect.Takeover{{Folder: "../x", Backup: "b"}, {Folder: "helloagents", Backup: "/tmp/b"}, {Folder: "helloagents", Backup: "b", All: []string{"../../etc/passwd"}}} {
+	for _, c := range []effect.Takeover{{Folder: "../x", Backup: "b"}, {Folder: "helloagents", Backup: "/tmp/b"}, {Folder: "helloagents", Backup: "b", All: []string{"../../outside"}}} {
 		dir, _ := old(t)
 		if r := knowledge.New().Do(t.Context(), writing(dir, effect.KnowledgeSpec{Takeover: &c}), nil); r.Code != pawl.CodeDenied {
 			t.Errorf("%+v: %v", c, r.Err())

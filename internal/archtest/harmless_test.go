@@ -1,0 +1,201 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Tests try to break out, follow links, and remove things, as root in many places. What they aim at is therefore their own: a
+// canary in a folder of the test. A fault, or a wall that is taken away, must never harm the machine of who runs them.
+
+// ofTheMachine fits a path that is the machine's, at the beginning of a literal.
+var ofTheMachine = regexp.MustCompile(`^/(bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)(/.*)?$`)
+
+// changing are the functions and methods that make, change, move or remove what a path leads to, or a link to it.
+var changing = []string{
+	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "Fchmodat", "Lchown", "Link", "Mkdir", "MkdirAll", "Mkfifo", "Mknod", "Mount", "OpenFile", "Remove",
+	"RemoveAll", "Rename", "Renameat2", "Symlink", "Truncate", "Unlink", "Unmount", "Write", "WriteFile", "link", "write",
+}
+
+// looking are those that only look, or start a program by its name, so that their arguments harm nothing.
+var looking = []string{
+	"Access", "Command", "CommandContext", "EvalSymlinks", "Glob", "HasPrefix", "HasSuffix", "LookPath", "Lstat", "Open", "Openat2", "ReadDir", "ReadFile", "Readlink",
+	"StartProcess", "Stat", "Statfs", "TrimPrefix",
+}
+
+// spared are literals of the machine's in functions that change something, with the reason why they harm nothing.
+var spared = map[string]string{
+	"sandbox/box_linux_test.go /var/tmp":                   "removes a file with a name of the test's own",
+	"sandbox/box_linux_test.go /proc/1/":                   "opened for reading",
+	"sandbox/root_linux_test.go /proc/self/root":           "a way round to the test's own neighbour",
+	"driver/contextpack/pack_test.go /usr/bin/":            "what a program is said to be found at",
+	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin": "a search path",
+	"tui/pty_linux_test.go /dev/ptmx":                      "makes a terminal of the test's own",
+	"tui/pty_linux_test.go /dev/pts/%d":                    "that terminal",
+}
+
+// shellHarm fits what a shell does to the machine's files or to processes that are not its own.
+var shellHarm = regexp.MustCompile(
+	`>[>|]? *["']?` + machineDirs + `\b` +
+		`|\b(rm|mv|ln|cp|tee|touch|mkdir|chmod|chown|truncate|mount|dd|install) ([^\n;|&]* |[^\n;|&]*\bof=)?["']?(` + machineDirs + `\b|/["']?( |$|\*))` +
+		`|\bkill\b[^\n;|&]* -1\b|\b(pkill|killall) `)
+
+const machineDirs = `/(bin|boot|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)`
+
+// guarded are texts that shellHarm fits and that harm nothing.
+var guarded = []string{
+	"true >>/proc/sys/kernel/hostname", "true >>/proc/sys/kernel/core_pattern", "true >>/sys/kernel/mm/ksm/run", // opened, and left as they are
+	"kill -9 -1 2>/dev/null", // behind a question whether these are the machine's processes
+	"cp /bin/true .",         // from the machine, not to it
+	`>"/var/tmp/$2"`,         // a name of the test's own
+	"mkdir /home/me/go/pkg/mod/cache/download/x: read-only file system", // what a tool said
+}
+
+func TestTestsAimAtCanaries(t *testing.T) {
+	seen, unused := 0, maps.Clone(spared)
+	walkTests(t, func(rel string, data []byte) {
+		seen++
+		if !strings.HasSuffix(rel, ".go") {
+			for _, bad := range harmOfShell(string(data)) {
+				t.Errorf("%s: %q is the machine's; aim at a canary of the test", rel, bad)
+			}
+			return
+		}
+		runs := true // a pure package judges commands and runs none
+		if r, ok := ruleFor(filepath.ToSlash(filepath.Dir(rel))); ok && r.pure {
+			runs = false
+		}
+		inspect(t, filepath.Join("..", "..", rel), func(fset *token.FileSet, n ast.Node) {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				for _, lit := range aims(n) {
+					key := filepath.ToSlash(rel) + " " + lit.Value
+					delete(unused, key)
+					if spared[key] == "" {
+						t.Errorf("%s: %s in a function that changes files; aim at a canary of the test", fset.Position(lit.ValuePos), lit.Value)
+					}
+				}
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); runs && n.Kind == token.STRING && err == nil {
+					for _, bad := range harmOfShell(text) {
+						t.Errorf("%s: %q is the machine's; aim at a canary of the test", fset.Position(n.Pos()), bad)
+					}
+				}
+			}
+		})
+	})
+	for key := range unused {
+		t.Errorf("%s: nothing of it is left to spare", key)
+	}
+	if seen < 300 {
+		t.Errorf("%d files were looked at", seen)
+	}
+}
+
+// walkTests shows the files of all tests: their Go files, suites, and what they read that a shell may run.
+func walkTests(t *testing.T, see func(rel string, data []byte)) {
+	t.Helper()
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(rel string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		dir := filepath.Base(filepath.Dir(rel))
+		switch {
+		case d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || rel == "internal/archtest"):
+			return fs.SkipDir
+		case d.IsDir() || !d.Type().IsRegular():
+			return nil
+		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(dir, "test") && strings.HasSuffix(rel, ".go"),
+			strings.HasSuffix(rel, ".sh"), strings.Contains(rel, "testdata/") && slices.Contains([]string{".txtar", ".txt", ".yaml", ".json"}, filepath.Ext(rel)):
+			data, err := fs.ReadFile(root, rel)
+			if err == nil {
+				see(rel, data)
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// aims are the literals of a function that name what is the machine's, when the function also changes something and does not
+// give them to what only looks. Their value is unquoted.
+func aims(f *ast.FuncDecl) []*ast.BasicLit {
+	changes := false
+	var found []*ast.BasicLit
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name := called(n)
+			changes = changes || slices.Contains(changing, name)
+			return !slices.Contains(looking, name)
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(n.Value)
+			if err == nil && n.Kind == token.STRING && ofTheMachine.MatchString(text) {
+				found = append(found, &ast.BasicLit{ValuePos: n.ValuePos, Value: text})
+			}
+		}
+		return true
+	})
+	if !changes {
+		return nil
+	}
+	return found
+}
+
+// called is the name of the function or method that a call is of.
+func called(c *ast.CallExpr) string {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+func harmOfShell(text string) []string {
+	for _, g := range guarded {
+		text = strings.ReplaceAll(text, g, "")
+	}
+	return shellHarm.FindAllString(text, -1)
+}
+
+// TestHarmIsSeen guards the guard.
+func TestHarmIsSeen(t *testing.T) {
+	for text, want := range map[string]bool{
+		"echo x >/etc/passwd": true, "echo x >> '/usr/x'": true, "rm -rf /": true, "rm -rf / x": true, "rm -f a /var/x": true, "ln -sf /etc/passwd l": true,
+		"dd if=a of=/boot/x": true, "kill -9 -1": true, "kill -- -1": true, "pkill go": true, "mount -t tmpfs t /mnt": true, "touch \"/root/x\"": true,
+		"echo x >/dev/null": false, "rm -rf /tmp/x": false, "cat /etc/passwd": false, "rm -rf ./etc": false, "cp stdout ../root.yaml": false,
+		"kill -9 123": false, "ls /usr; rm a": false, "a shutdown": false,
+	} {
+		if got := len(harmOfShell(text)) > 0; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	for body, want := range map[string]int{
+		`os.Symlink("/etc/passwd", x)`: 1, `for _, l := range []string{"/usr/x", "y"} { os.Remove(l) }`: 1, `os.ReadFile("/etc/hosts"); os.Remove(x)`: 0,
+		`judge("/etc/x")`: 0, `r.WriteFile("a", "/root/x"); exec.Command("/bin/true")`: 1,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nfunc f() {\n"+body+"\n}", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := aims(f.Decls[0].(*ast.FuncDecl)); len(got) != want {
+			t.Errorf("%s: %d, want %d", body, len(got), want)
+		}
+	}
+}
