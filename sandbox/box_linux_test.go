@@ -324,7 +324,7 @@ func attack() {
 		{"io_uring", [4]uintptr{1, 0}, unix.SYS_IO_URING_SETUP},
 		{"bpf", [4]uintptr{}, unix.SYS_BPF},
 		{"keyctl", [4]uintptr{}, unix.SYS_KEYCTL},
-		{"ptrace", [4]uintptr{unix.PTRACE_TRACEME}, unix.SYS_PTRACE},
+		{"ptrace", [4]uintptr{unix.PTRACE_DETACH}, unix.SYS_PTRACE}, // of no process: one that is traced would never end
 		{"userfaultfd", [4]uintptr{1}, unix.SYS_USERFAULTFD},
 		{"perf", [4]uintptr{}, unix.SYS_PERF_EVENT_OPEN},
 		{"tiocsti", [4]uintptr{0, ioctlTIOCSTI}, unix.SYS_IOCTL},

@@ -84,7 +84,8 @@ func obey(control *os.File) {
 		if err != nil {
 			unix.Exit(1)
 		}
-		if kind == msgTerminate {
+		// All that process 1 can reach is the command's. To any other process it would be the whole machine.
+		if kind == msgTerminate && os.Getpid() == 1 {
 			_ = unix.Kill(-1, unix.SIGTERM)
 		}
 	}

@@ -1,0 +1,142 @@
+// Command unwalled takes one wall of pawl away at a time, runs the tests that try to get over it, and tells two things: whether a
+// test failed, as it must, and whether anything of the machine that is not the tests' own was harmed, which must never happen.
+//
+//	go run ./internal/unwalled [-all] [-only NAME] [PACKAGE…]
+//
+// The wall is missing in an overlay of the build alone; the checkout stays as it is. Without packages the tests of the sandbox
+// run, with -all those of every package that starts commands. It is meant for root as well: that is where harm would be done.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// starting are the packages whose tests start commands, agents, or git.
+var starting = []string{"./sandbox/...", "./driver/...", "./agent/...", "./demo", "./doctor", "./cmd/pawl"}
+
+func main() {
+	all := flag.Bool("all", false, "run the tests of every package that starts commands")
+	only := flag.String("only", "", "take away this wall alone")
+	flag.Parse()
+	packages := flag.Args()
+	switch {
+	case *all:
+		packages = starting
+	case len(packages) == 0:
+		packages = []string{"./sandbox/..."}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *only, packages); err != nil {
+		fmt.Fprintln(os.Stderr, "unwalled:", err)
+		os.Exit(1)
+	}
+}
+
+// run takes the walls away one after the other. The error says which were not missed, or did harm.
+func run(ctx context.Context, only string, packages []string) error {
+	guard, err := watch()
+	if err != nil {
+		return err
+	}
+	defer guard.close()
+	var errs []error
+	tried := 0
+	for _, w := range walls {
+		if only != "" && only != w.name || ctx.Err() != nil {
+			continue
+		}
+		tried++
+		start := time.Now()
+		failed, err := test(ctx, w, packages)
+		harm := guard.harm()
+		verdict := "missed by " + strings.Join(failed, " ")
+		switch {
+		case err != nil:
+			verdict = "not tried: " + err.Error()
+		case len(failed) == 0:
+			verdict = "NOT MISSED by any test"
+			err = errors.New("no test failed without it")
+		}
+		if len(harm) > 0 {
+			verdict += "; HARM DONE: " + strings.Join(harm, ", ")
+			err = errors.Join(err, errors.New("harm was done without it"))
+		}
+		fmt.Printf("%-28s %5.1fs  %s\n", w.name, time.Since(start).Seconds(), verdict)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", w.name, err))
+		}
+	}
+	if tried == 0 && ctx.Err() == nil {
+		return fmt.Errorf("there is no wall %q", only)
+	}
+	fmt.Printf("%d walls taken away, one at a time\n", tried)
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// test runs the tests of the packages without a wall and returns the tests that failed, at most five of them.
+func test(ctx context.Context, w wall, packages []string) ([]string, error) {
+	dir, err := os.MkdirTemp("", "pawl-unwalled-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	replace := map[string]string{}
+	for i, file := range w.files() {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			text, err = w.without(file, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		from, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		replace[from] = filepath.Join(dir, fmt.Sprintf("%d.go", i))
+		if err := os.WriteFile(replace[from], text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(name, overlay, 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "3m", "-overlay", name}, packages...)...)
+	out, err := cmd.CombinedOutput()
+	return failures(string(out), err)
+}
+
+// failures finds the top-level tests that failed in what go test printed.
+func failures(out string, ended error) ([]string, error) {
+	if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
+		return nil, fmt.Errorf("it does not build: %.600s", out)
+	}
+	var failed []string
+	for line := range strings.Lines(out) {
+		name, ok := strings.CutPrefix(line, "--- FAIL: ")
+		if ok {
+			name, _, _ = strings.Cut(name, " ")
+			failed = append(failed, name)
+		}
+	}
+	if ended != nil && len(failed) == 0 {
+		return nil, fmt.Errorf("the tests ended with %w: %.600s", ended, out)
+	}
+	return failed[:min(len(failed), 5)], nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// wall is something that holds commands back, and how it is taken away.
+type wall struct {
+	name  string
+	edits []edit
+}
+
+// edit replaces a text that stands in a file exactly once.
+type edit struct{ file, old, new string }
+
+// files are the files that are edited, each once.
+func (w wall) files() []string {
+	var out []string
+	for _, e := range w.edits {
+		if !slices.Contains(out, e.file) {
+			out = append(out, e.file)
+		}
+	}
+	return out
+}
+
+// without returns a file without the wall.
+func (w wall) without(file string, text []byte) ([]byte, error) {
+	for _, e := range w.edits {
+		if e.file != file {
+			continue
+		}
+		if n := bytes.Count(text, []byte(e.old)); n != 1 {
+			return nil, fmt.Errorf("%s holds %q %d times, want once: mend internal/unwalled", file, e.old, n)
+		}
+		text = bytes.Replace(text, []byte(e.old), []byte(e.new), 1)
+	}
+	return text, nil
+}
+
+const (
+	boxFile     = "sandbox/box.go"
+	launchFile  = "sandbox/launch_linux.go"
+	layoutFile  = "sandbox/layout_linux.go"
+	mountFile   = "sandbox/mount_linux.go"
+	probeFile   = "sandbox/probe_linux.go"
+	rootFile    = "sandbox/root.go"
+	runFile     = "sandbox/run_linux.go"
+	seccompFile = "sandbox/seccomp_linux.go"
+)
+
+// walls are those that can be taken away. Where a second one would notice at once that the first is missing, it goes with it.
+var walls = []wall{
+	{"process namespace", []edit{
+		{runFile, "unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS", "unix.CLONE_NEWUSER | unix.CLONE_NEWNS"},
+		{launchFile, "if os.Getpid() != 1 {", "if false {"},
+		{probeFile, `"--unshare-user", "--unshare-pid", `, `"--unshare-user", `},
+		{probeFile, `"--new-session", "--as-pid-1", `, `"--new-session", `},
+		{mountFile, `if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {`, "if err := error(nil); err != nil {"},
+	}},
+	{"network namespace", []edit{
+		{runFile, "flags |= unix.CLONE_NEWNET", "_ = flags"},
+		{launchFile, "if o.network {\n\t\treturn nil\n\t}\n\tdev, err", "if true {\n\t\treturn nil\n\t}\n\tdev, err"},
+		{probeFile, `args = append(args, "--unshare-net")`, "_ = args"},
+		{mountFile, "return loopbackUp()", "return nil"},
+		{probeFile, "if err == nil {\n\t\treturn errors.New(\"a datagram", "if false {\n\t\treturn errors.New(\"a datagram"},
+	}},
+	{"read-only file system", []edit{
+		{mountFile, "unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /", "unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /"},
+		{launchFile, "if fs.Flags&unix.ST_RDONLY == 0 {", "if false {"},
+		{probeFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
+		{probeFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
+	}},
+	{"read-only, and Landlock", []edit{
+		{mountFile, "unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /", "unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {\n\t\treturn fmt.Errorf(\"read-only /"},
+		{launchFile, "if fs.Flags&unix.ST_RDONLY == 0 {", "if false {"},
+		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+		{probeFile, `"--ro-bind", "/", "/", "--proc"`, `"--bind", "/", "/", "--proc"`},
+		{probeFile, "if unix.Access(dir, unix.W_OK) == nil {", "if false {"},
+	}},
+	{"Landlock", []edit{{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"}}},
+	{"system call filter", []edit{
+		{launchFile, "if err := filterSyscalls(); err != nil {", "if err := error(nil); err != nil {"},
+		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {", "if err := error(nil); err != nil {"},
+		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)", "err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
+	}},
+	{"loss of capabilities", []edit{
+		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
+	}},
+	{"capabilities, calls, Landlock", []edit{
+		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
+		{launchFile, "if err := filterSyscalls(); err != nil {", "if err := error(nil); err != nil {"},
+		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {", "if err := error(nil); err != nil {"},
+		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)", "err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
+	}},
+	{"covered parts of /proc", []edit{
+		{mountFile, `var procCovered = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}`, "var procCovered = []string{}"},
+		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+		{probeFile, "if fd, err := unix.Open(knob,", "if fd, err := unix.Open(knob+\"-none\","},
+	}},
+	{"hidden files of the home", []edit{
+		{layoutFile, "for _, h := range b.homes {\n\t\tl.home(h)\n\t}", ""},
+	}},
+	{"hidden secrets of the system", []edit{{layoutFile, "l.hide(systemSecrets...)", ""}}},
+	// Where Landlock knows of sockets, it holds without this one.
+	{"hidden sockets, and Landlock", []edit{
+		{layoutFile, "\tl.sockets()\n", ""},
+		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+	}},
+	{"private /tmp", []edit{
+		{layoutFile, `l.scratch("/tmp", "/var/tmp")`, "for _, p := range []string{\"/tmp\", \"/var/tmp\"} {\n\t\tl.at[p] = mountWrite\n\t}"},
+	}},
+	{"read-only .git and .pawl", []edit{{layoutFile, "\t\t\t\tl.at[p] = mountRead\n", "\t\t\t\tl.at[p] = mountWrite\n"}}},
+	{"read-only grants", []edit{
+		{mountFile, "return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)\n\tcase mountWrite", "return clone(m.path, plain)\n\tcase mountWrite"},
+		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
+	}},
+	{"directories never writable", []edit{
+		{boxFile, "if within(d, r) {", "if false {"}, {boxFile, "if within(r, d) {", "if false {"},
+	}},
+	{"names that lead outside", []edit{
+		{rootFile, "if !filepath.IsLocal(filepath.FromSlash(slashed)) {", "if false {"},
+		{rootFile, "if err != nil || !filepath.IsLocal(inside) {", "if err != nil {"},
+		{rootFile, "if named || len(out) == 0 {", "if false {"},
+		{rootFile, "out = out[:len(out)-1]", "out = append(out, c)"},
+	}},
+	{"protected names", []edit{{rootFile, "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn true", "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn false"}}},
+}
