@@ -1,8 +1,10 @@
 # pawl: `make help` lists what there is.
 SHELL := /bin/bash
 GO ?= go
+export GO
 BIN := bin/pawl
 T ?= 30s
+N ?= 10
 # The packages whose tests write golden files and generated documents.
 GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
@@ -11,7 +13,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build demo test agents mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build demo test steady unwalled agents mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,12 +28,14 @@ build: ## build bin/pawl
 demo: build ## run the main job on a real sample repository
 	@$(BIN) demo
 
-test: setup ## run every test
-	$(GO) vet ./...
-	$(GO) test -timeout 30m ./...
-	@# The benchmarks are a module of their own, which ./... leaves out. Their tests measure next to nothing and need no server.
-	cd bench && $(GO) vet ./... && $(GO) test -timeout 5m ./...
-	@scripts/agents.sh ci
+test: ## run every test; what is missing for them is named with its size, then installed
+	@scripts/test.sh
+
+steady: setup ## run every test N times (N=10) beside a program that takes all processors and one that opens and closes sockets
+	$(GO) run ./internal/disturb -times $(N) env PAWL_TEST_FLAGS=-count=1 scripts/test.sh
+
+unwalled: setup ## take away one wall of pawl at a time: a test must notice, and nothing of the machine may be harmed
+	$(GO) run ./internal/unwalled
 
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/internal/need"
 )
 
 // role makes the test binary play a part of a test: the pawl that is killed, or a command inside the walls.
@@ -46,11 +47,7 @@ func TestMain(m *testing.M) {
 // fails, so that its path is never untested unnoticed.
 func each(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
-		t.Run(string(m), func(t *testing.T) {
-			test(t, box(t, Options{Mechanism: m}))
-		})
-	}
+	mechanisms(t, func(t *testing.T, m Mechanism) { test(t, box(t, Options{Mechanism: m})) })
 	t.Run("ready", func(t *testing.T) {
 		b := box(t, Options{Mechanism: MechanismNamespaces, Ready: true})
 		run(t, b, spec(t, "true"))
@@ -59,6 +56,14 @@ func each(t *testing.T, test func(t *testing.T, b *Box)) {
 		}
 		test(t, b)
 	})
+}
+
+// mechanisms runs a test with every mechanism.
+func mechanisms(t *testing.T, test func(t *testing.T, m Mechanism)) {
+	t.Helper()
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+		t.Run(string(m), func(t *testing.T) { test(t, m) })
+	}
 }
 
 // waiting reports whether a Box has a spare launcher.
@@ -70,8 +75,8 @@ func waiting(b *Box) bool {
 
 func box(t testing.TB, o Options) *Box {
 	t.Helper()
-	if _, err := exec.LookPath("bwrap"); o.Mechanism == MechanismBubblewrap && err != nil {
-		t.Fatal("bubblewrap is not installed: run make setup")
+	if o.Mechanism == MechanismBubblewrap {
+		need.Program(t, "bwrap")
 	}
 	b, err := New(o)
 	if err != nil {
@@ -267,7 +272,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	if err := os.Symlink("go/pkg/mod/m", filepath.Join(home, ".linked-secret")); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m, Home: home})
 		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/project/README"; test -s /etc/shadow && echo WORKED; true`)
 		s.Argv = append(s.Argv, "sh", home)
@@ -280,7 +285,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		if _, err := b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%s: a writable home: %v", m, err)
 		}
-	}
+	})
 }
 
 // processes names the namespace of processes that this one is in. What kills a process that is not the test's own first sees

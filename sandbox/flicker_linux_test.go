@@ -55,18 +55,16 @@ func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 	home, dir := outside(t), outside(t)
 	write(t, filepath.Join(home, ".netrc"), "s3cret\n")
 	flicker(t, dir, home)
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
-		t.Run(string(m), func(t *testing.T) {
-			b := box(t, Options{Mechanism: m, Home: home})
-			s := spec(t, `cat "$1/.netrc" 2>/dev/null; echo ran`)
-			s.Argv = append(s.Argv, "sh", home)
-			for range 12 {
-				if got := output(t, b, s); got != "ran\n" {
-					t.Fatalf("%q", got)
-				}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		b := box(t, Options{Mechanism: m, Home: home})
+		s := spec(t, `cat "$1/.netrc" 2>/dev/null; echo ran`)
+		s.Argv = append(s.Argv, "sh", home)
+		for range 12 {
+			if got := output(t, b, s); got != "ran\n" {
+				t.Fatalf("%q", got)
 			}
-		})
-	}
+		}
+	})
 }
 
 // What is to be hidden is left out where it is gone, tried again where it came back, and an error where it cannot be hidden

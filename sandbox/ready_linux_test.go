@@ -94,7 +94,7 @@ func TestAUnifiedGroupIsForkedInto(t *testing.T) {
 	if root == "" {
 		t.Skip("no unified hierarchy can be written to here")
 	}
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m})
 		// No controller is needed to stand in a group.
 		b.findOnce.Do(func() { b.cgroups = groups{"any": root} })
@@ -106,7 +106,7 @@ func TestAUnifiedGroupIsForkedInto(t *testing.T) {
 		if left := groupsLeft(b); len(left) > 0 {
 			t.Error(left)
 		}
-	}
+	})
 }
 
 func TestAGroupThatCannotBeForkedIntoStopsNothing(t *testing.T) {

@@ -21,6 +21,7 @@ SESSIONS="$COMMON server-initialize ping"
 NEW_SESSIONS="$SESSIONS server-sse-polling server-session-lifecycle"
 SESSIONLESS="$COMMON server-stateless http-header-validation sep-2164-resource-not-found"
 
+command -v npm >/dev/null || { echo "mcp: npm is not installed; the suites come from its registry" >&2; exit 1; }
 tools=$PWD/.tools/mcp
 results=$tools/results
 install() { # folder, packages

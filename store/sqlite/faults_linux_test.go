@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pawl/internal/need"
 	"pawl/kernel"
 	"pawl/store/sqlite"
 )
@@ -73,10 +74,7 @@ func TestManyProcesses(t *testing.T) {
 
 // After a flush that failed nothing is acknowledged any more, and a new process finds every acknowledged commit.
 func TestFlushFails(t *testing.T) {
-	const strace = "/usr/bin/strace"
-	if _, err := os.Stat(strace); err != nil {
-		t.Fatal("strace, which makes the flush fail, is not installed: run make setup")
-	}
+	strace := need.Program(t, "strace") // it makes the flush fail
 	for _, when := range []int{1, 4, 9} {
 		path, _ := filled(t)
 		var out bytes.Buffer

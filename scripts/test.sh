@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Runs every test, after installing what they need (scripts/setup.sh). It stops at the first part that fails, and ends with 0 only
+# when everything passed and nothing that the README promises was left out. PAWL_TEST_FLAGS are flags for go test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+read -ra go <<<"${GO:-go}"
+read -ra flags <<<"${PAWL_TEST_FLAGS:-}"
+
+# What could not be installed leaves out its own tests. Without Go or its modules, which is status 2, there are no others either.
+status=0
+scripts/setup.sh test || status=$?
+[ "$status" -le 1 ] || exit "$status"
+agents=yes
+scripts/agents.sh ready || agents=
+
+# The tests leave out what this names, and fail where another program is missing (internal/need).
+without=$(scripts/setup.sh missing)
+[ "$status" -eq 0 ] || [ -n "$without" ] || exit "$status"
+export PAWL_TEST_WITHOUT=${without//$'\n'/ }
+finish() {
+	status=$?
+	[ -n "$PAWL_TEST_WITHOUT" ] || exit "$status"
+	echo "test: the README promises tests that were left out, for want of: $PAWL_TEST_WITHOUT" >&2
+	[ "$status" -ne 0 ] || status=1
+	exit "$status"
+}
+trap finish EXIT
+
+echo "test: vet"
+"${go[@]}" vet ./...
+echo "test: packages"
+# The vet that go test does by itself is a part of the one above.
+"${go[@]}" test -vet=off -timeout 30m "${flags[@]}" ./...
+# The benchmarks are a module of their own, which ./... leaves out. Their tests measure next to nothing and need no server.
+cd bench
+echo "test: benchmarks, vet"
+"${go[@]}" vet ./...
+echo "test: benchmarks"
+"${go[@]}" test -vet=off -timeout 5m "${flags[@]}" ./...
+cd ..
+if [ -n "$agents" ]; then
+	echo "test: real coding agents"
+	scripts/agents.sh ci
+fi
