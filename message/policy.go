@@ -122,6 +122,11 @@ var policyText = part{load: func() Table {
 			En: "what the tool %[1]s does is only known to the MCP server %[2]s", Zh: "工具 %[1]s 会做什么只有 MCP 服务器 %[2]s 知道",
 			HintEn: "Look at its arguments before you approve it; policy.mcp_tools in your own settings names tools that are not asked about", HintZh: "批准前请查看其参数；可在用户设置的 policy.mcp_tools 中列出无需询问的工具",
 		},
+		"policy.ambiguous": {
+			En: "part of the command can be read in more than one way: %s", Zh: "命令中有一处可有多种读法：%s",
+			HintEn: "Join no lines there with a backslash, begin comments behind a space, and quote a here-document's delimiter: <<'EOF'",
+			HintZh: "请勿在该处用反斜杠续行，注释前请留空格，here-document 的结束标记请加引号：<<'EOF'",
+		},
 		"policy.profile_unknown": {
 			En: "there is no policy profile named %s", Zh: "没有名为 %s 的策略配置",
 			HintEn: "Choose strict, standard or readonly", HintZh: "请选择 strict、standard 或 readonly",

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // record keeps a simple command and its name for the verdict.
@@ -370,11 +372,25 @@ func (c *command) shell() {
 		c.unknown(CodeNotAllowlisted)
 		return
 	}
-	c.nested(rest[0])
+	switch c.name {
+	case "sh", "dash", "ash":
+		// Which shell this is depends on the machine, so the text is also judged as one reads it that knows nothing of
+		// bash's own syntax: $'\'; x #' is one word to bash and two commands to such a shell.
+		// The same text is not judged so again: shells inside each other would take twice as long for each of them.
+		if id := "s" + strings.Join(c.cwds, "\x00") + "\x00\x00" + rest[0].text; !c.seen[id] {
+			c.seen[id] = true
+			calls := c.calls
+			c.nested(rest[0], syntax.LangPOSIX)
+			c.calls = calls
+		}
+	case "zsh", "ksh":
+		c.unknown(CodeNotAllowlisted) // their own syntax can run commands where bash sees none
+	}
+	c.nested(rest[0], syntax.LangBash)
 }
 
 // nested judges shell text that is an argument.
-func (c *command) nested(script word) {
+func (c *command) nested(script word, kind syntax.LangVariant) {
 	if script.dynamic || script.expanded {
 		c.ask(CodeDynamic)
 		return
@@ -382,7 +398,7 @@ func (c *command) nested(script word) {
 	if c.shells++; c.shells > maxDepth {
 		c.find(Deny, CodeTooComplex, "nesting")
 	} else if strings.TrimSpace(script.text) != "" {
-		c.script(script.text, c.cwds)
+		c.script(script.text, kind, c.cwds)
 	}
 	c.shells--
 }
@@ -411,7 +427,7 @@ func (c *command) builtin() bool {
 			script.text += w.text + " "
 			script.dynamic = script.dynamic || w.dynamic || w.expanded
 		}
-		c.nested(script)
+		c.nested(script, syntax.LangBash)
 	case "trap":
 		c.find(Deny, CodeShellFeature, "trap")
 	case "read":

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"pawl"
 )
 
@@ -307,7 +309,7 @@ func (j *judge) count() {
 
 // shellCommand judges the shell command of the request.
 func (j *judge) shellCommand() {
-	if !j.script(j.req.Command, []string{""}) {
+	if !j.script(j.req.Command, syntax.LangBash, []string{""}) {
 		return
 	}
 	head := ""
@@ -361,5 +363,6 @@ var codeTable = sync.OnceValue(func() map[Code]weight {
 		CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
 		CodeForeignTool:    {pawl.RiskHigh, SingleAction},
 		CodeNoWalls:        {pawl.RiskMedium, Session},
+		CodeAmbiguous:      {pawl.RiskHigh, SingleAction},
 	}
 })

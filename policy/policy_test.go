@@ -1,13 +1,15 @@
 package policy_test
 
 import (
-	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v4"
 
 	"pawl"
 	"pawl/message"
@@ -60,7 +62,67 @@ func TestPrefixesDoNotWeaken(t *testing.T) {
 	}
 }
 
-type payload struct{ Name, Setup, Command string }
+// payload is a command that does more than it shows or that reaches out of the workspace.
+//
+// A payload can be run as well as judged. Whoever runs one keeps it within walls and gives it: a working folder that is
+// a git repository on a branch, with user.name and user.email set and one commit, in which a.txt has some lines of
+// text; the folder above, which belongs to the run; and, exported, HOME and OUTSIDE, two empty folders of the run
+// elsewhere, CANARY, a path in OUTSIDE at which nothing stands, and CACHE, a folder for what compilers keep. Setup and
+// then Command are each run by bash -c. Without walls Command, and not Setup, leaves something at CANARY. No payload
+// names a path outside of these folders to write to.
+type payload struct {
+	Name    string `yaml:"name"`
+	Why     string `yaml:"why"` // how it gets out, in one sentence
+	Setup   string `yaml:"setup"`
+	Command string `yaml:"command"`
+	// Inside says that only the place is wrong, so that the command may pass with a path of the workspace instead.
+	Inside bool `yaml:"inside"`
+}
+
+// at returns the command with another path for its variables.
+func (p payload) at(canary string) string {
+	dir, base := path.Split(canary)
+	return strings.NewReplacer(
+		"${CANARY##*/}", base, "${CANARY}", canary, "$CANARY", canary, "$OUTSIDE", path.Clean(dir),
+	).Replace(p.Command)
+}
+
+// payloadCounts are the files of testdata/hostile, one for each way out, with how many payloads each has at least: one
+// that gets lost must not go unnoticed.
+var payloadCounts = map[string]int{
+	"archives": 14, "build": 28, "disguise": 49, "environment": 18, "git": 54, "programs": 26, "reads": 24,
+	"runtimes": 17, "shell": 38, "wrappers": 21, "writes": 39,
+}
+
+func payloads(t *testing.T) []payload {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "hostile", "*.yaml"))
+	if err != nil || len(files) != len(payloadCounts) {
+		t.Fatalf("found %d files of payloads, want %d: %v", len(files), len(payloadCounts), err)
+	}
+	var all []payload
+	seen := map[string]bool{}
+	for group, want := range payloadCounts {
+		data, err := os.ReadFile(filepath.Join("testdata", "hostile", group+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some []payload
+		if err := yaml.Load(data, &some, yaml.WithKnownFields()); err != nil || len(some) < want {
+			t.Fatalf("%s: %d payloads, want at least %d: %v", group, len(some), want, err)
+		}
+		for _, p := range some {
+			p.Name = group + ": " + p.Name
+			leads := p.Command != "" && strings.Contains(p.Setup+p.Command, "CANARY")
+			if seen[p.Name] || !leads || !strings.HasSuffix(p.Why, ".") {
+				t.Fatalf("%s: it lacks a name of its own, a sentence that says why, or a way to CANARY", p.Name)
+			}
+			seen[p.Name] = true
+			all = append(all, p)
+		}
+	}
+	return all
+}
 
 // repoAfter is what the caller's inspection would find after the setup of a payload.
 func repoAfter(setup string) policy.Repo {
@@ -68,33 +130,30 @@ func repoAfter(setup string) policy.Repo {
 	for line := range strings.Lines(strings.NewReplacer(";", "\n", "&&", "\n").Replace(setup)) {
 		fields := strings.Fields(line)
 		for i := range fields[:max(len(fields)-2, 0)] {
-			if fields[i] == "git" && fields[i+1] == "config" {
+			if fields[i] == "git" && fields[i+1] == "config" && fields[i+2][0] != '-' {
 				section, key, _ := strings.Cut(fields[i+2], ".")
-				repo.Hazards = append(repo.Hazards, policy.InspectGit("["+section+"]\n"+key[strings.LastIndexByte(key, '.')+1:]+" = x").Hazards...)
+				text := "[" + section + "]\n" + key[strings.LastIndexByte(key, '.')+1:] + " = x"
+				repo.Hazards = append(repo.Hazards, policy.InspectGit(text).Hazards...)
 			}
 		}
 	}
 	return repo
 }
 
+// TestAdversarialPayloads judges each payload with a path that is not known, with one that is outside, and with one
+// that is inside: there nothing but the way itself is left to be noticed.
 func TestAdversarialPayloads(t *testing.T) {
-	file := filepath.Join("..", "..", "shared", "adversarial", "shell.json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("the adversarial payloads are missing: put shared/adversarial/shell.json beside the repository (%v)", err)
-	}
-	var all []payload
-	if err := json.Unmarshal(data, &all); err != nil || len(all) < 100 {
-		t.Fatalf("%s: %d payloads, %v", file, len(all), err)
-	}
-	for _, p := range all {
+	for _, p := range payloads(t) {
+		repo := repoAfter(p.Setup)
 		for _, prefix := range []string{"", "echo ok\n", "true && "} {
-			for _, canary := range []string{"$CANARY", "/canary/file"} {
-				command := prefix + strings.ReplaceAll(p.Command, "$CANARY", canary)
+			for place, text := range map[string]string{
+				"unknown": p.Command, "outside": p.at("/canary/file"), "inside": p.at("canary/file"),
+			} {
+				command := prefix + text
 				start := time.Now()
-				v := policy.Judge(policy.Request{Command: command, Repo: repoAfter(p.Setup)}, policy.Standard())
-				if v.Decision == policy.Allow {
-					t.Errorf("%s: allowed: %q", p.Name, command)
+				v := policy.Judge(policy.Request{Command: command, Repo: repo}, policy.Standard())
+				if passes := place == "inside" && p.Inside; passes != (v.Decision == policy.Allow) {
+					t.Errorf("%s: %s %s with a path that is %s: %q", p.Name, v.Decision, v.Code, place, command)
 				}
 				if d := time.Since(start); d > 200*time.Millisecond {
 					t.Errorf("%s took %v", p.Name, d)
@@ -396,6 +455,11 @@ func hostile() map[string]string {
 		}
 		out["nested "+nest[:min(20, len(nest))]] = nest
 	}
+	twice := strings.Repeat("ls;", 15_000)
+	for range 7 {
+		twice = "sh -c " + quote(twice)
+	}
+	out["nested sh"] = twice
 	out["balanced parentheses"] = strings.Repeat("( ", 1400) + "ls" + strings.Repeat(")", 1400)
 	out["balanced substitutions"] = "echo " + strings.Repeat("$(", 1400) + "ls" + strings.Repeat(")", 1400)
 	out["balanced braces"] = strings.Repeat("{", 1400) + strings.Repeat("x", 50_000) + strings.Repeat("}", 1400)

@@ -132,6 +132,7 @@ const (
 	CodeDeniedCommand  Code = "denied_command"
 	CodeNoWalls        Code = "no_walls"
 	CodeForeignTool    Code = "foreign_tool"
+	CodeAmbiguous      Code = "ambiguous"
 )
 
 // Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote are

@@ -43,7 +43,7 @@ type Shell struct {
 // control characters or invalid UTF-8, and CodeDenied where it is too large, nested too deep or not a command at all.
 func ParseCommand(command string) (Shell, error) {
 	j := &judge{req: Request{Command: command}, prof: Standard(), seen: map[string]bool{}}
-	if !j.script(command, []string{""}) {
+	if !j.script(command, syntax.LangBash, []string{""}) {
 		if err := j.verdict().Err(); err != nil {
 			return Shell{}, err
 		}
@@ -52,19 +52,23 @@ func ParseCommand(command string) (Shell, error) {
 	return Shell{Calls: j.calls, Paths: j.paths, Network: j.network}, nil
 }
 
-// script parses and judges shell text that runs in one of cwds. It reports whether the text could be parsed; where it could
-// not, the refusal is recorded.
-func (j *judge) script(src string, cwds []string) bool {
+// script parses and judges shell text that runs in one of cwds, as a shell of that kind reads it. It reports whether the
+// text could be parsed; where it could not, the refusal is recorded.
+func (j *judge) script(src string, kind syntax.LangVariant, cwds []string) bool {
 	if !j.readable(src) {
 		return false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	parser := syntax.NewParser(syntax.Variant(kind), syntax.KeepComments(true))
+	file, err := parser.Parse(strings.NewReader(src), "")
 	if err != nil {
 		j.find(Deny, CodeUnparsable, err.Error())
 		return false
 	}
 	if len(file.Stmts) == 0 {
 		j.find(Deny, CodeUnparsable, src)
+		return false
+	}
+	if !j.alike(src, file) {
 		return false
 	}
 	w := &walker{judge: j, src: src}
