@@ -119,12 +119,12 @@ var walls = []wall{
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 	}},
 	{"directories never writable", []edit{
-		{boxFile, "if within(d, r) {", "if false {"}, {boxFile, "if within(r, d) {", "if false {"},
+		{boxFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {boxFile, "if within(r, d) {", "if within(r, d) && d == \"\" {"},
 	}},
 	{"names that lead outside", []edit{
 		{rootFile, "if !filepath.IsLocal(filepath.FromSlash(slashed)) {", "if false {"},
 		{rootFile, "if err != nil || !filepath.IsLocal(inside) {", "if err != nil {"},
-		{rootFile, "if named || len(out) == 0 {", "if false {"},
+		{rootFile, "if named || len(out) == 0 {", "if named && len(out) > 99 {"},
 		{rootFile, "out = out[:len(out)-1]", "out = append(out, c)"},
 	}},
 	{"protected names", []edit{{rootFile, "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn true", "case \".git\", \".pawl\", \"git~1\", \"pawl~1\":\n\t\t\treturn false"}}},
