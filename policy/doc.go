@@ -4,8 +4,8 @@
 //
 // A shell command is parsed into its syntax tree and every simple command in it is judged on its own, wherever it stands: in
 // lists, pipes, substitutions, functions, loops, heredocs, behind wrappers such as env or timeout, and inside bash -c. What
-// the package cannot resolve to literal words it never allows. The worst finding decides, so no number of harmless commands
-// weakens a refusal.
+// the package cannot resolve to literal words it never allows, and a text that bash may read otherwise than the parser it
+// refuses. The worst finding decides, so no number of harmless commands weakens a refusal.
 //
 // Policy is the first floor. The sandbox is the boundary: what is allowed here still runs behind walls, and what is denied
 // here the walls refuse as well. The rules follow seed 001 §4 and spec.md §2.2, §3.2 and §6.2 B11.

@@ -16,8 +16,8 @@ import (
 //   - Joined lines can make a token that the parser does not see, such as "$(" out of "$" and "(".
 //   - A here-document ends at the first line that is its delimiter once lines are joined. The parser compares lines as
 //     they stand, lets commands inside the document hide such a line, and takes some delimiters for others.
-//   - Inside a substitution bash also ends a document in the middle of a line that begins with the delimiter, and at the
-//     end of the substitution. To the parser the document can stand behind that.
+//   - Inside a substitution bash also ends a document in the middle of a line that begins with the delimiter, and at
+//     the end of the substitution. To the parser the document can stand behind that.
 //   - Backquotes remove some backslashes before any of this begins.
 //   - In "${x:-…}" a single quote stands for itself, and in ${x:-…} commands run in <(…); to the parser the one quotes
 //     and the other is text.

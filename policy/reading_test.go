@@ -88,9 +88,9 @@ func TestTextForSh(t *testing.T) {
 	}
 }
 
-// TestJoinedLinesChangeNothing removes what joins lines from random commands. Bash does that before it looks at anything
-// but comments and single quotes. So a command that passes has the same calls afterwards, or what was judged is not what
-// would run.
+// TestJoinedLinesChangeNothing removes what joins lines from random commands. Bash does that before it looks at
+// anything but comments and single quotes. So a command that passes has the same calls afterwards, or what was judged
+// is not what would run.
 func TestJoinedLinesChangeNothing(t *testing.T) {
 	tokens := []string{
 		"\\\n", "\\\n", "\\\n", "\n", "\n", " ", " ", " ", "#", " # ", "ls", "pwd", "echo ", "a", "E", "\nE\n",
