@@ -252,6 +252,9 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 		}
 		left = others
 		more, err := d.put(ctx, todo, meta{})
+		if err == nil {
+			err = d.removeEmptied(ctx, change)
+		}
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,6 @@ func (d *disk) put(ctx context.Context, todo []delta, want meta) (left []string,
 
 // removeOld removes what goes, deepest first, and the folders that this empties.
 func (d *disk) removeOld(ctx context.Context, todo []delta) (left []string, err error) {
-	parents := map[string]bool{}
 	for i := len(todo) - 1; i >= 0; i-- {
 		t := todo[i]
 		if !t.new.absent() {
@@ -204,11 +203,23 @@ func (d *disk) removeOld(ctx context.Context, todo []delta) (left []string, err 
 		default:
 			return nil, ioError("git.files", err)
 		}
-		for p := path.Dir(t.path); p != "."; p = path.Dir(p) {
+	}
+	return left, d.removeEmptied(ctx, todo)
+}
+
+// removeEmptied removes the folders that a change leaves empty. Who completes a change after a crash gives all of it, because
+// the files of a folder may have gone before and the folder not.
+func (d *disk) removeEmptied(ctx context.Context, change []delta) error {
+	parents := map[string]bool{}
+	for _, t := range change {
+		for p := path.Dir(t.path); t.new.absent() && p != "."; p = path.Dir(p) {
 			parents[p] = true
 		}
 	}
-	return left, d.removeEmpty(parents)
+	if len(parents) > 0 {
+		Step(ctx, "remove folders")
+	}
+	return d.removeEmpty(parents)
 }
 
 // unchanged reports whether a path is what the old side of its delta says, or already what the new side says. A folder is

@@ -2,7 +2,9 @@ package git_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +80,61 @@ func TestSparseCheckoutAndSplitIndex(t *testing.T) {
 	}
 	if _, err := os.Stat(r.Path("out")); err == nil || !strings.Contains(r.Git("ls-files", "-t"), "S out/b") {
 		t.Fatal("the checkout is not sparse any more")
+	}
+}
+
+// A crash may come between the last file of a folder and the folder itself. What completes the change takes the folder away, and
+// leaves one in which there is something of somebody else's.
+func TestFoldersEmptiedBeforeACrash(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, advance := range map[string]func(t *testing.T, r *gittest.Repo, from, to string) error{
+		"checkout": func(t *testing.T, r *gittest.Repo, from, to string) error {
+			c, err := open(t, r, "", true).Checkout(ctx, "e1")
+			if err != nil {
+				return err
+			}
+			_, err = c.Advance(ctx, from, to)
+			return errors.Join(err, c.Close())
+		},
+		"worktree": func(t *testing.T, r *gittest.Repo, from, to string) error {
+			w := open(t, r, r.Path(".pawl/worktrees/t"), true)
+			l, err := git.NewLinked(w)
+			if err != nil {
+				return err
+			}
+			return l.Advance(ctx, from, to)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := gittest.New(t, map[string]string{"a": "a", "deep/er/x": "x", "kept/y": "y"})
+			dir := r.Dir
+			if name == "worktree" {
+				w := open(t, r, r.Path(".pawl/worktrees/t"), true)
+				if _, err := w.AddWorktree(ctx, r.Head()); err != nil {
+					t.Fatal(err)
+				}
+				dir = r.Path(".pawl/worktrees/t")
+			}
+			from := r.Git("rev-parse", "HEAD^{tree}")
+			to := mktree(t, r, "100644 blob "+r.Git("rev-parse", "HEAD:a")+"\ta")
+			gittest.Write(t, dir, map[string]string{"kept/mine": "mine"})
+			for _, gone := range []string{"deep/er/x", "kept/y"} {
+				if err := os.Remove(filepath.Join(dir, gone)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := advance(t, r, from, to); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "deep")); err == nil {
+				t.Error("the empty folders are still there")
+			}
+			if raw, _ := os.ReadFile(filepath.Join(dir, "kept/mine")); string(raw) != "mine" {
+				t.Error("a folder that is in use is gone")
+			}
+		})
 	}
 }
 

@@ -231,7 +231,10 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		if left = append(left, blocked...); len(left) > 0 {
 			return pawl.Fail(pawl.CodeConflict, "git.conflict", Listing(left))
 		}
-		if left, err = d.put(ctx, todo, meta{}); err != nil {
+		if left, err = d.put(ctx, todo, meta{}); err == nil {
+			err = d.removeEmptied(ctx, change)
+		}
+		if err != nil {
 			return err
 		}
 		var gone, come strings.Builder
