@@ -45,7 +45,11 @@ func TestAhead(t *testing.T) {
 		err = w.walk(".")
 		return out, err
 	}
-	time.Sleep(time.Microsecond) // the runtime opens its poller with the first timer, whoever starts that
+	// The runtime opens its poller when it is first needed, which is now.
+	r, w, err := os.Pipe()
+	if err := errors.Join(err, r.SetReadDeadline(time.Now()), r.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
 	open := descriptors(t)
 	for most := range 130 {
 		want, wantErr := seen(0, most)

@@ -46,3 +46,6 @@ func tryFlock(f *os.File, how int) (bool, error) {
 		}
 	}
 }
+
+// noProcess reports whether there is certainly no process with an id here.
+func noProcess(pid int) bool { return pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

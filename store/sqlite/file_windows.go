@@ -31,3 +31,6 @@ func tryRange(f *os.File, how uint32) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// noProcess reports whether there is certainly no process with an id here. No lock outlives its process on this system.
+func noProcess(int) bool { return false }

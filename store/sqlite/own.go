@@ -27,8 +27,8 @@ type OwnerInfo struct {
 // the store; they may not run tasks.
 type Ownership struct{ file *os.File }
 
-// Own takes the ownership of the folder dir (.pawl) or fails at once with code busy, naming the owner's process. The right
-// ends with Release, and with the process however it dies: the operating system holds the lock, not the file's content.
+// Own takes the ownership of the folder dir (.pawl) or fails with code busy, naming the owner's process: at once while that is
+// alive, and after some seconds where it is dead and something of it still holds the lock. The right ends with Release, and with the process however it dies: the operating system holds the lock, not the file's content.
 // Processes that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a forgotten one is
 // collected, and with it the lock.
 func Own(dir string, info OwnerInfo) (*Ownership, error) {
@@ -38,10 +38,8 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 		return nil, own(fileFault(err, path))
 	}
 	got, err := tryLock(f)
-	for n := 0; !got && err == nil && n < 10; n++ {
-		// It may only be somebody who asks for the owner (Owner).
+	for begin := time.Now(); !got && err == nil && time.Since(begin) < grace(path, info.Host); got, err = tryLock(f) {
 		time.Sleep(2 * time.Millisecond)
-		got, err = tryLock(f)
 	}
 	if err == nil && got {
 		err = announce(f, info)
@@ -56,6 +54,15 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 		return nil, pawl.Fail(pawl.CodeBusy, "store.owned", other.PID, other.Host, other.Command).In("store.own")
 	}
 	return &Ownership{file: f}, nil
+}
+
+// grace is how long Own waits for a lock that is taken. It may only be held by somebody who asks for the owner (Owner). And where
+// the owner has died, a child that it was just starting holds the lock that it was born with until it becomes another program.
+func grace(path, host string) time.Duration {
+	if other, err := read(path); err == nil && other.Host == host && noProcess(other.PID) {
+		return 5 * time.Second
+	}
+	return 20 * time.Millisecond
 }
 
 func own(err error) error {

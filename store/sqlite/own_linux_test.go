@@ -110,6 +110,32 @@ func TestOwnRace(t *testing.T) {
 	asking.Wait()
 }
 
+// Whoever comes after an owner that was killed waits for what the owner was just starting, and not for one that lives.
+func TestWhatADeadOwnerLeavesIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	const dead = 1 << 30 // more than the kernel ever gives
+	for name, c := range map[string]struct {
+		pid  int
+		code pawl.Code
+	}{"dead": {dead, ""}, "alive": {os.Getpid(), pawl.CodeBusy}} {
+		who := info()
+		who.PID = c.pid
+		o, err := sqlite.Own(dir, who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The lock is held by an opening that nobody gives up for a while.
+		left := time.AfterFunc(300*time.Millisecond, func() { _ = o.Release() })
+		next, err := sqlite.Own(dir, info())
+		if pawl.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = next.Release()
+		left.Stop()
+		_ = o.Release()
+	}
+}
+
 // The right ends with the process, however it dies, even while a child of it lives on.
 func TestOwnerDies(t *testing.T) {
 	dir := t.TempDir()
@@ -128,14 +154,9 @@ func TestOwnerDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The kernel may still be at work on the child's start, which drops the lock it was born with.
-	var o *sqlite.Ownership
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		if o, err = sqlite.Own(dir, info()); err == nil {
-			break
-		}
-		if time.Since(start) > time.Minute {
-			t.Fatalf("after the owner's death: %v", err)
-		}
+	o, err := sqlite.Own(dir, info())
+	if err != nil {
+		t.Fatalf("after the owner's death: %v", err)
 	}
 	o.Release()
 	// The owner's child was alive all the time, and ends when its input does.
