@@ -52,13 +52,18 @@ var shellHarm = regexp.MustCompile(
 
 const machineDirs = `/(bin|boot|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)`
 
-// guarded are texts that shellHarm fits and that harm nothing.
-var guarded = []string{
-	"true >>/proc/sys/kernel/hostname", "true >>/proc/sys/kernel/core_pattern", "true >>/sys/kernel/mm/ksm/run", // opened, and left as they are
-	"kill -9 -1 2>/dev/null", // behind a question whether these are the machine's processes
-	"cp /bin/true .",         // from the machine, not to it
-	`>"/var/tmp/$2"`,         // a name of the test's own
-	"mkdir /home/me/go/pkg/mod/cache/download/x: read-only file system", // what a tool said
+// guarded are texts that shellHarm fits and that harm nothing, in the one file where they stand.
+var guarded = map[string][]string{
+	"sandbox/box_linux_test.go": {
+		// These are opened, and left as they are.
+		"true >>/proc/sys/kernel/hostname", "true >>/proc/sys/kernel/core_pattern", "true >>/sys/kernel/mm/ksm/run",
+		"kill -9 -1 2>/dev/null", // behind a question whether these are the machine's processes
+		"cp /bin/true .",         // from the machine, not to it
+		`>"/var/tmp/$2"`,         // a name of the test's own
+	},
+	"driver/verify/environment_test.go": {
+		"mkdir /home/me/go/pkg/mod/cache/download/x: read-only file system", // what a tool said
+	},
 }
 
 func TestTestsAimAtCanaries(t *testing.T) {
@@ -66,7 +71,7 @@ func TestTestsAimAtCanaries(t *testing.T) {
 	walkTests(t, func(rel string, data []byte) {
 		seen++
 		if !strings.HasSuffix(rel, ".go") {
-			for _, bad := range harmOfShell(string(data)) {
+			for _, bad := range harmOfShell(rel, string(data)) {
 				t.Errorf("%s: %q is the machine's; aim at a canary of the test", rel, bad)
 			}
 			return
@@ -87,7 +92,7 @@ func TestTestsAimAtCanaries(t *testing.T) {
 				}
 			case *ast.BasicLit:
 				if text, err := strconv.Unquote(n.Value); runs && n.Kind == token.STRING && err == nil {
-					for _, bad := range harmOfShell(text) {
+					for _, bad := range harmOfShell(rel, text) {
 						t.Errorf("%s: %q is the machine's; aim at a canary of the test", fset.Position(n.Pos()), bad)
 					}
 				}
@@ -167,8 +172,8 @@ func called(c *ast.CallExpr) string {
 	return ""
 }
 
-func harmOfShell(text string) []string {
-	for _, g := range guarded {
+func harmOfShell(rel, text string) []string {
+	for _, g := range guarded[rel] {
 		text = strings.ReplaceAll(text, g, "")
 	}
 	return shellHarm.FindAllString(text, -1)
@@ -182,7 +187,7 @@ func TestHarmIsSeen(t *testing.T) {
 		"echo x >/dev/null": false, "rm -rf /tmp/x": false, "cat /etc/passwd": false, "rm -rf ./etc": false, "cp stdout ../root.yaml": false,
 		"kill -9 123": false, "ls /usr; rm a": false, "a shutdown": false,
 	} {
-		if got := len(harmOfShell(text)) > 0; got != want {
+		if got := len(harmOfShell("x_test.go", text)) > 0; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -21,7 +21,7 @@ type sentry struct {
 	state   string            // settings of the kernel and mounts
 	dir     string            // where the canaries are
 	sleeper *exec.Cmd
-	gone    chan error // closed when the sleeper has ended
+	gone    chan error // gets how the sleeper ended
 	servers []net.Listener
 	visits  atomic.Int64
 }
@@ -36,7 +36,7 @@ func watch() (*sentry, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sentry{dir: dir, gone: make(chan error)}
+	s := &sentry{dir: dir, gone: make(chan error, 1)}
 	for _, name := range []string{".netrc", "file", "below/file"} {
 		p := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("canary"), 0o644)); err != nil {
