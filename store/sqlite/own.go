@@ -28,9 +28,10 @@ type OwnerInfo struct {
 type Ownership struct{ file *os.File }
 
 // Own takes the ownership of the folder dir (.pawl) or fails with code busy, naming the owner's process: at once while that is
-// alive, and after some seconds where it is dead and something of it still holds the lock. The right ends with Release, and with the process however it dies: the operating system holds the lock, not the file's content.
-// Processes that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a forgotten one is
-// collected, and with it the lock.
+// alive, and after some seconds where it is just leaving, or is dead and something of it still holds the lock. The right ends
+// with Release, and with the process however it dies: the operating system holds the lock, not the file's content. Processes
+// that the owner starts do not inherit it. Keep the Ownership reachable while it is needed: a forgotten one is collected, and
+// with it the lock.
 func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	path := filepath.Join(dir, ownerFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -56,11 +57,14 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	return &Ownership{file: f}, nil
 }
 
-// grace is how long Own waits for a lock that is taken. It may only be held by somebody who asks for the owner (Owner). And where
-// the owner has died, a child that it was just starting holds the lock that it was born with until it becomes another program.
+// grace is how long Own waits for a lock that is taken. It may only be held by somebody who asks for the owner (Owner). Where
+// nobody is named, the owner is just coming or going. And where the owner has died, a child that it was just starting holds the
+// lock that it was born with until it becomes another program.
 func grace(path, host string) time.Duration {
-	if other, err := read(path); err == nil && other.Host == host && noProcess(other.PID) {
-		return 5 * time.Second
+	const passing = 5 * time.Second
+	other, err := read(path)
+	if err != nil || other.Host == host && noProcess(other.PID) {
+		return passing
 	}
 	return 20 * time.Millisecond
 }

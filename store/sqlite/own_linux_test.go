@@ -136,6 +136,25 @@ func TestWhatADeadOwnerLeavesIsWaitedFor(t *testing.T) {
 	}
 }
 
+// An owner that has taken its name away and not yet given up the lock is waited for: it is just leaving.
+func TestALeavingOwnerIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	o, err := sqlite.Own(dir, info())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "owner.lock"), 0); err != nil {
+		t.Fatal(err)
+	}
+	left := time.AfterFunc(300*time.Millisecond, func() { _ = o.Release() })
+	defer left.Stop()
+	next, err := sqlite.Own(dir, info())
+	if err != nil {
+		t.Fatalf("while the owner leaves: %v", err)
+	}
+	_ = next.Release()
+}
+
 // The right ends with the process, however it dies, even while a child of it lives on.
 func TestOwnerDies(t *testing.T) {
 	dir := t.TempDir()
