@@ -5,6 +5,7 @@ package audit
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -75,6 +76,21 @@ type Stored struct {
 	Bytes   []byte
 	Hash    Hash // the leaf hash as stored, which Verify recomputes
 }
+
+// Log is an audit log as it is at one moment: records that are written later are not in it. It can be read for as long as
+// whoever handed it out says.
+type Log struct {
+	// Identity is the name of the store that the log is in: random, made with the store, kept by its copies and by nothing else.
+	Identity string
+	// Unnamed says that the log is older than its store's identity, so that nothing said of it before has that name.
+	Unnamed bool
+	Head    Head
+	// Records are all records in their order. They may be gone through more than once, by one goroutine at a time.
+	Records iter.Seq2[Stored, error]
+}
+
+// Verify is the function Verify on the log.
+func (l Log) Verify(anchors ...Tree) (Report, error) { return Verify(l.Records, l.Head, anchors...) }
 
 // Head is the state of a Merkle log: its size, its root, and the frontier of complete subtrees from which it grows.
 type Head struct {

@@ -134,11 +134,9 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 			if h.broken {
 				return audit.Report{}, pawl.Fail(pawl.CodeAuditBroken, "audit.altered", 3)
 			}
-			head, err := h.store.Head(ctx)
-			if err != nil {
-				return audit.Report{}, err
-			}
-			return audit.Verify(h.store.Records(ctx, "", 0), head)
+			var report audit.Report
+			err := h.store.Log(ctx, func(l audit.Log) (err error) { report, err = l.Verify(); return err })
+			return report, err
 		},
 		Warnings: func(context.Context) []cli.Finding { return nil },
 		Close:    func() error { return nil },

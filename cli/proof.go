@@ -80,24 +80,25 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	if err != nil {
 		return audit.Proof{}, err
 	}
-	head, err := d.Workspace.Kernel.Store().Head(ctx)
-	if err != nil {
-		return audit.Proof{}, err
-	}
 	var leaves audit.Leaves
 	var records []audit.Stored
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", 0) {
-		if err != nil {
-			return audit.Proof{}, err
+	err = d.Workspace.Kernel.Store().Log(ctx, func(l audit.Log) error {
+		for rec, err := range l.Records {
+			if err != nil {
+				return err
+			}
+			leaves = append(leaves, audit.Leaf(rec.Bytes))
+			if wanted(rec) {
+				records = append(records, rec)
+			}
 		}
-		leaves = append(leaves, audit.Leaf(rec.Bytes))
-		if wanted(rec) {
-			records = append(records, rec)
+		if n := int64(len(leaves)); n != l.Head.Size || (audit.Head{}).Append(leaves...).Root != l.Head.Append().Root {
+			return pawl.Fail(pawl.CodeAuditBroken, "audit.root", n).In("cli.prove")
 		}
-	}
-	// The log may have grown since the head was read, but must still begin with what the head says.
-	if n := int64(len(leaves)); n < head.Size || (audit.Head{}).Append(leaves[:head.Size]...).Root != head.Append().Root {
-		return audit.Proof{}, pawl.Fail(pawl.CodeAuditBroken, "audit.root", n).In("cli.prove")
+		return nil
+	})
+	if err != nil {
+		return audit.Proof{}, err
 	}
 	if len(records) == 0 {
 		if f.task != "" {

@@ -111,6 +111,14 @@ type Select struct {
 	HotOnly bool      // leave Doc nil
 }
 
+// Identity returns the name of a store: random, made with the store and never changed. A copy or a backup of a store has the
+// identity of the original; a store that was made anew in the same place has another one. It is made of letters and digits.
+func Identity(ctx context.Context, s Store) (string, error) {
+	var id string
+	err := s.Log(ctx, func(l audit.Log) error { id = l.Identity; return nil })
+	return id, err
+}
+
 // Store is what the kernel needs of a database. Every implementation passes store/storetest. All methods are safe for
 // concurrent use, also by several processes on one store.
 //
@@ -133,6 +141,9 @@ type Store interface {
 	// Head returns the audit log's head: size, Merkle root and frontier. Its size changes with every commit that carries
 	// a record, which makes it the cursor to wait on.
 	Head(ctx context.Context) (audit.Head, error)
+	// Log calls read with the audit log as it is at one moment, whatever is committed meanwhile, and with the identity of the
+	// store. The log can be read until read returns; an error of read is returned as it is.
+	Log(ctx context.Context, read func(audit.Log) error) error
 	// Close waits for running commits and releases the store.
 	Close() error
 }

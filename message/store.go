@@ -37,6 +37,7 @@ var storeText = part{load: func() Table {
 			HintEn: "Stop every pawl process of this workspace, put the file back, then start again", HintZh: "请停止本工作区的所有 pawl 进程，放回文件后重新启动",
 		},
 		"store.head":   {En: "the head of the audit log in the store is damaged", Zh: "存储中的审计日志头已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
+		"store.name":   {En: "the identity of the store is damaged", Zh: "存储的身份标识已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 		"store.row":    {En: "the stored row %s is damaged", Zh: "存储的行 %s 已损坏", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 		"store.rows":   {En: "%v rows that have audit records are missing from the store", Zh: "存储中缺少 %v 个有审计记录的行", HintEn: restoreStoreEn, HintZh: restoreStoreZh},
 		"store.count":  {En: "the stored counts of %s are wrong", Zh: "存储的 %s 计数有误", HintEn: restoreStoreEn, HintZh: restoreStoreZh},

@@ -213,5 +213,22 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	return s.head, ctx.Err()
 }
 
+// Log shows the audit log as it is now. Every store in memory has the same identity.
+func (s *Store) Log(ctx context.Context, read func(audit.Log) error) error {
+	s.mu.RLock()
+	head, records := s.head, s.records
+	s.mu.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return read(audit.Log{Identity: "MEMORY", Head: head, Records: func(yield func(audit.Stored, error) bool) {
+		for _, r := range records {
+			if !yield(r, ctx.Err()) {
+				return
+			}
+		}
+	}})
+}
+
 // Close does nothing.
 func (s *Store) Close() error { return nil }

@@ -66,24 +66,14 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 	defer s.finish(c)
 	var report audit.Report
 	err = c.snapshot(func() error {
-		if err := s.fileCheck(c); err != nil {
+		if err := c.integrity(s.path); err != nil {
 			return err
 		}
-		q, err := c.prepare(summaryText)
+		log, err := c.log(ctx, s.fault)
 		if err != nil {
 			return err
 		}
-		h, err := readHead(q)
-		if err != nil {
-			return err
-		}
-		report, err = audit.Verify(func(yield func(audit.Stored, error) bool) {
-			err := c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", 0, func(rec audit.Stored) bool { return yield(rec, nil) })
-			if err != nil {
-				yield(audit.Stored{}, err)
-			}
-		}, h, anchors...)
-		if err != nil {
+		if report, err = log.Verify(anchors...); err != nil {
 			return err
 		}
 		return c.compare(ctx, report.Tails)
@@ -91,7 +81,8 @@ func (s *Store) Check(ctx context.Context, anchors ...audit.Tree) (audit.Report,
 	return report, s.fault("check", err)
 }
 
-func (s *Store) fileCheck(c *conn) error {
+// integrity is the engine's own check of the file at path.
+func (c *conn) integrity(path string) error {
 	q, err := c.prepare("PRAGMA integrity_check(1)")
 	if err != nil {
 		return err
@@ -101,7 +92,7 @@ func (s *Store) fileCheck(c *conn) error {
 		return err
 	}
 	if !ok || q.text(0) != "ok" {
-		return pawl.Fail(pawl.CodeStoreDamaged, "store.damaged", s.path).In("store.check").Because(errors.New(q.text(0)))
+		return pawl.Fail(pawl.CodeStoreDamaged, "store.damaged", path).In("store.check").Because(errors.New(q.text(0)))
 	}
 	return nil
 }

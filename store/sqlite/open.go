@@ -29,7 +29,7 @@ const _ = uint(lib.SQLITE_VERSION_NUMBER - 3051003)
 var migrations embed.FS
 
 // Schema is the number of the schema that this version of pawl writes and reads.
-const Schema = 3
+const Schema = 4
 
 // Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no SQLite
 // database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one store_damaged, one
@@ -246,9 +246,23 @@ func (c *conn) steps() error {
 			return err
 		}
 	}
+	if err := c.baptize(); err != nil {
+		return err
+	}
 	return errors.Join(
 		c.run("PRAGMA application_id="+strconv.Itoa(applicationID)),
 		c.run("PRAGMA user_version="+strconv.Itoa(Schema)))
+}
+
+// baptize gives the store its identity, if it has none.
+func (c *conn) baptize() error {
+	id := rand.Text()
+	s, err := c.prepare("INSERT INTO meta SELECT ?, EXISTS (SELECT 1 FROM audit), ? WHERE NOT EXISTS (SELECT 1 FROM meta)")
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(id, sumOf([]byte(id)))
+	return err
 }
 
 func migrationName(n int64) string {

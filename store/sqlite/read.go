@@ -293,6 +293,69 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	return head, s.fault("head", err)
 }
 
+// Log implements kernel.Store.
+func (s *Store) Log(ctx context.Context, read func(audit.Log) error) error {
+	c, err := s.stream(ctx, "log")
+	if err != nil {
+		return err
+	}
+	defer s.finish(c)
+	var said error
+	err = c.snapshot(func() error {
+		log, err := c.log(ctx, s.fault)
+		if err == nil {
+			said = read(log)
+		}
+		return err
+	})
+	if said != nil {
+		return said
+	}
+	return s.fault("log", err)
+}
+
+// log is the audit log in the snapshot that the connection has. What goes wrong while its records are read passes through fault.
+func (c *conn) log(ctx context.Context, fault func(op string, err error) error) (audit.Log, error) {
+	q, err := c.prepare(summaryText)
+	if err != nil {
+		return audit.Log{}, err
+	}
+	l := audit.Log{}
+	if l.Head, err = readHead(q); err != nil {
+		return audit.Log{}, err
+	}
+	if l.Identity, l.Unnamed, err = c.identity(); err != nil {
+		return audit.Log{}, err
+	}
+	l.Records = func(yield func(audit.Stored, error) bool) {
+		stopped := false
+		err := c.records(ctx, recordColumns+" WHERE idx>=? ORDER BY idx", 0, func(rec audit.Stored) bool {
+			stopped = !yield(rec, nil)
+			return !stopped
+		})
+		if err != nil && !stopped {
+			yield(audit.Stored{}, fault("log", err))
+		}
+	}
+	return l, nil
+}
+
+// identity reads the store's identity, and whether the log was begun before there was one.
+func (c *conn) identity() (id string, unnamed bool, err error) {
+	q, err := c.prepare("SELECT identity, unnamed, sum FROM meta")
+	if err != nil {
+		return "", false, err
+	}
+	found, err := q.one()
+	if err == nil && (!found || q.text(0) == "" || sumOf([]byte(q.text(0))) != q.int(2)) {
+		err = pawl.Fail(pawl.CodeStoreDamaged, "store.name").In("store.log")
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return q.text(0), q.int(1) != 0, nil
+}
+
 // recordColumns are read in the order of records. The subject's name is looked up once per subject, not joined to each row.
 const recordColumns = "SELECT idx, seq, hash, bytes, ref FROM audit"
 

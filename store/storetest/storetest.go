@@ -34,7 +34,7 @@ func Run(t *testing.T, b Backend) {
 		{"CompareAndSet", testCompareAndSet}, {"AllOrNothing", testAllOrNothing}, {"MalformedBatch", testMalformed},
 		{"Labels", testLabels}, {"Keys", testKeys}, {"KeysConcurrent", testKeysConcurrent},
 		{"Select", testSelect}, {"Claims", testClaims}, {"Count", testCount}, {"Snapshot", testSnapshot},
-		{"Scan", testScan}, {"Records", testRecords}, {"RecordsMustFit", testRecordsMustFit},
+		{"Scan", testScan}, {"Records", testRecords}, {"RecordsMustFit", testRecordsMustFit}, {"Log", testLog},
 		{"Concurrent", testConcurrent}, {"TwoStores", testTwoStores}, {"Reopen", testReopen},
 		{"Context", testContext}, {"Close", testClose}, {"Random", testRandom}, {"Kill", testKill},
 	} {
