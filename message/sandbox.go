@@ -168,6 +168,14 @@ var sandboxText = part{load: func() Table {
 			HintEn: "Run pawl doctor: it names the missing layer. Installing bubblewrap or allowing unprivileged user namespaces usually helps",
 			HintZh: "请运行 pawl doctor 查看缺少的层。安装 bubblewrap 或允许非特权用户命名空间通常可以解决",
 		},
+		"sandbox.shown_outside": {
+			En: "nothing can be shown at %q: it lies in no folder of the command's, or behind a link in it", Zh: "无法在 %q 显示任何内容：它不在该命令的目录中，或位于其中的链接之后",
+			HintEn: "Remove the link, or put a folder in its place", HintZh: "请删除该链接，或以目录代替",
+		},
+		"sandbox.shown_taken": {
+			En: "the dependencies cannot be shown at %q: something that is no folder stands there", Zh: "无法在 %q 显示依赖：该处存在的不是目录",
+			HintEn: "Remove it; the folder with the dependencies belongs there", HintZh: "请将其删除；该处应为依赖所在的目录",
+		},
 		"sandbox.writable_root": {
 			En: "%q may not be writable for commands: it is a system directory, your home, or holds one of them", Zh: "命令不得写入 %q：它是系统目录或主目录，或包含它们",
 			HintEn: "Work in a directory of the project's own", HintZh: "请在项目自己的目录中工作",

@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"pawl"
 )
@@ -29,6 +31,9 @@ type Box struct {
 
 	findOnce sync.Once
 	cgroups  map[string]string // directory by controller in which a cgroup can be made
+
+	pointsMu sync.Mutex
+	points   map[string]int // directories that were made to show something at, and how many commands use them
 }
 
 // New returns a Box. It starts nothing: the walls are tried on the first use, and a machine without them is reported by Run
@@ -66,7 +71,89 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, pawl.Fail(pawl.CodeCanceled, "sandbox.canceled").Because(context.Cause(ctx)).In("sandbox.Run")
 	}
+	return b.pointed(ctx, s)
+}
+
+// pointed runs a command with a place for everything that it is shown.
+func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
+	var made []string
+	defer func() { b.unpoint(made, s.Writable) }()
+	for _, sh := range s.Shown {
+		ours, err := b.point(sh.At, s.Writable)
+		if err != nil {
+			return Result{}, err
+		}
+		if ours {
+			made = append(made, sh.At)
+		}
+	}
 	return b.run(ctx, s)
+}
+
+// point makes the directory to show something at, where there is none, and reports whether it is one that commands of the Box
+// made. The writable directory around it is held, so that a link that somebody puts into the path meanwhile does not lead out
+// of it.
+func (b *Box) point(at string, writable []string) (ours bool, err error) {
+	b.pointsMu.Lock()
+	defer b.pointsMu.Unlock()
+	root, rel, err := around(at, writable)
+	if err != nil {
+		return false, fileError("sandbox.Run", at, err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(rel)
+	switch {
+	case err == nil && !info.IsDir():
+		return false, pawl.Fail(pawl.CodeDenied, "sandbox.shown_taken", at).In("sandbox.Run")
+	case err == nil && b.points[at] == 0:
+		return false, nil
+	case err != nil:
+		if err := root.Mkdir(rel, 0o755); err != nil {
+			return false, fileError("sandbox.Run", at, err)
+		}
+	}
+	if b.points == nil {
+		b.points = map[string]int{}
+	}
+	b.points[at]++
+	return true, nil
+}
+
+// unpoint removes directories that were made to show something at, when no other command of the Box uses them and nothing is in
+// them. What cannot be removed is an empty directory, which no version control sees.
+func (b *Box) unpoint(made, writable []string) {
+	b.pointsMu.Lock()
+	defer b.pointsMu.Unlock()
+	for _, at := range made {
+		if b.points[at]--; b.points[at] > 0 {
+			continue
+		}
+		delete(b.points, at)
+		root, rel, err := around(at, writable)
+		if err != nil {
+			continue
+		}
+		if info, err := root.Lstat(rel); err == nil && info.IsDir() {
+			_ = root.Remove(rel)
+		}
+		_ = root.Close()
+	}
+}
+
+// around opens the writable directory in which a path lies, and returns the rest of the path.
+func around(path string, writable []string) (*os.Root, string, error) {
+	best := ""
+	for _, w := range writable {
+		if within(path, w) && path != w && len(w) > len(best) {
+			best = w
+		}
+	}
+	rel, err := filepath.Rel(best, path)
+	if best == "" || err != nil {
+		return nil, "", fs.ErrPermission
+	}
+	root, err := os.OpenRoot(best)
+	return root, rel, err
 }
 
 // streams are a command's ends of its three standard streams.
@@ -104,7 +191,7 @@ func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	s.Stdin, s.OnOutput, s.streams = nil, nil, &streams{in: ends[0], out: ends[3], err: ends[5]}
 	go func() {
 		defer close(p.done)
-		p.result, p.err = b.run(work, s)
+		p.result, p.err = b.pointed(work, s)
 		// Nothing of the command is left, so what it wrote can be read to its end.
 		for _, f := range []*os.File{ends[0], ends[3], ends[5]} {
 			_ = f.Close()
@@ -143,12 +230,16 @@ func (s Spec) checked(homes []string) (Spec, error) {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return bad("sandbox.argv_empty")
 	}
-	for _, v := range slices.Concat(s.Argv, s.Env, s.Writable, s.Readable, s.Hidden, []string{s.Dir}) {
+	paths := slices.Concat(s.Writable, s.Readable, s.Hidden, []string{s.Dir})
+	for _, sh := range s.Shown {
+		paths = append(paths, sh.From, sh.At)
+	}
+	for _, v := range slices.Concat(s.Argv, s.Env, paths) {
 		if strings.IndexByte(v, 0) >= 0 {
 			return bad("sandbox.nul")
 		}
 	}
-	for _, p := range slices.Concat(s.Writable, s.Readable, s.Hidden, []string{s.Dir}) {
+	for _, p := range paths {
 		if !filepath.IsAbs(p) {
 			return bad("sandbox.path_relative", p)
 		}
@@ -166,9 +257,43 @@ func (s Spec) checked(homes []string) (Spec, error) {
 		s.MaxProcs = DefaultMaxProcs
 	}
 	var err error
-	s.Writable, err = resolveWritable(s.Writable, homes)
+	if s.Writable, err = resolveWritable(s.Writable, homes); err == nil {
+		s.Shown, err = resolveShown(s.Shown, s.Writable)
+	}
 	s.Readable, s.Hidden = resolveExisting(s.Readable), resolveExisting(s.Hidden)
 	return s, err
+}
+
+// resolveShown resolves the links of what is shown, and refuses a place that is in no writable directory or behind a link of
+// it: the directory is the command's, and so is every link in it.
+func resolveShown(shown []Shown, writable []string) ([]Shown, error) {
+	out := make([]Shown, 0, len(shown))
+	for _, sh := range shown {
+		from, err := filepath.EvalSymlinks(sh.From)
+		if err == nil && !isDir(from) {
+			err = syscall.ENOTDIR
+		}
+		if err != nil {
+			return nil, fileError("sandbox.Run", sh.From, err)
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(sh.At))
+		if err != nil {
+			return nil, fileError("sandbox.Run", sh.At, err)
+		}
+		at := filepath.Join(parent, filepath.Base(sh.At))
+		root, _, err := around(at, writable)
+		if err != nil {
+			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
+		}
+		_ = root.Close()
+		out = append(out, Shown{From: from, At: at})
+	}
+	return out, nil
+}
+
+func isDir(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir()
 }
 
 // systemDirs may never be writable, and nor may a directory that holds one of them.

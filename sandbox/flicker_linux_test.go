@@ -79,22 +79,22 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []mountKind{mountHideFile, mountHideDir} {
-		if err := attach([]step{{mount{k, gonePath}, -1}, {mount{k, filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
+		if err := attach([]step{{mount{kind: k, path: gonePath}, -1}, {mount{kind: k, path: filepath.Join(gonePath, "deeper")}, -1}}, 0); err != nil {
 			t.Errorf("%c: %v", k, err)
 		}
 		if _, err := os.Lstat(gonePath); err == nil {
 			t.Errorf("%c: a place was made for what is gone", k)
 		}
 	}
-	steps, err := hold([]mount{{mountRead, gonePath}})
+	steps, err := hold([]mount{{kind: mountRead, path: gonePath}})
 	if err != nil || len(steps) != 0 {
 		t.Error(steps, err)
 	}
 	// In a directory that the command may write to, it could make it anew.
-	if _, err := hold([]mount{{mountWrite, dir}, {mountRead, filepath.Join(dir, ".git")}}); err == nil {
+	if _, err := hold([]mount{{kind: mountWrite, path: dir}, {kind: mountRead, path: filepath.Join(dir, ".git")}}); err == nil {
 		t.Error("a read-only path of a writable directory is gone, and nobody said so")
 	}
-	if _, err := hold([]mount{{mountWrite, gonePath}}); err == nil {
+	if _, err := hold([]mount{{kind: mountWrite, path: gonePath}}); err == nil {
 		t.Error("a writable path is gone, and nobody said so")
 	}
 	if _, err := openNoLinks(link); err != unix.ELOOP || gone(err) {

@@ -54,7 +54,7 @@ var (
 // first, so that the deepest statement about a file is the last and wins; about one and the same path the later of the
 // sources below wins, except that a socket which the Spec names stays as the Spec says.
 func (b *Box) layout(s Spec) (*layout, error) {
-	l := layout{at: map[string]mountKind{}}
+	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
 	l.scratch("/tmp", "/var/tmp")
 	l.hide("/run", "/var/run")
 	l.hide(systemSecrets...)
@@ -76,20 +76,24 @@ func (b *Box) layout(s Spec) (*layout, error) {
 	}
 	l.read(s.Readable...)
 	l.hide(s.Hidden...)
+	for _, sh := range s.Shown {
+		l.at[sh.At], l.from[sh.At] = mountShow, sh.From
+	}
 	l.sockets()
 	return &l, nil
 }
 
 // layout collects at most one statement per path.
 type layout struct {
-	at map[string]mountKind
+	at   map[string]mountKind
+	from map[string]string // by path, what mountShow shows
 }
 
 // blamed reports whether an error names something that was to be hidden.
 func (l *layout) blamed(err error) bool {
 	text := err.Error()
 	for p, k := range l.at {
-		if (mount{k, p}).hides() && strings.Contains(text, p) {
+		if (mount{kind: k}).hides() && strings.Contains(text, p) {
 			return true
 		}
 	}
@@ -210,10 +214,15 @@ func (l *layout) sockets() {
 			continue
 		}
 		r, info, ok := real("/" + p)
-		if !ok || info.Mode()&os.ModeSocket == 0 || l.covered(r) {
+		if !ok || info.Mode()&os.ModeSocket == 0 {
 			continue
 		}
-		if _, said := l.at[r]; !said {
+		for at, from := range l.from {
+			if rest, ok := strings.CutPrefix(r, from+"/"); ok {
+				l.at[filepath.Join(at, rest)] = mountHideFile
+			}
+		}
+		if _, said := l.at[r]; !said && !l.covered(r) {
 			l.at[r] = mountHideFile
 		}
 	}
@@ -223,7 +232,7 @@ func (l *layout) sockets() {
 func (l *layout) covered(p string) bool {
 	for d := p; d != "/"; d = filepath.Dir(d) {
 		switch l.at[d] {
-		case mountRead, mountWrite:
+		case mountRead, mountWrite, mountShow:
 			return false
 		case mountScratch, mountHideDir, mountHideFile:
 			return true
@@ -236,10 +245,11 @@ func (l *layout) covered(p string) bool {
 func (l *layout) steps() []mount {
 	var out []mount
 	for p, k := range l.at {
-		if ((mount{k, p}).hides() || k == mountScratch) && l.covered(filepath.Dir(p)) {
+		m := mount{k, p, l.from[p]}
+		if (m.hides() || k == mountScratch) && l.covered(filepath.Dir(p)) {
 			continue
 		}
-		out = append(out, mount{k, p})
+		out = append(out, m)
 	}
 	slices.SortFunc(out, func(a, b mount) int {
 		return cmp.Or(strings.Count(a.path, "/")-strings.Count(b.path, "/"), strings.Compare(a.path, b.path))

@@ -101,6 +101,8 @@ func (m mount) hold() (int, error) {
 		return clone(m.path, plain|unix.MOUNT_ATTR_RDONLY)
 	case mountWrite:
 		return clone(m.path, plain)
+	case mountShow:
+		return clone(m.from, plain|unix.MOUNT_ATTR_RDONLY)
 	}
 	return -1, nil
 }
@@ -147,6 +149,8 @@ func (s step) attach(size int64) error {
 			return fmt.Errorf("hold /dev/null: %v", err) // never to be taken for a hidden path that is gone
 		}
 		return move(null, s.path)
+	case mountShow:
+		return s.show(size)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(s.held, &st); err != nil {
@@ -156,6 +160,49 @@ func (s step) attach(size int64) error {
 		return err
 	}
 	return move(s.held, s.path)
+}
+
+// staging is where the layers of what is shown are put together. It is private, and covered only meanwhile.
+const staging = "/dev/shm"
+
+// show puts a directory at another path, below a layer that takes what the command writes and ends with it. Where the kernel
+// cannot lay one over the directory, the directory is read-only.
+func (s step) show(size int64) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(s.held, &st); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,nr_inodes=1m,size="+strconv.FormatInt(size, 10)); err != nil {
+		return err
+	}
+	fd, err := layered(s.held, st.Mode&0o777)
+	// The layers live on below the result, where there is one.
+	err = errors.Join(err, unix.Chdir("/"), unix.Unmount(staging, unix.MNT_DETACH))
+	if err != nil {
+		return err
+	}
+	return move(fd, s.path)
+}
+
+// layered returns a detached mount of a directory with a layer over it, or of the directory alone.
+func layered(held int, mode uint32) (int, error) {
+	defer unix.Close(held)
+	err := unix.Chdir(staging) // so that no path has to be written as an option
+	for _, name := range []string{"lower", "upper", "work", "both"} {
+		err = errors.Join(err, unix.Mkdir(name, 0o755))
+	}
+	err = errors.Join(err, unix.Chmod("upper", mode|0o700))
+	if err != nil {
+		return -1, err
+	}
+	if err := unix.MoveMount(held, "", unix.AT_FDCWD, "lower", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return -1, err
+	}
+	result := "both"
+	if unix.Mount("overlay", result, "overlay", unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir=lower,upperdir=upper,workdir=work") != nil {
+		result = "lower"
+	}
+	return unix.OpenTree(unix.AT_FDCWD, result, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 }
 
 // makePoint makes a mount point where it is missing, which can only be in a scratch or hidden directory.

@@ -39,12 +39,14 @@ const (
 	mountScratch  mountKind = 's' // an empty private directory
 	mountHideDir  mountKind = 'd' // an empty read-only directory
 	mountHideFile mountKind = 'f' // a null device
+	mountShow     mountKind = 'o' // another directory, under a private layer for what is written
 )
 
 // mount is one step of the layout; steps are taken in order.
 type mount struct {
 	kind mountKind
 	path string
+	from string // what mountShow shows
 }
 
 // hides reports whether a step takes what is at its path away from the command.
@@ -83,6 +85,7 @@ func (o order) encode() []byte {
 	for _, m := range o.mounts {
 		b = append(b, byte(m.kind))
 		str(m.path)
+		str(m.from)
 	}
 	b = binary.AppendUvarint(b, uint64(o.scratch))
 	b = append(b, flag(o.own), flag(o.network))
@@ -159,7 +162,7 @@ func decodeOrder(b []byte) (order, error) {
 	o := order{argv: r.list(), env: r.list(), dir: r.str()}
 	o.mounts = make([]mount, r.count())
 	for i := range o.mounts {
-		o.mounts[i] = mount{mountKind(r.byte()), r.str()}
+		o.mounts[i] = mount{mountKind(r.byte()), r.str(), r.str()}
 	}
 	o.scratch = int64(r.uint())
 	o.own, o.network = r.byte() == 1, r.byte() == 1

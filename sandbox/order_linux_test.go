@@ -16,7 +16,7 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 		text := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
 		o := order{
 			argv: rapid.SliceOf(text).Draw(t, "argv"), env: rapid.SliceOf(text).Draw(t, "env"), dir: text.Draw(t, "dir"),
-			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s} })).Draw(t, "mounts"),
+			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s} })).Draw(t, "mounts"),
 			own:    rapid.Bool().Draw(t, "own"), network: rapid.Bool().Draw(t, "network"),
 			scratch: rapid.Int64Min(0).Draw(t, "scratch"), procs: rapid.Int64Min(0).Draw(t, "procs"),
 		}
@@ -35,7 +35,7 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 }
 
 func FuzzDecodeOrder(f *testing.F) {
-	o := order{argv: []string{"a"}, env: []string{"b=c"}, dir: "/", mounts: []mount{{mountRead, "/x"}}}
+	o := order{argv: []string{"a"}, env: []string{"b=c"}, dir: "/", mounts: []mount{{mountRead, "/x", ""}}}
 	f.Add(o.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o, err := decodeOrder(b)

@@ -214,6 +214,8 @@ func (o *order) bubblewrapArgs() []byte {
 			args = append(args, "--ro-bind", m.path, m.path)
 		case mountWrite:
 			args = append(args, "--bind", m.path, m.path)
+		case mountShow:
+			args = append(args, "--ro-bind", m.from, m.path)
 		case mountScratch:
 			args = append(args, "--perms", "1777", "--size", strconv.FormatInt(o.scratch, 10), "--tmpfs", m.path)
 		case mountHideDir:

@@ -64,6 +64,10 @@ type Spec struct {
 	Readable []string
 	// Hidden lists paths that appear empty to the command. Paths that do not exist are ignored.
 	Hidden []string
+	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and must be
+	// free or a directory; it is made where it is missing, and removed after the command when it is still empty. What was in it
+	// is covered.
+	Shown []Shown
 	// Env is the complete environment; Environ makes one.
 	Env []string
 	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
@@ -92,6 +96,17 @@ type Spec struct {
 	// OnOutput, when not nil, sees each piece of output as it comes. It is called from one goroutine at a time, never after
 	// Run has returned; the slice is valid during the call only. It must return quickly, because the command waits for it.
 	OnOutput func([]byte)
+}
+
+// Shown is a folder of the machine at another path. The folder itself never changes: what the command writes there goes into a
+// layer that ends with it, or is refused as to a read-only file system where the machine cannot lay one over the folder (with
+// MechanismBubblewrap, or in a kernel before 5.11).
+type Shown struct {
+	// From is the folder. Links in its path are followed; one that does not exist is an error.
+	From string
+	// At is where the command finds it, apart from links in the Writable directory around it. A link below that directory is
+	// an error.
+	At string
 }
 
 // Result says how a command ended.
