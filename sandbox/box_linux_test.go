@@ -20,6 +20,7 @@ import (
 
 	"pawl"
 	"pawl/internal/need"
+	"pawl/sandbox/landlock"
 )
 
 // role makes the test binary play a part of a test: the pawl that is killed, or a command inside the walls.
@@ -160,7 +161,7 @@ func TestWallsAreNamed(t *testing.T) {
 		if res.Walls[0] != string(b.mechanism) || !slices.Contains(res.Walls, "seccomp") {
 			t.Errorf("walls %q", res.Walls)
 		}
-		if landlockABI() > 0 && !slices.Contains(res.Walls, "landlock") {
+		if landlock.ABI() > 0 && !slices.Contains(res.Walls, "landlock") {
 			t.Errorf("the kernel has Landlock, walls %q", res.Walls)
 		}
 	})
@@ -332,8 +333,8 @@ func attack() {
 		{"ptrace", [4]uintptr{unix.PTRACE_DETACH}, unix.SYS_PTRACE}, // of no process: one that is traced would never end
 		{"userfaultfd", [4]uintptr{1}, unix.SYS_USERFAULTFD},
 		{"perf", [4]uintptr{}, unix.SYS_PERF_EVENT_OPEN},
-		{"tiocsti", [4]uintptr{0, ioctlTIOCSTI}, unix.SYS_IOCTL},
-		{"tiocsti with high bits", [4]uintptr{0, 1<<32 | ioctlTIOCSTI}, unix.SYS_IOCTL},
+		{"tiocsti", [4]uintptr{0, unix.TIOCSTI}, unix.SYS_IOCTL},
+		{"tiocsti with high bits", [4]uintptr{0, 1<<32 | unix.TIOCSTI}, unix.SYS_IOCTL},
 		{"setns", [4]uintptr{0, 0}, unix.SYS_SETNS},
 		{"chroot", [4]uintptr{0}, unix.SYS_CHROOT},
 		{"process_vm_readv", [4]uintptr{1}, unix.SYS_PROCESS_VM_READV},
@@ -399,7 +400,7 @@ func TestAGrantedNetworkOpensNothingElse(t *testing.T) {
 		out := output(t, b, s)
 		for _, target := range targets {
 			inet := strings.HasPrefix(target, "tcp") || strings.HasPrefix(target, "udp")
-			abstract := strings.Contains(target, "@") && landlockABI() < 6
+			abstract := strings.Contains(target, "@") && landlock.ABI() < 6
 			if !abstract && strings.Contains(out, "WORKED: "+target) != inet {
 				t.Errorf("%s: %s", target, out)
 			}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"pawl/sandbox/seccomp"
 )
 
 // Child turns this process into the launcher when Box.Run started it as one, and does not return then. Otherwise it returns
@@ -138,7 +140,7 @@ func (o *order) raise() ([]string, error) {
 	if held {
 		walls = append(walls, "landlock")
 	}
-	if err := filterSyscalls(); err != nil {
+	if err := seccomp.Install(seccomp.Namespaces()); err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
 	}
 	return append(walls, "seccomp"), nil
@@ -247,6 +249,27 @@ func (o *order) find() (string, error) {
 		}
 	}
 	return "", err
+}
+
+// dropCapabilities leaves the calling thread, and what it executes, without capabilities, also when it is root. With bounding
+// it gives up those that could be gained, too, for which it needs CAP_SETPCAP.
+func dropCapabilities(bounding bool) error {
+	if bounding {
+		for c := uintptr(0); c <= 63; c++ {
+			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
+				if err == unix.EINVAL && c > 0 { // past the kernel's last one
+					break
+				}
+				return err
+			}
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&hdr, &none[0])
 }
 
 // send writes a message. A failure means that pawl is gone, which the next receive notices.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/landlock"
 )
 
 // Probe tries every layer on this machine: it raises the walls with each mechanism and has the launcher try to get over
@@ -37,7 +38,7 @@ func Probe(ctx context.Context) Walls {
 			w.Seccomp = Wall{OK: true}
 		}
 		if slices.Contains(held, "landlock") {
-			w.Landlock = Wall{OK: true, Detail: "ABI " + strconv.Itoa(landlockABI())}
+			w.Landlock = Wall{OK: true, Detail: "ABI " + strconv.Itoa(landlock.ABI())}
 		}
 		if slices.Contains(held, "cgroup") {
 			w.Cgroup = Wall{OK: true, Detail: strings.Join(findGroups().controllers(), " ")}

@@ -1,8 +1,7 @@
-package sandbox
+package seccomp
 
 import (
 	"slices"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,6 +55,7 @@ const (
 	offArg0   = 16
 	offArg1   = 24
 	offArg2   = 32
+	offArg3   = 40
 )
 
 func load(off uint32) unix.SockFilter {
@@ -69,70 +69,63 @@ func jump(op uint16, k uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | op, Jt: yes, Jf: no, K: k}
 }
 
-// program is the filter. It is written for the kernel's lower 32 bits of an argument wherever the kernel itself looks at no
-// more. A 32-bit program, whose calls have other numbers, is killed.
-func program() []unix.SockFilter {
-	p := []unix.SockFilter{load(offArch), jump(unix.BPF_JEQ, nativeArch, 1, 0), answer(kill), load(offNumber)}
-	if x32Bit != 0 {
-		p = append(p, jump(unix.BPF_JGE, x32Bit, 0, 1), answer(nosys))
-	}
-	for _, set := range []struct {
-		calls  []uint32
-		answer uint32
-	}{{slices.Concat(refusedCalls, refusedHere), eperm}, {absentCalls, nosys}} {
-		for _, nr := range set.calls {
-			p = append(p, jump(unix.BPF_JEQ, nr, 0, 1), answer(set.answer))
-		}
-	}
+// Namespaces is the filter for a command in namespaces of its own.
+func Namespaces() []unix.SockFilter {
+	p := begin(slices.Concat(refusedCalls, refusedHere), absentCalls)
 	families := []unix.SockFilter{load(offArg0)}
 	for _, f := range openFamilies {
 		families = append(families, jump(unix.BPF_JEQ, f, 0, 1), answer(allow))
 	}
-	families = append(families, jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 3), load(offArg2),
-		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), answer(allow), answer(eperm))
+	families = append(families, routeNetlink()...)
 	p = append(p, forCall(unix.SYS_SOCKET, families...)...)
 	p = append(p, forCall(unix.SYS_SOCKETPAIR,
 		load(offArg0), jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), answer(allow), answer(eperm))...)
-	p = append(p, forCall(unix.SYS_CLONE,
-		load(offArg0), jump(unix.BPF_JSET, namespaceFlags, 0, 1), answer(eperm), answer(allow))...)
-	p = append(p, forCall(unix.SYS_IOCTL,
-		load(offArg1), jump(unix.BPF_JEQ, ioctlTIOCSTI, 1, 0), jump(unix.BPF_JEQ, ioctlTIOCLINUX, 0, 1), answer(eperm),
-		answer(allow))...)
+	p = append(p, refuseClones()...)
+	p = append(p, refuseArgument(unix.SYS_IOCTL, offArg1, ioctlTIOCSTI, ioctlTIOCLINUX)...)
 	return append(p, answer(allow))
+}
+
+// begin is what each filter starts with: a 32-bit program, whose calls have other numbers, is killed, and whole calls are
+// refused or said to be absent. Filters are written for the kernel's lower 32 bits of an argument wherever the kernel itself
+// looks at no more.
+func begin(refused, absent []uint32) []unix.SockFilter {
+	p := []unix.SockFilter{load(offArch), jump(unix.BPF_JEQ, nativeArch, 1, 0), answer(kill), load(offNumber)}
+	if x32Bit != 0 {
+		p = append(p, jump(unix.BPF_JGE, x32Bit, 0, 1), answer(nosys))
+	}
+	return append(append(p, calls(refused, eperm)...), calls(absent, nosys)...)
+}
+
+// calls answers whole calls.
+func calls(numbers []uint32, with uint32) []unix.SockFilter {
+	var p []unix.SockFilter
+	for _, nr := range numbers {
+		p = append(p, jump(unix.BPF_JEQ, nr, 0, 1), answer(with))
+	}
+	return p
+}
+
+// routeNetlink goes on with a socket's family: it allows netlink for routes, and refuses every other.
+func routeNetlink() []unix.SockFilter {
+	return []unix.SockFilter{jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 3), load(offArg2),
+		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), answer(allow), answer(eperm)}
+}
+
+// refuseClones refuses to make namespaces along with a process.
+func refuseClones() []unix.SockFilter {
+	return forCall(unix.SYS_CLONE, load(offArg0), jump(unix.BPF_JSET, namespaceFlags, 0, 1), answer(eperm), answer(allow))
+}
+
+// refuseArgument refuses a call when one of its arguments has one of the values.
+func refuseArgument(nr, argument uint32, values ...uint32) []unix.SockFilter {
+	body := []unix.SockFilter{load(argument)}
+	for _, v := range values {
+		body = append(body, jump(unix.BPF_JEQ, v, 0, 1), answer(eperm))
+	}
+	return forCall(nr, append(body, answer(allow))...)
 }
 
 // forCall puts instructions, which end in an answer on every path, behind a test for one call.
 func forCall(nr uint32, body ...unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{jump(unix.BPF_JEQ, nr, 0, uint8(len(body)))}, body...)
-}
-
-// filterSyscalls puts the filter on the calling thread, which must have no_new_privs.
-func filterSyscalls() error {
-	p := program()
-	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// dropCapabilities leaves the calling thread, and what it executes, without capabilities, also when it is root.
-func dropCapabilities(bounding bool) error {
-	if bounding {
-		for c := uintptr(0); c <= 63; c++ {
-			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
-				if err == unix.EINVAL && c > 0 { // past the kernel's last one
-					break
-				}
-				return err
-			}
-		}
-	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return err
-	}
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	return unix.Capset(&hdr, &none[0])
 }
