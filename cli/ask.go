@@ -497,7 +497,11 @@ func stageSheet(a *voice, s *kernel.Snapshot) []string {
 		if c := s.Run.Context; c != nil {
 			out = append(out, "  "+a.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
 			for _, check := range c.Checks {
-				out = append(out, "  "+a.Style.Middle()+" "+Display(check.Name)+"  "+a.Style.Dim(Display(check.Command)))
+				line := "  " + a.Style.Middle() + " " + Display(check.Name) + "  " + a.Style.Dim(Display(check.Command))
+				if check.Missing != "" {
+					line += "  " + a.Style.Yellow(a.Text("cli.check.not_installed", Display(check.Missing)))
+				}
+				out = append(out, line)
 			}
 		}
 		return out

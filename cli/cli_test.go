@@ -90,6 +90,16 @@ func TestRepairedRun(t *testing.T) {
 	})
 }
 
+// A linter that is not installed is named before the approval and in the report.
+func TestMissingLinter(t *testing.T) {
+	bothLanguages(t, "left_out", func(c *console) {
+		c.host.world.missing = "golangci-lint"
+		c.must(9, "run", "do the work")
+		c.must(0, "approve", c.hash(), "--yes")
+		c.must(0, "task", "show", "1")
+	})
+}
+
 func TestDenyReviseCannotPlan(t *testing.T) {
 	bothLanguages(t, "answers", func(c *console) {
 		c.must(9, "run", "do the work")

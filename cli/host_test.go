@@ -208,6 +208,8 @@ type world struct {
 	repair     string // tool of the repairs, "" for write_file
 	conflict   bool   // landing is kept on a branch
 	hostile    string
+	// missing is the linter that the project configures and the machine lacks.
+	missing string
 }
 
 func (w *world) options(progress func(effect.Effect, string)) runner.Options {
@@ -233,7 +235,7 @@ func (w *world) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	switch e.Kind {
 	case effect.KindContext:
-		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: []effect.Check{{Name: "tests", Command: "go test ./...", Level: 2}}})
+		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2})})
 	case effect.KindPlan:
 		return w.planned()
 	case effect.KindWorktree:
@@ -292,6 +294,14 @@ func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progr
 	return effect.Succeeded(effect.ToolResult{CallID: call.CallID, After: "t1"})
 }
 
+// leftOut is the check that the machine has no program for.
+func (w *world) leftOut() []effect.Check {
+	if w.missing == "" {
+		return nil
+	}
+	return []effect.Check{{Name: w.missing, Command: w.missing + " run", Missing: w.missing}}
+}
+
 func (w *world) verify(kind effect.Kind) effect.Receipt {
 	out := effect.CheckOutcome{Check: effect.Check{Name: "tests", Command: "go test ./..."}, Status: effect.CheckPassed, DurationMS: 1200}
 	left := &w.failChecks
@@ -302,8 +312,14 @@ func (w *world) verify(kind effect.Kind) effect.Receipt {
 		*left--
 		out.Status, out.ExitCode, out.Output = effect.CheckFailed, 1, "--- FAIL: TestX\nwant 1, got 2\n"+w.hostile
 	}
+	outcomes := []effect.CheckOutcome{out}
+	if kind == effect.KindVerify {
+		for _, c := range w.leftOut() {
+			outcomes = append(outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
+		}
+	}
 	return effect.Succeeded(effect.VerifyResult{
-		Outcomes: []effect.CheckOutcome{out}, Passed: out.Status == effect.CheckPassed, Tree: "t1t1t1t1t1t1t1", TreeAfter: "t1t1t1t1t1t1t1", Fingerprint: fmt.Sprint(*left),
+		Outcomes: outcomes, Passed: out.Status == effect.CheckPassed, Tree: "t1t1t1t1t1t1t1", TreeAfter: "t1t1t1t1t1t1t1", Fingerprint: fmt.Sprint(*left),
 	})
 }
 

@@ -238,6 +238,9 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 	case effect.CheckPassed:
 		return a.Style.OK() + " " + what + "  " + took
 	case effect.CheckSkipped:
+		if o.LeftOut() {
+			return a.Style.Dot() + " " + policy.Display(o.Name) + "  " + a.Style.Yellow(a.Text("cli.check.left_out", policy.Display(o.Missing)))
+		}
 		return a.Style.Dot() + " " + what + "  " + a.Style.Dim(a.Text("cli.check.skipped"))
 	}
 	return a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took

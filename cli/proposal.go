@@ -286,7 +286,8 @@ func visible(line string) string {
 // facts adds what the plan comes to: checks, files, gates and hash.
 func (s *sheet) facts(p view.Plan) {
 	var t term.Table
-	for i, c := range p.Checks {
+	run, left := effect.LeaveOut(p.Checks, func(effect.Check) bool { return true })
+	for i, c := range run {
 		name := ""
 		if i == 0 {
 			name = s.Text("cli.plan.checks")
@@ -299,6 +300,13 @@ func (s *sheet) facts(p view.Plan) {
 	}
 	if len(p.Checks) == 0 {
 		t.Row("  "+s.Text("cli.plan.checks"), s.Text("cli.plan.no_checks"))
+	}
+	for i, c := range left {
+		name := ""
+		if i == 0 {
+			name = s.Text("cli.plan.left_out_checks")
+		}
+		t.Row("  "+name, s.Text("cli.plan.left_out_check", Display(c.Name), Display(c.Missing)))
 	}
 	if len(p.Gates) > 0 {
 		t.Row("  "+s.Text("cli.plan.gates"), Display(strings.Join(p.Gates, ", ")))

@@ -282,3 +282,46 @@ func TestNetworkIsGivenWhereItIsAskedFor(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A linter that is not installed keeps no work from being done; what builds, tests or is named by the plan does, before anybody
+// is asked.
+func TestMissingPrograms(t *testing.T) {
+	start := &kernel.Start{Requirement: "do the work", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted}
+	lint := effect.Check{Name: "lint", Command: "golangci-lint run", Missing: "golangci-lint"}
+	for name, c := range map[string]struct {
+		checks  []effect.Check
+		mode    plan.Mode
+		command string
+		key     string
+	}{
+		"a linter":           {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyTest, "", ""},
+		"nothing else":       {[]effect.Check{lint}, plan.VerifyTest, "", "kernel.check_program_missing"},
+		"a runner of tests":  {[]effect.Check{{Name: "tests", Command: "npm test", Level: 2, Missing: "npm"}}, plan.VerifyTest, "", "kernel.check_program_missing"},
+		"a package":          {[]effect.Check{{Name: "unit", Command: "vendor/bin/phpunit", Level: 2, Missing: "vendor/bin/phpunit"}}, plan.VerifyTest, "", "kernel.check_package_missing"},
+		"named by the plan":  {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom, "golangci-lint run ./api", "kernel.check_program_missing"},
+		"another is named":   {[]effect.Check{lint, {Name: "tests", Command: "true", Level: 2}}, plan.VerifyCustom, "go vet ./api", ""},
+		"a linter and a cmd": {[]effect.Check{lint}, plan.VerifyLint, "go vet ./api", ""},
+	} {
+		b := newBench(t)
+		w := &world{plan: twoSteps()}
+		w.plan.Verification.Mode = c.mode
+		if c.command != "" {
+			w.plan.Verification.Commands = []string{c.command}
+		}
+		b.do(start)
+		b.run(func(e effect.Effect) effect.Receipt {
+			if e.Kind == effect.KindContext {
+				return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: c.checks})
+			}
+			return w.answer(e)
+		})
+		s := b.look()
+		got := ""
+		if s.Session.LastError != nil {
+			got = s.Session.LastError.Key
+		}
+		if got != c.key || (s.Session.State == "CONFIRMING") != (c.key == "") {
+			t.Errorf("%s: %s with %q", name, s.Session.State, got)
+		}
+	}
+}

@@ -144,7 +144,7 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 	tree = t.Gate.Tree
 	add := func(v *effect.VerifyResult, required bool) {
 		for _, o := range v.Outcomes {
-			if o.Status == effect.CheckSkipped && !required {
+			if o.LeftOut() || o.Status == effect.CheckSkipped && !required {
 				continue
 			}
 			checks = append(checks, task.Check{Name: o.Name, Required: required, Passed: o.Status == effect.CheckPassed && v.Tree == v.TreeAfter, Tree: v.Tree})

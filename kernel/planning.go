@@ -294,17 +294,23 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 	return out, nil
 }
 
-// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or their program is
-// not installed. It is better said before the approval than after the work.
+// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a build, of
+// tests or of a command that the plan names is not installed. It is better said before the approval than after the work. Static
+// checks whose program is missing are left out instead, where others remain.
 func (w planner) checkable(p plan.Plan) error {
 	checks := effect.SelectChecks(p.Verification, w.Run.Context.Checks)
 	if p.Verification.Demanding() && len(checks) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
 	}
-	for _, c := range checks {
-		if c.Missing != "" && p.Verification.Required {
-			return pawl.Fail(pawl.CodeEnvironment, "verify.missing_program", c.Missing, c.Name)
+	run, _ := effect.LeaveOut(checks, func(effect.Check) bool { return true })
+	for _, c := range run {
+		if c.Missing == "" || !p.Verification.Required {
+			continue
 		}
+		if strings.ContainsRune(c.Missing, '/') {
+			return pawl.Fail(pawl.CodeEnvironment, "kernel.check_package_missing", c.Missing, c.Name)
+		}
+		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
 	}
 	return nil
 }

@@ -154,9 +154,13 @@ func level(ok bool) audit.Level {
 func summary(v effect.VerifyResult) map[string]any {
 	outcomes := make([]map[string]any, 0, len(v.Outcomes))
 	for _, o := range v.Outcomes {
-		outcomes = append(outcomes, map[string]any{
+		line := map[string]any{
 			"gate_name": o.Name, "command": o.Command, "status": o.Status, "exit_code": o.ExitCode, "duration_ms": o.DurationMS, "output_digest": o.Digest,
-		})
+		}
+		if o.LeftOut() {
+			line["missing"] = o.Missing
+		}
+		outcomes = append(outcomes, line)
 	}
 	return map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
 }

@@ -54,6 +54,16 @@ var kernelText = part{load: func() Table {
 			En: "the plan asks for verification (%s), but no check was found here that could prove the result", Zh: "计划要求验证（%s），但这里没有找到任何能证明结果的检查",
 			HintEn: "Name the commands in the plan (verification.mode: custom, commands: […]) and check it with: pawl plan validate FILE", HintZh: "请在计划中写明命令（verification.mode: custom，commands: […]），并用 pawl plan validate 文件 检查",
 		},
+		"kernel.check_program_missing": {
+			En: "%[1]s is not installed, and the check %[2]q needs it", Zh: "未安装 %[1]s，而检查 %[2]q 需要它",
+			HintEn: "Nothing was begun. Install %[1]s, or put it on PATH, until this finds it: command -v %[1]s; then give the same command again",
+			HintZh: "尚未开始任何工作。请安装 %[1]s 或将其加入 PATH，直到 command -v %[1]s 能找到它；然后重新运行同一命令",
+		},
+		"kernel.check_package_missing": {
+			En: "%[1]s is not there, and the check %[2]q needs it", Zh: "没有 %[1]s，而检查 %[2]q 需要它",
+			HintEn: "Nothing was begun. Install the project's packages (for PHP: composer install), then give the same command again",
+			HintZh: "尚未开始任何工作。请安装项目的依赖包（PHP：composer install），然后重新运行同一命令",
+		},
 		"kernel.tool_unknown": {
 			En: "there is no tool named %q", Zh: "没有名为 %q 的工具",
 			HintEn: "List the tools with: pawl tools", HintZh: "用 pawl tools 列出所有工具",

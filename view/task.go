@@ -100,6 +100,8 @@ type Outcome struct {
 	Output      string             `json:"output,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
+	// Missing names the program whose absence had the check left out.
+	Missing string `json:"missing,omitempty"`
 }
 
 // Landing is where a verified result is.
@@ -124,6 +126,9 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
 			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore,
+		}
+		if o.LeftOut() {
+			c.Missing = o.Missing
 		}
 		if o.Status != effect.CheckPassed {
 			c.Output = o.Output

@@ -65,7 +65,8 @@ func (g *Gates) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	}
 	result, err := s.judge(ctx, checks, true, func(ctx context.Context, c effect.Check) effect.CheckOutcome {
 		if c.Name == GateDoctor && c.Command == "" {
-			return g.doctor(ctx, s, c, s.runnable(checks))
+			run, _ := s.runnable(checks)
+			return g.doctor(ctx, s, c, run)
 		}
 		return s.command(ctx, c)
 	})

@@ -47,7 +47,7 @@ func TestGates(t *testing.T) {
 		"a program is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "test:\n"}, look: without("make"),
 			statuses: "failed! skipped skipped", code: pawl.CodeEnvironment, key: "verify.environment"},
 		"a linter is missing": {gates: named("doctor", "tests"), files: map[string]string{"Makefile": "lint:\ntest:\n", "x/setup.cfg": "[flake8]"},
-			look: without("flake8"), statuses: "passed passed passed passed"},
+			look: without("flake8"), statuses: "passed passed passed passed skipped"},
 		"an unresolved merge": {gates: named("doctor"), files: map[string]string{"a.txt": "x\n<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n", "b.md": "=======\n"},
 			dirty: []string{"a.txt", "b.md", "gone.txt"}, statuses: "failed", code: pawl.CodeChecksFailed, key: "verify.failed"},
 	} {

@@ -85,8 +85,14 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		return out, err
 	}
 	stopped := false
-	for _, c := range s.runnable(checks) {
+	run, left := s.runnable(checks)
+	for _, c := range run {
 		if stopped || ctx.Err() != nil {
+			if c.Missing != "" {
+				if _, found := s.lookup(c); found {
+					c.Missing = "" // it was skipped, and not left out
+				}
+			}
 			out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
 			continue
 		}
@@ -107,28 +113,16 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		out.Outcomes = append(out.Outcomes, s.disturbed(ctx, out.Tree, out.TreeAfter))
 	}
 	out.Passed = len(out.Outcomes) > 0 && !slices.ContainsFunc(out.Outcomes, func(o effect.CheckOutcome) bool { return o.Status != effect.CheckPassed })
+	for _, c := range left {
+		out.Outcomes = append(out.Outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
+	}
 	out.Fingerprint = Fingerprint(s.place, out.Outcomes)
 	return out, nil
 }
 
-// runnable leaves out the static checks whose program is not installed, as long as another command remains: the linter that
-// a machine lacks must not keep all work on it from being verified. Builds and tests are never left out.
-func (s *session) runnable(checks []effect.Check) []effect.Check {
-	var out []effect.Check
-	judged := false
-	for _, c := range checks {
-		if c.Level == 0 && c.Missing != "" {
-			if _, found := s.lookup(c); !found {
-				continue
-			}
-		}
-		out = append(out, c)
-		judged = judged || c.Command != ""
-	}
-	if !judged {
-		return checks
-	}
-	return out
+// runnable parts the checks that run from those that are left out, as effect.LeaveOut does, with what is installed by now.
+func (s *session) runnable(checks []effect.Check) (run, left []effect.Check) {
+	return effect.LeaveOut(checks, func(c effect.Check) bool { _, found := s.lookup(c); return !found })
 }
 
 // treeCheck is the name of the outcome that says that the checks changed what they judged.

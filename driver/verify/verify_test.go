@@ -258,7 +258,7 @@ func TestVerifyLeavesOutAMissingLinter(t *testing.T) {
 	b := newBench(t, nil)
 	b.look = without("ruff")
 	lint := effect.Check{Name: "ruff", Command: "ruff check .", Kind: kindLint, Missing: "ruff"}
-	if r, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); !r.OK || statuses(v) != "passed" {
+	if r, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); !r.OK || !v.Passed || statuses(v) != "passed skipped" || !v.Outcomes[1].LeftOut() {
 		t.Errorf("%+v %s", r, statuses(v))
 	}
 	if r, v := b.verify(t, effect.VerifySpec{Checks: []effect.Check{lint}}); r.OK || statuses(v) != "error!" {
@@ -267,6 +267,10 @@ func TestVerifyLeavesOutAMissingLinter(t *testing.T) {
 	b.look = everything
 	if _, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint)}); statuses(v) != "passed passed" {
 		t.Errorf("installed meanwhile: %s", statuses(v))
+	}
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){"make": exits(1, "x")}
+	if _, v := b.verify(t, effect.VerifySpec{Checks: append(checks("make"), lint), StopOnFail: true}); statuses(v) != "failed skipped" || v.Outcomes[1].LeftOut() {
+		t.Errorf("skipped behind a failure: %s", statuses(v))
 	}
 }
 
