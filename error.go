@@ -61,6 +61,7 @@ const (
 	CodeModel             Code = "model"
 	CodeLogin             Code = "login"
 	CodeCannotPlan        Code = "cannot_plan"
+	CodeWorkOrder         Code = "work_order"
 	CodeBudget            Code = "budget"
 	CodeLoop              Code = "loop"
 	CodeCanceled          Code = "canceled"
@@ -109,6 +110,7 @@ var codeTable = map[Code]CodeInfo{
 	CodeModel:             {ClassModel, 1, 502},
 	CodeLogin:             {ClassModel, 10, 401},
 	CodeCannotPlan:        {ClassModel, 14, 422},
+	CodeWorkOrder:         {ClassBuildFail, 15, 422},
 	CodeBudget:            {ClassPolicyDenied, 8, 429},
 	CodeLoop:              {ClassPolicyDenied, 8, 409},
 	CodeCanceled:          {ClassCanceled, 12, 409},

@@ -100,6 +100,22 @@ func TestMissingLinter(t *testing.T) {
 	})
 }
 
+// Where nothing can mend the project by itself its checks are run, and what is red becomes a work order.
+func TestChecksWithoutAFixer(t *testing.T) {
+	bothLanguages(t, "checked", func(c *console) {
+		c.host.world.unaided, c.host.world.missing = "make the checks pass", "golangci-lint"
+		c.must(0, "run", "make the checks pass")
+		c.host.world.failChecks = 3
+		c.must(15, "run", "make the checks pass")
+		c.host.agents = []cli.AgentInfo{{Name: "early", Kind: "acp", State: "untested"}, {Name: "codex", Kind: "acp", State: "ready"}}
+		c.must(15, "run", "make the checks pass")
+		fmt.Fprintf(&c.log, "%s\n", c.host.written[1])
+		c.must(15, "check")
+		c.must(0, "check")
+		c.must(0, "status")
+	})
+}
+
 func TestDenyReviseCannotPlan(t *testing.T) {
 	bothLanguages(t, "answers", func(c *console) {
 		c.must(9, "run", "do the work")

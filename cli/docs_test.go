@@ -200,6 +200,8 @@ func exitPage() string {
 	b.WriteString("| 130 | | interrupted; `pawl resume` goes on | |\n| 141 | | nobody reads the output any more; as after an interrupt | |\n\n" +
 		"A command that works in the foreground (`run`, `resume`, `approve`, `fix`, …) ends with 0 when the run ended as the command wanted, with 8\n" +
 		"when the session is BLOCKED, with 9 when something waits for approval and nobody is there to ask, with 5 when a person said no, with 12\n" +
-		"when the run was canceled or rolled back by another command, and with the status of the failure when no plan could be made.\n")
+		"when the run was canceled or rolled back by another command, and with the status of the failure when no plan could be made. 15 says that checks are red and\n" +
+		"nothing was begun: what an agent needs to mend them is in `.pawl/work_order.md` (`pawl check`, and a `pawl run` for the checks to pass where no\n" +
+		"program is installed that could mend anything).\n")
 	return b.String()
 }

@@ -266,6 +266,9 @@ type Project struct {
 	Old func(ctx context.Context) (OldBase, error)
 	// Checks are the commands that check the project.
 	Checks func(ctx context.Context) (effect.ContextResult, error)
+	// Unaided reports whether a requirement asks that the checks pass, the agent is pawl's own, and no program is installed with
+	// which that could do anything about it.
+	Unaided func(ctx context.Context, agent, requirement string) (bool, error)
 	// Review looks at the code for what a reviewer would stumble over.
 	Review func(ctx context.Context, scope ReviewScope, paths []string) (effect.Review, error)
 	// Standing is what there is to commit: what is staged or, with all or where nothing is, everything that changed.

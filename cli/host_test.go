@@ -47,6 +47,9 @@ type fakeHost struct {
 	edit   func(path string) error
 	broken bool // the audit log does not verify
 	serve  func(context.Context, cli.Serving) error
+	// written are the files that were written below .pawl, and agents the agents of the machine besides pawl's own.
+	written []string
+	agents  []cli.AgentInfo
 	// servers are the MCP servers of the settings, and offer is what they offer.
 	servers []cli.ServerInfo
 	offer   func(context.Context, string) (cli.Offer, error)
@@ -139,8 +142,20 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 			return report, err
 		},
 		Warnings: func(context.Context) []cli.Finding { return nil },
-		Close:    func() error { return nil },
-		Serve:    h.serve,
+		Write: func(_ context.Context, files []effect.ProjectedFile) error {
+			for _, f := range files {
+				h.written = append(h.written, f.Path+"\n"+f.Content)
+			}
+			return nil
+		},
+		Project: cli.Project{
+			Checks: func(context.Context) (effect.ContextResult, error) { return h.world.found(), nil },
+			Unaided: func(_ context.Context, agent, requirement string) (bool, error) {
+				return agent == "" && requirement == h.world.unaided, nil
+			},
+		},
+		Close: func() error { return nil },
+		Serve: h.serve,
 	}, nil
 }
 
@@ -158,6 +173,7 @@ func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
 
 func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
 	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
+	infos = append(infos, h.agents...)
 	return cli.Agents{
 		Servers: func() []cli.ServerInfo { return h.servers }, Ask: h.offer,
 		List: func(context.Context, string) []cli.AgentInfo { return infos },
@@ -210,13 +226,15 @@ type world struct {
 	hostile    string
 	// missing is the linter that the project configures and the machine lacks.
 	missing string
+	// unaided is what pawl's own agent can do nothing about.
+	unaided string
 }
 
 func (w *world) options(progress func(effect.Effect, string)) runner.Options {
 	o := runner.Options{Owner: "test/1/abc", Drivers: map[effect.Kind]runner.Driver{}, Tools: map[string]runner.Driver{}, Progress: progress, Poll: time.Millisecond}
 	for _, k := range []effect.Kind{
 		effect.KindContext, effect.KindPlan, effect.KindRepair, effect.KindWorktree, effect.KindCheckpoint, effect.KindRestore, effect.KindVerify,
-		effect.KindGates, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive,
+		effect.KindGates, effect.KindLand, effect.KindRevert, effect.KindCleanup, effect.KindArchive, effect.KindTest,
 	} {
 		o.Drivers[k] = w
 	}
@@ -235,7 +253,7 @@ func (w *world) Done(context.Context, effect.Effect) (effect.Answer, effect.Rece
 func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	switch e.Kind {
 	case effect.KindContext:
-		return effect.Succeeded(effect.ContextResult{Head: "c0", Branch: "main", Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2})})
+		return effect.Succeeded(w.found())
 	case effect.KindPlan:
 		return w.planned()
 	case effect.KindWorktree:
@@ -245,7 +263,7 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 		return effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t0", Commit: "k", Ref: "refs/pawl/" + spec.Name})
 	case effect.KindTool:
 		return w.call(ctx, e, progress)
-	case effect.KindVerify, effect.KindGates:
+	case effect.KindVerify, effect.KindGates, effect.KindTest:
 		return w.verify(e.Kind)
 	case effect.KindRepair:
 		tool, args := "write_file", `{"path":"b.txt"}`
@@ -294,6 +312,13 @@ func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progr
 	return effect.Succeeded(effect.ToolResult{CallID: call.CallID, After: "t1"})
 }
 
+// found is what there is to know of the project.
+func (w *world) found() effect.ContextResult {
+	return effect.ContextResult{
+		Head: "c0", Branch: "main", Ecosystems: []string{"go"}, Files: 1, Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2}),
+	}
+}
+
 // leftOut is the check that the machine has no program for.
 func (w *world) leftOut() []effect.Check {
 	if w.missing == "" {
@@ -313,7 +338,7 @@ func (w *world) verify(kind effect.Kind) effect.Receipt {
 		out.Status, out.ExitCode, out.Output = effect.CheckFailed, 1, "--- FAIL: TestX\nwant 1, got 2\n"+w.hostile
 	}
 	outcomes := []effect.CheckOutcome{out}
-	if kind == effect.KindVerify {
+	if kind != effect.KindGates {
 		for _, c := range w.leftOut() {
 			outcomes = append(outcomes, effect.CheckOutcome{Check: c, Status: effect.CheckSkipped})
 		}

@@ -29,6 +29,7 @@ func entries() []Entry {
 	return []Entry{
 		{"init", "work", nil},
 		{"run", "work", newRunCommand},
+		{"check", "work", nil},
 		{"status", "work", newStatusCommand},
 		{"resume", "work", newResumeCommand},
 		{"demo", "work", newDemoCommand},

@@ -20,10 +20,18 @@ type runFlags struct {
 	plan, mode, profile, agent       string
 	yes, inPlace, unattended, noWait bool
 	record                           bool
+	instead                          Instead
 }
 
-func newRunCommand(a *App) *cobra.Command {
+// Instead carries a requirement out in another way than by a run, and reports whether it did. It is asked before anything is begun.
+type Instead func(ctx context.Context, d *Desk, s *kernel.Start) (done bool, err error)
+
+func newRunCommand(a *App) *cobra.Command { return NewRunCommand(a, nil) }
+
+// NewRunCommand is `pawl run`. Instead may be nil.
+func NewRunCommand(a *App, instead Instead) *cobra.Command {
 	var f runFlags
+	f.instead = instead
 	c := a.Command("run [REQUIREMENT]", "cli.run", `  pawl run "make the checks pass"
   pawl run --plan rename.yaml
   pawl run --plan rename.yaml --yes --json`, Between(0, 1), nil)
@@ -162,6 +170,12 @@ func (a *App) Path(name string) string {
 
 // startRun takes the requirement up and works on it.
 func startRun(ctx context.Context, d *Desk, start *kernel.Start, f runFlags) error {
+	start.Agent = d.Config.Agent
+	if f.instead != nil {
+		if done, err := f.instead(ctx, d, start); done || err != nil {
+			return err
+		}
+	}
 	release, err := d.MustOwn()
 	if err != nil {
 		return err
@@ -173,7 +187,6 @@ func startRun(ctx context.Context, d *Desk, start *kernel.Start, f runFlags) err
 	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
 		return err
 	}
-	start.Agent = d.Config.Agent
 	if err := d.Ready(ctx, start.Agent); err != nil {
 		return err
 	}

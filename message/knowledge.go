@@ -321,6 +321,49 @@ var ordersText = part{load: func() Table {
 		"orders.test.approach":   {En: "Find the cause of each failure in the code before the test is touched.", Zh: "先在代码中查明每个失败的原因，再考虑测试本身。"},
 		"orders.test.task":       {En: "Mend the cause of the failure of %v", Zh: "修复 %v 失败的原因"},
 
+		"orders.check.short": {En: "run all checks on the tree as it is and say what is red", Zh: "对当前目录树运行全部检查并报告未通过项"},
+		"orders.check.long": {
+			En: "Runs every check of the project behind the walls, on the tree as it is, and says what is red with the lines that matter. Nothing of yours is changed. Where something is red it writes a work order to .pawl/work_order.md, which says what is red, how to run it and what to leave alone, names an installed agent to give it to, and ends with exit status 15. It ends with 0 where all pass, with 10 where only the machine is at fault, and with 14 where there is nothing to check. A `pawl run` for the checks to pass does the same where no program is installed that could mend anything.",
+			Zh: "在沙箱中对当前目录树运行项目的全部检查，并给出未通过项及其关键输出。不会修改你的任何文件。若有未通过项，会把工作单写入 .pawl/work_order.md，说明哪些未通过、如何运行、哪些内容不可改动，并给出可交付的已安装智能体，退出码为 15。全部通过时退出码为 0；仅因机器原因失败时为 10；没有可检查的内容时为 14。若没有安装任何可用于修复的程序，要求让检查通过的 `pawl run` 也会这样做。",
+		},
+		"orders.check.goal":  {En: "Make the checks pass", Zh: "让检查通过"},
+		"orders.check.alone": {En: "No program is installed that could mend this project by itself (%v). The checks are run to see what is red.", Zh: "没有安装可自行修复此项目的程序（%v）。现运行检查以查明未通过项。"},
+		"orders.check.green": {En: "nothing to do: all checks pass (%d), on tree %v", Zh: "无需处理：全部检查（%d 项）在目录树 %v 上通过"},
+		"orders.check.empty": {
+			En: "the folder is empty, so there is nothing to check", Zh: "目录为空，没有可检查的内容",
+			HintEn: "An agent can begin it, and none is installed; see how to get one: pawl agent list", HintZh: "可由智能体开始编写，但尚未安装任何智能体；查看安装方法：pawl agent list",
+		},
+		"orders.check.empty_agent": {
+			En: "the folder is empty, so there is nothing to check", Zh: "目录为空，没有可检查的内容",
+			HintEn: `Have it begun: pawl run --agent %[1]v "say what it should become"`, HintZh: `让智能体开始：pawl run --agent %[1]v "说明要做成什么"`,
+		},
+		"orders.check.no_checks": {
+			En: "no file here says how this project is checked (docs/verification.md lists those that pawl knows), so nothing could be run", Zh: "这里没有说明如何检查项目的文件（pawl 认识的文件见 docs/verification.md），因此无法运行任何检查",
+			HintEn: "Say it once, in a Makefile with a target test, and give the same command again", HintZh: "请写一个带 test 目标的 Makefile，然后重新运行同一命令",
+		},
+		"orders.check.no_checks_agent": {
+			En: "no file here says how this project is checked (docs/verification.md lists those that pawl knows), so nothing could be run", Zh: "这里没有说明如何检查项目的文件（pawl 认识的文件见 docs/verification.md），因此无法运行任何检查",
+			HintEn: `Have it written: pawl run --agent %[1]v "write a Makefile with a target test that checks this project"`, HintZh: `让智能体编写：pawl run --agent %[1]v "编写带 test 目标的 Makefile 来检查此项目"`,
+		},
+		"orders.check.machine": {
+			En: "the machine cannot run %v", Zh: "这台机器无法运行 %v",
+			HintEn: "Install what the output names, or fetch the project's dependencies, then: pawl check", HintZh: "请安装输出中提到的内容或获取项目依赖，然后运行：pawl check",
+		},
+		"orders.check.red": {
+			En: "checks that are red: %[1]d of %[2]d (%[3]v); the work order for an agent is %[4]v", Zh: "%[2]d 项检查中有 %[1]d 项未通过：%[3]v；交给智能体的工作单：%[4]v",
+			HintEn: "No agent is ready on this machine; see how to get one: pawl agent list", HintZh: "本机没有可用的智能体；查看安装方法：pawl agent list",
+		},
+		"orders.check.red_agent": {
+			En: "checks that are red: %[1]d of %[2]d (%[3]v); the work order for an agent is %[4]v", Zh: "%[2]d 项检查中有 %[1]d 项未通过：%[3]v；交给智能体的工作单：%[4]v",
+			HintEn: `pawl run --agent %[5]v "$(cat %[6]v)"`, HintZh: `pawl run --agent %[5]v "$(cat %[6]v)"`,
+		},
+		"orders.check.order_head":  {En: "pawl ran the project's checks on tree %[2]v. These are red: %[1]v.", Zh: "pawl 已在目录树 %[2]v 上运行项目的检查。未通过：%[1]v。"},
+		"orders.check.order_run":   {En: "Run it in the folder %[1]v of the project. It ended with exit status %[2]d.", Zh: "在项目的 %[1]v 目录中运行。其退出码为 %[2]d。"},
+		"orders.check.order_green": {En: "These pass and have to go on passing: %v", Zh: "以下检查已通过，须保持通过：%v"},
+		"orders.check.order_left":  {En: "These could not be run, because their program is not installed: %v", Zh: "以下检查因未安装程序而无法运行：%v"},
+		"orders.check.order_keep":  {En: "Mend the cause in the code. Do not weaken, skip or remove a test, and do not change what defines the checks.", Zh: "在代码中修复根本原因。不要削弱、跳过或删除测试，也不要更改检查的定义。"},
+		"orders.check.order_done":  {En: "It is done when `pawl check` ends with exit status 0.", Zh: "当 `pawl check` 以退出码 0 结束时即告完成。"},
+
 		"orders.review.short":             {En: "look at the code for what a reviewer would stumble over", Zh: "检查代码中值得注意的问题"},
 		"orders.review.long":              {En: "Looks at all code, at what is new (recent), at what is staged, or at paths: code that is hard to follow or stands there twice, secrets, places where foreign text could become a command, and the like. It only reads and asks no model. Rules for Go work on its syntax, the others on the text of lines.", Zh: "检查全部代码、近期更改（recent）、暂存内容或指定路径：难以理解或重复的代码、密钥、可能把外部文本变成命令的位置等。只读，不询问模型。Go 的规则基于语法，其他规则基于文本。"},
 		"orders.review.ask":               {En: "What is to be reviewed?", Zh: "检查哪些内容？"},

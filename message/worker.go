@@ -56,8 +56,8 @@ var scriptText = part{load: func() Table {
 		"script.no_fixer": {
 			En:     "no program that could do this is installed for this project (%[1]s)",
 			Zh:     "没有为此项目安装可以完成该任务的程序（%[1]s）",
-			HintEn: "Install the project's formatter or linter, or go on with a plan file (pawl run --plan FILE), a model, or an installed coding agent",
-			HintZh: "请安装项目的格式化工具或 linter，或使用计划文件（pawl run --plan 文件）、模型或已安装的编码智能体继续",
+			HintEn: "See what is red, and get a work order for an agent: pawl check",
+			HintZh: "查看未通过项并生成交给智能体的工作单：pawl check",
 		},
 		"script.canceled": {
 			En: "planning was stopped", Zh: "规划已被停止",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,6 +132,19 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 		},
 		RiskLevel: pawl.RiskLow,
 	}}, nil
+}
+
+// AsksForChecks reports whether a requirement asks for nothing but what can be said without a model, and for the project's checks
+// to pass among it.
+func AsksForChecks(requirement string) bool {
+	goals, ok := understand(strings.TrimSpace(requirement))
+	return ok && slices.Contains(goals, goalChecks)
+}
+
+// Fixes reports whether a program is installed that serves a requirement of which AsksForChecks is true.
+func (a *Agent) Fixes(place effect.Place, found effect.ContextResult, requirement string) bool {
+	goals, ok := understand(strings.TrimSpace(requirement))
+	return ok && len(a.view(place).steps(found, goals, requirement)) > 0
 }
 
 // shorten keeps a requirement short enough for a message.

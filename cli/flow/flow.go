@@ -28,6 +28,8 @@ import (
 // Entries are the commands of the first level.
 func Entries() []cli.Entry {
 	return []cli.Entry{
+		{Name: "run", Group: "work", Build: func(a *cli.App) *cobra.Command { return cli.NewRunCommand(a, orders.Unaided) }},
+		{Name: "check", Group: "work", Build: orders.NewCheckCommand},
 		{Name: "auto", Group: "flow", Build: newAutoCommand},
 		{Name: "plan", Group: "flow", Build: newPlanCommand},
 		{Name: "exec", Group: "flow", Build: newExecCommand},
@@ -279,6 +281,12 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 // whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done again at any
 // time, so that its failure is told and is none of the flow.
 func whole(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
+	if s.Command != "~plan" && s.Package == "" {
+		s.Agent = d.Config.Agent
+		if done, err := orders.Unaided(ctx, d, s); done || err != nil {
+			return err
+		}
+	}
 	if err := begin(ctx, d, f, s); err != nil {
 		return err
 	}

@@ -57,6 +57,8 @@ func TestEveryTextExists(t *testing.T) {
 	}
 	add("orders.init.ask.", "missing", "bad", "fine")
 	add("orders.init.choice.", "create", "fill", "rebuild", "cancel")
+	add("orders.check.empty", "", "_agent")
+	add("orders.check.no_checks", "", "_agent")
 	add("orders.validate.kb.", "missing", "bad", "fine")
 	add("orders.rollback.kind.", "commit", "package", "log")
 	add("orders.review.severity.", "critical", "warning", "info")

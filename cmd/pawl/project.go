@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/agent/script"
 	"pawl/cli"
 	"pawl/driver/commit"
 	kb "pawl/driver/knowledge"
@@ -14,6 +15,7 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/knowledge"
+	"pawl/sandbox"
 	"pawl/sandbox/git"
 )
 
@@ -34,6 +36,14 @@ func project(place effect.Place) cli.Project {
 			return cli.OldBase(old), err
 		},
 		Checks: func(ctx context.Context) (effect.ContextResult, error) { return checksOf(ctx, place) },
+		Unaided: func(ctx context.Context, agent, requirement string) (bool, error) {
+			if agent != "" && agent != script.Name || !script.AsksForChecks(requirement) {
+				return false, nil
+			}
+			found, err := checksOf(ctx, place)
+			own := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
+			return err == nil && !own.Fixes(place, found, requirement), err
+		},
 		Review: func(ctx context.Context, scope cli.ReviewScope, paths []string) (effect.Review, error) {
 			var err error
 			switch scope {
