@@ -102,6 +102,10 @@ var policyText = part{load: func() Table {
 			En: "git may run a program that the repository's configuration names: %s", Zh: "git 可能运行仓库配置中指定的程序：%s",
 			HintEn: "Look at the configuration of the repository; \"?\" means that it was not inspected", HintZh: "请检查仓库的配置；“?”表示尚未检查",
 		},
+		"policy.outward": {
+			En: "it reaches beyond this machine or cannot be taken back: %s", Zh: "会影响到本机之外，或无法收回：%s",
+			HintEn: "Only a person can say yes to it, to this very call; --yes does not cover it", HintZh: "只有人能对这一调用本身表示同意；--yes 不包括它",
+		},
 		"policy.destructive": {
 			En: "it can destroy work or reach production: %s", Zh: "可能毁坏成果或影响生产环境：%s",
 			HintEn: "Approve it only if you are certain; it may not be undoable", HintZh: "仅在确定时批准；它可能无法撤销",

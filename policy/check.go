@@ -18,15 +18,18 @@ func (c *command) operandPaths(args []word) {
 // checkFind judges find: an action that runs, deletes or writes is asked for.
 func checkFind(c *command, args []word) {
 	start, value := true, false
+	if c.own {
+		args = c.findActs(args)
+	}
 	for _, w := range args {
 		switch {
 		case w.dynamic || w.pattern && w.text[0] != '.' && !value && !start:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case slices.Contains(findActions, w.text):
 			c.flagged(w.text)
 		case start && !w.flag() && w.text != "(" && w.text != "!":
 			if w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) {
-				c.find(Ask, CodeDynamic, w.text)
+				c.pattern(w)
 			}
 			c.file(w, OpRead, c.cwds)
 		case value:
@@ -41,19 +44,64 @@ func checkFind(c *command, args []word) {
 	}
 }
 
+// findActs judges the actions of find where walls hold it and the tree is its own, and returns the other arguments.
+func (c *command) findActs(args []word) (rest []word) {
+	narrowed, deletes := false, false
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case w.dynamic:
+			rest = append(rest, w)
+		case w.text == "-exec" || w.text == "-execdir":
+			end := i + 1
+			for end < len(args) && args[end].text != ";" && args[end].text != "+" {
+				end++
+			}
+			inner := filled(args[i+1 : end])
+			if len(inner) == 0 || strings.Contains(inner[0].text, "{}") {
+				c.forbidden(w.text)
+			} else {
+				c.call(inner, c.cwds)
+			}
+			i = end
+		case w.text == "-delete":
+			deletes = true
+		case (w.text == "-fprint" || w.text == "-fprint0" || w.text == "-fls") && i+1 < len(args):
+			i++
+			c.file(args[i], OpWrite, c.cwds)
+		case slices.Contains(findActions, w.text):
+			c.forbidden(w.text)
+		default:
+			narrowed = narrowed || w.flag() && !slices.Contains([]string{"-depth", "-maxdepth", "-mindepth", "-xdev", "-mount", "-H", "-L", "-P"}, w.text)
+			rest = append(rest, w)
+		}
+	}
+	if deletes && !narrowed {
+		c.ask(CodeDestructive)
+	}
+	return rest
+}
+
 var findActions = []string{
 	"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-D", "-follow",
 }
 
 // checkSed judges sed: the script is read, and only commands that print, select and substitute pass.
 func checkSed(c *command, args []word) {
-	scripted := false
+	scripted, op := false, OpRead
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		head, value, joined := strings.Cut(w.text, "=")
 		switch {
+		case c.held && sedInPlace(w.text) && !w.dynamic:
+			op = OpWrite // the walls hold what it writes, and undo takes it back
+			if c.prof.ReadOnly {
+				c.find(Deny, CodeReadOnly, text(c.argv))
+			}
+		case w.dynamic && scripted:
+			c.file(w, op, c.cwds)
 		case w.dynamic || w.pattern && !w.quoted && i == 0:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 			scripted = true
 		case w.text == "-e" && i+1 < len(args):
 			i++
@@ -64,23 +112,39 @@ func checkSed(c *command, args []word) {
 			scripted = true
 		case slices.Contains(sedFlags, w.text):
 		case w.flag() && strings.Trim(w.text[1:], "nErsuz") != "":
-			c.flagged(w.text)
+			c.forbidden(w.text)
 			scripted = scripted || strings.ContainsAny(w.text, "ef")
 		case w.flag():
 		case !scripted:
 			sedScript(c, w)
 			scripted = true
 		default:
-			c.file(w, OpRead, c.cwds)
+			c.file(w, op, c.cwds)
 		}
 	}
+}
+
+// sedInPlace reports whether an option makes sed write its files, keeping a copy beside each or not.
+func sedInPlace(flag string) bool {
+	rest, short := strings.CutPrefix(flag, "-i")
+	suffix, long := strings.CutPrefix(flag, "--in-place")
+	switch {
+	case flag == "-i" || flag == "--in-place" || flag == "-Ei" || flag == "-ri" || flag == "-ni":
+		return true
+	case long:
+		rest, long = strings.CutPrefix(suffix, "=")
+		return long && !strings.ContainsAny(rest, "/*")
+	}
+	return short && !strings.ContainsAny(rest, "/*") && (rest[0] == '.' || rest[0] == '~' || rest[0] == '_')
 }
 
 var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--posix", "--sandbox", "--"}
 
 // sedScript asks about a script that may do more than print.
 func sedScript(c *command, w word) {
-	if w.dynamic || w.expanded || !harmlessSed(w.text) {
+	switch {
+	case (w.dynamic || w.expanded) && !w.foreign && c.own:
+	case w.dynamic || w.expanded || !harmlessSed(w.text):
 		c.ask(CodeDangerousFlag, w.text)
 	}
 }
@@ -191,7 +255,7 @@ func checkAwk(c *command, args []word) {
 		w := args[i]
 		switch {
 		case w.dynamic:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 			script = true
 		case script:
 			c.file(w, OpRead, c.cwds)
@@ -203,11 +267,30 @@ func checkAwk(c *command, args []word) {
 			script = true
 		default:
 			script = true
+			if c.own && !w.expanded && harmlessAwk(w.text) {
+				break
+			}
 			if w.expanded || strings.ContainsAny(w.text, "@|>") || strings.Contains(w.text, "\\\n") || hasAny(w.text, "system", "getline", "ARGV", "ARGC", "close", "fflush") {
 				c.ask(CodeDangerousFlag, w.text)
 			}
 		}
 	}
+}
+
+// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. A greater-than compares
+// where nothing is printed in the same statement.
+func harmlessAwk(program string) bool {
+	if strings.ContainsAny(program, "@") || strings.Contains(program, "\\\n") || hasAny(program, "system", "getline", "ARGV", "ARGC", "close", "fflush", "ENVIRON") {
+		return false
+	}
+	program = strings.ReplaceAll(program, "||", "")
+	for _, statement := range strings.FieldsFunc(program, func(r rune) bool { return r == ';' || r == '}' || r == '{' || r == '\n' }) {
+		_, printed, prints := strings.Cut(statement, "print")
+		if strings.Contains(statement, "|") || prints && strings.Contains(printed, ">") {
+			return false
+		}
+	}
+	return true
 }
 
 func hasAny(s string, words ...string) bool {
@@ -221,9 +304,9 @@ func checkCopy(c *command, args []word) {
 		switch {
 		case w.flag() && !w.dynamic:
 			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
-				c.flagged(w.text)
+				c.forbidden(w.text)
 			}
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
+		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) && !c.own:
 			c.find(Ask, CodeDynamic, w.text)
 		default:
 			operands = append(operands, w)
@@ -271,8 +354,8 @@ func checkMode(c *command, args []word) {
 		switch {
 		case w.dynamic || w.pattern:
 			c.find(Ask, CodeDynamic, t)
-		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "":
-			c.flagged(t)
+		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "" && !(c.held && t == "-R"):
+			c.forbidden(t)
 		case mode:
 			mode = false
 			octal := strings.TrimLeft(t, "0")
@@ -288,30 +371,42 @@ func checkMode(c *command, args []word) {
 
 // checkRemove judges rm: every deletion is asked for, and a recursive or forced one is grave.
 func checkRemove(c *command, args []word) {
-	removed := 0
+	removed, sweeps := 0, false
 	for _, w := range args {
 		if w.flag() && !w.dynamic {
-			if strings.ContainsAny(w.text, "rRf") {
+			sweeps = sweeps || strings.ContainsAny(w.text, "rRf")
+			if sweeps && !c.own {
 				c.ask(CodeDestructive)
 			}
 			continue
 		}
 		removed++
 		c.file(w, OpDelete, c.cwds)
+		switch {
+		case !c.own || !sweeps:
+		case w.dynamic && w.text != "{}":
+			c.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
+		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || c.inRoot(w.text) && path.Clean(w.text) == c.root:
+			c.ask(CodeDestructive) // nothing would be left of the work
+		}
 	}
-	if removed > 0 {
+	if removed > 0 && !c.own {
 		c.ask(CodeDelete)
 	}
 }
 
-// checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for.
+// checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for, unless walls hold it and the
+// tree is its own.
 func checkTar(c *command, args []word) {
 	if len(args) == 0 {
 		return
 	}
+	if c.own && !args[0].dynamic && c.unpacks(args) {
+		return
+	}
 	mode := strings.TrimPrefix(args[0].text, "-")
 	if args[0].dynamic || args[0].expanded || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
-		c.flagged(args[0].text)
+		c.forbidden(args[0].text)
 		c.opaque(c.argv, c.cwds)
 		return
 	}
@@ -324,11 +419,11 @@ func checkTar(c *command, args []word) {
 		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
 			c.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
-			c.flagged(w.text)
+			c.forbidden(w.text)
 		case w.flag():
 		case i == 0 && strings.Contains(mode, "f"):
 			if strings.Contains(w.text, ":") {
-				c.flagged(w.text)
+				c.forbidden(w.text)
 			}
 			c.file(w, op, c.cwds)
 		default:
@@ -337,10 +432,62 @@ func checkTar(c *command, args []word) {
 	}
 }
 
-// checkUnzip lets archives be listed.
+// unpacks judges an archive that tar unpacks, and reports whether that is what it does. Tar itself keeps to the folder that
+// it unpacks into; its other options can run programs.
+func (c *command) unpacks(args []word) bool {
+	mode := strings.TrimPrefix(args[0].text, "-")
+	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
+		return false
+	}
+	named := false
+	for i := 1; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case (w.text == "-C" || w.text == "--directory") && i+1 < len(args):
+			i++
+			c.file(args[i], OpWrite, c.cwds)
+		case strings.HasPrefix(w.text, "--strip-components=") || strings.HasPrefix(w.text, "--exclude=") || w.text == "--no-same-owner":
+		case w.flag() || strings.Contains(w.text, ":"):
+			c.forbidden(w.text)
+		case !named && strings.Contains(mode, "f"):
+			named = true
+			c.file(w, OpRead, c.cwds)
+		default:
+			c.file(w, OpWrite, c.cwds)
+		}
+	}
+	return true
+}
+
+// unzips judges an archive that unzip unpacks.
+func (c *command) unzips(args []word) {
+	named := false
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case w.text == "-d" && i+1 < len(args):
+			i++
+			c.file(args[i], OpWrite, c.cwds)
+		case w.flag() && strings.Trim(w.text[1:], "oqnjpltvuf") == "":
+		case w.flag():
+			c.forbidden(w.text)
+		case !named:
+			named = true
+			c.file(w, OpRead, c.cwds)
+		default:
+			c.file(w, OpWrite, c.cwds)
+		}
+	}
+}
+
+// checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
 func checkUnzip(c *command, args []word) {
+	if c.own && len(args) > 0 {
+		c.unzips(args)
+		return
+	}
 	if len(args) == 0 || args[0].text != "-l" && args[0].text != "-t" {
-		c.flagged(text(args))
+		c.forbidden(text(args))
 		return
 	}
 	c.operandPaths(args[1:])

@@ -62,6 +62,8 @@ type command struct {
 	argv []word
 	args []word
 	cwds []string
+	// loose says that an option was let pass of which it is not known whether the next word is its value.
+	loose bool
 }
 
 // text returns the command as a person reads it.
@@ -101,11 +103,25 @@ func (j *judge) matches(patterns []string, argv []word) bool {
 	return false
 }
 
-// unknown asks about a command that is on no list, unless the user put it on one.
-func (c *command) unknown(code Code) {
+// unknown judges a command that is on no list: where walls hold it and the tree is its own, only what leads out is asked
+// about; elsewhere the command is, unless the user put it on a list.
+func (c *command) unknown() {
+	if c.own && !c.goesOut() {
+		c.opaque(c.argv, c.cwds)
+		c.strange()
+		return
+	}
+	c.unlisted(CodeNotAllowlisted)
+}
+
+// unlisted asks about a command wherever it runs, unless the user put it on a list.
+func (c *command) unlisted(code Code) {
 	if c.prof.ReadOnly {
 		c.find(Deny, CodeReadOnly, text(c.argv))
 		return
+	}
+	if c.goesOut() {
+		c.beyond()
 	}
 	if !c.matches(c.prof.AllowedCommands, c.argv) {
 		c.ask(code)
@@ -122,12 +138,12 @@ func (j *judge) opaque(argv []word, cwds []string) {
 		if w.flag() {
 			_, t, _ = strings.Cut(t, "=")
 		}
-		if t == "" || w.dynamic || len(t) > 4096 {
+		if t == "" || w.dynamic || len(t) > 4096 || strings.HasPrefix(t, "//") && slices.Contains(labelled, argv[0].base()) {
 			continue
 		}
 		if w.home || strings.HasPrefix(t, "/") || strings.HasPrefix(t, "../") || t == ".." || strings.Contains(t, "/../") {
 			for _, cwd := range cwds {
-				if _, inside := j.resolve(cwd, t); w.home || !inside {
+				if _, inside := j.resolve(cwd, t); w.home || !inside && !j.common(t) {
 					j.find(Ask, CodePathEscape, t)
 				}
 			}
@@ -147,6 +163,9 @@ func (j *judge) opaque(argv []word, cwds []string) {
 	}
 }
 
+// labelled are programs whose targets begin with two slashes, wherever they are in the workspace.
+var labelled = []string{"bazel", "bazelisk", "buck2", "pants"}
+
 // file judges a word that names a file for a known command.
 func (j *judge) file(w word, op Op, cwds []string) {
 	switch {
@@ -154,7 +173,7 @@ func (j *judge) file(w word, op Op, cwds []string) {
 		j.find(Deny, CodePathEscape, w.text)
 		return
 	case w.dynamic:
-		j.find(Ask, CodeDynamic, w.text)
+		j.guess(w)
 		return
 	case len(w.text) > 4096:
 		j.find(Deny, CodePathForm, w.text)
@@ -163,6 +182,7 @@ func (j *judge) file(w word, op Op, cwds []string) {
 	for _, cwd := range cwds {
 		rel, inside := j.resolve(cwd, w.text)
 		switch {
+		case !inside && op == OpRead && j.common(w.text):
 		case !inside:
 			j.find(Deny, CodePathEscape, w.text)
 		case rel != "":
@@ -317,8 +337,10 @@ func (c *command) xargs() {
 		case rest[0].dynamic || rest[0].expanded:
 			c.ask(CodeDynamic)
 			return
-		case slices.Contains([]string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, t):
+		case slices.Contains([]string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, t), c.own && (t == "-I{}" || t == "-i"):
 			rest = rest[1:]
+		case c.own && t == "-I" && len(rest) > 1 && rest[1].text == "{}":
+			rest = rest[2:]
 		case len(rest) > 1 && slices.Contains([]string{"-n", "-L", "-P", "-d", "-s"}, t):
 			rest = rest[2:]
 		case len(t) > 2 && strings.ContainsRune("nLPds", rune(t[1])):
@@ -331,8 +353,21 @@ func (c *command) xargs() {
 	if len(rest) == 0 {
 		return // xargs alone echoes
 	}
-	piped := word{text: "…", dynamic: true, expanded: true}
-	c.call(append(slices.Clone(rest), piped), c.cwds)
+	c.call(append(filled(rest), piped()), c.cwds)
+}
+
+// piped is a word that another program puts in.
+func piped() word { return word{text: "…", dynamic: true, expanded: true} }
+
+// filled returns the words of a command in which braces stand for what another program puts in.
+func filled(argv []word) []word {
+	out := slices.Clone(argv)
+	for i, w := range out {
+		if i > 0 && strings.Contains(w.text, "{}") {
+			out[i].dynamic, out[i].expanded = true, true
+		}
+	}
+	return out
 }
 
 // shell judges bash -c and the like by what they would run.
@@ -368,9 +403,17 @@ func (c *command) shell() {
 			run = run || !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "c")
 		}
 	}
-	if !run || len(rest) == 0 {
-		c.unknown(CodeNotAllowlisted)
+	switch {
+	case len(rest) == 0 || !run && (rest[0].dynamic || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "/dev/")):
+		// What comes through a pipe or a descriptor is not known to anybody.
+		c.blind = true
+		c.unlisted(CodeNotAllowlisted)
 		return
+	case !run:
+		c.unknown()
+		return
+	case rest[0].dynamic:
+		c.blind = true
 	}
 	switch c.name {
 	case "sh", "dash", "ash":
@@ -384,9 +427,18 @@ func (c *command) shell() {
 			c.calls = calls
 		}
 	case "zsh", "ksh":
-		c.unknown(CodeNotAllowlisted) // their own syntax can run commands where bash sees none
+		c.unlisted(CodeNotAllowlisted) // their own syntax can run commands where bash sees none
 	}
 	c.nested(rest[0], syntax.LangBash)
+	if c.own {
+		// The words behind the text are its parameters.
+		c.opaque(rest, c.cwds)
+		for _, w := range rest[1:] {
+			if w.dynamic {
+				c.guess(w)
+			}
+		}
+	}
 }
 
 // nested judges shell text that is an argument.
@@ -422,6 +474,7 @@ func (c *command) builtin() bool {
 		c.test()
 	case "eval":
 		c.ask(CodeShellFeature)
+		c.blind = c.blind || slices.ContainsFunc(c.args, func(w word) bool { return w.dynamic })
 		script := word{quoted: true}
 		for _, w := range c.args {
 			script.text += w.text + " "
@@ -438,17 +491,40 @@ func (c *command) builtin() bool {
 		}
 	case "wait":
 		if len(c.args) > 0 {
-			c.ask(CodeShellFeature)
+			c.odd(text(c.argv))
 		}
-	case "source", ".", "alias", "unalias", "hash", "shopt", "enable", "bind", "complete", "compgen", "compopt", "mapfile",
-		"readarray", "getopts", "unset", "let", "ulimit", "umask", "pushd", "popd", "dirs", "history", "fc", "disown", "suspend",
-		"declare", "typeset", "local", "readonly", "export", "caller", "logout":
+	case "source", ".":
+		c.source()
+	case "mapfile", "readarray":
+		if slices.ContainsFunc(c.args, func(w word) bool { return strings.HasPrefix(w.text, "-C") }) {
+			c.ask(CodeShellFeature) // the text behind it is run
+		}
+		c.odd(text(c.argv))
+	case "unset", "getopts", "let", "ulimit", "umask", "declare", "typeset", "local", "readonly", "export", "dirs", "disown":
+		c.odd(text(c.argv))
+		c.opaque(c.argv, c.cwds)
+	case "alias", "unalias", "hash", "shopt", "enable", "bind", "complete", "compgen", "compopt", "pushd", "popd", "history", "fc", "suspend",
+		"caller", "logout":
 		c.ask(CodeShellFeature)
 		c.opaque(c.argv, c.cwds)
 	default:
 		return false
 	}
 	return true
+}
+
+// source judges a script that the shell runs itself: one of the tree is as good as one that is started.
+func (c *command) source() {
+	script := len(c.args) > 0 && !c.args[0].dynamic && !c.args[0].expanded && !c.args[0].home
+	if script && c.own {
+		rel, inside := c.resolve(c.cwds[0], c.args[0].text)
+		script = inside && rel != ""
+	}
+	if !script || !c.own {
+		c.blind = c.blind || !script
+		c.ask(CodeShellFeature)
+	}
+	c.opaque(c.argv, c.cwds)
 }
 
 // set lets a command be strict with itself and nothing else.
@@ -478,7 +554,7 @@ func (c *command) test() {
 	for i, w := range args {
 		operator := len(args) == 2 && i == 0
 		if w.text == "-v" || w.text == "-R" || w.dynamic && (!w.quoted || operator) || w.dynamic && len(args) > 4 {
-			c.ask(CodeShellFeature)
+			c.odd(text(c.argv))
 			return
 		}
 	}

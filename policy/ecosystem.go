@@ -23,7 +23,7 @@ func checkGo(c *command, args []word) {
 				i++
 				value = args[i].text
 				if args[i].dynamic {
-					c.find(Ask, CodeDynamic, value)
+					c.guess(args[i])
 				}
 			}
 			if !harmlessToolFlags(value) {
@@ -67,16 +67,16 @@ func checkGoMod(c *command, args []word) {
 	case "verify", "graph", "why", "tidy":
 		c.apply(build("-C -modfile -modcacherw -overlay", ""), args[1:])
 	case "download":
-		c.connect(text(c.argv))
+		c.fetch()
 	default:
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
 // checkGoTool lets coverage be shown.
 func checkGoTool(c *command, args []word) {
 	if len(args) == 0 || args[0].text != "cover" {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 		return
 	}
 	c.apply(build("-pkgcfg -mode", "-o"), args[1:])
@@ -105,7 +105,7 @@ func checkPackageScript(c *command, args []word) {
 		case w.text == "--":
 			return // the rest is for the project's own script
 		case w.dynamic:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case !w.flag():
 			c.file(w, OpRead, c.cwds)
 		case w.text == "-w" || w.text == "--workspace" || w.text == "--filter" || w.text == "-F":
@@ -128,7 +128,7 @@ func checkScript(c *command, args []word) {
 		args = args[1:]
 	}
 	if len(args) == 0 || args[0].dynamic || args[0].expanded || !routine(args[0].text) {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 		return
 	}
 	checkPackageScript(c, args[1:])
@@ -144,13 +144,13 @@ func checkNpx(c *command, args []word) {
 		c.apply(programs()[args[0].text], args[1:])
 		return
 	}
-	c.unknown(CodeNotAllowlisted)
+	c.unknown()
 }
 
 // checkNode lets node run the project's tests and check syntax.
 func checkNode(c *command, args []word) {
 	if len(args) == 0 || args[0].text != "--test" && args[0].text != "--check" && args[0].text != "-c" {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 		return
 	}
 	c.apply(rule{class: builds, exact: true, only: "--test-name-pattern --test-reporter --test-only --test-concurrency --experimental-test-coverage --test-timeout"}, args[1:])
@@ -162,7 +162,7 @@ var pythonModules = []string{"pytest", "unittest", "mypy", "black", "ruff", "fla
 // checkPython lets python run checks that are installed as modules.
 func checkPython(c *command, args []word) {
 	if len(args) < 2 || args[0].text != "-m" || args[1].dynamic || args[1].expanded || !slices.Contains(pythonModules, args[1].text) {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 		return
 	}
 	name, rest := args[1].text, args[2:]
@@ -177,7 +177,7 @@ func checkPython(c *command, args []word) {
 				return
 			}
 		}
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 		return
 	}
 	c.apply(build("", ""), rest)
@@ -201,7 +201,7 @@ func checkPHP(c *command, args []word) {
 	case len(args) > 0 && args[0].text == "vendor/bin/phpunit":
 		c.apply(phpunitRule(), args[1:])
 	default:
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
@@ -211,7 +211,7 @@ func checkRubySyntax(c *command, args []word) {
 		c.operandPaths(args[1:])
 		return
 	}
-	c.unknown(CodeNotAllowlisted)
+	c.unknown()
 }
 
 // checkBundle judges bundle exec by the command that it runs.
@@ -221,7 +221,7 @@ func checkBundle(c *command, args []word) {
 		inner.program()
 		return
 	}
-	c.unknown(CodeNotAllowlisted)
+	c.unknown()
 }
 
 // checkMake lets make reach targets whose names are those of checks. Without a target it does whatever comes first in the
@@ -233,7 +233,7 @@ func checkMake(c *command, args []word) {
 		name, _, assigned := strings.Cut(w.text, "=")
 		switch {
 		case w.dynamic || w.expanded || w.pattern:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case w.text == "-C" && i+1 < len(args):
 			i++
 			c.file(args[i], OpRead, c.cwds)
@@ -250,12 +250,12 @@ func checkMake(c *command, args []word) {
 		default:
 			targets++
 			if !routine(w.text) {
-				c.unknown(CodeNotAllowlisted)
+				c.unknown()
 			}
 		}
 	}
 	if targets == 0 {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
@@ -271,7 +271,7 @@ func checkCMake(c *command, args []word) {
 		name, value, _ := strings.Cut(define, "=")
 		switch {
 		case w.dynamic:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case defines:
 			upper := strings.ToUpper(name)
 			if strings.ContainsAny(value, "/\\$;") || hasAny(upper, "COMPILER", "LAUNCHER", "TOOLCHAIN", "PROGRAM", "COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE") {
@@ -309,7 +309,7 @@ func checkMaven(c *command, args []word) {
 		w := args[i]
 		switch {
 		case w.dynamic || w.expanded:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case slices.Contains([]string{"test", "verify", "compile", "test-compile", "package", "validate", "checkstyle:check", "spotless:check", "spotless:apply"}, w.text):
 			goals++
 		case w.text == "-pl" || w.text == "-T":
@@ -317,11 +317,11 @@ func checkMaven(c *command, args []word) {
 		case slices.Contains([]string{"-q", "-B", "-o", "-am", "-e", "-X", "-ntp", "--offline", "--batch-mode", "--quiet", "--no-transfer-progress", "-fae", "-DskipTests"}, w.text),
 			strings.HasPrefix(w.text, "-DskipTests="), strings.HasPrefix(w.text, "-Dtest="), strings.HasPrefix(w.text, "-Dmaven.test.skip="), strings.HasPrefix(w.text, "-T"):
 		default:
-			c.unknown(CodeNotAllowlisted)
+			c.unknown()
 		}
 	}
 	if goals == 0 {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
@@ -333,7 +333,7 @@ func checkGradle(c *command, args []word) {
 		task := w.text[strings.LastIndexByte(w.text, ':')+1:]
 		switch {
 		case w.dynamic || w.expanded:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case w.text == "--tests" || w.text == "-x":
 			i++
 		case slices.Contains([]string{"--offline", "--no-daemon", "--info", "--stacktrace", "-q", "--quiet", "-i", "-s", "--parallel", "--build-cache", "--continue", "--rerun-tasks"}, w.text),
@@ -342,11 +342,11 @@ func checkGradle(c *command, args []word) {
 			"ktlintCheck", "spotlessCheck", "spotlessApply", "detekt", "tasks", "projects"}, task):
 			tasks++
 		default:
-			c.unknown(CodeNotAllowlisted)
+			c.unknown()
 		}
 	}
 	if tasks == 0 {
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 

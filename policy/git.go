@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
@@ -12,7 +11,7 @@ func checkGit(c *command, args []word) {
 	rest := args
 	for len(rest) > 0 && rest[0].flag() {
 		if rest[0].dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].text) {
-			c.flagged(rest[0].text)
+			c.forbidden(rest[0].text)
 			transports(c)
 			c.opaque(c.argv, c.cwds)
 			return
@@ -20,13 +19,16 @@ func checkGit(c *command, args []word) {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 || rest[0].dynamic || rest[0].expanded {
-		c.unknown(CodeNotAllowlisted)
+		c.unlisted(CodeNotAllowlisted)
 		return
 	}
 	sub, operands := rest[0].text, rest[1:]
 	transports(c)
 	switch {
 	case slices.Contains(gitRemote, sub):
+		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" && c.operand(1) == "dcommit" {
+			c.beyond()
+		}
 		c.connect(text(c.argv))
 		c.gitWrite(sub, operands)
 	case slices.Contains(gitWrites, sub):
@@ -36,20 +38,24 @@ func checkGit(c *command, args []word) {
 	case slices.Contains(gitReads, sub):
 		c.gitWrite(sub, operands)
 	default:
-		c.unknown(CodeNotAllowlisted)
+		c.unlisted(CodeNotAllowlisted)
 		return
 	}
-	c.gitConfig()
+	c.gitConfig(slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
 }
 
 // gitConfig asks where git's configuration could make it run a program.
-func (c *command) gitConfig() {
+func (c *command) gitConfig(reads bool) {
 	repo := c.req.Repo
+	hazards := repo.Hazards
+	if !reads {
+		hazards = slices.Concat(hazards, repo.Writing)
+	}
 	switch {
 	case !repo.Inspected:
 		c.find(Ask, CodeGitConfig, "?")
-	case len(repo.Hazards) > 0:
-		c.find(Ask, CodeGitConfig, strings.Join(repo.Hazards, ", "))
+	case len(hazards) > 0:
+		c.find(Ask, CodeGitConfig, strings.Join(hazards, ", "))
 	}
 	for _, cwd := range c.cwds {
 		if cwd != "" {
@@ -104,14 +110,14 @@ func (c *command) gitRead(sub string, args []word) {
 	for _, w := range args {
 		switch {
 		case w.dynamic:
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
 		case w.text == "--":
 			ended = true
 		case w.pattern && !ended && strings.ContainsRune("*?[", rune(w.text[0])):
 			c.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !ended:
 			if option(ask, w.text, false) && !slices.Contains(gitSafe, strings.SplitN(w.text, "=", 2)[0]) || strings.Contains(w.text, "%G") {
-				c.flagged(w.text)
+				c.forbidden(w.text)
 			}
 		case sub == "config":
 		case pattern && !ended && !slices.ContainsFunc(args, func(w word) bool { return option("-e -f --and", w.text, false) }):
@@ -143,7 +149,7 @@ func (c *command) gitOperand(w word) {
 
 // gitWrite asks about a command that changes the repository.
 func (c *command) gitWrite(sub string, args []word) {
-	c.unknown(CodeGitWrite)
+	c.unlisted(CodeGitWrite)
 	grave := slices.Contains(gitGrave, sub)
 	ended := false
 	for _, w := range args {
@@ -154,7 +160,7 @@ func (c *command) gitWrite(sub string, args []word) {
 		case t == "--" || t == "." && (sub == "checkout" || sub == "restore"):
 			ended, grave = true, grave || sub == "checkout"
 		case strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "--upload-pack") || strings.HasPrefix(t, "--receive-pack") || t == "-u" && sub != "push" && sub != "add" || t == "-x" && sub != "cherry-pick":
-			c.flagged(t)
+			c.forbidden(t)
 		case w.flag() && !ended:
 		case !w.dynamic && (ended || sub == "add" || sub == "rm" || sub == "mv" || sub == "restore" || sub == "apply" || sub == "am"):
 			c.gitOperand(w)
@@ -182,84 +188,7 @@ var (
 		"push", "fetch", "pull", "clone", "ls-remote", "submodule", "send-email", "request-pull", "lfs", "svn", "p4", "daemon", "http-fetch",
 		"fetch-pack", "send-pack", "upload-pack", "receive-pack", "instaweb",
 	}
+	// gitSends are those that give something to others.
+	gitSends = []string{"push", "send-email", "request-pull", "send-pack", "http-push"}
 	gitGrave = []string{"push", "clean", "gc", "prune", "filter-branch", "update-ref", "repack"}
-)
-
-// InspectGit reads the texts of every git configuration file that git would obey in the workspace (the repository's config
-// and, where it exists, config.worktree) and returns what policy has to know of them. The caller makes sure that system and
-// user configuration are switched off or passes them too; with no text it says that there is no repository. Only keys that
-// are known to be inert pass; any other is a hazard, and so is a line that cannot be read.
-func InspectGit(configs ...string) Repo {
-	repo := Repo{Inspected: true}
-	note := func(key string) {
-		key = shorten(Display(key))
-		if len(repo.Hazards) < maxReasons && !slices.Contains(repo.Hazards, key) {
-			repo.Hazards = append(repo.Hazards, key)
-		}
-	}
-	for _, text := range configs {
-		section := ""
-		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
-			line = strings.TrimSpace(line)
-			if line == "" || line[0] == '#' || line[0] == ';' {
-				continue
-			}
-			if line[0] == '[' {
-				name, rest, ok := strings.Cut(line[1:], "]")
-				if !ok {
-					note(line)
-					continue
-				}
-				section, _, _ = strings.Cut(strings.ToLower(name), " ")
-				section = strings.TrimSpace(section)
-				if head, _, sub := strings.Cut(section, "."); sub {
-					section = head
-				}
-				if line = strings.TrimSpace(rest); line == "" {
-					continue
-				}
-			}
-			key, value, _ := strings.Cut(line, "=")
-			key = section + "." + strings.ToLower(strings.TrimSpace(key))
-			if !inertGitKey(key, strings.TrimSpace(value)) {
-				note(key)
-			}
-		}
-	}
-	return repo
-}
-
-// inertGitKey reports whether a setting can neither run a program nor lead git out of the workspace.
-func inertGitKey(key, value string) bool {
-	if strings.HasSuffix(value, `\`) {
-		return false // the value goes on in the next line
-	}
-	if key == "core.fsmonitor" {
-		return slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(value))
-	}
-	section, name, _ := strings.Cut(key, ".")
-	if slices.Contains(inertGitSections, section) {
-		return true
-	}
-	return slices.Contains(inertGitNames()[section], name)
-}
-
-var (
-	inertGitSections = []string{"user", "author", "committer", "color", "init", "advice", "push", "pull", "rerere", "column", "feature", "index", "pack"}
-	inertGitNames    = sync.OnceValue(func() map[string][]string {
-		return map[string][]string{
-			"core": {
-				"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf",
-				"eol", "safecrlf", "quotepath", "abbrev", "untrackedcache", "preloadindex", "fscache", "longpaths", "compression",
-				"bigfilethreshold", "sparsecheckout", "sparsecheckoutcone", "trustctime", "checkstat", "commentchar", "splitindex", "protecthfs", "protectntfs",
-			},
-			"branch": {"remote", "merge", "rebase", "description", "autosetupmerge", "autosetuprebase", "sort", "vscode-merge-base", "gh-merge-base"},
-			"remote": {"url", "fetch", "pushurl", "tagopt", "prune", "mirror", "gh-resolved", "push"},
-			"merge":  {"conflictstyle", "ff", "log", "stat", "renames"},
-			"diff":   {"renames", "algorithm", "colormoved", "context", "mnemonicprefix", "noprefix", "renamelimit", "submodule", "indentheuristic"},
-			"fetch":  {"prune", "prunetags", "parallel"}, "commit": {"verbose", "cleanup"}, "log": {"date", "decorate", "abbrevcommit", "follow"},
-			"status": {"short", "branch", "showuntrackedfiles"}, "extensions": {"objectformat", "refstorage", "relativeworktrees"}, "gc": {"auto", "autodetach"},
-			"maintenance": {"auto", "strategy"}, "submodule": {"active", "recurse"}, "lfs": {"repositoryformatversion"},
-		}
-	})
 )

@@ -26,7 +26,10 @@ func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
 	}
-	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}}
+	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
+	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
+	j.held = r.Ground.Walled && !p.ReadOnly && !p.ConfirmExec && !p.Unconfined
+	j.own = j.held && r.Ground.Own
 	j.tool()
 	for _, path := range r.Paths {
 		j.requestPath(path)
@@ -43,6 +46,8 @@ type judge struct {
 	req  Request
 	prof Profile
 	root string
+	held bool // walls hold the command, and the profile builds on them
+	own  bool // and the tree is the work's own
 
 	found []finding
 	seen  map[string]bool // what is already in found, calls' names or paths, by kind
@@ -51,6 +56,10 @@ type judge struct {
 	names   []string
 	paths   []Path
 	network bool
+	fetched bool      // a client that fetches a text is among the calls
+	blind   bool      // a shell that runs a text which nobody knows is among the calls
+	hides   bool      // a quoted text holds a command
+	least   pawl.Risk // the least risk of the verdict
 
 	depth  int // how deep statements are nested
 	wraps  int // how deep wrappers are nested
@@ -141,6 +150,9 @@ func (j *judge) verdict() Verdict {
 	if j.req.Foreign != "" {
 		v.Risk = pawl.RiskMedium
 	}
+	if j.least.AtLeast(v.Risk) {
+		v.Risk = j.least
+	}
 	for _, p := range j.paths {
 		if p.Op != OpRead {
 			v.Risk = pawl.RiskMedium
@@ -155,6 +167,7 @@ func (j *judge) verdict() Verdict {
 		if f.decision == Ask && scopeRank(f.scope) < scopeRank(v.Scope) {
 			v.Scope = f.scope
 		}
+		v.Person = v.Person || f.Code == CodeOutward && f.decision == Ask
 		if len(v.Reasons) < maxReasons {
 			v.Reasons = append(v.Reasons, f.Reason)
 		}
@@ -286,7 +299,7 @@ func (j *judge) touch(rel string, op Op, pattern bool) {
 	switch {
 	case j.prof.ReadOnly:
 		j.find(Deny, CodeReadOnly, rel)
-	case op == OpDelete:
+	case op == OpDelete && !j.own:
 		j.find(Ask, CodeDelete, rel)
 	case j.prof.ConfirmWrite:
 		j.find(Ask, CodeWrite, rel)
@@ -315,6 +328,9 @@ func (j *judge) shellCommand() {
 	head := ""
 	if len(j.names) > 0 {
 		head = j.names[0]
+	}
+	if j.fetched && j.blind && (j.req.Network || j.prof.AllowNetwork) {
+		j.find(Ask, CodeOutward, shorten(j.req.Command))
 	}
 	if j.prof.ConfirmExec {
 		j.find(Ask, CodeExec, head)
@@ -364,5 +380,6 @@ var codeTable = sync.OnceValue(func() map[Code]weight {
 		CodeForeignTool:    {pawl.RiskHigh, SingleAction},
 		CodeNoWalls:        {pawl.RiskMedium, Session},
 		CodeAmbiguous:      {pawl.RiskHigh, SingleAction},
+		CodeOutward:        {pawl.RiskHigh, SingleAction},
 	}
 })

@@ -47,9 +47,14 @@ type Path struct {
 type Repo struct {
 	// Inspected says that every configuration file which git would read was given to InspectGit, or that there is no
 	// repository at all.
-	Inspected bool
-	// Hazards names the configuration keys that may make git run a program or leave the workspace.
-	Hazards []string
+	Inspected bool `json:"inspected,omitempty"`
+	// Hazards names the settings that may make git run a program or leave the workspace when it only reads, with their
+	// values where those say what would run.
+	Hazards []string `json:"hazards,omitempty"`
+	// Writing names those that a command of git obeys only when it changes the repository or talks to another.
+	Writing []string `json:"writing,omitempty"`
+	// HooksPath is the folder that core.hooksPath names, "" for the usual one.
+	HooksPath string `json:"hooks_path,omitempty"`
 }
 
 // Request is a tool call reduced to what policy needs. The caller fills it from the validated arguments of the call; text
@@ -75,6 +80,8 @@ type Request struct {
 	Foreign string
 	// Repo is what is known of the git configuration; it matters only where Command calls git.
 	Repo Repo
+	// Ground is where the call would be carried out.
+	Ground Ground
 }
 
 // Decision is the answer of the policy, as it is written in records (spec.md §2.4, PolicyDecision).
@@ -133,6 +140,7 @@ const (
 	CodeNoWalls        Code = "no_walls"
 	CodeForeignTool    Code = "foreign_tool"
 	CodeAmbiguous      Code = "ambiguous"
+	CodeOutward        Code = "outward"
 )
 
 // Reason is one finding: its code, and the key and arguments of its message in the catalogue. Args that an agent wrote are
@@ -160,6 +168,9 @@ type Verdict struct {
 	Paths []Path `json:"paths,omitempty"`
 	// Network says that the call would connect somewhere and was asked for or allowed as such.
 	Network bool `json:"network,omitempty"`
+	// Person says that the call reaches beyond the machine or cannot be taken back: only a person who saw this very call can
+	// say yes to it, no policy in a person's name.
+	Person bool `json:"person,omitempty"`
 }
 
 // Err returns nil for Allow; a *pawl.Error with CodeApprovalNeeded for Ask; and for Deny one with CodeDenied, or with

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"pawl"
 )
 
 // class says what a known command does at most.
@@ -50,15 +52,14 @@ func (c *command) program() {
 	case slices.Contains(privileged, c.argv[0].base()):
 		c.find(Deny, CodePrivilege, text(c.argv))
 	case slices.Contains(networked, c.argv[0].base()):
-		c.connect(text(c.argv))
-		c.unknown(CodeNotAllowlisted)
-		transports(c)
+		c.fetched = c.fetched || slices.Contains(probes, c.argv[0].base())
+		c.remote()
 	default:
 		if r, args, ok := c.known(); ok {
 			c.apply(r, args)
 			return
 		}
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
@@ -112,7 +113,7 @@ func (c *command) special(kind special, args []word) {
 	case specialDotnet:
 		checkDotnet(c, args)
 	case specialFetch:
-		c.connect(text(c.argv))
+		c.fetch()
 		c.operandPaths(args)
 	case specialFind:
 		checkFind(c, args)
@@ -155,7 +156,7 @@ func (c *command) special(kind special, args []word) {
 	case specialUnzip:
 		checkUnzip(c, args)
 	default:
-		c.unknown(CodeNotAllowlisted)
+		c.unknown()
 	}
 }
 
@@ -205,25 +206,29 @@ func (c *command) apply(r rule, args []word) {
 			c.file(w, OpWrite, c.cwds)
 			out = false
 		case w.dynamic && (!r.text || r.ask != "" && !w.quoted):
-			c.find(Ask, CodeDynamic, w.text)
+			c.guess(w)
+			operands++
 		case w.text == "--" && !ended:
 			ended = true
 		case w.flag() && !ended:
 			out = c.option(r, w)
 		default:
 			if w.pattern && !ended && r.ask != "" && r.class != builds && strings.ContainsRune("*?[", rune(w.text[0])) {
-				c.find(Ask, CodeDynamic, w.text) // a file may have the name of an option
+				c.pattern(w)
 			}
 			operands++
 			if operands <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
 				c.flagged(w.text)
 			}
-			if operands > r.lead && !r.text && !number(w.text) {
+			lists := c.held && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
+			if operands > r.lead && !r.text && !number(w.text) && !lists {
 				c.file(w, op, c.cwds)
+			} else if c.loose {
+				c.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
 			}
 		}
 	}
-	if r.most > 0 && operands > r.most {
+	if r.most > 0 && operands > r.most && !c.own {
 		c.ask(CodeDangerousFlag, text(args))
 	}
 }
@@ -254,8 +259,27 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 	return false
 }
 
-// flagged asks about an option, unless the user allowed the command together with it.
+// pattern asks about a word that may turn into the name of a file which reads like an option.
+func (c *command) pattern(w word) {
+	if !c.own {
+		c.find(Ask, CodeDynamic, w.text)
+	}
+}
+
+// flagged asks about an option that makes a command run a program or write a file, unless the user allowed the command
+// together with it. Where walls hold it and the tree is its own, only a path that leads out is asked about.
 func (c *command) flagged(flag string) {
+	if c.own {
+		c.atLeast(pawl.RiskMedium)
+		c.attached(literal(flag), c.cwds)
+		c.loose = true
+		return
+	}
+	c.forbidden(flag)
+}
+
+// forbidden asks about an option wherever the command runs.
+func (c *command) forbidden(flag string) {
 	for _, p := range c.prof.AllowedCommands {
 		if slices.Contains(strings.Fields(p), flag) && c.matches([]string{p}, c.argv) {
 			return
@@ -323,7 +347,7 @@ func transports(c *command) {
 func destructive(j *judge, argv []word) {
 	whole := strings.ToLower(text(argv))
 	for _, phrase := range destructivePhrases {
-		if strings.Contains(whole, phrase) {
+		if strings.Contains(whole, phrase) && !(j.own && phrase == "kill -9") {
 			j.find(Ask, CodeDestructive, text(argv))
 			return
 		}
@@ -338,7 +362,7 @@ func destructive(j *judge, argv []word) {
 		if !joined {
 			value = w.text
 		}
-		if slices.Contains(destructiveWords, strings.ToLower(value)) {
+		if lower := strings.ToLower(value); slices.Contains(destructiveWords, lower) && !(j.own && slices.Contains(heldWords, lower)) {
 			j.find(Ask, CodeDestructive, text(argv))
 			return
 		}
@@ -348,7 +372,9 @@ func destructive(j *judge, argv []word) {
 var (
 	destructivePhrases  = []string{"drop table", "drop database", "drop schema", "truncate table", "delete from", "push -f", "kill -9"}
 	destructivePrograms = []string{"shutdown", "reboot", "halt", "poweroff", "fdisk", "parted", "shred", "wipefs", "dropdb", "killall", "pkill"}
-	destructiveWords    = []string{"--force", "--hard", "prod", "production", "live", "0777", "777", "--no-preserve-root"}
+	// heldWords are those of them that mean no loss in a tree that is thrown away or landed as a whole.
+	heldWords        = []string{"--force", "--hard", "0777", "777"}
+	destructiveWords = []string{"--force", "--hard", "prod", "production", "live", "0777", "777", "--no-preserve-root"}
 
 	privileged = []string{
 		"sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "unshare", "nsenter", "mount", "umount",

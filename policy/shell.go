@@ -42,7 +42,7 @@ type Shell struct {
 // ParseCommand returns what a shell command would run, without judging it. The error is CodeInvalid where the text holds
 // control characters or invalid UTF-8, and CodeDenied where it is too large, nested too deep or not a command at all.
 func ParseCommand(command string) (Shell, error) {
-	j := &judge{req: Request{Command: command}, prof: Standard(), seen: map[string]bool{}}
+	j := &judge{req: Request{Command: command}, prof: Standard(), seen: map[string]bool{}, least: pawl.RiskLow}
 	if !j.script(command, syntax.LangBash, []string{""}) {
 		if err := j.verdict().Err(); err != nil {
 			return Shell{}, err
@@ -71,10 +71,28 @@ func (j *judge) script(src string, kind syntax.LangVariant, cwds []string) bool 
 	if !j.alike(src, file) {
 		return false
 	}
+	j.hides = j.hides || hidesCommand(file)
 	w := &walker{judge: j, src: src}
 	w.vars = w.assignments(file)
 	w.stmts(file.Stmts, cwds)
 	return true
+}
+
+// hidesCommand reports whether a quoted part of the text holds a command substitution, which a feature of the shell that
+// reads text as code would run.
+func hidesCommand(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		text := ""
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.Lit:
+			text = n.Value
+		}
+		found = found || strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, `\$`)
+		return !found
+	})
+	return found
 }
 
 // walker judges the syntax tree of one shell text.
@@ -286,7 +304,7 @@ func (s *walker) cmd(cmd syntax.Command, cwds []string) outcome {
 	case *syntax.DeclClause:
 		s.declClause(x, cwds)
 	case *syntax.FuncDecl:
-		s.find(Ask, CodeShellFeature, "function")
+		s.odd("function")
 		s.stmt(x.Body, cwds)
 	case *syntax.CoprocClause:
 		s.find(Ask, CodeShellFeature, "coproc")
@@ -354,7 +372,7 @@ func (s *walker) forClause(x *syntax.ForClause, cwds []string) outcome {
 			s.find(Ask, CodeShellFeature, "select")
 		}
 	default:
-		s.find(Ask, CodeShellFeature, "for ((")
+		s.odd("for ((")
 		s.inner(x.Loop, cwds)
 	}
 	return s.loop(x.Do, cwds)
@@ -376,12 +394,12 @@ func (s *walker) testClause(x *syntax.TestClause, cwds []string) {
 		switch n := n.(type) {
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-				s.find(Ask, CodeShellFeature, "[[ "+n.Op.String())
+				s.odd("[[ " + n.Op.String())
 			}
 		case *syntax.BinaryTest:
 			switch n.Op {
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-				s.find(Ask, CodeShellFeature, "[[ "+n.Op.String())
+				s.odd("[[ " + n.Op.String())
 			}
 		case *syntax.Word:
 			s.expand(n, cwds)
@@ -404,7 +422,7 @@ func (s *walker) declClause(x *syntax.DeclClause, cwds []string) {
 				case w.text == "-x":
 					exports = true
 				case w.text != "-r" && w.text != "-p":
-					s.find(Ask, CodeShellFeature, x.Variant.Value+" "+w.text)
+					s.odd(x.Variant.Value + " " + w.text)
 				}
 			}
 		default:
@@ -417,16 +435,24 @@ func (s *walker) declClause(x *syntax.DeclClause, cwds []string) {
 // assign judges one assignment. Exported says that programs see it.
 func (s *walker) assign(a *syntax.Assign, exported bool, cwds []string) {
 	if a.Index != nil {
-		s.find(Ask, CodeShellFeature, s.source(a))
+		s.odd(s.source(a))
 		s.inner(a, cwds)
 	} else if a.Value != nil {
-		s.expand(a.Value, cwds)
+		for _, w := range s.expand(a.Value, cwds) {
+			switch {
+			case !s.own || !exported || !tuning(a.Name.Value):
+			case w.dynamic:
+				s.guess(w)
+			default:
+				s.attached(w, cwds)
+			}
+		}
 	}
 	if a.Array != nil {
 		s.inner(a.Array, cwds)
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				s.find(Ask, CodeShellFeature, s.source(a))
+				s.odd(s.source(a))
 			}
 		}
 	}
@@ -437,12 +463,22 @@ func (s *walker) assign(a *syntax.Assign, exported bool, cwds []string) {
 // else, so only names that are known to be inert pass.
 func (j *judge) variable(name string, exported bool) {
 	switch {
+	case j.held && slices.Contains(pagers, name), j.own && tuning(name):
 	case dangerousVariable(name):
 		j.find(Deny, CodeEnvironment, name)
 	case slices.Contains(inertVariables, name) || strings.HasPrefix(name, "LC_"):
-	case exported || name != strings.ToLower(name):
+	case (exported || name != strings.ToLower(name)) && !j.held:
 		j.find(Ask, CodeEnvironment, name)
 	}
+}
+
+// tuning reports whether a variable only makes the tools of an ecosystem run another program or use another place, which
+// they may do anyway where walls hold them. What changes the meaning of the text itself, what the loader or every shell
+// obeys, and what git and proxies obey, is not among them.
+func tuning(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.Contains(tuningVariables, name) ||
+		slices.ContainsFunc(tuningPrefixes, func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
 }
 
 func dangerousVariable(name string) bool {
@@ -513,6 +549,14 @@ func (s *walker) callExpr(x *syntax.CallExpr, cwds []string) outcome {
 var (
 	// setters are the builtins that change variables which they are told by name.
 	setters = []string{"read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "wait", "builtin", "command", "eval", "source", "."}
+
+	// pagers are started for a terminal only, and no command has one.
+	pagers          = []string{"PAGER", "MANPAGER", "GIT_PAGER", "LESS"}
+	tuningVariables = []string{"CC", "CXX", "CPP", "AR", "GOFLAGS", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN", "MAKEFLAGS", "RUSTC", "RUSTFLAGS", "RUSTDOCFLAGS", "CLASSPATH"}
+	tuningPrefixes  = []string{
+		"npm_", "yarn_", "pnpm_", "node_", "python", "pytest_", "pip_", "ruby", "bundle_", "java_", "_java", "maven_", "gradle_",
+		"cargo_", "rustc_", "dotnet_", "cgo_", "eslint_",
+	}
 
 	// inertVariables change what programs print or how hard they work, and nothing else.
 	inertVariables = []string{

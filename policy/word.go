@@ -24,6 +24,8 @@ type word struct {
 	pattern bool
 	// home says that the word begins with an unquoted tilde.
 	home bool
+	// foreign says, beside dynamic, that the value comes from outside of the text: from a variable that it does not set.
+	foreign bool
 }
 
 // literal returns a word that stands for itself.
@@ -186,6 +188,9 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.root != "" && !strings.ContainsAny(s.root, " \t\n*?[")):
 		b.add(".", true)
 		return
+	case plain && name == "TMPDIR" && s.held && !s.sets(name):
+		b.add("/tmp", true)
+		return
 	case plain:
 		if values, ok := s.vars[name]; ok && values != nil && b.name == "" && safeValues(values, quoted) {
 			b.name, b.values = name, values
@@ -193,11 +198,21 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 			return
 		}
 	case x.Exp != nil && x.Exp.Op != syntax.OtherParamOps && x.Index == nil && !x.Excl && x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull:
-	default:
+	case x.Exp != nil && x.Exp.Op == syntax.OtherParamOps || x.Excl:
 		s.find(Ask, CodeShellFeature, s.source(x))
+	default:
+		s.odd(s.source(x))
 	}
 	s.inner(x, cwds)
+	// The words that a function or a script is given are as known as whatever gives them.
+	b.word.foreign = b.word.foreign || !s.sets(name) && name != "@" && name != "*" && name != "PWD" && !number(name)
 	b.unknown(s.source(x), quoted)
+}
+
+// sets reports whether the text itself gives a variable its value.
+func (s *walker) sets(name string) bool {
+	_, ok := s.vars[name]
+	return ok
 }
 
 // safeValues reports whether each value stays one word where it is put.
@@ -225,7 +240,7 @@ func (s *walker) arithmetic(x syntax.Node, cwds []string) {
 		return true
 	})
 	if !pure {
-		s.find(Ask, CodeShellFeature, s.source(x))
+		s.odd(s.source(x))
 		s.inner(x, cwds)
 	}
 }

@@ -1,0 +1,245 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"pawl"
+)
+
+// Ground says where a command would run, as far as the caller vouches for it. The zero value vouches for nothing.
+//
+// Behind walls a question about what the walls hold protects nobody: a check that is run without asking may do all of it.
+// So there policy asks about what a text shows to lead out, and about what the walls leave standing.
+type Ground struct {
+	// Walled says that walls hold the command: it changes nothing but the tree that it starts in and a /tmp of its own, it
+	// reaches no network but what its call was granted, and no process of it is left.
+	Walled bool `json:"walled,omitempty"`
+	// Own says that the tree was made for this work: none of the user's files are in it, and it is landed or thrown away
+	// as a whole. In the user's own tree files that git ignores cannot be restored, so what deletes and what is not known
+	// is asked about there.
+	Own bool `json:"own,omitempty"`
+}
+
+// settled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
+// what stands beside it must not lead out. A variable that the text does not set may hold any path.
+func (j *judge) settled(w word) bool { return j.own && !w.foreign && !j.leads(w.text) }
+
+// guess asks about a word whose value is not known.
+func (j *judge) guess(w word) {
+	if !j.settled(w) {
+		j.find(Ask, CodeDynamic, w.text)
+	}
+}
+
+// odd asks about a feature of the shell by which text becomes code, unless walls hold what it does and the text hides no
+// command in quotes.
+func (j *judge) odd(what string) {
+	if !j.own || j.hides {
+		j.find(Ask, CodeShellFeature, what)
+	}
+}
+
+// atLeast raises the risk of the verdict.
+func (j *judge) atLeast(r pawl.Risk) {
+	if r.AtLeast(j.least) {
+		j.least = r
+	}
+}
+
+// leads reports whether a text begins like a path that is not the workspace's, or climbs.
+func (j *judge) leads(text string) bool {
+	if strings.HasPrefix(text, "..") || strings.Contains(text, "/..") || strings.HasPrefix(text, "~") {
+		return true
+	}
+	return strings.HasPrefix(text, "/") && !j.private(text) && !j.inRoot(text)
+}
+
+// inRoot reports whether an absolute path begins in the workspace.
+func (j *judge) inRoot(text string) bool {
+	clean := path.Clean(text)
+	return j.root != "" && (clean == j.root || strings.HasPrefix(clean, j.root+"/"))
+}
+
+// private reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
+// at its end.
+func (j *judge) private(text string) bool {
+	if !j.held {
+		return false
+	}
+	clean := path.Clean(text)
+	for _, dir := range []string{"/tmp", "/var/tmp"} {
+		if clean == dir || strings.HasPrefix(clean, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// common reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
+// headers and documents. Behind walls nothing of it can be changed.
+func (j *judge) common(text string) bool {
+	if !j.held || strings.ContainsAny(text, "*?[") {
+		return false
+	}
+	clean := path.Clean(text)
+	if slices.Contains(systemFiles, clean) {
+		return true
+	}
+	for _, dir := range systemFolders {
+		if clean == dir || strings.HasPrefix(clean, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	systemFiles = []string{
+		"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release", "/etc/redhat-release", "/etc/timezone",
+		"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/self/status", "/proc/self/limits",
+	}
+	systemFolders = []string{"/usr/include", "/usr/share", "/usr/lib", "/usr/lib64", "/usr/bin", "/usr/local/go", "/usr/local/include", "/usr/local/lib", "/usr/local/bin", "/lib", "/lib64", "/bin"}
+)
+
+// codePath finds absolute paths in text that is code.
+var codePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`) })
+
+// strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree is
+// not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
+func (c *command) strange() {
+	c.atLeast(pawl.RiskMedium)
+	if base := c.argv[0].base(); c.name != base && !strings.HasPrefix(c.name, "/") {
+		if r, known := programs()[base]; known && r.class == reads {
+			c.ask(CodeNotAllowlisted)
+		}
+	}
+	for _, w := range c.args {
+		switch {
+		case w.dynamic:
+			c.guess(w)
+		case handed().MatchString(w.text):
+			c.find(Ask, CodeDynamic, w.text)
+		default:
+			c.attached(w, c.cwds)
+		}
+	}
+}
+
+// handed finds a variable of the environment in text that is handed to another interpreter.
+var handed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{?[A-Z][A-Z_]`) })
+
+// attached asks about a path that leads out or that is protected where it stands inside a word: behind an option or an
+// equals sign, or in code.
+func (j *judge) attached(w word, cwds []string) {
+	var parts []string
+	if _, value, ok := strings.Cut(w.text, "="); ok {
+		parts = append(parts, value)
+	}
+	if len(w.text) > 2 && w.text[0] == '-' && w.text[1] != '-' && !strings.HasPrefix(w.text, "-I") && !strings.HasPrefix(w.text, "-L") {
+		parts = append(parts, w.text[2:])
+	}
+	if strings.ContainsAny(w.text, " '\"(\n") {
+		for _, m := range codePath().FindAllStringSubmatch(w.text, 20) {
+			parts = append(parts, m[1])
+		}
+	}
+	for _, p := range parts {
+		switch {
+		case p == "" || len(p) > 4096 || j.common(p) || strings.HasPrefix(p, "//"):
+		case j.leads(p):
+			j.find(Ask, CodePathEscape, p)
+		case strings.Contains(p, "/"):
+			j.opaque([]word{{}, literal(p)}, cwds)
+		}
+	}
+}
+
+// offline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network was
+// asked for with the call. A question would not give it any.
+func (c *command) offline() bool { return c.own && !c.req.Network && !c.prof.AllowNetwork }
+
+// fetch judges a command that fetches dependencies.
+func (c *command) fetch() {
+	if c.offline() {
+		c.network = true
+		c.strange()
+		return
+	}
+	c.connect(text(c.argv))
+}
+
+// remote judges a program whose work lies elsewhere or comes from there.
+func (c *command) remote() {
+	transports(c)
+	name := c.argv[0].base()
+	switch {
+	case c.reachesOthers():
+		c.beyond()
+	case slices.Contains(fetchers, name) && c.offline():
+		c.network = true
+		c.opaque(c.argv, c.cwds)
+		c.strange()
+		return
+	case c.held && !c.req.Network && slices.Contains(probes, name) && local(c.args):
+		c.network = true
+		c.opaque(c.argv, c.cwds)
+		return
+	}
+	c.connect(text(c.argv))
+	c.unlisted(CodeNotAllowlisted)
+	if c.own {
+		c.strange()
+	}
+}
+
+// local reports whether every address among the arguments of a client is the command's own loopback.
+func local(args []word) bool {
+	hosts := 0
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case w.dynamic || w.pattern && !strings.Contains(w.text, "://"):
+			return false
+		case slices.Contains(valuedProbe, w.text):
+			i++
+		case w.flag():
+			if !slices.Contains(plainProbe, w.text) && strings.Trim(w.text, "-sSfivLIkN") != "" {
+				return false
+			}
+		default:
+			host := w.text
+			if scheme, rest, ok := strings.Cut(host, "://"); ok {
+				if scheme != "http" && scheme != "https" && scheme != "ws" {
+					return false
+				}
+				host = rest
+			}
+			host, _, _ = strings.Cut(host, "/")
+			host, _, _ = strings.Cut(host, "?")
+			if strings.Contains(host, "@") {
+				return false
+			}
+			if name, port, ok := strings.Cut(host, ":"); ok && number(port) {
+				host = name
+			}
+			if !slices.Contains([]string{"localhost", "127.0.0.1", "0.0.0.0", "[::1]"}, host) && !(hosts > 0 && number(host)) {
+				return false
+			}
+			hosts++
+		}
+	}
+	return hosts > 0
+}
+
+var (
+	// fetchers get packages. Without a network they find what is there already, or fail.
+	fetchers = []string{"pip", "pip3", "pipx", "uv", "uvx", "poetry", "gem", "rustup", "govulncheck"}
+	// probes ask servers. Behind walls without a network the only ones are the command's own.
+	probes      = []string{"curl", "wget", "nc", "ncat", "http", "xh", "ping"}
+	valuedProbe = []string{"-o", "-d", "-H", "-X", "-m", "-w", "-A", "-c", "--data", "--data-raw", "--header", "--request", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "-O"}
+	plainProbe  = []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--verbose", "-q", "-qO-", "-z", "--retry-connrefused", "--compressed"}
+)
