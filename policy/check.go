@@ -19,7 +19,7 @@ func (c *command) operandPaths(args []word) {
 func checkFind(c *command, args []word) {
 	start, value := true, false
 	if c.own {
-		args = c.findActs(args)
+		args = findActs(c, args)
 	}
 	for _, w := range args {
 		switch {
@@ -45,7 +45,7 @@ func checkFind(c *command, args []word) {
 }
 
 // findActs judges the actions of find where walls hold it and the tree is its own, and returns the other arguments.
-func (c *command) findActs(args []word) (rest []word) {
+func findActs(c *command, args []word) (rest []word) {
 	narrowed, deletes := false, false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
@@ -401,7 +401,7 @@ func checkTar(c *command, args []word) {
 	if len(args) == 0 {
 		return
 	}
-	if c.own && !args[0].dynamic && c.unpacks(args) {
+	if c.own && !args[0].dynamic && unpacks(c, args) {
 		return
 	}
 	mode := strings.TrimPrefix(args[0].text, "-")
@@ -434,7 +434,7 @@ func checkTar(c *command, args []word) {
 
 // unpacks judges an archive that tar unpacks, and reports whether that is what it does. Tar itself keeps to the folder that
 // it unpacks into; its other options can run programs.
-func (c *command) unpacks(args []word) bool {
+func unpacks(c *command, args []word) bool {
 	mode := strings.TrimPrefix(args[0].text, "-")
 	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
 		return false
@@ -460,7 +460,7 @@ func (c *command) unpacks(args []word) bool {
 }
 
 // unzips judges an archive that unzip unpacks.
-func (c *command) unzips(args []word) {
+func unzips(c *command, args []word) {
 	named := false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
@@ -483,7 +483,7 @@ func (c *command) unzips(args []word) {
 // checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
 func checkUnzip(c *command, args []word) {
 	if c.own && len(args) > 0 {
-		c.unzips(args)
+		unzips(c, args)
 		return
 	}
 	if len(args) == 0 || args[0].text != "-l" && args[0].text != "-t" {

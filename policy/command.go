@@ -106,7 +106,7 @@ func (j *judge) matches(patterns []string, argv []word) bool {
 // unknown judges a command that is on no list: where walls hold it and the tree is its own, only what leads out is asked
 // about; elsewhere the command is, unless the user put it on a list.
 func (c *command) unknown() {
-	if c.own && !c.goesOut() {
+	if c.own && !goesOut(c) {
 		c.opaque(c.argv, c.cwds)
 		c.strange()
 		return
@@ -120,7 +120,7 @@ func (c *command) unlisted(code Code) {
 		c.find(Deny, CodeReadOnly, text(c.argv))
 		return
 	}
-	if c.goesOut() {
+	if goesOut(c) {
 		c.beyond()
 	}
 	if !c.matches(c.prof.AllowedCommands, c.argv) {
@@ -223,39 +223,43 @@ func (c *command) cd() outcome {
 
 // wrapper unwraps a command that runs another one, and reports whether it was one.
 func (c *command) wrapper() bool {
+	w := wrapper{c}
 	switch c.name {
 	case "env":
-		c.env()
+		w.env()
 	case "timeout":
-		c.unwrap("-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)
+		w.unwrap("-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)
 	case "nice":
-		c.unwrap("-n --adjustment", "", 0)
+		w.unwrap("-n --adjustment", "", 0)
 	case "nohup", "builtin":
-		c.unwrap("", "", 0)
+		w.unwrap("", "", 0)
 	case "stdbuf":
-		c.unwrap("-i -o -e --input --output --error", "", 0)
+		w.unwrap("-i -o -e --input --output --error", "", 0)
 	case "time":
-		c.unwrap("", "-p", 0)
+		w.unwrap("", "-p", 0)
 	case "command":
 		if len(c.args) > 0 && (c.args[0].text == "-v" || c.args[0].text == "-V") {
 			return true
 		}
-		c.unwrap("", "-p", 0)
+		w.unwrap("", "-p", 0)
 	case "exec":
-		c.unwrap("", "", 0)
+		w.unwrap("", "", 0)
 	case "xargs":
-		c.xargs()
+		w.xargs()
 	case "bash", "sh", "dash", "zsh", "ksh", "ash":
-		c.shell()
+		w.shell()
 	default:
 		return false
 	}
 	return true
 }
 
+// wrapper is a command that runs another one, while it is judged.
+type wrapper struct{ *command }
+
 // unwrap judges the command after the wrapper's own options and operands. Valued and plain are the options that are known;
 // any other is asked for, because it may take the next word as its value or rename the program.
-func (c *command) unwrap(valued, plain string, operands int) {
+func (c wrapper) unwrap(valued, plain string, operands int) {
 	takes, flags := strings.Fields(valued), strings.Fields(plain)
 	rest := c.args
 	for len(rest) > 0 && rest[0].flag() {
@@ -301,7 +305,7 @@ func (c *command) unwrap(valued, plain string, operands int) {
 }
 
 // env judges assignments and the command behind them.
-func (c *command) env() {
+func (c wrapper) env() {
 	rest := c.args
 	for len(rest) > 0 {
 		w := rest[0]
@@ -330,7 +334,7 @@ func (c *command) env() {
 }
 
 // xargs judges the command that gets words from a pipe. Those words are not known.
-func (c *command) xargs() {
+func (c wrapper) xargs() {
 	rest := c.args
 	for len(rest) > 0 && rest[0].flag() {
 		switch t := rest[0].text; {
@@ -371,7 +375,7 @@ func filled(argv []word) []word {
 }
 
 // shell judges bash -c and the like by what they would run.
-func (c *command) shell() {
+func (c wrapper) shell() {
 	rest := c.args
 	run := false
 	for len(rest) > 0 && (rest[0].flag() || rest[0].text != "" && rest[0].text[0] == '+') {

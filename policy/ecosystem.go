@@ -67,7 +67,7 @@ func checkGoMod(c *command, args []word) {
 	case "verify", "graph", "why", "tidy":
 		c.apply(build("-C -modfile -modcacherw -overlay", ""), args[1:])
 	case "download":
-		c.fetch()
+		client{c}.fetch()
 	default:
 		c.unknown()
 	}

@@ -7,12 +7,13 @@ import (
 
 // checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
 // that move references or talk to others are asked for; and so is anything that is not known, since it may be an alias.
-func checkGit(c *command, args []word) {
+func checkGit(cmd *command, args []word) {
+	c := gitCommand{cmd}
 	rest := args
 	for len(rest) > 0 && rest[0].flag() {
 		if rest[0].dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].text) {
 			c.forbidden(rest[0].text)
-			transports(c)
+			transports(c.command)
 			c.opaque(c.argv, c.cwds)
 			return
 		}
@@ -23,29 +24,32 @@ func checkGit(c *command, args []word) {
 		return
 	}
 	sub, operands := rest[0].text, rest[1:]
-	transports(c)
+	transports(c.command)
 	switch {
 	case slices.Contains(gitRemote, sub):
 		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" && c.operand(1) == "dcommit" {
 			c.beyond()
 		}
 		c.connect(text(c.argv))
-		c.gitWrite(sub, operands)
+		c.write(sub, operands)
 	case slices.Contains(gitWrites, sub):
-		c.gitWrite(sub, operands)
+		c.write(sub, operands)
 	case slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands):
-		c.gitRead(sub, operands)
+		c.read(sub, operands)
 	case slices.Contains(gitReads, sub):
-		c.gitWrite(sub, operands)
+		c.write(sub, operands)
 	default:
 		c.unlisted(CodeNotAllowlisted)
 		return
 	}
-	c.gitConfig(slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
+	c.config(slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
 }
 
-// gitConfig asks where git's configuration could make it run a program.
-func (c *command) gitConfig(reads bool) {
+// gitCommand is a command of git while it is judged.
+type gitCommand struct{ *command }
+
+// config asks where git's configuration could make it run a program.
+func (c gitCommand) config(reads bool) {
 	repo := c.req.Repo
 	hazards := repo.Hazards
 	if !reads {
@@ -100,8 +104,8 @@ func gitReadsOnly(sub string, args []word) bool {
 	return true
 }
 
-// gitRead judges the options and operands of a reading command.
-func (c *command) gitRead(sub string, args []word) {
+// read judges the options and operands of a reading command.
+func (c gitCommand) read(sub string, args []word) {
 	ask := "--output --open-files-in-pager --ext-diff --textconv --show-signature --paginate --upload-pack --exec --filters --no-index --contents --output-directory --exclude-from --exclude-per-directory"
 	if sub == "grep" {
 		ask += " -O"
@@ -123,7 +127,7 @@ func (c *command) gitRead(sub string, args []word) {
 		case pattern && !ended && !slices.ContainsFunc(args, func(w word) bool { return option("-e -f --and", w.text, false) }):
 			pattern = false
 		default:
-			c.gitOperand(w)
+			c.operandPath(w)
 		}
 	}
 }
@@ -131,8 +135,8 @@ func (c *command) gitRead(sub string, args []word) {
 // gitSafe are options that happen to begin like a dangerous one.
 var gitSafe = []string{"--no", "--exclude", "--exclude-standard", "--ext"}
 
-// gitOperand judges a revision or a path, or a path in a revision.
-func (c *command) gitOperand(w word) {
+// operandPath judges a revision or a path, or a path in a revision.
+func (c gitCommand) operandPath(w word) {
 	t := w.text
 	if strings.HasPrefix(t, ":/") || strings.HasPrefix(t, ":!") || strings.HasPrefix(t, ":^") {
 		return
@@ -147,8 +151,8 @@ func (c *command) gitOperand(w word) {
 	c.file(w, OpRead, c.cwds)
 }
 
-// gitWrite asks about a command that changes the repository.
-func (c *command) gitWrite(sub string, args []word) {
+// write asks about a command that changes the repository.
+func (c gitCommand) write(sub string, args []word) {
 	c.unlisted(CodeGitWrite)
 	grave := slices.Contains(gitGrave, sub)
 	ended := false
@@ -163,7 +167,7 @@ func (c *command) gitWrite(sub string, args []word) {
 			c.forbidden(t)
 		case w.flag() && !ended:
 		case !w.dynamic && (ended || sub == "add" || sub == "rm" || sub == "mv" || sub == "restore" || sub == "apply" || sub == "am"):
-			c.gitOperand(w)
+			c.operandPath(w)
 		}
 	}
 	if grave {

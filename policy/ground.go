@@ -24,13 +24,27 @@ type Ground struct {
 	Own bool `json:"own,omitempty"`
 }
 
+// territory is what a judge builds on of the ground.
+type territory struct {
+	root string
+	held bool // walls hold the command, and the profile builds on them
+	own  bool // and the tree is the work's own
+}
+
 // settled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
 // what stands beside it must not lead out. A variable that the text does not set may hold any path.
-func (j *judge) settled(w word) bool { return j.own && !w.foreign && !j.leads(w.text) }
+func (g territory) settled(w word) bool { return g.own && !w.foreign && !g.leads(w.text) }
 
 // guess asks about a word whose value is not known.
 func (j *judge) guess(w word) {
 	if !j.settled(w) {
+		j.find(Ask, CodeDynamic, w.text)
+	}
+}
+
+// pattern asks about a word that may turn into the name of a file which reads like an option.
+func (j *judge) pattern(w word) {
+	if !j.own {
 		j.find(Ask, CodeDynamic, w.text)
 	}
 }
@@ -51,23 +65,23 @@ func (j *judge) atLeast(r pawl.Risk) {
 }
 
 // leads reports whether a text begins like a path that is not the workspace's, or climbs.
-func (j *judge) leads(text string) bool {
+func (g territory) leads(text string) bool {
 	if strings.HasPrefix(text, "..") || strings.Contains(text, "/..") || strings.HasPrefix(text, "~") {
 		return true
 	}
-	return strings.HasPrefix(text, "/") && !j.private(text) && !j.inRoot(text)
+	return strings.HasPrefix(text, "/") && !g.private(text) && !g.inRoot(text)
 }
 
 // inRoot reports whether an absolute path begins in the workspace.
-func (j *judge) inRoot(text string) bool {
+func (g territory) inRoot(text string) bool {
 	clean := path.Clean(text)
-	return j.root != "" && (clean == j.root || strings.HasPrefix(clean, j.root+"/"))
+	return g.root != "" && (clean == g.root || strings.HasPrefix(clean, g.root+"/"))
 }
 
 // private reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
 // at its end.
-func (j *judge) private(text string) bool {
-	if !j.held {
+func (g territory) private(text string) bool {
+	if !g.held {
 		return false
 	}
 	clean := path.Clean(text)
@@ -81,8 +95,8 @@ func (j *judge) private(text string) bool {
 
 // common reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
 // headers and documents. Behind walls nothing of it can be changed.
-func (j *judge) common(text string) bool {
-	if !j.held || strings.ContainsAny(text, "*?[") {
+func (g territory) common(text string) bool {
+	if !g.held || strings.ContainsAny(text, "*?[") {
 		return false
 	}
 	clean := path.Clean(text)
@@ -158,12 +172,15 @@ func (j *judge) attached(w word, cwds []string) {
 	}
 }
 
+// client is a command whose work lies elsewhere or comes from there, while it is judged.
+type client struct{ *command }
+
 // offline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network was
 // asked for with the call. A question would not give it any.
-func (c *command) offline() bool { return c.own && !c.req.Network && !c.prof.AllowNetwork }
+func (c client) offline() bool { return c.own && !c.req.Network && !c.prof.AllowNetwork }
 
 // fetch judges a command that fetches dependencies.
-func (c *command) fetch() {
+func (c client) fetch() {
 	if c.offline() {
 		c.network = true
 		c.strange()
@@ -173,8 +190,8 @@ func (c *command) fetch() {
 }
 
 // remote judges a program whose work lies elsewhere or comes from there.
-func (c *command) remote() {
-	transports(c)
+func (c client) remote() {
+	transports(c.command)
 	name := c.argv[0].base()
 	switch {
 	case c.reachesOthers():

@@ -26,7 +26,7 @@ func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
 	}
-	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
+	j := &judge{req: r, prof: p, territory: territory{root: strings.TrimRight(r.Root, "/")}, seen: map[string]bool{}, least: pawl.RiskLow}
 	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
 	j.held = r.Ground.Walled && !p.ReadOnly && !p.ConfirmExec && !p.Unconfined
 	j.own = j.held && r.Ground.Own
@@ -45,9 +45,7 @@ func Judge(r Request, p Profile) Verdict {
 type judge struct {
 	req  Request
 	prof Profile
-	root string
-	held bool // walls hold the command, and the profile builds on them
-	own  bool // and the tree is the work's own
+	territory
 
 	found []finding
 	seen  map[string]bool // what is already in found, calls' names or paths, by kind

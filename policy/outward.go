@@ -13,11 +13,11 @@ import (
 func (c *command) beyond() { c.find(Ask, CodeOutward, text(c.argv)) }
 
 // reachesOthers reports whether a program of others' machines would do more than look.
-func (c *command) reachesOthers() bool {
+func (c client) reachesOthers() bool {
 	name, first := c.argv[0].base(), c.operand(0)
 	if looks, ok := lookers[name]; ok {
 		// What the words of such a program are is not known where they are made.
-		return !slices.Contains(looks, first) && !slices.Contains(looks, c.operand(1)) && !c.asksVersion()
+		return !slices.Contains(looks, first) && !slices.Contains(looks, c.operand(1)) && !(len(c.args) == 1 && slices.Contains(versionFlags, c.args[0].text))
 	}
 	switch name {
 	case "rsync":
@@ -37,10 +37,6 @@ func (c *command) reachesOthers() bool {
 	return false
 }
 
-func (c *command) asksVersion() bool {
-	return len(c.args) == 1 && slices.Contains(versionFlags, c.args[0].text)
-}
-
 // operand returns the n-th word that is no option.
 func (c *command) operand(n int) string {
 	for _, w := range c.args {
@@ -57,7 +53,7 @@ func (c *command) operand(n int) string {
 
 // goesOut reports whether a command that is on no list is named after what leaves the machine, or is a tool that overwrites
 // disks or puts machines down.
-func (c *command) goesOut() bool {
+func goesOut(c *command) bool {
 	name := c.argv[0].base()
 	switch {
 	case slices.Contains(breakers, name) || strings.HasPrefix(name, "mkfs"):

@@ -53,7 +53,7 @@ func (c *command) program() {
 		c.find(Deny, CodePrivilege, text(c.argv))
 	case slices.Contains(networked, c.argv[0].base()):
 		c.fetched = c.fetched || slices.Contains(probes, c.argv[0].base())
-		c.remote()
+		client{c}.remote()
 	default:
 		if r, args, ok := c.known(); ok {
 			c.apply(r, args)
@@ -113,7 +113,7 @@ func (c *command) special(kind special, args []word) {
 	case specialDotnet:
 		checkDotnet(c, args)
 	case specialFetch:
-		c.fetch()
+		client{c}.fetch()
 		c.operandPaths(args)
 	case specialFind:
 		checkFind(c, args)
@@ -257,13 +257,6 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 		c.file(word{text: w.text[2:], pattern: w.pattern}, OpRead, c.cwds)
 	}
 	return false
-}
-
-// pattern asks about a word that may turn into the name of a file which reads like an option.
-func (c *command) pattern(w word) {
-	if !c.own {
-		c.find(Ask, CodeDynamic, w.text)
-	}
 }
 
 // flagged asks about an option that makes a command run a program or write a file, unless the user allowed the command
