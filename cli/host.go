@@ -163,6 +163,10 @@ type AgentInfo struct {
 type Workspace struct {
 	Place  effect.Place
 	Kernel *kernel.Kernel
+	// Said is what is to be told of the place before anything else: that the workspace was moved or copied.
+	Said []Finding
+	// Holds fails where the workspace is no longer where it was opened.
+	Holds func() error
 	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on the
 	// issue whose session it is. Progress may be nil.
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner

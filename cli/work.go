@@ -68,6 +68,9 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 		return nil, err
 	}
 	d := &Desk{App: a, Workspace: ws, Config: o.Config}
+	for _, f := range ws.Said {
+		a.Note(a.Style.Warn() + " " + findingText(a.voice, f))
+	}
 	if a.Flags.issue != "" {
 		i, err := d.FindIssue(ctx, a.Flags.issue)
 		if err != nil {
@@ -85,6 +88,12 @@ func (a *App) With(ctx context.Context, o Open, f func(*Desk) error, overrides .
 		return err
 	}
 	err = f(d)
+	if d.Workspace.Holds != nil && err != nil {
+		// Whatever it failed for, this is why.
+		if gone := d.Workspace.Holds(); gone != nil {
+			err = gone
+		}
+	}
 	if closed := d.Workspace.Close(); err == nil {
 		err = closed
 	}

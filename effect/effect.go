@@ -6,6 +6,7 @@ package effect
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"pawl"
@@ -66,6 +67,18 @@ type Place struct {
 	Git bool `json:"git"`
 	// InPlace says that Tree is Workspace.
 	InPlace bool `json:"in_place"`
+}
+
+// At returns the same place of a workspace that is at another path now. A place that names no workspace stays as it is.
+func (p Place) At(workspace string) Place {
+	if p.Workspace == "" || p.Workspace == workspace {
+		return p
+	}
+	if below, ok := strings.CutPrefix(p.Tree, p.Workspace); ok && (below == "" || below[0] == '/' || below[0] == '\\') {
+		p.Tree = workspace + below
+	}
+	p.Workspace = workspace
+	return p
 }
 
 // Effect is one thing to do, as the kernel committed it.

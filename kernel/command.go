@@ -34,6 +34,12 @@ type Envelope struct {
 type (
 	// Init makes the session of a workspace, once.
 	Init struct{ Place effect.Place }
+	// Relocate takes note that the workspace is at another path than before: it was moved there or, with Copied, is a copy of the
+	// one that is still at From and a workspace of its own from now on. What else follows from that is done before.
+	Relocate struct {
+		From, To string
+		Copied   bool `json:",omitempty"`
+	}
 	// Start takes up a requirement. Given is a plan file's content, Name its name; AutoApprove names the policy in whose
 	// name the plan is approved without asking, "" for none.
 	Start struct {
@@ -92,8 +98,12 @@ type (
 	// Pause stops dispatch at the next safe point, Resume goes on.
 	Pause  struct{}
 	Resume struct{}
-	// Stop ends the work by force and leaves the session BLOCKED.
-	Stop struct{ Reason string }
+	// Stop ends the work by force and leaves the session BLOCKED. Copied is the workspace that the work belongs to, where this one
+	// is a copy of it.
+	Stop struct {
+		Reason string
+		Copied string `json:",omitempty"`
+	}
 	// CancelRun gives up a plan that is being made or waits for approval, or cancels the task that is at work.
 	CancelRun struct{ Reason string }
 	// Fix goes on after a person helped: with further steps, an answer about an effect whose outcome is unknown, or
@@ -254,6 +264,7 @@ type (
 )
 
 func (*Init) command()         {}
+func (*Relocate) command()     {}
 func (*Start) command()        {}
 func (*Approve) command()      {}
 func (*Deny) command()         {}

@@ -92,6 +92,8 @@ func (w *work) decide() error {
 	switch c := w.env.Command.(type) {
 	case *Init:
 		return planner{w}.init(c)
+	case *Relocate:
+		return planner{w}.relocate(c)
 	case *Start:
 		return planner{w}.start(c)
 	case *Approve:

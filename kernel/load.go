@@ -495,6 +495,9 @@ func Decode(r Row, doc entity) error {
 		}
 	}
 	*doc.hot() = r
+	if r.at != "" {
+		moveTo(doc, r.at)
+	}
 	return nil
 }
 

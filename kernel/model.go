@@ -22,7 +22,12 @@ type Session struct {
 	Name    string       `json:"session_id"`
 	Place   effect.Place `json:"place"`
 	RunMode pawl.RunMode `json:"run_mode"`
-	Goal    string       `json:"goal,omitempty"`
+	// Home is where the workspace is known to be, in the session of the person who sits in it; Place may follow a folder that was
+	// moved before anybody has taken note of that. Fork is new with each copy of the workspace that became one of its own, "" in
+	// the first.
+	Home string `json:"home,omitempty"`
+	Fork string `json:"fork,omitempty"`
+	Goal string `json:"goal,omitempty"`
 	// Pause is orthogonal to the state (spec.md §6.1 A1).
 	Paused   bool       `json:"paused,omitempty"`
 	PausedAt time.Time  `json:"paused_at,omitzero"`

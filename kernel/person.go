@@ -248,6 +248,9 @@ func (w desk) stop(c *Stop) error {
 	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
 		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(w.env.Actor), c.Reason},
 	}}
+	if c.Copied != "" {
+		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
+	}
 	if t.State == string(task.Queued) {
 		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
 		t.Epoch++

@@ -32,6 +32,7 @@ func (w planner) init(c *Init) error {
 		return nil
 	}
 	w.open(SessionLabel, "", c.Place)
+	w.Session.Home = c.Place.Workspace
 	w.result = w.Session.ID
 	return nil
 }
@@ -43,6 +44,24 @@ func (w planner) open(label, parent string, place effect.Place) {
 	w.Flow = &Flow{Vars: workflow.Initial()}
 	w.create(w.Flow, KindFlow, label, w.Session.ID, string(workflow.Stages.Initial()))
 	w.record(w.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
+}
+
+// relocate takes note of where the workspace is now.
+func (w planner) relocate(c *Relocate) error {
+	s := w.Session
+	if s == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	if s.Home == c.To {
+		return nil
+	}
+	event := "WORKSPACE_MOVED"
+	if s.Home = c.To; c.Copied {
+		event, s.Fork = "WORKSPACE_COPIED", w.newID()
+	}
+	w.touch(s)
+	w.record(s, event, audit.Info, map[string]any{"from": c.From, "to": c.To})
+	return nil
 }
 
 // openFor makes the session of an issue of the board, when its first run is taken up.

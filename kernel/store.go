@@ -62,6 +62,8 @@ type Row struct {
 	Doc       []byte // JSON of the kind's document
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// at is where the workspace is now, "" where the paths in Doc are taken as they are.
+	at string
 }
 
 // Write is one row to insert (From 0) or to replace if its version still is From. The row carries its new version.
@@ -146,4 +148,55 @@ type Store interface {
 	Log(ctx context.Context, read func(audit.Log) error) error
 	// Close waits for running commits and releases the store.
 	Close() error
+}
+
+// At returns a store of a workspace that is at a path now. The paths in its documents say where the workspace was when they were
+// written; what Decode makes of a row that comes from here speaks of where it is. Nothing else differs.
+func At(s Store, workspace string) Store { return anchored{s, workspace} }
+
+type anchored struct {
+	Store
+	at string
+}
+
+// Load implements Store.
+func (a anchored) Load(ctx context.Context, sel ...Select) ([][]Row, error) {
+	found, err := a.Store.Load(ctx, sel...)
+	for _, rows := range found {
+		for i := range rows {
+			rows[i].at = a.at
+		}
+	}
+	return found, err
+}
+
+// Scan implements Store.
+func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for r, err := range a.Store.Scan(ctx, sel) {
+			r.at = a.at
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// moveTo has a document speak of where the workspace is now. It is the one place where that is decided.
+func moveTo(doc entity, workspace string) {
+	switch d := doc.(type) {
+	case *Session:
+		if d.Home == "" && d.Label == SessionLabel {
+			d.Home = d.Place.Workspace // a store of an older version
+		}
+		d.Place = d.Place.At(workspace)
+	case *Run:
+		d.Place = d.Place.At(workspace)
+	case *Task:
+		d.Place = d.Place.At(workspace)
+	case *CheckpointDoc:
+		d.Place = d.Place.At(workspace)
+	case *EffectDoc:
+		d.Effect.Place = d.Effect.Place.At(workspace)
+	}
 }

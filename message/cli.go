@@ -129,6 +129,27 @@ var cliErrors = part{load: func() Table {
 			En: "%s is no place for a workspace: everything in it would be open to the work", Zh: "%s 不能作为工作区：其中的一切都会对工作开放",
 			HintEn: "Go to the folder of one project", HintZh: "请进入某个项目的目录",
 		},
+		"cli.workspace_gone": {
+			En: "the workspace is no longer at %s: it was moved, removed or replaced while pawl was at work", Zh: "工作区已不在 %s：pawl 工作期间它被移动、删除或替换",
+			HintEn: "Nothing that was acknowledged is lost. Go to where the workspace is now and run: pawl resume", HintZh: "已确认的内容没有丢失。请到工作区现在的位置运行：pawl resume",
+		},
+		"cli.workspace_moved": {
+			En: "this workspace was at %s and has moved; everything goes on here", Zh: "此工作区原位于 %s，现已移动；一切在此继续",
+		},
+		"cli.workspace_copied": {
+			En: "this workspace is a copy of %s; from now on it is a workspace of its own, and nothing that is done here touches the other", Zh: "此工作区是 %s 的副本；从现在起它是独立的工作区，此处的任何操作都不会影响原工作区",
+		},
+		"cli.workspace_copied_stopped": {
+			En: "this workspace is a copy of %[1]s; from now on it is a workspace of its own, and nothing that is done here touches the other. What was under way over there was stopped here: %[2]s (pawl status says what to do)", Zh: "此工作区是 %[1]s 的副本；从现在起它是独立的工作区，此处的任何操作都不会影响原工作区。复制时正在进行的工作在此处已停止：%[2]s（pawl status 会说明下一步）",
+		},
+		"cli.workspace_shared": {
+			En: "%[1]s is a copy of %[2]s and uses the same git directory: whatever is done to the branch here happens over there", Zh: "%[1]s 是 %[2]s 的副本，且使用同一个 git 目录：此处对分支的任何操作都会影响原工作区",
+			HintEn: "Work over there, or make a worktree of its own with git worktree add and run pawl in that", HintZh: "请在原工作区中工作，或用 git worktree add 新建独立的工作树并在其中运行 pawl",
+		},
+		"cli.workspace_tied": {
+			En: "%[1]s and %[2]s have the same store file, as hard or symbolic links make it", Zh: "%[1]s 与 %[2]s 使用同一个存储文件（硬链接或符号链接所致）",
+			HintEn: "Two workspaces on one store would damage it. Copy .pawl again without links (cp -a), or remove it here and run pawl init", HintZh: "两个工作区共用一个存储会将其损坏。请不带链接重新复制 .pawl（cp -a），或在此处删除它并运行 pawl init",
+		},
 		"cli.workspace_readonly": {
 			En: "%s cannot be written", Zh: "无法写入 %s",
 			HintEn: "Check the permissions and whether the disk is mounted read-only", HintZh: "请检查权限，以及磁盘是否以只读方式挂载",

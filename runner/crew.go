@@ -98,6 +98,9 @@ func NewCrew(k Backlog, opt CrewOptions) *Crew {
 	if opt.Tell == nil {
 		opt.Tell = func(Happened) {}
 	}
+	if opt.Holds == nil {
+		opt.Holds = func() error { return nil }
+	}
 	if opt.Alive == nil {
 		opt.Alive = func(string) bool { return true }
 	}
@@ -172,6 +175,9 @@ const (
 
 func (w worker) run(ctx context.Context) error {
 	for {
+		if err := w.opt.Holds(); err != nil {
+			return err
+		}
 		roused := w.roused() // before it looks, so that nothing is missed
 		taken, planning, err := w.next(ctx)
 		switch {
@@ -343,7 +349,7 @@ func (w worker) work(ctx context.Context, t *kernel.Taken, planning bool) {
 	if cause := context.Cause(work); err != nil && lost(cause) {
 		err = cause // the claim, which says more than that the work was stopped
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && w.opt.Holds() == nil {
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
 	}
 	w.leave(ctx, t, rest, err)
@@ -357,7 +363,7 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	leave := &kernel.Leave{Issue: t.Issue, Token: t.Token}
-	if err != nil && ctx.Err() == nil && !lost(err) {
+	if err != nil && ctx.Err() == nil && !lost(err) && w.opt.Holds() == nil {
 		leave.Again = w.kernel.Now().Add(pauseAfterError)
 	}
 	if _, err := w.do(late, leave); err != nil && !lost(err) {

@@ -70,6 +70,9 @@ type Options struct {
 	// Turn waits for the runner's turn to bring work to a branch that several land on, and returns what ends it. Landings that
 	// meet are safe without it, and only undo each other's verification. It may be nil.
 	Turn func(ctx context.Context) (end func(), err error)
+	// Holds fails where the workspace is no longer where it was. Nothing is begun then, and what fails says nothing: the effect
+	// stays at work until a runner finds it where the workspace is. Nil takes it for granted.
+	Holds func() error
 }
 
 // Rest says why a runner has nothing to do.
@@ -109,6 +112,9 @@ func New(k Kernel, opt Options) *Runner {
 	}
 	if opt.Progress == nil {
 		opt.Progress = func(effect.Effect, string) {}
+	}
+	if opt.Holds == nil {
+		opt.Holds = func() error { return nil }
 	}
 	return &Runner{kernel: k, opt: opt, wake: make(chan struct{}, 1), begun: map[string]bool{}}
 }
@@ -165,6 +171,9 @@ func (r *Runner) Run(ctx context.Context) (Rest, error) {
 	defer r.endTurn()
 	for {
 		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if err := r.opt.Holds(); err != nil {
 			return "", err
 		}
 		s, err := r.look(ctx)
@@ -358,6 +367,9 @@ func (r *Runner) recover(ctx context.Context, e *kernel.EffectDoc) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if err := r.opt.Holds(); answer != effect.DoneYes && err != nil {
+			return err
+		}
 	}
 	tree := ""
 	if answer != effect.DoneYes {
@@ -460,6 +472,9 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 			return ctx.Err()
 		}
 	}
+	if err := r.opt.Holds(); failed != nil && err != nil {
+		return err
+	}
 	out, err := r.do(ctx, begin)
 	if err != nil {
 		return err
@@ -484,6 +499,9 @@ func (r *Runner) perform(ctx context.Context, doc *kernel.EffectDoc) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err := r.opt.Holds(); !receipt.OK && err != nil {
+		return err
 	}
 	_, err = r.do(ctx, &kernel.Report{Effect: e.ID, Token: e.Token, Receipt: receipt, Tree: tree})
 	delete(r.begun, doc.ID)

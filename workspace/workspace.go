@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"pawl"
 	"pawl/effect"
@@ -48,6 +49,73 @@ func initialised(dir string) (string, bool) {
 			return "", false
 		}
 	}
+}
+
+// Standing says how a workspace stands to the path at which its store knows it.
+type Standing int
+
+// Here: the same folder, maybe by another name. Moved: nothing with this store is at the path any more. Copied: another folder with
+// a store of the same origin is. Tied: the other folder has the very same store file, as links make it; nothing may be done then.
+const (
+	Here Standing = iota
+	Moved
+	Copied
+	Tied
+)
+
+// Examine finds out how the workspace at a folder stands to the path home. Same is asked whether a store at another path, which
+// may be damaged, comes from the same origin as this one; what cannot be found out counts as yes, so that the other workspace
+// is left alone.
+func Examine(at, home string, same func(store string) bool) Standing {
+	if home == "" || home == at {
+		return Here
+	}
+	if sameFile(at, home) {
+		return Here
+	}
+	there := filepath.Join(home, Dir, Store)
+	switch _, err := os.Stat(there); {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Moved
+	case err == nil && sameFile(filepath.Join(at, Dir, Store), there):
+		return Tied
+	case err == nil && !same(there):
+		return Moved
+	}
+	return Copied
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// Ground is the store that a process has open, by which it sees whether the workspace is still where it was.
+type Ground struct {
+	dir  string
+	info os.FileInfo
+}
+
+// NewGround looks at the store of the workspace at a folder, which must be there.
+func NewGround(dir string) (Ground, error) {
+	info, err := os.Stat(filepath.Join(dir, Dir, Store))
+	if err != nil {
+		return Ground{}, pawl.Fail(pawl.CodeIO, "cli.workspace_gone", dir).Because(err)
+	}
+	return Ground{dir, info}, nil
+}
+
+// Holds fails where the workspace was moved, removed or replaced since.
+func (g Ground) Holds() error {
+	info, err := os.Stat(filepath.Join(g.dir, Dir, Store))
+	if err == nil && os.SameFile(info, g.info) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return nil // what is only out of reach for now says so itself
+	}
+	return pawl.Fail(pawl.CodeIO, "cli.workspace_gone", g.dir).Because(err)
 }
 
 // Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused, because

@@ -26,6 +26,8 @@ const (
 type hand struct {
 	dir  string // .pawl
 	name string
+	// holds fails where the workspace is no longer where it was.
+	holds func() error
 
 	once sync.Once
 	lock *sqlite.Lock
@@ -118,7 +120,7 @@ func (h *hand) crew(k *kernel.Kernel, parts func() *parts) func(runner.CrewOptio
 		p := parts()
 		p.warm()
 		o.Options = p.options(h.name, nil)
-		o.Turn, o.Alive = h.turn, h.alive
+		o.Turn, o.Alive, o.Holds = h.turn, h.alive, h.holds
 		o.Lane = func(label string) runner.Kernel { return k.Lane(label) }
 		if h.fill != nil {
 			h.fill.close() // a command may make one crew after another

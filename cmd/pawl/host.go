@@ -63,9 +63,14 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	k := kernel.New(store, config, pawl.ClockFunc(time.Now), rand.Reader)
+	said, ground, err := settle(ctx, place, store, config, o.ReadOnly)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	k := kernel.New(kernel.At(store, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
 	me := newHand(dir)
-	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup, Name: me.name, Here: me.here}
+	me.holds = ground.Holds
+	w := &cli.Workspace{Place: place, Kernel: k, Backup: store.Backup, Name: me.name, Here: me.here, Said: said, Holds: ground.Holds}
 	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
 		return parts().diff(ctx, place, from, to)
 	}
@@ -97,7 +102,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		p := parts()
 		p.warm()
 		o := p.options(me.name, progress)
-		o.Turn = me.turn
+		o.Turn, o.Holds = me.turn, me.holds
 		r := runner.New(w.Kernel, o)
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -122,6 +123,10 @@ func (c call) run(ctx context.Context) (out []byte, status int, err error) {
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
+		// The system tells of a missing folder as if the program were missing.
+		if _, gone := os.Stat(c.dir); errors.Is(gone, fs.ErrNotExist) {
+			return nil, 0, pawl.Fail(pawl.CodeIO, "git.no_folder", c.args[0], c.dir).Because(gone)
+		}
 		return nil, 0, pawl.Fail(pawl.CodeIO, "git.not_started", c.args[0]).Because(err)
 	}
 	for _, a := range c.answers {

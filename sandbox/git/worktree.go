@@ -308,11 +308,76 @@ func (r *site) registration() string {
 	want := filepath.Join(r.tree, ".git")
 	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "worktrees", "*", "gitdir"))
 	for _, path := range dirs {
-		if target, ok := readLine(path, ""); ok && absolute(filepath.Dir(path), target) == want {
+		target := backlink(path)
+		if target == want || filepath.Base(filepath.Dir(target)) == filepath.Base(r.tree) && sameFile(target, want) {
 			return filepath.Dir(path)
 		}
 	}
 	return ""
+}
+
+// Relink mends the links between the user's repository and pawl's worktrees in a workspace that stands where it was moved or
+// copied to from another folder: the registrations that name folders of pawl's there are made to name those here, and these to
+// name their registrations. A workspace that is itself a linked worktree and was moved is told to its repository as well. What
+// others have linked stays as it is, and so does a repository that is not in the workspace unless owned is set: that of a copy
+// belongs to the original too. It may be repeated, and does nothing without git.
+func Relink(workspace, from string, owned bool) error {
+	gitDir, commonDir, err := locate(workspace)
+	if err != nil || !owned && !within(workspace, commonDir) {
+		return nil
+	}
+	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && exists(back) && !exists(backlink(back)) {
+		if err := WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
+			return ioError("git.relink", err)
+		}
+	}
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(commonDir), "worktrees", "*", "gitdir"))
+	for _, path := range paths {
+		below, err := filepath.Rel(filepath.Join(from, ".pawl", "worktrees"), backlink(path))
+		if err != nil || filepath.Base(below) != ".git" || filepath.Base(filepath.Dir(filepath.Dir(below))) != "." {
+			continue
+		}
+		tree := filepath.Join(workspace, ".pawl", "worktrees", filepath.Dir(below))
+		if err := WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
+			return ioError("git.relink", err)
+		}
+		if exists(filepath.Join(tree, ".git")) {
+			if err := WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
+				return ioError("git.relink", err)
+			}
+		}
+	}
+	return nil
+}
+
+// backlink is what a registration says where its worktree's .git is.
+func backlink(path string) string {
+	target, _ := readLine(path, "")
+	return absolute(filepath.Dir(path), target)
+}
+
+// Shared reports whether two workspaces have one git directory, as a linked worktree and a copy of its folder do: what is done to
+// the branch of the one is done to the other's.
+func Shared(a, b string) bool {
+	dirA, _, errA := locate(a)
+	dirB, _, errB := locate(b)
+	if errA != nil || errB != nil {
+		return false
+	}
+	return sameFile(dirA, dirB)
+}
+
+// sameFile reports whether two names are those of one file, by whatever way they lead to it.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// within reports whether a path lies below a folder.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // escapeGlob makes a path match only itself.
