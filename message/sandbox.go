@@ -51,6 +51,9 @@ var sandboxText = part{load: func() Table {
 			HintEn: "Write a host or host:port, such as proxy.golang.org or registry.example.com:8443; an address only of the loopback, such as 127.0.0.1:11434",
 			HintZh: "请写成 host 或 host:port，例如 proxy.golang.org 或 registry.example.com:8443；IP 地址只允许回环地址，例如 127.0.0.1:11434",
 		},
+		"sandbox.secret_spec": {
+			En: "a secret for a command is too long, or its descriptor %[1]d is none that it can have", Zh: "交给命令的机密过长，或描述符 %[1]d 不可用",
+		},
 		"sandbox.egress_spec": {
 			En: "a command can have granted places or the whole network, and at most 64 ports of its own machine", Zh: "命令只能获得已授权的地址或整个网络之一，且本机端口最多 64 个",
 			HintEn: "Ask for fewer places", HintZh: "请减少要求的地址",

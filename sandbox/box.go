@@ -250,6 +250,9 @@ func (s Spec) checked(homes []string) (Spec, error) {
 		}
 		s.Env = throughGate(s.Env, ports[0], !s.Unproxied)
 	}
+	if len(s.Secret) > 0 && (len(s.Secret) > maxSecret || s.SecretFD <= 2 || s.SecretFD > lastSecretFD) {
+		return bad("sandbox.secret_spec", s.SecretFD)
+	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}

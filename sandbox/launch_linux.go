@@ -212,13 +212,43 @@ func (o *order) start() (int, string, error) {
 	if err != nil {
 		return 0, "exec", err
 	}
+	files, spent, err := o.descriptors()
+	if err != nil {
+		return 0, "exec", err
+	}
+	defer spent()
 	pid, err := syscall.ForkExec(path, o.argv, &syscall.ProcAttr{
 		Dir:   o.dir,
 		Env:   o.env,
-		Files: []uintptr{0, 1, 2},
+		Files: files,
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	return pid, "exec", err
+}
+
+// descriptors are what the command is started with: its three streams, and the pipe with its secret where it has one. A pipe
+// is emptied by who reads it, so that nothing can be had from it twice. What the launcher knows of the secret is wiped; spent
+// closes what is left with it.
+func (o *order) descriptors() (files []uintptr, spent func(), err error) {
+	files, spent = []uintptr{0, 1, 2}, func() {}
+	if len(o.secret) == 0 {
+		return files, spent, nil
+	}
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, err
+	}
+	_, err = unix.Write(ends[1], o.secret)
+	clear(o.secret)
+	_ = unix.Close(ends[1])
+	if err != nil {
+		_ = unix.Close(ends[0])
+		return nil, nil, err
+	}
+	for len(files) < o.secretFD {
+		files = append(files, ^uintptr(0)) // a descriptor that stays closed
+	}
+	return append(files, uintptr(ends[0])), func() { _ = unix.Close(ends[0]) }, nil
 }
 
 // find looks the command up as execvp does, but never in a relative entry of PATH.

@@ -62,6 +62,8 @@ type order struct {
 	network   bool
 	procs     int64    // RLIMIT_NPROC, or zero
 	gates     []uint16 // ports of the loopback to listen on for pawl
+	secret    []byte   // what the command finds in a pipe at descriptor secretFD, where there is something
+	secretFD  int
 }
 
 var errOrder = errors.New("malformed order")
@@ -94,7 +96,8 @@ func (o order) encode() []byte {
 	for _, port := range o.gates {
 		b = binary.AppendUvarint(b, uint64(port))
 	}
-	return b
+	str(string(o.secret))
+	return binary.AppendUvarint(b, uint64(o.secretFD))
 }
 
 func flag(v bool) byte {
@@ -170,6 +173,10 @@ func decodeOrder(b []byte) (order, error) {
 	for range r.count() {
 		o.gates = append(o.gates, uint16(r.uint()))
 	}
+	if secret := r.bytes(r.uint()); len(secret) > 0 {
+		o.secret = secret
+	}
+	o.secretFD = int(r.uint())
 	if len(r.b) > 0 {
 		r.err = errOrder
 	}

@@ -17,6 +17,10 @@ func TestOrdersSurviveTheSocket(t *testing.T) {
 			mounts: rapid.SliceOf(rapid.Map(text, func(s string) mount { return mount{mountWrite, s, s} })).Draw(t, "mounts"),
 			own:    rapid.Bool().Draw(t, "own"), network: rapid.Bool().Draw(t, "network"),
 			scratch: rapid.Int64Min(0).Draw(t, "scratch"), procs: rapid.Int64Min(0).Draw(t, "procs"),
+			secretFD: rapid.IntMin(0).Draw(t, "secretFD"),
+		}
+		if secret := text.Draw(t, "secret"); secret != "" {
+			o.secret = []byte(secret)
 		}
 		b := o.encode()
 		got, err := decodeOrder(b)

@@ -78,7 +78,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 
 // within runs a Spec behind walls that are built by a list of steps.
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
-	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress)}
+	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own = m == MechanismNamespaces
 	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}
 	if b.hand(j) {

@@ -24,6 +24,10 @@ const (
 	DefaultOutputLimit = int64(1 << 20)
 	DefaultMaxProcs    = 4096
 
+	// maxSecret is what an empty pipe takes in at once, so that filling one waits for nobody.
+	maxSecret = 64 << 10
+	// lastSecretFD is far below the fewest descriptors that a process may have.
+	lastSecretFD = 255
 	// maxOutputLimit bounds what one command may keep in memory whatever its Spec says.
 	maxOutputLimit = int64(64 << 20)
 	// grace is how long a command has between SIGTERM and SIGKILL.
@@ -72,6 +76,11 @@ type Spec struct {
 	Env []string
 	// Stdin is the command's standard input; it is closed afterwards. Empty means /dev/null.
 	Stdin []byte
+	// Secret, when not empty, is what the command can read once, to its end, from a pipe at descriptor SecretFD. It is in no
+	// argument, variable or file, and the launcher keeps none of it. At most 64 KiB.
+	Secret []byte
+	// SecretFD is the descriptor of Secret: 3 to 255.
+	SecretFD int
 	// streams are the command's own three streams, for Start.
 	streams *streams
 	// Timeout ends the command with SIGTERM, and with SIGKILL two seconds later. Zero means DefaultTimeout.
