@@ -46,6 +46,9 @@ type External struct {
 	Window, MaxOut int64
 	// Start starts processes behind walls.
 	Start Start
+	// Login is the login of the person at the program's makers, nil where pawl has a key instead. Model and Provider are the
+	// loan's then.
+	Login Login
 	// Gateway is the way to the models. Without one the agent has no network at all.
 	Gateway Gateway
 	// Environ is the harmless environment that the agent's own variables are added to.
@@ -118,7 +121,7 @@ func (c External) do(ctx context.Context, e effect.Effect, host effect.Host, pro
 		return effect.Succeeded(Mend(spec, said))
 	case effect.KindWork:
 		result, err := c.work(ctx, e, host, progress, drive)
-		result.Agent, result.Version, result.Model = said.Agent, said.Version, said.Model
+		result.Agent, result.Version = said.Agent, said.Version
 		if err != nil {
 			return effect.FailedWith(err, result)
 		}
@@ -153,6 +156,7 @@ type Job struct {
 	lane    Lane
 	heeding sync.WaitGroup
 	places  places
+	loan    *Loan // nil without a login
 }
 
 // CheckModel refuses, with CodeEnvironment, what cannot be the name of a model: it is put into the settings of programs.
@@ -179,8 +183,10 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	case c.Path == "":
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
 	}
-	if err := CheckModel(c.Program.Name, c.Model); err != nil {
-		return effect.WorkResult{}, err
+	if c.Login == nil {
+		if err := CheckModel(c.Program.Name, c.Model); err != nil {
+			return effect.WorkResult{}, err
+		}
 	}
 	c.defaults(e)
 	outer := ctx
@@ -192,7 +198,13 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	if j.places, err = c.makePlaces(e); err != nil {
 		return effect.WorkResult{}, err
 	}
-	if c.Gateway != nil {
+	if c.Login != nil {
+		if err := j.borrow(ctx); err != nil {
+			return effect.WorkResult{}, err
+		}
+		defer func() { j.loan.Return() }()
+	}
+	if c.Gateway != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
 		if j.lane, err = c.Gateway.Lane(ctx, host, c.Program.Name); err != nil {
 			return effect.WorkResult{}, err
 		}
@@ -214,6 +226,10 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 			err = refused
 		}
 	}
+	result.Model = j.Model
+	if j.loan != nil {
+		result.Login, result.Text = j.loan.Account, j.loan.Hide(result.Text)
+	}
 	result.Text = tail(clean(result.Text), maxText)
 	for mark, control := range map[string]effect.Control{GiveUpMark: effect.GiveUp, AskMark: effect.Question} {
 		if said, ok := lastWord(result.Text, mark); ok && err == nil && result.Control == effect.StepDone {
@@ -221,6 +237,35 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 		}
 	}
 	return result, err
+}
+
+// borrow takes a loan of the login. What the agent says from then on is told without what was lent.
+func (j *Job) borrow(ctx context.Context) error {
+	loan, err := j.Login.Lend(ctx, Borrower{Program: j.Program, Home: j.places.home, Tree: j.Effect.Place.Tree})
+	if err != nil {
+		return err
+	}
+	say := j.Progress
+	j.Progress = func(line string) { say(loan.Hide(line)) }
+	return j.use(loan)
+}
+
+// use works with a loan. A model that is not named is the program's own choice.
+func (j *Job) use(loan Loan) error {
+	j.loan, j.Program, j.Model, j.Provider = &loan, loan.Program, loan.Model, loan.Provider
+	if loan.Model == "" {
+		return nil
+	}
+	return CheckModel(j.Program.Name, loan.Model)
+}
+
+// Renewed reports whether an agent whose login was refused can go on with a renewed one, with which it has to be started anew.
+func (j *Job) Renewed(ctx context.Context) bool {
+	if j.loan == nil || ctx.Err() != nil {
+		return false
+	}
+	loan, ok := j.loan.Fresh(ctx)
+	return ok && j.use(loan) == nil
 }
 
 func (c *External) defaults(e effect.Effect) {
@@ -297,7 +342,7 @@ func (j *Job) heed(stop context.CancelCauseFunc) {
 		case <-j.ctx.Done():
 			return
 		case <-tick.C:
-			if err := j.lane.Err(); err != nil {
+			if err := j.lane.Refused(); err != nil {
 				stop(err)
 				return
 			}

@@ -23,6 +23,8 @@ type Lane interface {
 	URL(provider string) string
 	// Usage returns what the lane's calls did cost so far.
 	Usage() effect.Usage
+	// Refused returns what the gateway refused for good, or nil.
+	Refused() error
 	// Err returns the refusal or failure that decides how the effect ends (a budget, a key that does not work), or nil.
 	Err() error
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path"
@@ -99,6 +100,9 @@ func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, err
 	for name, content := range j.Program.Files {
 		files[name] = fill.Replace(content)
 	}
+	if j.loan != nil {
+		maps.Copy(files, j.loan.Files)
+	}
 	if err := j.places.write(files); err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "agent.no_home", j.Program.Name).Because(err).In("agent.Launch")
 	}
@@ -134,6 +138,9 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	s.Readable, s.Unproxied = append(installation(j.Path), j.Readable...), j.Program.Unproxied
 	for _, a := range args {
 		s.Argv = append(s.Argv, fill.Replace(a))
+	}
+	if j.loan != nil && model {
+		s.Secret, s.SecretFD, s.Sites = j.loan.Secret, j.loan.SecretFD, j.loan.Sites
 	}
 	hang, closed := func() {}, make(chan struct{})
 	if model && j.lane != nil {

@@ -17,8 +17,14 @@ type Spec struct {
 	Env []string
 	// Writable lists what the agent may change, Readable what it needs to read besides what every command may.
 	Writable, Readable []string
+	// Secret, when not empty, is what the program can read once from a pipe at descriptor SecretFD.
+	Secret   []byte
+	SecretFD int
+	// Sites are places, each as host:port, that the process may connect to through a proxy which its environment names. Without
+	// them, and without Inside, it has no network.
+	Sites []string
 	// Inside, when not nil, is called exactly once, before the program starts, with a listener at 127.0.0.1:Port as the agent
-	// sees it, and takes it over. It does not block. It is the agent's only way out: the process has no other network. A
+	// sees it, and takes it over. It does not block. It is, beside Sites, the agent's only way out. A
 	// Start that fails need not have called it.
 	Inside func(net.Listener)
 	Port   uint16

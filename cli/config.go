@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,8 @@ type Config struct {
 	Agent   string
 	Model   Model
 	Budgets map[string]kernel.Limit
+	// Agents is what is set for single installed agents, by name.
+	Agents map[string]AgentSettings
 	// MCP are the MCP servers whose tools models are offered, by name.
 	MCP []MCPServer
 	// GitHub says where issues are imported from.
@@ -360,6 +363,9 @@ func findSetting(name string) (setting, bool) {
 	if s, ok := serverSetting(name); ok {
 		return s, true
 	}
+	if s, ok := installedSetting(name); ok {
+		return s, true
+	}
 	for _, s := range settings() {
 		if s.name == name {
 			return s, true
@@ -481,4 +487,93 @@ func amount(name string, unit float64, scope string, at func(*kernel.Limit) *int
 			c.Budgets = budgets
 			return nil
 		}}
+}
+
+// AgentSettings are what the user set for one installed agent. A project sets none of them: a repository that somebody else wrote
+// must not choose whose login is used, or where it goes.
+type AgentSettings struct {
+	// Login is whose own login the agent may work with, as it is shown, "any" for whatever it is, and "" for none.
+	Login string
+	// Way is how the agent reaches its model with that login: through pawl's gateway, which "" stands for, or by a tunnel.
+	Way string
+	// BaseURL replaces the address of the agent's makers.
+	BaseURL string
+	// Model replaces the model of the user's own settings of the agent.
+	Model string
+	// Trust are the digests of projects' own settings of the agent that the user trusts.
+	Trust []string
+}
+
+const installedPrefix = "agents."
+
+// installedSection reports whether a name is one of the levels above the settings of installed agents.
+func installedSection(name string) bool {
+	rest, ok := strings.CutPrefix(name, installedPrefix)
+	return name == "agents" || ok && validServer(rest)
+}
+
+// installedSetting returns a setting of one installed agent, such as agents.codex.login.
+func installedSetting(name string) (setting, bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) != 3 || parts[0]+"." != installedPrefix || !validServer(parts[1]) {
+		return setting{}, false
+	}
+	agent := parts[1]
+	out := setting{name: name, project: never}
+	keep := func(c *Config, change func(*AgentSettings)) {
+		all := maps.Clone(c.Agents)
+		if all == nil {
+			all = map[string]AgentSettings{}
+		}
+		s := all[agent]
+		change(&s)
+		all[agent] = s
+		c.Agents = all
+	}
+	word := func(at func(*AgentSettings) *string, fits func(string) bool, allowed string) (setting, bool) {
+		out.get = func(c *Config) []string { s := c.Agents[agent]; return []string{*at(&s)} }
+		out.set = func(c *Config, v []string) error {
+			text := strings.TrimSpace(v[0])
+			if text != "" && fits != nil && !fits(text) {
+				return badValue(text, allowed)
+			}
+			keep(c, func(s *AgentSettings) { *at(s) = text })
+			return nil
+		}
+		return out, true
+	}
+	switch parts[2] {
+	case "login":
+		return word(func(s *AgentSettings) *string { return &s.Login }, nil, "")
+	case "way":
+		return word(func(s *AgentSettings) *string { return &s.Way }, func(v string) bool { return v == "gateway" || v == "tunnel" }, "gateway, tunnel")
+	case "base_url":
+		return word(func(s *AgentSettings) *string { return &s.BaseURL }, safeAddress, "https://…, http://127.0.0.1:PORT/…")
+	case "model":
+		return word(func(s *AgentSettings) *string { return &s.Model }, nil, "")
+	case "trust":
+		out.list = true
+		out.get = func(c *Config) []string { return c.Agents[agent].Trust }
+		out.set = func(c *Config, v []string) error {
+			for _, d := range v {
+				if !digestWord().MatchString(d) {
+					return badValue(d, "sha256:…")
+				}
+			}
+			keep(c, func(s *AgentSettings) { s.Trust = v })
+			return nil
+		}
+		return out, true
+	}
+	return setting{}, false
+}
+
+// safeAddress reports whether a login may be sent to an address: nobody on the way can read it.
+func safeAddress(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	host := u.Hostname()
+	return u.Scheme == "https" || u.Scheme == "http" && (host == "127.0.0.1" || host == "::1" || host == "localhost")
 }

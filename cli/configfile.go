@@ -213,7 +213,7 @@ func settingNames() []string {
 
 // hasSection reports whether settings stand below a name.
 func hasSection(name string) bool {
-	if serverSection(name) {
+	if serverSection(name) || installedSection(name) {
 		return true
 	}
 	for _, s := range settings() {

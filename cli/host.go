@@ -154,6 +154,17 @@ type AgentInfo struct {
 	State   string `json:"state"`
 	Version string `json:"version,omitempty"`
 	Path    string `json:"path,omitempty"`
+	// Account says whose login, or which key, it would work with, without a secret; Login is subscription, token or key for a login of
+	// the user's own, Plan and Where what it says of itself and where it is, and Expires when it ends, where that is known.
+	Account string     `json:"account,omitempty"`
+	Login   string     `json:"login,omitempty"`
+	Plan    string     `json:"plan,omitempty"`
+	Where   string     `json:"where,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"`
+	// Model is what it would use, "" for its own default.
+	Model string `json:"model,omitempty"`
+	// Offer says that the login could be used and only the user's word is missing.
+	Offer bool `json:"offer,omitempty"`
 	// Key and Args name the message that says what to do where State is not ready.
 	Key  string   `json:"key,omitempty"`
 	Args []string `json:"args,omitempty"`

@@ -182,6 +182,8 @@ type WorkResult struct {
 	// Compacted replaces the conversation by Messages instead.
 	Compacted bool   `json:"compacted,omitempty"`
 	Session   string `json:"session,omitempty"`
+	// Login says whose own login was used, without a secret, where one was.
+	Login string `json:"login,omitempty"`
 	// Pack is noted where a pack was built anew for the work.
 	Pack *PackNote `json:"pack,omitempty"`
 	// Before and After are the tree ids around the work of an agent that changes files itself.

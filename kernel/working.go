@@ -205,10 +205,14 @@ func (w worker) hear(result effect.WorkResult) {
 	if result.Pack != nil {
 		w.record(k, "CONTEXT_BUILT", audit.Info, result.Pack)
 	}
-	w.record(k, "AGENT_SAID", audit.Info, map[string]any{
+	said := map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
 		"calls": len(k.Asks), "usage": result.Usage, "reason": result.Reason,
-	})
+	}
+	if result.Login != "" {
+		said["login"] = result.Login
+	}
+	w.record(k, "AGENT_SAID", audit.Info, said)
 }
 
 // stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks decide.

@@ -70,6 +70,10 @@ var agentGateway = part{load: func() Table {
 			En: "the model's answer is longer than %[1]s MB", Zh: "模型的回答超过 %[1]s MB",
 			HintEn: "Go on with: pawl resume", HintZh: "可继续执行：pawl resume",
 		},
+		"agent.gateway_token": {
+			En: "the agent showed its model another token than it was given", Zh: "智能体向模型出示的令牌不是交给它的那一个",
+			HintEn: "Look for what led it there: pawl audit log", HintZh: "请查明原因：pawl audit log",
+		},
 		"agent.gateway_hidden": {
 			En: "the agent asked its model for something that pawl does not let through: %[1]s", Zh: "智能体向模型请求了 pawl 不放行的内容：%[1]s",
 			HintEn: "Switch off the agent's tools that its provider runs, such as its own web search", HintZh: "请关闭该智能体由提供商运行的工具，例如自带的网页搜索",

@@ -28,6 +28,7 @@ var areas = [...]area{
 	{"triage", []*part{&triageText}},
 	{"audit", []*part{&auditText}},
 	{"kernel", []*part{&kernelText, &kernelAgents, &kernelBoard}},
+	{"login", []*part{&loginText}},
 	{"agent", []*part{&agentText, &agentGateway, &agentExternal}},
 	{"llm", []*part{&llmText}},
 	{"land", []*part{&landText}},

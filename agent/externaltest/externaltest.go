@@ -155,6 +155,8 @@ func (l lane) Usage() effect.Usage {
 	return effect.Usage{Requests: l.calls}
 }
 
+func (l lane) Refused() error { return l.Err() }
+
 func (l lane) Err() error { l.mu.Lock(); defer l.mu.Unlock(); return l.failed }
 
 func (l lane) Serve(ctx context.Context, at net.Listener) error {

@@ -71,7 +71,7 @@ func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	}
 	defer done()
 	c := &call{target: t, l: l, w: w, control: http.NewResponseController(w), r: r, began: time.Now()}
-	if !c.read() {
+	if !c.admit() || !c.read() {
 		return
 	}
 	if c.asksModel() {
@@ -82,6 +82,26 @@ func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		defer func() { settle(c.cost()) }()
 	}
 	c.exchange()
+}
+
+// admit takes the token that an agent shows of its own. Another one than it was given goes nowhere: the agent was told of it by
+// something that it read, or somebody else is at work there.
+func (c *call) admit() bool {
+	if c.Pass == nil {
+		return true
+	}
+	shown := c.r.Header.Values("Authorization")
+	token, ok := "", len(shown) == 1
+	if ok {
+		token, ok = strings.CutPrefix(shown[0], "Bearer ")
+	}
+	if !ok || !c.Pass.Accepts(token) {
+		refuse(c.w, c.Kind, http.StatusForbidden, "this is not the token that the agent was given")
+		c.note(pawl.Fail(pawl.CodeDenied, "agent.gateway_token", c.name).In("gateway.Call"))
+		return false
+	}
+	c.key = token
+	return true
 }
 
 // read takes the request's body.
@@ -116,7 +136,7 @@ func (c *call) reserve(ctx context.Context) (func(effect.Usage), bool) {
 		return nil, false
 	}
 	most := effect.Usage{Requests: 1, InTokens: c.facts.in, OutTokens: c.l.g.maxOut(c.facts)}
-	settle, err := c.l.reserve(ctx, c.l.g.price(c.facts.model, most))
+	settle, err := c.l.reserve(ctx, c.l.g.price(c.provider, c.facts.model, most))
 	if err != nil {
 		refuse(c.w, c.Kind, c.form.overspent(), "the call is not made: "+err.Error())
 		return nil, false
@@ -130,9 +150,9 @@ func (c *call) cost() effect.Usage {
 		return effect.Usage{Requests: 1}
 	}
 	u := c.meter.cost(c.facts.in)
-	priced := c.l.g.price(c.facts.model, u)
+	priced := c.l.g.price(c.provider, c.facts.model, u)
 	if priced.Unpriced && c.meter.model != "" {
-		priced = c.l.g.price(c.meter.model, u)
+		priced = c.l.g.price(c.provider, c.meter.model, u)
 	}
 	return priced
 }
@@ -175,7 +195,7 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if c.Key != nil {
+	if c.Key != nil && c.Pass == nil {
 		key, err := c.Key()
 		if err != nil {
 			return nil, err
@@ -194,6 +214,10 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 		req.Body, req.ContentLength = nil, 0
 	}
 	passed(c.r.Header, req.Header, passedRequest, passedRequestPrefixes)
+	if c.Pass != nil {
+		passed(c.r.Header, req.Header, passedWithToken, passedWithTokenPrefixes)
+		return req, nil
+	}
 	c.Kind.authorize(req.Header, c.key)
 	return req, nil
 }
@@ -290,8 +314,15 @@ func (c *call) problem(resp *http.Response) {
 	}
 	err := pawl.Fail(code, key, args...).Because(errors.New(excerpt(raw))).In("gateway.Call")
 	c.note(err)
-	if resp.StatusCode == http.StatusUnauthorized {
+	switch {
+	case resp.StatusCode != http.StatusUnauthorized:
+	case c.Pass == nil:
 		c.l.end(err)
+	default:
+		if failed := c.Pass.Refused(c.l.ctx, c.key); failed != nil {
+			c.note(failed)
+			c.l.end(failed)
+		}
 	}
 	if len(raw) == 0 {
 		refuse(c.w, c.Kind, status, "the model's endpoint answered with status "+strconv.Itoa(resp.StatusCode))

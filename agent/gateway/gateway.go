@@ -46,6 +46,10 @@ type Provider struct {
 	// Key returns the key, "" for an endpoint that wants none. It is asked before each call, and what it returns is kept no
 	// longer than the call. Nil sends no key.
 	Key func() (string, error)
+	// Pass, when not nil, lets the agent show a token of its own instead, which goes on as it is. Key is not asked then.
+	Pass Pass
+	// Unpriced leaves the money of every call unknown, where nobody is charged for calls by their price.
+	Unpriced bool
 	// CAFile names a file with further certificate authorities, "" for those of the machine.
 	CAFile string
 	// Proxy chooses a proxy for a request; nil follows the environment of pawl.
@@ -55,6 +59,15 @@ type Provider struct {
 	Hosted bool
 	// Transport makes the exchanges instead of the network, for a Replay.
 	Transport http.RoundTripper
+}
+
+// Pass knows the token that an agent was given. It is used by many goroutines.
+type Pass interface {
+	// Accepts reports whether a token is that one. No other token goes anywhere.
+	Accepts(token string) bool
+	// Refused is told that the provider did not accept the token. It returns nil when the agent has another one by now, or can be
+	// started with one, and otherwise the error that ends the lane. The agent is told of the refusal afterwards.
+	Refused(ctx context.Context, token string) error
 }
 
 // Limits bound what one lane takes up. A zero field stands for the value beside it.
@@ -173,8 +186,8 @@ func (p *provider) dialer() (http.RoundTripper, error) {
 }
 
 // price adds the money to a cost.
-func (g *Gateway) price(model string, u effect.Usage) effect.Usage {
-	if g.config.Price == nil {
+func (g *Gateway) price(p *provider, model string, u effect.Usage) effect.Usage {
+	if g.config.Price == nil || p.Unpriced {
 		u.Unpriced = u.InTokens+u.OutTokens > 0
 		return u
 	}

@@ -60,8 +60,13 @@ func inspect(t target, body []byte) (facts, error) {
 				}
 				return nil
 			})
+		case "input":
+			found, err := toolsOfInput(t, value)
+			f.tools = f.tools || found
+			return err
 		case "tools":
-			if f.tools = !empty(value); t.Hosted {
+			f.tools = f.tools || !empty(value)
+			if t.Hosted {
 				return nil
 			}
 			return hosted(t.Kind, value, 0)
@@ -72,6 +77,33 @@ func inspect(t target, body []byte) (facts, error) {
 		err = errors.New("the request names no model")
 	}
 	return f, err
+}
+
+// toolsOfInput looks for tools among the items of a conversation, where newer models are offered them in an item of its own.
+func toolsOfInput(t target, value json.RawMessage) (found bool, err error) {
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) != nil {
+		return false, nil // a text
+	}
+	for _, raw := range items {
+		if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+			continue
+		}
+		err := members(raw, func(name string, value json.RawMessage) error {
+			if name != "tools" {
+				return nil
+			}
+			found = found || !empty(value)
+			if t.Hosted {
+				return nil
+			}
+			return hosted(t.Kind, value, 0)
+		})
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
 }
 
 // most takes the larger one of two numbers.

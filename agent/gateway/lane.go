@@ -55,6 +55,13 @@ func (l *lane) Usage() effect.Usage {
 	return l.usage
 }
 
+// Refused implements agent.Lane.
+func (l *lane) Refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused
+}
+
 // Err implements agent.Lane. A refusal for good is told at once: nothing that could not be set aside is asked for again, and
 // a key that is refused stays wrong. Anything else may pass, and agents try again by themselves; only when the lane is no
 // longer served is it told that the last call failed, since agents end without a word after such failures.

@@ -85,12 +85,16 @@ func (g *Gateway) route(r *http.Request) (target, bool) {
 // The parts of a request and of an answer that are passed on. Everything else stays behind: what names the caller, what
 // belongs to one connection, cookies, and whatever somebody invents.
 var (
-	passedQuery = []string{"alt", "beta", "limit", "after_id", "before_id", "pageSize", "pageToken"}
+	passedQuery = []string{"alt", "beta", "limit", "after_id", "before_id", "pageSize", "pageToken", "client_version"}
 
 	passedRequest = []string{"Accept", "Content-Type", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access",
 		"Openai-Beta", "Idempotency-Key", "Originator", "Session-Id", "Session_id", "Conversation_id", "Thread-Id", "X-App", "X-Goog-Api-Client",
 		"X-Client-Request-Id", "X-Title", "Http-Referer"}
 	passedRequestPrefixes = []string{"X-Stainless-", "X-Codex-", "X-Session-"}
+
+	// What goes on besides where the agent shows a token of its own.
+	passedWithToken         = []string{"Authorization", "Chatgpt-Account-Id", "Version"}
+	passedWithTokenPrefixes = []string{"X-Openai-", "X-Claude-"}
 
 	passedReply         = []string{"Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "Request-Id", "X-Request-Id", "X-Should-Retry", "Openai-Processing-Ms", "Openai-Version", "Openai-Model"}
 	passedReplyPrefixes = []string{"X-Ratelimit-", "Anthropic-Ratelimit-", "X-Codex-"}

@@ -50,7 +50,20 @@ func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 	if err != nil && session != "" && !began && ctx.Err() == nil && pawl.CodeOf(err) == pawl.CodeModel {
 		result, _, err = once(ctx, j, parse, "")
 	}
+	if pawl.CodeOf(err) == pawl.CodeLogin && j.Renewed(ctx) {
+		result, _, err = once(ctx, j, parse, resumable(j, result.Session, session))
+	}
 	return result, err
+}
+
+// resumable is the session that an agent can go on with, "" where it cannot.
+func resumable(j *agent.Job, sessions ...string) string {
+	for _, s := range sessions {
+		if s != "" && len(j.Program.Resume) > 0 {
+			return s
+		}
+	}
+	return ""
 }
 
 // once runs the agent once. began says that it came as far as to work.

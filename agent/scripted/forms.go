@@ -79,6 +79,22 @@ func (q *query) responses(body []byte) {
 	}
 	_ = json.Unmarshal(body, &r)
 	q.seen.Model, q.seen.Stream = r.Model, r.Stream
+	// Newer models are offered their tools in an item of the conversation, each in a namespace.
+	var items struct {
+		Input []struct {
+			Tools []offered `json:"tools"`
+		} `json:"input"`
+	}
+	_ = json.Unmarshal(body, &items) // the input may be a text
+	for _, item := range items.Input {
+		for _, space := range item.Tools {
+			var inside []offered
+			_ = json.Unmarshal(space.Tools, &inside)
+			for _, t := range inside {
+				q.tools = append(q.tools, tool{Name: t.Name, Space: space.Name, Schema: t.Parameters, Freeform: t.Type == "custom"})
+			}
+		}
+	}
 	for _, t := range r.Tools {
 		if t.Name != "" && t.Type != "namespace" {
 			q.tools = append(q.tools, tool{Name: t.Name, Schema: t.Parameters, Freeform: t.Type == "custom"})
@@ -259,7 +275,11 @@ func (a answer) items() []any {
 	}
 	for i, c := range a.calls {
 		if c.Freeform {
-			out = append(out, object{"type": "custom_tool_call", "id": "ctc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "input": c.Args, "status": "completed"})
+			call := object{"type": "custom_tool_call", "id": "ctc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "input": c.Args, "status": "completed"}
+			if c.Space != "" {
+				call["namespace"] = c.Space
+			}
+			out = append(out, call)
 			continue
 		}
 		out = append(out, object{"type": "function_call", "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "arguments": c.Args, "status": "completed"})

@@ -11,6 +11,7 @@ import (
 // tool is a tool that a request offers.
 type tool struct {
 	Name     string
+	Space    string // the namespace that it is offered in
 	Schema   schema
 	Freeform bool
 }
@@ -26,6 +27,7 @@ type schema struct {
 type asked struct {
 	Name     string
 	Args     string
+	Space    string
 	Freeform bool
 }
 
@@ -33,8 +35,11 @@ type asked struct {
 var (
 	writers = []string{"write_file", "Write", "write", "write_to_file", "create_new_file"}
 	readers = []string{"read_file", "Read", "read"}
-	shells  = []string{"run_terminal_cmd", "exec_command", "shell", "local_shell", "Bash", "bash", "run_shell_command", "run_terminal_command", "execute_command", "run_commands"}
+	shells  = []string{"run_terminal_cmd", "exec_command", "shell", "local_shell", "Bash", "bash", "run_shell_command", "run_terminal_command", "execute_command", "run_commands", orchestra}
 )
+
+// orchestra takes a program in JavaScript that calls the agent's other tools.
+const orchestra = "exec"
 
 // roots finds the folder that an agent works in, which it tells its model: the worktree that pawl made for it.
 var roots = regexp.MustCompile(`/[^\s"'\\\\<>]*/\.pawl/worktrees/[0-9A-Z]{26}`)
@@ -88,6 +93,10 @@ var spellings = map[string][]string{
 
 // call writes the arguments as the tool's schema wants them, and fills what else is required with something harmless.
 func (t tool) call(args map[string]string, root string) asked {
+	if t.Name == orchestra && t.Freeform {
+		program := "const r = await tools.exec_command({cmd: " + encode(args["command"]) + "}); text(r);"
+		return asked{Name: t.Name, Args: program, Space: t.Space, Freeform: true}
+	}
 	out := map[string]any{}
 	for want, value := range args {
 		name := want

@@ -12,6 +12,7 @@ import (
 	"pawl/agent/gateway"
 	"pawl/agent/headless"
 	"pawl/agent/llm"
+	"pawl/agent/login"
 	"pawl/agent/script"
 	"pawl/cli"
 	"pawl/driver/checkpoint"
@@ -41,6 +42,8 @@ type staff struct {
 	flaw  error
 	box   *sandbox.Box
 	shots checkpoint.Snapshotter
+	// state is the folder of the user's own state.
+	state string
 	// keep takes the exchanges with models, nil for none.
 	keep *recordings
 }
@@ -78,9 +81,14 @@ func (s staff) model() *llm.Agent { return llm.Open(s.settings()) }
 // external is an installed coding agent, behind walls and with the models for its only way out.
 func (s staff) external(f agent.Found) agent.Agent {
 	e := agent.External{
-		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box), Gateway: s.gateway(), Environ: plainEnv(),
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box), Environ: plainEnv(),
 		Timeout: s.config.TaskTimeout, Chinese: s.chinese(),
 	}
+	keeper, agreed := s.keeper(f.Program)
+	if agreed {
+		e.Login = keeper
+	}
+	e.Gateway = s.gateway(keeper)
 	if f.Program.Kind == agent.KindACP {
 		return acp.New(e)
 	}
@@ -98,7 +106,7 @@ func (s staff) window() int64 {
 
 // gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with the
 // keys in their usual variables.
-func (s staff) gateway() agent.Gateway {
+func (s staff) gateway(k *login.Keeper) agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: s.model().Cost}
 	if s.keep != nil {
 		c.Record = gateway.NewRecorder(s.keep).Keep
@@ -110,6 +118,9 @@ func (s staff) gateway() agent.Gateway {
 		}
 		c.Providers[string(kind)] = p
 	}
+	if k != nil {
+		c.Providers[ownProvider] = loginProvider(k)
+	}
 	return gateway.New(c)
 }
 
@@ -120,8 +131,16 @@ func plainEnv() []string { return sandbox.Environ(os.Environ(), nil) }
 func starter(box *sandbox.Box) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
 		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Timeout: 24 * time.Hour}
-		if s.Inside != nil {
-			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(nil, egress.Options{}), port: s.Port, serve: s.Inside}, s.Unproxied
+		spec.Secret, spec.SecretFD = s.Secret, s.SecretFD
+		sites, err := egress.Rules(s.Sites)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case s.Inside != nil:
+			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port, serve: s.Inside}, s.Unproxied
+		case len(sites) > 0:
+			spec.Egress = egress.New(sites, egress.Options{})
 		}
 		p, err := box.Start(ctx, spec)
 		if err != nil {
@@ -196,9 +215,9 @@ func traits() map[string]kernel.Traits {
 }
 
 // Agents are the agents that runs may name.
-func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
+func (h host) Agents(place effect.Place, c cli.Config) cli.Agents {
 	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
-	s := staff{config: c, place: place, box: box}
+	s := staff{config: c, place: place, box: box, state: h.stateDir()}
 	return cli.Agents{
 		List: func(ctx context.Context, only string) []cli.AgentInfo {
 			s := s
@@ -209,7 +228,7 @@ func (host) Agents(place effect.Place, c cli.Config) cli.Agents {
 				m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
 			}
 			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
-			return append(out, externals(ctx, box, only, c.Model.Name)...)
+			return append(out, s.externals(ctx, only)...)
 		},
 		Check: inspector{s}.check, Servers: s.servers, Ask: s.ask,
 	}

@@ -5,7 +5,10 @@ import (
 	"os"
 	"sync"
 
+	"pawl"
 	"pawl/agent"
+	"pawl/agent/llm"
+	"pawl/agent/login"
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/sandbox"
@@ -13,7 +16,7 @@ import (
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
 // once, because some need seconds to answer; with a name only that one is asked, and only where its package does not tell.
-func externals(ctx context.Context, box *sandbox.Box, only, model string) []cli.AgentInfo {
+func (s staff) externals(ctx context.Context, only string) []cli.AgentInfo {
 	var out []cli.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
@@ -33,17 +36,88 @@ func externals(ctx context.Context, box *sandbox.Box, only, model string) []cli.
 			told(f, info)
 			continue
 		}
-		asking.Go(func() { askVersion(ctx, box, agent.Found{Program: p, Path: path}, info) })
+		asking.Go(func() { askVersion(ctx, s.box, agent.Found{Program: p, Path: path}, info) })
 	}
 	asking.Wait()
 	for i, p := range programs {
-		if err := agent.CheckModel(p.Name, model); err != nil && out[i].Path != "" {
+		if out[i].Path == "" || only != "" && only != p.Name {
+			continue
+		}
+		if err := s.credential(p, &out[i]); err != nil {
 			kept := effect.Failed(err)
 			out[i].State, out[i].Key, out[i].Args = "unset", kept.Key, kept.Args
 		}
 	}
 	return out
 }
+
+// credential notes what an agent would work with: its user's own login where that was agreed to, and else pawl's key for the model.
+// The error says what is missing, with the one command that mends it.
+func (s staff) credential(p agent.Program, info *cli.AgentInfo) error {
+	if k, agreed := s.keeper(p); agreed {
+		l, err := k.Ready()
+		s.own(p, l, info)
+		return err
+	}
+	key, err := s.keyOf(p)
+	if err == nil {
+		info.Account, info.Model = key, s.config.Model.Name
+		return agent.CheckModel(p.Name, s.config.Model.Name)
+	}
+	l, none := login.Look(p.Name, s.logins())
+	switch {
+	case none == nil:
+		s.own(p, l, info)
+		info.Offer = true
+		return pawl.Fail(pawl.CodeEnvironment, "login.not_agreed", p.Title, l.Who(), p.Name).In("agent.List")
+	case pawl.CodeOf(none) == pawl.CodeNotFound:
+		return pawl.Fail(pawl.CodeLogin, "login.none_at_all", p.Title, login.SignIn(p.Name), p.Name, keyName(p)).In("agent.List")
+	case pawl.CodeOf(none) == pawl.CodeInvalid:
+		return err
+	}
+	return none
+}
+
+// own notes a login.
+func (s staff) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
+	if l.Where == "" {
+		return
+	}
+	info.Account, info.Plan, info.Where, info.Login = l.Who(), l.Plan, l.Where, string(l.Kind)
+	if info.Model = s.config.Agents[p.Name].Model; info.Model == "" {
+		info.Model = l.Model
+	}
+	if !l.Expires.IsZero() {
+		info.Expires = &l.Expires
+	}
+}
+
+// keyOf says where the key is that pawl would show to an agent's model, "" for an endpoint that wants none. The error says that there
+// is none.
+func (s staff) keyOf(p agent.Program) (string, error) {
+	kind, m := llm.Kind(p.Wire.Provider()), s.config.Model
+	if m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == llm.OpenAI) {
+		if _, err := s.model().Key(); err != nil {
+			return "", err
+		}
+		switch {
+		case m.KeyFile != "":
+			return m.KeyFile, nil
+		case m.KeyRing != "":
+			return m.KeyRing, nil
+		case m.KeyEnv != "":
+			return "$" + m.KeyEnv, nil
+		}
+		return "", nil
+	}
+	if os.Getenv(kind.DefaultKeyEnv()) == "" {
+		return "", pawl.Fail(pawl.CodeLogin, "llm.no_key", kind.DefaultKeyEnv()).In("agent.List")
+	}
+	return "$" + kind.DefaultKeyEnv(), nil
+}
+
+// keyName is the variable that holds the key of an agent's usual model.
+func keyName(p agent.Program) string { return llm.Kind(p.Wire.Provider()).DefaultKeyEnv() }
 
 // askVersion asks an agent for its version.
 func askVersion(ctx context.Context, box *sandbox.Box, f agent.Found, info *cli.AgentInfo) {

@@ -51,7 +51,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	// that it takes to make them.
 	var made *parts
 	kept := recordingsOf(dir, place, o)
-	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept); return made })
+	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept, h.stateDir()); return made })
 	base := kernel.Defaults()
 	base.Network = sites
 	base.Agents = traits()
@@ -174,7 +174,9 @@ func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
 func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
 
 // Tools are the tools that are wired in.
-func (host) Tools() []kernel.Tool { return newParts(effect.Place{}, cli.DefaultConfig(), nil).known() }
+func (h host) Tools() []kernel.Tool {
+	return newParts(effect.Place{}, cli.DefaultConfig(), nil, h.stateDir()).known()
+}
 
 // Log returns the newest commits of a repository.
 func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {

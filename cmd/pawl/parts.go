@@ -40,7 +40,7 @@ type parts struct {
 	close func()
 }
 
-func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
+func newParts(place effect.Place, c cli.Config, keep *recordings, state string) *parts {
 	box, _ := sandbox.New(sandbox.Options{Ready: true}) // these options are always valid
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
@@ -81,7 +81,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings) *parts {
 	for _, t := range p.foreign {
 		infos = append(infos, t.Offered())
 	}
-	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep}.agents(), packs}
+	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state}.agents(), packs}
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}
