@@ -5,6 +5,7 @@ export GO
 BIN := bin/pawl
 T ?= 30s
 N ?= 10
+UNDER ?= none
 # The packages whose tests write golden files and generated documents.
 GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
@@ -13,7 +14,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build demo test steady unwalled agents mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build demo test steady unwalled ways agents mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +37,9 @@ steady: setup ## run every test N times (N=10) beside a program that takes all p
 
 unwalled: setup ## take away one wall of pawl at a time: a test must notice, and nothing of the machine may be harmed
 	$(GO) run ./internal/unwalled
+
+ways: setup ## go the first run of pawl through the kinds of folders that people have, on each floor of UNDER (none): no dead end may be met
+	$(GO) run ./internal/ways -under "$(UNDER)"
 
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install

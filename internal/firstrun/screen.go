@@ -1,0 +1,184 @@
+package firstrun
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// asked finds the commands that a screen tells a person to go on with, in the order in which it names them. Verbs are the commands
+// that pawl has: what follows its name elsewhere is a sentence about pawl.
+func asked(screen string, verbs []string) []string {
+	var out []string
+	add := func(c string) {
+		if w := strings.Fields(c); len(w) > 1 && w[0] == "pawl" && !slices.Contains(verbs, w[1]) {
+			return
+		}
+		if c = strings.TrimRight(strings.TrimSpace(c), ".`"); c != "" && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	lines := strings.Split(screen, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		if c, ok := strings.CutPrefix(line, "→ git merge"); ok {
+			add("git merge" + c)
+		}
+		if strings.HasPrefix(line, "pawl ") {
+			c, _, _ := strings.Cut(line, "  ") // the second column says what it does
+			add(c)
+			continue
+		}
+		hint, ok := strings.CutPrefix(line, "next: ")
+		if !ok {
+			continue
+		}
+		for begins := indent(lines[i]); i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" && indent(lines[i+1]) > begins; {
+			i++
+			hint += " " + strings.TrimSpace(lines[i])
+		}
+		for _, c := range inProse(hint) {
+			add(c)
+		}
+	}
+	return out
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// elsewhere fits commands of other programs that a hint may name.
+var elsewhere = regexp.MustCompile("(?:sudo |sysctl -w |apt-get install |npm (?:ci|install|i)\\b|pnpm (?:install|i)\\b|yarn install|go mod download|go install |pip3? install |python3? -m (?:pip|venv) )[^;,()`]*")
+
+// inProse finds the commands in a sentence. What belongs to one is told by its form: a flag, a word in capitals for the person to
+// fill in, a quoted text, a path, an id. Anything else is prose again.
+func inProse(hint string) []string {
+	var out []string
+	rest := hint
+	for {
+		i := strings.Index(rest, "pawl ")
+		if i < 0 {
+			break
+		}
+		if i > 0 && !strings.ContainsRune(" (:`\"", rune(rest[i-1])) {
+			rest = rest[i+len("pawl "):]
+			continue
+		}
+		rest = rest[i:]
+		c := strings.Join(commandWords(words(rest)), " ")
+		if c != "pawl" {
+			out = append(out, c)
+		}
+		rest = rest[len("pawl "):]
+	}
+	return append(out, elsewhere.FindAllString(hint, -1)...)
+}
+
+// groups are commands of pawl whose next word is a command as well; naming are those that a name follows.
+var (
+	groups = []string{"agent", "audit", "checkpoint", "config", "issue", "machine", "plan", "skill", "task"}
+	naming = []string{"add", "check", "show", "set", "unset", "plan", "retry"}
+	plain  = []string{"--yes", "--no-wait", "--json", "--force", "--all", "--in-place", "--watch"}
+)
+
+// commandWords are the words of a text, which begins with pawl, that belong to the command.
+func commandWords(all []string) []string {
+	out := all[:1]
+	for i := 1; i < len(all); i++ {
+		w := all[i]
+		ends := strings.ContainsAny(w[len(w)-1:], ",;:.)`") && !strings.HasPrefix(w, `"`)
+		w = strings.TrimRight(w, ",;:.)`")
+		last := out[len(out)-1]
+		belongs := i == 1 ||
+			i == 2 && slices.Contains(groups, last) ||
+			strings.HasPrefix(w, "-") || strings.HasPrefix(w, `"`) || strings.HasPrefix(w, "'") || w != "" && w == strings.ToUpper(w) && len(w) > 1 ||
+			strings.ContainsAny(w, "0123456789/=_") || strings.Contains(w, ".") ||
+			strings.HasPrefix(last, "--") && !slices.Contains(plain, last) ||
+			i == 3 && slices.Contains(groups, out[1]) && slices.Contains(naming, last) || i == 4 && out[1] == "config" && out[2] == "set"
+		if !belongs || w == "" {
+			break
+		}
+		out = append(out, w)
+		if ends {
+			break
+		}
+	}
+	return out
+}
+
+// words splits a text at spaces outside of quotation marks, which stay.
+func words(text string) []string {
+	var out []string
+	var word strings.Builder
+	var quote rune
+	for _, r := range text + " " {
+		switch {
+		case quote != 0:
+			word.WriteRune(r)
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'' && word.Len() == 0:
+			quote = r
+			word.WriteRune(r)
+		case r == ' ':
+			if word.Len() > 0 {
+				out = append(out, word.String())
+			}
+			word.Reset()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	if word.Len() > 0 {
+		out = append(out, word.String())
+	}
+	return out
+}
+
+// unquoted are words as a shell hands them over.
+func unquoted(all []string) []string {
+	out := make([]string, len(all))
+	for i, w := range all {
+		out[i] = w
+		if n := len(w); n > 1 && (w[0] == '"' || w[0] == '\'') && w[n-1] == w[0] {
+			out[i] = w[1 : n-1]
+		}
+	}
+	return out
+}
+
+// said is what a screen says of why the work is not done, in one line: the reason of a session that is blocked, else the error.
+func said(screen string) string {
+	lines := strings.Split(strings.TrimSpace(screen), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, "BLOCKED (") {
+			out := strings.TrimSpace(strings.TrimLeft(line, "✗ "))
+			for _, more := range lines[i+1:] {
+				if strings.TrimSpace(more) == "" {
+					break
+				}
+				out += " " + strings.TrimSpace(more)
+			}
+			return out
+		}
+	}
+	for _, line := range lines {
+		if text, ok := strings.CutPrefix(line, "pawl: "); ok {
+			return text
+		}
+	}
+	for _, line := range slices.Backward(lines) {
+		if text := strings.TrimSpace(line); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// fleeting is what differs between two messages that say the same.
+var fleeting = regexp.MustCompile(`[0-9A-Z]{26}|chk-\d+|[0-9a-f]{7,}|\d+(\.\d+)?(ms|s|m)?|/[^ :]*`)
+
+// same reports whether two screens give the same reason.
+func same(a, b string) bool {
+	return fleeting.ReplaceAllString(a, "#") == fleeting.ReplaceAllString(b, "#")
+}

@@ -1,0 +1,346 @@
+package firstrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/agent/scripted"
+	"pawl/view"
+)
+
+// Way is how pawl is called the first time.
+type Way string
+
+// The ways.
+const (
+	Default Way = "default" // pawl run "make the checks pass" --yes, with nothing set up
+	Asked   Way = "asked"   // the same without --yes: pawl ends and waits for the word
+	Agent   Way = "agent"   // the work is asked of a model, which is scripted, with --yes
+)
+
+// Verdict is what came of a way.
+type Verdict string
+
+// The verdicts. Done and DoneNext are proven by the instrument itself.
+const (
+	Done     Verdict = "done"           // the first command did the work
+	DoneNext Verdict = "done, next"     // the commands that the screens named did it
+	Yours    Verdict = "yours"          // the screen names a command that needs the network, a login or another person
+	DeadEnd  Verdict = "DEAD END"       // nothing is named, or what is named does not help
+	Unproven Verdict = "UNPROVEN"       // pawl says that it is done, and it is not
+	NotTried Verdict = "not tried here" // a program or the floor is missing on this machine
+)
+
+// Bad reports whether nobody should meet the verdict.
+func (v Verdict) Bad() bool { return v == DeadEnd || v == Unproven }
+
+// Try is one command and what it came to.
+type Try struct {
+	Command string  `json:"command"`
+	Status  int     `json:"status"`
+	Message string  `json:"message,omitempty"`
+	Seconds float64 `json:"seconds"`
+	// Played says what the instrument did as the person before it.
+	Played string `json:"played,omitempty"`
+}
+
+// Row is one folder, gone into one way.
+type Row struct {
+	Folder  string  `json:"folder"`
+	Says    string  `json:"says"`
+	Way     Way     `json:"way"`
+	Floor   string  `json:"floor"`
+	Verdict Verdict `json:"verdict"`
+	// Status and State are those after the first command; Seconds is how long it took.
+	Status  int     `json:"status"`
+	State   string  `json:"state,omitempty"`
+	Seconds float64 `json:"seconds"`
+	// Told says that the first screen shows what is wrong with the code.
+	Told bool `json:"told"`
+	// Landed is the commit that landed in the end; Checks are the commands with which pawl proved it.
+	Landed string   `json:"landed,omitempty"`
+	Checks []string `json:"checks,omitempty"`
+	// Message is the reason on the first screen where the work was not done by it, and Named the commands that it names.
+	Message string   `json:"message,omitempty"`
+	Named   []string `json:"named,omitempty"`
+	Tries   []Try    `json:"tries"`
+	// Why explains the verdict, and Note what was no ordinary machine's.
+	Why  string `json:"why,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Screens are the screens of all tries.
+	Screens []string `json:"screens,omitempty"`
+}
+
+// Options say how the ways are gone.
+type Options struct {
+	// Dir is an absolute folder without links in its path, the caller's to remove.
+	Dir string
+	// Pawl is the program, and Env what its environment has beside that of a person.
+	Pawl string
+	Env  []string
+	// Path are the folders to search for programs.
+	Path []string
+	// Floor is what the machine is made to forbid.
+	Floor Floor
+	// Cold says that nothing is compiled beforehand: each folder of Go compiles the standard library.
+	Cold bool
+	// Keep leaves the folders where they are.
+	Keep bool
+	// Patience bounds each command.
+	Patience time.Duration
+}
+
+// Go goes one way in one folder. The error says what kept the instrument from it.
+func Go(ctx context.Context, o Options, f Folder, way Way) (Row, error) {
+	row := Row{Folder: f.Name, Says: f.Says, Way: way, Floor: o.Floor.Name, Verdict: NotTried, Tries: []Try{}}
+	for _, p := range append([]string{"git"}, f.Needs...) {
+		if find(o.Path, p) == "" {
+			row.Why = p + " is not installed"
+			return row, nil
+		}
+	}
+	registry, err := serveRegistry()
+	if err != nil {
+		return row, err
+	}
+	defer registry.close()
+	model, err := scripted.Serve("127.0.0.1:0", f.script())
+	if err != nil {
+		return row, err
+	}
+	defer model.Close()
+	base := filepath.Join(o.Dir, f.Name+"-"+string(way))
+	m, err := newMaker(ctx, base, o.Path)
+	if err == nil && !o.Keep {
+		defer Remove(base)
+	}
+	if err == nil {
+		err = f.make(m, registry.url)
+	}
+	if err == nil && way == Agent {
+		err = m.modelled(model.URL, true)
+	}
+	if err != nil {
+		return row, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	t := &tour{Options: o, maker: m, folder: f, row: &row, model: model.URL}
+	row.Note = m.note
+	if err := t.lend(); err != nil {
+		return row, err
+	}
+	err = t.walk(way)
+	return row, errors.Join(err, t.keepCache())
+}
+
+// tour is one way that is being gone.
+type tour struct {
+	Options
+	*maker
+	folder Folder
+	row    *Row
+	model  string
+	screen string // the last one
+	from   string // the commit that the user had
+	verbs  []string
+	told   bool // a screen said what is wrong with the code
+}
+
+// walk gives the first command and follows what the screens say.
+func (t *tour) walk(way Way) error {
+	t.from = t.head()
+	var err error
+	if t.verbs, err = t.commands(); err != nil {
+		return err
+	}
+	args := []string{"run", "make the checks pass", "--yes"}
+	switch way {
+	case Asked:
+		args = args[:2]
+	case Agent:
+		args[1] = t.folder.asks
+	}
+	first, err := t.pawl("", args...)
+	if err != nil {
+		return err
+	}
+	t.row.Status, t.row.Seconds, t.row.State = first.Status, first.Seconds, t.state()
+	t.row.Told = t.told
+	t.row.Named = asked(t.screen, t.verbs)
+	if t.done(Done) {
+		return nil
+	}
+	t.row.Message = first.Message
+	return t.follow()
+}
+
+// maxTries bounds how many commands are followed.
+const maxTries = 5
+
+// follow gives the commands that the screens name, until the work is done, or one does not help.
+func (t *tour) follow() error {
+	last := t.row.Message
+	for len(t.row.Tries) < maxTries {
+		named := asked(t.screen, t.verbs)
+		command, p, ok := t.choose(named)
+		switch {
+		case !ok:
+			return t.end(DeadEnd, t.stuck(named))
+		case p.blind && !t.told:
+			return t.end(DeadEnd, command+" asks the person to mend what no screen has told")
+		case p.needs != "":
+			return t.end(Yours, command+" needs "+p.needs)
+		}
+		if slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && e.Message == last }) {
+			return t.end(DeadEnd, "the screens go round: "+command)
+		}
+		t.row.Tries = append(t.row.Tries, Try{Command: command, Played: p.played})
+		try, err := p.run()
+		if err != nil {
+			return err
+		}
+		try.Command, try.Played = command, p.played
+		t.row.Tries[len(t.row.Tries)-1] = try
+		if t.done(DoneNext) {
+			return nil
+		}
+		if !p.looks && same(try.Message, last) {
+			return t.end(DeadEnd, command+" fails with the same message")
+		}
+		last = try.Message
+	}
+	return t.end(DeadEnd, fmt.Sprintf("not done after %d commands", maxTries))
+}
+
+// stuck says how nothing goes on.
+func (t *tour) stuck(named []string) string {
+	out := "the screen names no command"
+	if len(named) > 0 {
+		out = "the screen names nothing that goes on with the work: " + strings.Join(named, "; ")
+	}
+	for _, e := range t.row.Tries {
+		if e.Status != 0 {
+			return e.Command + " does not help, and after it " + out
+		}
+	}
+	return out
+}
+
+func (t *tour) end(v Verdict, why string) error {
+	t.row.Verdict, t.row.Why = v, why
+	return nil
+}
+
+// pawl runs one command of pawl to its end, on the floor, and keeps its screen.
+func (t *tour) pawl(played string, args ...string) (Try, error) {
+	return t.command(append([]string{t.Pawl}, args...), "pawl "+shown(args), played, true)
+}
+
+// command runs a program as the user, on the floor if it is to.
+func (t *tour) command(argv []string, says, played string, floor bool) (Try, error) {
+	ctx, stop := context.WithTimeout(t.ctx, t.Patience)
+	defer stop()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	if floor {
+		var err error
+		if cmd, err = t.Floor.command(ctx, argv); err != nil {
+			return Try{}, err
+		}
+	}
+	var out bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = t.work, t.env(t.Options.Env...), &out, &out
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	start := time.Now()
+	err := cmd.Run()
+	try := Try{Command: says, Played: played, Seconds: float64(time.Since(start).Milliseconds()/10) / 100}
+	if t.ctx.Err() != nil {
+		return try, t.ctx.Err()
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) && ctx.Err() == nil {
+		return try, err
+	}
+	t.screen = out.String()
+	try.Status = cmd.ProcessState.ExitCode()
+	if ctx.Err() != nil {
+		t.screen += fmt.Sprintf("\npawl: the instrument's patience of %s came to its end\n", t.Patience)
+	}
+	if try.Status != 0 || ctx.Err() != nil {
+		try.Message = said(t.screen)
+	}
+	t.told = t.told || strings.Contains(t.screen, Told)
+	t.row.Screens = append(t.row.Screens, "$ "+says+"\n"+t.screen)
+	return try, nil
+}
+
+// shown are arguments as a person types them.
+func shown(args []string) string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if strings.ContainsAny(a, " ,") {
+			out[i] = `"` + a + `"`
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// look reads what pawl says of its state. What cannot be read is nothing.
+func look[T any](t *tour, args ...string) T {
+	var v T
+	cmd := exec.CommandContext(t.ctx, t.Pawl, append(args, "--json")...)
+	cmd.Dir, cmd.Env = t.work, t.env(t.Options.Env...)
+	if out, err := cmd.Output(); err == nil {
+		_ = json.Unmarshal(out, &v) // half of an answer is none
+	}
+	return v
+}
+
+// commands are those that pawl has, as it completes them for a shell.
+func (t *tour) commands() ([]string, error) {
+	cmd := exec.CommandContext(t.ctx, t.Pawl, "__complete", "")
+	cmd.Dir, cmd.Env = t.work, t.env(t.Options.Env...)
+	out, err := cmd.Output()
+	var verbs []string
+	for line := range strings.Lines(string(out)) {
+		if name, _, ok := strings.Cut(line, "\t"); ok {
+			verbs = append(verbs, name)
+		}
+	}
+	if err == nil && len(verbs) == 0 {
+		err = fmt.Errorf("pawl lists no commands: %q", out)
+	}
+	return verbs, err
+}
+
+func (t *tour) state() string { return string(look[view.Status](t, "status").State) }
+
+func (t *tour) head() string {
+	if !t.folder.git {
+		return ""
+	}
+	head, err := t.run(nil, "git", "rev-parse", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return head
+}
+
+// Remove removes a folder whose parts may be read-only, as Go's caches are.
+func Remove(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // whose is another's is not removed
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
