@@ -495,8 +495,8 @@ func Decode(r Row, doc entity) error {
 		}
 	}
 	*doc.hot() = r
-	if r.at != "" {
-		moveTo(doc, r.at)
+	if r.Workspace != "" {
+		moveTo(doc, r.Workspace)
 	}
 	return nil
 }
