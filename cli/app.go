@@ -14,6 +14,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ type terminal struct {
 	Flags globals
 	in    *bufio.Reader // over std.In, once something was asked
 	typed chan typed    // the line that is being read, nil when none is
+	live  atomic.Pointer[term.Live]
 }
 
 // App is one call of the program.

@@ -28,6 +28,15 @@ func Shown(err error) error { return shown{err} }
 // Explain puts an error into words, on one line and escaped.
 func (a *voice) Explain(err error) string { return a.describe(err).Message }
 
+// Next says what to do about an error, on one line and escaped, or "".
+func (a *terminal) Next(err error) string {
+	hint := a.describe(err).Hint
+	if hint == "" {
+		return ""
+	}
+	return a.Style.Cyan(a.Text("cli.next")) + hint
+}
+
 // flawed is an error that lists the problems of a document.
 type flawed interface {
 	error

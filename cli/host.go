@@ -45,6 +45,9 @@ type Open struct {
 	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
 	Config   Config
+	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because of that.
+	// It may be nil.
+	Tell func(error)
 }
 
 // Sample is the demo: a repository, a plan file in it, and what to ask for.

@@ -37,6 +37,7 @@ type reporter struct {
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
 func newReporter(d *Desk) *reporter {
 	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
+	d.live.Store(r.live)
 	d.Workspace.Kernel.OnCommit(r.committed)
 	return r
 }

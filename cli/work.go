@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"pawl"
+	"pawl/cli/term"
 	"pawl/kernel"
 	"pawl/message"
 )
@@ -63,11 +65,13 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if a.Flags.lang == "" && o.Config.Lang != "" {
 		a.Lang = message.ParseLang(o.Config.Lang)
 	}
+	d := &Desk{App: a, Config: o.Config}
+	o.Tell = a.remark
 	ws, err := a.Host.Open(ctx, place, o)
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{App: a, Workspace: ws, Config: o.Config}
+	d.Workspace = ws
 	for _, f := range ws.Said {
 		a.Note(a.Style.Warn() + " " + findingText(a.voice, f))
 	}
@@ -163,6 +167,26 @@ func (d *Desk) Warn(ctx context.Context) {
 	for _, f := range d.Workspace.Warnings(ctx) {
 		d.Note(d.Style.Warn() + " " + findingText(d.voice, f))
 	}
+}
+
+// remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
+func (a *terminal) remark(why error) {
+	f := a.describe(why)
+	if a.Flags.JSON {
+		raw, _ := json.Marshal(map[string]fault{"warning": f})
+		_, _ = a.Std.Err.Write(append(raw, '\n'))
+		return
+	}
+	text := a.Style.Warn() + " " + a.fold(f.Message, 2, 2)
+	if f.Hint != "" {
+		next := a.Text("cli.next")
+		text += "\n  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2)
+	}
+	if live := a.live.Load(); live != nil && a.Present() {
+		live.Line(text) // above the line that is drawn
+		return
+	}
+	_, _ = io.WriteString(a.Std.Err, text+"\n")
 }
 
 // finding renders a finding's message.

@@ -169,6 +169,13 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	}
 }
 
+// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another process has
+// its lock, or is far behind. The same command may be given again.
+func HeldUp(err error) bool {
+	var e *pawl.Error
+	return errors.As(err, &e) && (e.Key == "store.busy" || e.Key == "store.timeout")
+}
+
 func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	now := k.Now()
 	var d Decision

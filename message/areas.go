@@ -25,6 +25,7 @@ var areas = [...]area{
 	{"context", []*part{&contextText}},
 	{"script", []*part{&scriptText}},
 	{"store", []*part{&storeText}},
+	{"lock", []*part{&lockText}},
 	{"triage", []*part{&triageText}},
 	{"audit", []*part{&auditText}},
 	{"kernel", []*part{&kernelText, &kernelAgents, &kernelBoard}},

@@ -63,8 +63,7 @@ var storeText = part{load: func() Table {
 			HintEn: "Free some memory and repeat the command", HintZh: "请释放内存后重试该命令",
 		},
 		"store.busy": {
-			En: "%s is locked by another process", Zh: "%s 被另一个进程锁定",
-			HintEn: "Nothing was written; try again, and look for other pawl processes with: pawl doctor", HintZh: "未写入任何内容；请重试，并用 pawl doctor 查看其他 pawl 进程",
+			En: "the store %s is kept locked by another process; nothing was written", Zh: "存储 %s 一直被另一个进程锁定；未写入任何内容",
 		},
 		"store.owned": {
 			En: "process %v on %s does the work of this workspace already (%s)", Zh: "主机 %[2]s 上的进程 %[1]v 已在执行本工作区的任务（%[3]s）",

@@ -55,7 +55,8 @@ type Happened struct {
 	// Planning says that it was taken to be planned.
 	Planning bool `json:"planning,omitempty"`
 	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is what a
-	// worker stumbled over, and for an issue that was left blocked what a person has to mend.
+	// worker stumbled over or waits for, and for an issue that was left blocked what a person has to mend. A worker that waits
+	// for its next issue names none.
 	Rest   Rest        `json:"rest,omitempty"`
 	State  string      `json:"state,omitempty"`
 	Effect effect.Kind `json:"effect,omitempty"`
@@ -74,6 +75,7 @@ const (
 	DidWork    What = "working"
 	DidEvict   What = "evicted"
 	DidStumble What = "stumbled"
+	DidWait    What = "waiting"
 )
 
 // Crew works on the issues of the board: several at a time, each in its own session and worktree. Several crews, also in
@@ -183,6 +185,9 @@ func (w worker) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case kernel.HeldUp(err): // by another process: it may go on at any time
+			w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Err: pawl.Fail(pawl.CodeBusy, "lock.store").Because(err)})
+			continue
 		case err != nil && !lost(err):
 			return err
 		case taken != nil:
@@ -192,6 +197,9 @@ func (w worker) run(ctx context.Context) error {
 			continue
 		}
 		done, err := w.over(ctx)
+		if kernel.HeldUp(err) {
+			continue
+		}
 		if err != nil || done {
 			return err
 		}
@@ -413,6 +421,9 @@ func (w worker) drive(ctx context.Context, t *kernel.Taken, planning bool) (Rest
 	o.Owner, o.Claim, o.PlanOnly, o.Patience = w.owner, t.Token, planning, patience
 	o.Progress = func(e effect.Effect, line string) {
 		w.opt.Tell(Happened{What: DidWork, Owner: w.owner, Issue: t.Lane, Effect: e.Kind, Line: line})
+	}
+	o.Waits = func(_ effect.Effect, why error) {
+		w.opt.Tell(Happened{What: DidWait, Owner: w.owner, Issue: t.Lane, Err: why})
 	}
 	r := New(k, o)
 	defer w.kernel.OnCommit(r.Heard)()

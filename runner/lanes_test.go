@@ -134,7 +134,7 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 			g.o.Poll, g.o.Beat = time.Hour, time.Hour
 			waiting := make(chan struct{})
 			var once sync.Once
-			g.o.Turn = func(ctx context.Context) (func(), error) {
+			g.o.Turn = func(ctx context.Context, _ func(error)) (func(), error) {
 				once.Do(func() { close(waiting) })
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -168,7 +168,7 @@ func TestWaitForTheTurnToLandHearsAPerson(t *testing.T) {
 func TestEveryLandingHasItsTurn(t *testing.T) {
 	s := newScene(t, gives(effect.ToolResult{}), true)
 	var held, given, landed atomic.Int32
-	s.o.Turn = func(context.Context) (func(), error) {
+	s.o.Turn = func(context.Context, func(error)) (func(), error) {
 		given.Add(1)
 		held.Add(1)
 		return func() { held.Add(-1) }, nil

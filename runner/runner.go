@@ -68,11 +68,13 @@ type Options struct {
 	// PlanOnly rests as soon as the plan is approved: when its work begins is decided elsewhere.
 	PlanOnly bool
 	// Turn waits for the runner's turn to bring work to a branch that several land on, and returns what ends it. Landings that
-	// meet are safe without it, and only undo each other's verification. It may be nil.
-	Turn func(ctx context.Context) (end func(), err error)
+	// meet are safe without it, and only undo each other's verification. Tell is told what it waits for. It may be nil.
+	Turn func(ctx context.Context, tell func(error)) (end func(), err error)
 	// Holds fails where the workspace is no longer where it was. Nothing is begun then, and what fails says nothing: the effect
 	// stays at work until a runner finds it where the workspace is. Nil takes it for granted.
 	Holds func() error
+	// Waits is told what the work waits for that other processes have: the turn to land, or the store. It may be nil.
+	Waits func(e effect.Effect, why error)
 }
 
 // Rest says why a runner has nothing to do.
@@ -91,9 +93,8 @@ const (
 
 // Runner works for one workspace. Run and Effect must not be called concurrently.
 type Runner struct {
-	kernel Kernel
-	opt    Options
-	wake   chan struct{}
+	speaker
+	wake chan struct{}
 	// about are the ids of what the runner saw when it looked last, nil before that.
 	about atomic.Pointer[[]string]
 	// begun are the effects that this runner began itself; any other that is at work was left by a dead one.
@@ -116,7 +117,10 @@ func New(k Kernel, opt Options) *Runner {
 	if opt.Holds == nil {
 		opt.Holds = func() error { return nil }
 	}
-	return &Runner{kernel: k, opt: opt, wake: make(chan struct{}, 1), begun: map[string]bool{}}
+	if opt.Waits == nil {
+		opt.Waits = func(effect.Effect, error) {}
+	}
+	return &Runner{speaker: speaker{k, opt}, wake: make(chan struct{}, 1), begun: map[string]bool{}}
 }
 
 // Wake tells the runner that something was committed. It never blocks and may be called from any goroutine.
@@ -197,10 +201,16 @@ func (r *Runner) Run(ctx context.Context) (Rest, error) {
 	}
 }
 
+// heldUp is an error about a lock that another process did not give up. Whoever waited for it has waited long enough.
+type heldUp struct{ error }
+
+func (h heldUp) Unwrap() error { return h.error }
+
 // lost reports whether an error means only that somebody else was faster.
 func lost(err error) bool {
+	var held heldUp
 	code := pawl.CodeOf(err)
-	return code == pawl.CodeFenced || code == pawl.CodeConflict || code == pawl.CodeBusy
+	return !errors.As(err, &held) && (code == pawl.CodeFenced || code == pawl.CodeConflict || code == pawl.CodeBusy)
 }
 
 // step does the one next thing for a snapshot: an effect, a claim, or a wait.
@@ -285,11 +295,6 @@ func (r *Runner) stepTask(ctx context.Context, s *kernel.Snapshot, t *kernel.Tas
 	}
 	_, err := r.do(ctx, &kernel.Claim{Task: t.ID, Owner: r.opt.Owner})
 	return "", 0, err
-}
-
-// do gives a command in the runner's name.
-func (r *Runner) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
-	return r.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, r.opt.Owner), Claim: r.opt.Claim, Command: c})
 }
 
 func (r *Runner) sleep(ctx context.Context, d time.Duration) error {
@@ -429,9 +434,12 @@ func (r *Runner) awaitTurn(ctx context.Context, e effect.Effect) (wanted bool, e
 			return !wanted
 		})
 	}()
-	r.turn, err = r.opt.Turn(wait)
+	r.turn, err = r.opt.Turn(wait, func(why error) { r.opt.Waits(e, why) })
 	close(over)
 	<-watched
+	if pawl.CodeOf(err) == pawl.CodeBusy {
+		err = heldUp{err}
+	}
 	if !wanted && ctx.Err() == nil {
 		err = nil // whatever ended the wait, Run finds out why the effect is not wanted
 	}
@@ -604,7 +612,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
-			_, _ = r.do(ctx, &kernel.Sweep{Owner: r.opt.Owner})
+			_, _ = r.give(ctx, &kernel.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
@@ -640,5 +648,5 @@ func (r *Runner) heartbeat(ctx context.Context) {
 		return
 	}
 	// A lease that cannot be prolonged shows in the next report, which is refused.
-	_, _ = r.do(ctx, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+	_, _ = r.give(ctx, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
 }

@@ -95,7 +95,7 @@ func TestUnderstand(t *testing.T) {
 		"delete the checks":                                 nil,
 		"do not fix formatting":                             nil,
 		"make the checks pass by deleting them":             nil,
-		"make the checks pass; rm -rf build":                    nil,
+		"make the checks pass; rm -rf build":                nil,
 		"修复登录页面的样式":                                         nil,
 		"删除所有测试":                                            nil,
 		"让检查通过并删除测试":                                        nil,

@@ -246,6 +246,11 @@ func (t *teller) line(h runner.Happened) string {
 		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.retried") + "  " + who
 	case runner.DidEvict:
 		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.evicted", h.Owner)
+	case runner.DidWait:
+		if issue = t.Style.Warn() + " " + issue; h.Issue == "" {
+			issue = t.Style.Warn()
+		}
+		return issue + "  " + t.Explain(h.Err) + "  " + who + "\n    " + t.Next(h.Err)
 	case runner.DidStumble:
 		return t.Style.Bad() + " " + issue + "  " + t.Explain(h.Err) + "  " + who
 	}

@@ -11,8 +11,8 @@ import (
 	"pawl"
 	"pawl/driver/checkpoint"
 	"pawl/kernel"
+	"pawl/lockfile"
 	"pawl/runner"
-	"pawl/store/sqlite"
 )
 
 // Where processes that work on issues say that they are there, and where they wait for their turn to land, below .pawl.
@@ -30,7 +30,7 @@ type hand struct {
 	holds func() error
 
 	once sync.Once
-	lock *sqlite.Lock
+	lock *lockfile.Lock
 	err  error
 	fill *filler       // keeps worktrees ready for the crew, nil while there is none
 	land chan struct{} // full while a worker of this process has the turn to land, so that they do not ask the disk for each other
@@ -45,7 +45,7 @@ func (h *hand) here() error {
 	h.once.Do(func() {
 		if h.err = os.MkdirAll(filepath.Join(h.dir, workersDir), 0o700); h.err == nil {
 			h.sweep()
-			h.lock, h.err = sqlite.TryLock(h.file(h.name))
+			h.lock, h.err = lockfile.Try(h.file(h.name))
 		}
 	})
 	return h.err
@@ -67,7 +67,7 @@ func (h *hand) sweep() {
 		if err != nil || time.Since(info.ModTime()) < sweepAge || !strings.HasSuffix(e.Name(), ".lock") {
 			continue
 		}
-		if l, err := sqlite.TryLock(filepath.Join(h.dir, workersDir, e.Name())); err == nil && l != nil {
+		if l, err := lockfile.Try(filepath.Join(h.dir, workersDir, e.Name())); err == nil && l != nil {
 			_ = l.Remove()
 		}
 	}
@@ -83,19 +83,28 @@ func (h *hand) alive(owner string) bool {
 	if !ok || host != hostname() || name == h.name {
 		return true
 	}
-	return sqlite.Locked(h.file(name))
+	return lockfile.Held(h.file(name))
 }
 
-// turn waits for the turn to land.
-func (h *hand) turn(ctx context.Context) (func(), error) {
+// landing is how long the turn to land is waited for: a turn takes as long as the checks of the merged work, so one that goes on is
+// waited for long and audibly, and one that is stopped is not.
+var landing = lockfile.Patience{Halted: 10 * time.Second, One: 45 * time.Minute, After: 2 * time.Second}
+
+// turn waits for the turn to land, and tells behind whom.
+func (h *hand) turn(ctx context.Context, tell func(error)) (func(), error) {
 	select {
 	case h.land <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	l, err := sqlite.WaitLock(ctx, filepath.Join(h.dir, landingLock))
+	p := landing
+	p.Tell = func(why *pawl.Error) { tell(pawl.Fail(pawl.CodeBusy, "lock.landing").Because(why)) }
+	l, err := lockfile.Wait(ctx, filepath.Join(h.dir, landingLock), p)
 	if err != nil {
 		<-h.land
+		if pawl.CodeOf(err) == pawl.CodeBusy {
+			err = pawl.Fail(pawl.CodeBusy, "lock.landing_given_up").Because(err)
+		}
 		return nil, err
 	}
 	return func() { _ = l.Release(); <-h.land }, nil

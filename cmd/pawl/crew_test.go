@@ -10,6 +10,7 @@ import (
 	"pawl/driver/checkpoint"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/lockfile"
 	"pawl/runner"
 	"pawl/store/sqlite"
 )
@@ -40,11 +41,11 @@ func TestCrewsOneAfterTheOther(t *testing.T) {
 		}
 		before = h.fill
 	}
-	if !sqlite.Locked(h.file(h.name)) {
+	if !lockfile.Held(h.file(h.name)) {
 		t.Error("a process at work says that it is gone")
 	}
 	h.close()
-	if !before.follow.shut || sqlite.Locked(h.file(h.name)) {
+	if !before.follow.shut || lockfile.Held(h.file(h.name)) {
 		t.Error("a process that is gone left something behind")
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pawl"
 	"pawl/audit"
 	"pawl/driver/archive"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/projection"
-	"pawl/store/sqlite"
+	"pawl/lockfile"
 )
 
 // exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
@@ -41,7 +42,19 @@ type exporter struct {
 	dir   string
 	board projection.Board
 	took  atomic.Int64 // how long the files of the board took last, in nanoseconds
+	// late is told, once, that the files were left as they are because another process does not give up their lock. From then on,
+	// until it was had again, the lock is not waited for.
+	late func(error)
+	told sync.Once
+	left atomic.Bool
 }
+
+// How long the lock of the projections is waited for. What was committed is acknowledged by then and the files are only its
+// picture, so nobody waits long behind a commit; whoever asks for the files themselves waits longer.
+var (
+	behind = lockfile.Patience{Halted: 500 * time.Millisecond, All: 3 * time.Second}
+	asked  = lockfile.Patience{Halted: 5 * time.Second, All: time.Minute}
+)
 
 // exportLock is held while the projections are written.
 const exportLock = "export.lock"
@@ -63,7 +76,7 @@ type mark struct{ files, board int64 }
 
 // all writes every projection, also where nothing has changed, and returns their paths.
 func (x *exporter) all(ctx context.Context) ([]string, error) {
-	return x.write(ctx, func(_ mark, size int64) ([]effect.ProjectedFile, mark, error) {
+	return x.write(ctx, asked, func(_ mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		files, err := projection.Files(ctx, x.k)
 		if err != nil {
 			return nil, mark{}, err
@@ -75,7 +88,7 @@ func (x *exporter) all(ctx context.Context) ([]string, error) {
 
 // quick writes the projections that cost the same however large the workspace is, if they are behind the log.
 func (x *exporter) quick(ctx context.Context) {
-	_, _ = x.write(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
+	x.follows(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		if m.files == size {
 			return nil, m, nil
 		}
@@ -87,7 +100,7 @@ func (x *exporter) quick(ctx context.Context) {
 
 // boards writes the files of the board, if they are what is shown and are behind the log.
 func (x *exporter) boards(ctx context.Context) {
-	_, _ = x.write(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
+	x.follows(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		moved, err := x.moved(ctx, m.board, size)
 		m.board = size
 		if err != nil || !moved {
@@ -125,9 +138,22 @@ func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) 
 	return files, err
 }
 
+// follows writes behind a commit. What cannot be written now is written after a later one.
+func (x *exporter) follows(ctx context.Context, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) {
+	p := behind
+	if x.left.Load() {
+		p.All = time.Millisecond
+	}
+	_, err := x.write(ctx, p, read)
+	busy := pawl.CodeOf(err) == pawl.CodeBusy
+	if x.left.Store(busy); busy {
+		x.told.Do(func() { x.late(pawl.Fail(pawl.CodeBusy, "lock.projections").Because(err)) })
+	}
+}
+
 // write writes what read returns, which is told how far the projections had come and how long the log is now.
-func (x *exporter) write(ctx context.Context, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) ([]string, error) {
-	lock, err := sqlite.WaitLock(ctx, filepath.Join(x.dir, exportLock))
+func (x *exporter) write(ctx context.Context, p lockfile.Patience, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) ([]string, error) {
+	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, exportLock), p)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,9 @@ func (host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) 
 // Open opens the store of a workspace and wires a kernel over it.
 func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
 	dir := filepath.Join(place.Workspace, workspace.Dir)
+	if o.Tell == nil {
+		o.Tell = func(error) {}
+	}
 	if o.Create {
 		if err := workspace.Prepare(place); err != nil {
 			return nil, err
@@ -75,7 +78,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return parts().diff(ctx, place, from, to)
 	}
 	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
-	show := &exporter{k: k, dir: dir}
+	show := &exporter{k: k, dir: dir, late: o.Tell}
 	notes := &follower{do: func() { _, _ = seal.Sign(context.WithoutCancel(ctx), store) }}
 	w.Export = show.all
 	shown := func() {}
@@ -101,9 +104,10 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
 		p := parts()
 		p.warm()
-		o := p.options(me.name, progress)
-		o.Turn, o.Holds = me.turn, me.holds
-		r := runner.New(w.Kernel, o)
+		opt := p.options(me.name, progress)
+		opt.Turn, opt.Holds = me.turn, me.holds
+		opt.Waits = func(_ effect.Effect, why error) { o.Tell(why) }
+		r := runner.New(w.Kernel, opt)
 		k.OnCommit(func(kernel.Outcome) { r.Wake() })
 		return r
 	}

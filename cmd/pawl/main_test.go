@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPawl) == "1" {
 		main()
 	}
+	if what := os.Getenv(asHolder); what != "" {
+		fmt.Fprintln(os.Stderr, holding(what))
+		os.Exit(1)
+	}
 	if len(os.Args) == 2 && os.Args[1] == asServer {
 		lookups()
 		return

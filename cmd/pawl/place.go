@@ -13,6 +13,7 @@ import (
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/lockfile"
 	"pawl/machine/session"
 	"pawl/sandbox/git"
 	"pawl/store/sqlite"
@@ -141,7 +142,7 @@ var byPlace = pawl.By(pawl.KindSystem, "place")
 func occupied(dir string) bool {
 	locks, _ := filepath.Glob(filepath.Join(dir, workersDir, "*.lock")) // a bad pattern finds nothing
 	for _, l := range locks {
-		if sqlite.Locked(l) {
+		if lockfile.Held(l) {
 			return true
 		}
 	}

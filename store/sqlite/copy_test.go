@@ -30,7 +30,7 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{path: path, opts: Options{ReadOnly: true}, slots: make(chan struct{}, readers), image: m}
+	s := &Store{faults: faults{path}, opts: Options{ReadOnly: true}, slots: make(chan struct{}, readers), image: m}
 	c, have, err := s.look()
 	if err != nil || have != Schema {
 		t.Fatal(have, err)

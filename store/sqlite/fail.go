@@ -3,15 +3,20 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"os"
 
 	engine "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"pawl"
+	"pawl/lockfile"
 )
 
+// faults turn what goes wrong with the store at a path into errors of ours.
+type faults struct{ path string }
+
 // fault turns an error of the engine into one of ours; errors that already are ours pass unchanged.
-func (s *Store) fault(op string, err error) error {
+func (s faults) fault(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -20,7 +25,43 @@ func (s *Store) fault(op string, err error) error {
 		return own
 	}
 	code, key := classify(err)
+	if code == pawl.CodeBusy {
+		return s.busy(op, err)
+	}
 	return pawl.Fail(code, key, s.path).In("store." + op).Because(err)
+}
+
+// The locks of a database with a write-ahead log: those for writing, copying the log back and mending it stand beside each other in
+// the file of its index, and that for the database as a whole in the database (https://sqlite.org/walformat.html,
+// https://sqlite.org/fileformat2.html#the_lock_byte_page).
+const (
+	indexLocks, indexLocked       = 120, 122
+	databaseLocks, databaseLocked = 1 << 30, 1<<30 + 511
+)
+
+// holder says which other process keeps this one from the database, where that can be known.
+func (s faults) holder() (lockfile.Holder, bool) {
+	h, ok := lockfile.Range(s.path+"-shm", indexLocks, indexLocked)
+	if !ok {
+		h, ok = lockfile.Range(s.path, databaseLocks, databaseLocked)
+	}
+	return h, ok && h.PID != os.Getpid()
+}
+
+// busy is the error for a lock that another process did not give up in time: with its name, where that can be known.
+func (s faults) busy(op string, err error) error {
+	if h, ok := s.holder(); ok {
+		err = h.Fault(s.path)
+	}
+	return pawl.Fail(pawl.CodeBusy, "store.busy", s.path).In("store." + op).Because(err)
+}
+
+// late is the error for a request whose time was over before its turn came.
+func (s faults) late(op string) error {
+	if _, ok := s.holder(); ok {
+		return s.busy(op, nil)
+	}
+	return pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store." + op)
 }
 
 // resultCode returns the engine's extended result code, or -1 where err does not come from the engine.

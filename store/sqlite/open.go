@@ -40,7 +40,7 @@ func Open(path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "store.io", path).In("store.open").Because(err)
 	}
-	s := &Store{path: abs, opts: opts, slots: make(chan struct{}, readers)}
+	s := &Store{faults: faults{abs}, opts: opts, slots: make(chan struct{}, readers)}
 	if err := s.inspect(); err != nil {
 		if pawl.CodeOf(err) != pawl.CodeNotFound || !opts.Create || opts.ReadOnly {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/lockfile"
 )
 
 // ownerFile is the name of the lock in the store's folder.
@@ -38,9 +39,12 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 	if err != nil {
 		return nil, own(fileFault(err, path))
 	}
-	got, err := tryLock(f)
-	for begin := time.Now(); !got && err == nil && time.Since(begin) < grace(path, info.Host); got, err = tryLock(f) {
+	got, err := lockfile.TryFile(f)
+	for begin := time.Now(); !got && err == nil && time.Since(begin) < grace(path, info.Host); got, err = lockfile.TryFile(f) {
 		time.Sleep(2 * time.Millisecond)
+	}
+	if !got && err == nil {
+		got, err = lockfile.TryFile(f) // an owner that goes empties the file first, which shortened the wait
 	}
 	if err == nil && got {
 		err = announce(f, info)
@@ -63,7 +67,7 @@ func Own(dir string, info OwnerInfo) (*Ownership, error) {
 func grace(path, host string) time.Duration {
 	const passing = 5 * time.Second
 	other, err := read(path)
-	if err != nil || other.Host == host && noProcess(other.PID) {
+	if err != nil || other.Host == host && lockfile.NoProcess(other.PID) {
 		return passing
 	}
 	return 20 * time.Millisecond
@@ -111,7 +115,7 @@ func Owner(dir string) (OwnerInfo, bool) {
 		return OwnerInfo{}, false
 	}
 	defer f.Close()
-	if got, err := tryShare(f); got || err != nil {
+	if got, err := lockfile.ShareFile(f); got || err != nil {
 		return OwnerInfo{}, false
 	}
 	info, err := read(path)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/lockfile"
 	"pawl/store/sqlite"
 )
 
@@ -186,4 +187,30 @@ func TestOwnerDies(t *testing.T) {
 	if g, err := os.FindProcess(grandchild); err == nil {
 		_ = g.Kill()
 	}
+}
+
+// TestOwnerOfAStaleFile asks, from many sides at once, who owns a folder whose owner was killed and left its name: nobody does,
+// and those who ask must not take each other for the owner.
+func TestOwnerOfAStaleFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "owner.lock")
+	if err := os.WriteFile(path, []byte(`{"pid":1,"host":"there","command":"pawl run"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 500 {
+				if got, ok := sqlite.Owner(dir); ok {
+					t.Errorf("a dead owner counts: %+v", got)
+					return
+				}
+				if lockfile.Held(path) {
+					t.Error("a lock that is only asked about counts as held")
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -22,7 +22,6 @@ const roleEnv = "PAWL_SQLITE_ROLE"
 
 var roles = map[string]func(path string) error{
 	"own":      roleOwn,
-	"lock":     roleLock,
 	"sleep":    func(string) error { _, err := io.Copy(io.Discard, os.Stdin); return err },
 	"fill":     roleFill,
 	"readonly": roleReadOnly,

@@ -42,8 +42,8 @@ type Options struct {
 
 // Store is a kernel.Store on one SQLite file. It is safe for concurrent use.
 type Store struct {
-	path string
-	opts Options
+	faults // path is the file
+	opts   Options
 	// image is what is read instead of the file when the disk is full, nil otherwise; see Open.
 	image *image
 	// extra is added to the names under which connections are opened; see Open.

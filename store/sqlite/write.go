@@ -60,22 +60,29 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	case a := <-r.reply:
 		return a.committed, a.err
 	case <-ctx.Done():
-		return r.abandon(canceled(ctx, "commit"))
+		return r.abandon(func() error { return canceled(ctx, "commit") })
 	case <-timer.C:
-		return r.abandon(pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store.commit"))
+		return r.abandon(func() error { return s.late("commit") })
 	}
 }
 
-// abandon gives a request up for the reason given. If the writer has already begun with it, nobody can tell how it ends.
-func (r *request) abandon(reason error) (kernel.Committed, error) {
+// settling is how long a request is waited for that its caller gave up while it was being written. It is then a matter of one
+// flush, unless the disk hangs.
+const settling = 2 * time.Second
+
+// abandon gives a request up for the reason given. If the writer has already begun with it, its end is waited for, for a moment;
+// after that nobody can tell how it ends.
+func (r *request) abandon(reason func() error) (kernel.Committed, error) {
 	if r.state.CompareAndSwap(waiting, dropped) {
-		return kernel.Committed{}, reason
+		return kernel.Committed{}, reason()
 	}
+	timer := time.NewTimer(settling)
+	defer timer.Stop()
 	select {
 	case a := <-r.reply:
 		return a.committed, a.err
-	default:
-		return kernel.Committed{}, pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(reason)
+	case <-timer.C:
+		return kernel.Committed{}, pawl.Fail(pawl.CodeOutcomeUnknown, "store.unknown").In("store.commit").Because(reason())
 	}
 }
 
@@ -103,7 +110,7 @@ func (s *Store) submit(ctx context.Context, r *request, late <-chan time.Time) e
 	case <-ctx.Done():
 		return canceled(ctx, "commit")
 	case <-late:
-		return pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store.commit")
+		return s.late("commit")
 	}
 }
 
@@ -227,12 +234,12 @@ func (w *writer) begin() error {
 	if w.broken != nil {
 		return pawl.Fail(pawl.CodeIO, "store.halted", w.store.path).In("store.commit").Because(w.broken)
 	}
-	if err := w.connect(); err != nil {
-		return err
-	}
 	pause := 200 * time.Microsecond
 	for {
-		_, err := w.st.begin.exec()
+		err := w.connect()
+		if err == nil {
+			_, err = w.st.begin.exec()
+		}
 		if err == nil || !locked(err) {
 			return err
 		}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package lockfile
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// TryFile takes the exclusive lock on an open file without waiting. The kernel releases it when the last descriptor of
+// this opening is closed, at the latest when the process dies.
+func TryFile(f *os.File) (bool, error) { return flock(f, unix.LOCK_EX) }
+
+// ShareFile takes the lock so that others may do the same, and nobody may take it for itself.
+func ShareFile(f *os.File) (bool, error) { return flock(f, unix.LOCK_SH) }
+
+func flock(f *os.File, how int) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, err
+		}
+	}
+}
+
+// exists reports whether there may be a process with an id here.
+func exists(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+
+// NoProcess reports whether there is certainly no process with an id here.
+func NoProcess(pid int) bool { return pid > 0 && !exists(pid) }
