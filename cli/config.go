@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,8 @@ type Config struct {
 	Retry        kernel.RetryConfig
 	Gates        []string
 	SmokeCommand string
+	// Dependencies are further folders of dependencies, relative to the workspace, that worktrees are to have.
+	Dependencies []string
 	AuditWarn    bool
 	// Record keeps what runs decide and what their models say, for `pawl replay`.
 	Record       bool
@@ -154,6 +157,17 @@ func behaviourSettings() []setting {
 			}},
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
+		{name: "dependencies", list: true, project: never,
+			get: func(c *Config) []string { return c.Dependencies },
+			set: func(c *Config, v []string) error {
+				for _, p := range v {
+					if !filepath.IsLocal(filepath.FromSlash(p)) || p == "." {
+						return badValue(p, "node_modules, tools/venv, …")
+					}
+				}
+				c.Dependencies = v
+				return nil
+			}},
 		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},

@@ -423,8 +423,10 @@ type CheckOutcome struct {
 	Digest      string      `json:"output_digest"` // sha256 of the whole output
 	DurationMS  int64       `json:"duration_ms"`
 	// Environment marks a failure of the machine rather than of the work: a missing program, a full disk.
-	Environment bool     `json:"environment,omitempty"`
-	Walls       []string `json:"walls,omitempty"`
+	Environment bool `json:"environment,omitempty"`
+	// Lacks is a folder of dependencies that was not there, as far as the failure may come of that.
+	Lacks string   `json:"lacks,omitempty"`
+	Walls []string `json:"walls,omitempty"`
 	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it passed.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// FailingBefore says that pawl ran the check on what the work started from, and saw it fail in the same way.
@@ -448,6 +450,20 @@ type VerifyResult struct {
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the failure, "" when passed
 	// Changed are the files that differ from the spec's Base, where it asks for them.
 	Changed []FileStat `json:"changed,omitempty"`
+	// Dependencies are the folders that no commit holds and that the checks ran with.
+	Dependencies []Dependency `json:"dependencies,omitempty"`
+}
+
+// Dependency is a folder of dependencies that checks ran with.
+type Dependency struct {
+	Path string `json:"path"` // in the tree
+	From string `json:"from"` // where it is on the machine
+	// State says whose it is: the user's ("used"), one that was prepared for the lock files ("prepared"), or the tree's own, which
+	// no lock file vouches for ("own").
+	State string `json:"state"`
+	// Locks are the files that decide what is in it, and Digest the sha256 of what they say; both are empty where none does.
+	Locks  []string `json:"locks,omitempty"`
+	Digest string   `json:"digest,omitempty"`
 }
 
 // LandSpec asks to land a verified tree as one commit.

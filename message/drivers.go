@@ -268,6 +268,14 @@ var verifyText = part{load: func() Table {
 			HintEn: "Install %[1]s or put it on PATH; then run it again, or go on with pawl fix where the session is BLOCKED",
 			HintZh: "请安装 %[1]s 或将其加入 PATH；然后重新运行，若会话处于 BLOCKED，则用 pawl fix 继续",
 		},
+		"verify.dependencies": {
+			En: "the dependencies of the project in %[1]s cannot be looked at", Zh: "无法查看 %[1]s 中项目的依赖",
+			HintEn: "See the cause; pawl doctor looks at the repository", HintZh: "请查看原因；可用 pawl doctor 检查仓库",
+		},
+		"verify.lacks": {
+			En: "the check %[1]q has no %[2]s: the dependencies of the project are not there, or belong to another lock file", Zh: "检查 %[1]q 缺少 %[2]s：项目的依赖不存在，或属于另一个锁文件",
+			HintEn: "Install them in your own tree as the project does; then continue with: pawl fix", HintZh: "请按项目的方式在你自己的目录中安装依赖，然后用 pawl fix 继续",
+		},
 		"verify.environment": {
 			En: "the machine cannot run the check %[1]q", Zh: "这台机器无法运行检查 %[1]q",
 			HintEn: "Install what the output names, fetch the project's dependencies, or free space; then continue with: pawl fix", HintZh: "请安装输出中提到的内容、获取项目依赖或释放空间，然后用 pawl fix 继续",

@@ -22,6 +22,7 @@ import (
 	"pawl/message"
 	"pawl/plan"
 	"pawl/sandbox"
+	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/keyring"
 )
@@ -44,6 +45,8 @@ type staff struct {
 	shots checkpoint.Snapshotter
 	// state is the folder of the user's own state.
 	state string
+	// deps finds what the project needs.
+	deps *deps.Finder
 	// keep takes the exchanges with models, nil for none.
 	keep *recordings
 }
@@ -81,7 +84,7 @@ func (s staff) model() *llm.Agent { return llm.Open(s.settings()) }
 // external is an installed coding agent, behind walls and with the models for its only way out.
 func (s staff) external(f agent.Found) agent.Agent {
 	e := agent.External{
-		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box), Environ: plainEnv(),
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box, s.deps, s.place), Environ: plainEnv(),
 		Timeout: s.config.TaskTimeout, Chinese: s.chinese(),
 	}
 	keeper, agreed := s.keeper(f.Program)
@@ -127,8 +130,8 @@ func (s staff) gateway(k *login.Keeper) agent.Gateway {
 // plainEnv is the part of pawl's environment that agents may see.
 func plainEnv() []string { return sandbox.Environ(os.Environ(), nil) }
 
-// starter starts agents behind walls.
-func starter(box *sandbox.Box) agent.Start {
+// starter starts agents behind walls, with the dependencies of the project where they work in one of its trees.
+func starter(box *sandbox.Box, found *deps.Finder, place effect.Place) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
 		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Timeout: 24 * time.Hour}
 		spec.Secret, spec.SecretFD = s.Secret, s.SecretFD
@@ -141,6 +144,9 @@ func starter(box *sandbox.Box) agent.Start {
 			spec.Egress, spec.Unproxied = wayOut{Proxy: egress.New(sites, egress.Options{}), port: s.Port, serve: s.Inside}, s.Unproxied
 		case len(sites) > 0:
 			spec.Egress = egress.New(sites, egress.Options{})
+		}
+		if err := outfit(ctx, found, place, &spec); err != nil {
+			return nil, err
 		}
 		p, err := box.Start(ctx, spec)
 		if err != nil {

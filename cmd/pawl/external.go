@@ -124,7 +124,7 @@ func askVersion(ctx context.Context, box *sandbox.Box, f agent.Found, info *cli.
 	dir, err := os.MkdirTemp("", "pawl-agent-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		f, err = agent.AskVersion(ctx, starter(box), f, dir, plainEnv())
+		f, err = agent.AskVersion(ctx, starter(box, nil, effect.Place{}), f, dir, plainEnv())
 	}
 	if err != nil {
 		kept := effect.Failed(err)

@@ -45,6 +45,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := thisMachine()
+	machine.Dependencies = finder(memory, c)
 	commands := map[string]string{}
 	if c.SmokeCommand != "" {
 		commands[verify.GateSmoke] = c.SmokeCommand
@@ -65,10 +66,10 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 		Setting: func(place effect.Place, network bool) (shell.Setting, error) {
 			if network {
 				t, err := machine.Fetching(place, registries().Variables(plan.Ecosystems()))
-				return shell.Setting(t), err
+				return setting(t), err
 			}
 			t, err := machine.Toolchain(place, verify.UseWork)
-			return shell.Setting(t), err
+			return setting(t), err
 		}}
 	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
@@ -77,11 +78,11 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	for _, t := range p.tools {
 		infos = append(infos, t.Info())
 	}
-	flaw := p.connect(box, place, c)
+	flaw := p.connect(box, place, c, machine.Dependencies)
 	for _, t := range p.foreign {
 		infos = append(infos, t.Offered())
 	}
-	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state}.agents(), packs}
+	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state, deps: machine.Dependencies}.agents(), packs}
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}

@@ -14,19 +14,21 @@ import (
 	"pawl/driver/checkpoint"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
 )
 
 // hub speaks to the user's MCP servers. Their programs run behind the walls.
-func hub(box *sandbox.Box) *mcptools.Hub {
+func hub(box *sandbox.Box, place effect.Place, found *deps.Finder) *mcptools.Hub {
 	return mcptools.New(mcptools.Config{
-		Start: walled(box), Transport: func() (http.RoundTripper, error) { return llm.Transport("") },
+		Start: walled(box, place, found), Transport: func() (http.RoundTripper, error) { return llm.Transport("") },
 		Environ: plainEnv(), Getenv: os.Getenv, Version: version(),
 	})
 }
 
-// walled starts MCP servers behind walls, with the places that the user named for their only network.
-func walled(box *sandbox.Box) func(context.Context, mcptools.Spec) (agent.Process, error) {
+// walled starts MCP servers behind walls, with the places that the user named for their only network, and with the dependencies of
+// the project.
+func walled(box *sandbox.Box, place effect.Place, found *deps.Finder) func(context.Context, mcptools.Spec) (agent.Process, error) {
 	return func(ctx context.Context, s mcptools.Spec) (agent.Process, error) {
 		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, Timeout: 24 * time.Hour}
 		if len(s.Network) > 0 {
@@ -38,6 +40,9 @@ func walled(box *sandbox.Box) func(context.Context, mcptools.Spec) (agent.Proces
 				rules[i].Private = !rules[i].Local() // the user's own settings name the host
 			}
 			spec.Egress = egress.New(rules, egress.Options{})
+		}
+		if err := outfit(ctx, found, place, &spec); err != nil {
+			return nil, err
 		}
 		p, err := box.Start(ctx, spec)
 		if err != nil {
@@ -62,11 +67,11 @@ func servers(c cli.Config, place effect.Place) []mcptools.Server {
 
 // connect adds the tools of the servers that the user trusts. The error tells of those that cannot be offered. Nothing is
 // started for that.
-func (p *parts) connect(box *sandbox.Box, place effect.Place, c cli.Config) error {
+func (p *parts) connect(box *sandbox.Box, place effect.Place, c cli.Config, found *deps.Finder) error {
 	if len(c.MCP) == 0 {
 		return nil
 	}
-	h := hub(box)
+	h := hub(box, place, found)
 	tools, err := h.Tools(servers(c, place), ownNames(p.tools))
 	for _, t := range tools {
 		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: p.shots})
@@ -90,14 +95,14 @@ func (s staff) trusted() ([]*mcptools.Tool, error) {
 	if len(s.config.MCP) == 0 {
 		return nil, nil
 	}
-	h := hub(s.box)
+	h := hub(s.box, s.place, s.deps)
 	defer h.Close()
 	return h.Tools(servers(s.config, s.place), ownNames(nil))
 }
 
 // servers describes the MCP servers of the settings.
 func (s staff) servers() []cli.ServerInfo {
-	h := hub(s.box)
+	h := hub(s.box, s.place, s.deps)
 	defer h.Close()
 	all := servers(s.config, s.place)
 	out := []cli.ServerInfo{}
@@ -128,7 +133,7 @@ func (s staff) servers() []cli.ServerInfo {
 
 // ask returns what an MCP server of the settings offers now.
 func (s staff) ask(ctx context.Context, name string) (cli.Offer, error) {
-	h := hub(s.box)
+	h := hub(s.box, s.place, s.deps)
 	defer h.Close()
 	all := servers(s.config, s.place)
 	for _, m := range all {

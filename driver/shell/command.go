@@ -35,6 +35,8 @@ type Setting struct {
 	Env      []string // the complete environment
 	Writable []string // folders to make writable besides the tree: caches
 	Readable []string // folders outside the workspace that must be readable: toolchains
+	Hidden   []string // folders that must look empty
+	Shown    []sandbox.Shown
 }
 
 // Command is the tool run_terminal_cmd. Its fields are fixed once it is in use; it is then safe for concurrent use.
@@ -229,14 +231,14 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p ef
 	s := sandbox.Spec{
 		Argv: []string{"bash", "--noprofile", "--norc", "-c", a.Command}, Dir: e.Place.Tree,
 		Env: setting.Env, Writable: append([]string{e.Place.Tree}, setting.Writable...), Readable: setting.Readable,
-		Timeout: limit, OutputLimit: maxOutput,
+		Hidden: setting.Hidden, Shown: setting.Shown, Timeout: limit, OutputLimit: maxOutput,
 	}
 	if len(call.Sites) > 0 {
 		s.Egress = egress.New(rules(call.Sites), egress.Options{Log: seen.note})
 	}
 	if e.Place.Workspace != "" {
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.
-		s.Hidden = []string{filepath.Join(e.Place.Workspace, ".pawl")}
+		s.Hidden = append(s.Hidden, filepath.Join(e.Place.Workspace, ".pawl"))
 	}
 	if p != nil {
 		feed := &lineFeed{show: func(l string) { p(policy.Display(l)) }}

@@ -77,6 +77,9 @@ func (s *session) environmentDigest(ctx context.Context, known *versions, checks
 	for _, program := range programs(checks) {
 		lines = append(lines, program+"="+s.version(ctx, known, program))
 	}
+	for _, d := range s.dependencies() {
+		lines = append(lines, "dependencies="+d.Path+" "+d.State+" "+d.Digest)
+	}
 	lines = append(lines, "os="+runtime.GOOS+"/"+runtime.GOARCH)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])

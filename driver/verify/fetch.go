@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pawl/effect"
+	"pawl/sandbox/deps"
 )
 
 // offline are the variables that keep tools from trying the network, which a command that was granted it must not have.
@@ -29,6 +30,7 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	if err != nil {
 		return t, err
 	}
+	t.Dependencies = deps.Found{Place: place} // what is fetched now is to stay in the tree, and not in a layer over what was there
 	root, err := os.OpenRoot(place.Workspace)
 	gopath := ".pawl/cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
 	if err == nil {

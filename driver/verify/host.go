@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/deps"
 )
 
 // Host is what the tools of a project may know of the machine. All fields are fixed once it is in use.
@@ -26,6 +28,8 @@ type Host struct {
 	Env []string
 	// LookPath finds the programs of the machine.
 	LookPath LookPath
+	// Dependencies finds the dependencies of a project that no commit holds. Nil finds them without asking git or the settings.
+	Dependencies *deps.Finder
 }
 
 // Use says which set of caches a toolchain works with.
@@ -45,6 +49,9 @@ type Toolchain struct {
 	Env      []string // complete environment, sorted
 	Writable []string // folders to make writable besides the tree
 	Readable []string // folders outside the workspace that must be readable
+	// Dependencies are those of the project. They are shown in the tree, and those of the user's own that do not belong into it
+	// are hidden.
+	Dependencies deps.Found
 }
 
 // passed are variables that compilers need as the user set them, besides those that the sandbox passes anyway.
@@ -105,7 +112,11 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	for name, folder := range caches.vars {
 		env[name] = folder
 	}
-	env["PATH"] = h.searchPath(place, env)
+	if t.Dependencies, err = h.Dependencies.Find(context.Background(), place); err != nil {
+		return Toolchain{}, ioError("verify.dependencies", place.Workspace, err)
+	}
+	t.Readable = append(t.Readable, t.Dependencies.Readable()...)
+	env["PATH"] = h.searchPath(t.Dependencies, env)
 	t.Env = sandbox.Environ(h.Env, env)
 	if err := h.useFetched(place, use, &t); err != nil {
 		return Toolchain{}, ioError("verify.cache_unusable", place.Workspace, err)
@@ -130,31 +141,30 @@ func (h Host) goModCache() string {
 	return ""
 }
 
-// searchPath puts the project's virtual environment before the user's path. The one beside the workspace serves its
-// worktrees, too, because an ignored folder is not in them.
-func (h Host) searchPath(place effect.Place, env map[string]string) string {
+// searchPath puts the project's virtual environment before the user's path: the user's own, or one that was prepared. One that
+// stands in a task's own tree was made by what ran there, and could bring any program by any name.
+func (h Host) searchPath(found deps.Found, env map[string]string) string {
 	dirs := filepath.SplitList(h.getenv("PATH"))
-	for _, base := range []string{place.Tree, place.Workspace} {
-		for _, name := range []string{".venv", "venv"} {
-			venv := filepath.Join(base, name)
-			if isFile(filepath.Join(venv, "pyvenv.cfg")) {
-				env["VIRTUAL_ENV"] = venv
-				return strings.Join(append([]string{filepath.Join(venv, "bin")}, dirs...), string(filepath.ListSeparator))
-			}
-		}
+	if venv := found.Environment(); venv != "" {
+		env["VIRTUAL_ENV"] = venv
+		dirs = append([]string{filepath.Join(venv, "bin")}, dirs...)
 	}
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// find is LookPath with the places that a workspace adds to the search path.
+// find is LookPath with the programs that the dependencies of a workspace bring.
 func (h Host) find(place effect.Place) LookPath {
+	found, err := h.Dependencies.Find(context.Background(), place)
+	if err != nil {
+		return h.LookPath
+	}
+	return h.finder(found)
+}
+
+func (h Host) finder(found deps.Found) LookPath {
 	return func(program string) (string, bool) {
-		for _, base := range []string{place.Tree, place.Workspace} {
-			for _, dir := range []string{".venv/bin", "venv/bin"} {
-				if p := filepath.Join(base, dir, program); base != "" && isFile(p) {
-					return p, true
-				}
-			}
+		if p, ok := found.Program(program); ok {
+			return p, true
 		}
 		return h.LookPath(program)
 	}

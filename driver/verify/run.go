@@ -7,14 +7,18 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/deps"
 )
 
 // Runner starts one command behind the walls; sandbox.Box is one. An error means that the command could not be started
@@ -73,7 +77,8 @@ func (c *Config) open(place effect.Place, perCheck time.Duration, say effect.Pro
 	if say == nil {
 		say = func(string) {}
 	}
-	return &session{Config: c, place: place, tools: tools, find: c.Host.find(place), perCheck: perCheck, say: say}, nil
+	find := c.Host.finder(tools.Dependencies)
+	return &session{Config: c, place: place, tools: tools, find: find, perCheck: perCheck, say: say}, nil
 }
 
 // judge runs the runnable checks between two snapshots of the tree. The error is nil unless the evidence itself could not be
@@ -161,15 +166,12 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		}
 		o.Missing = ""
 	}
-	if dir := s.borrowed(c); dir != "" {
-		o.Environment = true
-		return s.record(o, []byte("packages of another tree: "+dir))
-	}
 	r, err := s.Box.Run(ctx, s.spec(c, []string{"sh", "-c", c.Command}))
 	o.DurationMS, o.Walls = r.Duration.Milliseconds(), r.Walls
 	if err != nil {
-		// The command did not even start: unless it cannot be one, that is no fault of the work.
-		o.ExitCode, o.Environment = -1, pawl.CodeOf(err) != pawl.CodeInvalid && pawl.CodeOf(err) != pawl.CodeCanceled
+		// The command did not even start: unless it cannot be one, or the work put something in the place of the dependencies,
+		// that is no fault of the work.
+		o.ExitCode, o.Environment = -1, !slices.Contains([]pawl.Code{pawl.CodeInvalid, pawl.CodeCanceled, pawl.CodeDenied}, pawl.CodeOf(err))
 		return s.record(o, []byte(err.Error()))
 	}
 	o.ExitCode = r.Exit
@@ -186,7 +188,8 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		if r.Signal != "" {
 			r.Output = append(r.Output, "\nended by signal "+r.Signal...)
 		}
-		o.Environment = environmental(r.Exit, r.Output)
+		o.Lacks = s.lacks(c, r.Output)
+		o.Environment = o.Lacks != "" || environmental(r.Exit, r.Output)
 	}
 	o = s.record(o, r.Output)
 	o.Digest, o.OutputBytes = r.Digest, r.Bytes
@@ -198,6 +201,9 @@ func (s *session) lookup(c effect.Check) (string, bool) {
 	if !strings.ContainsRune(c.Missing, '/') {
 		return s.find(c.Missing)
 	}
+	if p, ok := s.tools.Dependencies.Locate(path.Join(c.Dir, c.Missing)); ok {
+		return p, isFile(p)
+	}
 	p := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir), filepath.FromSlash(c.Missing))
 	return p, isFile(p)
 }
@@ -206,9 +212,13 @@ func (s *session) lookup(c effect.Check) (string, bool) {
 func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 	env := slices.Clone(s.tools.Env)
 	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))
+	// A virtual environment may have the project installed from another worktree; what is verified is this one.
+	var first []string
 	if src := filepath.Join(dir, "src"); isDir(src) {
-		// A virtual environment may have the project installed from another worktree; what is verified is this one.
-		env = set(env, "PYTHONPATH", src)
+		first = append(first, src)
+	}
+	if first = append(first, s.tools.Dependencies.Editable()...); len(first) > 0 {
+		env = set(env, "PYTHONPATH", strings.Join(first, string(filepath.ListSeparator)))
 	}
 	if c.Dir != "" {
 		for _, kv := range env {
@@ -222,7 +232,8 @@ func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 		Dir:         dir,
 		Writable:    append([]string{s.place.Tree}, s.tools.Writable...),
 		Readable:    s.tools.Readable,
-		Hidden:      []string{filepath.Join(s.place.Workspace, ".pawl")}, // the tree and the caches lie deeper and stay
+		Hidden:      append(s.tools.Dependencies.Hidden(), filepath.Join(s.place.Workspace, ".pawl")), // the tree and the caches lie deeper and stay
+		Shown:       s.tools.Dependencies.Shown(),
 		Env:         env,
 		Timeout:     s.perCheck,
 		OutputLimit: boxOutput,
@@ -235,33 +246,27 @@ func set(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-// borrowed names the folder of linked packages that a check would take from the user's own tree although it judges a
-// worktree. Packages of a workspace (npm, pnpm, yarn) are links into the tree that they were installed in, and Node looks
-// for packages in the folders above; what would run is then not what is judged.
-func (s *session) borrowed(c effect.Check) string {
-	switch first, _, _ := strings.Cut(c.Command, " "); first {
-	case "npm", "npx", "pnpm", "yarn", "bun", "bunx", "node":
-	default:
-		return ""
-	}
-	own := filepath.Join(s.place.Tree, "node_modules")
-	users := filepath.Join(s.place.Workspace, "node_modules")
-	if own == users || isDir(own) || !isDir(users) {
-		return ""
-	}
-	if isFile(filepath.Join(s.place.Workspace, "pnpm-workspace.yaml")) {
-		return users
-	}
-	tree, closer, err := s.Open(s.place.Workspace)
-	if err != nil {
-		return ""
-	}
-	defer closer.Close()
-	if m, ok := readManifest(tree, "package.json"); ok && len(m.Workspaces) > 0 {
-		return users
+// lacks names the folder of dependencies that a failed check may have wanted and that is not there, "" for none. Without its
+// packages nothing can be said of a project of Node; the tests of other languages fail for the want of them in known words.
+func (s *session) lacks(c effect.Check, output []byte) string {
+	program, _, _ := strings.Cut(c.Command, " ")
+	for _, d := range s.tools.Dependencies.Lacks() {
+		switch d.Ecosystem {
+		case deps.Node:
+			if slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx", "node"}, program) {
+				return d.Path
+			}
+		case deps.Python:
+			if wantsModule().Match(output) {
+				return d.Path
+			}
+		}
 	}
 	return ""
 }
+
+// wantsModule matches what Python says of a module that is not installed.
+var wantsModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ModuleNotFoundError|No module named|ImportError`) })
 
 // record puts an output into an outcome: its end, as text that is safe to keep.
 func (s *session) record(o effect.CheckOutcome, output []byte) effect.CheckOutcome {

@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/sandbox/deps"
 )
 
 // Verify is the driver for effect.KindVerify: it runs the checks of a turn and reports the evidence. It is safe for
@@ -67,6 +68,7 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 			ran = append(ran, o.Check)
 		}
 	}
+	result.Dependencies = s.dependencies()
 	result.EnvDigest = s.environmentDigest(ctx, &v.known, ran)
 	if err := s.tampered(ctx, spec, &result); err != nil {
 		return effect.FailedWith(err, result)
@@ -75,6 +77,17 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 		return effect.Succeeded(result)
 	}
 	return effect.FailedWith(failure(result.Outcomes), result)
+}
+
+// dependencies names those that the checks ran with.
+func (s *session) dependencies() []effect.Dependency {
+	var out []effect.Dependency
+	for _, d := range s.tools.Dependencies.Folders {
+		if d.Shows() || d.State == deps.Own {
+			out = append(out, effect.Dependency{Path: d.Path, From: d.From, State: string(d.State), Locks: d.Locks, Digest: d.Digest})
+		}
+	}
+	return out
 }
 
 // Done says no: evidence that was not reported is lost, and running the checks again is harmless.
@@ -155,6 +168,8 @@ func failure(outcomes []effect.CheckOutcome) error {
 	fail := pawl.Fail(pawl.CodeChecksFailed, "verify.failed", oneLine(names, 5))
 	shown := first
 	switch {
+	case machine != nil && machine.Lacks != "":
+		fail, shown = pawl.Fail(pawl.CodeEnvironment, "verify.lacks", machine.Name, machine.Lacks), machine
 	case machine != nil && machine.Missing != "":
 		fail, shown = pawl.Fail(pawl.CodeEnvironment, "verify.missing_program", machine.Missing, machine.Name), machine
 	case machine != nil:

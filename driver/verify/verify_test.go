@@ -422,21 +422,65 @@ func TestEnvironmentDigest(t *testing.T) {
 	}
 }
 
-func TestBorrowedPackages(t *testing.T) {
+func TestDependenciesOfTheUsersTree(t *testing.T) {
 	b := newBench(t, nil)
-	ws := b.place.Workspace
-	if err := errors.Join(os.Mkdir(filepath.Join(ws, "node_modules"), 0o755),
-		os.WriteFile(filepath.Join(ws, "package.json"), []byte(`{"workspaces":["a"]}`), 0o644)); err != nil {
-		t.Fatal(err)
+	ws, tree := b.place.Workspace, b.place.Tree
+	write := func(dir, name, text string) {
+		t.Helper()
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test", "make")}); statuses(v) != "error! passed" {
-		t.Errorf("linked packages of another tree: %s", statuses(v))
+	shown := func() string {
+		t.Helper()
+		_, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test")})
+		var out []string
+		for _, s := range b.box.specs[len(b.box.specs)-1].Shown {
+			out = append(out, strings.TrimPrefix(s.From, ws)+" at "+strings.TrimPrefix(s.At, tree))
+		}
+		for _, d := range v.Dependencies {
+			out = append(out, d.Path+" "+d.State+" "+strings.Join(d.Locks, ","))
+		}
+		return strings.Join(out, "; ")
 	}
-	if err := os.Mkdir(filepath.Join(b.place.Tree, "node_modules"), 0o755); err != nil {
-		t.Fatal(err)
+	write(ws, "node_modules/x/index.js", "")
+	for _, dir := range []string{ws, tree} {
+		write(dir, "package.json", `{"dependencies":{"x":"1"}}`)
+		write(dir, "package-lock.json", "{}")
 	}
-	if _, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test")}); statuses(v) != "passed" {
-		t.Errorf("own packages: %s", statuses(v))
+	if got := shown(); got != "/node_modules at /node_modules; node_modules used package-lock.json" {
+		t.Error(got)
+	}
+	_, before := b.verify(t, effect.VerifySpec{Checks: checks("npm test")})
+	write(tree, "package-lock.json", "{ }")
+	if got := shown(); got != "" {
+		t.Errorf("packages of another lock file: %s", got)
+	}
+	hidden := b.box.specs[len(b.box.specs)-1].Hidden
+	if !slices.Contains(hidden, filepath.Join(ws, "node_modules")) {
+		t.Errorf("Node would find the user's packages in the folder above: %v", hidden)
+	}
+	if _, after := b.verify(t, effect.VerifySpec{Checks: checks("npm test")}); after.EnvDigest == before.EnvDigest {
+		t.Error("other dependencies have the same digest")
+	}
+	write(tree, "node_modules/own/index.js", "")
+	if got := shown(); got != "node_modules own package-lock.json" {
+		t.Error(got)
+	}
+}
+
+// TestLackingDependenciesAreTheMachinesFault tells a test that fails for want of packages from one that fails.
+func TestLackingDependenciesAreTheMachinesFault(t *testing.T) {
+	b := newBench(t, map[string]func(sandbox.Spec) (sandbox.Result, error){"npm test": exits(1, "not ok 1 - test.js"), "make": exits(1, "red")})
+	for _, dir := range []string{b.place.Workspace, b.place.Tree} {
+		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"dependencies":{"x":"1"}}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, v := b.verify(t, effect.VerifySpec{Checks: checks("npm test", "make")})
+	if statuses(v) != "failed! failed" || r.Key != "verify.lacks" || v.Outcomes[0].Lacks != "node_modules" {
+		t.Errorf("%s %+v", statuses(v), r)
 	}
 }
 

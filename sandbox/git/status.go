@@ -237,3 +237,32 @@ func sameDir(a, b string) bool {
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
 }
+
+// Tracked returns those of the paths, relative to the workspace, at which its newest commit holds something or, without git, at
+// which something was recorded of its files. Such paths are in every worktree as they are.
+func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	if !r.git {
+		w := r.Workspace()
+		for _, p := range paths {
+			listed, err := w.shadowRun(ctx, "", "ls-files", "-z", "--", p)
+			if err != nil {
+				return nil, err
+			}
+			out[p] = listed != ""
+		}
+		return out, nil
+	}
+	args := append([]string{"ls-tree", "--full-tree", "-z", "--name-only", "HEAD", "--"}, paths...)
+	listed, status, err := callWith(r.plumbing("", args...), 128).run(ctx) // 128 where there is no commit
+	if err != nil || status != 0 {
+		return out, err
+	}
+	for _, p := range fields(string(listed)) {
+		out[p] = true
+	}
+	return out, nil
+}
