@@ -116,6 +116,9 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 		return Toolchain{}, ioError("verify.dependencies", place.Workspace, err)
 	}
 	t.Readable = append(t.Readable, t.Dependencies.Readable()...)
+	if first := t.Dependencies.Editable(); len(first) > 0 {
+		env["PYTHONPATH"] = strings.Join(first, string(filepath.ListSeparator))
+	}
 	env["PATH"] = h.searchPath(t.Dependencies, env)
 	t.Env = sandbox.Environ(h.Env, env)
 	if err := h.useFetched(place, use, &t); err != nil {

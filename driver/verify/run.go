@@ -212,12 +212,9 @@ func (s *session) lookup(c effect.Check) (string, bool) {
 func (s *session) spec(c effect.Check, argv []string) sandbox.Spec {
 	env := slices.Clone(s.tools.Env)
 	dir := filepath.Join(s.place.Tree, filepath.FromSlash(c.Dir))
-	// A virtual environment may have the project installed from another worktree; what is verified is this one.
-	var first []string
 	if src := filepath.Join(dir, "src"); isDir(src) {
-		first = append(first, src)
-	}
-	if first = append(first, s.tools.Dependencies.Editable()...); len(first) > 0 {
+		// A virtual environment may have the project installed from another worktree; what is verified is this one.
+		first := append([]string{src}, s.tools.Dependencies.Editable()...)
 		env = set(env, "PYTHONPATH", strings.Join(first, string(filepath.ListSeparator)))
 	}
 	if c.Dir != "" {

@@ -73,8 +73,12 @@ func packageNames(dir string) []string {
 		case e == ".pnpm":
 			for _, sub := range readNames(filepath.Join(dir, e)) {
 				// @scope+name@version, with the versions of its peers behind it
-				name, _, _ := strings.Cut(strings.TrimPrefix(sub, "@"), "@")
-				out = append(out, strings.Replace(name, "+", "/", 1))
+				scope := ""
+				if strings.HasPrefix(sub, "@") {
+					scope, sub = "@", sub[1:]
+				}
+				name, _, _ := strings.Cut(sub, "@")
+				out = append(out, scope+strings.Replace(name, "+", "/", 1))
 			}
 		case !strings.HasPrefix(e, "."):
 			out = append(out, e)
