@@ -42,7 +42,7 @@ func New(o Options) (*Box, error) {
 	switch o.Mechanism {
 	case "":
 		o.Mechanism = MechanismAuto
-	case MechanismAuto, MechanismBubblewrap, MechanismNamespaces:
+	case MechanismAuto, MechanismBubblewrap, MechanismNamespaces, MechanismLandlock, MechanismOuter:
 	default:
 		return nil, pawl.Fail(pawl.CodeInvalid, "sandbox.mechanism", string(o.Mechanism)).In("sandbox.New")
 	}
@@ -217,6 +217,7 @@ func (b *Box) Walls(ctx context.Context) Walls {
 	defer b.mu.Unlock()
 	if b.walls == nil {
 		w := Probe(ctx)
+		w.Outer = b.mechanism == MechanismOuter
 		b.walls = &w
 	}
 	return *b.walls

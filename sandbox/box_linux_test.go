@@ -35,6 +35,14 @@ func TestMain(m *testing.M) {
 		attack()
 	case "reach":
 		reach()
+	case "around":
+		neighbours()
+	case "servers":
+		servers()
+	case "listener":
+		listener()
+	case "opener":
+		opener()
 	case "spew":
 		spew()
 	case "owner":
@@ -49,20 +57,22 @@ func TestMain(m *testing.M) {
 func each(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
 	mechanisms(t, func(t *testing.T, m Mechanism) { test(t, box(t, Options{Mechanism: m})) })
-	t.Run("ready", func(t *testing.T) {
-		b := box(t, Options{Mechanism: MechanismNamespaces, Ready: true})
-		run(t, b, spec(t, "true"))
-		if !waiting(b) {
-			t.Fatal("no launcher waits")
-		}
-		test(t, b)
-	})
+	for name, m := range map[string]Mechanism{"ready": MechanismNamespaces, "ready landlock": MechanismLandlock} {
+		t.Run(name, func(t *testing.T) {
+			b := box(t, Options{Mechanism: m, Ready: true})
+			run(t, b, spec(t, "true"))
+			if !waiting(b) {
+				t.Fatal("no launcher waits")
+			}
+			test(t, b)
+		})
+	}
 }
 
 // mechanisms runs a test with every mechanism.
 func mechanisms(t *testing.T, test func(t *testing.T, m Mechanism)) {
 	t.Helper()
-	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap} {
+	for _, m := range []Mechanism{MechanismNamespaces, MechanismBubblewrap, MechanismLandlock} {
 		t.Run(string(m), func(t *testing.T) { test(t, m) })
 	}
 }
@@ -185,7 +195,7 @@ echo fine >"$2/made" && mkdir "$2/d" && mv "$2/mine" "$2/d/" && cat "$2/made"`)
 		s.Argv = append(s.Argv, "sh", out, s.Dir)
 		s.Readable = []string{out}
 		write(t, filepath.Join(s.Dir, "mine"), "x")
-		if got := output(t, b, s); got != "fine\n" {
+		if got := withoutAsking(b, output(t, b, s)); got != "fine\n" {
 			t.Error(got)
 		}
 		if _, err := os.Stat(filepath.Join(s.Dir, "d", "mine")); err != nil {
@@ -195,6 +205,41 @@ echo fine >"$2/made" && mkdir "$2/d" && mv "$2/mine" "$2/d/" && cat "$2/made"`)
 		entries, _ := os.ReadDir(out)
 		if err != nil || len(entries) != 1 || after.ModTime() != before.ModTime() || after.Mode() != before.Mode() || after.Size() != 4 {
 			t.Errorf("outside changed: %v %v %v", err, entries, after)
+		}
+	})
+}
+
+// withoutAsking leaves out of what worked what was only asked about: on the floor the kernel answers for the user, not for the
+// walls. What was asked about is opened for writing in TestTheMachineCannotBeOpened.
+func withoutAsking(b *Box, out string) string {
+	if !b.mechanism.bare() {
+		return out
+	}
+	var rest []string
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "WORKED: test -w ") {
+			rest = append(rest, line)
+		}
+	}
+	return strings.Join(rest, "")
+}
+
+// opener asks for a file without a name in directories, which changes nothing should one be made.
+func opener() {
+	for dir := range strings.FieldsSeq(os.Getenv("TARGETS")) {
+		fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY, 0o600)
+		fmt.Println(dir, err == nil)
+		_ = unix.Close(fd)
+	}
+}
+
+func TestTheMachineCannotBeOpened(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		out := outside(t)
+		s := self(t, "opener", "TARGETS=/ /etc /usr /var "+out)
+		s.Readable = append(s.Readable, out)
+		if got := output(t, b, s); strings.Contains(got, "true") || strings.Count(got, "false") != 5 {
+			t.Error(got)
 		}
 	})
 }
@@ -238,7 +283,11 @@ for f in ro/f hidden/f hidden/shown/f hidden/new; do if echo x 2>/dev/null >$f; 
 		s.Readable = []string{p("ro"), p("hidden/shown"), p("absent")}
 		s.Hidden = []string{p("hidden"), p("secret"), p("absent too")}
 		s.Writable = append(s.Writable, p("hidden/open"))
-		if got := output(t, b, s); got != "ro/f\nhidden/shown/f\ny\n" {
+		want := "ro/f\nhidden/shown/f\ny\n"
+		if b.mechanism.bare() { // WeakInside
+			want = "ro/f\nhidden/f\nhidden/shown/f\nsecret\ny\n"
+		}
+		if got := output(t, b, s); got != want {
 			t.Error(got)
 		}
 	})
@@ -247,6 +296,10 @@ for f in ro/f hidden/f hidden/shown/f hidden/new; do if echo x 2>/dev/null >$f; 
 func TestTmpIsPrivateAndHomeIsFresh(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
 		mine := write(t, filepath.Join(t.TempDir(), "mine"), "mine")
+		if b.mechanism.bare() {
+			privateFolder(t, b, mine)
+			return
+		}
 		s := spec(t, `test -e "$1" && echo visible; echo x >"/tmp/$2" && echo x >"/var/tmp/$2" && ls -A "$HOME"; echo "$HOME"; echo z >"$HOME/$2"`)
 		name := "pawl-test-" + rand.Text()
 		s.Argv = append(s.Argv, "sh", mine, name)
@@ -259,6 +312,25 @@ func TestTmpIsPrivateAndHomeIsFresh(t *testing.T) {
 			}
 		}
 	})
+}
+
+// privateFolder is the same without mounts: TMPDIR names the private folder, and /tmp itself is nobody's.
+func privateFolder(t *testing.T, b *Box, mine string) {
+	s := spec(t, `cat "$1" 2>/dev/null; echo x 2>/dev/null >"/tmp/$2" && echo WORKED; echo x >"$TMPDIR/$2" && ls -A "$HOME" && echo z >"$HOME/$2" && mkdir "$HOME/d" && chmod 0 "$HOME/d" && echo "$TMPDIR"`)
+	name := "pawl-test-" + rand.Text()
+	s.Argv = append(s.Argv, "sh", mine, name)
+	s.Env = append(s.Env, "AS_IT_IS=/tmp/x")
+	dirs := map[string]bool{}
+	for range 2 {
+		got := strings.TrimSpace(output(t, b, s))
+		if _, err := os.Stat(got); err == nil || !strings.Contains(got, privatePrefix) || strings.Contains(got, "\n") || dirs[got] {
+			t.Errorf("%q %v", got, err)
+		}
+		dirs[got] = true
+	}
+	if os.Remove(filepath.Join(os.TempDir(), name)) == nil {
+		t.Error("a file in /tmp was made")
+	}
 }
 
 func TestSecretsAreHidden(t *testing.T) {
@@ -275,7 +347,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m, Home: home})
-		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/project/README"; test -s /etc/shadow && echo WORKED; true`)
+		s := spec(t, `grep -rsl s3cret "$1"; cat "$1/.cargo/registry/index" "$1/project/README"; [ -s /etc/shadow ] && head -c 1 /etc/shadow 2>/dev/null | grep -q . && echo WORKED; true`)
 		s.Argv = append(s.Argv, "sh", home)
 		// The home of this test lies in /tmp, which is private; naming it shows it again.
 		s.Readable = []string{home}
@@ -358,7 +430,11 @@ func attack() {
 		worked("/proc/1/"+p, err)
 	}
 	if own := processes(); own == os.Getenv("PAWL_TEST_PROCESSES") {
-		fmt.Println("WORKED: these are the machine's processes:", own)
+		if os.Getenv("PAWL_TEST_BARE") != "" {
+			attackNeighbour()
+		} else {
+			fmt.Println("WORKED: these are the machine's processes:", own)
+		}
 	} else {
 		_ = unix.Kill(1, unix.SIGKILL)
 		_ = unix.Kill(1, unix.SIGTERM)
@@ -377,12 +453,73 @@ func attack() {
 	fmt.Println("loopback of its own:", err)
 }
 
+// attackNeighbour tries what one process can do to another of the same user, on one that the test has started for it.
+func attackNeighbour() {
+	pid, err := strconv.Atoi(os.Getenv("PAWL_TEST_NEIGHBOUR"))
+	if err != nil || pid < 2 {
+		fmt.Println("WORKED: there is no neighbour")
+		return
+	}
+	for _, p := range []string{"environ", "mem", "maps", "fd/0", "fd/1", "root/etc/passwd", "cwd/."} {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/%s", pid, p))
+		if err == nil {
+			f.Close()
+			fmt.Println("WORKED: neighbour's", p)
+		}
+	}
+	fd, _, _ := unix.Syscall(unix.SYS_PIDFD_OPEN, uintptr(pid), 0, 0)
+	for name, no := range map[string]error{
+		"kill": unix.Kill(pid, unix.SIGKILL), "kill 0": unix.Kill(pid, 0), "kill group": unix.Kill(-pid, unix.SIGKILL), "tgkill": unix.Tgkill(pid, pid, unix.SIGKILL),
+		"pidfd": unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0), "limits": unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{}, nil),
+	} {
+		if no == nil {
+			fmt.Println("WORKED: neighbour by", name)
+		}
+	}
+	_ = unix.Close(int(fd))
+	for _, c := range []struct {
+		nr   uintptr
+		args [3]uintptr
+	}{{unix.SYS_SHMGET, [3]uintptr{0, 4096, 0o1600}}, {unix.SYS_MSGGET, [3]uintptr{0, 0o1600, 0}}, {unix.SYS_SEMGET, [3]uintptr{0, 1, 0o1600}}} {
+		if _, _, no := unix.Syscall(c.nr, c.args[0], c.args[1], c.args[2]); no == 0 {
+			fmt.Println("WORKED: shared memory or messages", c.nr)
+		}
+	}
+}
+
+// neighbour is a process of the same user that no command may touch.
+func neighbour(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", "300")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = []string{"SECRET=of the neighbour"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// alive reports whether a process was not ended.
+func alive(cmd *exec.Cmd) bool {
+	var st unix.WaitStatus
+	pid, err := unix.Wait4(cmd.Process.Pid, &st, unix.WNOHANG, nil)
+	return err == nil && pid == 0
+}
+
 func TestNothingGetsOut(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
 		got, targets := listeners(t)
 		s := self(t, "attack", "PAWL_TEST_TARGETS="+strings.Join(targets, " "))
+		beside := neighbour(t)
+		if b.mechanism.bare() {
+			s.Env = append(s.Env, "PAWL_TEST_BARE=1", "PAWL_TEST_NEIGHBOUR="+strconv.Itoa(beside.Process.Pid))
+		}
 		if out := output(t, b, s); out != "loopback of its own: <nil>\n" {
 			t.Error(out)
+		}
+		if !alive(beside) {
+			t.Error("a process beside was ended")
 		}
 		select {
 		case who := <-got:
@@ -469,6 +606,9 @@ func ownAddress() string {
 
 func TestOtherProcessesAreInvisible(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
+		if b.mechanism.bare() {
+			return // WeakProcesses; what they hold is tried in TestNothingGetsOut
+		}
 		s := spec(t, `count() { echo $#; }; count /proc/[0-9]*; [ "$(readlink /proc/self/ns/pid)" != "$2" ] || exit
 kill -9 -1 2>/dev/null; kill -0 "$1" 2>/dev/null && echo WORKED; ls -l /proc/self/fd | grep -c -- '->'`)
 		s.Argv = append(s.Argv, "sh", strconv.Itoa(os.Getpid()), processes())

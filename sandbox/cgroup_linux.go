@@ -221,6 +221,31 @@ func (c *cgroup) limits(controller string) bool {
 	return c != nil && slices.Contains(c.limited, controller)
 }
 
+// clear kills what is in the group.
+func (c *cgroup) clear() {
+	if c == nil {
+		return
+	}
+	for _, dir := range c.dirs {
+		if put(dir, "cgroup.kill", "1") == nil {
+			continue
+		}
+		for range stopRounds {
+			b, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+			pids := strings.Fields(string(b))
+			for _, p := range pids {
+				if pid, err := strconv.Atoi(p); err == nil && pid > 1 {
+					_ = unix.Kill(pid, unix.SIGKILL)
+				}
+			}
+			if len(pids) == 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
 // remove removes the group. The kernel takes a moment after the last process.
 func (c *cgroup) remove() {
 	if c == nil {

@@ -42,7 +42,7 @@ func (o *order) openGates() error {
 }
 
 // takeGates receives the sockets of an order's gates.
-func (c *child) takeGates(n int) ([]net.Listener, error) {
+func (c *child) takeGates(n int, listen func(*os.File) (net.Listener, error)) ([]net.Listener, error) {
 	var head [5]byte
 	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4*maxGates))
 	read, m, _, _, err := c.control.ReadMsgUnix(head[:], oob)
@@ -63,7 +63,7 @@ func (c *child) takeGates(n int) ([]net.Listener, error) {
 	}
 	var out []net.Listener
 	for _, f := range files {
-		l, err := net.FileListener(f)
+		l, err := listen(f)
 		if err != nil {
 			closeAll(out)
 			return nil, err
@@ -96,8 +96,12 @@ func received(oob []byte) ([]*os.File, error) {
 }
 
 // carry takes the gates of a command and serves them until c.shut is called, which waits for the last connection.
-func (c *child) carry(e Egress, ports []uint16) error {
-	gates, err := c.takeGates(len(ports))
+func (c *child) carry(e Egress, o order) error {
+	ports, listener := o.gates, net.FileListener
+	if o.bare {
+		listener = newWay
+	}
+	gates, err := c.takeGates(len(ports), listener)
 	if err != nil {
 		return err
 	}
@@ -126,3 +130,43 @@ func closeAll(gates []net.Listener) {
 		_ = l.Close()
 	}
 }
+
+// way is a gate over which connections are handed one by one, by who has judged and made them.
+type way struct{ conn *net.UnixConn }
+
+func newWay(f *os.File) (net.Listener, error) {
+	c, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	return &way{c.(*net.UnixConn)}, nil
+}
+
+// Accept waits for the next connection.
+func (w *way) Accept() (net.Conn, error) {
+	for {
+		var b [1]byte
+		oob := make([]byte, unix.CmsgSpace(4))
+		n, m, _, _, err := w.conn.ReadMsgUnix(b[:], oob)
+		if err == nil && n == 0 {
+			err = net.ErrClosed // the command has ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		files, err := received(oob[:m])
+		for _, f := range files {
+			c, failed := net.FileConn(f)
+			_ = f.Close()
+			if failed == nil && err == nil {
+				return c, nil
+			}
+		}
+	}
+}
+
+// Close ends Accept.
+func (w *way) Close() error { return w.conn.Close() }
+
+// Addr is where the connections come from.
+func (w *way) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }

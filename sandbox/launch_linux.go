@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,7 +35,10 @@ func launch() {
 	runtime.LockOSThread()
 	unix.CloseOnExec(controlFD)
 	_ = unix.CloseRange(controlFD+1, ^uint(0), 0)
-	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	if os.Getpid() == 1 {
+		// The kernel ends a namespace with its process 1. Elsewhere the launcher has to outlive pawl, and to end the command.
+		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	}
 	// A process inside could otherwise read and write the launcher's memory by way of /proc/1.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	control := os.NewFile(controlFD, "control")
@@ -50,17 +54,20 @@ func launch() {
 	}
 	// A handler, unlike ignoring, is not inherited by the command; process 1 survives what the command sends it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
-	walls, err := o.raise()
-	if err == nil && len(o.gates) > 0 {
-		err = o.openGates()
-	}
+	defer o.leave()
+	walls, err := o.build()
 	if err != nil {
 		send(control, msgFailed, []byte(err.Error()))
 		return
 	}
 	send(control, msgWalls, []byte(strings.Join(walls, " ")))
 	if len(o.argv) == 0 {
-		if err := o.try(walls); err != nil {
+		if o.bare {
+			err = o.tryBare(walls)
+		} else {
+			err = o.try(walls)
+		}
+		if err != nil {
 			send(control, msgFailed, []byte(err.Error()))
 			return
 		}
@@ -74,20 +81,61 @@ func launch() {
 		send(control, msgNoExec, append(binary.BigEndian.AppendUint32(nil, uint32(no)), which...))
 		return
 	}
-	go obey(control)
-	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(reap(pid))))
+	if o.forked != nil {
+		unix.Umask(0)
+		close(o.forked)
+	}
+	go o.obey(control)
+	st := reap(pid)
+	if !o.leave() {
+		send(control, msgFailed, []byte("processes of the command cannot be ended"))
+		return
+	}
+	send(control, msgExit, binary.BigEndian.AppendUint32(nil, uint32(st)))
 }
 
-// obey carries out what pawl says while the command runs, and ends the launcher, and with it the namespace, when pawl is
-// gone.
-func obey(control *os.File) {
+// build raises the walls and opens the gates in them.
+func (o *order) build() ([]string, error) {
+	if o.bare {
+		if len(o.gates) > 0 {
+			if err := o.openWays(); err != nil {
+				return nil, err
+			}
+		}
+		return o.raiseBare()
+	}
+	walls, err := o.raise()
+	if err == nil && len(o.gates) > 0 {
+		err = o.openGates()
+	}
+	return walls, err
+}
+
+// leave ends what a namespace would end by itself: all processes of the command, and its private folder. It reports whether
+// no process is left.
+func (o *order) leave() bool {
+	if !o.bare {
+		return true
+	}
+	ended := endAll()
+	discard(o.private)
+	return ended
+}
+
+// obey carries out what pawl says while the command runs, and ends the launcher, and with it the command, when pawl is gone.
+func (o *order) obey(control *os.File) {
 	for {
 		kind, _, err := receive(control)
-		if err != nil {
+		switch {
+		case err != nil:
+			o.leave()
 			unix.Exit(1)
-		}
-		// All that process 1 can reach is the command's. To any other process it would be the whole machine.
-		if kind == msgTerminate && os.Getpid() == 1 {
+		case o.bare && kind == msgTerminate:
+			terminateAll()
+		case o.bare && kind == msgKill:
+			endAll()
+		case kind == msgTerminate && os.Getpid() == 1:
+			// All that process 1 can reach is the command's. To any other process it would be the whole machine.
 			_ = unix.Kill(-1, unix.SIGTERM)
 		}
 	}
@@ -177,7 +225,7 @@ func (o *order) inspect() error {
 // makeHome makes the directory that HOME names where it lies in a scratch directory.
 func (o *order) makeHome() {
 	for _, kv := range o.env {
-		if home, ok := strings.CutPrefix(kv, "HOME="); ok && within(filepath.Clean(home), "/tmp") {
+		if home, ok := strings.CutPrefix(kv, "HOME="); ok && within(filepath.Clean(home), cmp.Or(o.private, "/tmp")) {
 			_ = os.MkdirAll(filepath.Clean(home), 0o700)
 		}
 	}

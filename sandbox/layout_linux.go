@@ -53,11 +53,14 @@ var (
 // layout lists the steps that make the file system of a command out of a read-only view of everything. Shorter paths come
 // first, so that the deepest statement about a file is the last and wins; about one and the same path the later of the
 // sources below wins, except that a socket which the Spec names stays as the Spec says.
-func (b *Box) layout(s Spec) (*layout, error) {
+func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l := layout{at: map[string]mountKind{}, from: map[string]string{}}
 	l.scratch("/tmp", "/var/tmp")
 	l.hide("/run", "/var/run")
 	l.hide(systemSecrets...)
+	if m.bare() {
+		l.unmounted()
+	}
 	l.read(runAlways...)
 	if s.Network {
 		l.read(runNetwork...)
@@ -65,7 +68,7 @@ func (b *Box) layout(s Spec) (*layout, error) {
 	for _, h := range b.homes {
 		l.home(h)
 	}
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 || m.bare() {
 		l.otherHomes(b.homes)
 	}
 	if err := l.protect(s.Writable); err != nil {
@@ -77,10 +80,29 @@ func (b *Box) layout(s Spec) (*layout, error) {
 	l.read(s.Readable...)
 	l.hide(s.Hidden...)
 	for _, sh := range s.Shown {
+		if m.bare() {
+			l.read(sh.From) // nothing can be put over a path: links that stand there lead to it
+			continue
+		}
 		l.at[sh.At], l.from[sh.At] = mountShow, sh.From
 	}
-	l.sockets()
+	if !m.bare() { // there, connecting to a socket is judged when it is tried
+		l.sockets()
+	}
 	return &l, nil
+}
+
+// unmounted fits the statements so far to a command without mounts: what is private elsewhere is hidden, and a secret that
+// cannot be read anyway needs no statement, which would cost a rule for each of its neighbours.
+func (l *layout) unmounted() {
+	for p, k := range l.at {
+		switch {
+		case k == mountScratch:
+			l.at[p] = mountHideDir
+		case k == mountHideFile && unix.Access(p, unix.R_OK) != nil, k == mountHideDir && unix.Access(p, unix.R_OK|unix.X_OK) == unix.EACCES:
+			delete(l.at, p)
+		}
+	}
 }
 
 // layout collects at most one statement per path.

@@ -25,6 +25,7 @@ const (
 	msgNoExec    = 'e' // launcher: the command could not be executed; body: errno and which part
 	msgExit      = 'x' // launcher: the command ended; body: wait status
 	msgTerminate = 't' // pawl: send SIGTERM to the command
+	msgKill      = 'k' // pawl: kill all that is left of the command; only where no namespace ends with the launcher
 )
 
 // maxMessage bounds a message; arguments and environment together may be at most 2 MiB to the kernel.
@@ -64,6 +65,13 @@ type order struct {
 	gates     []uint16 // ports of the loopback to listen on for pawl
 	secret    []byte   // what the command finds in a pipe at descriptor secretFD, where there is something
 	secretFD  int
+	bare      bool   // there are no namespaces: Landlock and a filter hold alone
+	outer     bool   // what cannot be raised is left out
+	private   string // the folder that stands in for /tmp where there are no mounts
+
+	// The launcher's own, which do not travel.
+	ways   map[uint16]int // ends of the gates' sockets
+	forked chan struct{}  // closed when the command was forked and nothing of this process has a umask
 }
 
 var errOrder = errors.New("malformed order")
@@ -97,7 +105,10 @@ func (o order) encode() []byte {
 		b = binary.AppendUvarint(b, uint64(port))
 	}
 	str(string(o.secret))
-	return binary.AppendUvarint(b, uint64(o.secretFD))
+	b = binary.AppendUvarint(b, uint64(o.secretFD))
+	b = append(b, flag(o.bare), flag(o.outer))
+	str(o.private)
+	return b
 }
 
 func flag(v bool) byte {
@@ -177,6 +188,8 @@ func decodeOrder(b []byte) (order, error) {
 		o.secret = secret
 	}
 	o.secretFD = int(r.uint())
+	o.bare, o.outer = r.byte() == 1, r.byte() == 1
+	o.private = r.str()
 	if len(r.b) > 0 {
 		r.err = errOrder
 	}

@@ -23,16 +23,19 @@ import (
 func Probe(ctx context.Context) Walls {
 	b := &Box{homes: homes("")}
 	var w Walls
-	for _, m := range []Mechanism{MechanismBubblewrap, MechanismNamespaces} {
+	for _, m := range []Mechanism{MechanismBubblewrap, MechanismNamespaces, MechanismLandlock} {
 		held, err := b.try(ctx, m)
 		one := Wall{OK: err == nil}
 		if err != nil {
 			one.Detail = detail(err)
 		}
-		if m == MechanismBubblewrap {
+		switch m {
+		case MechanismBubblewrap:
 			w.Bubblewrap = one
-		} else {
+		case MechanismNamespaces:
 			w.Namespaces = one
+		default:
+			w.Floor = one
 		}
 		if slices.Contains(held, "seccomp") {
 			w.Seccomp = Wall{OK: true}
@@ -67,9 +70,9 @@ func (b *Box) choose(ctx context.Context) (Mechanism, error) {
 	switch {
 	case b.mechanism != MechanismAuto:
 	case b.ready:
-		candidates = []Mechanism{MechanismNamespaces, MechanismBubblewrap}
+		candidates = []Mechanism{MechanismNamespaces, MechanismBubblewrap, MechanismLandlock}
 	default:
-		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces}
+		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces, MechanismLandlock}
 	}
 	var errs []error
 	for _, m := range candidates {
@@ -115,6 +118,14 @@ func (o *order) try(walls []string) error {
 			return fmt.Errorf("landlock lets mknod pass: %v", err)
 		}
 	}
+	if err := tryFilter(); err != nil {
+		return err
+	}
+	return o.tryNetwork()
+}
+
+// tryFilter makes calls that every filter refuses.
+func tryFilter() error {
 	if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {
 		return fmt.Errorf("seccomp lets unshare pass: %v", err)
 	}
@@ -122,7 +133,50 @@ func (o *order) try(walls []string) error {
 		_ = unix.Close(fd)
 		return fmt.Errorf("seccomp lets a vsock pass: %v", err)
 	}
-	return o.tryNetwork()
+	return nil
+}
+
+// tryBare does the same where there are no namespaces. Where the machine around is the wall, it tries only what is said to
+// hold.
+func (o *order) tryBare(walls []string) error {
+	if slices.Contains(walls, "landlock") {
+		// A file without a name changes nothing should it be made.
+		for _, dir := range []string{"/", "/etc", "/usr", "/tmp"} {
+			if fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {
+				_ = unix.Close(fd)
+				return fmt.Errorf("%s is writable", dir)
+			}
+		}
+		name := filepath.Join(o.private, "try")
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			return fmt.Errorf("private folder: %w", err)
+		}
+		if err := unix.Mknod(name+"-node", unix.S_IFBLK, 0); err != unix.EACCES {
+			return fmt.Errorf("landlock lets mknod pass: %v", err)
+		}
+	}
+	if !slices.Contains(walls, "seccomp") {
+		return nil
+	}
+	if err := tryFilter(); err != nil {
+		return err
+	}
+	if udp, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0); err != unix.EPERM {
+		_ = unix.Close(udp)
+		return fmt.Errorf("seccomp lets UDP pass: %v", err)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}}); err != unix.ENETUNREACH {
+		return fmt.Errorf("a connection is not judged: %v", err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{}); err != nil {
+		return fmt.Errorf("a server of its own: %w", err)
+	}
+	return nil
 }
 
 // tryNetwork sends a datagram towards an address that is reserved for documentation.

@@ -9,7 +9,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,6 +42,7 @@ type child struct {
 	walls   []string
 	begun   func() // called when the walls stand; nil for nothing
 	shut    func() // ends what carries connections out, where there is any
+	bare    bool   // no namespace ends with the launcher
 }
 
 // run carries out a checked Spec.
@@ -50,8 +54,8 @@ func (b *Box) run(ctx context.Context, s Spec) (Result, error) {
 	}
 	res, err := b.behind(ctx, mechanism, s)
 	res.Duration = time.Since(begin)
-	if mechanism == MechanismNamespaces {
-		b.prepare()
+	if mechanism != MechanismBubblewrap {
+		b.prepare(mechanism)
 	}
 	return res, err
 }
@@ -64,7 +68,7 @@ const maxLayouts = 50
 // and closes a socket, so it is given another layout then. Where the command owns the streams, its words cannot be read.
 func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err error) {
 	for range maxLayouts {
-		l, failed := b.layout(s)
+		l, failed := b.layout(s, m)
 		if failed != nil {
 			return Result{}, failed
 		}
@@ -79,7 +83,13 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 // within runs a Spec behind walls that are built by a list of steps.
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
 	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
-	o.own = m == MechanismNamespaces
+	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
+	if o.bare {
+		if err := o.makePrivate(); err != nil {
+			return Result{}, err
+		}
+		defer discard(o.private)
+	}
 	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}
 	if b.hand(j) {
 		return j.res, j.err
@@ -97,6 +107,25 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 	})
 	return j.res, j.err
 }
+
+// makePrivate makes the folder that stands in for /tmp. The launcher removes it with the last process of the command, and what
+// a killed launcher leaves is removed by who started it.
+func (o *order) makePrivate() error {
+	dir, err := os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
+	}
+	o.private = dir
+	o.mounts = append(slices.Clone(o.mounts), mount{kind: mountWrite, path: dir})
+	o.env = privately(o.env, dir)
+	return nil
+}
+
+// privatePrefix begins the names of private folders; the process id of pawl and random text follow.
+const privatePrefix = "pawl-tmp-"
 
 // aside calls f on one thread, because the kernel sends a parent's death signal when the thread that forked is gone, not the
 // process. It ends the thread where f reports that it must not be used again. It is never the first thread of pawl: for lack
@@ -164,7 +193,7 @@ func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 	}
 	defer w.Close()
 	enlarge(r)
-	c := &child{control: control, in: bufio.NewReader(control), pidfd: -1, out: r, group: group}
+	c := &child{control: control, in: bufio.NewReader(control), pidfd: -1, out: r, group: group, bare: o.bare}
 	defer func() {
 		if err != nil {
 			c.close()
@@ -215,6 +244,9 @@ func conn(fd int) (*net.UnixConn, error) {
 
 // command prepares the launcher's process. The launcher's own environment is empty: the command's comes with the order.
 func command(o order) (*exec.Cmd, []*os.File, error) {
+	if o.bare {
+		return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, launcherFlag}, Env: []string{"GOMAXPROCS=2"}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}, nil, nil
+	}
 	if !o.own {
 		return bubblewrap(o)
 	}
@@ -236,6 +268,19 @@ func command(o order) (*exec.Cmd, []*os.File, error) {
 			Setsid:      true,
 		},
 	}, nil, nil
+}
+
+// threads counts those of a user.
+func threads(uid int) int64 {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/task")
+	var n int64
+	for _, d := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(d, &st) == nil && int(st.Uid) == uid {
+			n += int64(st.Nlink) - 2
+		}
+	}
+	return n
 }
 
 // greet waits for the launcher's greeting, learns its process id from it, and puts it into a cgroup before it has started
@@ -303,12 +348,16 @@ func (c *child) begin(s Spec, o order) error {
 	if !limited && os.Geteuid() != 0 && o.own {
 		o.procs = int64(s.MaxProcs)
 	}
+	if !limited && os.Geteuid() != 0 && o.bare {
+		// Without a user namespace, the kernel counts what else the user runs.
+		o.procs = int64(s.MaxProcs) + threads(os.Geteuid())
+	}
 	_ = c.control.SetWriteDeadline(time.Now().Add(handshake))
 	if _, err := c.control.Write(frame(msgOrder, o.encode())); err != nil {
 		return err
 	}
 	if len(o.gates) > 0 {
-		if err := c.carry(s.Egress, o.gates); err != nil {
+		if err := c.carry(s.Egress, o); err != nil {
 			return err
 		}
 	}
@@ -362,7 +411,7 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 			stop(&res.Canceled)
 			done = nil
 		case <-patience:
-			c.kill()
+			c.stop()
 		}
 	}
 }
@@ -436,6 +485,16 @@ func (c *child) drain(keep *keeper, see func([]byte)) {
 	}
 }
 
+// stop ends the command at once. Where no namespace ends with the launcher, the launcher is told to do it, and ends only when
+// it has.
+func (c *child) stop() {
+	if c.bare {
+		_, _ = c.control.Write(frame(msgKill, nil))
+		return
+	}
+	c.kill()
+}
+
 // kill ends process 1 of the namespace, and the kernel everything else in it.
 func (c *child) kill() {
 	if c.pidfd >= 0 {
@@ -454,14 +513,21 @@ func (c *child) end() {
 		defer close(exited)
 		_ = c.cmd.Wait()
 	}()
+	patience := grace
+	if c.bare {
+		patience += endTime
+	}
 	select {
 	case <-exited:
-	case <-time.After(grace):
+	case <-time.After(patience):
 		c.kill()
 		_ = c.cmd.Process.Kill()
 		<-exited
 	}
 	c.gone()
+	if c.bare {
+		c.group.clear()
+	}
 	// Everyone who could write is gone, unless a descriptor was handed to a process outside; that one is not waited for.
 	_ = c.out.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
 }
@@ -520,7 +586,7 @@ type spare struct {
 
 // fits reports whether a spare launcher can carry out a job: everything about the job is in its order.
 func (j *job) fits() bool {
-	return j.order.own && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil && j.spec.MaxMemory == 0
+	return (j.order.own || j.order.bare) && !j.order.network && len(j.spec.Stdin) == 0 && j.spec.streams == nil && j.spec.MaxMemory == 0
 }
 
 // warm tries the walls and starts a spare launcher, without waiting for either. What keeps the walls from standing is for the
@@ -532,14 +598,14 @@ func (b *Box) warm() {
 		return
 	}
 	b.standing.Go(func() {
-		if m, err := b.choose(context.Background()); err == nil && m == MechanismNamespaces {
-			b.prepare()
+		if m, err := b.choose(context.Background()); err == nil && m != MechanismBubblewrap {
+			b.prepare(m)
 		}
 	})
 }
 
 // prepare starts a spare launcher, when the Box keeps one and has none.
-func (b *Box) prepare() {
+func (b *Box) prepare(m Mechanism) {
 	b.spareMu.Lock()
 	defer b.spareMu.Unlock()
 	if !b.ready || b.closed || b.spare != nil {
@@ -553,7 +619,7 @@ func (b *Box) prepare() {
 	b.spare = n
 	b.standing.Go(func() {
 		defer unix.Close(fd)
-		aside(func() bool { return b.stand(n) })
+		aside(func() bool { return b.stand(n, m) })
 	})
 }
 
@@ -587,9 +653,9 @@ func (b *Box) hand(j *job) bool {
 }
 
 // stand starts a launcher and has it wait for a job. It reports whether the calling thread can be used again.
-func (b *Box) stand(n *spare) bool {
+func (b *Box) stand(n *spare, m Mechanism) bool {
 	group := b.groups().open(0)
-	c, fault := start(order{own: true}, Spec{}, group)
+	c, fault := start(order{own: m == MechanismNamespaces, bare: m.bare()}, Spec{}, group)
 	var j *job
 	timer := time.NewTimer(readyFor)
 	defer timer.Stop()
@@ -602,7 +668,7 @@ func (b *Box) stand(n *spare) bool {
 	}
 	served := j != nil && fault == nil && !c.lost()
 	if served {
-		c.begun = func() { time.AfterFunc(startUp, b.prepare) }
+		c.begun = func() { time.AfterFunc(startUp, func() { b.prepare(m) }) }
 		j.res, j.err = c.supervise(j.ctx, j.spec, j.order)
 	} else if fault == nil {
 		c.end()

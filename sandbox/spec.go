@@ -4,16 +4,23 @@ import (
 	"time"
 )
 
-// Mechanism names the program that makes the namespaces. Landlock and seccomp come on top of either.
+// Mechanism names what commands are held by: who makes the namespaces, on top of which Landlock and seccomp come, or the
+// floor that is left without namespaces.
 type Mechanism string
 
 // The mechanisms. MechanismAuto takes bubblewrap where it is installed and works, and pawl's own namespaces otherwise; with
-// Options.Ready it is the other way round.
+// Options.Ready it is the other way round. Where neither works it takes MechanismLandlock, the floor. MechanismOuter is taken
+// only by who names it: the machine itself is the wall, and commands get what layers of the floor there are, which may be none.
 const (
 	MechanismAuto       Mechanism = "auto"
 	MechanismBubblewrap Mechanism = "bwrap"
 	MechanismNamespaces Mechanism = "namespaces"
+	MechanismLandlock   Mechanism = "landlock"
+	MechanismOuter      Mechanism = "outer"
 )
+
+// bare reports whether commands run without namespaces.
+func (m Mechanism) bare() bool { return m == MechanismLandlock || m == MechanismOuter }
 
 // Home is the home directory that Environ gives a command. It lies in the private /tmp and is made when HOME names it.
 const Home = "/tmp/home"
@@ -138,7 +145,8 @@ type Result struct {
 	Duration time.Duration
 	// TimedOut and Canceled report that pawl ended the command because of its Timeout or of its context.
 	TimedOut, Canceled bool
-	// Walls lists the layers that held the command: "bwrap" or "namespaces", "landlock", "seccomp", "cgroup".
+	// Walls lists the layers that held the command, the outermost first: "bwrap", "namespaces" or "outer", "landlock",
+	// "seccomp", "cgroup". Without one of the first three it ran on the floor.
 	Walls []string
 }
 
@@ -150,11 +158,13 @@ type Wall struct {
 	Detail string
 }
 
-// Walls is what this machine can do. Commands run when Bubblewrap or Namespaces hold, and Seccomp holds with them.
+// Walls is what this machine can do. Commands run when Bubblewrap, Namespaces or Floor hold, and Seccomp holds with them.
 // Landlock is added where the kernel has it, Cgroup where pawl may make one.
 type Walls struct {
-	Bubblewrap, Namespaces, Landlock, Seccomp, Cgroup Wall
+	Bubblewrap, Namespaces, Floor, Landlock, Seccomp, Cgroup Wall
+	// Outer reports that the Box relies on the machine around it, whatever else holds.
+	Outer bool
 }
 
 // Any reports whether commands can run at all.
-func (w Walls) Any() bool { return (w.Bubblewrap.OK || w.Namespaces.OK) && w.Seccomp.OK }
+func (w Walls) Any() bool { return (w.Bubblewrap.OK || w.Namespaces.OK || w.Floor.OK) && w.Seccomp.OK }

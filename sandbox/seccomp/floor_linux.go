@@ -76,16 +76,14 @@ const (
 func Floor(t Terms) []unix.SockFilter {
 	refused := slices.Concat(refusedCalls, refusedHere, neighbourCalls)
 	absent := slices.Concat(absentCalls, sharedCalls)
-	handed := slices.Concat(attributeCalls, attributeCallsHere, []uint32{unix.SYS_CONNECT})
+	handed := slices.Concat(attributeCalls, attributeCallsHere, []uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN})
 	var p []unix.SockFilter
 	if !t.Network {
-		handed = append(handed, unix.SYS_BIND)
 		for _, c := range []struct{ nr, flags uint32 }{{unix.SYS_SENDTO, offArg3}, {unix.SYS_SENDMSG, offArg2}, {unix.SYS_SENDMMSG, offArg3}} {
 			// With this flag sending connects, past every rule about connecting.
 			p = append(p, forCall(c.nr, load(c.flags), jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), answer(eperm), answer(allow))...)
 		}
 	}
-	handed = append(handed, unix.SYS_LISTEN)
 	if t.Signals {
 		handed, absent = append(handed, signalCalls...), append(absent, unix.SYS_PIDFD_SEND_SIGNAL)
 		p = append(p, refuseArgument(unix.SYS_FCNTL, offArg1, unix.F_SETOWN, unix.F_SETOWN_EX)...)

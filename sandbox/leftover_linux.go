@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/sandbox/mediate"
+)
+
+// endTime bounds how long the processes of a command may take to be gone once they are killed.
+const endTime = 10 * time.Second
+
+// stopRounds is how often what still runs is stopped before it is killed anyway.
+const stopRounds = 50
+
+// endAll kills what descends from this process, which has adopted the command's orphans, until nothing of it is left. They are
+// stopped first, so that none can start others while they are counted. It reports whether all are gone.
+func endAll() bool {
+	end := time.Now().Add(endTime)
+	for round := 0; time.Now().Before(end); round++ {
+		if childless() {
+			return true
+		}
+		still := mediate.Descendants(os.Getpid())
+		awake := 0
+		for _, p := range still {
+			if p.State != 'T' && p.State != 'Z' && p.State != 'X' && unix.Kill(p.PID, unix.SIGSTOP) == nil {
+				awake++
+			}
+		}
+		if awake > 0 && len(still) > 1 && round < stopRounds {
+			continue
+		}
+		for _, p := range still {
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return childless()
+}
+
+// childless takes what has ended and reports whether no child is left.
+func childless() bool {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err == unix.ECHILD
+		case pid == 0:
+			return false
+		}
+	}
+}
+
+// terminateAll asks every process of the command to end.
+func terminateAll() {
+	for _, p := range mediate.Descendants(os.Getpid()) {
+		_ = unix.Kill(p.PID, unix.SIGTERM)
+	}
+}
+
+// discard removes the private folder of a command of which nothing runs any more. Programs take rights away from folders that
+// they mean to keep.
+func discard(dir string) {
+	if dir == "" || os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
