@@ -47,6 +47,8 @@ type Config struct {
 	KBMode    knowledge.Mode
 	Output    string
 	Bilingual bool
+	// PrepareScripts lets packages run programs when pawl prepare installs them.
+	PrepareScripts bool
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
 	AutoContinue []workflow.Stage
 	// Agent is the agent that plans and works, "" for the embedded one.
@@ -168,6 +170,7 @@ func behaviourSettings() []setting {
 				c.Dependencies = v
 				return nil
 			}},
+		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
 		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},

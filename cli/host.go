@@ -287,6 +287,13 @@ type Project struct {
 	// Unaided reports whether a requirement asks that the checks pass, the agent is pawl's own, and no program is installed with
 	// which that could do anything about it.
 	Unaided func(ctx context.Context, agent, requirement string) (bool, error)
+	// Lacks are the dependencies that a place needs and that commands would not find there. With scripts, those count as well that were
+	// fetched without letting packages run programs that they wanted to run.
+	Lacks func(ctx context.Context, place effect.Place, scripts bool) ([]Lack, error)
+	// Sites reads the names of places to connect to.
+	Sites func(hosts []string) ([]effect.Site, error)
+	// Stands reports whether the tree of a place is there.
+	Stands func(place effect.Place) bool
 	// Review looks at the code for what a reviewer would stumble over.
 	Review func(ctx context.Context, scope ReviewScope, paths []string) (effect.Review, error)
 	// Standing is what there is to commit: what is staged or, with all or where nothing is, everything that changed.
@@ -295,6 +302,16 @@ type Project struct {
 	Upstream func(ctx context.Context, branch string) (Upstream, error)
 	// Past is what the branch can go back to.
 	Past func(ctx context.Context) (Past, error)
+}
+
+// Lack is a folder of dependencies that commands would not find, and how it would be filled.
+type Lack struct {
+	Set effect.PrepareSet
+	// State says why: missing, changed, foreign or own; Detail is what makes it foreign.
+	State, Detail string
+	Tool          string
+	// Err is why pawl cannot fill it.
+	Err error
 }
 
 // Packages are the solution packages of a workspace.

@@ -40,12 +40,13 @@ const (
 	KindCommit     Kind = "git.commit"         // CommitSpec → CommitResult
 	KindRewind     Kind = "git.rewind"         // RewindSpec → RewindResult
 	KindTest       Kind = "project.test"       // VerifySpec → VerifyResult
+	KindPrepare    Kind = "project.prepare"    // PrepareSpec → PrepareResult
 )
 
 // Ordered reports whether an effect of the kind is what a command of seed 002 asks for that is no flow (~init, ~clean, …).
 func (k Kind) Ordered() bool {
 	switch k {
-	case KindKnowledge, KindPackage, KindRetire, KindCommit, KindRewind, KindTest:
+	case KindKnowledge, KindPackage, KindRetire, KindCommit, KindRewind, KindTest, KindPrepare:
 		return true
 	}
 	return false

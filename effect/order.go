@@ -192,3 +192,42 @@ type Review struct {
 	// More counts the remarks that are left out.
 	More int `json:"more,omitempty"`
 }
+
+// PrepareSpec is the spec of KindPrepare: dependencies to fetch by the project's own tools.
+type PrepareSpec struct {
+	Sets []PrepareSet `json:"sets"`
+	// Scripts lets packages run programs when they are installed.
+	Scripts bool `json:"scripts,omitempty"`
+}
+
+// PrepareSet is what one lock file names, or a manifest where there is no lock file.
+type PrepareSet struct {
+	Ecosystem string `json:"ecosystem"`
+	// Path is the folder that is to be filled, and Root the folder whose files decide, both relative to the tree; Root is "" for
+	// the tree itself. Locks are these files, and Digest the sha256 of what they say: when they say something else by then, nothing
+	// is fetched.
+	Path   string   `json:"path"`
+	Root   string   `json:"root,omitempty"`
+	Locks  []string `json:"locks"`
+	Digest string   `json:"digest"`
+	// Sites are the only places that are connected to.
+	Sites []Site `json:"sites"`
+}
+
+// PrepareResult says what was fetched.
+type PrepareResult struct {
+	Sets []PreparedSet `json:"sets"`
+}
+
+// PreparedSet is one set that is ready.
+type PreparedSet struct {
+	Path    string   `json:"path"`
+	Digest  string   `json:"digest"`
+	Folders []string `json:"folders"` // relative to the tree
+	Tool    string   `json:"tool"`
+	// Scripts are packages that wanted to run a program when they were installed; Ran says that they were let.
+	Scripts []string `json:"scripts,omitempty"`
+	Ran     bool     `json:"ran,omitempty"`
+	// Before says that it was ready already.
+	Before bool `json:"before,omitempty"`
+}

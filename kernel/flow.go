@@ -614,6 +614,9 @@ func (w flows) order(c *Order) error {
 	if s == nil || w.Flow == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
+	if c.Kind == effect.KindPrepare {
+		return w.prepare(c)
+	}
 	if _, err := workflow.Command(c.Command, w.Flow.Vars); err != nil {
 		return err
 	}
@@ -630,16 +633,38 @@ func (w flows) order(c *Order) error {
 	return nil
 }
 
+// prepare has dependencies fetched. It is no command of seed 002, changes nothing but a cache of pawl's own, and is what a person is
+// told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is let through there, too.
+func (w flows) prepare(c *Order) error {
+	s := w.Session
+	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) || s.State == string(session.Blocked)
+	if !resting || s.Effect != "" || w.Task != nil && w.Task.Effect != "" {
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
+	}
+	if w.Config.Profile.NoNetwork {
+		return pawl.Fail(pawl.CodeDenied, "kernel.prepare_no_network")
+	}
+	e := w.emit(c.Kind, c.Spec, c.Idempotent)
+	if e.Effect.Place.Tree = e.Effect.Place.Workspace; w.Task != nil && w.Task.Place.Tree != "" {
+		e.Effect.Place = w.Task.Place
+	}
+	w.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	w.result = e.ID
+	return nil
+}
+
 // carriedOut takes what came of it.
 func (w flows) carriedOut(r effect.Receipt) error {
 	s := w.Session
 	if s == nil {
 		return nil
 	}
-	s.LastError = nil
-	if !r.OK {
-		kept := info(r.Err())
-		s.LastError = &kept
+	if s.State == string(session.Idle) { // elsewhere it says why work stopped
+		s.LastError = nil
+		if !r.OK {
+			kept := info(r.Err())
+			s.LastError = &kept
+		}
 	}
 	w.record(s, "COMMAND_DONE", level(r.OK), map[string]any{"effect": w.Effect.ID, "kind": w.Effect.What(), "code": r.Code})
 	return nil

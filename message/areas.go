@@ -22,6 +22,7 @@ var areas = [...]area{
 	{"search", []*part{&searchText}},
 	{"shell", []*part{&shellText}},
 	{"verify", []*part{&verifyText}},
+	{"prepare", []*part{&prepareText}},
 	{"context", []*part{&contextText}},
 	{"script", []*part{&scriptText}},
 	{"store", []*part{&storeText}},

@@ -115,6 +115,7 @@ var cliScreens = part{load: func() Table {
 		"cli.effect.git.commit":         {En: "commit", Zh: "提交"},
 		"cli.effect.git.rewind":         {En: "go back", Zh: "回退"},
 		"cli.effect.project.test":       {En: "run the tests", Zh: "运行测试"},
+		"cli.effect.project.prepare":    {En: "fetch the dependencies", Zh: "获取依赖"},
 
 		"cli.check.skipped":       {En: "skipped", Zh: "已跳过"},
 		"cli.check.not_installed": {En: "%s is not installed", Zh: "未安装 %s"},

@@ -274,7 +274,7 @@ var verifyText = part{load: func() Table {
 		},
 		"verify.lacks": {
 			En: "the check %[1]q has no %[2]s: the dependencies of the project are not there, or belong to another lock file", Zh: "检查 %[1]q 缺少 %[2]s：项目的依赖不存在，或属于另一个锁文件",
-			HintEn: "Install them in your own tree as the project does; then continue with: pawl fix", HintZh: "请按项目的方式在你自己的目录中安装依赖，然后用 pawl fix 继续",
+			HintEn: "Fetch them with: pawl prepare, or install them in your own tree as the project does; then continue with: pawl fix", HintZh: "请用 pawl prepare 获取依赖，或按项目的方式在你自己的目录中安装，然后用 pawl fix 继续",
 		},
 		"verify.environment": {
 			En: "the machine cannot run the check %[1]q", Zh: "这台机器无法运行检查 %[1]q",
@@ -291,6 +291,71 @@ var verifyText = part{load: func() Table {
 		"verify.canceled": {
 			En: "the checks were stopped", Zh: "检查已被停止",
 			HintEn: "Run them again with: pawl resume", HintZh: "用 pawl resume 重新运行",
+		},
+	}
+}}
+
+var prepareText = part{load: func() Table {
+	return Table{
+		"prepare.changed": {
+			En: "%[1]s changed since it was asked what to fetch", Zh: "询问要获取的内容之后，%[1]s 已更改",
+			HintEn: "Ask again: pawl prepare", HintZh: "请重新运行 pawl prepare",
+		},
+		"prepare.no_tool": {
+			En: "%[1]s is not installed, and %[2]s needs it", Zh: "%[1]s 未安装，而 %[2]s 需要它",
+			HintEn: "Install it, then: pawl prepare", HintZh: "请安装后运行 pawl prepare",
+		},
+		"prepare.unknown": {
+			En: "pawl knows no tool that fills %[1]s from %[2]s", Zh: "pawl 不知道用什么工具根据 %[2]s 填充 %[1]s",
+			HintEn: "Fill it yourself in your own tree; worktrees are shown what is there", HintZh: "请在你自己的目录中填充它；工作树会看到其中的内容",
+		},
+		"prepare.store": {
+			En: "pawl cannot keep dependencies in %[1]s", Zh: "pawl 无法在 %[1]s 中保存依赖",
+			HintEn: "Free space, allow writing there, or remove a link or file that stands in the way of .pawl/cache/deps", HintZh: "请释放空间、开放写权限，或删除挡住 .pawl/cache/deps 的链接或文件",
+		},
+		"prepare.rewritten": {
+			En: "%[1]s wanted to change %[2]s, so what it fetched is not what the file says", Zh: "%[1]s 要更改 %[2]s，所获取的内容与该文件不符",
+			HintEn: "Bring the lock file up to date in your own tree, commit it, then: pawl prepare", HintZh: "请在你自己的目录中更新锁文件并提交，然后运行 pawl prepare",
+		},
+		"prepare.nothing": {
+			En: "%[1]s ended well and left no dependencies", Zh: "%[1]s 正常结束，但没有留下任何依赖",
+			HintEn: "If the project keeps them elsewhere, fill that folder yourself and name it: pawl config set dependencies FOLDER", HintZh: "如果项目将依赖保存在别处，请自行填充该目录并指定：pawl config set dependencies 目录",
+		},
+		"prepare.canceled": {
+			En: "fetching the dependencies was canceled; nothing half done is left", Zh: "依赖获取已取消，没有留下未完成的内容",
+			HintEn: "Begin again: pawl prepare", HintZh: "重新开始：pawl prepare",
+		},
+		"prepare.timeout": {
+			En: "%[1]s was not done after %[2]s", Zh: "%[1]s 在 %[2]s 后仍未完成",
+			HintEn: "See whether the registry answers, then: pawl prepare", HintZh: "请检查软件源是否有响应，然后运行 pawl prepare",
+		},
+		"prepare.disk": {
+			En: "the disk is full: %[1]s could not write its packages", Zh: "磁盘已满：%[1]s 无法写入软件包",
+			HintEn: "Free space, then: pawl prepare; what is kept lies in .pawl/cache/deps and may be deleted", HintZh: "请释放空间后运行 pawl prepare；已保存的内容在 .pawl/cache/deps，可以删除",
+		},
+		"prepare.elsewhere": {
+			En: "%[1]s wants to connect to %[2]s, which are no registries of your settings", Zh: "%[1]s 要连接 %[2]s，它们不是你设置中的软件源",
+			HintEn: "Where you trust them, allow each: pawl prepare --host HOST", HintZh: "如果信任它们，请逐个允许：pawl prepare --host 主机",
+		},
+		"prepare.login": {
+			En: "%[1]s asks for a login, and pawl does not pass on credentials of private registries", Zh: "%[1]s 要求登录，而 pawl 不会传递私有软件源的凭据",
+			HintEn: "Install the dependencies in your own tree with your own tools; worktrees are shown what is there", HintZh: "请用你自己的工具在你自己的目录中安装依赖；工作树会看到其中的内容",
+		},
+		"prepare.mismatch": {
+			En: "%[1]s does not fit the manifest", Zh: "%[1]s 与清单不符",
+			HintEn: "Bring the lock file up to date in your own tree, commit it, then: pawl prepare", HintZh: "请在你自己的目录中更新锁文件并提交，然后运行 pawl prepare",
+		},
+		"prepare.no_answer": {
+			En: "the registry does not answer: %[1]s", Zh: "软件源没有响应：%[1]s",
+			HintEn: "See to the network, or name another registry in your own settings (.npmrc, pip.conf, GOPROXY); then: pawl prepare", HintZh: "请检查网络，或在你自己的设置（.npmrc、pip.conf、GOPROXY）中指定其他软件源，然后运行 pawl prepare",
+		},
+		"prepare.builds": {
+			En: "%[1]s found a package that would have to be built, which runs the program of whoever made it", Zh: "%[1]s 发现有软件包需要构建，而构建会运行其作者的程序",
+			HintEn: "Where you trust it, let packages run programs: pawl prepare --scripts", HintZh: "如果信任它，可允许软件包运行程序：pawl prepare --scripts",
+		},
+		"prepare.failed": {
+			En: "%[1]s ended with exit status %[2]d", Zh: "%[1]s 以退出码 %[2]d 结束",
+			HintEn: "See its output, mend the cause, then: pawl prepare", HintZh: "请查看其输出并排除原因，然后运行 pawl prepare",
 		},
 	}
 }}

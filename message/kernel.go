@@ -12,6 +12,10 @@ var kernelText = part{load: func() Table {
 			En: "this workspace has no session yet", Zh: "本工作区还没有会话",
 			HintEn: "Make one with: pawl init", HintZh: "用 pawl init 创建",
 		},
+		"kernel.prepare_no_network": {
+			En: "dependencies cannot be fetched: policy.no_network denies every connection", Zh: "无法获取依赖：policy.no_network 禁止一切连接",
+			HintEn: "Install them in your own tree; worktrees are shown what is there", HintZh: "请在你自己的目录中安装依赖；工作树会看到其中的内容",
+		},
 		"kernel.session_active": {
 			En: "the session is %[1]s with: %[2]s", Zh: "会话处于 %[1]s，正在处理：%[2]s",
 			HintEn: "pawl status shows it, and the commands that go on with it or give it up", HintZh: "用 pawl status 查看，其中列出了继续或放弃它的命令",

@@ -1,5 +1,5 @@
 // Package orders is the face of those commands of seed 002 that are no flow: ~init ~upgrade ~clean ~test ~commit ~review
-// ~validate ~rollback ~help. Each looks at the project, lets the pure packages decide what is to be written, asks where a
+// ~validate ~rollback ~help, and of pawl prepare, which is no command of the seed. Each looks at the project, lets the pure packages decide what is to be written, asks where a
 // person has to choose, and gives it to the kernel as one effect of the session, so that what was begun is known after a
 // crash. It writes nothing by itself.
 package orders
@@ -23,6 +23,7 @@ func Entries() []cli.Entry {
 	return []cli.Entry{
 		{Name: "init", Group: "work", Build: newInitCommand},
 		{Name: "test", Group: "work", Build: newTestCommand},
+		{Name: "prepare", Group: "work", Build: newPrepareCommand},
 		{Name: "commit", Group: "work", Build: newCommitCommand},
 		{Name: "review", Group: "look", Build: newReviewCommand},
 		{Name: "validate", Group: "look", Build: newValidateCommand},
@@ -115,7 +116,7 @@ func receipt(ctx context.Context, d *cli.Desk, id string) (effect.Receipt, error
 // settle finishes what a command that is no flow left at work when its process died. The caller owns the workspace.
 func settle(ctx context.Context, d *cli.Desk) error {
 	s, err := d.Session(ctx)
-	if err != nil || s.State != string(session.Idle) || s.Effect == "" {
+	if err != nil || s.Effect == "" || s.State != string(session.Idle) && !left(ctx, d, s.Effect) {
 		return err
 	}
 	return d.Workspace.Runner(nil).Effect(ctx, s.Effect)

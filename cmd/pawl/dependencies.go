@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/cli"
+	"pawl/driver/prepare"
 	"pawl/driver/shell"
 	"pawl/driver/verify"
 	"pawl/effect"
@@ -50,4 +51,47 @@ func outfit(ctx context.Context, f *deps.Finder, workspace effect.Place, s *sand
 	}
 	s.Readable, s.Shown = append(s.Readable, found.Readable()...), append(s.Shown, found.Shown()...)
 	return nil
+}
+
+// lacks lists the dependencies that a place needs and that commands would not find there.
+func lacks(ctx context.Context, f *deps.Finder, place effect.Place, scripts bool) ([]cli.Lack, error) {
+	found, err := f.Find(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	var out []cli.Lack
+	for _, d := range found.Folders {
+		wanting := false
+		if d.State == deps.Prepared && scripts {
+			r, ok := deps.ReadReady(d.Set(place.Workspace))
+			wanting = ok && !r.Ran && len(r.Scripts) > 0 && len(r.Folders) > 0 && r.Folders[0] == d.Path
+		}
+		if d.Shows() && !wanting || d.State == deps.Link || d.Digest == "" || covered(out, d) {
+			continue
+		}
+		l := cli.Lack{State: string(d.State), Detail: d.Detail, Set: effect.PrepareSet{Ecosystem: string(d.Ecosystem), Path: d.Path, Root: d.Root, Locks: d.Locks, Digest: d.Digest}}
+		if l.Tool, l.Err = prepare.Tool(d, scripts, place.Tree); l.Err == nil {
+			l.Set.Sites, l.Err = sites(string(d.Ecosystem))
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// covered reports whether the set of a folder is listed already: one lock file fills the folders of all packages of a workspace.
+func covered(out []cli.Lack, d deps.Folder) bool {
+	for _, l := range out {
+		if l.Set.Ecosystem == string(d.Ecosystem) && l.Set.Digest == d.Digest && l.Set.Root == d.Root {
+			return true
+		}
+	}
+	return false
+}
+
+// fetcher is the driver that fetches dependencies.
+func fetcher(box *sandbox.Box, machine verify.Host) *prepare.Driver {
+	return prepare.New(prepare.Config{Box: box, LookPath: machine.LookPath, Setting: func(place effect.Place, ecosystem string) ([]string, []string, error) {
+		t, err := machine.Fetching(place, registries().Variables([]string{ecosystem}))
+		return t.Env, t.Readable, err
+	}})
 }

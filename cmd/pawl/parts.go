@@ -59,7 +59,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
 		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(), effect.KindRetire: packages.NewRetire(),
-		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check,
+		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check, effect.KindPrepare: fetcher(box, machine),
 	}}
 	p.pool = func(size int) checkpoint.Pool { return checkpoint.NewPool(memory, place, size) }
 	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: p.changed, Restore: restore(memory),

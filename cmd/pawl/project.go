@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -23,8 +24,9 @@ import (
 const recentCommits = 10
 
 // project looks at the project of a workspace.
-func project(place effect.Place) cli.Project {
+func project(place effect.Place, c cli.Config) cli.Project {
 	memory := &git.Memory{}
+	found := finder(memory, c)
 	return cli.Project{
 		Documents: func(ctx context.Context) (map[string][]byte, error) { return kb.Documents(ctx, place.Workspace) },
 		Packages:  func(ctx context.Context) (cli.Packages, error) { return packagesOf(ctx, place) },
@@ -44,6 +46,21 @@ func project(place effect.Place) cli.Project {
 			own := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 			return err == nil && !own.Fixes(place, found, requirement), err
 		},
+		Lacks: func(ctx context.Context, at effect.Place, scripts bool) ([]cli.Lack, error) {
+			return lacks(ctx, found, at, scripts)
+		},
+		Sites: func(hosts []string) ([]effect.Site, error) {
+			var out []effect.Site
+			for _, h := range hosts {
+				more, err := sites(h)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, more...)
+			}
+			return out, nil
+		},
+		Stands: func(at effect.Place) bool { info, err := os.Lstat(at.Tree); return err == nil && info.IsDir() },
 		Review: func(ctx context.Context, scope cli.ReviewScope, paths []string) (effect.Review, error) {
 			var err error
 			switch scope {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -173,4 +174,118 @@ func needsPython(d decision) bool {
 		}
 		return false
 	})
+}
+
+// besideLocks are files that the tools of an ecosystem read beside manifests and lock files.
+var besideLocks = map[Ecosystem][]string{
+	Node:   {"package.json", ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml", "bunfig.toml"},
+	Python: {"pyproject.toml", "setup.cfg", "requirements.in", "constraints.txt", "README.md", "uv.toml"},
+	PHP:    {"composer.json"},
+}
+
+// patchDirs are folders whose files change packages when they are installed.
+var patchDirs = []string{"patches", ".yarn/patches"}
+
+// Manifests lists the files of a tree that the tools need to fetch a set: what decides it, the manifests of the packages of a
+// workspace, settings and patches. Nothing of the project's code is among them.
+func Manifests(tree string, f Folder) []string {
+	var out []string
+	add := func(name string) {
+		if text(tree, name) != nil && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, l := range f.Locks {
+		add(l)
+	}
+	for _, n := range besideLocks[f.Ecosystem] {
+		add(path.Join(f.Root, n))
+	}
+	if f.Ecosystem != Node {
+		return out
+	}
+	for _, dir := range survey(tree, nil).dirs {
+		if f.Root == "" || dir == f.Root || strings.HasPrefix(dir, f.Root+"/") {
+			add(path.Join(dir, "package.json"))
+		}
+	}
+	for _, d := range patchDirs {
+		list, _ := os.ReadDir(filepath.Join(tree, filepath.FromSlash(path.Join(f.Root, d))))
+		for _, e := range list {
+			if e.Type().IsRegular() {
+				add(path.Join(f.Root, d, e.Name()))
+			}
+		}
+	}
+	return out
+}
+
+// Again is the digest of what decides a folder of dependencies in a tree by now.
+func Again(tree string, f Folder) string { return decide(tree, f.Ecosystem, f.Root).digest() }
+
+// Filled lists the folders of dependencies that the tools made in a tree of manifests.
+func Filled(tree string, f Folder) []string {
+	var out []string
+	for _, c := range survey(tree, nil).folders {
+		if !c.link && c.ecosystem == f.Ecosystem && (f.Root == "" || strings.HasPrefix(c.path, f.Root+"/")) {
+			out = append(out, c.path)
+		}
+	}
+	return out
+}
+
+// Wanting lists the packages in folders of dependencies of Node that run a program when they are installed, by name.
+func Wanting(tree string, folders []string) []string {
+	var out []string
+	look := func(dir, name string) {
+		var m struct {
+			Scripts map[string]string `json:"scripts"`
+		}
+		raw := text(dir, "package.json")
+		if raw == nil || json.Unmarshal(raw, &m) != nil {
+			return
+		}
+		_, err := os.Lstat(filepath.Join(dir, "binding.gyp"))
+		if (m.Scripts["preinstall"]+m.Scripts["install"]+m.Scripts["postinstall"] != "" || err == nil) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, f := range folders {
+		at := filepath.Join(tree, filepath.FromSlash(f))
+		stores := []string{at}
+		for _, s := range readNames(filepath.Join(at, ".pnpm")) {
+			stores = append(stores, filepath.Join(at, ".pnpm", s, "node_modules"))
+		}
+		for _, s := range stores {
+			for _, n := range packageNames(s) {
+				if info, err := os.Lstat(filepath.Join(s, filepath.FromSlash(n))); err == nil && info.IsDir() {
+					look(filepath.Join(s, filepath.FromSlash(n)), n)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Mark says of a set that it is ready. It is the last thing that is written, and is on the disk when Mark returns.
+func (r Ready) Mark(set string) error {
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(set)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(readyFile+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(readyFile+".new", readyFile)
 }

@@ -1,0 +1,164 @@
+package orders
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/cli"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/machine/session"
+)
+
+// prepareFlags are the flags of `pawl prepare`.
+type prepareFlags struct {
+	yes, scripts bool
+	hosts        []string
+}
+
+func newPrepareCommand(a *cli.App) *cobra.Command {
+	var f prepareFlags
+	c := a.Command("prepare", "orders.prepare", "  pawl prepare\n  pawl prepare --yes\n  pawl prepare --scripts\n  pawl prepare --host npm.example.org", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return prepare(c.Context(), d, f) })
+	}
+	c.Flags().BoolVar(&f.scripts, "scripts", false, a.Text("orders.flag.scripts"))
+	c.Flags().StringArrayVar(&f.hosts, "host", nil, a.Text("orders.flag.host"))
+	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
+	return c
+}
+
+// prepare has the dependencies fetched that the project lacks.
+func prepare(ctx context.Context, d *cli.Desk, f prepareFlags) error {
+	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+		return err
+	}
+	place, err := standing(ctx, d)
+	if err != nil {
+		return err
+	}
+	spec := effect.PrepareSpec{Scripts: f.scripts || d.Config.PrepareScripts}
+	lacks, err := d.Workspace.Project.Lacks(ctx, place, spec.Scripts)
+	if err != nil {
+		return err
+	}
+	sites, err := d.Workspace.Project.Sites(f.hosts)
+	if err != nil {
+		return err
+	}
+	var hopeless error
+	for _, l := range lacks {
+		if l.Err != nil {
+			hopeless = l.Err
+			continue
+		}
+		for _, s := range sites {
+			if !slices.Contains(l.Set.Sites, s) {
+				l.Set.Sites = append(l.Set.Sites, s)
+			}
+		}
+		spec.Sets = append(spec.Sets, l.Set)
+	}
+	if len(spec.Sets) == 0 {
+		if hopeless != nil {
+			return hopeless
+		}
+		if d.Flags.JSON {
+			return d.PrintJSON(effect.PrepareResult{Sets: []effect.PreparedSet{}})
+		}
+		d.SayText("orders.prepare.nothing")
+		return nil
+	}
+	if !d.Flags.JSON {
+		for _, l := range lacks {
+			sayLack(d, l)
+		}
+		if spec.Scripts {
+			d.Say(d.Style.Warn() + " " + d.Text("orders.prepare.lets"))
+		}
+	}
+	if err := sure(ctx, d.App, d.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
+		return err
+	}
+	r, err := carry(ctx, d, "prepare", effect.KindPrepare, spec)
+	if err != nil {
+		return err
+	}
+	return sayPrepared(d, r, hopeless)
+}
+
+// standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's own.
+func standing(ctx context.Context, d *cli.Desk) (effect.Place, error) {
+	place := cli.WorkPlace(d.Workspace.Place, true)
+	s, err := d.Workspace.Kernel.Look(ctx)
+	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil || s.Task.Place.Tree == "" || !d.Workspace.Project.Stands(s.Task.Place) {
+		return place, err
+	}
+	return s.Task.Place, nil
+}
+
+// connected lists the places that a spec names.
+func connected(spec effect.PrepareSpec) []string {
+	var out []string
+	for _, s := range spec.Sets {
+		for _, at := range s.Sites {
+			if !slices.Contains(out, at.Host) {
+				out = append(out, at.Host)
+			}
+		}
+	}
+	return out
+}
+
+// sayLack tells what is missing, and how it would be fetched.
+func sayLack(d *cli.Desk, l cli.Lack) {
+	line := cli.Display(l.Set.Path) + "  " + d.Text("orders.prepare.state."+l.State)
+	if l.Detail != "" {
+		line += " (" + cli.Display(l.Detail) + ")"
+	}
+	d.Say(d.Style.Warn() + " " + line)
+	if l.Err != nil {
+		d.Say("    " + d.Style.Dim(cli.Display(l.Err.Error())))
+		return
+	}
+	d.Say("    " + d.Style.Dim(cli.Display(l.Tool)+"  "+cli.Display(strings.Join(l.Set.Locks, ", "))))
+}
+
+// mostNamed is how many packages are named on one line.
+const mostNamed = 8
+
+// sayPrepared tells what was fetched, and what was not let run.
+func sayPrepared(d *cli.Desk, r effect.Receipt, hopeless error) error {
+	result, err := effect.Decode[effect.PrepareResult](r.Result)
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		if err := d.PrintJSON(result); err != nil {
+			return err
+		}
+		return hopeless
+	}
+	for _, s := range result.Sets {
+		d.Say(d.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + d.Style.Dim(cli.Display(s.Tool)))
+		if names := s.Scripts; len(names) > 0 && !s.Ran {
+			shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
+			if len(names) > mostNamed {
+				shown += ", …"
+			}
+			d.Say(d.Style.Warn() + " " + d.Text("orders.prepare.scripts", len(names), cli.Display(shown)))
+		}
+	}
+	d.SayText("orders.prepare.done")
+	return hopeless
+}
+
+// left reports whether what a crash cut off is the fetching of dependencies, which is let through where a plan waits for a word or
+// work stopped as well.
+func left(ctx context.Context, d *cli.Desk, id string) bool {
+	e, err := d.Workspace.Kernel.LookEffect(ctx, id)
+	return err == nil && e != nil && e.What() == effect.KindPrepare
+}
