@@ -59,6 +59,9 @@ type Config struct {
 	Agents map[string]AgentSettings
 	// MCP are the MCP servers whose tools models are offered, by name.
 	MCP []MCPServer
+	// Isolation says what holds commands: "" for the strongest walls that this machine gives, or outer where a person has said
+	// that the machine itself, a container or a VM, is the wall.
+	Isolation string
 	// GitHub says where issues are imported from.
 	GitHub         GitHub
 	sources        map[string]string // where a setting comes from, when it is not the default
@@ -133,6 +136,12 @@ func settings() []setting {
 	return slices.Concat(behaviourSettings(), documentSettings(), trackerSettings(), agentSettings(), policySettings(), limitSettings(), budgetSettings())
 }
 
+// isolation is the setting of who holds commands, and Outer its value for the machine around pawl.
+const (
+	isolation = "isolation"
+	Outer     = "outer"
+)
+
 func behaviourSettings() []setting {
 	return []setting{
 		{name: "lang", project: always,
@@ -171,6 +180,16 @@ func behaviourSettings() []setting {
 				return nil
 			}},
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
+		{name: isolation, project: never,
+			get: func(c *Config) []string { return []string{c.Isolation} },
+			set: func(c *Config, v []string) error {
+				switch v[0] {
+				case "", Outer:
+					c.Isolation = v[0]
+					return nil
+				}
+				return badValue(v[0], Outer)
+			}},
 		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},

@@ -25,9 +25,9 @@ type Host interface {
 	// without, a workspace that was never initialised is a not_found error.
 	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
 	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
-	Doctor(ctx context.Context, place effect.Place) []Finding
+	Doctor(ctx context.Context, place effect.Place, c Config) []Finding
 	// Demo unpacks the sample repository of `pawl demo` into dir and returns the arguments of the run to show.
-	Demo(ctx context.Context, dir string) (Sample, error)
+	Demo(ctx context.Context, dir string, c Config) (Sample, error)
 	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
 	// fails with code environment when there is no editor.
 	Edit(ctx context.Context, path string) error
@@ -36,7 +36,7 @@ type Host interface {
 	// Agents are the agents that runs may name, with the settings of a workspace.
 	Agents(place effect.Place, c Config) Agents
 	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
-	Log(ctx context.Context, dir string, n int) ([]string, error)
+	Log(ctx context.Context, dir string, n int, c Config) ([]string, error)
 }
 
 // Open says how a workspace is opened.

@@ -159,11 +159,11 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 	}, nil
 }
 
-func (h *fakeHost) Doctor(context.Context, effect.Place) []cli.Finding {
+func (h *fakeHost) Doctor(context.Context, effect.Place, cli.Config) []cli.Finding {
 	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
-func (h *fakeHost) Demo(_ context.Context, dir string) (cli.Sample, error) {
+func (h *fakeHost) Demo(_ context.Context, dir string, _ cli.Config) (cli.Sample, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cli.Sample{}, err
 	}
@@ -187,7 +187,7 @@ func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
 	}
 }
 
-func (h *fakeHost) Log(context.Context, string, int) ([]string, error) {
+func (h *fakeHost) Log(context.Context, string, int, cli.Config) ([]string, error) {
 	return []string{"c1 do the work"}, nil
 }
 

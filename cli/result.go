@@ -209,10 +209,32 @@ func (a *voice) evidenceLines(sum view.Summary) []string {
 			out = append(out, line)
 		}
 	}
+	if line := wallsLine(a, sum); line != "" {
+		out = append(out, "  "+line)
+	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
 		out = append(out, "  "+a.Style.Dim(a.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
 	}
 	return out
+}
+
+// wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
+func wallsLine(a *voice, sum view.Summary) string {
+	var bare []string
+	for _, e := range sum.Verification {
+		for _, c := range e.Checks {
+			if len(c.Walls) > 0 && !slices.Contains(c.Walls, "namespaces") && !slices.Contains(c.Walls, "bwrap") {
+				bare = c.Walls
+			}
+		}
+	}
+	switch {
+	case bare == nil:
+		return ""
+	case slices.Contains(bare, "outer"):
+		return a.Style.Warn() + " " + a.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
+	}
+	return a.Style.Warn() + " " + a.Text("cli.sum.floor", strings.Join(bare, ", "))
 }
 
 // landingLines says where the result is.

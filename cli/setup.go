@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +25,15 @@ import (
 )
 
 func newDoctorCommand(a *App) *cobra.Command {
-	return a.Command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json", Exactly(0), func(c *cobra.Command, _ []string) error {
+	profile := false
+	command := a.Command("doctor", "cli.doctor", "  pawl doctor\n  pawl doctor --json\n  pawl doctor --apparmor", Exactly(0), func(c *cobra.Command, _ []string) error {
+		if profile {
+			program, err := os.Executable()
+			if err == nil {
+				_, err = io.WriteString(a.Std.Out, profileOf(program))
+			}
+			return err
+		}
 		dir, err := a.start()
 		if err != nil {
 			return err
@@ -32,14 +42,22 @@ func newDoctorCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found := a.Host.Doctor(c.Context(), place)
-		if _, err := a.config(place); err != nil {
+		config, err := a.config(place)
+		found := a.Host.Doctor(c.Context(), place, config)
+		if err != nil {
 			found = append(found, examiner{a}.asFinding("config", err))
 		} else if f, ok := (examiner{a}).storeFinding(c.Context()); ok {
 			found = append(found, f)
 		}
 		return examiner{a}.printFindings(found)
 	})
+	command.Flags().BoolVar(&profile, "apparmor", false, a.Text("cli.flag.apparmor"))
+	return command
+}
+
+// profileOf is the AppArmor profile that lets one program make namespaces, and takes nothing away from it.
+func profileOf(program string) string {
+	return "abi <abi/4.0>,\ninclude <tunables/global>\n\nprofile pawl " + strconv.Quote(program) + " flags=(unconfined) {\n  userns,\n\n  include if exists <local/pawl>\n}\n"
 }
 
 // examiner puts together what `pawl doctor` found.
@@ -230,7 +248,8 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 	if unset {
 		use, key, example, least, most = "unset NAME", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
 	}
-	return a.Command(use, key, example, Between(least, most), func(_ *cobra.Command, args []string) error {
+	yes := false
+	command := a.Command(use, key, example, Between(least, most), func(cmd *cobra.Command, args []string) error {
 		s, ok := findSetting(args[0])
 		if !ok {
 			if near := pawl.Nearest(args[0], settingNames()); near != "" {
@@ -240,6 +259,11 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 		}
 		if !s.list && len(args) > 2 {
 			return Usage("cli.args_many", args[2], "pawl config set")
+		}
+		if s.name == isolation && !unset && args[1] == Outer && !yes {
+			if said, err := a.Confirm(cmd.Context(), a.Text("cli.isolation_question")); err != nil || !said {
+				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
+			}
 		}
 		c := Config{userConfigFile: a.userConfig()}
 		if err := c.change(s, args[1:]); err != nil {
@@ -251,6 +275,10 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 		a.SayText("cli.config_changed", s.name, c.userConfigFile)
 		return nil
 	})
+	if !unset {
+		command.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes"))
+	}
+	return command
 }
 
 // Found is the workspace's place, without opening it.
@@ -448,7 +476,11 @@ func runDemo(ctx context.Context, a *App, keep string) error {
 	} else if _, err := os.Stat(dir); err == nil {
 		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", keep)
 	}
-	sample, err := a.Host.Demo(ctx, dir)
+	config, err := a.config(effect.Place{Workspace: dir})
+	if err != nil {
+		return err
+	}
+	sample, err := a.Host.Demo(ctx, dir, config)
 	if err != nil {
 		return err
 	}
@@ -467,11 +499,11 @@ func runDemo(ctx context.Context, a *App, keep string) error {
 	if err := a.With(ctx, Open{Create: true}, func(d *Desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
 		return err
 	}
-	return demoLog(ctx, a, sample.Dir)
+	return demoLog(ctx, a, sample.Dir, config)
 }
 
-func demoLog(ctx context.Context, a *App, dir string) error {
-	commits, err := a.Host.Log(ctx, dir, 5)
+func demoLog(ctx context.Context, a *App, dir string, config Config) error {
+	commits, err := a.Host.Log(ctx, dir, 5, config)
 	if err != nil || a.Flags.JSON {
 		return err
 	}

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/cause"
 	"pawl/sandbox/git"
 )
 
@@ -50,19 +52,68 @@ func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Findin
 // walls tells which layers hold commands. At least one way to make namespaces and the system call filter must work.
 func walls(w sandbox.Walls) []Finding {
 	total := Finding{Name: "sandbox", State: OK, Key: "cli.doctor_walls"}
-	if !w.Any() {
+	namespaced := w.Bubblewrap.OK || w.Namespaces.OK
+	switch {
+	case w.Outer:
+		total = Finding{Name: "sandbox", State: Warn, Key: "cli.doctor_outer"}
+	case !w.Any():
 		total = Finding{Name: "sandbox", State: Fail, Key: "cli.doctor_no_walls"}
+	case !namespaced:
+		total = Finding{Name: "sandbox", State: Warn, Key: "cli.doctor_floor"}
 	}
 	out := []Finding{total}
 	for _, layer := range []struct {
 		name string
 		wall sandbox.Wall
-	}{{"bubblewrap", w.Bubblewrap}, {"namespaces", w.Namespaces}, {"landlock", w.Landlock}, {"seccomp", w.Seccomp}, {"cgroup", w.Cgroup}} {
+	}{{"bubblewrap", w.Bubblewrap}, {"namespaces", w.Namespaces}, {"floor", w.Floor}, {"landlock", w.Landlock}, {"seccomp", w.Seccomp}, {"cgroup", w.Cgroup}} {
 		f := Finding{Name: "  " + layer.name, State: OK, Key: "cli.doctor_layer", Value: layer.wall.Detail}
 		if !layer.wall.OK {
 			f.State, f.Key = Warn, "cli.doctor_layer_missing"
 		}
 		out = append(out, f)
+	}
+	if !w.Namespaces.OK {
+		out = append(out, reason(w.Cause)...)
+	}
+	if w.Outer || !namespaced && w.Any() {
+		for _, weak := range sandbox.Weaker(bare(w)) {
+			out = append(out, Finding{Name: "  weaker", State: Warn, Key: "sandbox.weak_" + weak})
+		}
+	}
+	return out
+}
+
+// reason tells why there are no namespaces, and the one thing that mends it.
+func reason(c cause.Cause) []Finding {
+	f := Finding{Name: "  cause", State: Warn, Args: []string{c.Name, c.Value, c.Enough()}}
+	switch c.Kind {
+	case cause.Sysctl:
+		f.Key = "sandbox.cause_sysctl"
+	case cause.Limit:
+		f.Key = "sandbox.cause_limit"
+	case cause.AppArmor:
+		f.Key, f.Args = "sandbox.cause_apparmor", f.Args[:2]
+	case cause.Seccomp:
+		f.Key, f.Args = "sandbox.cause_seccomp", []string{cmp.Or(c.Name, "seccomp")}
+	case cause.Unknown:
+		f.Key, f.Args = "sandbox.cause_unknown", nil
+	default: // another operating system
+		return nil
+	}
+	return []Finding{f}
+}
+
+// bare are the layers that hold commands without namespaces.
+func bare(w sandbox.Walls) []string {
+	var out []string
+	if w.Outer {
+		out = append(out, string(sandbox.MechanismOuter))
+	}
+	if w.Floor.OK {
+		out = append(out, "landlock", "seccomp")
+	}
+	if w.Cgroup.OK {
+		out = append(out, "cgroup")
 	}
 	return out
 }

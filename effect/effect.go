@@ -428,6 +428,8 @@ type CheckOutcome struct {
 	// Lacks is a folder of dependencies that was not there, as far as the failure may come of that.
 	Lacks string   `json:"lacks,omitempty"`
 	Walls []string `json:"walls,omitempty"`
+	// Weaker names what the command could do because a wall was missing.
+	Weaker []string `json:"weaker,omitempty"`
 	// Fingerprint identifies the failure of this check alone, as VerifyResult.Fingerprint does that of all, "" when it passed.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// FailingBefore says that pawl ran the check on what the work started from, and saw it fail in the same way.

@@ -56,7 +56,12 @@ var cliAgents = part{load: func() Table {
 		"cli.config.set.long":    {En: "Changes one setting in your own configuration file and keeps everything else in it, comments included. A value that makes no sense changes nothing. The names are those of pawl config show.", Zh: "修改用户配置文件中的一项设置，其余内容（包括注释）保持不变；无效的值不会造成任何改动。名称见 pawl config show。"},
 		"cli.config.unset.short": {En: "take a setting out of your own file", Zh: "从用户配置中移除设置"},
 		"cli.config.unset.long":  {En: "Takes one setting out of your own configuration file, so that its default counts again.", Zh: "从用户配置文件中移除一项设置，恢复默认值。"},
-		"cli.config_changed":     {En: "%[1]s is changed in %[2]s", Zh: "已在 %[2]s 中修改 %[1]s"},
+		"cli.isolation_question": {En: "With isolation: outer, commands are held by the container or VM around pawl, and by pawl only as far as it can without namespaces. Whoever can change this machine's files through a command can change all of them. Is this machine there for that? [y/N]", Zh: "设为 isolation: outer 后，命令由 pawl 所在的容器或虚拟机隔离，pawl 只在没有命名空间的情况下尽力隔离。能通过命令更改本机文件者，即可更改全部文件。本机是否专用于此？[y/N]"},
+		"cli.isolation_kept": {
+			En: "isolation was left as it is", Zh: "isolation 保持不变",
+			HintEn: "See what this machine can do with: pawl doctor", HintZh: "运行 pawl doctor 查看本机能力",
+		},
+		"cli.config_changed": {En: "%[1]s is changed in %[2]s", Zh: "已在 %[2]s 中修改 %[1]s"},
 		"cli.file_unwritten": {
 			En: "%s cannot be written", Zh: "无法写入 %s",
 			HintEn: "Check the folder's permissions and the space on the disk", HintZh: "请检查目录权限和磁盘空间",

@@ -229,6 +229,7 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.yes_plan":    {En: "approve the plan without asking", Zh: "不询问，直接批准计划"},
 		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问，直接批准当前问题"},
 		"cli.flag.undo_step":   {En: "undo the changes of this `STEP` alone", Zh: "只撤销步骤 `STEP` 的更改"},
+		"cli.flag.apparmor":    {En: "print the AppArmor profile that lets this program make namespaces", Zh: "输出允许本程序创建命名空间的 AppArmor 配置"},
 		"cli.flag.yes":         {En: "do it without asking", Zh: "不询问，直接执行"},
 		"cli.flag.issue":       {En: "speak of the session of an `ISSUE` of the board", Zh: "针对看板中某个 `议题` 的会话"},
 		"cli.flag.in_place":    {En: "work in the folder itself instead of a worktree of its own", Zh: "直接在目录中工作，而不使用独立的工作树"},

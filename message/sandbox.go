@@ -84,7 +84,7 @@ var sandboxText = part{load: func() Table {
 		},
 		"sandbox.mechanism": {
 			En: "there is no sandbox mechanism %q", Zh: "不存在名为 %q 的沙箱机制",
-			HintEn: "Use auto, bwrap or namespaces", HintZh: "请使用 auto、bwrap 或 namespaces",
+			HintEn: "Use auto, bwrap, namespaces, landlock or outer", HintZh: "请使用 auto、bwrap、namespaces、landlock 或 outer",
 		},
 		"sandbox.missing": {
 			En: "%q does not exist", Zh: "%q 不存在",
@@ -179,6 +179,46 @@ var sandboxText = part{load: func() Table {
 			En: "the dependencies cannot be shown at %q: something that is no folder stands there", Zh: "无法在 %q 显示依赖：该处存在的不是目录",
 			HintEn: "Remove it; the folder with the dependencies belongs there", HintZh: "请将其删除；该处应为依赖所在的目录",
 		},
+		"sandbox.cause_sysctl": {
+			En: "%[1]s is %[2]s, which forbids namespaces; allow them with: sudo sysctl -w %[1]s=%[3]s", Zh: "%[1]s 为 %[2]s，禁止了命名空间；可用以下命令允许：sudo sysctl -w %[1]s=%[3]s",
+		},
+		"sandbox.cause_limit": {
+			En: "as many namespaces as a namespace around this one may have are in use (ENOSPC; %[1]s is %[2]s here); raise it where this container or session was started: sysctl -w %[1]s=%[3]s", Zh: "外层命名空间允许的命名空间数已用尽（ENOSPC；此处 %[1]s 为 %[2]s）；请在启动该容器或会话之处提高：sysctl -w %[1]s=%[3]s",
+		},
+		"sandbox.cause_apparmor": {
+			En: "AppArmor takes the rights in namespaces away (%[1]s is %[2]s); give pawl a profile: pawl doctor --apparmor | sudo tee /etc/apparmor.d/pawl && sudo apparmor_parser -r /etc/apparmor.d/pawl", Zh: "AppArmor 收回了命名空间内的权限（%[1]s 为 %[2]s）；请为 pawl 添加配置：pawl doctor --apparmor | sudo tee /etc/apparmor.d/pawl && sudo apparmor_parser -r /etc/apparmor.d/pawl",
+		},
+		"sandbox.cause_seccomp": {
+			En: "a filter of system calls refuses namespaces, as those of containers do (%[1]s); start the container with: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined", Zh: "系统调用过滤器拒绝命名空间，容器通常如此（%[1]s）；请这样启动容器：docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined",
+		},
+		"sandbox.cause_unknown": {
+			En: "nothing that pawl knows explains why namespaces are refused", Zh: "pawl 无法解释命名空间为何被拒绝",
+		},
+		"sandbox.walls_sysctl": {
+			En: "this machine lets pawl hold no command, so nothing was run: %[1]s is %[2]s, which forbids namespaces, and Landlock does not stand in", Zh: "本机无法隔离命令，因此未运行任何命令：%[1]s 为 %[2]s，禁止了命名空间，而 Landlock 不可用",
+			HintEn: "Allow namespaces with: sudo sysctl -w %[1]s=%[3]s; where this container or VM is itself the wall, say so with: pawl config set isolation outer", HintZh: "用 sudo sysctl -w %[1]s=%[3]s 允许命名空间；若该容器或虚拟机本身即为隔离，请运行：pawl config set isolation outer",
+		},
+		"sandbox.walls_limit": {
+			En: "this machine lets pawl hold no command, so nothing was run: as many namespaces as a namespace around this one may have are in use (%[1]s is %[2]s here), and Landlock does not stand in", Zh: "本机无法隔离命令，因此未运行任何命令：外层命名空间允许的命名空间数已用尽（此处 %[1]s 为 %[2]s），而 Landlock 不可用",
+			HintEn: "Raise it where this container or session was started: sysctl -w %[1]s=%[3]s; where this container or VM is itself the wall, say so with: pawl config set isolation outer", HintZh: "在启动该容器或会话之处提高：sysctl -w %[1]s=%[3]s；若该容器或虚拟机本身即为隔离，请运行：pawl config set isolation outer",
+		},
+		"sandbox.walls_apparmor": {
+			En: "this machine lets pawl hold no command, so nothing was run: AppArmor takes the rights in namespaces away (%[1]s is %[2]s), and Landlock does not stand in", Zh: "本机无法隔离命令，因此未运行任何命令：AppArmor 收回了命名空间内的权限（%[1]s 为 %[2]s），而 Landlock 不可用",
+			HintEn: "Load the profile that this prints: pawl doctor --apparmor", HintZh: "加载以下命令输出的配置：pawl doctor --apparmor",
+		},
+		"sandbox.walls_seccomp": {
+			En: "this machine lets pawl hold no command, so nothing was run: a filter of system calls refuses namespaces, as those of containers do (%[1]s), and Landlock does not stand in", Zh: "本机无法隔离命令，因此未运行任何命令：系统调用过滤器拒绝命名空间，容器通常如此（%[1]s），而 Landlock 不可用",
+			HintEn: "Start the container with: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined; where it is itself the wall, say so with: pawl config set isolation outer", HintZh: "这样启动容器：docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined；若容器本身即为隔离，请运行：pawl config set isolation outer",
+		},
+		"sandbox.weak_processes":     {En: "commands see the names and command lines of other processes, not what they hold", Zh: "命令可以看到其他进程的名称和命令行，但看不到其内容"},
+		"sandbox.weak_metadata":      {En: "commands see that a file exists, its size and its times, not its contents", Zh: "命令可以看到文件是否存在及其大小和时间，但看不到内容"},
+		"sandbox.weak_shared_memory": {En: "commands read and change what your other programs share by name in /dev/shm", Zh: "命令可以读取和更改你的其他程序在 /dev/shm 中共享的内容"},
+		"sandbox.weak_inside":        {En: "what is hidden inside of the folder that a command works in can be read there, such as .pawl in place", Zh: "命令工作目录内被隐藏的内容可以被读取，例如就地工作时的 .pawl"},
+		"sandbox.weak_servers":       {En: "other programs of this machine reach the servers that commands start on the loopback", Zh: "本机的其他程序可以连接命令在回环地址上启动的服务"},
+		"sandbox.weak_tuning":        {En: "commands can change the priority of your other processes", Zh: "命令可以更改你的其他进程的优先级"},
+		"sandbox.weak_limits":        {En: "nothing bounds the memory of commands: no cgroup can be made", Zh: "命令的内存没有上限：无法创建 cgroup"},
+		"sandbox.weak_files":         {En: "commands read and change every file of this machine that you can", Zh: "命令可以读取和更改你在本机可访问的所有文件"},
+		"sandbox.weak_network":       {En: "commands use the network, and reach your other processes", Zh: "命令可以使用网络，并可触及你的其他进程"},
 		"sandbox.writable_root": {
 			En: "%q may not be writable for commands: it is a system directory, your home, or holds one of them", Zh: "命令不得写入 %q：它是系统目录或主目录，或包含它们",
 			HintEn: "Work in a directory of the project's own", HintZh: "请在项目自己的目录中工作",

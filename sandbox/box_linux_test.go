@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		attack()
 	case "reach":
 		reach()
+	case "machine":
+		machine()
+	case "tenant":
+		tenant()
 	case "around":
 		neighbours()
 	case "servers":

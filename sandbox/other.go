@@ -15,7 +15,7 @@ func Child() {}
 // Probe reports that this operating system has none of the walls.
 func Probe(context.Context) Walls {
 	no := Wall{Detail: runtime.GOOS}
-	return Walls{Bubblewrap: no, Namespaces: no, Landlock: no, Seccomp: no, Cgroup: no}
+	return Walls{Bubblewrap: no, Namespaces: no, Floor: no, Landlock: no, Seccomp: no, Cgroup: no}
 }
 
 // warm does nothing: nothing runs behind walls here.

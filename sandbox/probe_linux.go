@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl"
+	"pawl/sandbox/cause"
 	"pawl/sandbox/landlock"
 )
 
@@ -34,6 +36,9 @@ func Probe(ctx context.Context) Walls {
 			w.Bubblewrap = one
 		case MechanismNamespaces:
 			w.Namespaces = one
+			if err != nil {
+				w.Cause = cause.Of(os.DirFS("/"), err, os.Geteuid() == 0)
+			}
 		default:
 			w.Floor = one
 		}
@@ -75,6 +80,7 @@ func (b *Box) choose(ctx context.Context) (Mechanism, error) {
 		candidates = []Mechanism{MechanismBubblewrap, MechanismNamespaces, MechanismLandlock}
 	}
 	var errs []error
+	why := cause.Cause{Kind: cause.Unknown}
 	for _, m := range candidates {
 		_, err := b.try(ctx, m)
 		if err == nil {
@@ -82,8 +88,26 @@ func (b *Box) choose(ctx context.Context) (Mechanism, error) {
 			return m, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %s", m, detail(err)))
+		if m == MechanismNamespaces && b.mechanism == MechanismAuto {
+			why = cause.Of(os.DirFS("/"), err, os.Geteuid() == 0)
+		}
 	}
-	return "", pawl.Fail(pawl.CodeSandbox, "sandbox.walls").Because(errors.Join(errs...)).In("sandbox.Run")
+	return "", refused(why).Because(errors.Join(errs...)).In("sandbox.Run")
+}
+
+// refused says that no walls can be raised, and what mends it.
+func refused(why cause.Cause) *pawl.Error {
+	switch why.Kind {
+	case cause.Sysctl:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_sysctl", why.Name, why.Value, why.Enough())
+	case cause.Limit:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_limit", why.Name, why.Value, why.Enough())
+	case cause.AppArmor:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_apparmor", why.Name, why.Value)
+	case cause.Seccomp:
+		return pawl.Fail(pawl.CodeSandbox, "sandbox.walls_seccomp", cmp.Or(why.Name, "seccomp"))
+	}
+	return pawl.Fail(pawl.CodeSandbox, "sandbox.walls")
 }
 
 // try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
@@ -157,6 +181,10 @@ func (o *order) tryBare(walls []string) error {
 	}
 	if !slices.Contains(walls, "seccomp") {
 		return nil
+	}
+	// What is tried below is read out of this process, as it is out of a command's. Nothing else is in here that could be read.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("dumpable: %w", err)
 	}
 	if err := tryFilter(); err != nil {
 		return err

@@ -216,9 +216,27 @@ func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 		c.cmd.Stdin = bytes.NewReader(s.Stdin)
 	}
 	if err := group.start(c.cmd); err != nil {
-		return nil, err
+		return nil, explained(o, err)
 	}
 	return c, nil
+}
+
+// cloneError is a process that could not be started in namespaces of its own. The kernel's words for it speak of other things.
+type cloneError struct{ errno syscall.Errno }
+
+// Error names the kernel's answer.
+func (e *cloneError) Error() string { return "namespaces are refused: " + unix.ErrnoName(e.errno) }
+
+// Unwrap returns the kernel's answer.
+func (e *cloneError) Unwrap() error { return e.errno }
+
+// explained says what an error of the start was about.
+func explained(o order, err error) error {
+	var no syscall.Errno
+	if o.own && errors.As(err, &no) && no != syscall.ENOENT {
+		return &cloneError{no}
+	}
+	return err
 }
 
 // enlarge lets a pipe hold a megabyte, which is worth a third of the speed of a command that prints a lot.

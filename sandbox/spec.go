@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"time"
+
+	"pawl/sandbox/cause"
 )
 
 // Mechanism names what commands are held by: who makes the namespaces, on top of which Landlock and seccomp come, or the
@@ -162,6 +164,8 @@ type Wall struct {
 // Landlock is added where the kernel has it, Cgroup where pawl may make one.
 type Walls struct {
 	Bubblewrap, Namespaces, Floor, Landlock, Seccomp, Cgroup Wall
+	// Cause is why Namespaces do not hold.
+	Cause cause.Cause
 	// Outer reports that the Box relies on the machine around it, whatever else holds.
 	Outer bool
 }

@@ -97,7 +97,10 @@ type Outcome struct {
 	DurationMS  int64              `json:"duration_ms"`
 	Digest      string             `json:"output_digest,omitempty"`
 	Environment bool               `json:"environment,omitempty"`
-	Output      string             `json:"output,omitempty"`
+	// Walls are the layers that held the command, and Weaker what it could do because others were missing.
+	Walls  []string `json:"walls,omitempty"`
+	Weaker []string `json:"weaker,omitempty"`
+	Output string   `json:"output,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
 	// Missing names the program whose absence had the check left out.
@@ -125,7 +128,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 	for _, o := range v.Outcomes {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
-			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore,
+			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls, Weaker: o.Weaker,
 		}
 		if o.LeftOut() {
 			c.Missing = o.Missing

@@ -222,7 +222,7 @@ func traits() map[string]kernel.Traits {
 
 // Agents are the agents that runs may name.
 func (h host) Agents(place effect.Place, c cli.Config) cli.Agents {
-	box, _ := sandbox.New(sandbox.Options{}) // the zero options are always valid
+	box, _ := sandbox.New(walls(c)) // these options are always valid
 	s := staff{config: c, place: place, box: box, state: h.stateDir()}
 	return cli.Agents{
 		List: func(ctx context.Context, only string) []cli.AgentInfo {

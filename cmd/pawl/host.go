@@ -166,8 +166,8 @@ func ownerName() string {
 }
 
 // Demo unpacks the sample repository.
-func (host) Demo(ctx context.Context, dir string) (cli.Sample, error) {
-	box, err := sandbox.New(sandbox.Options{})
+func (host) Demo(ctx context.Context, dir string, c cli.Config) (cli.Sample, error) {
+	box, err := sandbox.New(walls(c))
 	if err != nil {
 		return cli.Sample{}, err
 	}
@@ -183,8 +183,8 @@ func (h host) Tools() []kernel.Tool {
 }
 
 // Log returns the newest commits of a repository.
-func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {
-	box, err := sandbox.New(sandbox.Options{})
+func (host) Log(ctx context.Context, dir string, n int, c cli.Config) ([]string, error) {
+	box, err := sandbox.New(walls(c))
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +192,8 @@ func (host) Log(ctx context.Context, dir string, n int) ([]string, error) {
 }
 
 // Doctor asks the machine.
-func (host) Doctor(ctx context.Context, place effect.Place) []cli.Finding {
-	box, err := sandbox.New(sandbox.Options{})
+func (host) Doctor(ctx context.Context, place effect.Place, c cli.Config) []cli.Finding {
+	box, err := sandbox.New(walls(c))
 	if err != nil {
 		return nil
 	}
@@ -202,6 +202,14 @@ func (host) Doctor(ctx context.Context, place effect.Place) []cli.Finding {
 		out = append(out, cli.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
 	}
 	return out
+}
+
+// walls are what holds commands with these settings.
+func walls(c cli.Config) sandbox.Options {
+	if c.Isolation == cli.Outer {
+		return sandbox.Options{Mechanism: sandbox.MechanismOuter}
+	}
+	return sandbox.Options{}
 }
 
 // stateDir is where the user's own state belongs (XDG Base Directory Specification).

@@ -41,7 +41,9 @@ type parts struct {
 }
 
 func newParts(place effect.Place, c cli.Config, keep *recordings, state string) *parts {
-	box, _ := sandbox.New(sandbox.Options{Ready: true}) // these options are always valid
+	held := walls(c)
+	held.Ready = true
+	box, _ := sandbox.New(held) // these options are always valid
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := thisMachine()

@@ -103,6 +103,7 @@ type outcome struct {
 	TimedOut   bool     `json:"timed_out"`
 	DurationMS int64    `json:"duration_ms"`
 	Walls      []string `json:"walls"`
+	Weaker     []string `json:"weaker,omitempty"`
 	Network    []visit  `json:"network,omitempty"`
 }
 
@@ -190,7 +191,7 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	out.DurationMS = ran.Duration.Milliseconds()
 	out.Payload = effect.Encode(outcome{
 		ExitCode: ran.Exit, Signal: ran.Signal, Output: clean(ran.Output), Truncated: ran.Truncated, Bytes: ran.Bytes,
-		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{}, ran.Walls...),
+		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{}, ran.Walls...), Weaker: sandbox.Weaker(ran.Walls),
 		Network: seen.list(),
 	})
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/sandbox"
 )
 
 // The gates that pawl knows by name (spec.md §4.4, §6.4 D19).
@@ -150,7 +151,7 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 		beside.Go(func() { _, _, dirty, unready = g.status(ctx, s.place) })
 	}
 	r, err := s.Box.Run(ctx, s.spec(effect.Check{}, []string{"sh", "-c", "exit 0"}))
-	o.Walls = r.Walls
+	o.Walls, o.Weaker = r.Walls, sandbox.Weaker(r.Walls)
 	walls := strings.Join(r.Walls, ",")
 	if err != nil {
 		walls = strings.Join(strings.Fields(err.Error()), " ")

@@ -167,7 +167,7 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		o.Missing = ""
 	}
 	r, err := s.Box.Run(ctx, s.spec(c, []string{"sh", "-c", c.Command}))
-	o.DurationMS, o.Walls = r.Duration.Milliseconds(), r.Walls
+	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the dependencies,
 		// that is no fault of the work.

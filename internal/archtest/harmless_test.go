@@ -35,13 +35,14 @@ var looking = []string{
 
 // spared are literals of the machine's in functions that change something, with the reason why they harm nothing.
 var spared = map[string]string{
-	"sandbox/box_linux_test.go /var/tmp":                   "removes a file with a name of the test's own",
-	"sandbox/box_linux_test.go /proc/1/":                   "opened for reading",
-	"sandbox/root_linux_test.go /proc/self/root":           "a way round to the test's own neighbour",
-	"driver/contextpack/pack_test.go /usr/bin/":            "what a program is said to be found at",
-	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin": "a search path",
-	"tui/pty_linux_test.go /dev/ptmx":                      "makes a terminal of the test's own",
-	"tui/pty_linux_test.go /dev/pts/%d":                    "that terminal",
+	"sandbox/box_linux_test.go /var/tmp":                               "removes a file with a name of the test's own",
+	"sandbox/box_linux_test.go /proc/1/":                               "opened for reading",
+	"sandbox/root_linux_test.go /proc/self/root":                       "a way round to the test's own neighbour",
+	"sandbox/machine_linux_test.go /proc/sys/user/max_user_namespaces": "the limit of a namespace that was made for the test, which is looked at first",
+	"driver/contextpack/pack_test.go /usr/bin/":                        "what a program is said to be found at",
+	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin":             "a search path",
+	"tui/pty_linux_test.go /dev/ptmx":                                  "makes a terminal of the test's own",
+	"tui/pty_linux_test.go /dev/pts/%d":                                "that terminal",
 }
 
 // shellHarm fits what a shell does to the machine's files or to processes that are not its own.

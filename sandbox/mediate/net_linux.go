@@ -27,7 +27,10 @@ func (t *task) address(at, n uint64) (address, error) {
 		return address{}, unix.EINVAL
 	}
 	b, err := t.memory(at, int(n))
-	if err != nil || uint64(len(b)) < n {
+	if err != nil {
+		return address{}, err
+	}
+	if uint64(len(b)) < n {
 		return address{}, unix.EFAULT
 	}
 	a := address{family: binary.NativeEndian.Uint16(b)}
