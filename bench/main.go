@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pawl/sandbox"
 )
 
 // bench is one group of measurements.
@@ -40,6 +42,7 @@ var benches = []bench{
 	{"board", benchBoard},
 	{"worktree", benchWorktree},
 	{"cli", benchCLI},
+	{"floor", benchFloor},
 	{"run", benchRun},
 	{"agent", benchAgent},
 }
@@ -70,6 +73,7 @@ type report struct {
 func (r report) busy() bool { return r.Load > float64(runtime.NumCPU())/2 }
 
 func main() {
+	sandbox.Child() // commands behind walls are started through this very program
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -10,6 +10,7 @@ import (
 func BenchmarkRun(b *testing.B) {
 	for _, o := range []Options{
 		{Mechanism: MechanismNamespaces}, {Mechanism: MechanismNamespaces, Ready: true}, {Mechanism: MechanismBubblewrap},
+		{Mechanism: MechanismLandlock}, {Mechanism: MechanismLandlock, Ready: true},
 	} {
 		name := string(o.Mechanism)
 		if o.Ready {
