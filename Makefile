@@ -14,7 +14,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build demo test steady unwalled ways agents mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install demo test steady unwalled ways agents mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ setup: ## install what the tests need beside Go, git and make
 build: ## build bin/pawl
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/pawl
+
+install: build ## install bin/pawl into PREFIX/bin (~/.local, or /usr/local for root) and say what this machine still needs
+	@scripts/install.sh $(BIN)
 
 demo: build ## run the main job on a real sample repository
 	@$(BIN) demo

@@ -327,6 +327,7 @@ func privateFolder(t *testing.T, b *Box, mine string) {
 	dirs := map[string]bool{}
 	for range 2 {
 		got := strings.TrimSpace(output(t, b, s))
+		b.Close() // and with it the removal of what commands have left
 		if _, err := os.Stat(got); err == nil || !strings.Contains(got, privatePrefix) || strings.Contains(got, "\n") || dirs[got] {
 			t.Errorf("%q %v", got, err)
 		}

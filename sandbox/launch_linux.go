@@ -55,7 +55,6 @@ func launch() {
 	}
 	// A handler, unlike ignoring, is not inherited by the command; process 1 survives what the command sends it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
-	defer o.leave()
 	walls, err := o.build()
 	if err != nil {
 		send(control, msgFailed, []byte(err.Error()))
@@ -88,7 +87,7 @@ func launch() {
 	}
 	go o.obey(control)
 	st := reap(pid)
-	if !o.leave() {
+	if o.bare && !endAll() {
 		send(control, msgFailed, []byte("processes of the command cannot be ended"))
 		return
 	}
@@ -112,15 +111,13 @@ func (o *order) build() ([]string, error) {
 	return walls, err
 }
 
-// leave ends what a namespace would end by itself: all processes of the command, and its private folder. It reports whether
-// no process is left.
-func (o *order) leave() bool {
-	if !o.bare {
-		return true
+// leave ends what a namespace would end by itself, when pawl is not there to see it: all processes of the command, and its
+// private folder.
+func (o *order) leave() {
+	if o.bare {
+		endAll()
+		discard(o.private)
 	}
-	ended := endAll()
-	discard(o.private)
-	return ended
 }
 
 // obey carries out what pawl says while the command runs, and ends the launcher, and with it the command, when pawl is gone.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"os"
 )
 
 // The launcher's name and only argument. The argument is a flag that no program knows, so an executable whose main does
@@ -69,7 +70,8 @@ type order struct {
 	outer     bool   // what cannot be raised is left out
 	private   string // the folder that stands in for /tmp where there are no mounts
 
-	// The launcher's own, which do not travel.
+	// Pawl's own and the launcher's own, which do not travel.
+	claim  *os.File       // the lock on the private folder
 	ways   map[uint16]int // ends of the gates' sockets
 	forked chan struct{}  // closed when the command was forked and nothing of this process has a umask
 }

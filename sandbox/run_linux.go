@@ -88,7 +88,8 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 		if err := o.makePrivate(); err != nil {
 			return Result{}, err
 		}
-		defer discard(o.private)
+		// What a command leaves in its folder can be a lot, and nobody has to wait for its removal but Close.
+		defer b.standing.Go(func() { discard(o.private); _ = o.claim.Close() })
 	}
 	j := &job{ctx: ctx, spec: s, order: o, done: make(chan struct{})}
 	if b.hand(j) {
@@ -108,12 +109,18 @@ func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (
 	return j.res, j.err
 }
 
-// makePrivate makes the folder that stands in for /tmp. The launcher removes it with the last process of the command, and what
-// a killed launcher leaves is removed by who started it.
+// makePrivate makes the folder that stands in for /tmp. It is removed when the command has ended, by the launcher where pawl is
+// gone by then, and by a later pawl where both were killed.
 func (o *order) makePrivate() error {
+	sweepPrivate()
 	dir, err := os.MkdirTemp("", privatePrefix+strconv.Itoa(os.Getpid())+"-")
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		if o.claim, err = os.Open(dir); err == nil {
+			err = unix.Flock(int(o.claim.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
 	}
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "sandbox.walls").Because(err).In("sandbox.Run")
@@ -123,6 +130,25 @@ func (o *order) makePrivate() error {
 	o.env = privately(o.env, dir)
 	return nil
 }
+
+// sweepPrivate removes, once, the private folders of processes that are gone. A process that cannot be seen from here, because
+// it is in another container with the same /tmp, holds its lock.
+var sweepPrivate = sync.OnceFunc(func() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), privatePrefix+"*"))
+	for _, d := range dirs {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), privatePrefix), "-")
+		n, err := strconv.Atoi(pid)
+		var st unix.Stat_t
+		if err == nil && unix.Kill(n, 0) == unix.ESRCH && unix.Lstat(d, &st) == nil && int(st.Uid) == os.Geteuid() {
+			if f, err := os.Open(d); err == nil {
+				if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+					discard(d)
+				}
+				_ = f.Close()
+			}
+		}
+	}
+})
 
 // privatePrefix begins the names of private folders; the process id of pawl and random text follow.
 const privatePrefix = "pawl-tmp-"
