@@ -176,7 +176,8 @@ func (o *order) tryBare(walls []string) error {
 			return fmt.Errorf("private folder: %w", err)
 		}
 		if err := unix.Mknod(name+"-node", unix.S_IFBLK, 0); err != unix.EACCES {
-			return fmt.Errorf("landlock lets mknod pass: %v", err)
+			_ = unix.Unlink(name + "-node")
+			return fmt.Errorf("landlock lets mknod pass on the floor: %v", err)
 		}
 	}
 	if !slices.Contains(walls, "seccomp") {
