@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/cli"
+	"pawl/effect"
 	"pawl/internal/golden"
 	"pawl/plan"
 )
@@ -97,6 +98,21 @@ func TestMissingLinter(t *testing.T) {
 		c.must(9, "run", "do the work")
 		c.must(0, "approve", c.hash(), "--yes")
 		c.must(0, "task", "show", "1")
+	})
+}
+
+// What the checks need and the machine has not is told before the approval, with the one command that fetches it.
+func TestMissingModules(t *testing.T) {
+	bothLanguages(t, "needs", func(c *console) {
+		c.host.world.needs = []effect.Need{
+			{Ecosystem: "go", Missing: []string{"github.com/mattn/go-colorable@v0.1.13", "github.com/mattn/go-isatty@v0.0.20"}, Count: 2, Command: "go mod download"},
+			{Ecosystem: "node", Dir: "web", Missing: []string{"a", "b", "c", "d", "e"}, Count: 40, Command: "npm ci"},
+		}
+		c.must(9, "run", "do the work")
+		c.must(8, "approve", c.hash(), "--yes")
+		c.must(0, "rollback", "--yes")
+		c.host.world.unaided = "make the checks pass"
+		c.must(10, "run", "make the checks pass")
 	})
 }
 

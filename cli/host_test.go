@@ -228,6 +228,7 @@ type world struct {
 	missing string
 	// unaided is what pawl's own agent can do nothing about.
 	unaided string
+	needs   []effect.Need
 }
 
 func (w *world) options(progress func(effect.Effect, string)) runner.Options {
@@ -315,7 +316,7 @@ func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progr
 // found is what there is to know of the project.
 func (w *world) found() effect.ContextResult {
 	return effect.ContextResult{
-		Head: "c0", Branch: "main", Ecosystems: []string{"go"}, Files: 1, Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2}),
+		Head: "c0", Branch: "main", Ecosystems: []string{"go"}, Files: 1, Needs: w.needs, Checks: append(w.leftOut(), effect.Check{Name: "tests", Command: "go test ./...", Level: 2}),
 	}
 }
 
@@ -332,6 +333,9 @@ func (w *world) verify(kind effect.Kind) effect.Receipt {
 	left := &w.failChecks
 	if kind == effect.KindGates {
 		out.Check, left = effect.Check{Name: "doctor"}, &w.failGates
+	}
+	if len(w.needs) > 0 && kind != effect.KindGates {
+		out.Status, out.ExitCode, out.Environment, out.Output = effect.CheckFailed, 1, true, "module lookup disabled by GOPROXY=off"
 	}
 	if *left > 0 {
 		*left--

@@ -67,8 +67,37 @@ func newProposal(a *App, p view.Plan, full bool) *sheet {
 	}
 	s.add("")
 	s.facts(p)
+	if len(p.Needs) > 0 {
+		s.add("")
+		for _, l := range term.Wrap(s.Text("cli.plan.needs", NeedsText(p.Needs)), s.Std.Width-2) {
+			s.add("  " + s.Style.Yellow(l))
+		}
+		s.add("  " + Display(FetchText(p.Needs))) // whole, so that it can be copied
+	}
 	s.add("")
 	return s
+}
+
+// NeedsText names what checks need and the machine has not.
+func NeedsText(needs []effect.Need) string {
+	var out []string
+	for _, n := range needs {
+		text := n.Ecosystem + ": " + strings.Join(n.Missing, ", ")
+		if more := n.Count - len(n.Missing); more > 0 {
+			text += fmt.Sprintf(", +%d", more)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// FetchText is the one command that fetches all of it.
+func FetchText(needs []effect.Need) string {
+	var out []string
+	for _, n := range needs {
+		out = append(out, n.Next())
+	}
+	return strings.Join(out, " && ")
 }
 
 // places names what a network grant stands for.

@@ -295,6 +295,9 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		a.Section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
+	if r := s.Run; b.Kind == kernel.BlockedEnvironment && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
+		f.Hint = a.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
+	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
 		next := a.Text("cli.next")
 		a.Say("\n" + a.Style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))

@@ -40,13 +40,7 @@ type Finding struct {
 func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Finding {
 	out := []Finding{{Name: "system", State: OK, Key: "cli.doctor_system", Value: runtime.GOOS + "/" + runtime.GOARCH}}
 	out = append(out, walls(box.Walls(ctx))...)
-	out = append(out, repository(ctx, place), disk(place.Workspace))
-	for _, program := range []string{"go", "node", "python3", "cargo", "mvn", "flutter", "cmake", "make", "dotnet", "ruby", "php"} {
-		if path, ok := sandbox.LookPath(program); ok {
-			out = append(out, Finding{Name: program, State: OK, Key: "cli.doctor_tool", Value: path})
-		}
-	}
-	return out
+	return append(out, repository(ctx, place), disk(place.Workspace))
 }
 
 // walls tells which layers hold commands. At least one way to make namespaces and the system call filter must work.

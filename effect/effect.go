@@ -246,6 +246,26 @@ type Check struct {
 	Missing string `json:"missing,omitempty"`
 }
 
+// Need is what checks need of other people's packages and what is not on the machine.
+type Need struct {
+	Ecosystem string `json:"ecosystem"`
+	Dir       string `json:"dir,omitempty"` // folder of the tree, "" for its root
+	// Missing names what is not there, at most five; Count is how many there are.
+	Missing []string `json:"missing"`
+	Count   int      `json:"count"`
+	// Command is the command of the project's own tool that fetches it, to be run in Dir.
+	Command string `json:"command"`
+}
+
+// Next is the one command that a person runs to fetch what is missing, in the top folder of the project. Whatever else learns to
+// fetch it is named here, and nowhere else.
+func (n Need) Next() string {
+	if n.Dir == "" {
+		return n.Command
+	}
+	return "(cd " + policy.Quote(n.Dir) + " && " + n.Command + ")"
+}
+
 // ContextResult is what pawl found out about the workspace.
 type ContextResult struct {
 	Head       string   `json:"head"`   // commit that work starts from, "" without git
@@ -253,7 +273,9 @@ type ContextResult struct {
 	Dirty      []string `json:"dirty"`  // tracked files with uncommitted changes, at most 100
 	Ecosystems []string `json:"ecosystems"`
 	Checks     []Check  `json:"checks"`
-	Files      int      `json:"files"`
+	// Needs is what the checks need and the machine has not.
+	Needs []Need `json:"needs,omitempty"`
+	Files int    `json:"files"`
 	// Definitions maps each file that defines the checks (Makefile, package.json, CI files) to its sha256, so that a
 	// change to how the work is judged is seen.
 	Definitions map[string]string `json:"definitions"`

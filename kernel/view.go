@@ -257,6 +257,9 @@ func (s *Snapshot) Plan() view.Plan {
 	}
 	if a := s.Approval; a != nil && a.About == "plan" {
 		out.Approval = a.view()
+		if s.Run != nil && s.Run.Context != nil && len(out.Checks) > 0 && len(out.Network) == 0 {
+			out.Needs = s.Run.Context.Needs // a plan that names the network fetches by itself
+		}
 	}
 	return out
 }

@@ -188,7 +188,7 @@ var cliCommands = part{load: func() Table {
 		"cli.tools.long":  {En: "Lists the tools with the permissions that they need; with a name, the tool's whole contract as JSON.", Zh: "列出工具及其所需权限；给出名称时以 JSON 显示该工具的完整约定。"},
 
 		"cli.doctor.short":          {En: "what works on this machine", Zh: "检查本机环境"},
-		"cli.doctor.long":           {En: "Looks at walls, git, disk, tools and configuration, and says what is missing and what that means. Nothing is changed.", Zh: "检查隔离、git、磁盘、工具和配置，并说明缺少什么及其影响。不作任何更改。"},
+		"cli.doctor.long":           {En: "Looks at walls, git, disk and configuration, and at what the checks of this project need: linters, build tools, test runners and packages. Says what is missing and what that means. Nothing is changed.", Zh: "检查隔离、git、磁盘和配置，以及此项目的检查所需的 linter、构建工具、测试程序和依赖包，并说明缺少什么及其影响。不作任何更改。"},
 		"cli.config.short":          {En: "settings", Zh: "设置"},
 		"cli.config.long":           {En: "Settings come from your file, the project's file, the environment (PAWL_…) and flags, each over the one before. A project's file can only tighten what you chose.", Zh: "设置依次来自用户文件、项目文件、环境变量（PAWL_…）和选项，后者覆盖前者。项目文件只能收紧用户的选择。"},
 		"cli.config.show.short":     {En: "show every setting and its source", Zh: "显示所有设置及其来源"},

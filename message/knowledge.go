@@ -351,6 +351,10 @@ var ordersText = part{load: func() Table {
 			En: "the machine cannot run %v", Zh: "这台机器无法运行 %v",
 			HintEn: "Install what the output names, or fetch the project's dependencies, then: pawl check", HintZh: "请安装输出中提到的内容或获取项目依赖，然后运行：pawl check",
 		},
+		"orders.check.fetch": {
+			En: "the machine cannot run %[1]v: it has not what they need (%[2]v)", Zh: "这台机器无法运行 %[1]v：缺少所需内容（%[2]v）",
+			HintEn: "%[3]v", HintZh: "%[3]v",
+		},
 		"orders.check.red": {
 			En: "checks that are red: %[1]d of %[2]d (%[3]v); the work order for an agent is %[4]v", Zh: "%[2]d 项检查中有 %[1]d 项未通过：%[3]v；交给智能体的工作单：%[4]v",
 			HintEn: "No agent is ready on this machine; see how to get one: pawl agent list", HintZh: "本机没有可用的智能体；查看安装方法：pawl agent list",

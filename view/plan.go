@@ -28,9 +28,11 @@ type Plan struct {
 	Verification plan.VerificationPolicy `json:"verification"`
 	Checks       []effect.Check          `json:"checks"`
 	Commands     []policy.Verdict        `json:"command_verdicts,omitempty"`
-	Gates        []string                `json:"gates"`
-	Approval     *Approval               `json:"approval,omitempty"`
-	CreatedAt    plan.Instant            `json:"created_at,omitzero"`
+	// Needs is what the checks need and what was not on the machine when the plan was made; a plan that waits for approval has it.
+	Needs     []effect.Need `json:"needs,omitempty"`
+	Gates     []string      `json:"gates"`
+	Approval  *Approval     `json:"approval,omitempty"`
+	CreatedAt plan.Instant  `json:"created_at,omitzero"`
 	// Package is the folder below .pawl that shows the plan.
 	Package string `json:"package,omitempty"`
 }

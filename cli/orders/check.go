@@ -88,7 +88,7 @@ func (s survey) take(ctx context.Context) error {
 		}
 		return err
 	}
-	return s.tell(ctx, result)
+	return s.tell(ctx, found, result)
 }
 
 // nothing says that there is nothing to run, and the one thing to do about it.
@@ -122,7 +122,7 @@ func (s survey) installed(ctx context.Context) string {
 }
 
 // tell reports the outcomes. What is red ends in a work order, unless the machine alone is at fault.
-func (s survey) tell(ctx context.Context, r effect.VerifyResult) error {
+func (s survey) tell(ctx context.Context, found effect.ContextResult, r effect.VerifyResult) error {
 	var red, machine, left []effect.CheckOutcome
 	for _, o := range r.Outcomes {
 		switch {
@@ -145,6 +145,8 @@ func (s survey) tell(ctx context.Context, r effect.VerifyResult) error {
 	case r.Passed && s.Flags.JSON:
 	case r.Passed:
 		s.Say("\n" + s.Style.OK() + " " + s.Text("orders.check.green", ran, r.Tree[:min(12, len(r.Tree))]))
+	case len(red) == 0 && len(found.Needs) > 0:
+		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.fetch", names(machine), cli.NeedsText(found.Needs), cli.FetchText(found.Needs))
 	case len(red) == 0:
 		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.machine", names(machine))
 		if first := machine[0]; first.Missing != "" && !strings.ContainsRune(first.Missing, '/') {

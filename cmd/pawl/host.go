@@ -16,6 +16,7 @@ import (
 	"pawl/demo"
 	"pawl/doctor"
 	"pawl/driver/archive"
+	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/notary"
@@ -198,7 +199,11 @@ func (host) Doctor(ctx context.Context, place effect.Place, c cli.Config) []cli.
 		return nil
 	}
 	var out []cli.Finding
-	for _, f := range doctor.Examine(ctx, box, place) {
+	findings := doctor.Examine(ctx, box, place)
+	if found, err := checksOf(ctx, place); err == nil {
+		findings = append(findings, doctor.Project(found, verify.Programs(found.Checks), sandbox.LookPath)...)
+	}
+	for _, f := range findings {
 		out = append(out, cli.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
 	}
 	return out

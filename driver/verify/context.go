@@ -52,7 +52,9 @@ func (c *Context) describe(ctx context.Context, e effect.Effect) (effect.Context
 		return effect.ContextResult{}, ioError("verify.tree_unreadable", dir, err)
 	}
 	defer closer.Close()
-	out, err := Detect(tree, c.host.find(e.Place))
+	out, err := detect(tree, c.host.find(e.Place), func(s *scan, ecosystem string, d *folder) []effect.Need {
+		return (&pantry{scan: s, host: c.host, place: e.Place, base: dir}).needs(ecosystem, d)
+	})
 	if err != nil {
 		return out, err
 	}

@@ -28,6 +28,11 @@ const (
 // out silently. A file that cannot be read or parsed makes its folder have fewer checks; only a root that cannot be
 // listed is an error (CodeIO).
 func Detect(tree fs.FS, look LookPath) (effect.ContextResult, error) {
+	return detect(tree, look, func(*scan, string, *folder) []effect.Need { return nil })
+}
+
+// detect is Detect with what is asked of each folder that has checks of an ecosystem.
+func detect(tree fs.FS, look LookPath, needs func(s *scan, ecosystem string, d *folder) []effect.Need) (effect.ContextResult, error) {
 	s, err := survey(tree)
 	if err != nil {
 		return effect.ContextResult{}, err
@@ -47,6 +52,9 @@ func Detect(tree fs.FS, look LookPath) (effect.ContextResult, error) {
 			}
 			for _, c := range checks {
 				out.Checks = append(out.Checks, d.place(c))
+			}
+			if len(checks) > 0 {
+				out.Needs = append(out.Needs, needs(s, e.name, d)...)
 			}
 		}
 	}

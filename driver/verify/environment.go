@@ -74,7 +74,7 @@ const versionTimeout = 20 * time.Second
 func (s *session) environmentDigest(ctx context.Context, known *versions, checks []effect.Check) string {
 	lines := slices.Clone(s.tools.Env)
 	slices.Sort(lines)
-	for _, program := range programs(checks) {
+	for _, program := range Programs(checks) {
 		lines = append(lines, program+"="+s.version(ctx, known, program))
 	}
 	for _, d := range s.dependencies() {
@@ -119,8 +119,8 @@ func (s *session) version(ctx context.Context, known *versions, program string) 
 
 var commandWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;&|(])([A-Za-z][A-Za-z0-9_.+-]*)`) })
 
-// programs returns the known programs that stand in the commands of checks, and their companions, sorted.
-func programs(checks []effect.Check) []string {
+// Programs returns the known programs that stand in the commands of checks, and their companions, sorted.
+func Programs(checks []effect.Check) []string {
 	var out []string
 	for _, c := range checks {
 		for _, m := range commandWord().FindAllStringSubmatch(c.Command, -1) {

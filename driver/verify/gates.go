@@ -177,7 +177,7 @@ func (g *Gates) doctor(ctx context.Context, s *session, c effect.Check, checks [
 
 // needed lists the programs of the other gates: those that were missing at plan time and those that commands name.
 func needed(checks []effect.Check) []string {
-	out := programs(checks)
+	out := Programs(checks)
 	for _, c := range checks {
 		if c.Missing != "" && !strings.ContainsRune(c.Missing, '/') {
 			out = append(out, c.Missing)
