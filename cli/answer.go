@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/cli/term"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/plan"
 	"pawl/policy"
@@ -228,11 +229,14 @@ func (a judge) calls(f planFile) ([]judgedCall, error) {
 		return nil, err
 	}
 	tools := a.Host.Tools()
+	there := kernel.Snapshot{Config: &kernel.Config{}, Run: &kernel.Run{Place: WorkPlace(place, false), Context: &effect.ContextResult{}}}
+	if h, ok := a.Host.(Grounds); ok {
+		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place)
+	}
 	out := []judgedCall{}
 	add := func(path, step, tool string, r policy.Request) {
-		r.Root = place.Workspace
 		line, _ := f.at.At(path)
-		out = append(out, judgedCall{path, line, step, tool, policy.Judge(r, c.Profile)})
+		out = append(out, judgedCall{path, line, step, tool, policy.Judge(there.Situate(r), c.Profile)})
 	}
 	for i, s := range f.Steps {
 		for j, call := range s.ToolCalls {

@@ -191,10 +191,7 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	if err != nil {
 		return nil
 	}
-	if s.Task != nil {
-		request.Root = s.Task.Place.Tree
-	}
-	v := policy.Judge(request, s.Config.Profile)
+	v := policy.Judge(s.Situate(request), s.Config.Profile)
 	return &v
 }
 

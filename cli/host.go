@@ -12,6 +12,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/knowledge"
+	"pawl/policy"
 	"pawl/runner"
 )
 
@@ -37,6 +38,12 @@ type Host interface {
 	Agents(place effect.Place, c Config) Agents
 	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
 	Log(ctx context.Context, dir string, n int, c Config) ([]string, error)
+}
+
+// Grounds is a Host that can say where plans of a place would be carried out, before any work on them.
+type Grounds interface {
+	// Grounds returns what git would obey in the place, and whether commands run behind walls or not at all.
+	Grounds(place effect.Place) (repo policy.Repo, walled bool)
 }
 
 // Open says how a workspace is opened.

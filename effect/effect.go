@@ -279,6 +279,8 @@ type ContextResult struct {
 	// Definitions maps each file that defines the checks (Makefile, package.json, CI files) to its sha256, so that a
 	// change to how the work is judged is seen.
 	Definitions map[string]string `json:"definitions"`
+	// Repo is what git would obey there of its configuration, for the judgement of commands that call it.
+	Repo policy.Repo `json:"repo,omitzero"`
 	// Pack is what an agent needs to know of the code; nil when no agent asks for it.
 	Pack *ContextPack `json:"pack,omitempty"`
 }

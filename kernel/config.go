@@ -23,6 +23,8 @@ type Config struct {
 	MaxFixes int
 	Retry    RetryConfig
 	Profile  policy.Profile
+	// Walled says that commands run behind walls or not at all, so that nobody is asked about what those hold.
+	Walled bool
 	// Tools are the tools that plans may call, by name.
 	Tools map[string]Tool
 	// Modes are the capability modes, by mode_id; an unknown one denies (spec.md §4.3).

@@ -297,7 +297,7 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 		}
 	}
 	for i, command := range p.Verification.Commands {
-		v := policy.Judge(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command, Root: w.root()}, w.Config.Profile)
+		v := policy.Judge(w.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), w.Config.Profile)
 		if v.Decision == policy.Deny {
 			return nil, v.Err()
 		}
@@ -344,23 +344,28 @@ func (w planner) judgeCall(c plan.ToolCallTemplate) (policy.Verdict, error) {
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	request.Root = w.root()
-	v := policy.Judge(request, w.Config.Profile)
+	v := policy.Judge(w.Situate(request), w.Config.Profile)
 	if v.Decision == policy.Deny {
 		return v, v.Err()
 	}
 	return v, nil
 }
 
-// root is the workspace as commands will see it.
-func (w *work) root() string {
-	if w.Task != nil && w.Task.Place.Tree != "" {
-		return w.Task.Place.Tree
+// Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see it,
+// what holds them there, and what was found of git's configuration when the work was taken up.
+func (s *Snapshot) Situate(r policy.Request) policy.Request {
+	var place effect.Place
+	if s.Run != nil {
+		place, r.Root = s.Run.Place, s.Run.Place.Workspace
+		if s.Run.Context != nil {
+			r.Repo = s.Run.Context.Repo
+		}
 	}
-	if w.Run != nil {
-		return w.Run.Place.Workspace
+	if s.Task != nil && s.Task.Place.Tree != "" {
+		place, r.Root = s.Task.Place, s.Task.Place.Tree
 	}
-	return ""
+	r.Ground = policy.Ground{Walled: s.Config.Walled, Own: place.Git && !place.InPlace}
+	return r
 }
 
 func (w *work) schema(name string) ([]byte, bool) {

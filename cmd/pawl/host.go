@@ -20,8 +20,10 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/notary"
+	"pawl/policy"
 	"pawl/runner"
 	"pawl/sandbox"
+	"pawl/sandbox/git"
 	"pawl/store/sqlite"
 	"pawl/view"
 	"pawl/workspace"
@@ -58,6 +60,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept, h.stateDir()); return made })
 	base := kernel.Defaults()
 	base.Network = sites
+	base.Walled = true // the shell and the checks start nothing without walls
 	base.Agents = traits()
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
@@ -181,6 +184,11 @@ func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(c
 // Tools are the tools that are wired in.
 func (h host) Tools() []kernel.Tool {
 	return newParts(effect.Place{}, cli.DefaultConfig(), nil, h.stateDir()).known()
+}
+
+// Grounds says where plans would be carried out.
+func (host) Grounds(place effect.Place) (policy.Repo, bool) {
+	return git.Inspect(place.Workspace), true
 }
 
 // Log returns the newest commits of a repository.

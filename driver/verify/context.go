@@ -6,20 +6,22 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/policy"
 )
 
 const maxDirty = 100 // files that a ContextResult names, as effect documents
 
 // Context is the driver for effect.KindContext: it describes the workspace to whoever plans. It only reads.
 type Context struct {
-	host   Host
-	open   OpenTree
-	status Status
+	host    Host
+	open    OpenTree
+	status  Status
+	inspect func(dir string) policy.Repo
 }
 
-// NewContext returns the driver.
-func NewContext(host Host, open OpenTree, status Status) *Context {
-	return &Context{host: host, open: open, status: status}
+// NewContext returns the driver. Inspect tells what a git in the workspace would obey; nil leaves that unknown.
+func NewContext(host Host, open OpenTree, status Status, inspect func(dir string) policy.Repo) *Context {
+	return &Context{host: host, open: open, status: status, inspect: inspect}
 }
 
 // Do answers with a ContextResult: what git says of the place, and what Detect finds in its tree or, while the task's
@@ -64,6 +66,9 @@ func (c *Context) describe(ctx context.Context, e effect.Effect) (effect.Context
 	}
 	if len(out.Dirty) > maxDirty {
 		out.Dirty = out.Dirty[:maxDirty]
+	}
+	if c.inspect != nil {
+		out.Repo = c.inspect(e.Place.Workspace)
 	}
 	return out, nil
 }
