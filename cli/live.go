@@ -121,9 +121,19 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
-			Attempt int `json:"attempt"`
+			Attempt int  `json:"attempt"`
+			Again   bool `json:"again"`
 		}](e)
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_failed", d.Attempt, r.Config.MaxFixes))
+		key := "cli.live.fix_failed"
+		if d.Again {
+			key = "cli.live.fix_again"
+		}
+		r.live.Line("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
+	case "FIX_UNKNOWN":
+		d := fields[struct {
+			Why string `json:"why"`
+		}](e)
+		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`

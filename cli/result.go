@@ -313,7 +313,7 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 func kindOfBlock(a *voice, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
-		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget:
+		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
 		return a.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)

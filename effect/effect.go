@@ -333,6 +333,8 @@ type RepairResult struct {
 	Said
 	Steps []plan.Step `json:"steps"`
 	Why   string      `json:"why"`
+	// Final says, where there are no steps, that asking again about this failure would bring none either.
+	Final bool `json:"final,omitempty"`
 }
 
 // WorktreeSpec asks for the task's own worktree at a commit. Where Branch is set, that is what the branch is at when the worktree

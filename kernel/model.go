@@ -71,6 +71,7 @@ const (
 	BlockedStopped     BlockedKind = "stopped"
 	BlockedArchive     BlockedKind = "archive"
 	BlockedBudget      BlockedKind = "budget"
+	BlockedNoRepair    BlockedKind = "no_repair"
 )
 
 // Blocked is why work stopped.

@@ -63,35 +63,48 @@ func (w repairer) dropRepair() {
 // in RECOVERING already.
 func (w repairer) failed(f effect.Failure) error {
 	t := w.Task
+	again := len(t.Failures) > 0 && sameFailure(t.Failures[len(t.Failures)-1], f)
 	t.Failures = append(slices.Clip(t.Failures), f)
 	w.Turn.Failure = &f
 	w.touch(t)
 	w.touch(w.Turn)
 	if w.Turn.Fix > 0 {
-		w.fixFailed()
+		w.fixFailed(again)
 	}
 	if t.Fixes >= w.Config.MaxFixes {
-		return w.blowFuse(f)
+		return w.blowFuse(f, again)
 	}
 	return stepper{w.work}.advance()
 }
 
-func (w repairer) fixFailed() {
+// sameFailure reports whether a failure came back as it was, on the very tree on which it was seen before.
+func sameFailure(before, now effect.Failure) bool {
+	if before.What != now.What || before.Tree != now.Tree || now.Tree == "" {
+		return false
+	}
+	return now.Fingerprint != "" && now.Fingerprint == before.Fingerprint || now.Fingerprint == "" && now.Output == before.Output
+}
+
+// fixFailed counts a repair that failed. Again says that it changed nothing and that the same failure came back.
+func (w repairer) fixFailed(again bool) {
 	w.Task.Fixes++
 	w.Session.AutoFix = w.Task.Fixes
 	w.touch(w.Session)
-	w.record(w.Task, "FIX_FAILED", audit.Warn, map[string]any{"attempt": w.Task.Fixes, "repair": w.Turn.Fix, "failure": w.Turn.Failure.What})
+	w.record(w.Task, "FIX_FAILED", audit.Warn, map[string]any{"attempt": w.Task.Fixes, "repair": w.Turn.Fix, "failure": w.Turn.Failure.What, "again": again})
 	w.Turn.Fix = 0
 }
 
 // blowFuse stops after the last repair failed: the session needs a person.
-func (w repairer) blowFuse(f effect.Failure) error {
-	t := w.Task
+func (w repairer) blowFuse(f effect.Failure, again bool) error {
+	t, key := w.Task, "kernel.fuse"
+	if again {
+		key = "kernel.fuse_again"
+	}
 	t.Exit, t.Reason = string(task.ExitRetryExhausted), f.What
 	t.Retry.because(f.What + " " + f.Fingerprint)
 	w.Turn.Outcome = string(turn.OutcomeFailed)
 	w.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: ErrorInfo{
-		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: "kernel.fuse", Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,
+		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,
 	}}
 	w.dispose(t)
 	if err := w.raise(FuseBlown, "the last repair failed: "+f.What); err != nil {
@@ -141,12 +154,21 @@ func (w repairer) askRepair() {
 }
 
 // repairMade takes the agent's repair: it is checked and judged like a plan. No repair, or one that is not allowed, counts
-// as a failed one.
+// as a failed one. An agent that would know none the next time either is not asked again: nothing was tried, and a person is
+// needed now.
 func (w repairer) repairMade(r effect.Receipt) error {
 	if r.Code == pawl.CodeBudget {
 		return stepper{w.work}.block(BlockedBudget, "", r.Err())
 	}
 	result, err := effect.Decode[effect.RepairResult](r.Result)
+	if err == nil && r.OK && len(result.Steps) == 0 && result.Final {
+		w.record(w.Task, "FIX_UNKNOWN", audit.Warn, map[string]any{"failure": w.Turn.Failure.What, "why": result.Why, "failed": w.Task.Fixes})
+		unknown := pawl.Fail(pawl.CodeBuildFail, "kernel.no_repair", w.Turn.Failure.What)
+		if result.Why != "" {
+			unknown = unknown.Because(pawl.Fail(pawl.CodeBlocked, result.Why))
+		}
+		return stepper{w.work}.block(BlockedNoRepair, "", unknown)
+	}
 	if err == nil && r.OK && len(result.Steps) > 0 {
 		next, asks, err := w.planRepair(result.Steps)
 		if err == nil {
@@ -155,9 +177,9 @@ func (w repairer) repairMade(r effect.Receipt) error {
 		w.record(w.Task, "FIX_REFUSED", audit.Warn, info(err))
 	}
 	w.Turn.Fix = w.Task.Repairs
-	w.fixFailed()
+	w.fixFailed(false)
 	if w.Task.Fixes >= w.Config.MaxFixes {
-		return w.blowFuse(*w.Turn.Failure)
+		return w.blowFuse(*w.Turn.Failure, false)
 	}
 	return stepper{w.work}.advance()
 }

@@ -90,6 +90,8 @@ var cliScreens = part{load: func() Table {
 		"cli.live.recovered":   {En: "after the interruption, %s: %s", Zh: "中断之后，%s：%s"},
 		"cli.live.fix_planned": {En: "repair, attempt %d of %d: %s", Zh: "修复，第 %d/%d 次：%s"},
 		"cli.live.fix_failed":  {En: "repair %d of %d failed", Zh: "第 %d/%d 次修复失败"},
+		"cli.live.fix_again":   {En: "repair %d of %d changed nothing, and the same failure came back", Zh: "第 %d/%d 次修复没有任何改动，同样的失败再次出现"},
+		"cli.live.fix_unknown": {En: "no repair is known: %s", Zh: "没有已知的修复办法：%s"},
 		"cli.live.context":     {En: "context: %s", Zh: "上下文：%s"},
 		"cli.live.retry":       {En: "retry %d, not before %s", Zh: "第 %d 次重试，不早于 %s"},
 
@@ -226,6 +228,7 @@ var cliScreens = part{load: func() Table {
 		"cli.blocked.head":             {En: "BLOCKED (%s)", Zh: "BLOCKED（%s）"},
 		"cli.blocked.output":           {En: "What went wrong last", Zh: "最后的失败"},
 		"cli.blocked_kind.fuse":        {En: "failed, not repaired", Zh: "失败，未能修复"},
+		"cli.blocked_kind.no_repair":   {En: "no repair is known", Zh: "没有已知的修复办法"},
 		"cli.blocked_kind.approval":    {En: "an approval is missing", Zh: "缺少批准"},
 		"cli.blocked_kind.dependency":  {En: "something else has to be done first", Zh: "有前置事项未完成"},
 		"cli.blocked_kind.environment": {En: "this machine lacks something", Zh: "本机环境有问题"},

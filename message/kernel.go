@@ -102,6 +102,14 @@ var kernelText = part{load: func() Table {
 			En: "the change of what the work is judged by was refused: %s", Zh: "对评判依据的改动被拒绝：%s",
 			HintEn: "Put the files back as they were, or name them in the plan", HintZh: "请将这些文件恢复原状，或在计划中列出它们",
 		},
+		"kernel.fuse_again": {
+			En: "%[1]s repairs in a row failed; the last changed nothing, and the same failure came back: %[2]s", Zh: "连续 %[1]s 次修复失败；最后一次没有任何改动，同样的失败再次出现：%[2]s",
+			HintEn: "Repair it yourself and go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "自行修复后用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+		},
+		"kernel.no_repair": {
+			En: "pawl knows no repair for this failure: %s", Zh: "pawl 没有针对此失败的修复办法：%s",
+			HintEn: "Repair it yourself and go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "自行修复后用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
+		},
 		"kernel.fuse": {
 			En: "%[1]s repairs in a row failed, the last at: %[2]s", Zh: "连续 %[1]s 次修复失败，最后失败于：%[2]s",
 			HintEn: "Repair it yourself and go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "自行修复后用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",

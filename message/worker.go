@@ -75,7 +75,7 @@ var scriptText = part{load: func() Table {
 		"script.repair_lint":         {En: "apply the fixes that the project's linters know", Zh: "应用项目 linter 已知的修复"},
 		"script.repair_tidy":         {En: "bring the record of the dependencies in line with the code", Zh: "使依赖记录与代码保持一致"},
 		"script.repair_machine":      {En: "the machine is at fault, and no change of the code can help", Zh: "问题出在机器环境，修改代码无法解决"},
-		"script.repair_none":         {En: "the embedded agent knows no fixer for this failure", Zh: "内置智能体没有针对此失败的修复工具"},
+		"script.repair_none":         {En: "no formatter, linter or tidier of the project mends what failed", Zh: "项目中没有能修复它的格式化工具、linter 或整理工具"},
 		"script.repair_all_tried":    {En: "every fixer that fits has been tried on this failure", Zh: "所有适用的修复工具都已在此失败上尝试过"},
 		"script.repair_tree_changed": {En: "a check changes the files that it judges, which no fixer can mend", Zh: "某项检查会修改它所评判的文件，修复工具无法解决"},
 	}

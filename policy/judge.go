@@ -272,6 +272,9 @@ func (j *judge) requestPath(p Path) {
 		return
 	}
 	j.touch(p.Rel, p.Op, false)
+	if p.Op == OpDelete && j.own && !j.prof.ReadOnly {
+		j.find(Ask, CodeDelete, p.Rel) // a tool that is told to delete a file does nothing else
+	}
 }
 
 // touch records and judges one path inside the workspace. Pattern says that it stands for every name that it

@@ -26,18 +26,28 @@ const (
 
 var why = map[class]string{formatters: whyFormat, linters: whyLint, tidiers: whyTidy}
 
-// dependencyFailure matches what tools say when the record of the dependencies does not fit the code.
-var dependencyFailure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{
-		`missing go\.sum entry`, `updates to go\.(mod|sum) needed`, `inconsistent vendoring`, `no required module provides package`,
-		`go: go\.mod file indicates`, `lock file .*needs to be updated but --locked`, `cannot update the lock file`,
-		`the lock file .* (needs to be updated|is not up to date)`, `pubspec\.lock`, `run ['"\x60]?(dart|flutter) pub get`,
-	}, "|"))
+// sign is a text by which a failure says what class of fixer mends it, and of which ecosystem; "" where that is not told.
+type sign struct {
+	class  class
+	family string
+	match  *regexp.Regexp
+}
+
+// signs are what tools say when the record of the dependencies does not fit the code, and when code is not formatted.
+var signs = sync.OnceValue(func() []sign {
+	return []sign{
+		{tidiers, "go", regexp.MustCompile(`missing go\.sum entry|updates to go\.(mod|sum) needed|inconsistent vendoring|no required module provides package|go: go\.mod file indicates`)},
+		{tidiers, "rust", regexp.MustCompile(`lock file .*needs to be updated but --locked|cannot update the lock file|the lock file .* (needs to be updated|is not up to date)`)},
+		{tidiers, "dart", regexp.MustCompile(`pubspec\.lock|run ['"\x60]?(dart|flutter) pub get`)},
+		{formatters, "go", regexp.MustCompile(`\bgofmt\b`)},
+		{formatters, "rust", regexp.MustCompile(`Diff in .*\.rs`)},
+		{formatters, "", regexp.MustCompile(`(?i)would reformat|code style issues found|not formatted`)},
+	}
 })
 
-// formatFailure matches the output of commands that judge the format of code.
-var formatFailure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bgofmt\b|would reformat|code style issues found|not formatted|Diff in .*\.rs`)
+// styleCheck matches commands and names of checks that judge how code looks, whatever runs them.
+var styleCheck = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^a-z])(fmt|format|formatting|lint|style|prettier|eslint|clippy|vet|rubocop|ruff|black)($|[^a-z])`)
 })
 
 func (a *Agent) repair(e effect.Effect) (effect.RepairResult, error) {
@@ -48,7 +58,7 @@ func (a *Agent) repair(e effect.Effect) (effect.RepairResult, error) {
 	v := a.view(e.Place)
 	defer v.close()
 	commands, reason := v.remedy(spec)
-	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason, Said: effect.Said{Agent: Name}}, nil
+	return effect.RepairResult{Steps: proposal(commands, "r", spec.Failure.What), Why: reason, Final: len(commands) == 0, Said: effect.Said{Agent: Name}}, nil
 }
 
 // remedy chooses the commands of one attempt: the fixers of one class, the class that fits the failure first, without
@@ -62,11 +72,15 @@ func (v *view) remedy(spec effect.RepairSpec) ([]string, string) {
 		return nil, whyTreeChanged
 	}
 	fixers := relevant(v.fixers(spec.Context), failing)
-	if len(fixers) == 0 {
+	classes, own := fitting(spec.Failure, failing)
+	if own != "" {
+		fixers = slices.DeleteFunc(fixers, func(f fixer) bool { return f.family != own })
+	}
+	if !slices.ContainsFunc(fixers, func(f fixer) bool { return slices.Contains(classes, f.class) }) {
 		return nil, whyNone
 	}
 	tried := tried(spec)
-	for _, c := range order(spec.Failure, failing) {
+	for _, c := range classes {
 		var commands []string
 		for _, f := range fixers {
 			command := f.shell()
@@ -116,23 +130,38 @@ func relevant(fixers []fixer, failing []effect.CheckOutcome) []fixer {
 	})
 }
 
-// order is the order in which classes are tried.
-func order(f effect.Failure, failing []effect.CheckOutcome) []class {
+// fitting are the classes that can mend a failure, the likeliest first: by what the failure says, and by what the check that
+// failed is about. A test that fails is mended by no formatter, and neither is a step that could not be done. Where the text
+// tells the ecosystem, that is told as well.
+func fitting(f effect.Failure, failing []effect.CheckOutcome) (classes []class, own string) {
 	text := f.Output
-	kinds := map[string]bool{}
+	looks, lints := false, false
 	for _, o := range failing {
 		text += "\n" + o.Output
-		kinds[o.Kind] = true
+		looks = looks || o.Kind == "format"
+		lints = lints || o.Kind == "lint" || o.Kind != "test" && o.Kind != "build" && styleCheck().MatchString(o.Name+" "+o.Command)
+	}
+	for _, s := range signs() {
+		if !s.match.MatchString(text) {
+			continue
+		}
+		if len(failing) > 0 {
+			own = "" // the check says whose it is
+		} else {
+			own = s.family
+		}
+		if s.class == tidiers {
+			return []class{tidiers}, own
+		}
+		return []class{formatters, linters}, own
 	}
 	switch {
-	case dependencyFailure().MatchString(text):
-		return []class{tidiers, formatters, linters}
-	case kinds["format"] || formatFailure().MatchString(text):
-		return []class{formatters, linters, tidiers}
-	case kinds["lint"]:
-		return []class{linters, formatters, tidiers}
+	case looks:
+		return []class{formatters, linters}, ""
+	case lints:
+		return []class{linters, formatters}, ""
 	}
-	return []class{formatters, linters, tidiers}
+	return nil, ""
 }
 
 // tried returns the commands that were proposed for the very failure that stands again. An attempt whose failure is not

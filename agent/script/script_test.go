@@ -253,10 +253,17 @@ func TestRepair(t *testing.T) {
 		"names that are no names": {effect.Failure{Checks: failing(format, "../../etc/x.go\n-w.go\n")}, []string{goFormat}, whyFormat},
 		"vet":                     {effect.Failure{Checks: failing(vet, "x.go:1: printf")}, []string{goFix}, whyLint},
 		"go.sum":                  {effect.Failure{Checks: failing(test, "missing go.sum entry for module")}, []string{goTidy}, whyTidy},
-		"a test":                  {effect.Failure{Checks: failing(test, "--- FAIL: TestA")}, []string{goFormat}, whyFormat},
-		"another folder":          {effect.Failure{Checks: failing(web, "1 failed")}, []string{"cd web && npm run format || true"}, whyFormat},
-		"a custom command":        {effect.Failure{Checks: failing(check("custom", "./check.sh", ""), "no")}, []string{goFormat, "cd web && npm run format || true"}, whyFormat},
-		"a step":                  {effect.Failure{What: "step s2", Output: "x"}, []string{goFormat, "cd web && npm run format || true"}, whyFormat},
+		"a test":                  {effect.Failure{Checks: failing(test, "--- FAIL: TestA")}, nil, whyNone},
+		"a test that says more":   {effect.Failure{Checks: failing(web, "Code style issues found in 2 files")}, []string{"cd web && npm run format || true"}, whyFormat},
+		"a build":                 {effect.Failure{Checks: failing(check("build", "go build ./...", ""), "x.go:3:2: undefined: y")}, nil, whyNone},
+		"another folder":          {effect.Failure{Checks: failing(check("lint", "npm run lint", "web"), "1 problem")}, []string{"cd web && npm run fix || true"}, whyLint},
+		"a custom command":        {effect.Failure{Checks: failing(check("custom", "./check.sh", ""), "no")}, nil, whyNone},
+		"a command about looks":   {effect.Failure{Checks: failing(check("custom", "./scripts/lint.sh", ""), "no")}, []string{goFix, "cd web && npm run fix || true"}, whyLint},
+		"a step":                  {effect.Failure{What: "step s2", Output: "x"}, nil, whyNone},
+		"a push": {effect.Failure{What: "step s1: run_terminal_cmd", Output: `{"exit_code":128,"output":"fatal: 'origin' does not appear to be a git repository"}`},
+			nil, whyNone},
+		"a step that tells of go.sum": {effect.Failure{What: "step s1", Output: "go: updates to go.mod needed"}, []string{goTidy}, whyTidy},
+		"a step that tells of looks":  {effect.Failure{What: "step s1", Output: "files differ: run gofmt"}, []string{goFormat}, whyFormat},
 		"the tree moved": {effect.Failure{Checks: []effect.CheckOutcome{{Check: effect.Check{Name: "tree", Kind: "doctor"}, Status: effect.CheckError}}},
 			nil, whyTreeChanged},
 		"the machine": {effect.Failure{Checks: []effect.CheckOutcome{{Check: test, Status: effect.CheckFailed, Environment: true}}}, nil, whyMachine},
@@ -269,8 +276,8 @@ func TestRepair(t *testing.T) {
 		})
 	}
 
-	t.Run("three attempts, then no more", func(t *testing.T) {
-		spec := effect.RepairSpec{Context: found, Failure: effect.Failure{Fingerprint: "f", Checks: failing(test, "--- FAIL")}}
+	t.Run("each that fits once, then no more", func(t *testing.T) {
+		spec := effect.RepairSpec{Context: found, Failure: effect.Failure{Fingerprint: "f", Checks: failing(vet, "x.go:1: printf")}}
 		var got []string
 		for n := 1; n <= 4; n++ {
 			spec.Attempt = n
@@ -282,7 +289,7 @@ func TestRepair(t *testing.T) {
 			}
 			spec.Earlier = append(spec.Earlier, spec.Failure)
 		}
-		want := []string{goFormat + " " + whyFormat, goFix + " " + whyLint, goTidy + " " + whyTidy, " " + whyAllTried}
+		want := []string{goFix + " " + whyLint, goFormat + " " + whyFormat, " " + whyAllTried, " " + whyAllTried}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}

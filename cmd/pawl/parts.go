@@ -56,7 +56,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory), git.Inspect), packs}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),

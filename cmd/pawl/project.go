@@ -111,7 +111,7 @@ func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
 
 func checksOf(ctx context.Context, place effect.Place) (effect.ContextResult, error) {
 	nothing := func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }
-	r := verify.NewContext(thisMachine(), verify.OpenDir, nothing, nil).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
+	r := verify.NewContext(thisMachine(), verify.OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	if !r.OK {
 		return effect.ContextResult{}, r.Err()
 	}

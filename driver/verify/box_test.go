@@ -58,7 +58,7 @@ func project(t *testing.T, files map[string]string) (*verify.Verify, effect.Plac
 	home, _ := os.UserHomeDir()
 	host := verify.Host{Home: home, Env: os.Environ(), LookPath: lookPath}
 	place := effect.Place{Workspace: dir, Tree: dir, InPlace: true}
-	c := verify.NewContext(host, verify.OpenDir, func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }, nil)
+	c := verify.NewContext(host, verify.OpenDir, func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil })
 	r := c.Do(t.Context(), effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
 	found, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil {

@@ -19,9 +19,16 @@ type Context struct {
 	inspect func(dir string) policy.Repo
 }
 
-// NewContext returns the driver. Inspect tells what a git in the workspace would obey; nil leaves that unknown.
-func NewContext(host Host, open OpenTree, status Status, inspect func(dir string) policy.Repo) *Context {
-	return &Context{host: host, open: open, status: status, inspect: inspect}
+// NewContext returns the driver.
+func NewContext(host Host, open OpenTree, status Status) *Context {
+	return &Context{host: host, open: open, status: status}
+}
+
+// Inspecting returns the same driver with what tells what a git in a folder would obey. Without it that stays unknown.
+func (c *Context) Inspecting(inspect func(dir string) policy.Repo) *Context {
+	with := *c
+	with.inspect = inspect
+	return &with
 }
 
 // Do answers with a ContextResult: what git says of the place, and what Detect finds in its tree or, while the task's
