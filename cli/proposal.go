@@ -74,6 +74,7 @@ func newProposal(a *App, p view.Plan, full bool) *sheet {
 		}
 		s.add("  " + Display(FetchText(p.Needs))) // whole, so that it can be copied
 	}
+	s.outward(p)
 	s.add("")
 	return s
 }
@@ -98,6 +99,30 @@ func FetchText(needs []effect.Need) string {
 		out = append(out, n.Next())
 	}
 	return strings.Join(out, " && ")
+}
+
+// outward names the calls that only a person's own yes covers, so that whoever says it has read them.
+func (s *sheet) outward(p view.Plan) {
+	first := true
+	for _, step := range p.Steps {
+		for _, c := range step.Calls {
+			if c.Verdict == nil || !c.Verdict.Person {
+				continue
+			}
+			if first {
+				s.add("")
+				for _, l := range term.Wrap(s.Text("cli.plan.outward"), s.Std.Width-2) {
+					s.add("  " + s.Style.Red(l))
+				}
+				first = false
+			}
+			for _, r := range c.Verdict.Reasons {
+				if r.Code == policy.CodeOutward && len(r.Args) > 0 {
+					s.hung("    ", 4, r.Args[0], Display(step.ID))
+				}
+			}
+		}
+	}
 }
 
 // places names what a network grant stands for.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"pawl"
 	"pawl/audit"
 	"pawl/effect"
 	"pawl/machine"
@@ -21,10 +22,10 @@ type witness struct{ *work }
 func (w witness) sessionEvidence() session.Evidence {
 	e := session.Evidence{MaxFixes: w.Config.MaxFixes, NothingChanged: true}
 	if w.Solution != nil {
-		e.PlanHash = w.Solution.Hash
+		e.PlanHash, e.OnlyPerson = w.Solution.Hash, w.Solution.outward()
 	}
 	if a := w.Approval; a != nil && a.State == ApprovalGranted {
-		e.ApprovalHash = a.Hash
+		e.ApprovalHash, e.ByPerson = a.Hash, a.AnsweredBy.Kind() == pawl.KindUser
 	}
 	if t := w.Task; t != nil {
 		e.FixAttempts = t.Fixes

@@ -462,6 +462,10 @@ func (w planner) askFor(about, subject, hash string, scope policy.Scope, detail 
 
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
 func (w planner) autoApproval() pawl.Actor {
+	if w.Solution.outward() {
+		w.record(w.Task, "AUTO_APPROVAL_REFUSED", audit.Warn, map[string]any{"checkpoint": "open_plan", "by": w.Run.AutoApprove, "risk": w.Solution.Risk})
+		return ""
+	}
 	if w.Run.AutoApprove != "" {
 		return w.Run.AutoApprove
 	}
@@ -483,6 +487,11 @@ func (w planner) autoApproval() pawl.Actor {
 		return pawl.By(pawl.KindPolicy, "mode/"+w.Task.modeName())
 	}
 	return ""
+}
+
+// outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
+func (s *Solution) outward() bool {
+	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
 }
 
 // asks reports whether the policy wants a word for something in the plan.

@@ -342,7 +342,7 @@ func (w worker) admit(a effect.Ask) (granted string, v policy.Verdict, err error
 	if err != nil || v.Decision != policy.Ask {
 		return "", v, err
 	}
-	if w.Run.AutoApprove != "" && !v.Risk.AtLeast(pawl.RiskHigh) {
+	if w.Run.AutoApprove != "" && !v.Person && !v.Risk.AtLeast(pawl.RiskHigh) {
 		return w.Task.Approval, v, nil
 	}
 	if id := (asker{w}).spendWord(a); id != "" {
@@ -559,7 +559,7 @@ func (w worker) replan(result effect.WorkResult) error {
 	}
 	for _, s := range next.Steps {
 		for _, c := range s.ToolCalls {
-			if v, err := (planner{w.work}).judgeCall(c); err != nil || v.Decision == policy.Ask && w.Run.AutoApprove == "" {
+			if v, err := (planner{w.work}).judgeCall(c); err != nil || v.Person || v.Decision == policy.Ask && w.Run.AutoApprove == "" {
 				return w.failedWork(pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name), result.Reason)
 			}
 		}

@@ -226,7 +226,7 @@ var cliFlags = part{load: func() Table {
 		"cli.flag.help":        {En: "help about the command", Zh: "命令帮助"},
 		"cli.flag.plan":        {En: "take the plan from `FILE` (YAML or JSON, - for the standard input)", Zh: "从 `FILE` 读取计划（YAML 或 JSON，- 表示标准输入）"},
 		"cli.flag.fix_plan":    {En: "add the steps of the plan in `FILE`", Zh: "加入 `FILE` 中计划的步骤"},
-		"cli.flag.yes_plan":    {En: "approve the plan without asking", Zh: "不询问，直接批准计划"},
+		"cli.flag.yes_plan":    {En: "approve the plan without asking, unless it reaches beyond this machine or cannot be taken back", Zh: "不询问，直接批准计划；会影响到本机之外或无法收回的除外"},
 		"cli.flag.yes_open":    {En: "approve what is open without asking", Zh: "不询问，直接批准当前问题"},
 		"cli.flag.undo_step":   {En: "undo the changes of this `STEP` alone", Zh: "只撤销步骤 `STEP` 的更改"},
 		"cli.flag.apparmor":    {En: "print the AppArmor profile that lets this program make namespaces", Zh: "输出允许本程序创建命名空间的 AppArmor 配置"},

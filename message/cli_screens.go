@@ -158,6 +158,7 @@ var cliScreens = part{load: func() Table {
 		"cli.plan.edit_kept": {En: "What you wrote is kept in %[1]s; correct it and run: pawl plan edit --from %[1]s", Zh: "你写的内容保存在 %[1]s；修正后运行：pawl plan edit --from %[1]s"},
 		"cli.plan.valid":     {En: "%s is valid; steps: %d", Zh: "%s 有效，步骤数：%d"},
 
+		"cli.plan.outward":       {En: "Beyond this machine, or not to be taken back; only your own yes to this plan covers it, and --yes does not:", Zh: "会影响到本机之外或无法收回；只有你亲自同意此计划才算数，--yes 不包括："},
 		"cli.ask.plan":           {En: "Approve plan %s? [y]es / [e]dit / [r]evise / [n]o", Zh: "批准计划 %s？[y] 是 / [e] 编辑 / [r] 退回 / [n] 否"},
 		"cli.ask.plan_cut":       {En: "Not all of it was shown. Approve plan %s? [y]es, after seeing all / [v]iew all / [e]dit / [r]evise / [n]o", Zh: "尚未显示全部内容。批准计划 %s？[y] 看完全部后批准 / [v] 查看全部 / [e] 编辑 / [r] 退回 / [n] 否"},
 		"cli.ask.call":           {En: "Allow this call (%s)? [y]es / [n]o", Zh: "允许此调用（%s）？[y] 是 / [n] 否"},

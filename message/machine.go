@@ -61,6 +61,10 @@ var machineText = part{load: func() Table {
 			En: "it is not approved", Zh: "尚未批准",
 			HintEn: "Look at the plan with pawl plan show and approve it with pawl approve", HintZh: "请用 pawl plan show 查看计划，并用 pawl approve 批准",
 		},
+		"machine.gate_person": {
+			En: "the plan does what reaches beyond this machine or cannot be taken back, and only a person can say yes to that", Zh: "计划中有会影响到本机之外或无法收回的操作，只有人能对其表示同意",
+			HintEn: "Look at the plan with pawl plan show and approve it with pawl approve", HintZh: "请用 pawl plan show 查看计划，并用 pawl approve 批准",
+		},
 		"machine.gate_stale": {
 			En: "what was approved is not what is there now", Zh: "已批准的内容与当前内容不一致",
 			HintEn: "It was changed after the approval. Look at it again and approve it anew", HintZh: "批准后内容有改动，请重新查看并批准",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"pawl/policy"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
+	"pawl/sandbox/git"
 )
 
 // Bounds of a command.
@@ -236,6 +238,10 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p ef
 	}
 	if len(call.Sites) > 0 {
 		s.Egress = egress.New(rules(call.Sites), egress.Options{Log: seen.note})
+	}
+	if e.Place.Git && !e.Place.InPlace {
+		// The worktree is a link to the repository, which may lie where commands see nothing else: below /tmp.
+		s.Readable = append(slices.Clip(s.Readable), git.Dirs(e.Place.Workspace)...)
 	}
 	if e.Place.Workspace != "" {
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.

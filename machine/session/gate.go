@@ -9,6 +9,7 @@ import (
 const (
 	GatePlan        = "plan-exists"
 	GateApproval    = "approval"
+	GatePerson      = "persons-word"
 	GateFixVerified = "fix-verified"
 	GateFixesSpent  = "fixes-spent"
 	GateCheckpoint  = "checkpoint"
@@ -23,6 +24,9 @@ const MaxFixes = 3
 type Evidence struct {
 	// PlanHash is the hash of the plan under discussion, ApprovalHash the one that the user's word is bound to.
 	PlanHash, ApprovalHash string
+	// OnlyPerson states that the plan has calls which reach beyond the machine or cannot be taken back, ByPerson that the word
+	// is that of a person, who saw them, rather than that of a policy in a person's name.
+	OnlyPerson, ByPerson bool
 	// FixVerified states that pawl ran the failed checks on the repaired tree and that they passed.
 	FixVerified bool
 	// FixAttempts is the number of failed repairs in a row; MaxFixes the limit, where 0 means the default.
@@ -39,6 +43,7 @@ type Evidence struct {
 var gates = machine.Gates[Evidence]{
 	{Name: GatePlan, Pass: planExists, Description: "a plan with its hash exists", DescriptionZh: "计划及其哈希已存在"},
 	{Name: GateApproval, Pass: approval, Description: "the user's word is bound to this plan's hash", DescriptionZh: "用户的确认与该计划哈希绑定"},
+	{Name: GatePerson, Pass: personsWord, Description: "what cannot be taken back has a person's own word", DescriptionZh: "无法收回的操作须由人亲自确认"},
 	{Name: GateFixVerified, Pass: fixVerified, Description: "the checks passed on the repaired tree", DescriptionZh: "修复后的目录树已通过检查"},
 	{Name: GateFixesSpent, Pass: fixesSpent, Description: "as many repairs failed in a row as are allowed", DescriptionZh: "连续失败的修复次数达到上限"},
 	{Name: GateCheckpoint, Pass: checkpoint, Description: "there is a checkpoint to return to", DescriptionZh: "存在可回滚的检查点"},
@@ -65,6 +70,13 @@ func approval(e Evidence) *pawl.Error {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_approval")
 	case e.ApprovalHash != e.PlanHash:
 		return pawl.Fail(pawl.CodeApprovalStale, "machine.gate_stale")
+	}
+	return nil
+}
+
+func personsWord(e Evidence) *pawl.Error {
+	if e.OnlyPerson && !e.ByPerson {
+		return pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_person")
 	}
 	return nil
 }

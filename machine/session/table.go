@@ -36,7 +36,7 @@ var rules = []rule{
 		Description: "the user gives a new requirement", DescriptionZh: "用户输入新需求"},
 	{ID: "S02", From: Planning, On: PRDGenerated, To: Confirming, Gates: []string{GatePlan}, Actors: byAnyone, Source: "000 §3",
 		Description: "the requirements document is complete", DescriptionZh: "PRD 文档生成完成"},
-	{ID: "S03", From: Confirming, On: UserConfirm, To: Executing, Gates: []string{GateApproval}, Actors: byWord, Source: "000 §3",
+	{ID: "S03", From: Confirming, On: UserConfirm, To: Executing, Gates: []string{GateApproval, GatePerson}, Actors: byWord, Source: "000 §3",
 		Description: "the user says go, bound to the plan's hash", DescriptionZh: "用户确认 \"Go/Yes/OK\""},
 	{ID: "S04", From: Confirming, On: UserCancel, To: Idle, Actors: byPerson, Source: "000 §3",
 		Description: "the user cancels or revises the requirement", DescriptionZh: "用户取消或修改需求"},

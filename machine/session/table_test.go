@@ -136,6 +136,8 @@ func TestGates(t *testing.T) {
 		{"confirmed", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a"}, ""},
 		{"not confirmed", "S03", session.Evidence{PlanHash: "a"}, pawl.CodeApprovalNeeded},
 		{"nothing to confirm", "S03", session.Evidence{}, pawl.CodeGate},
+		{"a person allowed what cannot be taken back", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true, ByPerson: true}, ""},
+		{"a policy allowed what cannot be taken back", "S03", session.Evidence{PlanHash: "a", ApprovalHash: "a", OnlyPerson: true}, pawl.CodeApprovalNeeded},
 		{"edited since", "S03", session.Evidence{PlanHash: "b", ApprovalHash: "a"}, pawl.CodeApprovalStale},
 		{"repair proved", "S07", session.Evidence{FixVerified: true}, ""},
 		{"repair claimed", "S07", session.Evidence{}, pawl.CodeGate},

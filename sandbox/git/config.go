@@ -163,6 +163,19 @@ func fields(out string) []string {
 // Identity returns who commits for the user are by: the configured name and address, or pawl's.
 func (r *site) Identity() Identity { return r.config.identity }
 
+// Dirs lists the git directories of the repository whose working tree's top is a folder: what git has to read there, also from
+// a worktree elsewhere. Without a repository it is empty.
+func Dirs(top string) []string {
+	gitDir, commonDir, err := locate(top)
+	switch {
+	case err != nil:
+		return nil
+	case gitDir == commonDir:
+		return []string{gitDir}
+	}
+	return []string{gitDir, commonDir}
+}
+
 // Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's own
 // files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree enters. It reads
 // files and starts nothing. What cannot be read to its end counts as not inspected.

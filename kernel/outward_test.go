@@ -1,0 +1,82 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pawl"
+	"pawl/effect"
+	"pawl/kernel"
+	"pawl/plan"
+	"pawl/policy"
+)
+
+// shell gives a bench a tool whose calls are judged as commands, behind walls.
+func shell(b *bench) {
+	c := b.k.Config()
+	c.Walled, b.unlike = true, true
+	t := tool("run_terminal_cmd", false, policy.ProcExec)
+	t.Request = func(args json.RawMessage) (policy.Request, error) {
+		var a struct{ Command string }
+		err := json.Unmarshal(args, &a)
+		return policy.Request{Tool: "run_terminal_cmd", Permissions: []policy.Permission{policy.ProcExec}, Command: a.Command}, err
+	}
+	c.Tools["run_terminal_cmd"] = t
+}
+
+func running(command string) plan.Plan {
+	p := twoSteps()
+	args, _ := json.Marshal(map[string]string{"command": command})
+	p.Steps[1].ToolCalls = []plan.ToolCallTemplate{{Name: "run_terminal_cmd", ArgsHint: args}}
+	return p
+}
+
+// TestYesDoesNotCoverWhatCannotBeTakenBack: what was said before the plan was seen is no word about a push. What walls and undo
+// hold needs none.
+func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		start   kernel.Start
+		command string
+		waits   bool
+	}{
+		"--yes, a push":             {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "git push origin main", true},
+		"--yes, a deployment":       {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "make deploy", true},
+		"--yes and unattended":      {kernel.Start{RunMode: pawl.Autonomous, AutoApprove: "policy:--yes"}, "npm publish", true},
+		"unattended":                {kernel.Start{RunMode: pawl.Autonomous}, "ssh host ls", true},
+		"~exec":                     {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:~exec"}, "git push", true},
+		"--yes, a folder":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc", false},
+		"--yes, a commit":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "git commit -m x", false},
+		"--yes in the user's tree":  {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes", Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
+		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "rm -rf build", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			shell(b)
+			w := &world{plan: running(c.command)}
+			start := c.start
+			start.Requirement, start.Place = "do the work", effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: start.Place.InPlace}
+			b.do(&start)
+			b.run(w.answer)
+			s := b.look()
+			if waits := s.Session.State == "CONFIRMING"; waits != c.waits {
+				t.Fatalf("session %s: %+v", s.Session.State, s.Session.LastError)
+			}
+			if !c.waits {
+				return
+			}
+			if len(w.calls) > 0 {
+				t.Errorf("calls %v before anybody said yes", w.calls)
+			}
+			// Even if a policy were taken for a person, the row would not let it through.
+			if _, err := b.k.Do(t.Context(), kernel.Envelope{Actor: pawl.By(pawl.KindPolicy, "x"), Command: &kernel.Approve{Hash: s.Solution.Hash}}); pawl.CodeOf(err) != pawl.CodeApprovalNeeded {
+				t.Errorf("a policy says yes: %v", err)
+			}
+			b.do(&kernel.Approve{Hash: s.Solution.Hash})
+			b.run(w.answer)
+			if len(w.calls) != 2 {
+				t.Errorf("calls %v after a person said yes to them", w.calls)
+			}
+			b.verifyAudit()
+		})
+	}
+}
