@@ -59,6 +59,7 @@ type globals struct {
 	JSON    bool
 	lang    string
 	noColor bool
+	init    bool
 }
 
 // Main runs one command line, without the program's name, and returns the exit status (docs/exit-codes.md). It ends

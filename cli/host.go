@@ -46,9 +46,27 @@ type Grounds interface {
 	Grounds(place effect.Place) (repo policy.Repo, walled bool)
 }
 
+// Founder is a Host that can say what stands in the way of making a place a workspace.
+type Founder interface {
+	Footing(place effect.Place) Footing
+}
+
+// Footing is what is to be known before a place becomes a workspace.
+type Footing struct {
+	// Exists says that it is one. Doubt says why it may not be meant: plain (no git repository), many (several projects in
+	// it), below (inside another workspace), or "".
+	Exists bool
+	Doubt  string
+	// Other is the workspace around it, or the first project in it; Projects is how many there are.
+	Other    string
+	Projects int
+}
+
 // Open says how a workspace is opened.
 type Open struct {
 	Create bool
+	// Meant says that making the workspace is what the command is for, Sure that the person said not to be asked.
+	Meant, Sure bool
 	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
 	Config   Config

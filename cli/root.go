@@ -75,6 +75,7 @@ func newRoot(a *App) *cobra.Command {
 	root.SetFlagErrorFunc(a.flagError)
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
+	f.BoolVar(&a.Flags.init, "init", false, a.Text("cli.flag.init"))
 	f.StringVar(&a.Flags.issue, "issue", "", a.Text("cli.flag.issue"))
 	f.BoolVar(&a.Flags.JSON, "json", a.Flags.JSON, a.Text("cli.flag.json"))
 	f.StringVar(&a.Flags.lang, "lang", a.Flags.lang, a.Text("cli.flag.lang"))

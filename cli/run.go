@@ -92,7 +92,7 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
 	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }
-	return a.With(ctx, Open{Create: true}, func(d *Desk) error {
+	return a.With(ctx, Open{Create: true, Sure: f.yes}, func(d *Desk) error {
 		return startRun(ctx, d, start, f)
 	}, record, Override("run_mode", f.mode), Override("profile", f.profile), Override("agent", f.agent))
 }

@@ -496,7 +496,7 @@ func runDemo(ctx context.Context, a *App, keep string) error {
 	if !a.Flags.JSON {
 		a.SayText("cli.demo.begin", sample.Dir)
 	}
-	if err := a.With(ctx, Open{Create: true}, func(d *Desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
+	if err := a.With(ctx, Open{Create: true, Meant: true}, func(d *Desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
 		return err
 	}
 	return demoLog(ctx, a, sample.Dir, config)

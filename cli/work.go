@@ -11,8 +11,10 @@ import (
 
 	"pawl"
 	"pawl/cli/term"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/message"
+	"pawl/policy"
 )
 
 // Desk is an open workspace with what a command does in it.
@@ -67,6 +69,10 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	}
 	d := &Desk{App: a, Config: o.Config}
 	o.Tell = a.remark
+	made, err := a.found(ctx, place, o)
+	if err != nil {
+		return nil, err
+	}
 	ws, err := a.Host.Open(ctx, place, o)
 	if err != nil {
 		return nil, err
@@ -74,6 +80,9 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	d.Workspace = ws
 	for _, f := range ws.Said {
 		a.Note(a.Style.Warn() + " " + findingText(a.voice, f))
+	}
+	if made {
+		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
 	}
 	if a.Flags.issue != "" {
 		i, err := d.FindIssue(ctx, a.Flags.issue)
@@ -83,6 +92,39 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 		d.Enter(i)
 	}
 	return d, nil
+}
+
+// found makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
+// The top of a git repository is; of another folder a person is asked, and where nobody can be, it is refused.
+func (a *App) found(ctx context.Context, place effect.Place, o Open) (made bool, err error) {
+	h, ok := a.Host.(Founder)
+	if !ok || !o.Create || o.Meant {
+		return false, nil
+	}
+	s := h.Footing(place)
+	switch {
+	case s.Exists:
+		return false, nil
+	case s.Doubt == "" || a.Flags.init || s.Doubt == "plain" && o.Sure:
+		return true, nil
+	}
+	key := "cli.workspace_" + s.Doubt
+	args := []any{place.Workspace}
+	switch s.Doubt {
+	case "many":
+		args = append(args, s.Projects, s.Other)
+	case "below":
+		args = append(args, s.Other)
+	}
+	if !a.Present() {
+		return false, pawl.Fail(pawl.CodeNotFound, key, args...)
+	}
+	a.Say(a.Text(key, args...))
+	yes, err := a.Confirm(ctx, a.Text("cli.workspace_ask"))
+	if err == nil && !yes {
+		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
+	}
+	return yes, err
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.

@@ -125,6 +125,18 @@ var cliErrors = part{load: func() Table {
 			En: "the folder %s cannot be used", Zh: "无法使用目录 %s",
 			HintEn: "Check that it exists and may be read and written", HintZh: "请检查它是否存在、是否可读写",
 		},
+		"cli.workspace_plain": {
+			En: "%s is no workspace and no git repository, so it is not certain that it is meant to become one", Zh: "%s 既不是工作区也不是 git 仓库，无法确定是否要将其设为工作区",
+			HintEn: "Make it one with: pawl init", HintZh: "用 pawl init 将其设为工作区",
+		},
+		"cli.workspace_many": {
+			En: "%[1]s is no workspace, and %[2]d projects lie in it (%[3]s): all of them would be open to the work", Zh: "%[1]s 不是工作区，其中有 %[2]d 个项目（如 %[3]s）：它们都会对工作开放",
+			HintEn: "Go to one of them, or make this folder a workspace with: pawl init", HintZh: "请进入其中一个项目，或用 pawl init 将此目录设为工作区",
+		},
+		"cli.workspace_below": {
+			En: "%[1]s is no workspace, and it lies inside one: %[2]s", Zh: "%[1]s 不是工作区，但位于另一个工作区之内：%[2]s",
+			HintEn: "Make it one of its own with: pawl init", HintZh: "用 pawl init 将其设为独立的工作区",
+		},
 		"cli.workspace_home": {
 			En: "%s is no place for a workspace: everything in it would be open to the work", Zh: "%s 不能作为工作区：其中的一切都会对工作开放",
 			HintEn: "Go to the folder of one project", HintZh: "请进入某个项目的目录",

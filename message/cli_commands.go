@@ -219,6 +219,7 @@ var cliCommands = part{load: func() Table {
 // cliFlags are the texts of the flags. A word in back quotes names the flag's value.
 var cliFlags = part{load: func() Table {
 	return Table{
+		"cli.flag.init":        {En: "make this folder a workspace where it is none", Zh: "若此目录不是工作区，则将其设为工作区"},
 		"cli.flag.dir":         {En: "work in `DIR` instead of the current folder", Zh: "在 `DIR` 中工作，而不是当前目录"},
 		"cli.flag.json":        {En: "write JSON for programs", Zh: "输出供程序使用的 JSON"},
 		"cli.flag.lang":        {En: "language of the messages: `LANG` is en or zh-CN", Zh: "消息语言：`LANG` 为 en 或 zh-CN"},

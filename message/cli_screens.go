@@ -70,6 +70,8 @@ var cliScreens = part{load: func() Table {
 		"cli.help.globals":     {En: "Global flags", Zh: "全局选项"},
 		"cli.help.more":        {En: "More about a command: %s COMMAND --help", Zh: "命令详情：%s 命令 --help"},
 
+		"cli.workspace_made": {En: "workspace made at %[1]s; undo with: rm -r %[2]s", Zh: "已在 %[1]s 建立工作区；撤销请用：rm -r %[2]s"},
+		"cli.workspace_ask":  {En: "Make it a workspace? [y/N]", Zh: "要将其设为工作区吗？[y/N]"},
 		"cli.init.done":      {En: "workspace ready: %s", Zh: "工作区已就绪：%s"},
 		"cli.init.exists":    {En: "workspace exists: %s", Zh: "工作区已存在：%s"},
 		"cli.init.no_git":    {En: "There is no git repository here: work happens in place and is undone from snapshots.", Zh: "此处没有 git 仓库：将就地工作，并通过快照撤销。"},

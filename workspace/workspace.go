@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"pawl"
@@ -19,7 +20,8 @@ const (
 )
 
 // Find returns the workspace that dir belongs to: the nearest folder upwards that was initialised, else the top of the
-// git repository, else dir itself.
+// git repository, else dir itself. A repository that is nested in an initialised folder belongs to itself, except the
+// worktrees that pawl keeps there.
 func Find(dir string) (effect.Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -30,7 +32,9 @@ func Find(dir string) (effect.Place, error) {
 	}
 	top, inGit := git.Top(dir)
 	place := effect.Place{Workspace: dir}
-	if found, ok := initialised(dir); ok {
+	found, ok := initialised(dir)
+	nested := inGit && len(top) > len(found) && !strings.HasPrefix(top, filepath.Join(found, Dir)+string(filepath.Separator))
+	if ok && !nested {
 		place.Workspace = found
 	} else if inGit {
 		place.Workspace = top
@@ -116,6 +120,94 @@ func (g Ground) Holds() error {
 		return nil // what is only out of reach for now says so itself
 	}
 	return pawl.Fail(pawl.CodeIO, "cli.workspace_gone", g.dir).Because(err)
+}
+
+// Doubt says why a folder may not be meant to become a workspace.
+type Doubt string
+
+// The doubts.
+const (
+	NoDoubt Doubt = ""
+	// Plain is a folder that is no git repository: nothing says where the project begins.
+	Plain Doubt = "plain"
+	// Many is such a folder with several projects in it, which would all be open to the work.
+	Many Doubt = "many"
+	// Below is a repository inside another workspace.
+	Below Doubt = "below"
+)
+
+// Footing is what is to be known before a folder becomes a workspace.
+type Footing struct {
+	// Exists says that it is one.
+	Exists bool
+	Doubt  Doubt
+	// Other is the workspace around it, or the first project in it.
+	Other string
+	// Projects is how many projects lie in it.
+	Projects int
+}
+
+// maxLooked bounds the folders that Look goes through.
+const maxLooked = 2000
+
+// Look tells what stands in the way of making a workspace. It only reads.
+func Look(p effect.Place) Footing {
+	if info, err := os.Lstat(filepath.Join(p.Workspace, Dir, Store)); err == nil && info.Mode().IsRegular() {
+		return Footing{Exists: true}
+	}
+	if p.Git {
+		if other, ok := initialised(filepath.Dir(p.Workspace)); ok {
+			return Footing{Doubt: Below, Other: other}
+		}
+		return Footing{}
+	}
+	s := Footing{Doubt: Plain}
+	looked := 0
+	for _, dir := range folders(p.Workspace, &looked) {
+		inner := append([]string{dir}, folders(dir, &looked)...)
+		for i, in := range inner {
+			if !project(in) {
+				continue
+			}
+			if s.Projects++; s.Other == "" {
+				s.Other = in
+			}
+			if i == 0 {
+				break
+			}
+		}
+	}
+	if s.Projects > 1 {
+		s.Doubt = Many
+	}
+	return s
+}
+
+// folders lists the folders in a folder, as far as they are not hidden and not too many.
+func folders(dir string, looked *int) (out []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if *looked++; *looked > maxLooked {
+			break
+		}
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules" {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+// project reports whether a folder is a repository or a workspace of its own.
+func project(dir string) bool {
+	for _, name := range []string{".git", filepath.Join(Dir, Store)} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Prepare makes the .pawl folder. A workspace that is the user's home or the root of the file system is refused, because

@@ -275,7 +275,7 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
-	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error { return whole(ctx, d, f, s) }, f.overrides()...)
+	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error { return whole(ctx, d, f, s) }, f.overrides()...)
 }
 
 // whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done again at any
@@ -435,7 +435,7 @@ func rest(ctx context.Context) error {
 
 // exec carries out a package.
 func exec(ctx context.Context, a *cli.App, f flags, want string) error {
-	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error {
+	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error {
 		s, err := packageToRun(ctx, d, strings.TrimSpace(want))
 		if err != nil {
 			return err

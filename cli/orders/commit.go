@@ -27,7 +27,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 	var f commitFlags
 	c := a.Command("commit [MESSAGE]", "orders.commit", "  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes", cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return commit(c.Context(), d, strings.Join(args, " "), f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error { return commit(c.Context(), d, strings.Join(args, " "), f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.commit_all"))

@@ -23,7 +23,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 	var f initFlags
 	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return initialise(c.Context(), d, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(d *cli.Desk) error { return initialise(c.Context(), d, f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.rebuild, "rebuild", false, a.Text("orders.flag.rebuild"))

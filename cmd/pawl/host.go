@@ -186,6 +186,12 @@ func (h host) Tools() []kernel.Tool {
 	return newParts(effect.Place{}, cli.DefaultConfig(), nil, h.stateDir()).known()
 }
 
+// Footing says what stands in the way of making a place a workspace.
+func (host) Footing(place effect.Place) cli.Footing {
+	s := workspace.Look(place)
+	return cli.Footing{Exists: s.Exists, Doubt: string(s.Doubt), Other: s.Other, Projects: s.Projects}
+}
+
 // Grounds says where plans would be carried out.
 func (host) Grounds(place effect.Place) (policy.Repo, bool) {
 	return git.Inspect(place.Workspace), true
