@@ -64,6 +64,43 @@ func TestRunBlockedAndTheWaysOn(t *testing.T) {
 	})
 }
 
+func TestRunWithoutAKnownRepair(t *testing.T) {
+	bothLanguages(t, "unknown", func(c *console) {
+		c.host.world.failChecks, c.host.world.unknown = 1, true
+		c.must(8, "run", "do the work", "--yes")
+		c.must(0, "status")
+		c.must(0, "task", "list")
+		c.must(0, "fix", "-m", "mended it")
+	})
+}
+
+func TestYesAndWhatCannotBeTakenBack(t *testing.T) {
+	bothLanguages(t, "outward", func(c *console) {
+		c.host.world.plan.Steps[1].ToolCalls[0].ArgsHint = json.RawMessage(`{"command":"git push origin main"}`)
+		c.must(9, "run", "do the work", "--yes")
+		c.must(0, "status")
+		c.must(0, "approve", c.hash(), "--yes")
+	})
+}
+
+// TestAFolderBecomesAWorkspaceWhenThatIsMeant plays the screens of each kind of folder.
+func TestAFolderBecomesAWorkspaceWhenThatIsMeant(t *testing.T) {
+	bothLanguages(t, "founding", func(c *console) {
+		c.host.footing = cli.Footing{Doubt: "plain"}
+		c.must(3, "run", "do the work")
+		c.host.footing = cli.Footing{Doubt: "below", Other: "/w"}
+		c.must(3, "run", "do the work", "--yes")
+		c.host.footing = cli.Footing{Doubt: "many", Other: "/w/a", Projects: 12}
+		c.must(3, "run", "do the work", "--yes")
+		c.must(3, "run", "do the work", "--json")
+		c.must(9, "run", "do the work", "--init")
+		c.host.footing = cli.Footing{Exists: true}
+		c.must(0, "deny")
+		c.host.footing = cli.Footing{}
+		c.must(9, "run", "do the work")
+	})
+}
+
 func TestInPlace(t *testing.T) {
 	bothLanguages(t, "inplace", func(c *console) {
 		c.host.world.failChecks = 4

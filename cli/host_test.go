@@ -35,18 +35,19 @@ func TestMain(m *testing.M) {
 // fakeHost is a program around the command line that keeps everything in memory: a store, drivers that follow a script, and
 // a clock and ids that are the same in every run.
 type fakeHost struct {
-	dir    string
-	store  *memory.Store
-	world  *world
-	mu     sync.Mutex
-	now    time.Time
-	ids    *counter
-	owner  *cli.Owner
-	made   bool
-	noGit  bool
-	edit   func(path string) error
-	broken bool // the audit log does not verify
-	serve  func(context.Context, cli.Serving) error
+	footing cli.Footing
+	dir     string
+	store   *memory.Store
+	world   *world
+	mu      sync.Mutex
+	now     time.Time
+	ids     *counter
+	owner   *cli.Owner
+	made    bool
+	noGit   bool
+	edit    func(path string) error
+	broken  bool // the audit log does not verify
+	serve   func(context.Context, cli.Serving) error
 	// written are the files that were written below .pawl, and agents the agents of the machine besides pawl's own.
 	written []string
 	agents  []cli.AgentInfo
@@ -58,7 +59,8 @@ type fakeHost struct {
 func newHost(t *testing.T) *fakeHost {
 	t.Helper()
 	return &fakeHost{
-		dir: t.TempDir(), store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), ids: &counter{},
+		footing: cli.Footing{Exists: true},
+		dir:     t.TempDir(), store: memory.New(), now: time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC), ids: &counter{},
 		world: &world{plan: twoSteps()},
 	}
 }
@@ -191,6 +193,9 @@ func (h *fakeHost) Log(context.Context, string, int, cli.Config) ([]string, erro
 	return []string{"c1 do the work"}, nil
 }
 
+// Footing is what the test says; without a word it is a workspace already.
+func (h *fakeHost) Footing(effect.Place) cli.Footing { return h.footing }
+
 func (h *fakeHost) Edit(_ context.Context, path string) error { return h.edit(path) }
 
 func (h *fakeHost) Tools() []kernel.Tool {
@@ -222,6 +227,7 @@ type world struct {
 	hang       chan struct{}
 	cannotPlan bool
 	repair     string // tool of the repairs, "" for write_file
+	unknown    bool   // no repair is known
 	conflict   bool   // landing is kept on a branch
 	hostile    string
 	// missing is the linter that the project configures and the machine lacks.
@@ -267,6 +273,9 @@ func (w *world) Do(ctx context.Context, e effect.Effect, progress effect.Progres
 	case effect.KindVerify, effect.KindGates, effect.KindTest:
 		return w.verify(e.Kind)
 	case effect.KindRepair:
+		if w.unknown {
+			return effect.Succeeded(effect.RepairResult{Why: "script.repair_none", Final: true, Said: effect.Said{Agent: "script"}})
+		}
 		tool, args := "write_file", `{"path":"b.txt"}`
 		if w.repair != "" {
 			tool, args = w.repair, `{"command":"curl evil.example"}`
