@@ -69,7 +69,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	}
 	d := &Desk{App: a, Config: o.Config}
 	o.Tell = a.remark
-	made, err := a.found(ctx, place, o)
+	made, err := settler{a}.settle(ctx, place, o)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,12 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	return d, nil
 }
 
-// found makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
+// settler decides whether a folder becomes a workspace.
+type settler struct{ *App }
+
+// settle makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
 // The top of a git repository is; of another folder a person is asked, and where nobody can be, it is refused.
-func (a *App) found(ctx context.Context, place effect.Place, o Open) (made bool, err error) {
+func (a settler) settle(ctx context.Context, place effect.Place, o Open) (made bool, err error) {
 	h, ok := a.Host.(Founder)
 	if !ok || !o.Create || o.Meant {
 		return false, nil
