@@ -204,6 +204,8 @@ type Workspace struct {
 	Kernel *kernel.Kernel
 	// Said is what is to be told of the place before anything else: that the workspace was moved or copied.
 	Said []Finding
+	// Branch returns the name of a branch if there is one, of the one that is checked out for "", which is "" where there is none.
+	Branch func(ctx context.Context, name string) (string, error)
 	// Holds fails where the workspace is no longer where it was opened.
 	Holds func() error
 	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on the

@@ -233,6 +233,8 @@ type ContextSpec struct {
 	Feedback []string   `json:"feedback,omitempty"`
 	// Tokens is the size of the pack to build, in estimated tokens; 0 builds none.
 	Tokens int `json:"tokens,omitempty"`
+	// Branch is the branch that the work is for, whatever is checked out; "" is the one that is.
+	Branch string `json:"branch,omitempty"`
 }
 
 // Check is one verification command that pawl runs itself.

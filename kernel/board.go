@@ -52,6 +52,8 @@ func (w registrar) decide() error {
 		return r.retry(c)
 	case *MoveBoard:
 		return r.act(c.Action)
+	case *AimBoard:
+		return r.aim(c)
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.command_unknown", fmt.Sprintf("%T", w.env.Command))
 }
@@ -59,7 +61,7 @@ func (w registrar) decide() error {
 // ofBoard reports whether a command is about the board.
 func ofBoard(c Command) bool {
 	switch c.(type) {
-	case *AddIssues, *EditIssue, *Depend, *Take, *Keep, *Leave, *Release, *RetryIssue, *MoveBoard:
+	case *AddIssues, *EditIssue, *Depend, *Take, *Keep, *Leave, *Release, *RetryIssue, *MoveBoard, *AimBoard:
 		return true
 	}
 	return false
@@ -141,6 +143,18 @@ func (w registrar) act(a board.Event) error {
 	return apply(w.work, board.Run, b, string(a), "", "the batch is completed", nil, w.admit())
 }
 
+// aim has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
+func (w registrar) aim(c *AimBoard) error {
+	b := w.Board
+	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
+		return nil
+	}
+	w.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	b.Branch = c.Branch
+	w.touch(b)
+	return nil
+}
+
 // add registers issues.
 func (w registrar) add(c *AddIssues) error {
 	if len(c.Issues) == 0 || len(c.Issues) > MaxIssues {
@@ -149,6 +163,9 @@ func (w registrar) add(c *AddIssues) error {
 	b, err := w.batch()
 	if err != nil {
 		return err
+	}
+	if c.Fresh {
+		b.Branch = ""
 	}
 	labels := make([]string, len(c.Issues))
 	names := map[string]string{} // what the command calls its issues
@@ -237,7 +254,7 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 	b.Issues = max(b.Issues, ordinal(label))
 	i := &Issue{
 		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
-		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
+		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
 	}
 	state := board.Issue.Initial()
 	if n.Closed {
@@ -292,6 +309,10 @@ func (w registrar) edit(c *EditIssue) error {
 	set(changed, "priority", &i.Priority, c.Priority)
 	set(changed, "agent", &i.Agent, c.Agent)
 	set(changed, "paused", &i.Paused, c.Paused)
+	if c.Branch != nil && *c.Branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
+	}
+	set(changed, "branch", &i.Branch, c.Branch)
 	if c.Tags != nil && !slices.Equal(i.Tags, *c.Tags) {
 		i.Tags = *c.Tags
 		changed["tags"] = i.Tags
@@ -570,6 +591,12 @@ func (w registrar) claim(c *Take, id string) error {
 	if err := w.act(action); err != nil {
 		return err
 	}
+	if b.Branch == "" {
+		b.Branch = c.Branch
+	}
+	if i.Branch == "" && c.Planning {
+		i.Branch = b.Branch
+	}
 	if !i.Winding && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
@@ -583,7 +610,7 @@ func (w registrar) claim(c *Take, id string) error {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	w.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before})
+	w.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
 	w.place(i)
 	w.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
 	return nil

@@ -304,10 +304,15 @@ func (*Settle) command()       {}
 type (
 	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
 	// it was. The answer is the list of their labels, in the order of the command.
-	AddIssues struct{ Issues []NewIssue }
+	// With Fresh no issue is open, and the batch is begun for a branch anew.
+	AddIssues struct {
+		Issues []NewIssue
+		Fresh  bool `json:",omitempty"`
+	}
 	// EditIssue changes what is set.
 	EditIssue struct {
 		Issue    string
+		Branch   *string   `json:",omitempty"`
 		Title    *string   `json:",omitempty"`
 		Context  *string   `json:",omitempty"`
 		Priority *int      `json:",omitempty"`
@@ -332,7 +337,11 @@ type (
 		Planning bool      `json:",omitempty"`
 		Issue    string    `json:",omitempty"`
 		Now      time.Time // by the caller's clock
+		// Branch is the one that the batch is begun for, where it is not yet.
+		Branch string `json:",omitempty"`
 	}
+	// AimBoard has the batch go on for another branch: issues whose work has not begun, and that name none, land there.
+	AimBoard struct{ Branch string }
 	// Keep prolongs a claim, Leave ends it. Again is before when the issue is not to be claimed. Without an issue, Leave ends all
 	// claims of an owner who is known to be gone.
 	Keep struct {
@@ -374,6 +383,7 @@ type NewIssue struct {
 	Given     []byte   `json:",omitempty"`
 	GivenName string   `json:",omitempty"`
 	Agent     string   `json:",omitempty"`
+	Branch    string   `json:",omitempty"`
 	Feedback  []string `json:",omitempty"`
 	Paused    bool     `json:",omitempty"`
 	Closed    bool     `json:",omitempty"`
@@ -396,6 +406,7 @@ func (*Leave) command()      {}
 func (*Release) command()    {}
 func (*RetryIssue) command() {}
 func (*MoveBoard) command()  {}
+func (*AimBoard) command()   {}
 
 // Made is the answer to Make: the call to do next, or why it must not be made.
 type Made struct {

@@ -198,6 +198,8 @@ type Board struct {
 	// Members are the issues of this batch: those that were registered in it, and older ones that were taken up in it.
 	Members int64  `json:"members,omitempty"`
 	Busy    []Busy `json:"busy,omitempty"`
+	// Branch is the branch that the batch was begun for, "" before that and where there was none.
+	Branch string `json:"branch,omitempty"`
 	// EndedAt is when the batch was completed.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 }
@@ -239,6 +241,10 @@ type Issue struct {
 	Given     []byte `json:"given,omitempty"`
 	GivenName string `json:"given_name,omitempty"`
 	Agent     string `json:"agent,omitempty"`
+	// Branch is the branch that the result is for: the one that was asked for or, from when its work begins, that of the batch.
+	// Landed is the branch that the result is on.
+	Branch string `json:"branch,omitempty"`
+	Landed string `json:"landed,omitempty"`
 	// DependsOn are the ids of the issues that must be completed first, Open those that are not yet. Height is greater than that
 	// of each issue that waits for this one. It is at least the length of the longest chain of them, unless one of them was put
 	// below 0 because too many others would have had to be raised.

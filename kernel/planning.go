@@ -567,6 +567,9 @@ func (w planner) buildContext() {
 	if w.traits().Reads && len(w.Run.Given) == 0 {
 		spec.Tokens = w.Config.PackTokens
 	}
+	if w.Issue != nil && w.Issue.Number > 0 {
+		spec.Branch = w.Issue.Branch
+	}
 	w.emit(effect.KindContext, spec, true)
 }
 

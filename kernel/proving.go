@@ -626,7 +626,7 @@ func (w prover) landed(r effect.Receipt) error {
 	t.EndedAt = w.now
 	w.release(t)
 	w.Run.Outcome = string(board.IssueCompleted)
-	w.Issue.ExecutedAt = w.now
+	w.Issue.ExecutedAt, w.Issue.Landed = w.now, result.Branch
 	w.touch(w.Issue)
 	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil

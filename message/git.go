@@ -15,6 +15,10 @@ var gitText = part{load: func() Table {
 			En: "git %v could not be started", Zh: "无法启动 git %v",
 			HintEn: "See: pawl doctor", HintZh: "请运行 pawl doctor 查看原因",
 		},
+		"git.no_branch": {
+			En: "there is no branch %s", Zh: "没有分支 %s",
+			HintEn: "See: git branch", HintZh: "请用 git branch 查看",
+		},
 		"git.no_folder": {
 			En: "git %[1]v could not be started: the folder %[2]v is missing", Zh: "无法启动 git %[1]v：缺少目录 %[2]v",
 			HintEn: "If the workspace was moved or removed meanwhile, run pawl resume where it is now", HintZh: "如果工作区已被移动或删除，请在它现在的位置运行 pawl resume",

@@ -118,6 +118,10 @@ var kernelText = part{load: func() Table {
 			En: "stopped by %[1]s: %[2]s", Zh: "已被 %[1]s 停止：%[2]s",
 			HintEn: "Go on with pawl fix, leave the task with pawl skip, or go back with pawl rollback", HintZh: "用 pawl fix 继续，用 pawl skip 跳过任务，或用 pawl rollback 回滚",
 		},
+		"kernel.issue_branch": {
+			En: "the work on %[1]s has begun (%[2]s), for the branch %[3]s", Zh: "%[1]s 的工作已经开始（%[2]s），目标分支为 %[3]s",
+			HintEn: "Only an issue that is registered or failed gets another branch. Have it planned anew: pawl issue retry --replan, or take the result over by git", HintZh: "只有 registered 或 failed 状态的议题可以更换分支。请用 pawl issue retry --replan 重新规划，或用 git 自行移植结果",
+		},
 		"kernel.stopped_copy": {
 			En: "this workspace is a copy of %s, and what was under way in it when it was copied belongs there", Zh: "此工作区是 %s 的副本，复制时正在进行的工作属于原工作区",
 			HintEn: "It goes on over there, untouched. Here: pawl rollback takes back what it did, pawl skip keeps it and ends, pawl fix goes on with it in this copy", HintZh: "原工作区中的工作不受影响，可在那里继续。在此副本中：pawl rollback 撤回其改动，pawl skip 保留改动并结束，pawl fix 在副本中继续",

@@ -41,6 +41,8 @@ type CrewOptions struct {
 	Start kernel.Start
 	// Alive says whether the process of a worker is known to be there; one that is known to be gone loses its claims at once.
 	Alive func(owner string) bool
+	// Branch is the branch that a batch is begun for, "" where there is none.
+	Branch string
 	// Stay keeps the crew waiting for further issues; otherwise it ends when nothing is left that it could do.
 	Stay bool
 	// Tell is told what happens. It may be called from several goroutines.
@@ -57,8 +59,10 @@ type Happened struct {
 	// Rest says why the issue was left, State its status then; Line is what an effect says while it is at work. Err is what a
 	// worker stumbled over or waits for, and for an issue that was left blocked what a person has to mend. A worker that waits
 	// for its next issue names none.
-	Rest   Rest        `json:"rest,omitempty"`
-	State  string      `json:"state,omitempty"`
+	Rest  Rest   `json:"rest,omitempty"`
+	State string `json:"state,omitempty"`
+	// Branch is the branch that the result of an issue is on, once it is completed.
+	Branch string      `json:"branch,omitempty"`
 	Effect effect.Kind `json:"effect,omitempty"`
 	Line   string      `json:"line,omitempty"`
 	Err    error       `json:"-"`
@@ -255,7 +259,7 @@ func refuses(err error) bool {
 // take claims an issue, the one that is named if one is.
 func (w worker) take(ctx context.Context, issue string, planning bool) (*kernel.Taken, error) {
 	w.count(1)
-	out, err := w.do(ctx, &kernel.Take{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now()})
+	out, err := w.do(ctx, &kernel.Take{Owner: w.owner, Planning: planning, Issue: issue, Now: w.kernel.Now(), Branch: w.opt.Branch})
 	var taken *kernel.Taken
 	if err == nil {
 		err = json.Unmarshal(out.Result, &taken)
@@ -377,11 +381,11 @@ func (w worker) leave(ctx context.Context, t *kernel.Taken, rest Rest, err error
 	if _, err := w.do(late, leave); err != nil && !lost(err) {
 		w.opt.Tell(Happened{What: DidStumble, Owner: w.owner, Issue: t.Lane, Err: err})
 	}
-	state := ""
-	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue, HotOnly: true}); err == nil && len(rows[0]) > 0 {
-		state = rows[0][0].State
+	i := new(kernel.Issue)
+	if rows, err := w.kernel.Store().Load(late, kernel.Select{Kind: kernel.KindIssue, ID: t.Issue}); err == nil && len(rows[0]) > 0 {
+		_ = kernel.Decode(rows[0][0], i) // what cannot be read is not told
 	}
-	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: state}
+	left := Happened{What: DidLeave, Owner: w.owner, Issue: t.Lane, Rest: rest, State: i.State, Branch: i.Landed}
 	if rest == RestBlocked {
 		if s, err := w.opt.Lane(t.Lane).Look(late); err == nil && s.Session != nil && s.Session.Blocked != nil {
 			left.Err = s.Session.Blocked.Error.Err()

@@ -21,7 +21,7 @@ type facts struct {
 	title, context, file, agent string
 	priority                    int
 	tags, after, notAfter       []string
-	plan, feedback              string
+	plan, feedback, branch      string
 	paused                      bool
 }
 
@@ -33,6 +33,7 @@ func (f *facts) flags(a *cli.App, c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.after, "after", nil, a.Text("issue.flag.after"))
 	c.Flags().StringVar(&f.plan, "plan", "", a.Text("issue.flag.plan"))
 	c.Flags().StringVar(&f.agent, "agent", "", a.Text("issue.flag.agent"))
+	c.Flags().StringVar(&f.branch, "branch", "", a.Text("issue.flag.branch"))
 	c.Flags().BoolVar(&f.paused, "paused", false, a.Text("issue.flag.paused"))
 }
 
@@ -58,7 +59,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		if err := f.read(a); err != nil {
 			return err
 		}
-		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Paused: f.paused}
+		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
 			data, _, err := a.PlanFile(f.plan)
 			if err != nil {
@@ -67,6 +68,9 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			n.Given, n.GivenName = data, f.plan
 		}
 		return making(c.Context(), a, func(d shelf) error {
+			if err := d.branch(c.Context(), f.branch); err != nil {
+				return err
+			}
 			on, err := d.find(c.Context(), f.after)
 			if err != nil {
 				return err
@@ -74,7 +78,11 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			for _, i := range on {
 				n.After = append(n.After, i.ID)
 			}
-			out, err := d.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}})
+			fresh, err := d.fresh(c.Context())
+			if err != nil {
+				return err
+			}
+			out, err := d.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
 			if err != nil {
 				return err
 			}
@@ -151,6 +159,12 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 	}
 	if given("agent") {
 		e.Agent = &f.agent
+	}
+	if given("branch") {
+		if err := d.branch(ctx, f.branch); err != nil {
+			return err
+		}
+		e.Branch = &f.branch
 	}
 	if given("paused") {
 		e.Paused = &f.paused

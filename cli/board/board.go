@@ -113,6 +113,21 @@ func (d shelf) scan(ctx context.Context, sel kernel.Select) iter.Seq2[*kernel.Is
 	}
 }
 
+// fresh reports whether no issue is open, so that those which are added now begin something new.
+func (d shelf) fresh(ctx context.Context) (bool, error) {
+	n, _, err := d.counts(ctx)
+	return n[board.IssueRegistered]+n[board.IssuePlanning]+n[board.IssuePlanned]+n[board.IssueExecuting] == 0, err
+}
+
+// branch fails unless there is a branch of that name. "" is none, and fits.
+func (d shelf) branch(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := d.Workspace.Branch(ctx, name)
+	return err
+}
+
 // batch reads the newest batch, nil where there is none.
 func (d shelf) batch(ctx context.Context) (*kernel.Board, error) {
 	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1})

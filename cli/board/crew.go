@@ -29,6 +29,7 @@ type work struct {
 	planOnly    bool
 	executeOnly bool
 	stay        bool
+	branch      string
 }
 
 // maxWorkers is how many issues one process works on at the same time.
@@ -38,6 +39,7 @@ func (w *work) flags(a *cli.App, c *cobra.Command) {
 	c.Flags().IntVarP(&w.workers, "workers", "w", 0, a.Text("issue.flag.workers"))
 	c.Flags().BoolVar(&w.yes, "yes", false, a.Text("issue.flag.yes"))
 	c.Flags().StringVar(&w.agent, "agent", "", a.Text("issue.flag.agent"))
+	c.Flags().StringVar(&w.branch, "branch", "", a.Text("issue.flag.board_branch"))
 }
 
 func (w *work) check() error {
@@ -119,6 +121,9 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 			return err
 		}
 		o := runner.CrewOptions{Workers: w.workers}
+		if o.Branch, err = (foreman{d}).aim(ctx, w.branch); err != nil {
+			return err
+		}
 		set(&o)
 		for _, i := range chosen {
 			o.Issues = append(o.Issues, i.ID)
@@ -132,6 +137,28 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		}
 		return foreman{d}.crew(ctx, o, chosen)
 	}, cli.Override("agent", w.agent))
+}
+
+// aim says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked
+// out now. It tells where that is another one than the person sees.
+func (d foreman) aim(ctx context.Context, asked string) (string, error) {
+	if d.Workspace.Branch == nil {
+		return "", nil
+	}
+	here, err := d.Workspace.Branch(ctx, asked)
+	if err != nil {
+		return "", err
+	}
+	if asked != "" {
+		_, err := d.Do(ctx, &kernel.AimBoard{Branch: asked})
+		return asked, err
+	}
+	b, err := d.batch(ctx)
+	if err != nil || b == nil || b.State == string(board.RunCompleted) || b.Branch == "" || b.Branch == here {
+		return here, err
+	}
+	d.Note(d.Style.Warn() + " " + d.Text("issue.board_branch", b.Branch))
+	return here, nil
 }
 
 // crew runs a crew in the foreground and ends with what is left for a person.
@@ -263,7 +290,11 @@ func (t *teller) ended(h runner.Happened, issue string) string {
 	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.Text(key) + "  " + took }
 	switch {
 	case h.State == string(board.IssueCompleted):
-		return text(t.Style.OK(), "issue.live.completed")
+		line := text(t.Style.OK(), "issue.live.completed")
+		if h.Branch != "" {
+			line += "  " + t.Text("issue.live.landed", h.Branch)
+		}
+		return line
 	case h.State == string(board.IssueFailed):
 		return text(t.Style.Bad(), "issue.live.failed")
 	case h.Rest == runner.RestApproval:

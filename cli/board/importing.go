@@ -23,6 +23,7 @@ type porter struct{ shelf }
 // intake are the flags of `pawl issue import`.
 type intake struct {
 	format, scope, back string
+	branch              string
 	labels              []string
 	dry, update, loose  bool
 	all                 bool
@@ -57,6 +58,7 @@ func newImportCommand(a *cli.App) *cobra.Command {
 	c.Flags().BoolVar(&f.all, "closed", false, a.Text("issue.flag.closed"))
 	c.Flags().BoolVar(&f.loose, "loose", false, a.Text("issue.flag.loose"))
 	c.Flags().BoolVar(&f.dry, "dry-run", false, a.Text("issue.flag.dry_run"))
+	c.Flags().StringVar(&f.branch, "branch", "", a.Text("issue.flag.branch"))
 	c.Flags().BoolVar(&f.update, "update", false, a.Text("issue.flag.update"))
 	c.Flags().StringVar(&f.back, "state-back", "", a.Text("issue.flag.state_back"))
 	return c
@@ -69,6 +71,9 @@ func tracked(source string) bool {
 
 // intake reads issues and registers those that are new.
 func (d porter) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
+	if err := d.branch(ctx, f.branch); err != nil {
+		return err
+	}
 	live := term.NewLive(d.Std.Err, d.Present(), d.Std.Width)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
@@ -89,7 +94,7 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 		if f.update {
 			todo = append(todo, c.Changed...)
 		}
-		if err := d.register(ctx, todo, live); err != nil {
+		if err := d.register(ctx, todo, f.branch, live); err != nil {
 			return err
 		}
 	}
@@ -191,13 +196,18 @@ func (d porter) known(ctx context.Context, list []backlog.Issue) (map[string]str
 
 // register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
 // the next one, because what is on the board already is found again.
-func (d porter) register(ctx context.Context, list []backlog.Issue, live *term.Live) error {
+func (d porter) register(ctx context.Context, list []backlog.Issue, branch string, live *term.Live) error {
 	list, height := sorted(list)
+	fresh, err := d.fresh(ctx)
+	if err != nil {
+		return err
+	}
 	for at := 0; at < len(list); {
-		var c kernel.AddIssues
+		c := kernel.AddIssues{Fresh: fresh && at == 0}
 		size := 0
 		for at+len(c.Issues) < len(list) && len(c.Issues) < kernel.MaxIssues && size < maxPiece {
 			n := newIssue(&list[at+len(c.Issues)])
+			n.Branch = branch
 			n.Height = height[n.External]
 			size += len(n.Context) + len(n.Title)
 			c.Issues = append(c.Issues, n)

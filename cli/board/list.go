@@ -81,6 +81,8 @@ type line struct {
 	Item      string            `json:"item_id,omitempty"`
 	Owner     string            `json:"worker,omitempty"`
 	Retries   int               `json:"retries,omitempty"`
+	Branch    string            `json:"branch,omitempty"`
+	Landed    string            `json:"landed,omitempty"`
 	CreatedAt time.Time         `json:"created_at"`
 	UpdatedAt time.Time         `json:"updated_at"`
 }
@@ -97,7 +99,7 @@ func lineOf(i *kernel.Issue, near map[string]*kernel.Issue) line {
 	l := line{
 		ID: i.ID, Label: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), Standing: standingOf(i, near, time.Now()), Priority: priority(i),
 		Tags: append([]string{}, i.Tags...), After: []string{}, Open: len(i.Open), External: i.External, Owner: i.Lease.Owner,
-		Retries: i.Retries, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+		Retries: i.Retries, Branch: i.Branch, Landed: i.Landed, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 	for _, id := range i.DependsOn {
 		if on := near[id]; on != nil {
@@ -460,6 +462,11 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 	add("issue.show.status", status)
 	add("issue.show.priority", itoa(w.Priority))
 	add("issue.show.tags", cli.Display(strings.Join(w.Tags, ", ")))
+	branch := cli.Display(w.Branch)
+	if w.Landed != "" {
+		branch = d.Text("issue.show.landed", w.Landed)
+	}
+	add("issue.show.branch", branch)
 	add("issue.show.agent", cli.Display(w.Agent))
 	add("issue.show.plan_file", cli.Display(w.PlanFile))
 	var after []string

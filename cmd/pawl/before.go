@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl"
 	"pawl/driver/checkpoint"
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/sandbox/git"
+	"pawl/workspace"
 )
 
 // before runs checks on a commit as well: in a worktree beside the task's own, behind the same walls, which is gone afterwards.
@@ -50,4 +52,72 @@ func leftBeside(task effect.Place) bool {
 func clearBeside(ctx context.Context, m *git.Memory, p effect.Place) {
 	_ = verify.Forget(p)
 	_ = checkpoint.NewCleanup(m).Do(ctx, effect.Effect{Kind: effect.KindCleanup, Place: p, Spec: effect.Encode(effect.CleanupSpec{})}, nil)
+}
+
+// branchTree is where the facts about a branch are found that is not checked out.
+func branchTree(e effect.Effect) effect.Place {
+	p := e.Place
+	p.Tree, p.InPlace = filepath.Join(p.Workspace, workspace.Dir, "worktrees", "branch-"+e.Session), false
+	return p
+}
+
+// enter has an effect work on what a branch holds, in a worktree of its own, where another branch is checked out. It returns what
+// the branch is at, and "" where the effect may look at the workspace as it is. Whoever is told of a commit clears the worktree.
+func (d informed) enter(ctx context.Context, e *effect.Effect, branch string) (tip string, err error) {
+	if branch == "" || !e.Place.Git || d.memory == nil {
+		return "", nil
+	}
+	repo, err := d.memory.Open(ctx, git.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})
+	if err != nil {
+		return "", err
+	}
+	_, here, err := repo.Head(ctx)
+	if err != nil || here == branch {
+		return "", err
+	}
+	if tip, err = repo.Ref(ctx, git.BranchRef(branch)); err != nil {
+		return "", err
+	}
+	if tip == "" {
+		return "", pawl.Fail(pawl.CodeEnvironment, "land.branch_gone", branch)
+	}
+	e.Place = branchTree(*e)
+	made := checkpoint.NewWorktree(d.memory).Do(ctx, effect.Effect{ID: e.ID, Kind: effect.KindWorktree, Place: e.Place, Spec: effect.Encode(effect.WorktreeSpec{Base: tip})}, nil)
+	return tip, made.Err()
+}
+
+// standsAt is what was found of a branch that is not checked out.
+func standsAt(r effect.Receipt, tip, branch string) effect.Receipt {
+	facts, err := effect.Decode[effect.ContextResult](r.Result)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	facts.Head, facts.Branch = tip, branch
+	r.Result = effect.Encode(facts)
+	return r
+}
+
+// branchOf returns the name of a branch if there is one, and of the one that is checked out for "".
+func branchOf(place effect.Place) func(ctx context.Context, name string) (string, error) {
+	return func(ctx context.Context, name string) (string, error) {
+		if !place.Git {
+			if name != "" {
+				return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
+			}
+			return "", nil
+		}
+		memory := &git.Memory{}
+		repo, err := memory.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+		if err != nil {
+			return "", err
+		}
+		if name == "" {
+			_, name, err = repo.Head(ctx)
+			return name, err
+		}
+		if tip, err := repo.Ref(ctx, git.BranchRef(name)); err != nil || tip == "" {
+			return "", pawl.Fail(pawl.CodeNotFound, "git.no_branch", name).Because(err)
+		}
+		return name, nil
+	}
 }

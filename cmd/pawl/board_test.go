@@ -68,6 +68,7 @@ type issueLine struct {
 	Standing         string
 	DependsOn        []string `json:"depends_on"`
 	Retries          int
+	Branch, Landed   string
 }
 
 func (u *user) issues() []issueLine {

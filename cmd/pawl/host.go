@@ -134,6 +134,7 @@ func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 // faces adds what commands need beside the kernel: the server for agents, the project, the trackers of others, and files.
 func faces(w *cli.Workspace, dir string, place effect.Place, c cli.Config) {
 	w.Serve, w.Project, w.Tracker = serve(w), project(place, c), tracker(dir, c.GitHub)
+	w.Branch = branchOf(place)
 	w.Write = func(ctx context.Context, files []effect.ProjectedFile) error {
 		_, err := archive.Write(ctx, dir, files)
 		return err

@@ -56,7 +56,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs, memory}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
@@ -176,15 +176,29 @@ type packer interface {
 // informed adds a context pack to the facts about a place, where one is asked for.
 type informed struct {
 	*verify.Context
-	packs packer
+	packs  packer
+	memory *git.Memory
 }
 
 // Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
 // worse, and possible.
 func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
-	r := d.Context.Do(ctx, e, progress)
 	spec, err := effect.Decode[effect.ContextSpec](e.Spec)
-	if err != nil || !r.OK || spec.Tokens <= 0 {
+	if err != nil {
+		return effect.Failed(err)
+	}
+	tip, err := d.enter(ctx, &e, spec.Branch)
+	if tip != "" {
+		defer clearBeside(context.WithoutCancel(ctx), d.memory, e.Place)
+	}
+	if err != nil {
+		return effect.Failed(err)
+	}
+	r := d.Context.Do(ctx, e, progress)
+	if r.OK && tip != "" {
+		r = standsAt(r, tip, spec.Branch)
+	}
+	if !r.OK || spec.Tokens <= 0 {
 		return r
 	}
 	facts, err := effect.Decode[effect.ContextResult](r.Result)
@@ -212,6 +226,11 @@ type cleanup struct {
 func (c cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	if err := verify.Forget(e.Place); err != nil {
 		return effect.Failed(err)
+	}
+	if p := branchTree(e); !e.Place.InPlace && e.Session != "" {
+		if _, err := os.Lstat(p.Tree); err == nil {
+			clearBeside(ctx, c.memory, p)
+		}
 	}
 	if leftBeside(e.Place) {
 		clearBeside(ctx, c.memory, beside(e.Place))

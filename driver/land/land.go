@@ -187,6 +187,8 @@ func (v *venue) refusal(branch string) error {
 		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_operation", few(v.files))
 	case reasonElsewhere:
 		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_elsewhere", branch, v.at)
+	case reasonGone:
+		return pawl.Fail(pawl.CodeEnvironment, "land.blocked_gone", branch)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func commands() []kernel.Command {
 		new(kernel.Claim), new(kernel.Heartbeat), new(kernel.Begin), new(kernel.Report), new(kernel.Recover), new(kernel.Make), new(kernel.Reserve),
 		new(kernel.Settle), new(kernel.Bind), new(kernel.Sweep), new(kernel.SaveDecision), new(kernel.RecordError), new(kernel.UpdateProgress),
 		new(kernel.CreateCheckpoint), new(kernel.Ask), new(kernel.Order), new(kernel.AddIssues), new(kernel.EditIssue), new(kernel.Depend),
-		new(kernel.Take), new(kernel.Keep), new(kernel.Leave), new(kernel.Release), new(kernel.RetryIssue), new(kernel.Choose), new(kernel.EnterTool), new(kernel.LeaveTool), new(kernel.MoveBoard), new(kernel.Relocate),
+		new(kernel.Take), new(kernel.Keep), new(kernel.Leave), new(kernel.Release), new(kernel.RetryIssue), new(kernel.Choose), new(kernel.EnterTool), new(kernel.LeaveTool), new(kernel.MoveBoard), new(kernel.Relocate), new(kernel.AimBoard),
 	}
 }
 
