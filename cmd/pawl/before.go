@@ -61,10 +61,31 @@ func branchTree(e effect.Effect) effect.Place {
 	return p
 }
 
+// elsewhere lets effects look at branches that are not checked out.
+type elsewhere struct{ memory *git.Memory }
+
+// leave removes the worktree that enter has made.
+func (d elsewhere) leave(ctx context.Context, p effect.Place) {
+	clearBeside(context.WithoutCancel(ctx), d.memory, p)
+}
+
+// lodge is enter, and returns what ends it.
+func (d elsewhere) lodge(ctx context.Context, e *effect.Effect, branch string) (leave func(), err error) {
+	tip, err := d.enter(ctx, e, branch)
+	if place := e.Place; tip != "" {
+		leave = func() { d.leave(ctx, place) }
+		if err == nil {
+			return leave, nil
+		}
+		leave()
+	}
+	return func() {}, err
+}
+
 // enter has an effect work on what a branch holds, in a worktree of its own, where another branch is checked out. It returns what
 // the branch is at, and "" where the effect may look at the workspace as it is. Whoever is told of a commit clears the worktree.
-func (d informed) enter(ctx context.Context, e *effect.Effect, branch string) (tip string, err error) {
-	if branch == "" || !e.Place.Git || d.memory == nil {
+func (d elsewhere) enter(ctx context.Context, e *effect.Effect, branch string) (tip string, err error) {
+	if branch == "" || !e.Place.Git || e.Place.InPlace {
 		return "", nil
 	}
 	repo, err := d.memory.Open(ctx, git.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})

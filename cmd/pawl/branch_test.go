@@ -126,3 +126,23 @@ func TestBranch_Gone(t *testing.T) {
 	u.must(0, "worker", "--yes")
 	u.branches(map[string]string{"main": "", "renamed": "2"})
 }
+
+// TestBranch_Planned: a plan is made from what the branch holds that it is for, and the checks are those of that branch.
+func TestBranch_Planned(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.write("ugly.go", "package parts\n\nfunc  Ugly( ) {}\n")
+	u.git("add", "-A")
+	u.git("commit", "-q", "-m", "ugly")
+	u.git("checkout", "-q", "-b", "side")
+	u.git("rm", "-q", "-r", "ugly.go", "go.mod", "parts.go")
+	u.git("commit", "-q", "-m", "no code at all")
+	u.must(0, "issue", "add", "fix the formatting", "--branch", "main")
+	a := u.must(0, "worker", "--yes")
+	u.says(a, "on main")
+	if got := u.git("show", "main:ugly.go"); !strings.Contains(got, "func Ugly() {}") {
+		t.Errorf("it is still ugly: %s\n%v", got, a)
+	}
+	u.branches(map[string]string{"side": ""})
+	u.quiet("refs/heads/side")
+}

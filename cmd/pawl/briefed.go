@@ -10,14 +10,20 @@ import (
 
 // briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own tree. The
 // pack of the run was built for the requirement, before anything failed.
+//
+// A plan for a branch that is not checked out is made where that branch is: the workspace holds another one's files.
 type briefed struct {
 	agent.Set
-	packs packer
+	packs  packer
+	branch func(ctx context.Context, e *effect.Effect, branch string) (leave func(), err error)
 }
 
 // Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the one
 // that the run has.
 func (b briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+	if e.Kind == effect.KindPlan {
+		return b.plan(ctx, e, host, progress)
+	}
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if e.Kind != effect.KindWork || err != nil || spec.Failure == nil || len(spec.Messages) > 0 || spec.Context.Pack == nil || spec.Context.Pack.Budget.Total < 1 {
 		return b.Set.Work(ctx, e, host, progress)
@@ -37,6 +43,19 @@ func (b briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, pr
 		r.Result = effect.Encode(result)
 	}
 	return r
+}
+
+// plan has a plan made from what the branch holds that it is for.
+func (b briefed) plan(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+	spec, err := effect.Decode[effect.PlanSpec](e.Spec)
+	if err == nil && b.branch != nil && len(spec.Given) == 0 {
+		leave, err := b.branch(ctx, &e, spec.Context.Branch)
+		if err != nil {
+			return effect.Failed(err)
+		}
+		defer leave()
+	}
+	return b.Set.Work(ctx, e, host, progress)
 }
 
 // Do is Work without a host.

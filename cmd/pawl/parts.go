@@ -56,7 +56,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
-		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs, memory}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
+		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs, elsewhere{memory}}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,
 		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
 		effect.KindCleanup: cleanup{checkpoint.NewCleanup(memory), shots, memory}, effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
@@ -84,7 +84,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	for _, t := range p.foreign {
 		infos = append(infos, t.Offered())
 	}
-	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state, deps: machine.Dependencies}.agents(), packs}
+	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state, deps: machine.Dependencies}.agents(), packs, elsewhere{memory}.lodge}
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}
@@ -176,8 +176,8 @@ type packer interface {
 // informed adds a context pack to the facts about a place, where one is asked for.
 type informed struct {
 	*verify.Context
-	packs  packer
-	memory *git.Memory
+	packs packer
+	elsewhere
 }
 
 // Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
@@ -189,7 +189,7 @@ func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 	}
 	tip, err := d.enter(ctx, &e, spec.Branch)
 	if tip != "" {
-		defer clearBeside(context.WithoutCancel(ctx), d.memory, e.Place)
+		defer d.leave(ctx, e.Place)
 	}
 	if err != nil {
 		return effect.Failed(err)
