@@ -24,6 +24,40 @@ const (
 	maxAfter   = 1000
 )
 
+// pilot decides on which branches the results of the board land. What is checked out says nothing of that once work has begun.
+type pilot struct{ *work }
+
+// begin notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
+func (w pilot) begin(b *Board, i *Issue, c *Take) {
+	if b.Branch == "" {
+		b.Branch = c.Branch
+	}
+	if i.Branch == "" && c.Planning {
+		i.Branch = b.Branch
+	}
+}
+
+// aim has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
+func (w pilot) aim(c *AimBoard) error {
+	b := w.Board
+	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
+		return nil
+	}
+	w.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	b.Branch = c.Branch
+	w.touch(b)
+	return nil
+}
+
+// redirect gives an issue another branch, while nothing of its work is made for the one that it has.
+func (w pilot) redirect(i *Issue, branch *string, changed map[string]any) error {
+	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
+	}
+	set(changed, "branch", &i.Branch, branch)
+	return nil
+}
+
 // registrar decides about the board.
 type registrar struct{ *work }
 
@@ -53,7 +87,7 @@ func (w registrar) decide() error {
 	case *MoveBoard:
 		return r.act(c.Action)
 	case *AimBoard:
-		return r.aim(c)
+		return pilot{w.work}.aim(c)
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.command_unknown", fmt.Sprintf("%T", w.env.Command))
 }
@@ -141,18 +175,6 @@ func (w registrar) act(a board.Event) error {
 	b.EndedAt = w.now
 	w.result = b.Label
 	return apply(w.work, board.Run, b, string(a), "", "the batch is completed", nil, w.admit())
-}
-
-// aim has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
-func (w registrar) aim(c *AimBoard) error {
-	b := w.Board
-	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
-		return nil
-	}
-	w.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
-	b.Branch = c.Branch
-	w.touch(b)
-	return nil
 }
 
 // add registers issues.
@@ -309,10 +331,9 @@ func (w registrar) edit(c *EditIssue) error {
 	set(changed, "priority", &i.Priority, c.Priority)
 	set(changed, "agent", &i.Agent, c.Agent)
 	set(changed, "paused", &i.Paused, c.Paused)
-	if c.Branch != nil && *c.Branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
+	if err := (pilot{w.work}).redirect(i, c.Branch, changed); err != nil {
+		return err
 	}
-	set(changed, "branch", &i.Branch, c.Branch)
 	if c.Tags != nil && !slices.Equal(i.Tags, *c.Tags) {
 		i.Tags = *c.Tags
 		changed["tags"] = i.Tags
@@ -591,12 +612,7 @@ func (w registrar) claim(c *Take, id string) error {
 	if err := w.act(action); err != nil {
 		return err
 	}
-	if b.Branch == "" {
-		b.Branch = c.Branch
-	}
-	if i.Branch == "" && c.Planning {
-		i.Branch = b.Branch
-	}
+	pilot{w.work}.begin(b, i, c)
 	if !i.Winding && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
