@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/internal/gittest"
+	"pawl/machine/board"
 )
 
 // in is the same user in another folder.
@@ -304,4 +305,62 @@ func TestCopy_OfAWorktree(t *testing.T) {
 	if got := m.git("worktree", "list"); !strings.Contains(got, m.dir) || strings.Contains(got, "prunable") {
 		t.Errorf("git knows the worktree elsewhere: %s", got)
 	}
+}
+
+// TestCopy_OfABoardAtWork: the issue that is worked on goes on over there, is stopped in the copy, and can be ended there; those
+// that wait are worked on in each.
+func TestCopy_OfABoardAtWork(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.part(1)
+	slow := partPlan(2, "", "sleep 3", false)
+	u.must(0, "issue", "add", "part 2", "--plan", u.planFile("part2", slow), "--priority", "1")
+	p := u.start("worker", "--yes")
+	u.appears(filepath.Join(u.dir, ".pawl", "worktrees", "*", "part002.go"))
+	c := u.copied("copy", bytewise)
+	before := gittest.Tree(t, c.dir)
+	if a := p.wait(); a.code != 0 {
+		t.Fatal(a)
+	}
+	u.branches(map[string]string{"main": "1 2"})
+	same(t, "the copy", before, gittest.Tree(t, c.dir))
+	c.tells(c.must(0, "issue", "list"), "copy of "+u.dir, "RUN-2.1")
+	c.issueIs("ISS-2", board.IssueFailed, "")
+	c.must(0, "skip", "--issue", "ISS-2")
+	c.pawl("worker", "--yes")
+	c.branches(map[string]string{"main": "1"})
+	c.quiet()
+	u.quiet()
+}
+
+// appears waits until something is there.
+func (u *user) appears(pattern string) {
+	u.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return
+		}
+	}
+	u.t.Fatalf("there never was %s", pattern)
+}
+
+// TestMove_WhileABoardRuns: the workers end and say why, and the next ones go on where the workspace is.
+func TestMove_WhileABoardRuns(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "issue", "add", "part 1", "--plan", u.planFile("part1", partPlan(1, "", "sleep 2", false)))
+	u.part(2)
+	p := u.start("worker", "--yes", "--workers", "2")
+	u.appears(filepath.Join(u.dir, ".pawl", "worktrees", "*", "part001.go"))
+	m := u.moved("elsewhere")
+	a := p.wait()
+	if a.code != 10 || !strings.Contains(a.err, "no longer at "+u.dir) {
+		t.Errorf("the workers: %v", a)
+	}
+	if _, err := os.Lstat(u.dir); !os.IsNotExist(err) {
+		t.Errorf("something was made where the workspace was: %v", err)
+	}
+	m.tells(m.must(0, "worker", "--yes"), "was at "+u.dir)
+	m.branches(map[string]string{"main": "1 2"})
+	m.quiet()
 }
