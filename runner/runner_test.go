@@ -259,3 +259,48 @@ func TestPauseStopsAtTheNextSafePoint(t *testing.T) {
 		t.Errorf("after resume: %s, %v", rest, err)
 	}
 }
+
+// Where the workspace is taken away, what fails for that says nothing, and what succeeds all the same is kept; whoever finds the
+// workspace goes on.
+func TestAWorkspaceThatIsTakenAway(t *testing.T) {
+	for name, works := range map[string]bool{"the call fails": false, "the call succeeds": true} {
+		t.Run(name, func(t *testing.T) {
+			var gone atomic.Bool
+			var calls atomic.Int32
+			s := newScene(t, driver{do: func(context.Context, effect.Effect) effect.Receipt {
+				calls.Add(1)
+				gone.Store(true)
+				if !works {
+					return effect.Failed(pawl.Fail(pawl.CodeIO, "file.io"))
+				}
+				return effect.Succeeded(effect.ToolResult{})
+			}, done: effect.DoneUnknown}, false)
+			away := pawl.Fail(pawl.CodeIO, "cli.workspace_gone", "/w")
+			s.o.Holds = func() error {
+				if gone.Load() {
+					return away
+				}
+				return nil
+			}
+			if _, err := runner.New(s.k, s.o).Run(context.Background()); !errors.Is(err, away) {
+				t.Fatalf("it ended with %v", err)
+			}
+			if snap := s.look(); snap.Session.State != "EXECUTING" {
+				t.Errorf("the session is %s", snap.Session.State)
+			}
+			gone.Store(false)
+			s.o.Owner, s.o.Tools = "two", map[string]runner.Driver{"act": driver{do: func(context.Context, effect.Effect) effect.Receipt {
+				calls.Add(1)
+				return effect.Succeeded(effect.ToolResult{})
+			}, done: effect.DoneNo}}
+			rest, err := runner.New(s.k, s.o).Run(context.Background())
+			want := int32(2)
+			if works {
+				want = 1
+			}
+			if err != nil || rest != runner.RestIdle || calls.Load() != want {
+				t.Errorf("rest %s after %d calls, %v; want %d", rest, calls.Load(), err, want)
+			}
+		})
+	}
+}

@@ -334,10 +334,11 @@ func Relink(workspace, from string, owned bool) error {
 	paths, _ := filepath.Glob(filepath.Join(escapeGlob(commonDir), "worktrees", "*", "gitdir"))
 	for _, path := range paths {
 		below, err := filepath.Rel(filepath.Join(from, ".pawl", "worktrees"), backlink(path))
-		if err != nil || filepath.Base(below) != ".git" || filepath.Base(filepath.Dir(filepath.Dir(below))) != "." {
+		name := filepath.Dir(below)
+		if err != nil || filepath.Base(below) != ".git" || name != filepath.Base(name) || name == "." || name == ".." {
 			continue
 		}
-		tree := filepath.Join(workspace, ".pawl", "worktrees", filepath.Dir(below))
+		tree := filepath.Join(workspace, ".pawl", "worktrees", name)
 		if err := WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
 			return ioError("git.relink", err)
 		}
