@@ -126,3 +126,26 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// Two linked worktrees have one repository: what it knows of the one's worktrees is not turned to a copy that lies in the other.
+func TestRelink_OfOneRepository(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t, map[string]string{"a.txt": "a\n"})
+	one, other := r.Dir+"-one", r.Dir+"-other"
+	r.Git("worktree", "add", "-q", "-b", "one", one)
+	r.Git("worktree", "add", "-q", "-b", "other", other)
+	at := gittest.At(t, one)
+	tree := at.Path(".pawl/worktrees/T1")
+	if _, err := open(t, at, tree, true).AddWorktree(context.Background(), at.Head()); err != nil {
+		t.Fatal(err)
+	}
+	if err := git.Relink(other, one, false); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := open(t, at, tree, true).WorktreeIs(context.Background(), at.Head()); err != nil || !ok {
+		t.Errorf("the worktree was taken away: %v, %v", ok, err)
+	}
+	if git.Shared(one, other) {
+		t.Error("two worktrees have two branches")
+	}
+}
