@@ -495,8 +495,8 @@ func Decode(r Row, doc entity) error {
 		}
 	}
 	*doc.hot() = r
-	if r.Workspace != "" {
-		moveTo(doc, r.Workspace)
+	if r.Root != "" {
+		moveTo(doc, r.Root)
 	}
 	return nil
 }

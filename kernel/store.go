@@ -62,8 +62,8 @@ type Row struct {
 	Doc       []byte // JSON of the kind's document
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// Workspace is where the workspace is now, "" where the paths in Doc are taken as they are. Stores neither keep nor set it: At does.
-	Workspace string
+	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only At sets it; stores ignore it.
+	Root string `json:"-"`
 }
 
 // Write is one row to insert (From 0) or to replace if its version still is From. The row carries its new version.
@@ -164,7 +164,7 @@ func (a anchored) Load(ctx context.Context, sel ...Select) ([][]Row, error) {
 	found, err := a.Store.Load(ctx, sel...)
 	for _, rows := range found {
 		for i := range rows {
-			rows[i].Workspace = a.at
+			rows[i].Root = a.at
 		}
 	}
 	return found, err
@@ -174,7 +174,7 @@ func (a anchored) Load(ctx context.Context, sel ...Select) ([][]Row, error) {
 func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for r, err := range a.Store.Scan(ctx, sel) {
-			r.Workspace = a.at
+			r.Root = a.at
 			if !yield(r, err) {
 				return
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // made makes a folder with a store.
-func made(t *testing.T, dir string) string {
+func placed(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, workspace.Dir), 0o700); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func made(t *testing.T, dir string) string {
 func TestExamine(t *testing.T) {
 	base := t.TempDir()
 	at := func(name string) string { return filepath.Join(base, name) }
-	here, other := made(t, at("here")), made(t, at("other"))
+	here, other := placed(t, at("here")), made(t, at("other"))
 	empty := at("empty")
 	tied := at("tied")
 	for _, err := range []error{
@@ -62,7 +62,7 @@ func TestExamine(t *testing.T) {
 }
 
 func TestGround(t *testing.T) {
-	dir := made(t, filepath.Join(t.TempDir(), "w"))
+	dir := placed(t, filepath.Join(t.TempDir(), "w"))
 	g, err := workspace.NewGround(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestGround(t *testing.T) {
 	if err := g.Holds(); pawl.CodeOf(err) != pawl.CodeIO {
 		t.Errorf("it was moved: %v", err)
 	}
-	made(t, dir)
+	placed(t, dir)
 	if err := g.Holds(); pawl.CodeOf(err) != pawl.CodeIO {
 		t.Errorf("another one has taken its place: %v", err)
 	}
