@@ -71,8 +71,8 @@ func (t *tour) prepare(command string, w []string) play {
 	p := play{}
 	var before func() error
 	switch {
-	case args[0] == "agent" || args[0] == "config":
-		return play{needs: "an account or a setting of the person's"}
+	case args[0] == "agent":
+		return play{needs: "an account of the person's"}
 	case args[0] == "fix" && len(args) == 1:
 		if b := look[view.Status](t, "status").Blocked; b != nil && b.Kind != "environment" {
 			p.played, before, p.blind = "mends the fault in the worktree", t.mend, true

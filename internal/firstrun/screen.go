@@ -1,6 +1,7 @@
 package firstrun
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,28 +50,31 @@ func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " "
 // elsewhere fits commands of other programs that a hint may name.
 var elsewhere = regexp.MustCompile("(?:sudo |sysctl -w |apt-get install |npm (?:ci|install|i)\\b|pnpm (?:install|i)\\b|yarn install|go mod download|go install |pip3? install |python3? -m (?:pip|venv) )[^;,()`]*")
 
-// inProse finds the commands in a sentence. What belongs to one is told by its form: a flag, a word in capitals for the person to
-// fill in, a quoted text, a path, an id. Anything else is prose again.
+// inProse finds the commands in a sentence, in their order. What belongs to one of pawl's is told by its form: a flag, a word in
+// capitals for the person to fill in, a quoted text, a path, an id. Anything else is prose again.
 func inProse(hint string) []string {
-	var out []string
-	rest := hint
-	for {
-		i := strings.Index(rest, "pawl ")
+	at := map[int]string{}
+	for from := 0; ; {
+		i := strings.Index(hint[from:], "pawl ")
 		if i < 0 {
 			break
 		}
-		if i > 0 && !strings.ContainsRune(" (:`\"", rune(rest[i-1])) {
-			rest = rest[i+len("pawl "):]
-			continue
+		i += from
+		from = i + len("pawl ")
+		if i == 0 || strings.ContainsRune(" (:`\"", rune(hint[i-1])) {
+			at[i] = strings.Join(commandWords(words(hint[i:])), " ")
 		}
-		rest = rest[i:]
-		c := strings.Join(commandWords(words(rest)), " ")
-		if c != "pawl" {
-			out = append(out, c)
-		}
-		rest = rest[len("pawl "):]
 	}
-	return append(out, elsewhere.FindAllString(hint, -1)...)
+	for _, m := range elsewhere.FindAllStringIndex(hint, -1) {
+		at[m[0]] = hint[m[0]:m[1]]
+	}
+	var out []string
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		if at[i] != "pawl" {
+			out = append(out, at[i])
+		}
+	}
+	return out
 }
 
 // groups are commands of pawl whose next word is a command as well; naming are those that a name follows.

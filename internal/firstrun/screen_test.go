@@ -17,7 +17,7 @@ func TestAsked(t *testing.T) {
 		"next: Install what the output names; then continue with: pawl fix\n\nWays on\n  pawl fix       go on\n  pawl skip  x\n": {"pawl fix", "pawl skip"},
 		"  next: Ask an agent: pawl run \"make the checks pass\" --agent NAME, or mend it":                                       {"pawl run \"make the checks pass\" --agent NAME"},
 		"  next: pawl prepare fetches them, pawl run then goes on":                                                               {"pawl prepare", "pawl run"},
-		"  next: Fetch them: go mod download, then: pawl fix.":                                                                   {"pawl fix", "go mod download"},
+		"  next: Fetch them: go mod download, then: pawl fix.":                                                                   {"go mod download", "pawl fix"},
 		"  next: Set it: pawl config set isolation outer (once)":                                                                 {"pawl config set isolation outer"},
 		"    pawl found no way to check this project\n  a pawl is a catch\n":                                                     nil,
 		"It waits for an answer:\n  pawl approve 6c25fb091986 --yes\n  pawl revise -m \"WHAT SHOULD BE DIFFERENT\"\n":            {"pawl approve 6c25fb091986 --yes", "pawl revise -m \"WHAT SHOULD BE DIFFERENT\""},

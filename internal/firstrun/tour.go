@@ -148,8 +148,9 @@ type tour struct {
 	folder Folder
 	row    *Row
 	model  string
-	screen string // the last one
-	from   string // the commit that the user had
+	screen string   // the last one
+	from   string   // the commit that the user had
+	first  []string // the first command
 	verbs  []string
 	told   bool // a screen said what is wrong with the code
 }
@@ -168,6 +169,7 @@ func (t *tour) walk(way Way) error {
 	case Agent:
 		args[1] = t.folder.asks
 	}
+	t.first = args
 	first, err := t.pawl("", args...)
 	if err != nil {
 		return err
@@ -185,12 +187,17 @@ func (t *tour) walk(way Way) error {
 // maxTries bounds how many commands are followed.
 const maxTries = 5
 
-// follow gives the commands that the screens name, until the work is done, or one does not help.
+// follow gives the commands that the screens name, until the work is done, or one does not help. Behind a command that succeeded and
+// names no other, what the screen before named is given, and then the first command again.
 func (t *tour) follow() error {
 	last := t.row.Message
+	named := asked(t.screen, t.verbs)
+	again := false
 	for len(t.row.Tries) < maxTries {
-		named := asked(t.screen, t.verbs)
 		command, p, ok := t.choose(named)
+		if tries := t.row.Tries; !ok && !again && len(tries) > 0 && tries[len(tries)-1].Status == 0 {
+			command, p, ok, again = "pawl "+shown(t.first), play{run: func() (Try, error) { return t.pawl("", t.first...) }}, true, true
+		}
 		switch {
 		case !ok:
 			return t.end(DeadEnd, t.stuck(named))
@@ -199,21 +206,24 @@ func (t *tour) follow() error {
 		case p.needs != "":
 			return t.end(Yours, command+" needs "+p.needs)
 		}
-		if slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && e.Message == last }) {
+		if slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && same(e.Message, last) }) {
 			return t.end(DeadEnd, "the screens go round: "+command)
 		}
-		t.row.Tries = append(t.row.Tries, Try{Command: command, Played: p.played})
 		try, err := p.run()
 		if err != nil {
 			return err
 		}
 		try.Command, try.Played = command, p.played
-		t.row.Tries[len(t.row.Tries)-1] = try
+		t.row.Tries = append(t.row.Tries, try)
 		if t.done(DoneNext) {
 			return nil
 		}
-		if !p.looks && same(try.Message, last) {
+		if try.Status != 0 && same(try.Message, last) {
 			return t.end(DeadEnd, command+" fails with the same message")
+		}
+		rest := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return c == command })
+		if named = asked(t.screen, t.verbs); try.Status == 0 && len(named) == 0 {
+			named = rest
 		}
 		last = try.Message
 	}

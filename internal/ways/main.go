@@ -121,7 +121,7 @@ func table(ctx context.Context, o firstrun.Options, f flags) ([]firstrun.Row, er
 				return rows, err
 			}
 			rows = append(rows, row)
-			fmt.Fprintf(os.Stderr, "ways: %-16s %-8s %-16s %s\n", folder.Name, way, row.Verdict, row.Why)
+			fmt.Fprintf(os.Stderr, "ways: %-12s %-16s %-8s %-12s %s\n", o.Floor.Name, folder.Name, way, row.Verdict, row.Why)
 			if f.screens {
 				fmt.Fprintln(os.Stderr, strings.Join(row.Screens, "\n"))
 			}
