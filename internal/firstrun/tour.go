@@ -192,10 +192,10 @@ const maxTries = 5
 func (t *tour) follow() error {
 	last := t.row.Message
 	named := asked(t.screen, t.verbs)
-	again := false
+	again, succeeded := false, false
 	for len(t.row.Tries) < maxTries {
 		command, p, ok := t.choose(named)
-		if tries := t.row.Tries; !ok && !again && len(tries) > 0 && tries[len(tries)-1].Status == 0 {
+		if !ok && !again && succeeded {
 			command, p, ok, again = "pawl "+shown(t.first), play{run: func() (Try, error) { return t.pawl("", t.first...) }}, true, true
 		}
 		switch {
@@ -221,8 +221,9 @@ func (t *tour) follow() error {
 		if try.Status != 0 && same(try.Message, last) {
 			return t.end(DeadEnd, command+" fails with the same message")
 		}
+		succeeded = try.Status == 0 && !p.looks
 		rest := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return c == command })
-		if named = asked(t.screen, t.verbs); try.Status == 0 && len(named) == 0 {
+		if named = asked(t.screen, t.verbs); succeeded && len(named) == 0 {
 			named = rest
 		}
 		last = try.Message
