@@ -37,7 +37,7 @@ func (t *tour) choose(named []string) (string, play, bool) {
 		w := words(c)
 		switch {
 		case len(w) > 1 && w[0] == "pawl" && slices.Contains(givingUp, w[1]):
-		case len(w) > 1 && w[0] == "pawl" && (slices.Contains(looking, w[1]) || len(w) > 2 && slices.Contains(looking, w[1]+" "+w[2])):
+		case looksOnly(w):
 			shows = append(shows, c)
 		default:
 			return c, t.prepare(c, w), true
@@ -51,6 +51,10 @@ func (t *tour) choose(named []string) (string, play, bool) {
 		}
 	}
 	return "", play{}, false
+}
+
+func looksOnly(w []string) bool {
+	return len(w) > 1 && w[0] == "pawl" && (slices.Contains(looking, w[1]) || len(w) > 2 && slices.Contains(looking, w[1]+" "+w[2]))
 }
 
 // placeholder fits a word that the person has to fill in.
@@ -71,7 +75,7 @@ func (t *tour) prepare(command string, w []string) play {
 	p := play{}
 	var before func() error
 	switch {
-	case args[0] == "agent":
+	case args[0] == "agent" && !looksOnly(w):
 		return play{needs: "an account of the person's"}
 	case args[0] == "fix" && len(args) == 1:
 		if b := look[view.Status](t, "status").Blocked; b != nil && b.Kind != "environment" {

@@ -13,7 +13,7 @@ import (
 func pretender(t *testing.T, dir string, does map[string]string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\ncase \"$1\" in\n__complete) printf 'run\\tr\\nfix\\tf\\nprepare\\tp\\nstatus\\ts\\nskip\\ts\\n' ;;\nstatus) echo '{\"state\":\"IDLE\"}' ;;\n")
+	b.WriteString("#!/bin/sh\ncase \"$1\" in\n__complete) printf 'run\\tr\\nfix\\tf\\nagent\\ta\\nprepare\\tp\\nstatus\\ts\\nskip\\ts\\n' ;;\nstatus) echo '{\"state\":\"IDLE\"}' ;;\n")
 	b.WriteString("task) echo '{\"verification\":{\"checks\":[{\"name\":\"test\",\"command\":\"sh test.sh\",\"status\":\"passed\"}]}}' ;;\n")
 	for verb, script := range does {
 		b.WriteString(verb + ")\n" + script + "\n;;\n")
@@ -51,6 +51,7 @@ func TestVerdicts(t *testing.T) {
 		{"prepares, then fixes", map[string]string{"run": "echo 'pawl: not ready'; echo '  next: pawl prepare, then: pawl fix'; exit 10", "prepare": "touch .git/ready", "fix": "[ -e .git/ready ] && " + mend}, DoneNext, ""},
 		{"asks an agent", map[string]string{"run": "case \"$*\" in *--agent*) " + mend + " ;; *) " + tells + "pawl run \"X\" --agent NAME'; exit 14 ;; esac"}, DoneNext, ""},
 		{"asks the network", map[string]string{"run": tells + "npm ci'; exit 10"}, Yours, "npm ci"},
+		{"shows who could", map[string]string{"run": tells + "pawl agent list'; exit 14", "agent": "echo '  next: pawl agent add codex'"}, Yours, "pawl agent add codex"},
 		{"asks for a login", map[string]string{"run": tells + "pawl run \"X\" --agent codex'; exit 14"}, Yours, "codex"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
