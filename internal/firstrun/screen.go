@@ -45,6 +45,20 @@ func asked(screen string, verbs []string) []string {
 	return out
 }
 
+// cells fits what is between the columns of a table.
+var cells = regexp.MustCompile(` {2,}`)
+
+// listed finds the commands in the cells of a screen that only shows something, such as the list of agents.
+func listed(screen string, verbs []string) []string {
+	var hints strings.Builder
+	for line := range strings.Lines(screen) {
+		for _, cell := range cells.Split(strings.TrimSpace(line), -1) {
+			hints.WriteString("next: " + cell + "\n")
+		}
+	}
+	return asked(hints.String(), verbs)
+}
+
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // elsewhere fits commands of other programs that a hint may name.

@@ -223,7 +223,10 @@ func (t *tour) follow() error {
 		}
 		succeeded = try.Status == 0 && !p.looks
 		rest := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return c == command })
-		if named = asked(t.screen, t.verbs); succeeded && len(named) == 0 {
+		if named = asked(t.screen, t.verbs); p.looks && len(named) == 0 {
+			named = listed(t.screen, t.verbs)
+		}
+		if succeeded && len(named) == 0 {
 			named = rest
 		}
 		last = try.Message

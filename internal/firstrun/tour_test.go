@@ -52,6 +52,7 @@ func TestVerdicts(t *testing.T) {
 		{"asks an agent", map[string]string{"run": "case \"$*\" in *--agent*) " + mend + " ;; *) " + tells + "pawl run \"X\" --agent NAME'; exit 14 ;; esac"}, DoneNext, ""},
 		{"asks the network", map[string]string{"run": tells + "npm ci'; exit 10"}, Yours, "npm ci"},
 		{"shows who could", map[string]string{"run": tells + "pawl agent list'; exit 14", "agent": "echo '  next: pawl agent add codex'"}, Yours, "pawl agent add codex"},
+		{"lists what it lacks", map[string]string{"run": tells + "pawl agent list'; exit 14", "agent": "printf 'AGENT   STATE\\ncodex   missing   Install it: npm install -g codex\\n'"}, Yours, "npm install -g codex"},
 		{"asks for a login", map[string]string{"run": tells + "pawl run \"X\" --agent codex'; exit 14"}, Yours, "codex"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
