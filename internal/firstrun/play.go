@@ -18,6 +18,8 @@ type play struct {
 	needs string
 	// played says what the instrument does as the person.
 	played string
+	// hand says that the person does the work itself before it.
+	hand bool
 	// blind says that the person has to know what is wrong with the code.
 	blind bool
 	// looks says that the command only shows something.
@@ -79,7 +81,7 @@ func (t *tour) prepare(command string, w []string) play {
 		return play{needs: "an account of the person's"}
 	case args[0] == "fix" && len(args) == 1:
 		if b := look[view.Status](t, "status").Blocked; b != nil && b.Kind != "environment" {
-			p.played, before, p.blind = "mends the fault in the worktree", t.mend, true
+			p.played, before, p.hand, p.blind = "mends the fault in the worktree", t.mend, true, true
 		}
 	case args[0] == "answer" && len(args) == 1:
 		args = append(args, t.folder.asks)
@@ -94,7 +96,7 @@ func (t *tour) prepare(command string, w []string) play {
 			case before == "--plan" && placeholder.MatchString(a):
 				args[i] = filepath.Join(t.maker.base, "plan.json")
 				// Where pawl finds nothing to check it is the person who knows what is wrong.
-				p.played, p.blind = "writes the plan", !t.folder.custom
+				p.played, p.hand, p.blind = "writes the plan", true, !t.folder.custom
 				if err := writeFile(args[i], string(encode(t.folder.handPlan())), 0o644); err != nil {
 					return play{run: func() (Try, error) { return Try{}, err }}
 				}

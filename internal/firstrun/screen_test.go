@@ -72,3 +72,21 @@ func TestFoldersHoldTheirFault(t *testing.T) {
 		t.Errorf("%d folders", len(seen))
 	}
 }
+
+func TestTable(t *testing.T) {
+	rows := []Row{
+		{Says: "Go", Way: Agent, Verdict: Done, State: "IDLE", Told: true, Checks: []string{"go test"}, Note: "with a stand-in"},
+		{Says: "C", Way: Default, Verdict: ByHand, Status: 8, Tries: []Try{{Command: "pawl fix", Played: "mends it", ByHand: true}}},
+		{Says: "sh", Way: Default, Floor: "docker", Verdict: DeadEnd, Why: "nothing", Status: 10, Message: "no walls", Screens: []string{"$ pawl run x\nno"}},
+		{Says: "rust", Verdict: NotTried, Why: "cargo is not installed"},
+	}
+	got := Table(rows)
+	for _, want := range []string{
+		"| Go (with a stand-in) | agent | done | 0 | IDLE | 0.0 | yes | go test |", "`pawl fix` (0, the person mends it)", "**sh, default** (floor docker): DEAD END: nothing\n- `pawl run x` exit 10: no walls\n",
+		"| not tried here |  |  |  |  |  | cargo is not installed |", "4 ways: 1 done, 1 done by hand, 1 DEAD END, 1 not tried here",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}

@@ -17,7 +17,11 @@ func Table(rows []Row) string {
 		if len(r.Tries) > 0 {
 			var all []string
 			for _, t := range r.Tries {
-				all = append(all, fmt.Sprintf("`%s` (%d)", t.Command, t.Status))
+				played := ""
+				if t.Played != "" {
+					played = ", the person " + t.Played
+				}
+				all = append(all, fmt.Sprintf("`%s` (%d%s)", t.Command, t.Status, played))
 			}
 			next = strings.Join(all, ", ")
 		} else if len(r.Named) > 0 && r.Verdict != Done {
@@ -27,7 +31,11 @@ func Table(rows []Row) string {
 		if r.Verdict == NotTried {
 			status, seconds, next = "", "", r.Why
 		}
-		cells := []string{r.Says, string(r.Way), string(r.Verdict), status, r.State, seconds, told, strings.Join(r.Checks, ", "), next}
+		says := r.Says
+		if r.Note != "" {
+			says += " (" + r.Note + ")"
+		}
+		cells := []string{says, string(r.Way), string(r.Verdict), status, r.State, seconds, told, strings.Join(r.Checks, ", "), next}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", "\\|"), "\n", " ")
 		}
@@ -64,7 +72,7 @@ func Count(rows []Row) string {
 		n[r.Verdict]++
 	}
 	var out []string
-	for _, v := range []Verdict{Done, DoneNext, Yours, DeadEnd, Unproven, NotTried} {
+	for _, v := range []Verdict{Done, DoneNext, ByHand, Yours, DeadEnd, Unproven, NotTried} {
 		if n[v] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[v], v))
 		}

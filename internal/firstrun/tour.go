@@ -30,10 +30,11 @@ const (
 // Verdict is what came of a way.
 type Verdict string
 
-// The verdicts. Done and DoneNext are proven by the instrument itself.
+// The verdicts. Those of work that is done are proven by the instrument itself.
 const (
 	Done     Verdict = "done"           // the first command did the work
 	DoneNext Verdict = "done, next"     // the commands that the screens named did it
+	ByHand   Verdict = "done by hand"   // they did, but the person had to mend the fault, or to write the plan that does
 	Yours    Verdict = "yours"          // the screen names a command that needs the network, a login or another person
 	DeadEnd  Verdict = "DEAD END"       // nothing is named, or what is named does not help
 	Unproven Verdict = "UNPROVEN"       // pawl says that it is done, and it is not
@@ -51,6 +52,8 @@ type Try struct {
 	Seconds float64 `json:"seconds"`
 	// Played says what the instrument did as the person before it.
 	Played string `json:"played,omitempty"`
+	// ByHand says that this was the work itself.
+	ByHand bool `json:"by_hand,omitempty"`
 }
 
 // Row is one folder, gone into one way.
@@ -213,9 +216,13 @@ func (t *tour) follow() error {
 		if err != nil {
 			return err
 		}
-		try.Command, try.Played = command, p.played
+		try.Command, try.Played, try.ByHand = command, p.played, p.hand
 		t.row.Tries = append(t.row.Tries, try)
-		if t.done(DoneNext) {
+		v := DoneNext
+		if slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.ByHand }) {
+			v = ByHand
+		}
+		if t.done(v) {
 			return nil
 		}
 		if try.Status != 0 && same(try.Message, last) {

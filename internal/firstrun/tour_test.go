@@ -50,6 +50,7 @@ func TestVerdicts(t *testing.T) {
 		{"prepares", map[string]string{"run": "[ ! -e .git/ready ] || { " + mend + "; exit; }\necho 'pawl: not ready'; echo '  next: Fetch them with: pawl prepare'; exit 10", "prepare": "touch .git/ready"}, DoneNext, ""},
 		{"prepares, then fixes", map[string]string{"run": "echo 'pawl: not ready'; echo '  next: pawl prepare, then: pawl fix'; exit 10", "prepare": "touch .git/ready", "fix": "[ -e .git/ready ] && " + mend}, DoneNext, ""},
 		{"asks an agent", map[string]string{"run": "case \"$*\" in *--agent*) " + mend + " ;; *) " + tells + "pawl run \"X\" --agent NAME'; exit 14 ;; esac"}, DoneNext, ""},
+		{"has the plan written", map[string]string{"run": "case \"$*\" in *--plan*) " + mend + " ;; *) " + tells + "pawl run --plan FILE'; exit 14 ;; esac"}, ByHand, ""},
 		{"asks the network", map[string]string{"run": tells + "npm ci'; exit 10"}, Yours, "npm ci"},
 		{"shows who could", map[string]string{"run": tells + "pawl agent list'; exit 14", "agent": "echo '  next: pawl agent add codex'"}, Yours, "pawl agent add codex"},
 		{"lists what it lacks", map[string]string{"run": tells + "pawl agent list'; exit 14", "agent": "printf 'AGENT   STATE\\ncodex   missing   Install it: npm install -g codex\\n'"}, Yours, "npm install -g codex"},
