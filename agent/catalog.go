@@ -88,6 +88,15 @@ func Catalog() []Program {
 	return slices.Concat(headlessPrograms(), acpPrograms())
 }
 
+// Names lists the names of the catalog.
+func Names() []string {
+	var out []string
+	for _, p := range Catalog() {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
 // Known returns the catalog's entry of a name.
 func Known(name string) (Program, bool) {
 	all := Catalog()

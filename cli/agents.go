@@ -22,9 +22,14 @@ import (
 	"pawl/message"
 )
 
-func newAgentCommand(a *App) *cobra.Command {
-	list := a.Command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", Exactly(0), func(c *cobra.Command, _ []string) error {
-		agents, err := agentsOf(a)
+// AgentCommands are the commands about agents that look at all of them alike.
+func AgentCommands(a *App) []*cobra.Command {
+	return []*cobra.Command{newAgentListCommand(a), newAgentCheckCommand(a)}
+}
+
+func newAgentListCommand(a *App) *cobra.Command {
+	return a.Command("list", "cli.agent.list", "  pawl agent list\n  pawl agent list --json", Exactly(0), func(c *cobra.Command, _ []string) error {
+		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
 		}
@@ -37,13 +42,118 @@ func newAgentCommand(a *App) *cobra.Command {
 			what := i.Path
 			if i.Key != "" {
 				what = a.Text(i.Key, words(i.Args)...)
+				// What is missing is the one thing to know of an agent that cannot work.
+				if hint := a.Lang.Hint(i.Key, words(i.Args)...); hint != "" && i.State != "untested" {
+					what = hint
+				}
 			}
-			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, what})
+			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, Display(accountText(i)), Display(i.Model), what})
 		}
-		a.table([]string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), ""}, rows)
+		a.table([]string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
 		return nil
 	})
-	return a.Group("agent", "cli.agent", list, newAgentCheckCommand(a))
+}
+
+// accountText says whose login, or which key, an agent would work with.
+func accountText(i AgentInfo) string {
+	if i.Plan != "" && i.Account != i.Plan {
+		return i.Account + " (" + i.Plan + ")"
+	}
+	return i.Account
+}
+
+// Lending puts before a person what it means that an agent works with the person's own login.
+type Lending struct{ *App }
+
+// Show says what is lent, to whom it is shown and who can read it.
+func (a Lending) Show(l AgentLogin) {
+	var t term.Table
+	row := func(key, text string) { t.Row("  "+a.Text(key), text) }
+	who := l.Account
+	if l.Plan != "" && l.Plan != l.Account {
+		who += " (" + l.Plan + ")"
+	}
+	a.Say(a.Style.Bold(l.Title) + "  " + Display(strings.TrimSpace(l.Version+"  "+l.Path)))
+	row("cli.lend.as", Display(who)+", "+Display(l.Where))
+	switch {
+	case l.Renewer != "" && l.Expires != nil:
+		row("cli.lend.until", a.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
+	case l.Expires != nil:
+		row("cli.lend.until", l.Expires.Local().Format(time.DateTime))
+	}
+	model := l.Model
+	if model == "" {
+		model = a.Text("cli.lend.own_model")
+	}
+	row("cli.lend.model", Display(model))
+	row("cli.lend.what", a.Text("cli.lend.what_"+l.Kind))
+	way := "cli.lend.gateway"
+	if l.Way == "tunnel" {
+		way = "cli.lend.tunnel"
+	}
+	row("cli.lend.goes", a.Text(way, strings.Join(l.Sites, ", ")))
+	row("cli.lend.commands", a.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
+	row("cli.lend.limits", a.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
+	row("cli.lend.terms", a.Text("cli.lend.yours", l.Maker))
+	a.SayTable(&t, a.Std.Width)
+}
+
+// Agree notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
+// returns the file.
+func (a Lending) Agree(name, account string) (string, error) {
+	place, err := a.Found()
+	if err != nil {
+		return "", err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return "", err
+	}
+	s, ok := findSetting(installedPrefix + name + ".login")
+	if !ok {
+		return "", pawl.Fail(pawl.CodeInvalid, "login.unknown", name)
+	}
+	if account == "" {
+		return c.userConfigFile, c.change(s, nil)
+	}
+	return c.userConfigFile, c.change(s, []string{account})
+}
+
+// offer asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
+// person is there, and changes nothing otherwise: then the run says what to do.
+func (a Lending) offer(ctx context.Context, named string) error {
+	place, err := a.Found()
+	if err != nil || !a.Present() {
+		return err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return err
+	}
+	if named == "" {
+		named = c.Agent
+	}
+	agents := a.Host.Agents(place, c)
+	if named == "" || agents.Login == nil {
+		return nil
+	}
+	for _, i := range agents.List(ctx, named) {
+		if i.Name != named || !i.Offer {
+			continue
+		}
+		l, err := agents.Login(ctx, named)
+		if err != nil {
+			return err
+		}
+		a.Show(l)
+		yes, err := a.Confirm(ctx, a.Text("cli.lend.ask", l.Title))
+		if err != nil || !yes {
+			return err
+		}
+		_, err = a.Agree(named, l.Account)
+		return err
+	}
+	return nil
 }
 
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
@@ -61,7 +171,7 @@ const checkLimit = 2 * time.Minute
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
 	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
-		agents, err := agentsOf(a)
+		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
 		}
@@ -170,8 +280,8 @@ func words(list []string) []any {
 	return out
 }
 
-// agentsOf returns the agents of the machine, with the settings of the folder that the command is about.
-func agentsOf(a *App) (Agents, error) {
+// AgentsOf returns the agents of the machine, with the settings of the folder that the command is about.
+func AgentsOf(a *App) (Agents, error) {
 	dir, err := a.start()
 	if err != nil {
 		return Agents{}, err

@@ -569,3 +569,28 @@ func TestAgentCheckScreen(t *testing.T) {
 		c.must(2, "agent", "check", "gone", "--limit", "0s")
 	})
 }
+
+// TestAgentLoginScreens shows what is asked before an agent works with its user's own login, where it is asked, and how it is taken back.
+func TestAgentLoginScreens(t *testing.T) {
+	ends := time.Date(2026, 2, 18, 9, 30, 0, 0, time.UTC)
+	bothLanguages(t, "login", func(c *console) {
+		c.host.logins = map[string]cli.AgentLogin{"codex": {
+			Agent: "codex", Title: "Codex CLI", Maker: "OpenAI", Version: "0.169.0", Path: "/usr/bin/codex", Account: "ada@example.org", Plan: "plus", Kind: "subscription",
+			Where: "/home/ada/.codex/auth.json", Expires: &ends, Renewer: "codex", Way: "gateway", Sites: []string{"chatgpt.com:443"}, Readable: true,
+		}}
+		c.must(0, "agent", "list")
+		c.must(10, "run", "do the work", "--agent", "codex")
+		c.must(9, "agent", "add", "codex")
+		c.tty, c.in = true, "n\n"
+		c.must(9, "agent", "add", "codex")
+		c.must(10, "run", "do the work", "--agent", "codex")
+		c.in = "y\nn\n"
+		c.must(5, "run", "do the work", "--agent", "codex")
+		c.must(0, "agent", "list")
+		c.tty, c.host.removed = false, 1
+		c.must(0, "agent", "add", "codex")
+		c.must(0, "agent", "remove", "codex")
+		c.must(0, "agent", "add", "codex", "--yes", "--json")
+		c.must(3, "agent", "add", "other")
+	})
+}

@@ -12,6 +12,7 @@ import (
 
 	"pawl"
 	"pawl/cli"
+	"pawl/cli/agents"
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/orders"
@@ -33,7 +34,7 @@ func tree(lang string) *cobra.Command {
 
 // others are the commands of the packages beside this one, as the program has them.
 func others() []cli.Entry {
-	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries())
+	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries())
 }
 
 // walk calls f for a command and all below it, in the order of the help.

@@ -101,6 +101,10 @@ type Agents struct {
 	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
 	// the check from being made; that the agent does not work is a stage that failed. kept is the folder where it is kept.
 	Check func(ctx context.Context, c Check) (kept string, err error)
+	// Login looks at the login that the user has for an agent, whether or not it may be used. The error says what is missing.
+	Login func(ctx context.Context, name string) (AgentLogin, error)
+	// Forget takes back every copy of the login that was left behind, and returns how many there were.
+	Forget func(name string) (int, error)
 	// Servers describe the MCP servers of the settings. None is started for that.
 	Servers func() []ServerInfo
 	// Ask starts an MCP server of the settings for a moment and returns what it offers. One that cannot be trusted because of
@@ -196,6 +200,30 @@ type AgentInfo struct {
 	// Key and Args name the message that says what to do where State is not ready.
 	Key  string   `json:"key,omitempty"`
 	Args []string `json:"args,omitempty"`
+}
+
+// AgentLogin is the login that a user has for an agent, without a secret.
+type AgentLogin struct {
+	Agent   string `json:"agent"`
+	Title   string `json:"title"`
+	Maker   string `json:"maker"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	// Account names it, Plan is what is paid for, Kind is subscription, token or key, and Where is the file or the variable.
+	Account string `json:"account"`
+	Plan    string `json:"plan,omitempty"`
+	Kind    string `json:"kind"`
+	Where   string `json:"where"`
+	// Expires is when it ends, where that is known, and Renewer the program that renews it, "" where only the user can.
+	Expires *time.Time `json:"expires,omitempty"`
+	Renewer string     `json:"renewer,omitempty"`
+	Model   string     `json:"model,omitempty"`
+	// Way is gateway or tunnel, Sites where it is shown, and Readable says that commands of the agent can read the copy.
+	Way      string   `json:"way"`
+	Sites    []string `json:"sites"`
+	Readable bool     `json:"readable_by_commands"`
+	// Agreed says that it may be used.
+	Agreed bool `json:"agreed"`
 }
 
 // Workspace is an open workspace.

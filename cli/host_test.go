@@ -51,6 +51,9 @@ type fakeHost struct {
 	// written are the files that were written below .pawl, and agents the agents of the machine besides pawl's own.
 	written []string
 	agents  []cli.AgentInfo
+	// logins are those that the user has, and removed is how many copies of them were left behind.
+	logins  map[string]cli.AgentLogin
+	removed int
 	// servers are the MCP servers of the settings, and offer is what they offer.
 	servers []cli.ServerInfo
 	offer   func(context.Context, string) (cli.Offer, error)
@@ -173,10 +176,26 @@ func (h *fakeHost) Demo(_ context.Context, dir string, _ cli.Config) (cli.Sample
 	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
 }
 
-func (h *fakeHost) Agents(effect.Place, cli.Config) cli.Agents {
+func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
 	infos := []cli.AgentInfo{{Name: "script", Kind: "script", State: "ready"}, {Name: "gone", Kind: "acp", State: "missing", Key: "agent.unknown", Args: []string{"gone", "script"}}}
 	infos = append(infos, h.agents...)
+	for name, l := range h.logins {
+		i := cli.AgentInfo{Name: name, Kind: "headless", State: "ready", Version: l.Version, Path: l.Path, Account: l.Account, Plan: l.Plan, Login: l.Kind, Model: l.Model}
+		if c.Agents[name].Login != l.Account {
+			i.State, i.Key, i.Args, i.Offer = "unset", "login.not_agreed", []string{l.Title, l.Account, name}, true
+		}
+		infos = append(infos, i)
+	}
 	return cli.Agents{
+		Login: func(_ context.Context, name string) (cli.AgentLogin, error) {
+			l, ok := h.logins[name]
+			if !ok {
+				return l, pawl.Fail(pawl.CodeNotFound, "login.none", name, name+" login")
+			}
+			l.Agreed = c.Agents[name].Login == l.Account
+			return l, nil
+		},
+		Forget:  func(string) (int, error) { return h.removed, nil },
 		Servers: func() []cli.ServerInfo { return h.servers }, Ask: h.offer,
 		List: func(context.Context, string) []cli.AgentInfo { return infos },
 		Check: func(_ context.Context, c cli.Check) (string, error) {

@@ -293,7 +293,7 @@ func (c Config) Kept(digest string) string {
 
 func newMCPListCommand(a *App) *cobra.Command {
 	return a.Command("list", "cli.mcp.list", "  pawl mcp list\n  pawl mcp list --json", Exactly(0), func(*cobra.Command, []string) error {
-		agents, err := agentsOf(a)
+		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
 		}
@@ -393,7 +393,7 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 	if err != nil {
 		return err
 	}
-	agents, err := agentsOf(a.App)
+	agents, err := AgentsOf(a.App)
 	if err != nil {
 		return err
 	}

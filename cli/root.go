@@ -53,7 +53,7 @@ func entries() []Entry {
 		{"context", "look", newContextCommand},
 		{"tools", "look", newToolsCommand},
 		{"budget", "look", newBudgetCommand},
-		{"agent", "setup", newAgentCommand},
+		{"agent", "setup", nil},
 		{"mcp", "setup", newMCPCommand},
 		{"doctor", "setup", newDoctorCommand},
 		{"config", "setup", newConfigCommand},

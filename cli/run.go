@@ -91,6 +91,9 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 	if f.yes {
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
+	if err := (Lending{a}).offer(ctx, f.agent); err != nil {
+		return err
+	}
 	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }
 	return a.With(ctx, Open{Create: true, Sure: f.yes}, func(d *Desk) error {
 		return startRun(ctx, d, start, f)

@@ -9,7 +9,7 @@ import (
 	"pawl/workspace"
 )
 
-// made makes a folder with a store.
+// placed makes a folder with a store.
 func placed(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, workspace.Dir), 0o700); err != nil {
@@ -24,7 +24,7 @@ func placed(t *testing.T, dir string) string {
 func TestExamine(t *testing.T) {
 	base := t.TempDir()
 	at := func(name string) string { return filepath.Join(base, name) }
-	here, other := placed(t, at("here")), made(t, at("other"))
+	here, other := placed(t, at("here")), placed(t, at("other"))
 	empty := at("empty")
 	tied := at("tied")
 	for _, err := range []error{

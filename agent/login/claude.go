@@ -13,7 +13,7 @@ import (
 
 func claudeMaker() maker {
 	return maker{
-		programs: []string{"claude-code", "claude-code-acp"}, signIn: "claude /login", look: lookClaude,
+		name: "Anthropic", programs: []string{"claude-code", "claude-code-acp"}, signIn: "claude /login", look: lookClaude,
 		kind: "anthropic", upstream: "https://api.anthropic.com", keys: "https://api.anthropic.com", shape: shapeClaude,
 		sites:   []string{"api.anthropic.com:443"},
 		renewal: &renewal{program: "claude", args: []string{"auth", "status"}, without: claudeKeys},

@@ -14,7 +14,7 @@ import (
 
 func codexMaker() maker {
 	return maker{
-		programs: []string{"codex", "codex-acp"}, signIn: "codex login", look: lookCodex,
+		name: "OpenAI", programs: []string{"codex", "codex-acp"}, signIn: "codex login", look: lookCodex,
 		kind: "openai", upstream: "https://chatgpt.com/backend-api/codex", keys: "https://api.openai.com/v1", shape: shapeCodex,
 		sites: []string{"chatgpt.com:443"},
 		renewal: &renewal{

@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -62,8 +64,42 @@ type Keeper struct {
 	copies  map[*copyAt]bool
 }
 
-// copyAt is a copy in the home of some work.
-type copyAt struct{ home, name string }
+// copyAt is a copy in the home of some work. It is noted in the user's own state as long as it is there, so that one which a crash
+// left behind can be found.
+type copyAt struct{ home, name, noted string }
+
+// copiesDir holds a note for each copy of a program's login.
+func (k *Keeper) copiesDir() string { return copiesDir(k.config.State, k.config.Agent) }
+
+func copiesDir(state, agent string) string { return filepath.Join(state, "login", "copies", agent) }
+
+// noteName is the name of the note of the copy in a home.
+func noteName(home string) string {
+	sum := sha256.Sum256([]byte(home))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Forget removes every copy of a program's login that is noted, and returns how many there were.
+func Forget(state, agent string) (int, error) {
+	dir := copiesDir(state, agent)
+	notes, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, pawl.Fail(pawl.CodeIO, "login.state", dir).Because(err).In("login.Forget")
+	}
+	gone := 0
+	for _, n := range notes {
+		raw, err := os.ReadFile(filepath.Join(dir, n.Name()))
+		if err != nil {
+			continue
+		}
+		home, name, _ := strings.Cut(string(raw), "\n")
+		at := &copyAt{home: home, name: name, noted: filepath.Join(dir, n.Name())}
+		if filepath.IsAbs(home) && filepath.IsLocal(name) && at.remove() {
+			gone++
+		}
+	}
+	return gone, nil
+}
 
 // maxLent is how many of the latest tokens are known.
 const maxLent = 8
@@ -123,7 +159,7 @@ func (k *Keeper) Lend(ctx context.Context, w agent.Borrower) (agent.Loan, error)
 			return agent.Loan{}, err
 		}
 	}
-	at := &copyAt{home: w.Home}
+	at := &copyAt{home: w.Home, noted: filepath.Join(k.copiesDir(), noteName(w.Home))}
 	loan, err := k.loan(l, w, at)
 	if err != nil {
 		return agent.Loan{}, err
@@ -288,6 +324,11 @@ func kindOf(program string) agent.Kind {
 // write puts a copy into its place by a rename, so that a program which reads it meanwhile sees the old one or the new one. The
 // agent may have left anything in its home: no link leads out of it.
 func (c *copyAt) write(data []byte) error {
+	if c.noted != "" {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(c.noted), 0o700), os.WriteFile(c.noted, []byte(c.home+"\n"+c.name), 0o600)); err != nil {
+			return err
+		}
+	}
 	root, err := os.OpenRoot(c.home)
 	if err != nil {
 		return err
@@ -316,16 +357,23 @@ func (c *copyAt) write(data []byte) error {
 	return nil
 }
 
-// remove takes a copy away, with what a write that was cut off has left.
-func (c *copyAt) remove() {
+// remove takes a copy away, with what a write that was cut off has left, and reports whether there was one.
+func (c *copyAt) remove() (gone bool) {
+	if c.name == "" {
+		return false
+	}
+	defer func() { _ = os.Remove(c.noted) }()
 	root, err := os.OpenRoot(c.home)
-	if err != nil || c.name == "" {
-		return
+	if err != nil {
+		return false
 	}
 	defer root.Close()
-	_ = root.RemoveAll(c.name)
+	if _, err := root.Lstat(c.name); err == nil {
+		gone = root.RemoveAll(c.name) == nil
+	}
 	left, _ := fs.Glob(root.FS(), c.name+".*")
 	for _, name := range left {
 		_ = root.Remove(name)
 	}
+	return gone
 }

@@ -153,8 +153,28 @@ func real(path string) string {
 	return path
 }
 
+// Terms says to whom a login of a program is shown, by whom it is renewed, and whose terms hold.
+type Terms struct {
+	Maker    string
+	Sites    []string
+	Renewer  string
+	Readable bool
+}
+
+// TermsOf returns what holds for a login of a program.
+func TermsOf(p agent.Program, l Login) Terms {
+	m, _ := makerOf(p.Name)
+	out := Terms{Maker: m.name, Sites: m.sites, Readable: !m.shape(p, l, options{}).unreadable}
+	if l.Renewable && m.renewal != nil {
+		out.Renewer = m.renewal.program
+	}
+	return out
+}
+
 // maker is what is known of the logins of one maker's programs.
 type maker struct {
+	// name is the maker's.
+	name     string
 	programs []string
 	// signIn is the command that logs in.
 	signIn string

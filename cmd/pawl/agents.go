@@ -236,6 +236,7 @@ func (h host) Agents(place effect.Place, c cli.Config) cli.Agents {
 			out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
 			return append(out, s.externals(ctx, only)...)
 		},
-		Check: inspector{s}.check, Servers: s.servers, Ask: s.ask,
+		Check: inspector{s}.check, Servers: s.servers, Ask: s.ask, Login: s.ownLogin,
+		Forget: func(name string) (int, error) { return login.Forget(s.state, name) },
 	}
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
+	"pawl"
 	"pawl/agent"
 	"pawl/agent/gateway"
 	"pawl/agent/login"
+	"pawl/cli"
 	"pawl/kernel"
 	"pawl/sandbox"
 	"pawl/sandbox/outside"
@@ -57,4 +60,44 @@ func loginProvider(k *login.Keeper) gateway.Provider {
 		p.URL, p.Pass, p.Key, p.Unpriced = k.KeyUpstream(), nil, k.Key, false
 	}
 	return p
+}
+
+// ownLogin looks at the login that the user has for an agent, whether or not it may be used.
+func (s staff) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error) {
+	p, ok := agent.Known(name)
+	if !ok {
+		return cli.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(agent.Names(), ", ")).In("agent.Login")
+	}
+	path, ok := p.Installed(sandbox.LookPath)
+	if !ok {
+		return cli.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title, p.Install).In("agent.Login")
+	}
+	l, err := login.Look(name, s.logins())
+	if err != nil {
+		return cli.AgentLogin{}, err
+	}
+	info := cli.AgentInfo{}
+	if f := p.At(path); f.Version != "" {
+		told(f, &info)
+	} else {
+		askVersion(ctx, s.box, f, &info)
+	}
+	terms, set := login.TermsOf(p, l), s.config.Agents[name]
+	out := cli.AgentLogin{
+		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(), Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,
+		Renewer: terms.Renewer, Model: l.Model, Way: "gateway", Sites: terms.Sites, Readable: terms.Readable, Agreed: set.Login == login.AnyAccount || set.Login == l.Who(),
+	}
+	if set.Model != "" {
+		out.Model = set.Model
+	}
+	if set.Way != "" {
+		out.Way = set.Way
+	}
+	if set.BaseURL != "" {
+		out.Sites = []string{set.BaseURL}
+	}
+	if !l.Expires.IsZero() {
+		out.Expires = &l.Expires
+	}
+	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"pawl/cli"
+	"pawl/cli/agents"
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/orders"
@@ -32,7 +33,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries())...)
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }
