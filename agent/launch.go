@@ -280,7 +280,7 @@ func (r *Running) End(grace time.Duration) int {
 func (j *Job) Died(r *Running, exit int) error {
 	e := pawl.Fail(pawl.CodeModel, "agent.died", j.Program.Name, exit).In("agent.Work")
 	switch text := r.Complaint(); {
-	case loginText().MatchString(text):
+	case loginText().MatchString(text), limitText().MatchString(text):
 		return j.ModelError(text)
 	case text != "":
 		return e.Because(errors.New(text))
@@ -301,23 +301,32 @@ func (j *Job) TooMuch(limit int64) error {
 // What agents write of an error of their model. There is no code in it to go by.
 var (
 	loginText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(401|403)\b|unauthorized|invalid[ _]?(api|x-api)[ _-]?key|authenticat`)
+		return regexp.MustCompile(`(?i)\b(401|403)\b|unauthorized|invalid[ _]?(api|x-api)[ _-]?key|authenticat|could not be refreshed|sign in again|not logged in|` +
+			`please run /login|token refresh failed|manual authorization is required|session expired`)
+	})
+	limitText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)usage[ _]limit|hit your (session |weekly )?limit|limit reached`)
 	})
 	rateText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b429\b|rate[ _-]?limit|quota|resource[ _]?exhausted`)
 	})
 )
 
-// ModelError is the error of an agent that says that its model failed.
+// ModelError is the error of an agent that says that its model failed. That a login or a plan has come to its end is no fault of the
+// work, and no repair mends it.
 func (j *Job) ModelError(text string) error {
-	code, key := pawl.CodeModel, "agent.model_failed"
+	e := pawl.Fail(pawl.CodeModel, "agent.model_failed", j.Program.Name)
 	switch {
+	case limitText().MatchString(text):
+		e = pawl.Fail(pawl.CodeEnvironment, "agent.usage_limit", j.Program.Name)
+	case loginText().MatchString(text) && j.loan != nil:
+		e = pawl.Fail(pawl.CodeLogin, "agent.login_ended", j.Program.Name, j.loan.SignIn)
 	case loginText().MatchString(text):
-		code, key = pawl.CodeLogin, "agent.login_needed"
+		e = pawl.Fail(pawl.CodeLogin, "agent.login_needed", j.Program.Name)
 	case rateText().MatchString(text):
-		key = "agent.rate_limited"
+		e = pawl.Fail(pawl.CodeEnvironment, "agent.rate_limited", j.Program.Name)
 	}
-	return pawl.Fail(code, key, j.Program.Name).Because(errors.New(Line(text))).In("agent.Work")
+	return e.Because(errors.New(Line(text))).In("agent.Work")
 }
 
 // Watch calls silent once when nothing was seen for the job's Idle time.

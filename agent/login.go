@@ -30,6 +30,8 @@ type Loan struct {
 	// host:port. One of the two is set.
 	Provider string
 	Sites    []string
+	// SignIn is the command with which the person logs in again.
+	SignIn string
 	// Account says whose login it is, without a secret.
 	Account string
 	// Readable says that commands which the program starts can read the copy.

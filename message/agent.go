@@ -38,12 +38,12 @@ var agentGateway = part{load: func() Table {
 		},
 		"agent.gateway_unreachable": {
 			En: "the model endpoint %[1]s cannot be reached", Zh: "无法连接模型端点 %[1]s",
-			HintEn: "Check model.base_url, the network and the proxy, then go on with: pawl resume",
-			HintZh: "检查 model.base_url、网络和代理，然后继续：pawl resume",
+			HintEn: "Check the network, the proxy (HTTPS_PROXY) and model.base_url or agents.NAME.base_url, then go on with: pawl fix",
+			HintZh: "检查网络、代理（HTTPS_PROXY）以及 model.base_url 或 agents.名称.base_url，然后继续：pawl fix",
 		},
 		"agent.gateway_silent": {
 			En: "the model endpoint %[1]s did not answer in time", Zh: "模型端点 %[1]s 未及时响应",
-			HintEn: "Go on later with: pawl resume", HintZh: "稍后继续：pawl resume",
+			HintEn: "Go on later with: pawl fix", HintZh: "稍后继续：pawl fix",
 		},
 		"agent.gateway_cut": {
 			En: "the model endpoint %[1]s broke off its answer", Zh: "模型端点 %[1]s 的回答中断",
@@ -51,16 +51,24 @@ var agentGateway = part{load: func() Table {
 		},
 		"agent.gateway_key": {
 			En: "the model endpoint %[1]s refuses the key", Zh: "模型端点 %[1]s 拒绝了密钥",
-			HintEn: "Put a valid key where model.key_env or model.key_file says (pawl config show), then go on with: pawl resume",
-			HintZh: "在 model.key_env 或 model.key_file 指定的位置（见 pawl config show）放入有效密钥，然后继续：pawl resume",
+			HintEn: "Put a valid key where model.key_env or model.key_file says (pawl config show), then go on with: pawl fix",
+			HintZh: "在 model.key_env 或 model.key_file 指定的位置（见 pawl config show）放入有效密钥，然后继续：pawl fix",
+		},
+		"agent.gateway_login": {
+			En: "the agent's makers at %[1]s refuse the login (status %[2]s)", Zh: "%[1]s 的厂商拒绝该登录（状态 %[2]s）",
+			HintEn: "See what it may be used for with: pawl agent list; log in again if you have to, then go on with: pawl fix", HintZh: "用 pawl agent list 查看其用途；必要时重新登录，然后继续：pawl fix",
+		},
+		"agent.gateway_spent": {
+			En: "the plan or the account at %[1]s has nothing left for now", Zh: "%[1]s 的套餐或账户当前已用尽",
+			HintEn: "Wait until it has, or choose another agent or model, then go on with: pawl fix", HintZh: "等额度恢复，或选择其他智能体或模型，然后继续：pawl fix",
 		},
 		"agent.gateway_rate": {
 			En: "the model endpoint %[1]s takes no more calls at the moment", Zh: "模型端点 %[1]s 暂时不再接受调用",
-			HintEn: "Go on later with: pawl resume", HintZh: "稍后继续：pawl resume",
+			HintEn: "Go on later with: pawl fix", HintZh: "稍后继续：pawl fix",
 		},
 		"agent.gateway_status": {
 			En: "the model endpoint %[2]s answered with an error (status %[1]s)", Zh: "模型端点 %[2]s 返回错误（状态 %[1]s）",
-			HintEn: "Check model.name with: pawl config show", HintZh: "用 pawl config show 检查 model.name",
+			HintEn: "Check model.name with pawl config show, then go on with: pawl fix", HintZh: "用 pawl config show 检查 model.name，然后继续：pawl fix",
 		},
 		"agent.gateway_body": {
 			En: "the agent sent its model more than %[1]s MB at once", Zh: "智能体一次向模型发送的内容超过 %[1]s MB",
@@ -166,7 +174,15 @@ var agentExternal = part{load: func() Table {
 		"agent.quirk_slow_retry": {En: "retries a failing model for long", Zh: "模型出错时会长时间重试"},
 		"agent.rate_limited": {
 			En: "the model behind %[1]s takes no more requests at the moment", Zh: "%[1]s 背后的模型暂不接受更多请求",
-			HintEn: "Wait, then go on with: pawl resume", HintZh: "稍后用 pawl resume 继续",
+			HintEn: "Wait, then go on with: pawl fix", HintZh: "稍后用 pawl fix 继续",
+		},
+		"agent.usage_limit": {
+			En: "%[1]s has reached the limit of its plan", Zh: "%[1]s 已达到其套餐的用量上限",
+			HintEn: "Wait until it is over, or choose another agent, then go on with: pawl fix", HintZh: "等限制解除，或选择其他智能体，然后用 pawl fix 继续",
+		},
+		"agent.login_ended": {
+			En: "%[1]s says that its login does not hold any more", Zh: "%[1]s 表示其登录已失效",
+			HintEn: "Log in again with: %[2]s, then: pawl fix", HintZh: "请重新登录：%[2]s，然后：pawl fix",
 		},
 		"agent.silent": {
 			En: "%[1]s gave no sign of life for %[2]s", Zh: "%[1]s 在 %[2]s 内没有任何动静",

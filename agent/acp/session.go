@@ -185,7 +185,7 @@ func (s *session) failed(err error, prompted bool) error {
 	var answer *sdk.RequestError
 	switch {
 	case errors.As(err, &answer) && answer.Code == authRequired:
-		return pawl.Fail(pawl.CodeLogin, "agent.login_needed", s.job.Program.Name).Because(errors.New(agent.Line(err.Error()))).In("acp.Work")
+		return s.job.ModelError("401 " + err.Error())
 	case prompted && errors.As(err, &answer):
 		return s.job.ModelError(fmt.Sprint(answer.Message, " ", answer.Data))
 	}

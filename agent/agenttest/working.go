@@ -212,7 +212,7 @@ func cut(s *suite) {
 		s.play(modeltest.Step{Text: "I will do it.", Calls: []modeltest.Call{{Write: "main.go", Content: "half"}}, Cut: n})
 		before := len(s.w.Model.Requests())
 		_, r := s.work(s.Context(), s.step())
-		if r.OK || r.Class != pawl.ClassModel {
+		if r.OK || r.Code != pawl.CodeEnvironment {
 			s.Errorf("cut at %d: %+v", n, r)
 		}
 		if tries := len(s.w.Model.Requests()) - before; tries < 1 || tries > 4 {
@@ -255,7 +255,7 @@ func slowedDown(s *suite) {
 
 func failing(s *suite) {
 	s.w.Model.Play(plans(modeltest.Failing(503)))
-	if _, r := s.work(s.Context(), s.step()); r.OK || r.Code != pawl.CodeModel || len(s.w.Model.Requests()) != 4 {
+	if _, r := s.work(s.Context(), s.step()); r.OK || r.Code != pawl.CodeEnvironment || len(s.w.Model.Requests()) != 4 {
 		s.Errorf("%+v after %d requests", r, len(s.w.Model.Requests()))
 	}
 }

@@ -3,10 +3,12 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
@@ -173,6 +175,12 @@ func (c *call) exchange() {
 		return
 	}
 	resp, err := c.transport.RoundTrip(req)
+	if away(err) && pause(ctx) {
+		// A network that comes up, or a name that is found at the second time, ends no work.
+		if req, err = c.request(ctx); err == nil {
+			resp, err = c.transport.RoundTrip(req)
+		}
+	}
 	if err != nil {
 		c.broken(ctx, err)
 		return
@@ -188,6 +196,25 @@ func (c *call) exchange() {
 		return
 	}
 	c.stream(ctx, stop, watch, resp)
+}
+
+// secondTry is how long is waited before a provider that was not reached is asked once more.
+const secondTry = 500 * time.Millisecond
+
+// away reports whether an exchange failed before there was anybody to speak to: no name, no connection, no trust.
+func away(err error) bool {
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") || errors.As(err, &certificate)
+}
+
+func pause(ctx context.Context) bool {
+	select {
+	case <-time.After(secondTry):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // request makes the request to the provider.
@@ -286,9 +313,9 @@ func (c *call) note(err error) { c.l.note(c.facts.tools, err) }
 func (c *call) judge() {
 	switch {
 	case c.meter.failed:
-		c.note(pawl.Fail(pawl.CodeModel, "agent.gateway_status", strconv.Itoa(http.StatusOK), c.host).In("gateway.Call"))
+		c.note(pawl.Fail(pawl.CodeEnvironment, "agent.gateway_status", strconv.Itoa(http.StatusOK), c.host).In("gateway.Call"))
 	case c.meter.sse && !c.meter.ended:
-		c.note(pawl.Fail(pawl.CodeModel, "agent.gateway_cut", c.host).In("gateway.Call"))
+		c.note(pawl.Fail(pawl.CodeEnvironment, "agent.gateway_cut", c.host).In("gateway.Call"))
 	case c.asksModel():
 		c.note(nil)
 	}
@@ -305,25 +332,7 @@ func (c *call) problem(resp *http.Response) {
 		// Whatever it is, nothing here follows it.
 		status, raw = http.StatusBadGateway, nil
 	}
-	code, key, args := pawl.CodeModel, "agent.gateway_status", []any{strconv.Itoa(resp.StatusCode), c.host}
-	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		code, key, args = pawl.CodeLogin, "agent.gateway_key", []any{c.host}
-	case http.StatusTooManyRequests:
-		key, args = "agent.gateway_rate", []any{c.host}
-	}
-	err := pawl.Fail(code, key, args...).Because(errors.New(excerpt(raw))).In("gateway.Call")
-	c.note(err)
-	switch {
-	case resp.StatusCode != http.StatusUnauthorized:
-	case c.Pass == nil:
-		c.l.end(err)
-	default:
-		if failed := c.Pass.Refused(c.l.ctx, c.key); failed != nil {
-			c.note(failed)
-			c.l.end(failed)
-		}
-	}
+	c.judgeProblem(resp, raw)
 	if len(raw) == 0 {
 		refuse(c.w, c.Kind, status, "the model's endpoint answered with status "+strconv.Itoa(resp.StatusCode))
 		return
@@ -331,6 +340,49 @@ func (c *call) problem(resp *http.Response) {
 	passed(resp.Header, c.w.Header(), passedReply, passedReplyPrefixes)
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(raw)
+}
+
+// judgeProblem notes what an error of the provider means for the work. What no repetition mends ends it at once: an agent would ask
+// again and again, and none of it is a fault of the work.
+func (c *call) judgeProblem(resp *http.Response, raw []byte) {
+	status := resp.StatusCode
+	code, key, args, last := pawl.CodeEnvironment, "agent.gateway_status", []any{strconv.Itoa(status), c.host}, false
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		code, key, args, last = pawl.CodeLogin, "agent.gateway_key", []any{c.host}, c.Pass == nil || status == http.StatusForbidden
+		if c.Pass != nil {
+			key, args = "agent.gateway_login", []any{c.host, strconv.Itoa(status)}
+		}
+	case status == http.StatusPaymentRequired || spent().Match(raw) || status == http.StatusTooManyRequests && long(resp.Header.Get("Retry-After")):
+		key, args, last = "agent.gateway_spent", []any{c.host}, true
+	case status == http.StatusTooManyRequests:
+		key, args = "agent.gateway_rate", []any{c.host}
+	case status >= 300 && status < 500 && status != http.StatusNotFound && status != http.StatusRequestTimeout:
+		code = pawl.CodeModel // what was asked for is the agent's affair
+	}
+	err := pawl.Fail(code, key, args...).Because(errors.New(excerpt(raw))).In("gateway.Call")
+	c.note(err)
+	if status == http.StatusUnauthorized && c.Pass != nil {
+		if failed := c.Pass.Refused(c.l.ctx, c.key); failed != nil {
+			c.note(failed)
+			c.l.end(failed)
+		}
+		return
+	}
+	if last {
+		c.l.end(err)
+	}
+}
+
+// spent fits what providers say where a plan or an account has nothing left for hours.
+var spent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)usage[_ ]limit|insufficient_quota|credit balance is too low|billing_hard_limit`)
+})
+
+// long reports whether a provider wants to be left alone for longer than an agent should wait.
+func long(retryAfter string) bool {
+	n, err := strconv.ParseFloat(strings.TrimSpace(retryAfter), 64)
+	return err == nil && n > 120
 }
 
 // broken answers for an endpoint that did not.
@@ -349,7 +401,11 @@ func (c *call) broken(ctx context.Context, err error) {
 	if c.r.Context().Err() != nil {
 		return // the agent hung up, or the lane is at its end
 	}
-	c.note(c.explain(ctx, err))
+	why := c.explain(ctx, err)
+	c.note(why)
+	if away(err) || errors.Is(context.Cause(ctx), errSilent) {
+		c.l.end(why) // it was waited for long enough
+	}
 	status, text := http.StatusBadGateway, "the model's endpoint cannot be reached"
 	if errors.Is(context.Cause(ctx), errSilent) {
 		status, text = http.StatusGatewayTimeout, "the model's endpoint does not answer"
@@ -368,7 +424,11 @@ func (c *call) explain(ctx context.Context, err error) error {
 	case c.status == 0:
 		key = "agent.gateway_unreachable"
 	}
-	return pawl.Fail(pawl.CodeModel, key, arg).Because(cause(err, c.key)).In("gateway.Call")
+	code := pawl.CodeEnvironment
+	if key == "agent.gateway_reply" {
+		code = pawl.CodeModel
+	}
+	return pawl.Fail(code, key, arg).Because(cause(err, c.key)).In("gateway.Call")
 }
 
 // redact takes the key out of a text.

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -273,7 +274,7 @@ func TestEveryCutIsSettledAndSeen(t *testing.T) {
 			if last.InTokens != 100 || last.OutTokens != 10 {
 				t.Errorf("the whole stream costs %+v", last)
 			}
-			if pawl.CodeOf(r.lane.Err()) != pawl.CodeModel {
+			if pawl.CodeOf(r.lane.Err()) != pawl.CodeEnvironment {
 				t.Errorf("the lane tells %v", r.lane.Err())
 			}
 			if len(r.kept) != n || !r.kept[n-1].Cut || r.kept[n-1].Bytes != int64(len(whole)) {
@@ -331,7 +332,7 @@ func TestNothingIsHeldBack(t *testing.T) {
 	if cost := r.host.check(t, 1); cost.OutTokens < 5 || cost.InTokens == 0 {
 		t.Errorf("an answer without figures costs %+v", cost)
 	}
-	if pawl.CodeOf(r.lane.Err()) != pawl.CodeModel {
+	if pawl.CodeOf(r.lane.Err()) != pawl.CodeEnvironment {
 		t.Errorf("an answer without its end is told as %v", r.lane.Err())
 	}
 }
@@ -460,18 +461,20 @@ func TestFailuresOfTheEndpoint(t *testing.T) {
 		key      string
 		free     bool // nothing was answered, so nothing was used
 	}{
-		{"closed", closed, 502, pawl.CodeModel, "agent.gateway_unreachable", true},
-		{"silent", silent, 504, pawl.CodeModel, "agent.gateway_silent", false},
-		{"rate", answers(429, "Retry-After", "7"), 429, pawl.CodeModel, "agent.gateway_rate", true},
-		{"broken", answers(503), 503, pawl.CodeModel, "agent.gateway_status", true},
+		{"closed", closed, 502, pawl.CodeEnvironment, "agent.gateway_unreachable", true},
+		{"silent", silent, 504, pawl.CodeEnvironment, "agent.gateway_silent", false},
+		{"rate", answers(429, "Retry-After", "7"), 429, pawl.CodeEnvironment, "agent.gateway_rate", true},
+		{"rate for hours", answers(429, "Retry-After", "7200"), 429, pawl.CodeEnvironment, "agent.gateway_spent", true},
+		{"nothing left", answers(402), 402, pawl.CodeEnvironment, "agent.gateway_spent", true},
+		{"broken", answers(503), 503, pawl.CodeEnvironment, "agent.gateway_status", true},
 		{"forbidden", answers(403), 403, pawl.CodeLogin, "agent.gateway_key", true},
-		{"not found", answers(404), 404, pawl.CodeModel, "agent.gateway_status", true},
+		{"not found", answers(404), 404, pawl.CodeEnvironment, "agent.gateway_status", true},
 		{"elsewhere", answers(307, "Location", "http://127.0.0.1:1/"), 502, pawl.CodeModel, "agent.gateway_status", true},
 		{"too long", long, 200, pawl.CodeModel, "agent.gateway_reply", false},
 		{"no URL", "ftp://x", 502, pawl.CodeInvalid, "agent.gateway_url", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := serve(t, gateway.Config{Providers: providers(c.at), Limits: gateway.Limits{First: 200 * time.Millisecond, Reply: 4000}})
+			r := serve(t, gateway.Config{Providers: providers(c.at), Limits: gateway.Limits{First: time.Second, Reply: 4000}})
 			resp, err := http.DefaultClient.Do(r.request("POST", "/openai/v1/chat/completions", `{"model":"mock-model"}`))
 			if err != nil {
 				t.Fatal(err)
@@ -484,8 +487,9 @@ func TestFailuresOfTheEndpoint(t *testing.T) {
 			if c.name == "rate" && resp.Header.Get("Retry-After") != "7" {
 				t.Errorf("Retry-After is lost: %v", resp.Header)
 			}
-			if err := r.lane.Err(); err != nil && c.code == pawl.CodeModel {
-				t.Errorf("what may pass ended the lane: %v", err)
+			last := !slices.Contains([]string{"rate", "broken", "not found", "elsewhere", "too long"}, c.name)
+			if err := r.lane.Refused(); (err != nil) != last {
+				t.Errorf("the lane ended for good: %v", err)
 			}
 			r.stop()
 			var e *pawl.Error
@@ -497,6 +501,101 @@ func TestFailuresOfTheEndpoint(t *testing.T) {
 				t.Errorf("cost %+v", cost)
 			}
 		})
+	}
+}
+
+// TestEnoughIsEnough: a provider that answers with errors again and again ends the work, and one that gets over them does not.
+func TestEnoughIsEnough(t *testing.T) {
+	for _, c := range []struct {
+		times int
+		ends  bool
+	}{{4, false}, {5, true}} {
+		script := modeltest.Passing(503, c.times, "0")
+		srv := modeltest.Go(t, script)
+		r := serve(t, gateway.Config{Providers: providers(srv.URL)})
+		for range c.times {
+			if status, _, _ := r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model"}`); status != 503 {
+				t.Fatalf("status %d", status)
+			}
+		}
+		status, _, _ := r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model"}`)
+		if (status != 200) != c.ends || pawl.CodeOf(r.lane.Refused()) != map[bool]pawl.Code{true: pawl.CodeEnvironment}[c.ends] {
+			t.Errorf("after %d: status %d, %v", c.times, status, r.lane.Refused())
+		}
+	}
+}
+
+// pass accepts one token.
+type pass struct {
+	token   string
+	refused func(token string) error
+}
+
+func (p pass) Accepts(token string) bool { return token == p.token }
+
+func (p pass) Refused(_ context.Context, token string) error { return p.refused(token) }
+
+// TestATokenOfItsOwn: the agent's token goes on as it is, with the headers that belong to it, and no other one does; a refusal is
+// told to who can renew it before it is told to the agent; and the token is in no recording.
+func TestATokenOfItsOwn(t *testing.T) {
+	const mine = "tok-the-agents-own-token"
+	var seen []http.Header
+	status := http.StatusOK
+	at := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Clone())
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"usage":{"input_tokens":3,"output_tokens":2},"say":"`+mine+`","query":"`+r.URL.RawQuery+`"}`)
+	})
+	var told []string
+	p := gateway.Provider{Kind: gateway.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
+		told = append(told, token)
+		if len(told) > 1 {
+			return pawl.Fail(pawl.CodeLogin, "login.refused", "codex", "codex login")
+		}
+		return nil
+	}}}
+	r := serve(t, gateway.Config{Providers: map[string]gateway.Provider{"own": p}})
+	ask := func(tokens ...string) int {
+		req := r.request("POST", "/own/v1/responses?client_version=1&key=x", `{"model":"mock-model","input":"hello"}`)
+		req.Header["Authorization"] = nil
+		for _, t := range tokens {
+			req.Header.Add("Authorization", t)
+		}
+		req.Header.Set("Chatgpt-Account-Id", "acc")
+		req.Header.Set("X-Openai-Internal-X", "y")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = io.ReadAll(resp.Body)
+		return resp.StatusCode
+	}
+	for _, other := range [][]string{nil, {"Bearer other"}, {"Bearer " + mine + "x"}, {"Basic " + mine}, {"Bearer " + mine, "Bearer other"}} {
+		if got := ask(other...); got != 403 || len(seen) > 0 {
+			t.Fatalf("%v: status %d, %d went out", other, got, len(seen))
+		}
+	}
+	if got := ask("Bearer " + mine); got != 200 || len(seen) != 1 {
+		t.Fatalf("status %d", got)
+	}
+	h := seen[0]
+	if h.Get("Authorization") != "Bearer "+mine || h.Get("Chatgpt-Account-Id") != "acc" || h.Get("X-Openai-Internal-X") != "y" || h.Get("Cookie") != "" || h.Get("X-Api-Key") != "" {
+		t.Errorf("%v", h)
+	}
+	if cost := r.host.check(t, 1); !cost.Unpriced || cost.MicroUSD != 0 || cost.InTokens == 0 {
+		t.Errorf("cost %+v", cost)
+	}
+	for i, want := range []bool{false, true} {
+		status = http.StatusUnauthorized
+		if got := ask("Bearer " + mine); got != 401 || (r.lane.Refused() != nil) != want || len(told) != i+1 || told[i] != mine {
+			t.Errorf("status %d, told %v, ended: %v", got, told, r.lane.Refused())
+		}
+	}
+	r.stop()
+	raw, _ := json.Marshal(r.kept)
+	if len(r.kept) != 3 || strings.Contains(string(raw), mine) || !strings.Contains(string(raw), "client_version=1") || strings.Contains(string(raw), "key=x") {
+		t.Errorf("%s", raw)
 	}
 }
 

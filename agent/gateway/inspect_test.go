@@ -57,6 +57,10 @@ func TestInspect(t *testing.T) {
 		{name: "anthropic search", kind: Anthropic, body: `{"model":"a","tools":[{"type":"web_search_20250305","name":"web_search"}]}`, hidden: true, hosted: true},
 		{name: "gemini tools", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[]}]}`, want: "g", n: 1},
 		{name: "gemini search", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[]},{"google_search":{}}]}`, hidden: true, hosted: true},
+		{name: "tools among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"f","tools":[{"type":"custom","name":"exec"}]}]},{"type":"message"}]}`, want: "m", n: 1},
+		{name: "a hosted tool among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"}]}]}`, hidden: true, hosted: true},
+		{name: "a hosted tool deep among the items", body: `{"model":"m","input":["x",{"type":"other","tools":[{"type":"namespace","tools":[{"type":"code_interpreter"}]}]}]}`, hidden: true, hosted: true},
+		{name: "an item of two minds", body: `{"model":"m","input":[{"type":"message","tools":[],"Tools":[{"type":"web_search"}]}]}`},
 		{name: "gemini URLs beside functions", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[],"urlContext":{}}]}`, hidden: true, hosted: true},
 	} {
 		k := c.kind

@@ -37,7 +37,9 @@ type lane struct {
 	serving int
 	refused error // what ends the lane for good
 	failed  error // how the last call ended, nil when it succeeded
-	tools   bool  // a call that offered tools was made
+	// failures counts the calls since the last good one that failed by no fault of the work.
+	failures int
+	tools    bool // a call that offered tools was made
 }
 
 // URL implements agent.Lane.
@@ -74,6 +76,16 @@ func (l *lane) Err() error {
 	return l.failed
 }
 
+// unanswered reports whether a call failed by no fault of the work, and before there was an answer.
+func unanswered(err error) bool {
+	var e *pawl.Error
+	return errors.As(err, &e) && e.Code == pawl.CodeEnvironment && e.Key != "agent.gateway_cut"
+}
+
+// enough is after how many failures in a row, none of which is the work's fault, a provider is taken for one that does not answer:
+// agents go on asking for minutes.
+const enough = 5
+
 // end ends the lane for good.
 func (l *lane) end(err error) {
 	l.mu.Lock()
@@ -90,6 +102,14 @@ func (l *lane) note(tools bool, err error) {
 	defer l.mu.Unlock()
 	if tools || !l.tools {
 		l.failed = err
+	}
+	switch {
+	case err == nil:
+		l.failures = 0
+	case unanswered(err):
+		if l.failures++; l.failures >= enough && l.refused == nil {
+			l.refused = err
+		}
 	}
 	l.tools = l.tools || tools
 }

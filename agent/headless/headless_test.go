@@ -111,7 +111,7 @@ func TestDialects(t *testing.T) {
 		{dialect: agent.DialectCodex, recording: "codex", session: "th-1"},
 		{dialect: agent.DialectCodex, recording: "codex-failed", session: "th-1", code: pawl.CodeLogin, key: "agent.login_needed"},
 		{dialect: agent.DialectClaude, recording: "claude", session: "cl-1"},
-		{dialect: agent.DialectClaude, recording: "claude-failed", session: "cl-1", code: pawl.CodeModel, key: "agent.rate_limited"},
+		{dialect: agent.DialectClaude, recording: "claude-failed", session: "cl-1", code: pawl.CodeEnvironment, key: "agent.rate_limited"},
 		{dialect: agent.DialectClaude, recording: "claude-short", session: "cl-1", code: pawl.CodeModel, key: "agent.stopped_short"},
 		{dialect: agent.DialectClaude, recording: "qwen-failed", session: "qw-1", code: pawl.CodeLogin, key: "agent.login_needed"},
 		{dialect: agent.DialectOpencode, recording: "opencode", session: "ses_1"},

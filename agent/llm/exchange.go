@@ -44,10 +44,11 @@ func (x exchange) ask(ctx context.Context, purpose, model string, r Request) (Re
 		}
 		err = unknownModel(ctx, provider, m, err)
 		// The first model is the one that was wanted, so its failure is the one to tell of, unless there is a graver one.
-		if failed == nil || pawl.CodeOf(err) != pawl.CodeModel {
+		another := pawl.CodeOf(err) == pawl.CodeModel || pawl.CodeOf(err) == pawl.CodeEnvironment
+		if failed == nil || !another {
 			failed = err
 		}
-		if pawl.CodeOf(err) != pawl.CodeModel {
+		if !another {
 			break
 		}
 	}
@@ -79,7 +80,18 @@ func unknownModel(ctx context.Context, provider Provider, model string, err erro
 	if len(names) > maxListed {
 		names = append(names[:maxListed:maxListed], "…")
 	}
-	return pawl.Fail(pawl.CodeModel, "llm.not_found_near", e.Args[0], model, line(strings.Join(names, ", "))).Because(err).In("llm.Do")
+	return pawl.Fail(pawl.CodeEnvironment, "llm.not_found_near", e.Args[0], model, line(strings.Join(names, ", "))).Because(err).In("llm.Do")
+}
+
+// noFault is the error of a provider that does not answer, which is no fault of the work: no repair of it mends that.
+func noFault(err error) error {
+	var e *pawl.Error
+	if !errors.As(err, &e) || e.Code != pawl.CodeModel {
+		return err
+	}
+	c := *e
+	c.Code = pawl.CodeEnvironment
+	return &c
 }
 
 // persist has one exchange with one model, and has it again while it fails in passing.
@@ -102,7 +114,7 @@ func (x exchange) persist(ctx context.Context, provider Provider, r Request) (Re
 			return reply, err
 		}
 		if try >= len(delays) {
-			return reply, p.error
+			return reply, noFault(p.error)
 		}
 		if x.a.config.Pause(ctx, max(p.after, delays[try])) != nil {
 			return reply, ended(ctx)

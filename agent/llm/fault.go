@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -57,6 +58,7 @@ func (c *Client) broken(ctx, work context.Context, err error) error {
 	var own *pawl.Error
 	var refused *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
+	var lost *net.DNSError
 	switch {
 	case ctx.Err() != nil:
 		return ended(ctx)
@@ -65,7 +67,10 @@ func (c *Client) broken(ctx, work context.Context, err error) error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
-		return pawl.Fail(pawl.CodeModel, "llm.certificate", c.URL).Because(err).In("llm.Stream")
+		return pawl.Fail(pawl.CodeEnvironment, "llm.certificate", c.URL).Because(err).In("llm.Stream")
+	case errors.As(err, &lost) && lost.IsNotFound:
+		// A name that nobody knows is not known a second later either, and to ask for it can take half a minute.
+		return pawl.Fail(pawl.CodeEnvironment, "llm.unreachable", c.URL).Because(err).In("llm.Stream")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return passing(pawl.Fail(pawl.CodeModel, "llm.cut", c.URL), err)
 	}
@@ -88,7 +93,7 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 	wait := retryAfter(resp.Header.Get("Retry-After"), time.Now())
 	again := func(err error) error {
 		if wait > maxWait {
-			return err
+			return noFault(err)
 		}
 		return &problem{error: err, after: wait}
 	}
@@ -98,7 +103,7 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 	case s == http.StatusPaymentRequired || s == http.StatusTooManyRequests && bytes.Contains(raw, []byte("insufficient_quota")):
 		return fail(pawl.CodeLogin, "llm.no_credit", c.URL)
 	case s == http.StatusNotFound:
-		return fail(pawl.CodeModel, "llm.not_found", c.URL, said)
+		return fail(pawl.CodeEnvironment, "llm.not_found", c.URL, said)
 	case s == http.StatusRequestEntityTooLarge || s == http.StatusBadRequest && tooLong(said):
 		return fail(pawl.CodeModel, "llm.prompt_too_long", said)
 	case s == http.StatusTooManyRequests:

@@ -40,13 +40,13 @@ func TestStatuses(t *testing.T) {
 		"too large":            {413, "", ``, pawl.CodeModel, "llm.prompt_too_long", 1, nil},
 		"bad request":          {400, "", `{"error":"nonsense"}`, pawl.CodeModel, "llm.refused", 1, nil},
 		"redirected":           {307, "", ``, pawl.CodeModel, "llm.refused", 1, nil},
-		"slow down":            {429, "2", ``, pawl.CodeModel, "llm.rate_limited", 4, []time.Duration{2e9, 2e9, 2e9}},
-		"slow down a fraction": {429, "0.1", ``, pawl.CodeModel, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"slow down for hours":  {429, "7200", ``, pawl.CodeModel, "llm.rate_limited", 1, nil},
-		"slow down for ever":   {429, "99999999999999999999", ``, pawl.CodeModel, "llm.rate_limited", 1, nil},
-		"slow down nonsense":   {429, "-5", ``, pawl.CodeModel, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"overloaded":           {529, "", ``, pawl.CodeModel, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
-		"broken":               {500, "", strings.Repeat("<html>", 1e6), pawl.CodeModel, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
+		"slow down":            {429, "2", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e9, 2e9, 2e9}},
+		"slow down a fraction": {429, "0.1", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
+		"slow down for hours":  {429, "7200", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
+		"slow down for ever":   {429, "99999999999999999999", ``, pawl.CodeEnvironment, "llm.rate_limited", 1, nil},
+		"slow down nonsense":   {429, "-5", ``, pawl.CodeEnvironment, "llm.rate_limited", 4, []time.Duration{2e8, 5e8, 1e9}},
+		"overloaded":           {529, "", ``, pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
+		"broken":               {500, "", strings.Repeat("<html>", 1e6), pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
 	} {
 		for kind := range forms {
 			t.Run(name+"/"+string(kind), func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestUnknownModel(t *testing.T) {
 		}))
 		_, r := worked(t, Open(at(kind, srv.URL)), &agenttest.Host{}, step())
 		srv.Close()
-		if r.Key != "llm.not_found_near" || r.Code != pawl.CodeModel || !strings.HasPrefix(r.Args[2], "mock-modem") {
+		if r.Key != "llm.not_found_near" || r.Code != pawl.CodeEnvironment || !strings.HasPrefix(r.Args[2], "mock-modem") {
 			t.Errorf("%s: %+v", kind, r)
 		}
 	}
@@ -157,7 +157,11 @@ func TestConnections(t *testing.T) {
 			}
 			host := &agenttest.Host{}
 			_, r := worked(t, Open(s), host, step())
-			if r.OK || r.Code != pawl.CodeModel || r.Key != c.key || host.Reserved() != c.requests || host.Open() != 0 {
+			want := pawl.CodeEnvironment
+			if c.key == "llm.too_slow" {
+				want = pawl.CodeModel
+			}
+			if r.OK || r.Code != want || r.Key != c.key || host.Reserved() != c.requests || host.Open() != 0 {
 				t.Errorf("%s %s %s after %d", r.Code, r.Key, r.Detail, host.Reserved())
 			}
 		})
@@ -305,7 +309,7 @@ func TestFallbacks(t *testing.T) {
 // TestBudget holds each request to its reservation: none is sent that does not fit, the tries after a failure included.
 func TestBudget(t *testing.T) {
 	srv := modeltest.Go(t, modeltest.Failing(500))
-	for budget, want := range map[int64]pawl.Code{1: pawl.CodeBudget, 3: pawl.CodeBudget, 4: pawl.CodeModel} {
+	for budget, want := range map[int64]pawl.Code{1: pawl.CodeBudget, 3: pawl.CodeBudget, 4: pawl.CodeEnvironment} {
 		before := len(srv.Requests())
 		_, r := worked(t, Open(at(OpenAI, srv.URL)), &agenttest.Host{Budget: budget}, step())
 		if r.Code != want || int64(len(srv.Requests())-before) != budget {

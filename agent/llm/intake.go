@@ -30,7 +30,7 @@ func (x exchange) intake(ctx context.Context, e effect.Effect) (effect.IntakeRes
 	j := judgement{text: text}
 	told := agent.Section("Requirement", spec.Requirement) + answers(spec.Answers)
 	said, err := x.structured(ctx, "intake", x.a.config.Intent, intakeForm(), told, j.read)
-	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel || ctx.Err() != nil) {
+	if err != nil && (!j.usable || pawl.CodeOf(err) != pawl.CodeModel && pawl.CodeOf(err) != pawl.CodeEnvironment || ctx.Err() != nil) {
 		return effect.IntakeResult{}, err
 	}
 	j.found.By = Name

@@ -149,7 +149,7 @@ func TestEveryCut(t *testing.T) {
 						}
 						continue
 					}
-					if r.OK || r.Code != pawl.CodeModel || len(result.Asks) != 0 || requests != 4 || host.Spent().InTokens == 0 {
+					if r.OK || r.Code != pawl.CodeEnvironment || len(result.Asks) != 0 || requests != 4 || host.Spent().InTokens == 0 {
 						t.Fatalf("cut at %d of %d by %v: %+v after %d requests", n, len(whole), end, r, requests)
 					}
 					if key := r.Key; key != "llm.cut" && key != "llm.unreachable" {

@@ -209,7 +209,7 @@ func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 // loan makes the copy of a login.
 func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error) {
 	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.config.Tunnel && l.Kind != Key, model: k.config.Model, upstream: k.Upstream()})
-	out := agent.Loan{Program: s.program, Model: s.model, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, w.Tree), Hide: k.Hide}
+	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, w.Tree), Hide: k.Hide}
 	if k.config.Tunnel && l.Kind != Key {
 		out.Sites = k.maker.sites
 	} else {
