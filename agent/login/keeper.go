@@ -263,7 +263,7 @@ func (k *Keeper) Hide(text string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, t := range k.tokens {
-		text = strings.ReplaceAll(text, string(t), t.String())
+		text = strings.ReplaceAll(text, string(t), hidden)
 	}
 	return text
 }

@@ -34,17 +34,11 @@ const (
 	Key          Kind = "key"          // a key that is paid for by use
 )
 
-// secret is never written anywhere.
+// secret is never written anywhere. Login sees to it that nothing which formats one shows it.
 type secret string
 
-// String hides the secret from everything that formats it.
-func (secret) String() string { return "[token]" }
-
-// GoString is String.
-func (secret) GoString() string { return "[token]" }
-
-// MarshalJSON is String.
-func (secret) MarshalJSON() ([]byte, error) { return []byte(`"[token]"`), nil }
+// hidden stands for a secret in texts.
+const hidden = "[token]"
 
 // Login is what was found. Nothing of it that can be read from outside of this package is a secret.
 type Login struct {
@@ -76,6 +70,12 @@ func (l Login) Who() string {
 	}
 	return filepath.Base(l.Where)
 }
+
+// String and GoString keep the secrets of a login from everything that formats one.
+func (l Login) String() string { return l.Agent + " " + string(l.Kind) + " " + l.Who() }
+
+// GoString is String.
+func (l Login) GoString() string { return l.String() }
 
 // Left is how long the token lasts, and whether that is known.
 func (l Login) Left(now time.Time) (time.Duration, bool) {

@@ -3,6 +3,7 @@
 package vendortest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -227,4 +229,34 @@ func problem(w http.ResponseWriter, status int, kind, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": text}})
+}
+
+// Renew does to the file of a login of Codex what the maker's program does to it: it asks for new tokens with the refresh token that is
+// in it, and puts a new file into its place. A login that the maker refuses leaves the file as it is.
+func (v *Vendor) Renew(file string) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var f struct {
+		Tokens struct {
+			Refresh string `json:"refresh_token"`
+		} `json:"tokens"`
+	}
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return err
+	}
+	body, _ := json.Marshal(map[string]string{"grant_type": "refresh_token", "refresh_token": f.Tokens.Refresh})
+	resp, err := http.Post(v.URL+"/oauth/token", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", resp.StatusCode)
+	}
+	if err := os.WriteFile(file+".new", v.CodexFile(), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
