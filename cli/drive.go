@@ -152,7 +152,9 @@ func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func
 		if err := give(d); err != nil {
 			return err
 		}
-		if !d.Flags.JSON {
+		if err := d.Halted(other); err != nil {
+			d.remark(err)
+		} else if !d.Flags.JSON {
 			d.SayText("cli.other_goes_on", other.PID, other.Host, other.Command)
 		}
 		return d.Given(ctx)

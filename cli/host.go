@@ -310,6 +310,8 @@ type Owner struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
 	Command string    `json:"command"`
+	// State is stopped or frozen where the process is there and does not go on by itself, "" otherwise.
+	State string `json:"state,omitempty"`
 }
 
 // Streams are the three standard streams and what is known of them.

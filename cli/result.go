@@ -401,7 +401,7 @@ func (d *Desk) status(ctx context.Context) (view.Status, error) {
 		return st, err
 	}
 	if o, ok := d.Workspace.Owner(); ok {
-		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command}
+		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
 	}
 	return st, nil
 }

@@ -179,7 +179,11 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		}
 	}
 	if o := st.Owner; o != nil {
-		row("cli.status.owner", d.Text("cli.status.owned", o.PID, o.Host, o.Command))
+		text := d.Text("cli.status.owned", o.PID, o.Host, o.Command)
+		if o.State != "" {
+			text += "  " + d.Style.Red(d.Text("cli.status.owner_halted", o.PID))
+		}
+		row("cli.status.owner", text)
 	} else if st.Doing != nil && !st.Paused && st.Blocked == nil {
 		row("cli.status.owner", d.Text("cli.status.nobody"))
 	}

@@ -199,9 +199,21 @@ func (d *Desk) Own() (release func(), other *Owner, err error) {
 func (d *Desk) MustOwn() (release func(), err error) {
 	release, other, err := d.Own()
 	if other != nil {
+		if err := d.Halted(other); err != nil {
+			return nil, err
+		}
 		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, d.Clock(other.Started), other.Command)
 	}
 	return release, err
+}
+
+// Halted returns an error that says what to do about another process that has the work and does not go on by itself, nil for one
+// that does.
+func (d *Desk) Halted(other *Owner) error {
+	if other.State == "" {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, d.Clock(other.Started), other.Command)
 }
 
 // Warn tells what is to be known before anything else, such as a projection that was edited by hand.

@@ -77,6 +77,9 @@ func Who(path string) (Holder, bool) {
 	return said.complete(path), true
 }
 
+// Process is a process of this machine as the holder of a lock of another kind.
+func Process(pid int) Holder { return Holder{PID: pid}.complete("") }
+
 // Range says which process holds an exclusive lock (of fcntl) on a part of a file, between two places of it. It is false where
 // nobody is known to, as on systems that do not list their locks. It does not open the file.
 func Range(path string, from, to int64) (Holder, bool) {

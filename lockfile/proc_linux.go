@@ -131,6 +131,9 @@ func hasOpen(pid int, path string) bool {
 
 // opener returns a process that has a file open, 0 where none can be seen.
 func opener(path string) int {
+	if path == "" {
+		return 0
+	}
 	all, _ := os.ReadDir("/proc")
 	for _, e := range all {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() && hasOpen(pid, path) {

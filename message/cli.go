@@ -88,6 +88,10 @@ var cliErrors = part{load: func() Table {
 			En: "process %[1]d on %[2]s works here since %[3]s: %[4]s", Zh: "%[2]s 上的进程 %[1]d 自 %[3]s 起在此工作：%[4]s",
 			HintEn: "Watch it with pawl status --watch; ask it to stop with pawl pause or pawl stop", HintZh: "用 pawl status --watch 查看；用 pawl pause 或 pawl stop 让它停下",
 		},
+		"cli.owner_halted": {
+			En: "process %[1]d on %[2]s has the work here since %[3]s, and it is stopped: %[4]s", Zh: "%[2]s 上的进程 %[1]d 自 %[3]s 起在此工作，但它已被暂停：%[4]s",
+			HintEn: "Let it go on with kill -CONT %[1]d, or end it with kill -9 %[1]d; what was said meanwhile is done then", HintZh: "用 kill -CONT %[1]d 让它继续，或用 kill -9 %[1]d 结束它；其间所说的随后会执行",
+		},
 		"cli.confirm_needed": {
 			En: "this needs a yes, and there is no terminal to ask on", Zh: "此操作需要确认，但没有可询问的终端",
 			HintEn: "Look at what it would do, then give --yes", HintZh: "先确认其影响，然后加上 --yes",

@@ -68,6 +68,8 @@ var gitText = part{load: func() Table {
 			HintEn: "Finish it (git %[1]v --continue) or give it up (git %[1]v --abort; a bisect: git bisect reset)",
 			HintZh: "请完成它（git %[1]v --continue）或放弃它（git %[1]v --abort；bisect 用 git bisect reset）",
 		},
+		"git.tree_held":  {En: "another pawl keeps this tree locked", Zh: "另一个 pawl 一直锁定着此目录树"},
+		"git.index_held": {En: "another pawl keeps the index locked", Zh: "另一个 pawl 一直锁定着索引"},
 		"git.index_locked": {
 			En: "another git process holds %v, or has left it behind", Zh: "另一个 git 进程持有 %v，或将其遗留",
 			HintEn: "Wait for it to end; if none is running, remove that file", HintZh: "请等待其结束；如果没有 git 在运行，请删除该文件",

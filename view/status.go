@@ -184,6 +184,8 @@ type Owner struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
 	Command string    `json:"command"`
+	// State is stopped or frozen where the process does not go on by itself.
+	State string `json:"state,omitempty"`
 }
 
 // TaskLine is one line of `pawl task list`.

@@ -391,9 +391,17 @@ func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) e
 	if s, err := d.Session(ctx); err == nil && s.Paused {
 		_, _ = d.Do(ctx, &kernel.Resume{}) // what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
 	}
+	halted := time.Time{}
 	for other != nil {
 		s, err := d.Session(ctx)
 		if err != nil || s.State == string(session.Idle) && s.Effect == "" {
+			return err
+		}
+		if err := d.Halted(other); err == nil {
+			halted = time.Time{}
+		} else if halted.IsZero() {
+			halted = time.Now()
+		} else if time.Since(halted) > patience {
 			return err
 		}
 		if err := rest(ctx); err != nil {

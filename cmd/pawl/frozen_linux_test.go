@@ -121,3 +121,45 @@ func TestFrozenWriterOfTheStore(t *testing.T) {
 	}
 	u.must(0, "issue", "add", "second")
 }
+
+// TestFrozenOwner: a process that has the work and is stopped is named, with what to do about it.
+func TestFrozenOwner(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "init")
+	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", "owner.lock"))
+	plan := u.planFile("p", partPlan(1, "", "", false))
+	if a := u.must(7, "run", "--plan", plan, "--yes"); !strings.Contains(a.err, wayOn(p)) {
+		t.Errorf("a run beside it: %v", a)
+	}
+	if a := u.must(0, "status"); !strings.Contains(a.out, wayOn(p)) {
+		t.Errorf("the status: %v", a)
+	}
+	if st := u.status(); st.Owner == nil || st.Owner.PID != p.Pid || st.Owner.State != string(lockfile.Stopped) {
+		t.Errorf("the owner: %+v", st.Owner)
+	}
+	release(p)
+	u.must(0, "run", "--plan", plan, "--yes")
+}
+
+// TestFrozenInATree: the lock of a tree that nobody gives up is named, nothing is changed meanwhile, and the work goes on after it.
+func TestFrozenInATree(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes", "--in-place")
+	locks, err := filepath.Glob(filepath.Join(u.dir, ".pawl", "git", "index", "????????????????.flock"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("%v, %v", locks, err)
+	}
+	before := u.git("rev-parse", "HEAD")
+	p := u.freeze("flock " + locks[0])
+	a := u.pawl("run", "--plan", u.planFile("q", partPlan(2, "", "", false)), "--yes", "--in-place")
+	if a.code == 0 || !strings.Contains(a.out+a.err, wayOn(p)) {
+		t.Errorf("beside a frozen process: %v", a)
+	}
+	if got := u.git("rev-parse", "HEAD"); got != before || u.git("status", "--porcelain") != "" {
+		t.Errorf("something was undone: %s", got)
+	}
+	release(p)
+	u.must(0, "fix")
+}

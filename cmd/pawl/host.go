@@ -19,6 +19,7 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/lockfile"
 	"pawl/notary"
 	"pawl/policy"
 	"pawl/runner"
@@ -153,7 +154,11 @@ func own(w *cli.Workspace, dir string) {
 	}
 	w.Owner = func() (cli.Owner, bool) {
 		info, ok := sqlite.Owner(dir)
-		return cli.Owner(info), ok
+		o := cli.Owner{PID: info.PID, Host: info.Host, Started: info.Started, Command: info.Command}
+		if h := (lockfile.Holder{State: lockfile.StateOf(info.PID)}); info.Host == hostname() && h.Halted() {
+			o.State = string(h.State)
+		}
+		return o, ok
 	}
 }
 

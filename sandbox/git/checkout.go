@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/lockfile"
 )
 
 // Checkout is the user's checked-out tree while pawl holds the lock of its index: until Close, the user's own git refuses
@@ -49,12 +50,20 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 		return c, nil
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, pawl.Fail(pawl.CodeBusy, "git.index_locked", c.lock)
+		return nil, c.taken()
 	}
 	if err != nil {
 		return nil, ioError("git.index", err)
 	}
 	return c, nil
+}
+
+// taken is the error for a lock that somebody else holds: with the name of the process where it is one of pawl's.
+func (c *Checkout) taken() error {
+	if _, pid := markOf(c.lock); pid > 0 && pid != os.Getpid() && alive(pid) {
+		return pawl.Fail(pawl.CodeBusy, "git.index_held").Because(lockfile.Process(pid).Fault(c.lock))
+	}
+	return pawl.Fail(pawl.CodeBusy, "git.index_locked", c.lock)
 }
 
 func (c *Checkout) mine() bool {
@@ -67,14 +76,22 @@ const markedLock = "pawl.lock-"
 
 // deadHolder is the id in whose name a lock of pawl's is held by a process that has ended, "" for any other file.
 func deadHolder(lock string) string {
-	raw, err := readCapped(lock, 4096)
-	mark, pid, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-	process, notNumber := strconv.Atoi(pid)
-	id, ours := strings.CutPrefix(mark, lockMark)
-	if err != nil || notNumber != nil || !ours || alive(process) {
-		return ""
+	if id, pid := markOf(lock); pid > 0 && !alive(pid) {
+		return id
 	}
-	return id
+	return ""
+}
+
+// markOf reads in whose name and by which process a lock of pawl's was taken; the process is 0 for any other file.
+func markOf(lock string) (id string, pid int) {
+	raw, err := readCapped(lock, 4096)
+	mark, number, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	pid, notNumber := strconv.Atoi(number)
+	id, ours := strings.CutPrefix(mark, lockMark)
+	if err != nil || notNumber != nil || !ours || pid <= 0 {
+		return "", 0
+	}
+	return id, pid
 }
 
 // Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where

@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/lockfile"
 )
 
 // Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in it.
@@ -285,39 +286,23 @@ func (r *site) plumbing(stdin string, args ...string) call {
 	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
-// hold runs do under the lock of a file, which excludes every other holder in any process. It waits for the lock until the
-// context ends. Whoever holds the lock may remove the file; who waits for it then starts over with the next one.
-func hold(ctx context.Context, path string, do func(context.Context) error) error {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return ioError("git.lock", err)
-		}
-		free, err := tryLock(f)
-		if err == nil && free && isAt(f, path) {
-			defer f.Close()
-			return do(context.WithValue(ctx, heldKey{}, f))
-		}
-		f.Close()
-		if err != nil {
-			return ioError("git.lock", err)
-		}
-		select {
-		case <-ctx.Done():
-			return pawl.Fail(pawl.CodeBusy, "git.busy").Because(ctx.Err())
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
+// holding is how long the lock of a tree is waited for. Whoever has it works on many files at most; one that is stopped does not.
+var holding = lockfile.Patience{Halted: 10 * time.Second, One: 10 * time.Minute}
 
-// isAt reports whether an open file is the one that a path names.
-func isAt(f *os.File, path string) bool {
-	open, err := f.Stat()
-	if err != nil {
-		return false
+// hold runs do under the lock of a file, which excludes every other holder in any process. Whoever holds the lock may remove the
+// file; who waits for it then has the next one. It fails with code busy where the lock is not to be had, naming its holder.
+func hold(ctx context.Context, path string, do func(context.Context) error) error {
+	l, err := lockfile.Wait(ctx, path, holding)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return pawl.Fail(pawl.CodeBusy, "git.busy").Because(err)
+	case pawl.CodeOf(err) == pawl.CodeBusy:
+		return pawl.Fail(pawl.CodeBusy, "git.tree_held").Because(err)
+	case err != nil:
+		return ioError("git.lock", err)
 	}
-	named, err := os.Stat(path)
-	return err == nil && os.SameFile(open, named)
+	defer l.Release() //nolint:errcheck // it ends with the file
+	return do(context.WithValue(ctx, heldKey{}, l.File()))
 }
 
 // locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds

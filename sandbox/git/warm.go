@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/lockfile"
 )
 
 // Warm are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's
@@ -71,23 +72,15 @@ func (w Warm) notes() map[string]ready {
 func (w Warm) Count() int { return len(w.notes()) }
 
 // seize takes the lock of a file if it is free. Without an error, nil says that somebody else holds it.
-func seize(path string) (*os.File, error) {
+func seize(path string) (*lockfile.Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, ioError("git.lock", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	l, err := lockfile.Try(path)
 	if err != nil {
 		return nil, ioError("git.lock", err)
 	}
-	free, err := tryLock(f)
-	if err == nil && free && isAt(f, path) {
-		return f, nil
-	}
-	f.Close()
-	if err != nil {
-		return nil, ioError("git.lock", err)
-	}
-	return nil, nil
+	return l, nil
 }
 
 // Take makes a warm worktree the tree of to, at the commit base, and returns the id of its tree. ok is false where there is
@@ -135,7 +128,7 @@ func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string
 	if err != nil || held == nil {
 		return false
 	}
-	defer held.Close()
+	defer held.Release() //nolint:errcheck // the lock ends with the file
 	note, is := w.notes()[name]
 	from := w.at(name)
 	admin := from.registration()
@@ -290,14 +283,14 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 	if err != nil || filling == nil {
 		return err
 	}
-	defer filling.Close()
+	defer filling.Release() //nolint:errcheck // the lock ends with the file
 	if err := w.Tidy(ctx); err != nil {
 		return err
 	}
-	batch := map[string]*os.File{}
+	batch := map[string]*lockfile.Lock{}
 	defer func() {
 		for _, held := range batch {
-			held.Close()
+			_ = held.Release()
 		}
 	}()
 	err = w.renew(ctx, size, head, want, batch)
@@ -308,7 +301,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 }
 
 // renew looks through those that are ready. What has to be finished again goes into the batch.
-func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*os.File) error {
+func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
 		held, err := seize(w.lock(name))
@@ -322,7 +315,7 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 		admin := r.registration()
 		keep := i < size && admin != "" && exists(r.tree) && intact(ctx, r, note) == nil
 		if keep && note.commit == head {
-			held.Close()
+			_ = held.Release()
 			continue
 		}
 		os.Remove(w.note(name)) //nolint:errcheck // what follows fails where this does
@@ -334,7 +327,7 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 			continue
 		}
 		err = w.drop(ctx, name)
-		held.Close()
+		_ = held.Release()
 		if err != nil {
 			return err
 		}
@@ -343,7 +336,7 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 }
 
 // plant makes one more, which is ready once it is finished.
-func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*os.File) error {
+func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
 	id, err := pawl.NewID(time.Now(), rand.Reader)
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
@@ -355,9 +348,9 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*os
 	}
 	r := w.at(name)
 	// A git that outlives this process keeps the lock for as long.
-	if err := plant(context.WithValue(ctx, heldKey{}, held), r, head, want); err != nil {
+	if err := plant(context.WithValue(ctx, heldKey{}, held.File()), r, head, want); err != nil {
 		err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))
-		held.Close()
+		_ = held.Release()
 		return err
 	}
 	batch[name] = held
@@ -365,7 +358,7 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*os
 }
 
 // finish makes the worktrees of a batch ready, once every one of them is settled.
-func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*os.File) error {
+func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*lockfile.Lock) error {
 	for name, held := range batch {
 		r := w.at(name)
 		print, err := seal(ctx, r, want)
@@ -376,7 +369,7 @@ func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*o
 		if err != nil {
 			err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))
 		}
-		held.Close()
+		_ = held.Release()
 		delete(batch, name)
 		if err != nil {
 			return err
@@ -460,7 +453,7 @@ func (w Warm) clear(ctx context.Context, all bool) error {
 		if _, is := w.notes()[name]; all || !is || !exists(r.tree) || r.registration() == "" {
 			failed = errors.Join(failed, w.drop(ctx, name))
 		}
-		held.Close()
+		_ = held.Release()
 	}
 	return failed
 }
