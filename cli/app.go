@@ -42,6 +42,9 @@ type terminal struct {
 	in    *bufio.Reader // over std.In, once something was asked
 	typed chan typed    // the line that is being read, nil when none is
 	live  atomic.Pointer[term.Live]
+	out   *term.Output // what Std.Out is
+	did   atomic.Bool  // something was committed
+	made  string       // what the command made, by its name
 }
 
 // App is one call of the program.
@@ -79,7 +82,7 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 			status = pawl.CodeInternal.Info().Exit
 		}
 	}()
-	err := execute(ctx, a)
+	err := a.judge(execute(ctx, a))
 	if err == nil {
 		return 0
 	}
@@ -146,7 +149,9 @@ func newApp(host Host, std Streams, args []string) *App {
 	if std.In == nil {
 		std.In = strings.NewReader("")
 	}
-	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std}, Host: host, Args: args}
+	out := term.NewOutput(std.Out)
+	std.Out = out
+	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std, out: out}, Host: host, Args: args}
 	a.prepare()
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"pawl"
 	"pawl/cli/term"
@@ -35,6 +36,26 @@ func (a *terminal) Next(err error) string {
 		return ""
 	}
 	return a.Style.Cyan(a.Text("cli.next")) + hint
+}
+
+// Made names what a command made, before it prints that: where the output cannot be written, the name is told all the same.
+func (a *terminal) Made(name string) { a.made = name }
+
+// judge returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
+// no fault of the command, and whatever else went wrong is told first.
+func (a *terminal) judge(err error) error {
+	failed := a.out.Err()
+	if failed == nil || errors.Is(failed, syscall.EPIPE) || err != nil && !errors.Is(err, failed) {
+		return err
+	}
+	lost := pawl.Fail(pawl.CodeIO, "cli.output_failed")
+	switch {
+	case a.made != "":
+		lost = pawl.Fail(pawl.CodeIO, "cli.output_failed_made", a.made)
+	case a.did.Load():
+		lost = pawl.Fail(pawl.CodeIO, "cli.output_failed_done")
+	}
+	return lost.In("cli.output").Because(failed)
 }
 
 // flawed is an error that lists the problems of a document.

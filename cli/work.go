@@ -78,6 +78,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 		return nil, err
 	}
 	d.Workspace = ws
+	ws.Kernel.OnCommit(func(kernel.Outcome) { a.did.Store(true) })
 	for _, f := range ws.Said {
 		a.Note(a.Style.Warn() + " " + findingText(a.voice, f))
 	}

@@ -92,6 +92,18 @@ var cliErrors = part{load: func() Table {
 			En: "process %[1]d on %[2]s has the work here since %[3]s, and it is stopped: %[4]s", Zh: "%[2]s 上的进程 %[1]d 自 %[3]s 起在此工作，但它已被暂停：%[4]s",
 			HintEn: "Let it go on with kill -CONT %[1]d, or end it with kill -9 %[1]d; what was said meanwhile is done then", HintZh: "用 kill -CONT %[1]d 让它继续，或用 kill -9 %[1]d 结束它；其间所说的随后会执行",
 		},
+		"cli.output_failed": {
+			En: "the output could not be written in full; nothing was changed", Zh: "输出未能完整写出；未做任何更改",
+			HintEn: "Send it where there is room for it, and repeat the command", HintZh: "请把输出送到有空间的位置，然后重试该命令",
+		},
+		"cli.output_failed_done": {
+			En: "the output could not be written in full; what was done until then stands", Zh: "输出未能完整写出；此前已完成的操作均有效",
+			HintEn: "Do not repeat the command; see what was done with: pawl status, pawl audit log", HintZh: "请勿重试该命令；请用 pawl status 和 pawl audit log 查看已完成的操作",
+		},
+		"cli.output_failed_made": {
+			En: "%s is added; only the output could not be written", Zh: "已添加 %s；只是输出未能写出",
+			HintEn: "Do not repeat the command", HintZh: "请勿重试该命令",
+		},
 		"cli.confirm_needed": {
 			En: "this needs a yes, and there is no terminal to ask on", Zh: "此操作需要确认，但没有可询问的终端",
 			HintEn: "Look at what it would do, then give --yes", HintZh: "先确认其影响，然后加上 --yes",

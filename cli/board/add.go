@@ -90,6 +90,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			if err := json.Unmarshal(out.Result, &labels); err != nil || len(labels) != 1 {
 				return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 			}
+			a.Made(labels[0])
 			i, err := d.FindIssue(c.Context(), labels[0])
 			if err != nil {
 				return err

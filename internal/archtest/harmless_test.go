@@ -43,6 +43,7 @@ var spared = map[string]string{
 	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin":             "a search path",
 	"tui/pty_linux_test.go /dev/ptmx":                                  "makes a terminal of the test's own",
 	"tui/pty_linux_test.go /dev/pts/%d":                                "that terminal",
+	"cmd/pawl/output_linux_test.go /dev/full":                          "keeps nothing that is written to it",
 }
 
 // shellHarm fits what a shell does to the machine's files or to processes that are not its own.
