@@ -246,8 +246,19 @@ func (d logbook) verifyAudit(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	earlier, told, err := d.Workspace.Earlier(ctx, !d.Flags.JSON)
+	if err != nil {
+		return err
+	}
 	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""})
+		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""}
+		if earlier != nil {
+			out["earlier"] = earlier
+		}
+		return d.PrintJSON(out)
+	}
+	if earlier != nil && !told {
+		d.remark(earlier.Fault())
 	}
 	d.Say(d.Style.OK() + " " + d.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
 	d.Say("  " + d.Style.Dim(d.Text("cli.audit.root", report.Root.String())))

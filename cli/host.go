@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"pawl"
 	"pawl/audit"
 	"pawl/backlog"
 	"pawl/effect"
@@ -265,6 +266,9 @@ type Workspace struct {
 	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of it
 	// and what it says.
 	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
+	// Earlier is another log that was kept in this place before, nil where none was, by the checkpoints that are kept outside of the
+	// workspace. Told says that a person was told of it before; with tell, that they are now.
+	Earlier func(ctx context.Context, tell bool) (found *EarlierLog, told bool, err error)
 	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
 	Warnings func(ctx context.Context) []Finding
 	// Write writes files below .pawl, each whole or not at all.
@@ -276,6 +280,19 @@ type Workspace struct {
 	// Serve serves the workspace to agents until ctx ends or the client is gone.
 	Serve func(ctx context.Context, s Serving) error
 	Close func() error
+}
+
+// EarlierLog is the last checkpoint of an audit log, with the file that it is kept in.
+type EarlierLog struct {
+	Size int64     `json:"records"`
+	Root string    `json:"root"`
+	At   time.Time `json:"at"`
+	Kept string    `json:"kept"`
+}
+
+// Fault says that the log is not the one of the workspace any more.
+func (e *EarlierLog) Fault() error {
+	return pawl.Fail(pawl.CodeNotFound, "audit.made_anew", e.Size, e.At.Local().Format(time.DateTime), e.Root, e.Kept)
 }
 
 // Tracker is where issues are kept elsewhere.

@@ -146,6 +146,7 @@ func (h *fakeHost) Open(_ context.Context, place effect.Place, o cli.Open) (*cli
 			err := h.store.Log(ctx, func(l audit.Log) (err error) { report, err = l.Verify(); return err })
 			return report, err
 		},
+		Earlier:  func(context.Context, bool) (*cli.EarlierLog, bool, error) { return nil, false, nil },
 		Warnings: func(context.Context) []cli.Finding { return nil },
 		Write: func(_ context.Context, files []effect.ProjectedFile) error {
 			for _, f := range files {

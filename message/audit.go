@@ -105,6 +105,11 @@ var auditText = part{load: func() Table {
 			En: "audit record %v moves %s out of state %q, but it was in state %q", Zh: "第 %v 条审计记录使 %s 离开状态 %q，但当时的状态是 %q",
 			HintEn: restoreEn, HintZh: restoreZh,
 		},
+		"audit.made_anew": {
+			En:     "the audit log that was kept here before is another one; its last checkpoint is over %v records, of %s: root %s, in %s",
+			Zh:     "此前保存在这里的审计日志是另一个；其最后一个检查点涵盖 %v 条记录，时间 %s：根 %s，位于 %s",
+			HintEn: "If the workspace was not made anew on purpose, restore the newest backup of .pawl", HintZh: "若并非有意重新创建工作区，请恢复最新的 .pawl 备份",
+		},
 		"audit.keep": {
 			En: "the signed checkpoints of the audit log in %s cannot be read or written", Zh: "无法读写 %s 中审计日志的签名检查点",
 			HintEn: "Make the folder writable, or set XDG_STATE_HOME to one that is", HintZh: "请使该目录可写，或将 XDG_STATE_HOME 设为可写的目录",

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -45,10 +46,13 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
+	fresh := false
 	if o.Create {
 		if err := workspace.Prepare(place); err != nil {
 			return nil, err
 		}
+		_, err := os.Lstat(filepath.Join(dir, workspace.Store))
+		fresh = errors.Is(err, fs.ErrNotExist)
 	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
 	if err != nil {
@@ -66,7 +70,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
 	}
-	seal := notary.New(h.stateDir(), place.Workspace, rand.Reader)
+	seal := notary.New(h.stateDir(), place.Workspace, identityIn, rand.Reader)
 	config, err := o.Config.Kernel(base)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -119,6 +123,12 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	w.Crew = me.crew(k, parts)
 	own(w, dir)
 	sealed(w, seal, store)
+	if fresh {
+		// What cannot be found out is told by nobody; the workspace is a new one all the same.
+		if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
+			o.Tell(e.Fault())
+		}
+	}
 	faces(w, dir, place, o.Config)
 	return w, nil
 }
@@ -129,7 +139,30 @@ func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
 		return seal.Verify(ctx, store, notes...)
 	}
-	w.Anchor = seal.Anchor
+	w.Anchor = func(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
+		return seal.Anchor(context.Background(), store, text)
+	}
+	w.Earlier = func(ctx context.Context, tell bool) (*cli.EarlierLog, bool, error) {
+		e, told, err := seal.Earlier(ctx, store, tell)
+		if err != nil || e == nil {
+			return nil, told, err
+		}
+		return &cli.EarlierLog{Size: e.Size, Root: e.Root.String(), At: e.At, Kept: e.Kept}, told, nil
+	}
+}
+
+// identityIn is the identity of the store in a workspace, "" where there is none that can be read.
+func identityIn(dir string) string {
+	s, err := sqlite.Open(filepath.Join(dir, workspace.Dir, workspace.Store), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	id, err := kernel.Identity(context.Background(), s)
+	if err != nil {
+		return ""
+	}
+	return id
 }
 
 // faces adds what commands need beside the kernel: the server for agents, the project, the trackers of others, and files.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"database/sql/driver"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,5 +58,49 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	}
 	if a := u.pawl("audit", "verify"); a.code != 11 {
 		t.Errorf("a record that was altered: %v", a)
+	}
+}
+
+// TestMadeAnew: a workspace that was made anew in the same place has a log of its own, which is told once; an older copy of the
+// store in its place is found.
+func TestMadeAnew(t *testing.T) {
+	t.Parallel()
+	u := backlogged(t)
+	u.must(0, "init")
+	early := filepath.Join(t.TempDir(), "early.db")
+	u.must(0, "export", "--backup", early)
+	u.must(0, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes")
+	u.must(0, "audit", "verify")
+	dir := filepath.Join(u.dir, ".pawl")
+	replace := func() {
+		t.Helper()
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace()
+	const anew = "is another one"
+	if a := u.must(0, "init"); strings.Count(a.err, anew) != 1 {
+		t.Errorf("making it anew: %v", a)
+	}
+	for range 2 {
+		if a := u.must(0, "audit", "verify"); strings.Contains(a.err, anew) {
+			t.Errorf("told again: %v", a)
+		}
+	}
+	if got := decode[struct {
+		Earlier *struct{ Records int64 }
+	}](u, "audit", "verify"); got.Earlier == nil || got.Earlier.Records == 0 {
+		t.Errorf("for a program: %+v", got)
+	}
+
+	replace()
+	raw, err := os.ReadFile(early)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.write(".pawl/pawl.db", string(raw))
+	if a := u.pawl("audit", "verify"); a.code != 11 {
+		t.Errorf("an older copy of the first store: %v", a)
 	}
 }
