@@ -46,13 +46,9 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
-	fresh := false
-	if o.Create {
-		if err := workspace.Prepare(place); err != nil {
-			return nil, err
-		}
-		_, err := os.Lstat(filepath.Join(dir, workspace.Store))
-		fresh = errors.Is(err, fs.ErrNotExist)
+	fresh, err := prepare(place, o)
+	if err != nil {
+		return nil, err
 	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
 	if err != nil {
@@ -124,13 +120,22 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	own(w, dir)
 	sealed(w, seal, store)
 	if fresh {
-		// What cannot be found out is told by nobody; the workspace is a new one all the same.
-		if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
-			o.Tell(e.Fault())
-		}
+		tellEarlier(ctx, w, o.Tell)
 	}
 	faces(w, dir, place, o.Config)
 	return w, nil
+}
+
+// prepare makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
+func prepare(place effect.Place, o cli.Open) (fresh bool, err error) {
+	if !o.Create {
+		return false, nil
+	}
+	if err := workspace.Prepare(place); err != nil {
+		return false, err
+	}
+	_, err = os.Lstat(filepath.Join(place.Workspace, workspace.Dir, workspace.Store))
+	return errors.Is(err, fs.ErrNotExist), nil
 }
 
 // sealed lets a workspace sign the head of its audit log and verify it.
@@ -148,6 +153,14 @@ func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
 			return nil, told, err
 		}
 		return &cli.EarlierLog{Size: e.Size, Root: e.Root.String(), At: e.At, Kept: e.Kept}, told, nil
+	}
+}
+
+// tellEarlier says of a workspace that was made this moment that there was another one in its place. What cannot be found out is
+// told by nobody; the workspace is a new one all the same.
+func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
+	if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
+		tell(e.Fault())
 	}
 }
 
