@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +21,7 @@ import (
 type runFlags struct {
 	plan, mode, profile, agent       string
 	yes, inPlace, unattended, noWait bool
-	record                           bool
+	record, prepare                  bool
 	instead                          Instead
 }
 
@@ -44,6 +46,7 @@ func NewRunCommand(a *App, instead Instead) *cobra.Command {
 	c.Flags().StringVar(&f.mode, "mode", "", a.Text("cli.flag.mode"))
 	c.Flags().BoolVar(&f.unattended, "unattended", false, a.Text("cli.flag.unattended"))
 	c.Flags().BoolVar(&f.noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&f.prepare, "prepare", false, a.Text("cli.flag.prepare"))
 	c.Flags().BoolVar(&f.record, "record", false, a.Text("cli.flag.record"))
 	c.Flags().StringVar(&f.agent, "agent", "", a.Text("cli.flag.agent"))
 	c.Flags().StringVar(&f.profile, "profile", "", a.Text("cli.flag.profile"))
@@ -95,9 +98,68 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 		return err
 	}
 	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }
-	return a.With(ctx, Open{Create: true, Sure: f.yes}, func(d *Desk) error {
-		return startRun(ctx, d, start, f)
-	}, record, Override("run_mode", f.mode), Override("profile", f.profile), Override("agent", f.agent))
+	looked := false
+	work := func() error {
+		return a.With(ctx, Open{Create: true, Sure: f.yes}, func(d *Desk) error {
+			if !looked {
+				looked = true
+				if err := offerDependencies(ctx, d, f); err != nil {
+					return err
+				}
+			}
+			return startRun(ctx, d, start, f)
+		}, record, Override("run_mode", f.mode), Override("profile", f.profile), Override("agent", f.agent))
+	}
+	err := work()
+	if errors.Is(err, errFetch) {
+		if err = Within(ctx, a, []string{"prepare", "--yes"}); err == nil {
+			err = work()
+		}
+	}
+	return err
+}
+
+// errFetch says that dependencies are to be fetched before the work begins.
+var errFetch = errors.New("dependencies are to be fetched")
+
+// offerDependencies looks, before anything is planned, for dependencies that the checks would not find. A person is asked whether they
+// are to be fetched; where nobody is there, or nobody wants it, the way to them is said, and the work begins.
+func offerDependencies(ctx context.Context, d *Desk, f runFlags) error {
+	if d.Workspace.Project.Lacks == nil {
+		return nil
+	}
+	lacks, err := d.Workspace.Project.Lacks(ctx, WorkPlace(d.Workspace.Place, true), false)
+	if err != nil {
+		return nil // whoever needs them says what is wrong
+	}
+	var paths, hosts []string
+	for _, l := range lacks {
+		if l.Err != nil {
+			continue
+		}
+		paths = append(paths, l.Set.Path)
+		for _, s := range l.Set.Sites {
+			if !slices.Contains(hosts, s.Host) {
+				hosts = append(hosts, s.Host)
+			}
+		}
+	}
+	switch {
+	case len(paths) == 0:
+		return nil
+	case f.prepare:
+		return errFetch
+	case d.Present() && !f.yes && d.Config.RunMode != pawl.Autonomous:
+		ok, err := d.Confirm(ctx, d.Text("cli.run.fetch", Display(strings.Join(paths, ", ")), strings.Join(hosts, ", ")))
+		if err != nil {
+			return err
+		}
+		if ok {
+			return errFetch
+		}
+	}
+	d.Note(d.Style.Warn() + " " + d.Text("cli.run.lacks", Display(strings.Join(paths, ", "))))
+	return nil
 }
 
 // planFile is a plan as a file gave it.

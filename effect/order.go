@@ -198,6 +198,8 @@ type PrepareSpec struct {
 	Sets []PrepareSet `json:"sets"`
 	// Scripts lets packages run programs when they are installed.
 	Scripts bool `json:"scripts,omitempty"`
+	// Task says that the lock files are those of the tree of the task at work, and not those of the user's own.
+	Task bool `json:"task,omitempty"`
 }
 
 // PrepareSet is what one lock file names, or a manifest where there is no lock file.

@@ -644,8 +644,12 @@ func (w flows) prepare(c *Order) error {
 	if w.Config.Profile.NoNetwork {
 		return pawl.Fail(pawl.CodeDenied, "kernel.prepare_no_network")
 	}
+	spec, err := effect.Decode[effect.PrepareSpec](c.Spec)
+	if err != nil {
+		return err
+	}
 	e := w.emit(c.Kind, c.Spec, c.Idempotent)
-	if e.Effect.Place.Tree = e.Effect.Place.Workspace; w.Task != nil && w.Task.Place.Tree != "" {
+	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && w.Task != nil {
 		e.Effect.Place = w.Task.Place
 	}
 	w.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})

@@ -40,7 +40,7 @@ func prepare(ctx context.Context, d *cli.Desk, f prepareFlags) error {
 	if err != nil {
 		return err
 	}
-	spec := effect.PrepareSpec{Scripts: f.scripts || d.Config.PrepareScripts}
+	spec := effect.PrepareSpec{Scripts: f.scripts || d.Config.PrepareScripts, Task: place.Tree != place.Workspace}
 	lacks, err := d.Workspace.Project.Lacks(ctx, place, spec.Scripts)
 	if err != nil {
 		return err

@@ -154,6 +154,30 @@ func TestMissingDependenciesArePrepared(t *testing.T) {
 	u.quiet()
 }
 
+// TestARunFetchesWhatIsMissing tells of missing packages before anything is planned, and fetches them when it was asked for.
+func TestARunFetchesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	r := newNPMRegistry(t)
+	u := unfilled(t, r)
+	a := u.must(9, "run", "--plan", u.checked([]string{"npm test"}, noted()))
+	if !strings.Contains(a.err+a.out, "pawl prepare") || r.requests() != 0 {
+		t.Errorf("the missing packages are not told of before the plan is approved: %v", a)
+	}
+	// While the plan waits for a word, they can be fetched.
+	u.must(0, "prepare", "--yes")
+	u.must(0, "approve", "--yes")
+	if u.read("NOTES.md") != "noted\n" {
+		t.Error("the work did not land")
+	}
+	u.quiet()
+	v := unfilled(t, r)
+	v.must(0, "run", "--plan", v.checked([]string{"npm test"}, noted()), "--yes", "--prepare")
+	if v.read("NOTES.md") != "noted\n" {
+		t.Error("the work did not land")
+	}
+	v.quiet()
+}
+
 // globbed is the one path that a pattern matches.
 func globbed(t *testing.T, pattern string) string {
 	t.Helper()
