@@ -41,6 +41,7 @@ var benches = []bench{
 	{"growth", benchGrowth},
 	{"board", benchBoard},
 	{"worktree", benchWorktree},
+	{"dependencies", benchDependencies},
 	{"cli", benchCLI},
 	{"floor", benchFloor},
 	{"run", benchRun},
