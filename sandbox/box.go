@@ -77,9 +77,11 @@ func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 // pointed runs a command with a place for everything that it is shown.
 func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 	var made []string
-	defer func() { b.unpoint(made, s.Writable) }()
+	// Where no mounts can be made, folders are shown by links.
+	linking := len(s.Shown) > 0 && b.bare(ctx)
+	defer func() { b.unpoint(made, s.Writable, linking) }()
 	for _, sh := range s.Shown {
-		ours, err := b.point(sh.At, s.Writable)
+		ours, err := b.point(sh, s.Writable, linking)
 		if err != nil {
 			return Result{}, err
 		}
@@ -93,9 +95,10 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 // point makes the directory to show something at, where there is none, and reports whether it is one that commands of the Box
 // made. The writable directory around it is held, so that a link that somebody puts into the path meanwhile does not lead out
 // of it.
-func (b *Box) point(at string, writable []string) (ours bool, err error) {
+func (b *Box) point(sh Shown, writable []string, linking bool) (ours bool, err error) {
 	b.pointsMu.Lock()
 	defer b.pointsMu.Unlock()
+	at := sh.At
 	root, rel, err := around(at, writable)
 	if err != nil {
 		return false, fileError("sandbox.Run", at, err)
@@ -105,10 +108,26 @@ func (b *Box) point(at string, writable []string) (ours bool, err error) {
 	switch {
 	case err == nil && !info.IsDir():
 		return false, pawl.Fail(pawl.CodeDenied, "sandbox.shown_taken", at).In("sandbox.Run")
+	case err == nil && b.points[at] == 0 && linking:
+		// Links cover nothing, so that what stands there would be taken for what is to be shown. What a killed pawl left is made anew.
+		remove := root.Remove
+		if onlyLinks(root, rel, sh.From) {
+			remove = root.RemoveAll
+		}
+		if remove(rel) != nil {
+			return false, pawl.Fail(pawl.CodeDenied, "sandbox.shown_taken", at).In("sandbox.Run")
+		}
+		err = fs.ErrNotExist
 	case err == nil && b.points[at] == 0:
 		return false, nil
-	case err != nil:
-		if err := root.Mkdir(rel, 0o755); err != nil {
+	}
+	if err != nil {
+		err = root.Mkdir(rel, 0o755)
+		if err == nil && linking {
+			err = linkAll(root, rel, sh.From)
+		}
+		if err != nil {
+			_ = root.RemoveAll(rel)
 			return false, fileError("sandbox.Run", at, err)
 		}
 	}
@@ -121,7 +140,7 @@ func (b *Box) point(at string, writable []string) (ours bool, err error) {
 
 // unpoint removes directories that were made to show something at, when no other command of the Box uses them and nothing is in
 // them. What cannot be removed is an empty directory, which no version control sees.
-func (b *Box) unpoint(made, writable []string) {
+func (b *Box) unpoint(made, writable []string, linking bool) {
 	b.pointsMu.Lock()
 	defer b.pointsMu.Unlock()
 	for _, at := range made {
@@ -134,10 +153,87 @@ func (b *Box) unpoint(made, writable []string) {
 			continue
 		}
 		if info, err := root.Lstat(rel); err == nil && info.IsDir() {
-			_ = root.Remove(rel)
+			remove := root.Remove
+			if linking { // nothing is in it but links, and what the commands left among them
+				remove = root.RemoveAll
+			}
+			_ = remove(rel)
 		}
 		_ = root.Close()
 	}
+}
+
+// linkAll fills a directory with links to what is in a folder, as linksTo says.
+func linkAll(root *os.Root, rel, from string) error {
+	list, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		name, source := filepath.Join(rel, e.Name()), filepath.Join(from, e.Name())
+		to, err := linksTo(e, source)
+		switch {
+		case err != nil:
+			return err
+		case to != "":
+			err = root.Symlink(to, name)
+		case scope(e):
+			if err = root.Mkdir(name, 0o755); err == nil {
+				err = linkAll(root, name, source)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linksTo is where the link leads that stands for an entry. A link is made anew with the same target, so that one that leads up
+// leads into the tree around the directory. It is "" for the folder of a scope, in which packages of a workspace are linked and
+// which is made with links of its own, and for caches, which are for the command to fill.
+func linksTo(e os.DirEntry, source string) (string, error) {
+	switch {
+	case e.Name() == ".cache" || scope(e):
+		return "", nil
+	case e.Type()&os.ModeSymlink != 0:
+		return os.Readlink(source)
+	}
+	return source, nil
+}
+
+// scope reports whether an entry is the folder of a scope of packages ("@name").
+func scope(e os.DirEntry) bool { return e.IsDir() && strings.HasPrefix(e.Name(), "@") }
+
+// onlyLinks reports whether a directory holds nothing but what linkAll makes.
+func onlyLinks(root *os.Root, rel, from string) bool {
+	dir, err := root.Open(rel)
+	if err != nil {
+		return false
+	}
+	list, err := dir.ReadDir(-1)
+	_ = dir.Close()
+	if err != nil {
+		return false
+	}
+	for _, e := range list {
+		name, source := filepath.Join(rel, e.Name()), filepath.Join(from, e.Name())
+		info, err := os.Lstat(source)
+		if err != nil {
+			return false
+		}
+		if scope(e) {
+			if !onlyLinks(root, name, source) {
+				return false
+			}
+			continue
+		}
+		want, err := linksTo(fs.FileInfoToDirEntry(info), source)
+		if got, lost := root.Readlink(name); err != nil || lost != nil || got != want {
+			return false
+		}
+	}
+	return true
 }
 
 // around opens the writable directory in which a path lies, and returns the rest of the path.

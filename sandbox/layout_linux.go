@@ -81,7 +81,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	l.hide(s.Hidden...)
 	for _, sh := range s.Shown {
 		if m.bare() {
-			l.read(sh.From) // nothing can be put over a path: links that stand there lead to it
+			l.at[sh.From] = mountRead // where the links lead, whatever is hidden around it
 			continue
 		}
 		l.at[sh.At], l.from[sh.At] = mountShow, sh.From

@@ -21,6 +21,8 @@ func Probe(context.Context) Walls {
 // warm does nothing: nothing runs behind walls here.
 func (b *Box) warm() {}
 
+func (b *Box) bare(context.Context) bool { return false }
+
 func (b *Box) run(context.Context, Spec) (Result, error) {
 	return Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.system", runtime.GOOS).In("sandbox.Run")
 }

@@ -64,6 +64,12 @@ func detail(err error) string {
 	return err.Error()
 }
 
+// bare reports whether commands run without namespaces here. Where no mechanism works, the run itself says so.
+func (b *Box) bare(ctx context.Context) bool {
+	m, err := b.choose(ctx)
+	return err == nil && m.bare()
+}
+
 // choose returns the mechanism that the Box uses, tried for real the first time.
 func (b *Box) choose(ctx context.Context) (Mechanism, error) {
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,12 @@ func TestWhatIsCoveredStays(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(s.Dir, "deps", "planted"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if got := output(t, b, s); got != "a\nb.txt\nup\n" {
+		if b.bare(t.Context()) {
+			// Links cover nothing, so that nothing is run beside what was planted.
+			if _, err := b.Run(t.Context(), s); pawl.CodeOf(err) != pawl.CodeDenied {
+				t.Errorf("what was planted: %v", err)
+			}
+		} else if got := output(t, b, s); got != "a\nb.txt\nup\n" {
 			t.Errorf("%q", got)
 		}
 		if got := entries(t, filepath.Join(s.Dir, "deps")); got != "planted" {
@@ -162,5 +168,56 @@ func TestPlacesAreSharedByCommands(t *testing.T) {
 	}
 	if got := entries(t, s.Dir); got != "src" {
 		t.Errorf("something is left in the tree: %s", got)
+	}
+}
+
+// Without mounts, a folder of links stands in for what is shown. What a command leaves in it goes with it.
+func TestAFolderIsShownByLinks(t *testing.T) {
+	b := box(t, Options{Mechanism: MechanismLandlock})
+	s, from := shownSpec(t, "cat deps/a/a.txt deps/up/own.txt deps/@s/up/own.txt deps/@s/real/x; echo no > deps/a/a.txt; rm -rf deps/a; mkdir -p deps/.cache && echo c > deps/.cache/c && cat deps/.cache/c")
+	if err := os.MkdirAll(filepath.Join(from, "@s", "real"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(from, "@s", "real", "x"), []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../src", filepath.Join(from, "@s", "up")); err != nil {
+		t.Fatal(err)
+	}
+	s.Hidden = []string{from}
+	got := output(t, b, s)
+	if !strings.HasPrefix(got, "theirs\nown\nown\nx\n") || !strings.HasSuffix(got, "c\n") {
+		t.Errorf("%q", got)
+	}
+	if got := entries(t, from) + " " + entries(t, filepath.Join(from, "a")); got != "@s a b.txt up a.txt" {
+		t.Errorf("the folder itself changed: %s", got)
+	}
+	if raw, err := os.ReadFile(filepath.Join(from, "a", "a.txt")); err != nil || string(raw) != "theirs\n" {
+		t.Errorf("the folder itself changed: %q %v", raw, err)
+	}
+	if got := entries(t, s.Dir); got != "src" {
+		t.Errorf("something is left in the tree: %s", got)
+	}
+	// What a killed pawl left there is made anew.
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := errors.Join(root.Mkdir("deps", 0o755), linkAll(root, "deps", from)); err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, b, s); !strings.HasPrefix(got, "theirs\n") {
+		t.Errorf("after a crash: %q", got)
+	}
+	// What stands there cannot be covered, and is never taken for what is to be shown.
+	if err := os.MkdirAll(filepath.Join(s.Dir, "deps", "planted"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Run(context.Background(), s); pawl.CodeOf(err) != pawl.CodeDenied {
+		t.Errorf("planted: %v", err)
+	}
+	if got := entries(t, filepath.Join(s.Dir, "deps")); got != "planted" {
+		t.Errorf("%q", got)
 	}
 }
