@@ -214,6 +214,9 @@ func (a *voice) evidenceLines(sum view.Summary) []string {
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
 		out = append(out, "  "+a.Style.Dim(a.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+		for _, d := range sum.Verification[n-1].Dependencies {
+			out = append(out, "  "+a.Style.Dim(dependencyLine(a, d)))
+		}
 	}
 	return out
 }
@@ -235,6 +238,25 @@ func wallsLine(a *voice, sum view.Summary) string {
 		return a.Style.Warn() + " " + a.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
 	}
 	return a.Style.Warn() + " " + a.Text("cli.sum.floor", strings.Join(bare, ", "))
+}
+
+// dependencyLine says with which dependencies checks ran.
+func dependencyLine(a *voice, d effect.Dependency) string {
+	by := strings.Join(d.Locks, ", ")
+	if d.Digest != "" {
+		by += " " + short(d.Digest)
+	}
+	if by == "" {
+		by = a.Text("cli.sum.no_lock")
+	}
+	key := "cli.sum.with_used"
+	switch d.State {
+	case "prepared":
+		key = "cli.sum.with_prepared"
+	case "own":
+		key = "cli.sum.with_own"
+	}
+	return a.Text(key, Display(d.Path), Display(by))
 }
 
 // landingLines says where the result is.

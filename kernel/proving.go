@@ -162,7 +162,11 @@ func summary(v effect.VerifyResult) map[string]any {
 		}
 		outcomes = append(outcomes, line)
 	}
-	return map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
+	out := map[string]any{"passed": v.Passed, "tree": v.Tree, "env_digest": v.EnvDigest, "gates_executed": outcomes, "tampered": v.Tampered}
+	if len(v.Dependencies) > 0 {
+		out["dependencies"] = v.Dependencies
+	}
+	return out
 }
 
 // passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A

@@ -86,6 +86,8 @@ type Evidence struct {
 	EnvDigest string    `json:"env_digest,omitempty"`
 	Tampered  []string  `json:"tampered,omitempty"`
 	Checks    []Outcome `json:"checks"`
+	// Dependencies are the folders that no commit holds and that the checks ran with.
+	Dependencies []effect.Dependency `json:"dependencies,omitempty"`
 }
 
 // Outcome is one command that pawl ran. Output is kept for a check that did not pass.
@@ -124,7 +126,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 	if v == nil {
 		return nil
 	}
-	e := &Evidence{Passed: v.Passed, Tree: v.Tree, TreeAfter: v.TreeAfter, EnvDigest: v.EnvDigest, Tampered: v.Tampered, Checks: make([]Outcome, 0, len(v.Outcomes))}
+	e := &Evidence{Passed: v.Passed, Tree: v.Tree, TreeAfter: v.TreeAfter, EnvDigest: v.EnvDigest, Tampered: v.Tampered, Checks: make([]Outcome, 0, len(v.Outcomes)), Dependencies: v.Dependencies}
 	for _, o := range v.Outcomes {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,

@@ -86,7 +86,11 @@ func TestIgnoredDependenciesAreThereInTheWorktree(t *testing.T) {
 	u := nodeProject(t)
 	before := below(t, filepath.Join(u.dir, "node_modules"))
 	cheat := "node -e \"require('is-odd')\" && mkdir -p node_modules/.cache && echo x > node_modules/.cache/x && echo 'process.exit(3)' > node_modules/is-odd/index.js"
-	u.must(0, "run", "--plan", u.checked([]string{"npm test"}, noted(), ran("cheat", cheat)), "--yes")
+	a := u.must(0, "run", "--plan", u.checked([]string{"npm test"}, noted(), ran("cheat", cheat)), "--yes")
+	u.says(a, "with your node_modules (package-lock.json ")
+	if v := u.task("T-001").Verified; v == nil || len(v.Dependencies) != 1 || v.Dependencies[0].From != filepath.Join(u.dir, "node_modules") || v.Dependencies[0].Digest == "" {
+		t.Errorf("the evidence does not name the packages: %+v", v)
+	}
 	if got := u.read("NOTES.md"); got != "noted\n" {
 		t.Errorf("the work did not land: %q", got)
 	}
