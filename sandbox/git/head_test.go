@@ -68,3 +68,18 @@ func TestReferencesAreReadFromFiles(t *testing.T) {
 	r.Git("update-ref", name+"/below", first)
 	read("", true) // a folder may be where git has left one, and says nothing
 }
+
+// TestTrackedPaths: a path counts as tracked where the newest commit holds something at it, whatever lies in the tree.
+func TestTrackedPaths(t *testing.T) {
+	r := gittest.New(t, map[string]string{"a/vendor/x.go": "x", "b.txt": "b", ".gitignore": "node_modules\n"})
+	gittest.Write(t, r.Dir, map[string]string{"node_modules/x.js": "x", "new/y": "y"})
+	paths := []string{"a/vendor", "node_modules", "new", "b.txt", "gone", "-x", "*"}
+	got, err := git.Tracked(t.Context(), open(t, r, "", true), paths)
+	if err != nil || len(got) != 2 || !got["a/vendor"] || !got["b.txt"] {
+		t.Errorf("%v %v", got, err)
+	}
+	r.Git("checkout", "-q", "--orphan", "unborn")
+	if got, err := git.Tracked(t.Context(), open(t, r, "", true), paths); err != nil || len(got) != 0 {
+		t.Errorf("without a commit: %v %v", got, err)
+	}
+}
