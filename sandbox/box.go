@@ -23,6 +23,7 @@ type Box struct {
 	chosen Mechanism // what choose found to work; a failure is not kept, because it may pass
 	walls  *Walls
 
+	level    int  // the newest version of Landlock to use on the floor; zero for the kernel's
 	ready    bool // keep a spare launcher
 	spareMu  sync.Mutex
 	spare    *spare

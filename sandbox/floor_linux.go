@@ -180,8 +180,7 @@ func (f *floor) rule(path string, rights uint64) error {
 }
 
 // restrict takes the calling thread into the domain of the floor.
-func (f *floor) restrict(network bool) error {
-	abi := landlock.ABI()
+func (f *floor) restrict(abi int, network bool) error {
 	if abi < landlock.ABINetwork {
 		return fmt.Errorf("Landlock of ABI %d, at least %d is needed: %w", abi, landlock.ABINetwork, errors.Join(landlock.Missing(), unix.EOPNOTSUPP))
 	}
@@ -223,7 +222,7 @@ func (o *order) raiseBare() ([]string, error) {
 		walls = append(walls, string(MechanismOuter))
 	}
 	f := newFloor(o.mounts)
-	held := f.restrict(o.network)
+	held := f.restrict(o.abi(), o.network)
 	if held == nil {
 		walls = append(walls, "landlock")
 	} else if !o.outer {
@@ -238,6 +237,14 @@ func (o *order) raiseBare() ([]string, error) {
 	return walls, nil
 }
 
+// abi is the version of Landlock that is used.
+func (o *order) abi() int {
+	if abi := landlock.ABI(); o.level == 0 || abi < o.level {
+		return abi
+	}
+	return o.level
+}
+
 // mayBound reports whether this process may give up capabilities that it could gain.
 func mayBound() bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -249,7 +256,7 @@ func mayBound() bool {
 // the kernel judges no names, so there is nothing to decide about them.
 func (o *order) mediate(f *floor, domain bool) error {
 	fd, err := seccomp.Listen(seccomp.Floor(seccomp.Terms{
-		Network: o.network, Signals: !domain || landlock.ABI() < landlock.ABIScopes, Names: domain && f.guarded(),
+		Network: o.network, Signals: !domain || o.abi() < landlock.ABIScopes, Names: domain && f.guarded(),
 		UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()),
 	}))
 	if err != nil {

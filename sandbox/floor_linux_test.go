@@ -10,10 +10,41 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pawl/sandbox/landlock"
 )
 
 // onFloor is a Box without namespaces.
 func onFloor(t testing.TB) *Box { return box(t, Options{Mechanism: MechanismLandlock}) }
+
+// Older kernels do not keep signals and abstract sockets within a domain; there each of them is judged. ABI 4 is Ubuntu 24.04's.
+func TestOlderVersionsOfLandlockHoldAsWell(t *testing.T) {
+	for level := landlock.ABINetwork; level <= landlock.ABIScopes; level++ {
+		t.Run(fmt.Sprint("ABI ", level), func(t *testing.T) {
+			b := onFloor(t)
+			b.level = level
+			_, targets := listeners(t)
+			beside := neighbour(t)
+			s := self(t, "attack", "PAWL_TEST_BARE=1", "PAWL_TEST_NEIGHBOUR="+fmt.Sprint(beside.Process.Pid), "PAWL_TEST_TARGETS="+strings.Join(targets, " "))
+			if got := output(t, b, s); got != "loopback of its own: <nil>\n" {
+				t.Error(got)
+			}
+			s = self(t, "servers", "FOREIGN="+echo(t, "foreign"), "FOREIGN_UNIX=@pawl-test-nobody")
+			if got := output(t, b, s); strings.Count(got, " ok\n") != 6 || strings.Count(got, "refused\n") != 2 {
+				t.Error(got)
+			}
+			s = spec(t, `sleep 100 & p=$!; kill $p; wait $p; echo $?; setsid sh -c 'sleep 100 & wait' & p=$!; sleep 0.1; kill -- -$p; wait $p; echo $?
+kill -0 "$1" 2>/dev/null && echo WORKED; kill -CONT -"$1" 2>/dev/null && echo WORKED; true`)
+			s.Argv = append(s.Argv, "sh", fmt.Sprint(beside.Process.Pid))
+			if got := output(t, b, s); strings.ReplaceAll(got, "Terminated\n", "") != "143\n143\n" {
+				t.Error(got)
+			}
+			if !alive(beside) {
+				t.Error("a process beside was ended")
+			}
+		})
+	}
+}
 
 // Daemons that leave their session and their parent behind are ended with the command, however many there are.
 func TestDaemonsAreEndedWithTheCommand(t *testing.T) {

@@ -68,6 +68,7 @@ type order struct {
 	secretFD  int
 	bare      bool   // there are no namespaces: Landlock and a filter hold alone
 	outer     bool   // what cannot be raised is left out
+	level     int    // the newest version of Landlock to use on the floor, or zero
 	private   string // the folder that stands in for /tmp where there are no mounts
 
 	// Pawl's own and the launcher's own, which do not travel.
@@ -109,6 +110,7 @@ func (o order) encode() []byte {
 	str(string(o.secret))
 	b = binary.AppendUvarint(b, uint64(o.secretFD))
 	b = append(b, flag(o.bare), flag(o.outer))
+	b = binary.AppendUvarint(b, uint64(o.level))
 	str(o.private)
 	return b
 }
@@ -191,6 +193,7 @@ func decodeOrder(b []byte) (order, error) {
 	}
 	o.secretFD = int(r.uint())
 	o.bare, o.outer = r.byte() == 1, r.byte() == 1
+	o.level = int(r.uint())
 	o.private = r.str()
 	if len(r.b) > 0 {
 		r.err = errOrder

@@ -84,6 +84,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
 	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
+	o.level = b.level
 	if o.bare {
 		if err := o.makePrivate(); err != nil {
 			return Result{}, err

@@ -122,7 +122,7 @@ var walls = []wall{
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 	}},
 	{"Landlock of the floor", []edit{
-		{floorFile, "held := f.restrict(o.network)", "held := error(nil)"},
+		{floorFile, "held := f.restrict(o.abi(), o.network)", "held := error(nil)"},
 		{probeFile, "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {", "unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil && dir == \"\" {"},
 		{probeFile, "unix.S_IFBLK, 0); err != unix.EACCES {\n\t\t\t_ = unix.Unlink(name + \"-node\")\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor", "unix.S_IFBLK, 0); err == unix.ENOTRECOVERABLE {\n\t\t\treturn fmt.Errorf(\"landlock lets mknod pass on the floor"},
 	}},
