@@ -209,8 +209,8 @@ func (a *voice) TextIn(l message.Lang, key string, args ...any) string {
 	return l.Text(key, fit(key, safe(args))...)
 }
 
-// wordy renders a reason that is either a key of the catalogue or text of an agent.
-func (a *voice) wordy(reason string) string {
+// Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.
+func (a *voice) Wordy(reason string) string {
 	if _, ok := message.Lookup(reason); ok {
 		return a.Lang.Text(reason)
 	}

@@ -95,7 +95,7 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 	}
 	if s.Approval.About == "action" {
 		p = d.repairOf(s, p)
-		a.Say("\n" + a.Text("cli.ask.repair", a.wordy(s.Approval.Detail)))
+		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
 	sheet := newProposal(a, p, full)
 	for _, l := range sheet.lines {

@@ -71,6 +71,7 @@ func (r *reporter) committed(o kernel.Outcome) {
 func (r *reporter) progress(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	line = r.Wordy(line)
 	if r.Flags.JSON {
 		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
@@ -114,7 +115,7 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.wordy(d.Why)))
+		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
 			r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))

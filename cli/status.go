@@ -164,7 +164,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	if ap := st.Approval; ap != nil {
 		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.Text("cli.status.waiting", d.Since(ap.Since)))
 		if ap.About == "call" || ap.About == "action" {
-			row("cli.status.blank", d.glimpse(d.wordy(ap.Detail)))
+			row("cli.status.blank", d.glimpse(d.Wordy(ap.Detail)))
 		}
 	}
 	for _, q := range st.Questions {

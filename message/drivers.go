@@ -241,6 +241,9 @@ var verifyText = part{load: func() Table {
 			En: "pawl cannot keep its caches below .pawl in %[1]s", Zh: "pawl 无法在 %[1]s 的 .pawl 下保存缓存",
 			HintEn: "Free space, allow writing there, or remove a link or file that stands in the way of .pawl/cache", HintZh: "请释放空间、开放写权限，或删除挡住 .pawl/cache 的链接或文件",
 		},
+		"verify.compiling_std": {
+			En: "the first run here compiles the standard library of Go, once for all workspaces …", Zh: "首次运行：正在编译 Go 标准库，所有工作区共用……",
+		},
 		"verify.nothing": {
 			En: "there is no check to verify the work with", Zh: "没有可用来验证的检查",
 			HintEn: "Name commands in the plan (verification: mode: custom), or set the mode to none to go without", HintZh: "请在计划中写明命令（verification: mode: custom），或将 mode 设为 none 以放弃验证",

@@ -243,7 +243,7 @@ func (t *teller) tell(h runner.Happened) {
 func (t *teller) effect(h runner.Happened) string {
 	text := t.Text("cli.effect." + string(h.Effect))
 	if h.Line != "" {
-		text += "  " + cli.Display(h.Line)
+		text += "  " + cli.Display(t.Wordy(h.Line))
 	}
 	return text
 }

@@ -93,7 +93,7 @@ func carry(ctx context.Context, d *cli.Desk, command string, kind effect.Kind, s
 	id := cli.ID(out)
 	run := d.Workspace.Runner(func(_ effect.Effect, line string) {
 		if line != "" {
-			d.Note("  " + d.Style.Dim(cli.Display(line)))
+			d.Note("  " + d.Style.Dim(cli.Display(d.Wordy(line))))
 		}
 	})
 	if err := run.Effect(ctx, id); err != nil {

@@ -55,7 +55,7 @@ func (i inspector) check(ctx context.Context, c cli.Check) (kept string, err err
 	o.Pawl = func(ctx context.Context, call check.Call) int {
 		args := append([]string{"--lang", c.Lang}, call.Args...)
 		std := cli.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir, Env: func(name string) string { return call.Env[name] }}
-		return cli.Main(ctx, host{state: filepath.Join(o.Dir, "state")}, std, args)
+		return cli.Main(ctx, host{state: filepath.Join(o.Dir, "state"), cache: host{}.cacheDir()}, std, args)
 	}
 	o.Report = func(s check.Stage) {
 		out := cli.Stage{Name: s.Name, Took: s.Took, Err: s.Err, Said: s.Said}

@@ -35,6 +35,8 @@ import (
 type host struct {
 	// state replaces the folder of the user's own state, where it is set.
 	state string
+	// cache replaces the folder of what is kept for all workspaces, where it is set.
+	cache string
 }
 
 // Find returns the workspace that dir belongs to.
@@ -58,7 +60,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	// that it takes to make them.
 	var made *parts
 	kept := recordingsOf(dir, place, o)
-	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept, h.stateDir()); return made })
+	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept, h.folders()); return made })
 	base := kernel.Defaults()
 	base.Network = sites
 	base.Walled = true // the shell and the checks start nothing without walls
@@ -235,7 +237,7 @@ func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(c
 
 // Tools are the tools that are wired in.
 func (h host) Tools() []kernel.Tool {
-	return newParts(effect.Place{}, cli.DefaultConfig(), nil, h.stateDir()).known()
+	return newParts(effect.Place{}, cli.DefaultConfig(), nil, h.folders()).known()
 }
 
 // Footing says what stands in the way of making a place a workspace.
@@ -283,6 +285,14 @@ func walls(c cli.Config) sandbox.Options {
 	return sandbox.Options{}
 }
 
+// folders are those of the user that parts keep things in.
+type folders struct {
+	state string // for logins
+	std   string // for the compiled standard library of Go
+}
+
+func (h host) folders() folders { return folders{h.stateDir(), filepath.Join(h.cacheDir(), "go-build-std")} }
+
 // stateDir is where the user's own state belongs (XDG Base Directory Specification).
 func (h host) stateDir() string {
 	if h.state != "" {
@@ -293,6 +303,22 @@ func (h host) stateDir() string {
 	}
 	home, _ := os.UserHomeDir()
 	return filepath.Join(home, ".local", "state", "pawl")
+}
+
+// cacheDir is where what can be made anew is kept for all workspaces of the user (XDG Base Directory Specification). A host with a
+// state of its own keeps it there, unless it was given another place.
+func (h host) cacheDir() string {
+	switch {
+	case h.cache != "":
+		return h.cache
+	case h.state != "":
+		return filepath.Join(h.state, "cache")
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl")
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, ".cache", "pawl")
 }
 
 // edited warns of a projection that somebody changed by hand; it is never read as truth and is overwritten.

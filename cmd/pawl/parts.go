@@ -40,7 +40,7 @@ type parts struct {
 	close func()
 }
 
-func newParts(place effect.Place, c cli.Config, keep *recordings, state string) *parts {
+func newParts(place effect.Place, c cli.Config, keep *recordings, of folders) *parts {
 	held := walls(c)
 	held.Ready = true
 	box, _ := sandbox.New(held) // these options are always valid
@@ -52,7 +52,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	if c.SmokeCommand != "" {
 		commands[verify.GateSmoke] = c.SmokeCommand
 	}
-	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: commands})
+	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: of.std, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
@@ -84,7 +84,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, state string) 
 	for _, t := range p.foreign {
 		infos = append(infos, t.Offered())
 	}
-	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: state, deps: machine.Dependencies}.agents(), packs, elsewhere{memory}.lodge}
+	workers := briefed{staff{config: c, place: place, tools: infos, flaw: flaw, box: box, shots: shots, keep: keep, state: of.state, deps: machine.Dependencies}.agents(), packs, elsewhere{memory}.lodge}
 	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
 		p.drivers[k] = workers
 	}

@@ -30,7 +30,7 @@ type Runner interface {
 // OpenTree opens a folder for reading. Paths that lead out of it, through symbolic links or otherwise, must fail.
 type OpenTree func(dir string) (fs.FS, io.Closer, error)
 
-// Config is what the drivers work with. All fields but Changed and Commands are required, and none may change
+// Config is what the drivers work with. All fields but Changed, Std and Commands are required, and none may change
 // afterwards.
 type Config struct {
 	Box  Runner
@@ -40,6 +40,9 @@ type Config struct {
 	Snapshot func(ctx context.Context, place effect.Place) (string, error)
 	// Changed lists what differs between two snapshots, for messages. It may be nil.
 	Changed func(ctx context.Context, place effect.Place, from, to string) ([]effect.FileStat, error)
+	// Std is a folder of the user's in which the compiled standard library of Go is kept for all workspaces, "" to keep none. It
+	// is made where it is missing, and must be hidden from commands.
+	Std string
 	// Commands are the commands of gates by name, as the project configured them ("smoke"). It may be nil.
 	Commands map[string]string
 }
@@ -91,6 +94,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 	}
 	stopped := false
 	run, left := s.runnable(checks)
+	s.warmGo(ctx, run)
 	for _, c := range run {
 		if stopped || ctx.Err() != nil {
 			if c.Missing != "" {

@@ -25,6 +25,8 @@ type box struct {
 	answer map[string]func(sandbox.Spec) (sandbox.Result, error)
 	ran    []string
 	specs  []sandbox.Spec
+	// other answers programs that are no shell commands.
+	other func(sandbox.Spec) (sandbox.Result, error)
 }
 
 func (b *box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
@@ -37,6 +39,9 @@ func (b *box) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
 	}
 	if f := b.answer[command]; f != nil {
 		return f(s)
+	}
+	if b.other != nil && s.Argv[0] == "go" {
+		return b.other(s)
 	}
 	return sandbox.Result{Output: []byte("fine"), Walls: []string{"namespaces"}, Duration: time.Second}, nil
 }
@@ -54,6 +59,7 @@ type bench struct {
 	tree  string // what the next snapshots say
 	said  []string
 	look  LookPath
+	std   string
 }
 
 func newBench(t *testing.T, answers map[string]func(sandbox.Spec) (sandbox.Result, error)) *bench {
@@ -71,6 +77,7 @@ func (b *bench) config() Config {
 		Box:      b.box,
 		Host:     Host{Env: []string{"PATH=/bin", "SECRET_TOKEN=x"}, LookPath: func(p string) (string, bool) { return b.look(p) }},
 		Open:     OpenDir,
+		Std:      b.std,
 		Snapshot: func(context.Context, effect.Place) (string, error) { return b.tree, nil },
 		Changed: func(context.Context, effect.Place, string, string) ([]effect.FileStat, error) {
 			return []effect.FileStat{{Path: "out.o", Status: "A"}}, nil

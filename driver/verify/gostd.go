@@ -1,0 +1,287 @@
+package verify
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// Every workspace has a build cache of its own, because its checks run the project's code, and code that can write a build cache
+// can forge what is built. So that the standard library is not compiled anew for each of them, it is kept for all workspaces of a
+// user (Config.Std), by toolchain and settings. What is kept is written by the go command alone, in a process that sees no
+// project, and is shown to no command: pawl itself copies it into the cache of a workspace before its first check. A copy, not a
+// link: a check that writes into its workspace's cache must not write into anybody else's.
+const (
+	stdTimeout  = 10 * time.Minute
+	listTimeout = time.Minute
+	stdMark     = "go-std"   // file in a workspace's cache: the key of what was copied into it
+	stdPackages = "packages" // file beside what is kept: the packages that are in it, one a line
+	stdProgress = "verify.compiling_std"
+)
+
+// stdSettings are the variables that decide what the go command compiles, besides those of C.
+var stdSettings = []string{"GOROOT", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "CC", "CXX"}
+
+// stdName matches the import path of a package of the standard library that can be named on a command line.
+var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_.]*)*$`) })
+
+// stdEntry matches the name of an entry of Go's build cache.
+var stdEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}-[ad]$`) })
+
+// warmGo copies what is kept of the standard library into the workspace's cache, once for each toolchain, and compiles what is
+// missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
+func (s *session) warmGo(ctx context.Context, checks []effect.Check) {
+	if s.Std == "" || !slices.ContainsFunc(checks, usesGo) {
+		return
+	}
+	program, ok := s.Host.LookPath("go")
+	if used, _ := s.find("go"); !ok || used != program {
+		return // the project brings a go of its own, whose products belong to nobody else
+	}
+	key := s.stdKey(program)
+	caches, err := s.verifyCache()
+	if key == "" || err != nil {
+		return
+	}
+	defer caches.Close()
+	if done, _ := caches.ReadFile(stdMark); string(done) == key {
+		return
+	}
+	wanted := s.stdWanted(ctx, checks)
+	kept := filepath.Join(s.Std, key)
+	if len(wanted) == 0 || !s.stdKept(ctx, kept, wanted) {
+		return
+	}
+	if copyCache(ctx, caches, filepath.Join(kept, "cache")) == nil {
+		_ = caches.WriteFile(stdMark, []byte(key), 0o644) // without the mark it is copied again
+	}
+}
+
+// usesGo reports whether a check runs the go command.
+func usesGo(c effect.Check) bool {
+	return strings.HasPrefix(c.Command, "go ") || strings.HasPrefix(c.Command, "golangci-lint ")
+}
+
+// verifyCache opens the folder of the workspace's caches, so that no link in it leads out of it.
+func (s *session) verifyCache() (*os.Root, error) {
+	top, err := os.OpenRoot(s.place.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	dir := path.Join(".pawl", "cache", string(UseVerify))
+	if err := plainDirs(top, path.Join(dir, "go-build")); err != nil {
+		return nil, err
+	}
+	return top.OpenRoot(dir)
+}
+
+// stdKey names what a toolchain compiles with the settings of this machine, or is "" where that cannot be told: the version of
+// the toolchain and where it is, the C compiler, and every variable that the go command takes into account. The go command looks
+// at all of that itself, so that an entry that does not fit is not used.
+func (s *session) stdKey(program string) string {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return ""
+	}
+	goroot := filepath.Dir(filepath.Dir(real))
+	version, err := os.ReadFile(filepath.Join(goroot, "VERSION"))
+	if err != nil {
+		return ""
+	}
+	lines := []string{"1", goroot, string(version), runtime.GOOS, runtime.GOARCH}
+	for _, cc := range []string{"gcc", "cc", "clang", "g++"} {
+		if where, ok := s.Host.LookPath(cc); ok {
+			if info, err := os.Stat(where); err == nil {
+				lines = append(lines, where, info.ModTime().UTC().String())
+			}
+		}
+	}
+	for _, kv := range s.stdEnv("") {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains(stdSettings, name) || slices.Contains(passed, name) || strings.HasPrefix(name, "CGO_") {
+			lines = append(lines, kv)
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return "go-" + hex.EncodeToString(sum[:12])
+}
+
+// stdEnv is the environment of the process that compiles for all workspaces: that of the checks without anything of the project.
+func (s *session) stdEnv(cache string) []string {
+	env := slices.DeleteFunc(slices.Clone(s.tools.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "VIRTUAL_ENV" || name == "GOMODCACHE" || name == "GOFLAGS" || name == "GOPROXY" || strings.HasPrefix(name, "PAWL_")
+	})
+	env = set(env, "PATH", s.Host.getenv("PATH"))
+	env = set(env, "GOPROXY", "off")
+	env = set(env, "GOWORK", "off")
+	return set(env, "GOCACHE", cache)
+}
+
+// stdWanted lists the packages of the standard library that the checks of the tree need. The go command is only asked for them:
+// no code of the project runs, and what it says is taken for names and nothing else.
+func (s *session) stdWanted(ctx context.Context, checks []effect.Check) []string {
+	var out, dirs []string
+	for _, c := range checks {
+		if !usesGo(c) || slices.Contains(dirs, c.Dir) || len(dirs) == 8 {
+			continue
+		}
+		dirs = append(dirs, c.Dir)
+		spec := s.spec(c, []string{"go", "list", "-deps", "-test", "-e", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}", "./..."})
+		spec.Timeout, spec.OutputLimit = listTimeout, 4<<20
+		r, err := s.Box.Run(ctx, spec)
+		if err != nil || r.Exit != 0 {
+			continue
+		}
+		for line := range strings.Lines(string(r.Output)) {
+			name := strings.TrimSpace(line)
+			if stdName().MatchString(name) && !strings.HasPrefix(name, "vendor/") && name != "unsafe" && len(name) < 200 {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// stdKept reports whether all of the packages are kept, and has those compiled that are not.
+func (s *session) stdKept(ctx context.Context, kept string, wanted []string) bool {
+	known := map[string]bool{}
+	text, _ := os.ReadFile(filepath.Join(kept, stdPackages))
+	for line := range strings.Lines(string(text)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return known[name] })
+	if len(missing) == 0 {
+		return true
+	}
+	if err := s.compileStd(ctx, kept, missing); err != nil {
+		return false
+	}
+	for _, name := range missing {
+		known[name] = true
+	}
+	all := make([]string, 0, len(known))
+	for name := range known {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	// Whoever compiles at the same time may write the list last; what it leaves out is compiled again, from what is there.
+	return writeWhole(filepath.Join(kept, stdPackages), strings.Join(all, "\n")+"\n") == nil
+}
+
+// compileStd compiles packages of the standard library into what is kept. Beside the toolchain, the process sees a folder with a
+// module of pawl's own that imports them, so that what `go vet` wants to know of them is kept, too.
+func (s *session) compileStd(ctx context.Context, kept string, names []string) error {
+	cache, own := filepath.Join(kept, "cache"), filepath.Join(kept, "module-"+rand.Text())
+	for _, dir := range []string{cache, own} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	defer os.RemoveAll(own)
+	s.say(stdProgress)
+	src := "package std\n\nimport (\n"
+	for _, name := range names {
+		if !slices.Contains(strings.Split(name, "/"), "internal") && name != "runtime/cgo" {
+			src += "\t_ \"" + name + "\"\n"
+		}
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(own, "go.mod"), []byte("module std.pawl\n"), 0o600), os.WriteFile(filepath.Join(own, "std.go"), []byte(src+")\n"), 0o600)); err != nil {
+		return err
+	}
+	for _, argv := range [][]string{append([]string{"go", "build"}, names...), {"go", "vet", "."}} {
+		r, err := s.Box.Run(ctx, sandbox.Spec{
+			Argv: argv, Dir: own, Writable: []string{cache}, Readable: []string{own}, Env: s.stdEnv(cache), Timeout: stdTimeout, OutputLimit: boxOutput,
+		})
+		if err != nil {
+			return err
+		}
+		if r.Exit != 0 {
+			return errors.New(tail(r.Output, 1024))
+		}
+	}
+	return nil
+}
+
+// writeWhole writes a file so that nobody sees half of it.
+func writeWhole(name, text string) error {
+	part := name + "." + rand.Text()
+	if err := os.WriteFile(part, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(part, name); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// copyCache copies the entries of a build cache that another one has not, the data before what refers to it. An entry appears
+// whole or not at all, because a go command may be at work in the workspace. Where the file system can, the copies share their
+// blocks until one of them is written to.
+func copyCache(ctx context.Context, caches *os.Root, from string) error {
+	part := "seed-" + rand.Text()
+	if err := caches.Mkdir(part, 0o755); err != nil {
+		return err
+	}
+	defer caches.RemoveAll(part)
+	for _, kind := range []string{"-d", "-a"} {
+		err := filepath.WalkDir(from, func(p string, e fs.DirEntry, err error) error {
+			name := filepath.Base(p)
+			switch {
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case !e.Type().IsRegular() || !stdEntry().MatchString(name) || !strings.HasSuffix(name, kind):
+				return nil
+			}
+			to := path.Join("go-build", name[:2], name)
+			if _, err := caches.Lstat(to); err == nil {
+				return nil
+			}
+			if err := caches.MkdirAll(path.Dir(to), 0o755); err != nil {
+				return err
+			}
+			if err := copyInto(caches, p, path.Join(part, name)); err != nil {
+				return err
+			}
+			return caches.Rename(path.Join(part, name), to)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyInto(root *os.Root, from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}

@@ -1,0 +1,222 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/effect"
+	"pawl/sandbox"
+)
+
+// toolchain makes a folder that looks like a Go toolchain and returns its go command.
+func toolchain(t *testing.T, version string) string {
+	t.Helper()
+	root := t.TempDir()
+	program := filepath.Join(root, "bin", "go")
+	for name, text := range map[string]string{"VERSION": version, "bin/go": ""} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return program
+}
+
+// entry is the name of an entry of a build cache.
+func entry(of, kind string) string {
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:]) + kind
+}
+
+// stdBench is a bench whose box answers as the go command would: it lists packages, and writes one entry for each into the cache
+// that it was given.
+func stdBench(t *testing.T, program, std string, list *string) *bench {
+	b := newBench(t, nil)
+	b.look = func(p string) (string, bool) {
+		if p == "go" {
+			return program, true
+		}
+		return "", false
+	}
+	b.std = std
+	b.box.answer = map[string]func(sandbox.Spec) (sandbox.Result, error){}
+	b.box.other = func(s sandbox.Spec) (sandbox.Result, error) {
+		if s.Argv[1] == "list" {
+			return sandbox.Result{Output: []byte(*list)}, nil
+		}
+		if s.Argv[1] == "build" {
+			cache := ""
+			for _, kv := range s.Env {
+				if v, ok := strings.CutPrefix(kv, "GOCACHE="); ok {
+					cache = v
+				}
+			}
+			if !slices.Equal(s.Writable, []string{cache}) || strings.HasPrefix(s.Dir, b.place.Workspace) || !strings.HasPrefix(s.Dir, std) {
+				t.Errorf("writable %q, in %q", s.Writable, s.Dir)
+			}
+			for _, name := range s.Argv[2:] {
+				for _, kind := range []string{"-a", "-d"} {
+					file := entry(name, kind)
+					if err := os.MkdirAll(filepath.Join(cache, file[:2]), 0o755); err != nil {
+						return sandbox.Result{}, err
+					}
+					if err := os.WriteFile(filepath.Join(cache, file[:2], file), []byte(name), 0o644); err != nil {
+						return sandbox.Result{}, err
+					}
+				}
+			}
+		}
+		return sandbox.Result{}, nil
+	}
+	return b
+}
+
+// has reports whether a workspace's cache has the entries of a package.
+func (b *bench) has(name string) bool {
+	file := entry(name, "-d")
+	text, err := os.ReadFile(filepath.Join(b.place.Workspace, ".pawl", "cache", "verify", "go-build", file[:2], file))
+	return err == nil && string(text) == name
+}
+
+func (b *bench) goRuns() string {
+	var out []string
+	for _, s := range b.box.specs {
+		if s.Argv[0] == "go" && s.Argv[1] != "version" {
+			out = append(out, strings.Join(s.Argv[1:], " "))
+		}
+	}
+	b.box.specs = nil
+	return strings.Join(out, "; ")
+}
+
+func TestStandardLibraryIsCompiledOnce(t *testing.T) {
+	program, std, list := toolchain(t, "go1.26.0"), t.TempDir(), "fmt\nunsafe\nvendor/x\n-toolexec=evil\nexample.org/w\nos\n"
+	const asked = "list -deps -test -e -f {{if .Standard}}{{.ImportPath}}{{end}} ./..."
+	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
+
+	first := stdBench(t, program, std, &list)
+	if r, _ := first.verify(t, check); !r.OK {
+		t.Fatal(r.Err())
+	}
+	if got := first.goRuns(); got != asked+"; build fmt os; vet ." || !first.has("fmt") || !first.has("os") || !slices.Contains(first.said, "verify.compiling_std") {
+		t.Errorf("%q, said %q", got, first.said)
+	}
+	if first.verify(t, check); first.goRuns() != "" {
+		t.Error("a workspace that has it is looked at again")
+	}
+
+	second := stdBench(t, program, std, &list)
+	if second.verify(t, check); second.goRuns() != asked || !second.has("fmt") || slices.Contains(second.said, "verify.compiling_std") {
+		t.Errorf("compiled again: %q", second.said)
+	}
+
+	more := "fmt\nnet/http\n"
+	third := stdBench(t, program, std, &more)
+	if third.verify(t, check); third.goRuns() != asked+"; build net/http; vet ." || !third.has("net/http") || !third.has("os") {
+		t.Error("what is missing is compiled, and nothing else")
+	}
+
+	other := stdBench(t, toolchain(t, "go1.27.0"), std, &list)
+	if other.verify(t, check); other.goRuns() != asked+"; build fmt os; vet ." {
+		t.Error("another toolchain has entries of its own")
+	}
+	left, _ := filepath.Glob(filepath.Join(std, "*", "module-*"))
+	seeds, _ := filepath.Glob(filepath.Join(second.place.Workspace, ".pawl", "cache", "verify", "seed-*"))
+	if len(left)+len(seeds) > 0 {
+		t.Errorf("left behind: %q %q", left, seeds)
+	}
+}
+
+// What is kept belongs to all workspaces: nothing that one of them can write comes into it, or through it.
+func TestWhatIsKeptCannotBePoisoned(t *testing.T) {
+	program, std, list := toolchain(t, "go1.26.0"), t.TempDir(), "fmt\n"
+	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
+	b := stdBench(t, program, std, &list)
+	b.verify(t, check)
+	for _, s := range b.box.specs {
+		for _, p := range slices.Concat(s.Writable, s.Readable) {
+			if strings.HasPrefix(p, std) && s.Argv[0] == "sh" {
+				t.Errorf("a check sees %s", p)
+			}
+		}
+	}
+	// A check writes into its workspace's cache.
+	file := entry("fmt", "-d")
+	if err := os.WriteFile(filepath.Join(b.place.Workspace, ".pawl/cache/verify/go-build", file[:2], file), []byte("evil"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	next := stdBench(t, program, std, &list)
+	if next.verify(t, check); !next.has("fmt") {
+		t.Error("another workspace has what the check wrote")
+	}
+
+	// A workspace's cache leads elsewhere.
+	hostile := stdBench(t, program, std, &list)
+	canary := t.TempDir()
+	cache := filepath.Join(hostile.place.Workspace, ".pawl", "cache", "verify", "go-build")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(canary, filepath.Join(cache, file[:2])); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := hostile.verify(t, check); !r.OK {
+		t.Error(r.Err())
+	}
+	if entries, _ := os.ReadDir(canary); len(entries) > 0 {
+		t.Errorf("%d entries outside of the workspace", len(entries))
+	}
+}
+
+// Where nothing can be kept the checks run all the same.
+func TestNothingKept(t *testing.T) {
+	program, list := toolchain(t, "go1.26.0"), "fmt\n"
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check := effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}}
+	for name, change := range map[string]func(*bench){
+		"no folder":             func(b *bench) { b.std = "" },
+		"a file in the way":     func(b *bench) { b.std = blocked },
+		"no version":            func(b *bench) { _ = os.Remove(filepath.Join(filepath.Dir(filepath.Dir(program)), "VERSION")) },
+		"no check in Go":        func(b *bench) { check.Checks = []effect.Check{{Name: "t", Command: "make test", Level: 2}} },
+		"the project's own go":  func(b *bench) { own(t, b) },
+		"the go command cannot": func(b *bench) { b.box.other = exits(1, "no") },
+	} {
+		b := stdBench(t, program, t.TempDir(), &list)
+		checks := check
+		change(b)
+		if r, v := b.verify(t, check); !r.OK || !v.Passed || b.has("fmt") {
+			t.Errorf("%s: %v", name, r.Err())
+		}
+		check = checks
+		if name == "no version" {
+			program = toolchain(t, "go1.26.0")
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := session{Config: &Config{}}
+	s.warmGo(ctx, nil)
+}
+
+// own gives the workspace an environment with a go command in it.
+func own(t *testing.T, b *bench) {
+	t.Helper()
+	dir := filepath.Join(b.place.Workspace, ".venv", "bin")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
