@@ -291,7 +291,9 @@ type folders struct {
 	std   string // for the compiled standard library of Go
 }
 
-func (h host) folders() folders { return folders{h.stateDir(), filepath.Join(h.cacheDir(), "go-build-std")} }
+func (h host) folders() folders {
+	return folders{h.stateDir(), filepath.Join(h.cacheDir(), "go-build-std")}
+}
 
 // stateDir is where the user's own state belongs (XDG Base Directory Specification).
 func (h host) stateDir() string {
