@@ -47,7 +47,8 @@ func TestYesDoesNotCoverWhatCannotBeTakenBack(t *testing.T) {
 		"--yes, a folder":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "rm -rf doc", false},
 		"--yes, a commit":           {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes"}, "git commit -m x", false},
 		"--yes in the user's tree":  {kernel.Start{RunMode: pawl.Assisted, AutoApprove: "policy:--yes", Place: effect.Place{InPlace: true}}, "rm -rf doc", false},
-		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "rm -rf build", false},
+		"unattended, a database":    {kernel.Start{RunMode: pawl.Autonomous}, "psql -c 'DROP TABLE t'", true},
+		"unattended, held by walls": {kernel.Start{RunMode: pawl.Autonomous}, "find doc -name x -delete && rm -rf doc", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -469,12 +469,12 @@ func (w planner) autoApproval() pawl.Actor {
 	if w.Run.AutoApprove != "" {
 		return w.Run.AutoApprove
 	}
-	if w.Flow.Mode == workflow.AutoFull && !w.asks() && !dangerous(w.Solution) {
+	if w.Flow.Mode == workflow.AutoFull && !w.asks() && !w.Solution.perilous() {
 		return autoFull
 	}
 	if w.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
-		if !w.asks() && !dangerous(w.Solution) {
+		if !w.asks() && !w.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
 		w.record(w.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": w.Solution.Risk})
@@ -492,6 +492,20 @@ func (w planner) autoApproval() pawl.Actor {
 // outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
 func (s *Solution) outward() bool {
 	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
+}
+
+// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a call that
+// the policy allows deletes or ends is within the tree of the work.
+func (s *Solution) perilous() bool {
+	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool {
+		if p.Stance != triage.StanceAction {
+			return false
+		}
+		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage || !slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
+			i, ok := s.Plan.Find(j.Step)
+			return ok && j.Verdict.Decision == policy.Allow && p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
+		})
+	})
 }
 
 // asks reports whether the policy wants a word for something in the plan.

@@ -26,9 +26,10 @@ type Ground struct {
 
 // territory is what a judge builds on of the ground.
 type territory struct {
-	root string
-	held bool // walls hold the command, and the profile builds on them
-	own  bool // and the tree is the work's own
+	root   string
+	walled bool // walls hold the command, and it may write
+	held   bool // and the profile builds on that
+	own    bool // and the tree is the work's own
 }
 
 // settled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
@@ -81,7 +82,7 @@ func (g territory) inRoot(text string) bool {
 // private reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
 // at its end.
 func (g territory) private(text string) bool {
-	if !g.held {
+	if !g.walled {
 		return false
 	}
 	clean := path.Clean(text)
@@ -96,7 +97,7 @@ func (g territory) private(text string) bool {
 // common reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
 // headers and documents. Behind walls nothing of it can be changed.
 func (g territory) common(text string) bool {
-	if !g.held || strings.ContainsAny(text, "*?[") {
+	if !g.walled || strings.ContainsAny(text, "*?[") {
 		return false
 	}
 	clean := path.Clean(text)

@@ -166,6 +166,16 @@ func TestBehindWalls(t *testing.T) {
 			t.Errorf("%q in a tree of its own: %s %+v, want %s", c.command, v.Decision, v.Reasons, c.own)
 		}
 	}
+	// A profile that asks before every command asks about these as well, and refuses none for a place that is private.
+	for _, c := range []string{"echo x > /tmp/out.txt", "cat /etc/os-release"} {
+		r := policy.Request{Command: c, Ground: own}
+		if v := policy.Judge(r, policy.Strict()); v.Decision != policy.Ask {
+			t.Errorf("%q under strict: %s", c, v.Decision)
+		}
+		if v := policy.Judge(r, policy.ReadOnly()); v.Decision != policy.Deny {
+			t.Errorf("%q under readonly: %s", c, v.Decision)
+		}
+	}
 	// What is not known may do more than what is: its risk says so.
 	if v := on(own, "./x.sh"); v.Risk != pawl.RiskMedium {
 		t.Errorf("risk %s", v.Risk)

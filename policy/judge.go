@@ -28,7 +28,8 @@ func Judge(r Request, p Profile) Verdict {
 	}
 	j := &judge{req: r, prof: p, territory: territory{root: strings.TrimRight(r.Root, "/")}, seen: map[string]bool{}, least: pawl.RiskLow}
 	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
-	j.held = r.Ground.Walled && !p.ReadOnly && !p.ConfirmExec && !p.Unconfined
+	j.walled = r.Ground.Walled && !p.ReadOnly && !p.Unconfined
+	j.held = j.walled && !p.ConfirmExec
 	j.own = j.held && r.Ground.Own
 	j.tool()
 	for _, path := range r.Paths {

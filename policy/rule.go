@@ -220,7 +220,7 @@ func (c *command) apply(r rule, args []word) {
 			if operands <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
 				c.flagged(w.text)
 			}
-			lists := c.held && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
+			lists := c.walled && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
 			if operands > r.lead && !r.text && !number(w.text) && !lists {
 				c.file(w, op, c.cwds)
 			} else if c.loose {

@@ -39,7 +39,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
 			command = policy.QuoteAll(args)
 		}
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, command, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, command, f) })
 	}
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))
 	c.Flags().StringVar(&f.only, "only", "", a.Text("orders.flag.only"))

@@ -15,7 +15,7 @@ func newUpgradeCommand(a *cli.App) *cobra.Command {
 	var yes bool
 	c := a.Command("upgrade", "orders.upgrade", "  pawl upgrade\n  pawl upgrade --yes --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: yes}, func(d *cli.Desk) error { return upgrade(c.Context(), d, yes) })
+		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(d *cli.Desk) error { return upgrade(c.Context(), d, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("orders.flag.yes"))
 	return c
