@@ -14,7 +14,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build install demo test steady unwalled ways agents mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install demo test steady unwalled ways agents logins mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ ways: setup ## go the first run of pawl through the kinds of folders that people
 agents: setup ## install coding agents of other makers into .tools and drive them (docs/agents.md)
 	@scripts/agents.sh install
 	@scripts/agents.sh run
+
+logins: setup ## install Codex and Claude Code into .tools and drive them with logins of their own (docs/agents.md)
+	@scripts/agents.sh install codex claude-code
+	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestLogins_Live$$' -logins codex,claude-code -v
 
 mcp: setup ## run the MCP conformance suites and Inspector against pawl mcp
 	@scripts/mcp.sh

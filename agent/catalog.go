@@ -71,6 +71,8 @@ type Program struct {
 	// Env is added to the environment, and Files are written below its home before it starts.
 	Env   map[string]string
 	Files map[string]string
+	// Texts are files below the home that are made of texts of the project, which the agent does not read there by itself.
+	Texts map[string][]string
 	// Mode is the session mode in which an ACP agent asks before it acts, where that is not its default.
 	Mode string
 	// Asks says that the agent asks for permission before it acts. One that does not is held by the walls alone.

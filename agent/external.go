@@ -264,6 +264,10 @@ func (j *Job) Renewed(ctx context.Context) bool {
 	if j.loan == nil || ctx.Err() != nil {
 		return false
 	}
+	// What an agent writes of an error can sound like a login; where the gateway saw the answers, they decide.
+	if j.lane != nil && (j.lane.Refused() != nil || pawl.CodeOf(j.lane.Err()) != pawl.CodeLogin) {
+		return false
+	}
 	loan, ok := j.loan.Fresh(ctx)
 	return ok && j.use(loan) == nil
 }

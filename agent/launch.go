@@ -83,6 +83,40 @@ func (p places) write(files map[string]string) error {
 	return nil
 }
 
+// maxProjectText bounds one text of a project for an agent.
+const maxProjectText = 64 << 10
+
+// Texts makes files of texts that stand below a folder, one after the other where a file has several. Texts that are not there, too
+// long or no files are left out, and no link leads out of the folder.
+func Texts(dir string, from map[string][]string) map[string]string {
+	out := map[string]string{}
+	if len(from) == 0 {
+		return out
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return out
+	}
+	defer root.Close()
+	for file, names := range from {
+		var parts []string
+		for _, name := range names {
+			info, err := root.Stat(name)
+			if err != nil || !info.Mode().IsRegular() || info.Size() > maxProjectText {
+				continue
+			}
+			raw, _ := root.ReadFile(name) // what was read counts
+			if text := strings.TrimSpace(string(raw)); text != "" {
+				parts = append(parts, text+"\n")
+			}
+		}
+		if len(parts) > 0 {
+			out[file] = strings.Join(parts, "\n")
+		}
+	}
+	return out
+}
+
 // values fills the placeholders of a catalog entry. Filling is done once, so a value never stands for another.
 func (j *Job) values(session, prompt string) *strings.Replacer {
 	url := fmt.Sprintf("http://127.0.0.1:%d", j.Port)
@@ -100,6 +134,7 @@ func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, err
 	for name, content := range j.Program.Files {
 		files[name] = fill.Replace(content)
 	}
+	maps.Copy(files, Texts(j.Effect.Place.Tree, j.Program.Texts))
 	if j.loan != nil {
 		maps.Copy(files, j.loan.Files)
 	}

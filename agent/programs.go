@@ -85,7 +85,8 @@ func qwenEnv() map[string]string {
 }
 
 // headlessPrograms are the agents that are run in a headless mode. In claude's arguments the prompt stands before
-// --allowedTools, which would swallow it.
+// --allowedTools, which would swallow it. It is told to leave alone what a project sets for it, which can have it call other addresses
+// and run commands; the project's texts for it, which that leaves out as well, stand in its own home instead.
 func headlessPrograms() []Program {
 	return []Program{
 		{
@@ -98,8 +99,9 @@ func headlessPrograms() []Program {
 		{
 			Name: "claude-code", Title: "Claude Code", Kind: KindHeadless, Names: []string{"claude"}, Version: []string{"--version"}, Tested: [2]string{"2.1.197", "2.1.329"},
 			Install: "npm install -g @anthropic-ai/claude-code@2.1.329", Wire: WireAnthropic, Dialect: DialectClaude,
-			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
-			Resume: []string{"-p", "{prompt}", "--resume", "{session}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
+			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--setting-sources", "user", "--strict-mcp-config", "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
+			Resume: []string{"-p", "{prompt}", "--resume", "{session}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", "--setting-sources", "user", "--strict-mcp-config", "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
+			Texts:  map[string][]string{".claude/CLAUDE.md": {"CLAUDE.md", ".claude/CLAUDE.md"}},
 			Env:    claudeEnv(), Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
 		},
 		{

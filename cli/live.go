@@ -134,7 +134,7 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.wordy(d.Why)))
+		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`

@@ -68,7 +68,7 @@ var agentGateway = part{load: func() Table {
 		},
 		"agent.gateway_status": {
 			En: "the model endpoint %[2]s answered with an error (status %[1]s)", Zh: "模型端点 %[2]s 返回错误（状态 %[1]s）",
-			HintEn: "Check model.name with pawl config show, then go on with: pawl fix", HintZh: "用 pawl config show 检查 model.name，然后继续：pawl fix",
+			HintEn: "Look whether its provider has trouble, and check model.name (pawl config show), then go on with: pawl fix", HintZh: "查看服务商是否有故障，并检查 model.name（pawl config show），然后继续：pawl fix",
 		},
 		"agent.gateway_body": {
 			En: "the agent sent its model more than %[1]s MB at once", Zh: "智能体一次向模型发送的内容超过 %[1]s MB",

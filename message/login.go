@@ -79,6 +79,10 @@ var loginText = part{load: func() Table {
 			En: "the renewal of the login cannot be noted in %[1]s", Zh: "无法在 %[1]s 中记录登录续期",
 			HintEn: "Check the disk and the permissions", HintZh: "请检查磁盘和权限",
 		},
+		"login.counted": {
+			En: "%[1]s reaches its makers by a tunnel, in which pawl counts nothing: a limit of tokens or requests cannot hold", Zh: "%[1]s 经由隧道连接其厂商，pawl 无法计数：token 或请求上限无法生效",
+			HintEn: "Go through the gateway: pawl config unset agents.%[1]s.way, or limit turns and minutes alone", HintZh: "改经网关：pawl config unset agents.%[1]s.way，或只限制轮次与分钟",
+		},
 		"login.money": {
 			En: "%[1]s works with your own login, whose calls have no price: a limit in money cannot hold", Zh: "%[1]s 使用你自己的登录，其调用没有单价：金额上限无法生效",
 			HintEn: "Take budget.run.usd, budget.issue.usd and budget.day.usd out and limit tokens, turns or minutes: pawl config unset budget.run.usd; pawl config set budget.run.tokens 2000000",

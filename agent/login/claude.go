@@ -105,15 +105,18 @@ func shapeClaude(p agent.Program, l Login, o options) shaped {
 	env := map[string]string{
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1",
 	}
-	if !o.tunnel {
+	switch {
+	case o.tunnel && o.elsewhere:
+		env["ANTHROPIC_BASE_URL"] = o.upstream
+	case !o.tunnel:
 		env["ANTHROPIC_BASE_URL"], env["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = "{url}", "{out}"
 	}
-	p.Args, p.Resume = ownSettings(withoutModel(p.Args, "--model")), ownSettings(withoutModel(p.Resume, "--model"))
+	p.Args, p.Resume = withoutModel(p.Args, "--model"), withoutModel(p.Resume, "--model")
 	if model != "" {
 		env["ANTHROPIC_MODEL"] = model
 	}
 	folder, _ := l.more["folder"].(string)
-	out := shaped{model: model, memory: map[string][]string{".claude/CLAUDE.md": {filepath.Join(folder, "CLAUDE.md"), "{tree}/CLAUDE.md", "{tree}/.claude/CLAUDE.md"}}}
+	out := shaped{model: model, memory: map[string]string{".claude/CLAUDE.md": filepath.Join(folder, "CLAUDE.md")}}
 	if p.Kind == agent.KindACP {
 		kept := map[string]any{"accessToken": string(l.token)}
 		if more, ok := l.more["claudeAiOauth"].(map[string]any); ok {
@@ -130,16 +133,6 @@ func shapeClaude(p agent.Program, l Login, o options) shaped {
 	p.Env = env
 	out.program = p
 	return out
-}
-
-// ownSettings has Claude Code leave alone what the project sets for it: a file of the project could send the token elsewhere, and run
-// commands. What its provider runs for it is out of every policy's reach.
-func ownSettings(args []string) []string {
-	i := slices.Index(args, "--allowedTools")
-	if i < 0 {
-		return args
-	}
-	return slices.Concat(args[:i], []string{"--setting-sources", "user", "--strict-mcp-config", "--disallowedTools", "WebSearch,WebFetch"}, args[i:])
 }
 
 // claudeOfMax is the model that the largest plan begins with.

@@ -123,7 +123,7 @@ func shapeCodex(p agent.Program, l Login, o options) shaped {
 	}
 	p.Env, p.Files = env, map[string]string{".codex/config.toml": config.String()}
 	p.Args, p.Resume = withoutModel(p.Args, "-m"), withoutModel(p.Resume, "-m")
-	out := shaped{program: p, model: model, memory: map[string][]string{".codex/AGENTS.md": {filepath.Join(filepath.Dir(l.Where), "AGENTS.md")}}}
+	out := shaped{program: p, model: model, memory: map[string]string{".codex/AGENTS.md": filepath.Join(filepath.Dir(l.Where), "AGENTS.md")}}
 	if l.Kind == Key {
 		out.unreadable = true
 		return out

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -37,8 +39,9 @@ type Config struct {
 	Upstream string
 	// Model replaces the owner's choice.
 	Model string
-	// Money says that a limit in money is set, which cannot hold.
-	Money bool
+	// Money says that a limit in money is set, which cannot hold, and Counted that one of tokens or requests is, which cannot hold
+	// with a tunnel.
+	Money, Counted bool
 	// Need is how long a login has to last for one piece of work.
 	Need time.Duration
 	// State is the folder of the user's own state, in which the renewals wait for each other.
@@ -142,6 +145,9 @@ func (k *Keeper) Ready() (Login, error) {
 	if k.config.Money && l.Kind != Key {
 		return l, pawl.Fail(pawl.CodeBudget, "login.money", k.config.Agent).In("login.Ready")
 	}
+	if k.config.Counted && k.config.Tunnel && l.Kind != Key {
+		return l, pawl.Fail(pawl.CodeBudget, "login.counted", k.config.Agent).In("login.Ready")
+	}
 	if left, known := l.Left(k.config.Now()); known && left <= 0 && !(l.Renewable && k.maker.renewal != nil) {
 		return l, k.maker.fail(pawl.CodeLogin, "login.expired", l.Where, l.Expires.Local().Format(time.DateTime))
 	}
@@ -208,10 +214,10 @@ func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 
 // loan makes the copy of a login.
 func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error) {
-	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.config.Tunnel && l.Kind != Key, model: k.config.Model, upstream: k.Upstream()})
-	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, w.Tree), Hide: k.Hide}
+	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.config.Tunnel && l.Kind != Key, model: k.config.Model, upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
+	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, s.program, w.Tree), Hide: k.Hide}
 	if k.config.Tunnel && l.Kind != Key {
-		out.Sites = k.maker.sites
+		out.Sites = k.sites()
 	} else {
 		out.Provider = k.config.Provider
 	}
@@ -230,6 +236,19 @@ func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error)
 	k.copies[at] = true
 	k.mu.Unlock()
 	return out, nil
+}
+
+// sites are where a program connects to by itself: its maker's places, or the one that the user named in their stead.
+func (k *Keeper) sites() []string {
+	u, err := url.Parse(k.config.Upstream)
+	if k.config.Upstream == "" || err != nil {
+		return k.maker.sites
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80"}[u.Scheme]
+	}
+	return []string{net.JoinHostPort(u.Hostname(), first(port, "443"))}
 }
 
 // lend notes a token that is lent.

@@ -198,6 +198,8 @@ type options struct {
 	model  string
 	// upstream is where the model is, for a program that goes there itself.
 	upstream string
+	// elsewhere says that the user named that place.
+	elsewhere bool
 }
 
 // shaped is a program that runs with a login.
@@ -212,7 +214,7 @@ type shaped struct {
 	unreadable bool
 	model      string
 	// memory are files of the owner's below the home, by what they are read from.
-	memory map[string][]string
+	memory map[string]string
 }
 
 // makers are all that are known.

@@ -328,6 +328,7 @@ func TestWhatIsRefusedBefore(t *testing.T) {
 	}{
 		"another account":      {func(c *login.Config) { c.Account = "bob@example.org" }, time.Hour, pawl.CodeDenied, "login.other_account"},
 		"a limit in money":     {func(c *login.Config) { c.Money = true }, time.Hour, pawl.CodeBudget, "login.money"},
+		"a limit in a tunnel":  {func(c *login.Config) { c.Counted, c.Tunnel = true, true }, time.Hour, pawl.CodeBudget, "login.counted"},
 		"nobody renews it":     {func(c *login.Config) { c.Path = "" }, -time.Minute, pawl.CodeLogin, "login.no_program"},
 		"a program in project": {func(c *login.Config) { c.Workspace, c.Path = "/work", "/work/node_modules/.bin/codex" }, -time.Minute, pawl.CodeDenied, "login.program_in_project"},
 		"it cannot be renewed": {func(c *login.Config) {

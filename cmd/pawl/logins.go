@@ -31,13 +31,13 @@ func (s staff) keeper(p agent.Program) (k *login.Keeper, agreed bool) {
 	if set.Login == "" {
 		return nil, false
 	}
-	money := false
+	var most kernel.Limit
 	for _, limit := range s.config.Budgets {
-		money = money || limit != (kernel.Limit{}) && limit.MicroUSD > 0
+		most.MicroUSD, most.Tokens, most.Requests = max(most.MicroUSD, limit.MicroUSD), max(most.Tokens, limit.Tokens), max(most.Requests, limit.Requests)
 	}
 	k, err := login.NewKeeper(login.Config{
 		Source: s.logins(), Agent: p.Name, Path: renewer(p.Name), Account: set.Login, Tunnel: set.Way == "tunnel", Provider: ownProvider, Upstream: set.BaseURL, Model: set.Model,
-		Money: money, Need: s.config.TaskTimeout, State: s.state, Run: renew, Now: time.Now,
+		Money: most.MicroUSD > 0, Counted: most.Tokens > 0 || most.Requests > 0, Need: s.config.TaskTimeout, State: s.state, Run: renew, Now: time.Now,
 	})
 	return k, err == nil
 }

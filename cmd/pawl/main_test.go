@@ -24,6 +24,9 @@ const asPawl = "PAWL_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	sandbox.Child()
+	if fake := fakeAgents[filepath.Base(os.Args[0])]; fake != nil {
+		os.Exit(fake(os.Args[1:]))
+	}
 	if os.Getenv(asPawl) == "1" {
 		main()
 	}
@@ -50,9 +53,10 @@ type user struct {
 	t    testing.TB
 	home string
 	dir  string
-	path string // further folders to search for programs
-	only string // the folders to search for programs, instead of the machine's
-	temp string // the folder for temporary files, instead of the machine's
+	path string   // further folders to search for programs
+	only string   // the folders to search for programs, instead of the machine's
+	temp string   // the folder for temporary files, instead of the machine's
+	vars []string // further variables
 }
 
 // newUser returns a user with an empty home and an empty folder.
@@ -99,7 +103,7 @@ func (u *user) env(more ...string) []string {
 	if u.temp != "" {
 		out = append(out, "TMPDIR="+u.temp)
 	}
-	return append(out, more...)
+	return append(append(out, u.vars...), more...)
 }
 
 // run runs a program in the user's folder and returns what it printed.

@@ -103,11 +103,11 @@ func (v *Vendor) ClaudeFile() []byte {
 	return raw
 }
 
-// Holds reports whether the file of a login would still be accepted: its tokens are those of the moment.
+// Holds reports whether the file of a login still is one: what renews it is what the maker wants to see next.
 func (v *Vendor) Holds(file []byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return !v.revoked && strings.Contains(string(file), v.access) && strings.Contains(string(file), v.refresh)
+	return !v.revoked && strings.Contains(string(file), v.refresh)
 }
 
 // Access is the token of the moment, and Secrets are all that were ever given out.
