@@ -48,7 +48,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if o.Tell == nil {
 		o.Tell = func(error) {}
 	}
-	fresh, err := prepare(place, o)
+	fresh, err := founded(place, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	return w, nil
 }
 
-// prepare makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
-func prepare(place effect.Place, o cli.Open) (fresh bool, err error) {
+// founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
+func founded(place effect.Place, o cli.Open) (fresh bool, err error) {
 	if !o.Create {
 		return false, nil
 	}
