@@ -153,6 +153,18 @@ func TestMissingModules(t *testing.T) {
 	})
 }
 
+// What was red before the work is told before the approval and in the report, as far as it is known.
+func TestRedBefore(t *testing.T) {
+	bothLanguages(t, "before", func(c *console) {
+		c.host.world.tree, c.host.world.failChecks = "t1t1t1t1t1t1t1", 1
+		c.must(15, "check")
+		c.must(9, "run", "do the work")
+		c.must(0, "approve", c.hash(), "--yes")
+		c.host.world.failChecks = 4
+		c.must(8, "run", "do more", "--yes")
+	})
+}
+
 // Where nothing can mend the project by itself its checks are run, and what is red becomes a work order.
 func TestChecksWithoutAFixer(t *testing.T) {
 	bothLanguages(t, "checked", func(c *console) {

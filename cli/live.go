@@ -248,14 +248,25 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 	took := a.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
 	case effect.CheckPassed:
-		return a.Style.OK() + " " + what + "  " + took
+		line := a.Style.OK() + " " + what + "  " + took
+		if o.Before == effect.CheckFailed {
+			line += "  " + a.Style.Green(a.Text("cli.check.mended"))
+		}
+		return line
 	case effect.CheckSkipped:
 		if o.LeftOut() {
 			return a.Style.Dot() + " " + policy.Display(o.Name) + "  " + a.Style.Yellow(a.Text("cli.check.left_out", policy.Display(o.Missing)))
 		}
 		return a.Style.Dot() + " " + what + "  " + a.Style.Dim(a.Text("cli.check.skipped"))
 	}
-	return a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took
+	line := a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took
+	switch o.Before {
+	case effect.CheckPassed:
+		line += "  " + a.Style.Yellow(a.Text("cli.check.broken"))
+	case effect.CheckFailed:
+		line += "  " + a.Style.Dim(a.Text("cli.check.red"))
+	}
+	return line
 }
 
 // draw sets the live line: state, step, and what runs for how long.

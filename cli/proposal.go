@@ -362,6 +362,12 @@ func (s *sheet) facts(p view.Plan) {
 		}
 		t.Row("  "+name, s.Text("cli.plan.left_out_check", Display(c.Name), Display(c.Missing)))
 	}
+	if len(p.Red) > 0 {
+		t.Row("  "+s.Text("cli.plan.red"), Display(strings.Join(p.Red, ", ")))
+	}
+	if len(p.Green) > 0 {
+		t.Row("  "+s.Text("cli.plan.green"), Display(strings.Join(p.Green, ", ")))
+	}
 	if len(p.Gates) > 0 {
 		t.Row("  "+s.Text("cli.plan.gates"), Display(strings.Join(p.Gates, ", ")))
 	}

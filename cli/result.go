@@ -201,7 +201,7 @@ func (a *voice) evidenceLines(sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
-			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS}
+			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
 			line := "  " + a.outcomeLine(o)
 			if c.Status == effect.CheckPassed {
 				line += "  " + a.Style.Dim(a.Text("cli.check.exit", c.ExitCode))

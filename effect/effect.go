@@ -270,9 +270,10 @@ func (n Need) Next() string {
 
 // ContextResult is what pawl found out about the workspace.
 type ContextResult struct {
-	Head       string   `json:"head"`   // commit that work starts from, "" without git
-	Branch     string   `json:"branch"` // branch that results land on, "" when detached or without git
-	Dirty      []string `json:"dirty"`  // tracked files with uncommitted changes, at most 100
+	Tree       string   `json:"tree,omitempty"` // tree of that commit, "" where it is not known
+	Head       string   `json:"head"`           // commit that work starts from, "" without git
+	Branch     string   `json:"branch"`         // branch that results land on, "" when detached or without git
+	Dirty      []string `json:"dirty"`          // tracked files with uncommitted changes, at most 100
 	Ecosystems []string `json:"ecosystems"`
 	Checks     []Check  `json:"checks"`
 	// Needs is what the checks need and the machine has not.
@@ -462,6 +463,8 @@ type CheckOutcome struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// FailingBefore says that pawl ran the check on what the work started from, and saw it fail in the same way.
 	FailingBefore bool `json:"failing_before,omitempty"`
+	// Before is what pawl saw of the check on the tree that the work started from, passed or failed; "" where it has not run there.
+	Before CheckStatus `json:"before,omitempty"`
 }
 
 // VerifyResult is the evidence of one verification: what ran, on which tree, in which environment.

@@ -102,3 +102,94 @@ func TestWhatFailedBefore(t *testing.T) {
 		})
 	}
 }
+
+// TestBaseline takes what pawl has run on the very tree that the work starts from for what was red and green before: it is told
+// before the approval, nothing is run twice for it, and the result says what the work has mended.
+func TestBaseline(t *testing.T) {
+	checks := []effect.Check{{Name: "lint", Command: "lint", Level: 0}, {Name: "tests", Command: "test", Level: 2}, {Name: "more", Command: "more", Dir: "x", Level: 2}}
+	outcome := func(c effect.Check, fingerprint string, machine bool) effect.CheckOutcome {
+		o := effect.CheckOutcome{Check: c, Status: effect.CheckPassed, Fingerprint: fingerprint, Environment: machine}
+		if fingerprint != "" {
+			o.Status, o.ExitCode, o.Output = effect.CheckFailed, 1, "broken"
+		}
+		return o
+	}
+	result := func(tree string, list ...effect.CheckOutcome) effect.Receipt {
+		v := effect.VerifyResult{Outcomes: list, Tree: tree, TreeAfter: tree, Passed: true}
+		for _, o := range list {
+			v.Passed = v.Passed && o.Status == effect.CheckPassed
+		}
+		if v.Passed {
+			return effect.Succeeded(v)
+		}
+		return effect.FailedWith(pawl.Fail(pawl.CodeChecksFailed, "verify.failed", "x"), v)
+	}
+	for name, c := range map[string]struct {
+		tree       string // of the commit that the work starts from
+		red, green string
+		looked     int
+	}{
+		"of the same tree":   {"t0", "tests", "lint", 0},
+		"of another tree":    {"t9", "", "", 1},
+		"of an unknown tree": {"", "", "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			w := &world{plan: twoSteps()}
+			looked, ran := 0, 0
+			answer := func(e effect.Effect) effect.Receipt {
+				switch e.Kind {
+				case effect.KindTest: // somebody had them run before; the third one says nothing of the tree
+					return result("t0", outcome(checks[0], "", false), outcome(checks[1], "t1", false), outcome(checks[2], "m1", true))
+				case effect.KindContext:
+					return effect.Succeeded(effect.ContextResult{Head: "c0", Tree: c.tree, Branch: "main", Checks: checks})
+				case effect.KindCheckpoint:
+					r := w.answer(e)
+					made, _ := effect.Decode[effect.CheckpointResult](r.Result)
+					if made.Tree = c.tree; made.Tree == "" {
+						made.Tree = "t8"
+					}
+					return effect.Succeeded(made)
+				case effect.KindVerify:
+					spec, _ := effect.Decode[effect.VerifySpec](e.Spec)
+					if spec.At != "" {
+						looked++
+						return result("t7", outcome(checks[1], "t1", false))
+					}
+					if ran++; ran == 1 {
+						return result("t2", outcome(checks[0], "", false), outcome(checks[1], "t1", false))
+					}
+					return result("t1", outcome(checks[0], "", false), outcome(checks[1], "", false))
+				}
+				return w.answer(e)
+			}
+			b.do(&kernel.Order{Command: "~test", Kind: effect.KindTest, Spec: effect.Encode(effect.VerifySpec{Checks: checks}), Idempotent: true})
+			b.run(answer)
+			b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			b.run(answer)
+			p := b.look().Plan()
+			if strings.Join(p.Red, " ") != c.red || strings.Join(p.Green, " ") != c.green {
+				t.Errorf("red %q, green %q", p.Red, p.Green)
+			}
+			b.do(&kernel.Approve{Hash: b.look().Solution.Hash})
+			b.run(answer)
+			if looked != c.looked {
+				t.Errorf("looked back %d times", looked)
+			}
+			task := b.task("T-001")
+			if task.State != "done" || task.Verified.Outcomes[1].Before != effect.CheckFailed {
+				t.Errorf("task %s: %+v", task.State, task.Verified.Outcomes)
+			}
+			if first := task.Failures[0].Checks[1]; !first.FailingBefore || first.Before != effect.CheckFailed {
+				t.Errorf("%+v", first)
+			}
+			// What has landed is known when the next work begins.
+			b.do(&kernel.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+			c.tree = "t1"
+			b.run(answer)
+			if p := b.look().Plan(); strings.Join(p.Green, " ") != "lint tests" || len(p.Red) > 0 {
+				t.Errorf("red %q, green %q", p.Red, p.Green)
+			}
+		})
+	}
+}

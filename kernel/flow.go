@@ -663,6 +663,11 @@ func (w flows) carriedOut(r effect.Receipt) error {
 	if s == nil {
 		return nil
 	}
+	if w.Effect.What() == effect.KindTest {
+		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
+			s.remember(result, w.now)
+		}
+	}
 	if s.State == string(session.Idle) { // elsewhere it says why work stopped
 		s.LastError = nil
 		if !r.OK {

@@ -50,12 +50,22 @@ type Session struct {
 	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
 	Rolled    string     `json:"rolled_run,omitempty"`
 	LastError *ErrorInfo `json:"last_error,omitempty"`
+	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
+	Known []Baseline `json:"known,omitempty"`
 	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
 	Number int64 `json:"number,omitempty"`
 	// Runs, Tasks and Questions count what was made, for display ids.
 	Runs      int64 `json:"runs"`
 	Tasks     int64 `json:"tasks"`
 	Questions int64 `json:"questions,omitempty"`
+}
+
+// Baseline is what pawl's own runs of checks have shown of one tree.
+type Baseline struct {
+	Tree string    `json:"tree"`
+	At   time.Time `json:"at"`
+	// Checks maps a check, by its folder and command, to the fingerprint of its failure, "" where it passed.
+	Checks map[string]string `json:"checks"`
 }
 
 // BlockedKind says what kind of help is needed (spec.md §6.6 X4).
@@ -480,6 +490,8 @@ type Task struct {
 	// those that failed there, by their names.
 	LookedBack    bool              `json:"looked_back,omitempty"`
 	FailingBefore map[string]string `json:"failing_before,omitempty"`
+	// Baseline is what was known of the checks on the tree that the work started from, nil where nothing was.
+	Baseline *Baseline `json:"baseline,omitempty"`
 	// Waited is how long the task waited for a person, which does not count against its time.
 	Waited time.Duration `json:"waited,omitempty"`
 }

@@ -405,6 +405,7 @@ func (w planner) draft(what Happening) error {
 		Pinned: w.Run.Context.Definitions, Gates: w.Config.Gates, Turn: w.Turn.ID, Turns: 1,
 	}
 	w.create(w.Task, KindTask, w.Session.label("T-%03d", "T", w.Session.Tasks), w.Run.ID, string(task.Table.Initial()))
+	w.Task.Baseline = w.Session.known(w.Run.Context.Tree)
 	if !w.Task.Place.InPlace {
 		w.Task.Place.Tree = worktree(w.Task.Place.Workspace, w.Task.ID)
 	}

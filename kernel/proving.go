@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func (w prover) checked(r effect.Receipt) error {
 	if err != nil {
 		return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), err))
 	}
+	result.Outcomes = t.compared(result.Outcomes)
 	t.Verified, t.Tree = &result, result.TreeAfter
 	w.touch(t)
 	w.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
@@ -71,11 +73,89 @@ func (w prover) looksBack(result effect.VerifyResult) bool {
 			failing = append(failing, o.Check)
 		}
 	}
-	if len(failing) == 0 {
+	if len(failing) == 0 || w.remembers(failing) {
 		return false
 	}
 	w.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: w.Config.PerCheck, At: t.Base}, true)
 	return true
+}
+
+// remembers takes what failed before the work began from what is known of its base, where that is known of all these checks, so
+// that nothing is run twice.
+func (w prover) remembers(failing []effect.Check) bool {
+	t := w.Task
+	before := map[string]string{}
+	for _, c := range failing {
+		failure, known := t.Baseline.of(c)
+		if !known {
+			return false
+		}
+		if failure != "" {
+			before[c.Name] = failure
+		}
+	}
+	t.LookedBack, t.FailingBefore = true, before
+	w.touch(t)
+	return true
+}
+
+// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and those that a
+// person had checked since.
+const maxTrees = 4
+
+// remember keeps what a run of checks has shown of a tree. What the machine is to blame for says nothing of the tree.
+func (s *Session) remember(v effect.VerifyResult, now time.Time) {
+	if v.Tree == "" || v.Tree != v.TreeAfter {
+		return
+	}
+	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
+	if old := s.known(v.Tree); old != nil {
+		maps.Copy(b.Checks, old.Checks)
+	}
+	for _, o := range v.Outcomes {
+		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
+			b.Checks[checkKey(o.Check)] = o.Fingerprint
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
+	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
+}
+
+// known is what is remembered of a tree, or nil.
+func (s *Session) known(tree string) *Baseline {
+	if i := slices.IndexFunc(s.Known, func(b Baseline) bool { return b.Tree == tree }); i >= 0 && tree != "" {
+		b := s.Known[i]
+		return &b
+	}
+	return nil
+}
+
+// checkKey tells one check from another wherever it was found.
+func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
+
+// of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
+func (b *Baseline) of(c effect.Check) (failure string, known bool) {
+	if b == nil {
+		return "", false
+	}
+	failure, known = b.Checks[checkKey(c)]
+	return failure, known
+}
+
+// compared says of each outcome what the check said of the tree that the work started from.
+func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
+	out := slices.Clone(outcomes)
+	for i := range out {
+		o := &out[i]
+		failure, known := t.Baseline.of(o.Check)
+		switch _, failed := t.FailingBefore[o.Name]; {
+		case failed || known && failure != "":
+			o.Before = effect.CheckFailed
+		case known:
+			o.Before = effect.CheckPassed
+		}
+	}
+	return out
 }
 
 // lookedBack notes which checks failed before the work began. What could not be found out stays open.
@@ -90,6 +170,11 @@ func (w prover) lookedBack(at string, r effect.Receipt) error {
 			if bad(o) && !o.Environment {
 				t.FailingBefore[o.Name] = o.Fingerprint
 			}
+		}
+		w.Session.remember(result, w.now)
+		w.touch(w.Session)
+		if known := w.Session.known(result.Tree); known != nil {
+			t.Baseline = known
 		}
 	}
 	data := summary(result)
@@ -127,7 +212,7 @@ func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 // checksFailed takes a failed verification to its repair.
 func (w prover) checksFailed(result effect.VerifyResult) error {
 	t := w.Task
-	result.Outcomes = t.marked(result.Outcomes)
+	result.Outcomes = t.compared(t.marked(result.Outcomes))
 	t.Verified = &result
 	w.touch(t)
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
@@ -159,6 +244,9 @@ func summary(v effect.VerifyResult) map[string]any {
 		}
 		if o.LeftOut() {
 			line["missing"] = o.Missing
+		}
+		if o.Before != "" {
+			line["before"] = o.Before
 		}
 		outcomes = append(outcomes, line)
 	}
@@ -629,6 +717,10 @@ func (w prover) landed(r effect.Receipt) error {
 	}
 	t.EndedAt = w.now
 	w.release(t)
+	if t.Verified != nil {
+		w.Session.remember(*t.Verified, w.now)
+		w.touch(w.Session)
+	}
 	w.Run.Outcome = string(board.IssueCompleted)
 	w.Issue.ExecutedAt, w.Issue.Landed = w.now, result.Branch
 	w.touch(w.Issue)

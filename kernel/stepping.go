@@ -272,6 +272,7 @@ func (w stepper) prepared(kind effect.Kind, r effect.Receipt) error {
 	}
 	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
 	t.Ready.Tracked, t.Spans = true, nil
+	t.Baseline = w.Session.known(made.Tree)
 	w.touch(t)
 	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
 	w.create(c, KindCheckpoint, made.Name, t.ID, "")

@@ -257,6 +257,17 @@ func (s *Snapshot) Plan() view.Plan {
 	}
 	if a := s.Approval; a != nil && a.About == "plan" {
 		out.Approval = a.view()
+		for _, c := range out.Checks {
+			if s.Task == nil {
+				break
+			}
+			switch failure, known := s.Task.Baseline.of(c); {
+			case known && failure != "":
+				out.Red = append(out.Red, c.Name)
+			case known:
+				out.Green = append(out.Green, c.Name)
+			}
+		}
 		if s.Run != nil && s.Run.Context != nil && len(out.Checks) > 0 && len(out.Network) == 0 {
 			out.Needs = s.Run.Context.Needs // a plan that names the network fetches by itself
 		}

@@ -123,6 +123,9 @@ var cliScreens = part{load: func() Table {
 
 		"cli.check.skipped":       {En: "skipped", Zh: "已跳过"},
 		"cli.check.not_installed": {En: "%s is not installed", Zh: "未安装 %s"},
+		"cli.check.mended":        {En: "was red before, green now", Zh: "之前未通过，现已通过"},
+		"cli.check.broken":        {En: "was green before the work", Zh: "工作开始前是通过的"},
+		"cli.check.red":           {En: "was red before the work, too", Zh: "工作开始前也未通过"},
 		"cli.check.left_out":      {En: "left out: %s is not installed", Zh: "未运行：未安装 %s"},
 		"cli.check.failed":        {En: "failed, exit status %d", Zh: "失败，退出码 %d"},
 		"cli.check.exit":          {En: "exit status %d", Zh: "退出码 %d"},
@@ -140,6 +143,8 @@ var cliScreens = part{load: func() Table {
 		"cli.plan.left_out":        {En: "… %d more lines are not shown", Zh: "……另有 %d 行未显示"},
 		"cli.plan.hidden":          {En: "this holds characters that cannot be seen; they are shown as escapes", Zh: "包含不可见字符，已以转义形式显示"},
 		"cli.plan.checks":          {En: "checks", Zh: "检查"},
+		"cli.plan.red":             {En: "red before", Zh: "此前未通过"},
+		"cli.plan.green":           {En: "green before", Zh: "此前通过"},
 		"cli.plan.left_out_checks": {En: "left out", Zh: "未运行"},
 		"cli.plan.left_out_check":  {En: "%s: %s is not installed", Zh: "%s：未安装 %s"},
 		"cli.plan.no_checks":       {En: "none: nothing would prove the result", Zh: "无：没有任何检查能证明结果"},

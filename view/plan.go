@@ -28,6 +28,10 @@ type Plan struct {
 	Verification plan.VerificationPolicy `json:"verification"`
 	Checks       []effect.Check          `json:"checks"`
 	Commands     []policy.Verdict        `json:"command_verdicts,omitempty"`
+	// Red and Green name the checks that failed and passed when pawl ran them on the very tree that the work starts from, as far
+	// as that is known when the plan waits for approval.
+	Red   []string `json:"red_before,omitempty"`
+	Green []string `json:"green_before,omitempty"`
 	// Needs is what the checks need and what was not on the machine when the plan was made; a plan that waits for approval has it.
 	Needs     []effect.Need `json:"needs,omitempty"`
 	Gates     []string      `json:"gates"`

@@ -105,6 +105,8 @@ type Outcome struct {
 	Output string   `json:"output,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
+	// Before is what the check said of the tree that the work started from, passed or failed; "" where it has not run there.
+	Before effect.CheckStatus `json:"before,omitempty"`
 	// Missing names the program whose absence had the check left out.
 	Missing string `json:"missing,omitempty"`
 }
@@ -130,7 +132,7 @@ func EvidenceOf(v *effect.VerifyResult) *Evidence {
 	for _, o := range v.Outcomes {
 		c := Outcome{
 			Name: o.Name, Command: o.Command, Status: o.Status, ExitCode: o.ExitCode, DurationMS: o.DurationMS,
-			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls, Weaker: o.Weaker,
+			Digest: o.Digest, Environment: o.Environment, FailingBefore: o.FailingBefore, Walls: o.Walls, Weaker: o.Weaker, Before: o.Before,
 		}
 		if o.LeftOut() {
 			c.Missing = o.Missing

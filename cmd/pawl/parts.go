@@ -173,11 +173,27 @@ type packer interface {
 	Build(ctx context.Context, a contextpack.Ask) (effect.ContextPack, error)
 }
 
-// informed adds a context pack to the facts about a place, where one is asked for.
+// informed adds the tree of its commit to the facts about a place, and a context pack where one is asked for.
 type informed struct {
 	*verify.Context
 	packs packer
 	elsewhere
+}
+
+// treeOf is the tree of the commit that work starts from, "" where it cannot be told: nothing is known of it then.
+func treeOf(ctx context.Context, m *git.Memory, place effect.Place, head string) string {
+	if head == "" {
+		return ""
+	}
+	repo, err := m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+	if err != nil {
+		return ""
+	}
+	tree, err := repo.ResolveTree(ctx, head)
+	if err != nil {
+		return ""
+	}
+	return tree
 }
 
 // Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
@@ -198,18 +214,21 @@ func (d informed) Do(ctx context.Context, e effect.Effect, progress effect.Progr
 	if r.OK && tip != "" {
 		r = standsAt(r, tip, spec.Branch)
 	}
-	if !r.OK || spec.Tokens <= 0 {
+	if !r.OK {
 		return r
 	}
 	facts, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil {
 		return r
 	}
-	pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Said: saidOf(spec), Tokens: spec.Tokens})
-	if err != nil {
-		pack.Degraded = append(pack.Degraded, "context.no_pack")
+	facts.Tree = treeOf(ctx, d.memory, e.Place, facts.Head)
+	if spec.Tokens > 0 {
+		pack, err := d.packs.Build(ctx, contextpack.Ask{Place: e.Place, Requirement: spec.Requirement, Said: saidOf(spec), Tokens: spec.Tokens})
+		if err != nil {
+			pack.Degraded = append(pack.Degraded, "context.no_pack")
+		}
+		facts.Pack = &pack
 	}
-	facts.Pack = &pack
 	done := effect.Succeeded(facts)
 	done.Start, done.End, done.Attempts = r.Start, r.End, r.Attempts
 	return done
