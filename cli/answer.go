@@ -231,7 +231,7 @@ func (a judge) calls(f planFile) ([]judgedCall, error) {
 	tools := a.Host.Tools()
 	there := kernel.Snapshot{Config: &kernel.Config{}, Run: &kernel.Run{Place: WorkPlace(place, false), Context: &effect.ContextResult{}}}
 	if h, ok := a.Host.(Grounds); ok {
-		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place)
+		there.Run.Context.Repo, there.Config.Walled = h.Grounds(place, c)
 	}
 	out := []judgedCall{}
 	add := func(path, step, tool string, r policy.Request) {

@@ -44,7 +44,7 @@ type Host interface {
 // Grounds is a Host that can say where plans of a place would be carried out, before any work on them.
 type Grounds interface {
 	// Grounds returns what git would obey in the place, and whether commands run behind walls or not at all.
-	Grounds(place effect.Place) (repo policy.Repo, walled bool)
+	Grounds(place effect.Place, c Config) (repo policy.Repo, walled bool)
 }
 
 // Founder is a Host that can say what stands in the way of making a place a workspace.

@@ -62,6 +62,7 @@ const (
 	ChecksPassed    Happening = "checks_passed"
 	ChecksTolerated Happening = "checks_tolerated"
 	FuseBlown       Happening = "fuse_blown"
+	RepairUnknown   Happening = "repair_unknown"
 	GatesRetried    Happening = "gates_retried"
 	GatesFailed     Happening = "gates_failed"
 	Proven          Happening = "proven"
@@ -241,6 +242,9 @@ func workingRows() []Composition {
 			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))),
 		row("C25", FuseBlown, "the last repair failed", "修复次数用尽",
 			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
+			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+		row("C70", RepairUnknown, "no repair is known; an issue of the board fails at once, and others go on", "没有已知的修复办法；看板中的 issue 立即失败，其他 issue 继续",
+			onSession(session.ForceStop), onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),
 		row("C26", GatesRetried, "a gate failed and a retry is left", "门禁失败，返回重试",
 			onTask(task.GateFail), may(onSession(session.ErrorDetected))),

@@ -7,6 +7,8 @@ import (
 	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/joint"
+	"pawl/machine/board"
 )
 
 // clueless is a world whose agent knows no repair, and would know none if it were asked again.
@@ -98,4 +100,54 @@ func (b *bench) said(event, text string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestABoardGoesOnWhereNoRepairIsKnown: an issue that nothing mends fails at once, the board does not try it again by itself, and a
+// person's word gives it another chance.
+func TestABoardGoesOnWhereNoRepairIsKnown(t *testing.T) {
+	b := newBench(t)
+	b.do(&kernel.AddIssues{Issues: []kernel.NewIssue{{Title: "fails"}, {Title: "goes well"}, {Title: "waits", After: []string{"ISS-1"}}}})
+	for range 3 {
+		taken := b.take(true)
+		b.planned(taken, taken.Lane+".go")
+	}
+	first := b.take(false)
+	hopeless := &clueless{world: worldOf("x")}
+	hopeless.failChecks = 99
+	home := b.k
+	b.k = home.Lane(first.Lane)
+	b.run(hopeless.answer)
+	s := b.look()
+	b.k = home
+	if s.Task.State != "failed" || s.Task.Exit != "fatal_error" || s.Session.Blocked.Kind != kernel.BlockedNoRepair || s.Session.Blocked.Error.Key != "kernel.no_repair" || hopeless.repairs != 1 {
+		t.Errorf("task %s %q, %+v, %d repairs asked for", s.Task.State, s.Task.Exit, s.Session.Blocked, hopeless.repairs)
+	}
+	if i := b.issueOf(first.Lane); i.State != string(board.IssueFailed) || i.Waiting != true {
+		t.Errorf("%s is %s, waiting %v", i.Label, i.State, i.Waiting)
+	}
+	b.do(&kernel.Leave{Issue: first.Issue, Token: first.Token})
+	next := b.take(false)
+	if next == nil || next.Lane != "ISS-2" {
+		t.Fatalf("next %+v", next)
+	}
+	b.work(next, worldOf("y"))
+	b.do(&kernel.Leave{Issue: next.Issue, Token: next.Token})
+	if more := b.take(false); more != nil {
+		t.Errorf("%+v is taken without a word", more)
+	}
+	b.k = home.Lane(first.Lane)
+	b.do(&kernel.Fix{Note: "mended"})
+	b.k = home
+	again := b.take(false)
+	if again == nil || again.Lane != first.Lane {
+		t.Fatalf("after a person's word: %+v", again)
+	}
+	b.work(again, worldOf("x"))
+	if i := b.issueOf(first.Lane); i.State != string(board.IssueCompleted) {
+		t.Errorf("%s is %s", i.Label, i.State)
+	}
+	b.verifyAudit()
+	for _, v := range joint.CheckInvariants(t.Context(), b.k) {
+		t.Errorf("%+v", v)
+	}
 }

@@ -167,6 +167,9 @@ func (w repairer) repairMade(r effect.Receipt) error {
 		if result.Why != "" {
 			unknown = unknown.Because(pawl.Fail(pawl.CodeBlocked, result.Why))
 		}
+		if w.Issue != nil && w.Issue.Number != 0 {
+			return w.giveUp(unknown)
+		}
 		return stepper{w.work}.block(BlockedNoRepair, "", unknown)
 	}
 	if err == nil && r.OK && len(result.Steps) > 0 {
@@ -182,6 +185,23 @@ func (w repairer) repairMade(r effect.Receipt) error {
 		return w.blowFuse(*w.Turn.Failure, false)
 	}
 	return stepper{w.work}.advance()
+}
+
+// giveUp fails the task of an issue for which no repair is known: the board goes on with others, and tells the issues that depend on
+// this one, instead of waiting with them for a person.
+func (w repairer) giveUp(unknown error) error {
+	t := w.Task
+	kept := info(unknown)
+	t.Exit, t.Reason = string(task.ExitFatalError), kept.Key
+	w.Session.Blocked = &Blocked{Kind: BlockedNoRepair, Task: t.ID, Error: kept}
+	w.dropRepair()
+	w.Turn.Outcome, w.Turn.Fix = string(turn.OutcomeFailed), 0
+	w.dispose(t)
+	if err := w.raise(RepairUnknown, "no repair is known: "+w.Turn.Failure.What); err != nil {
+		return err
+	}
+	w.release(t)
+	return nil
 }
 
 // planRepair appends the steps of a repair to the plan and reports whether the policy asks about one of their calls.

@@ -27,7 +27,7 @@ const orderFile = "work_order.md"
 func NewCheckCommand(a *cli.App) *cobra.Command {
 	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error {
+		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(d *cli.Desk) error {
 			if _, err := d.Do(c.Context(), &kernel.Init{Place: d.Workspace.Place}); err != nil {
 				return err
 			}

@@ -28,17 +28,23 @@ func backlogged(t *testing.T) *user {
 	u.write("go.mod", "module example.org/parts\n\ngo 1.24\n")
 	u.write("parts.go", "// Package parts has a list that grows.\npackage parts\n\n// All are the parts.\nvar All []string\n")
 	u.write("LIST.md", "# Parts\n\n"+strings.Repeat("A line that nobody changes.\n", 5)+"\n")
-	u.write(".gitignore", ".attempts-*\n.pawl/\n")
+	u.write(".gitignore", ".pawl/\n")
 	return u.repository()
 }
+
+// formatted is a command that fails as long as a file is not formatted, which pawl's own agent knows how to mend.
+const formatted = `test -z "$(gofmt -l .)" || { echo "run gofmt"; exit 1; }`
 
 // partPlan is a plan that adds a part in a file of its own and, where a shared file is named, a line to that.
 // Whoever may be killed in the middle has a plan that adds the line only once: where a command must not be repeated and nobody
 // can say whether it happened, pawl asks a person.
 func partPlan(n int, shared string, command string, again bool) string {
-	name := fmt.Sprintf("part%03d", n)
+	name, gap := fmt.Sprintf("part%03d", n), " "
+	if command == formatted {
+		gap = "    "
+	}
 	steps := []map[string]any{step("s1", call("write_file", map[string]any{
-		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s = %d\n", exported(name), exported(name), n),
+		"path": name + ".go", "content": fmt.Sprintf("package parts\n\n// %s is a part.\nconst %s%s= %d\n", exported(name), exported(name), gap, n),
 	}))}
 	if shared != "" {
 		add := fmt.Sprintf("printf '%%s\\n' %s >> %s", name, shared)
@@ -132,7 +138,7 @@ type fate int
 // The fates.
 const (
 	smooth   fate = iota
-	stumbles      // fails twice and then passes
+	stumbles      // fails, is repaired, and then passes
 	fails         // fails for good
 )
 
@@ -175,7 +181,7 @@ func (s scenario) add(u *user) {
 		}
 		switch f {
 		case stumbles:
-			command = fmt.Sprintf("echo x >> .attempts-%d; test $(wc -l < .attempts-%d) -ge 3", n, n)
+			command = formatted
 		case fails:
 			command = "exit 3"
 		}
@@ -317,7 +323,7 @@ func (u *user) watched() (stop func()) {
 	return stop
 }
 
-// TestBoard has four workers carry out a backlog of which some fail twice and some for good (Show 3).
+// TestBoard has four workers carry out a backlog of which some fail and are repaired, and some fail for good (Show 3).
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/cli"
 	"pawl/driver/checkpoint"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/lockfile"
 	"pawl/runner"
@@ -117,6 +119,21 @@ func (h *hand) close() {
 	}
 	if h.lock != nil {
 		_ = h.lock.Remove()
+	}
+}
+
+// runner makes runners that carry out the work of a workspace, or of the issue that it is turned to by then, in this process. Tell
+// is told what work waits for.
+func (h *hand) runner(w *cli.Workspace, parts func() *parts, tell func(error)) func(progress func(effect.Effect, string)) *runner.Runner {
+	return func(progress func(effect.Effect, string)) *runner.Runner {
+		p := parts()
+		p.warm()
+		opt := p.options(h.name, progress)
+		opt.Turn, opt.Holds = h.turn, h.holds
+		opt.Waits = func(_ effect.Effect, why error) { tell(why) }
+		r := runner.New(w.Kernel, opt)
+		w.Kernel.OnCommit(func(kernel.Outcome) { r.Wake() })
+		return r
 	}
 }
 

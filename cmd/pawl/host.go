@@ -23,7 +23,6 @@ import (
 	"pawl/lockfile"
 	"pawl/notary"
 	"pawl/policy"
-	"pawl/runner"
 	"pawl/sandbox"
 	"pawl/sandbox/git"
 	"pawl/store/sqlite"
@@ -61,10 +60,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	var made *parts
 	kept := recordingsOf(dir, place, o)
 	parts := sync.OnceValue(func() *parts { made = newParts(place, o.Config, kept, h.folders()); return made })
-	base := kernel.Defaults()
-	base.Network = sites
-	base.Walled = true // the shell and the checks start nothing without walls
-	base.Agents = traits()
+	base := groundwork(o.Config)
 	if !o.ReadOnly {
 		base.Tools = parts().kernelTools()
 	}
@@ -108,17 +104,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	w.Recording = recorded(dir, o.Config, base, parts)
 	kept.hear(k)
-	w.Runner = func(progress func(effect.Effect, string)) *runner.Runner {
-		p := parts()
-		p.warm()
-		opt := p.options(me.name, progress)
-		opt.Turn, opt.Holds = me.turn, me.holds
-		opt.Waits = func(_ effect.Effect, why error) { o.Tell(why) }
-		r := runner.New(w.Kernel, opt)
-		k.OnCommit(func(kernel.Outcome) { r.Wake() })
-		return r
-	}
-	w.Crew = me.crew(k, parts)
+	w.Runner, w.Crew = me.runner(w, parts, o.Tell), me.crew(k, parts)
 	own(w, dir)
 	sealed(w, seal, store)
 	if fresh {
@@ -126,6 +112,14 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	faces(w, dir, place, o.Config)
 	return w, nil
+}
+
+// groundwork is what the kernel knows of the program around it, whatever is wired in.
+func groundwork(c cli.Config) kernel.Config {
+	base := kernel.Defaults()
+	base.Network, base.Agents = sites, traits()
+	base.Walled = fenced(c)
+	return base
 }
 
 // founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
@@ -247,8 +241,8 @@ func (host) Footing(place effect.Place) cli.Footing {
 }
 
 // Grounds says where plans would be carried out.
-func (host) Grounds(place effect.Place) (policy.Repo, bool) {
-	return git.Inspect(place.Workspace), true
+func (host) Grounds(place effect.Place, c cli.Config) (policy.Repo, bool) {
+	return git.Inspect(place.Workspace), fenced(c)
 }
 
 // Log returns the newest commits of a repository.
@@ -277,9 +271,12 @@ func (host) Doctor(ctx context.Context, place effect.Place, c cli.Config) []cli.
 	return out
 }
 
+// fenced reports whether the shell and the checks start nothing without walls of pawl's own.
+func fenced(c cli.Config) bool { return c.Isolation != cli.Outer }
+
 // walls are what holds commands with these settings.
 func walls(c cli.Config) sandbox.Options {
-	if c.Isolation == cli.Outer {
+	if !fenced(c) {
 		return sandbox.Options{Mechanism: sandbox.MechanismOuter}
 	}
 	return sandbox.Options{}

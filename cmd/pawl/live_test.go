@@ -367,8 +367,8 @@ func TestSkip_KeepsTheWork(t *testing.T) {
 	if a := u.must(8, "run", "--plan", u.plan(text), "--yes"); !strings.Contains(a.out, "pawl skip") {
 		t.Errorf("%v", a)
 	}
-	if st := u.state("BLOCKED"); st.Attempts != 3 {
-		t.Errorf("auto_fix_attempts = %d", st.Attempts)
+	if st := u.state("BLOCKED"); st.Attempts != 0 || st.Blocked == nil || st.Blocked.Kind != "no_repair" {
+		t.Errorf("auto_fix_attempts = %d, blocked = %+v", st.Attempts, st.Blocked)
 	}
 	u.must(0, "skip", "-m", "later")
 	u.state("IDLE")

@@ -44,6 +44,9 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, of folders) *p
 	held := walls(c)
 	held.Ready = true
 	box, _ := sandbox.New(held) // these options are always valid
+	if !fenced(c) {
+		of.std = "" // a check could write what belongs to all workspaces
+	}
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
 	machine := thisMachine()

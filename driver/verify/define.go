@@ -20,6 +20,7 @@ import (
 // nothing in it can switch a check off, and work changes it every day.
 var definitionNames = []string{
 	"Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml",
+	"run_tests.sh", "run-tests.sh",
 	"package.json", ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*", ".prettierignore",
 	".stylelintrc*", "biome.json*", "tsconfig*.json", "jest.config.*", "vitest.config.*", "playwright.config.*", ".mocharc*",
 	"pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "conftest.py", "mypy.ini", ".mypy.ini", "ruff.toml",

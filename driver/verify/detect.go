@@ -84,6 +84,7 @@ var ecosystems = []ecosystem{
 	{name: "php", detect: detectPHP},
 	{name: "cmake", detect: detectCMake, fallback: true},
 	{name: "make", detect: detectMake, fallback: true},
+	{name: "shell", detect: detectShell, fallback: true},
 }
 
 // scan is one look at a tree.

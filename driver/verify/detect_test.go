@@ -162,6 +162,18 @@ func TestDetect(t *testing.T) {
 			tree:       files("Makefile", "CC := gcc\nall: a\na: a.c\n\t$(CC) a.c\n.PHONY: check\ncheck: a\n\t./a\ntest = no\n", "a.c", ""),
 			ecosystems: []string{"make"}, checks: []string{"L1 build make", "L2 test make check"},
 		},
+		"shell": {
+			tree:       files("test.sh", "echo ok\n", "sub/test.sh", "", "run_tests.sh", ""),
+			ecosystems: []string{"shell"}, checks: []string{"L2 test sh test.sh"},
+		},
+		"shell, written for bash": {
+			tree: files("run-tests.sh", "#!/usr/bin/env bash\n[[ a == a ]]\n"), look: without("bash"),
+			ecosystems: []string{"shell"}, checks: []string{"L2 test bash run-tests.sh -bash"},
+		},
+		"a test script beside a Makefile": {
+			tree:       files("test.sh", "", "Makefile", "test:\n\tsh test.sh\n"),
+			ecosystems: []string{"make"}, checks: []string{"L1 build make", "L2 test make test"},
+		},
 		"dotnet": {
 			tree: files("x.sln", "", "src/x.csproj", ""), ecosystems: []string{"dotnet"},
 			checks: []string{"L1 build dotnet build --nologo", "L2 test dotnet test --nologo"},

@@ -255,3 +255,20 @@ func detectMake(s *scan, d *folder) ([]effect.Check, bool) {
 var makeTarget = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^([A-Za-z0-9_][A-Za-z0-9_ .-]*?)\s*::?(?:[^=:]|$)`)
 })
+
+// testScripts are the names by which a project that has no build tool is tested.
+var testScripts = []string{"test.sh", "tests.sh", "run_tests.sh", "run-tests.sh"}
+
+// detectShell finds a test script at the root; a script further down may be anything. It is run by the shell that its first line
+// names, or else by sh, so that it need not be executable.
+func detectShell(s *scan, d *folder) ([]effect.Check, bool) {
+	name := d.anyFile(testScripts...)
+	if name == "" || d.rel != "" {
+		return nil, false
+	}
+	shell := "sh"
+	if first, _, _ := strings.Cut(d.text(name), "\n"); strings.HasPrefix(first, "#!") && strings.Contains(first, "bash") {
+		shell = "bash"
+	}
+	return []effect.Check{tests(name, shell+" "+name, s.missing(shell))}, true
+}
