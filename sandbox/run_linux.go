@@ -28,8 +28,9 @@ const ownNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS 
 	unix.CLONE_NEWCGROUP
 
 // ambient capabilities let the launcher of an unprivileged user do its work after it was executed: mounts, the loopback
-// interface, and the loss of all capabilities.
-var ambient = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+// interface, and the loss of all capabilities. The kernel makes the work directory of an overlay without any permission and goes
+// into it then, which takes CAP_DAC_OVERRIDE; over files of other users the namespace gives none.
+var ambient = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 
 // child is a launcher that was started.
 type child struct {

@@ -181,8 +181,9 @@ func (e *early) begin(in *folder, most int) {
 		e.begun = append(e.begun, out)
 		in.hold()
 		go func() {
-			defer in.release()
-			out <- enter(in, name)
+			got := enter(in, name)
+			in.release() // before it is told, so that a walk which has ended holds nothing open
+			out <- got
 		}()
 	}
 }
