@@ -71,6 +71,10 @@ type Program struct {
 	// Env is added to the environment, and Files are written below its home before it starts.
 	Env   map[string]string
 	Files map[string]string
+	// Obeys are the files and folders of a project by which the program can be made to run commands or to call elsewhere. It sees
+	// those alone that its user trusts (Settings). Distrust are arguments that stand for {distrust}, which has it leave them alone by
+	// itself; they are left out where all of them are trusted.
+	Obeys, Distrust []string
 	// Texts are files below the home that are made of texts of the project, which the agent does not read there by itself.
 	Texts map[string][]string
 	// Mode is the session mode in which an ACP agent asks before it acts, where that is not its default.

@@ -55,7 +55,9 @@ type External struct {
 	Environ []string
 	// Readable are further paths that the agent needs to read.
 	Readable []string
-	Port     uint16
+	// Trust are the digests of projects' settings that the program may obey.
+	Trust []string
+	Port  uint16
 	// Timeout bounds one piece of work, Idle the time without a sign of life, Grace that between asking the agent to stop and
 	// killing it, and Output what it may write, in bytes.
 	Timeout, Idle, Grace time.Duration

@@ -169,10 +169,16 @@ func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) 
 
 // start starts the program, with a way to its model where it needs one.
 func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, model bool) (*Running, error) {
-	s := Spec{Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+	hidden, obeys := j.distrusted(j.Effect.Place.Tree)
+	s := Spec{Hidden: hidden, Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
 	s.Readable, s.Unproxied = append(installation(j.Path), j.Readable...), j.Program.Unproxied
 	for _, a := range args {
-		s.Argv = append(s.Argv, fill.Replace(a))
+		switch {
+		case a != distrust:
+			s.Argv = append(s.Argv, fill.Replace(a))
+		case !obeys:
+			s.Argv = append(s.Argv, j.Program.Distrust...)
+		}
 	}
 	if j.loan != nil && model {
 		s.Secret, s.SecretFD, s.Sites = j.loan.Secret, j.loan.SecretFD, j.loan.Sites

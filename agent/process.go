@@ -17,6 +17,8 @@ type Spec struct {
 	Env []string
 	// Writable lists what the agent may change, Readable what it needs to read besides what every command may.
 	Writable, Readable []string
+	// Hidden lists what the agent must not see, although it lies where it may read.
+	Hidden []string
 	// Secret, when not empty, is what the program can read once from a pipe at descriptor SecretFD.
 	Secret   []byte
 	SecretFD int

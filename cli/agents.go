@@ -54,6 +54,20 @@ func newAgentListCommand(a *App) *cobra.Command {
 	})
 }
 
+// leftOut are the names of the settings of a project that an agent does not obey.
+func (i AgentInfo) leftOut() []string {
+	var out []string
+	for _, s := range i.Settings {
+		if !s.Trusted {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// Said are the arguments of the message that says what to do.
+func (i AgentInfo) Said() []any { return words(i.Args) }
+
 // accountText says whose login, or which key, an agent would work with.
 func accountText(i AgentInfo) string {
 	if i.Plan != "" && i.Account != i.Plan {
@@ -101,6 +115,14 @@ func (a Lending) Show(l AgentLogin) {
 // Agree notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
 // returns the file.
 func (a Lending) Agree(name, account string) (string, error) {
+	if account == "" {
+		return a.keep(name, "login", nil)
+	}
+	return a.keep(name, "login", []string{account})
+}
+
+// keep changes a setting of an installed agent in the user's own settings, and returns their file.
+func (a *App) keep(agent, what string, values []string) (string, error) {
 	place, err := a.Found()
 	if err != nil {
 		return "", err
@@ -109,14 +131,30 @@ func (a Lending) Agree(name, account string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, ok := findSetting(installedPrefix + name + ".login")
+	s, ok := findSetting(installedPrefix + agent + "." + what)
 	if !ok {
-		return "", pawl.Fail(pawl.CodeInvalid, "login.unknown", name)
+		return "", pawl.Fail(pawl.CodeInvalid, "login.unknown", agent)
 	}
-	if account == "" {
-		return c.userConfigFile, c.change(s, nil)
+	return c.userConfigFile, c.change(s, values)
+}
+
+// Trust notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
+// already, or with none that it may not obey any project. It returns the file.
+func (a *App) Trust(agent string, digests []string) (string, error) {
+	if len(digests) == 0 {
+		return a.keep(agent, "trust", nil)
 	}
-	return c.userConfigFile, c.change(s, []string{account})
+	place, err := a.Found()
+	if err != nil {
+		return "", err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return "", err
+	}
+	all := append(slices.Clone(c.Agents[agent].Trust), digests...)
+	slices.Sort(all)
+	return a.keep(agent, "trust", slices.Compact(all))
 }
 
 // offer asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
@@ -313,6 +351,9 @@ func (d *Desk) Ready(ctx context.Context, name string) error {
 		}
 		if i.Key != "" {
 			d.Note(d.Style.Warn() + " " + d.Text(i.Key, words(i.Args)...))
+		}
+		if off := i.leftOut(); len(off) > 0 {
+			d.Note(d.Style.Warn() + " " + d.Text("cli.trust.left_out", name, Display(strings.Join(off, ", "))))
 		}
 		return nil
 	}

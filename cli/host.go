@@ -198,9 +198,19 @@ type AgentInfo struct {
 	Model string `json:"model,omitempty"`
 	// Offer says that the login could be used and only the user's word is missing.
 	Offer bool `json:"offer,omitempty"`
+	// Settings are what the project sets for it, which it obeys only where it is trusted.
+	Settings []ProjectSetting `json:"project_settings,omitempty"`
 	// Key and Args name the message that says what to do where State is not ready.
 	Key  string   `json:"key,omitempty"`
 	Args []string `json:"args,omitempty"`
+}
+
+// ProjectSetting is a file or a folder in which a project sets something for an agent.
+type ProjectSetting struct {
+	Name string `json:"name"`
+	// Digest is what trust is given to, "" for what cannot be trusted.
+	Digest  string `json:"digest,omitempty"`
+	Trusted bool   `json:"trusted"`
 }
 
 // AgentLogin is the login that a user has for an agent, without a secret.

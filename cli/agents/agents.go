@@ -1,4 +1,5 @@
-// Package agents is `pawl agent`: which agents there are and whether they work, and whose logins they may work with.
+// Package agents is `pawl agent`: which agents there are and whether they work, whose logins they may work with, and which projects
+// they may obey.
 package agents
 
 import (
@@ -16,7 +17,7 @@ func Entries() []cli.Entry {
 }
 
 func newAgentCommand(a *cli.App) *cobra.Command {
-	return a.Group("agent", "cli.agent", append(cli.AgentCommands(a), newAddCommand(a), newRemoveCommand(a))...)
+	return a.Group("agent", "cli.agent", append(cli.AgentCommands(a), newAddCommand(a), newRemoveCommand(a), newTrustCommand(a), newUntrustCommand(a))...)
 }
 
 func newAddCommand(a *cli.App) *cobra.Command {

@@ -85,7 +85,7 @@ func (s staff) model() *llm.Agent { return llm.Open(s.settings()) }
 func (s staff) external(f agent.Found) agent.Agent {
 	e := agent.External{
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: s.config.Model.Name, Window: s.window(), Start: starter(s.box, s.deps, s.place), Environ: plainEnv(),
-		Timeout: s.config.TaskTimeout, Chinese: s.chinese(),
+		Timeout: s.config.TaskTimeout, Chinese: s.chinese(), Trust: s.config.Agents[f.Program.Name].Trust,
 	}
 	keeper, agreed := s.keeper(f.Program)
 	if agreed {
@@ -133,7 +133,7 @@ func plainEnv() []string { return sandbox.Environ(os.Environ(), nil) }
 // starter starts agents behind walls, with the dependencies of the project where they work in one of its trees.
 func starter(box *sandbox.Box, found *deps.Finder, place effect.Place) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
-		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Timeout: 24 * time.Hour}
+		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, Timeout: 24 * time.Hour}
 		spec.Secret, spec.SecretFD = s.Secret, s.SecretFD
 		sites, err := egress.Rules(s.Sites)
 		if err != nil {

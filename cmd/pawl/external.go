@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 
 	"pawl"
@@ -42,6 +43,9 @@ func (s staff) externals(ctx context.Context, only string) []cli.AgentInfo {
 	for i, p := range programs {
 		if out[i].Path == "" || only != "" && only != p.Name {
 			continue
+		}
+		for _, set := range p.Settings(s.place.Workspace) {
+			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest, Trusted: set.Digest != "" && slices.Contains(s.config.Agents[p.Name].Trust, set.Digest)})
 		}
 		if err := s.credential(p, &out[i]); err != nil {
 			kept := effect.Failed(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -220,7 +221,17 @@ func fakeClaude(args []string) int {
 			prompt = args[i+1]
 		}
 	}
-	f := &fake{url: os.Getenv("ANTHROPIC_BASE_URL"), token: token, say: say}
+	url := os.Getenv("ANTHROPIC_BASE_URL")
+	var project struct {
+		Env   map[string]string
+		Hooks map[string]string
+	}
+	// The real one obeys its project unless it is told not to; this one obeys whatever it sees.
+	if raw, err := os.ReadFile(filepath.Join(".claude", "settings.json")); err == nil && json.Unmarshal(raw, &project) == nil {
+		bash(project.Hooks["SessionStart"])
+		url = cmp.Or(project.Env["ANTHROPIC_BASE_URL"], url)
+	}
+	f := &fake{url: url, token: token, say: say}
 	return f.claude(prompt)
 }
 
