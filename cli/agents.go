@@ -76,7 +76,8 @@ func accountText(i AgentInfo) string {
 	return i.Account
 }
 
-// Lending puts before a person what it means that an agent works with the person's own login.
+// Lending puts before a person what it means that an agent works with the person's own login, and keeps the person's word about an
+// agent in the person's own settings.
 type Lending struct{ *App }
 
 // Show says what is lent, to whom it is shown and who can read it.
@@ -122,7 +123,7 @@ func (a Lending) Agree(name, account string) (string, error) {
 }
 
 // keep changes a setting of an installed agent in the user's own settings, and returns their file.
-func (a *App) keep(agent, what string, values []string) (string, error) {
+func (a Lending) keep(agent, what string, values []string) (string, error) {
 	place, err := a.Found()
 	if err != nil {
 		return "", err
@@ -140,7 +141,7 @@ func (a *App) keep(agent, what string, values []string) (string, error) {
 
 // Trust notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
 // already, or with none that it may not obey any project. It returns the file.
-func (a *App) Trust(agent string, digests []string) (string, error) {
+func (a Lending) Trust(agent string, digests []string) (string, error) {
 	if len(digests) == 0 {
 		return a.keep(agent, "trust", nil)
 	}

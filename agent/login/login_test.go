@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -375,7 +376,7 @@ func TestClaudeByAPipe(t *testing.T) {
 		t.Errorf("%v", left)
 	}
 	args := strings.Join(loan.Program.Args, " ")
-	if !strings.Contains(args, "--setting-sources user --strict-mcp-config") || strings.Contains(args, "{model}") || loan.Program.Env["ANTHROPIC_API_KEY"] != "" {
+	if !slices.Contains(loan.Program.Args, "{distrust}") || strings.Join(loan.Program.Distrust, " ") != "--setting-sources user --strict-mcp-config" || strings.Contains(args, "{model}") || loan.Program.Env["ANTHROPIC_API_KEY"] != "" {
 		t.Errorf("%s %v", args, loan.Program.Env)
 	}
 	if got := loan.Files[".claude/CLAUDE.md"]; got != "mine\n\nours\n" {

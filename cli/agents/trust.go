@@ -41,7 +41,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 	}
 	file := ""
 	if yes && len(wanted) > 0 {
-		if file, err = a.Trust(name, wanted); err != nil {
+		if file, err = (cli.Lending{App: a}).Trust(name, wanted); err != nil {
 			return err
 		}
 		for i, s := range settings {
@@ -102,7 +102,7 @@ func show(a *cli.App, name string, settings []cli.ProjectSetting) {
 
 func newUntrustCommand(a *cli.App) *cobra.Command {
 	return a.Command("untrust NAME", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
-		file, err := a.Trust(args[0], nil)
+		file, err := (cli.Lending{App: a}).Trust(args[0], nil)
 		if err != nil {
 			return err
 		}
