@@ -145,7 +145,7 @@ func (k *Keeper) Ready() (Login, error) {
 	if k.config.Money && l.Kind != Key {
 		return l, pawl.Fail(pawl.CodeBudget, "login.money", k.config.Agent).In("login.Ready")
 	}
-	if k.config.Counted && k.config.Tunnel && l.Kind != Key {
+	if k.config.Counted && k.tunnels(l) {
 		return l, pawl.Fail(pawl.CodeBudget, "login.counted", k.config.Agent).In("login.Ready")
 	}
 	if left, known := l.Left(k.config.Now()); known && left <= 0 && !(l.Renewable && k.maker.renewal != nil) {
@@ -214,9 +214,9 @@ func (k *Keeper) ahead(ctx context.Context, l Login) (Login, error) {
 
 // loan makes the copy of a login.
 func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error) {
-	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.config.Tunnel && l.Kind != Key, model: k.config.Model, upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
+	s := k.maker.shape(w.Program, l, options{now: k.config.Now(), tunnel: k.tunnels(l), model: k.config.Model, upstream: k.Upstream(), elsewhere: k.config.Upstream != ""})
 	out := agent.Loan{Program: s.program, Model: s.model, SignIn: k.maker.signIn, Account: l.Who(), Readable: !s.unreadable, Files: remembered(s.memory, s.program, w.Tree), Hide: k.Hide}
-	if k.config.Tunnel && l.Kind != Key {
+	if k.tunnels(l) {
 		out.Sites = k.sites()
 	} else {
 		out.Provider = k.config.Provider
@@ -236,6 +236,11 @@ func (k *Keeper) loan(l Login, w agent.Borrower, at *copyAt) (agent.Loan, error)
 	k.copies[at] = true
 	k.mu.Unlock()
 	return out, nil
+}
+
+// tunnels reports whether the program reaches its maker by itself with a login.
+func (k *Keeper) tunnels(l Login) bool {
+	return (k.config.Tunnel || k.maker.tunnelOnly) && l.Kind != Key
 }
 
 // sites are where a program connects to by itself: its maker's places, or the one that the user named in their stead.

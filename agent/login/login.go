@@ -159,12 +159,14 @@ type Terms struct {
 	Sites    []string
 	Renewer  string
 	Readable bool
+	// Tunnel says that the program reaches its maker by a tunnel alone, whatever is set.
+	Tunnel bool
 }
 
 // TermsOf returns what holds for a login of a program.
 func TermsOf(p agent.Program, l Login) Terms {
 	m, _ := makerOf(p.Name)
-	out := Terms{Maker: m.name, Sites: m.sites, Readable: !m.shape(p, l, options{}).unreadable}
+	out := Terms{Maker: m.name, Sites: m.sites, Tunnel: m.tunnelOnly && l.Kind != Key, Readable: !m.shape(p, l, options{}).unreadable}
 	if l.Renewable && m.renewal != nil {
 		out.Renewer = m.renewal.program
 	}
@@ -185,6 +187,8 @@ type maker struct {
 	keys string
 	// sites are what the program connects to where it is let through a tunnel.
 	sites []string
+	// tunnelOnly says that the program goes there by itself, whatever address it is given.
+	tunnelOnly bool
 	// shape returns the program as it runs with a login, and the files of the copy.
 	shape func(p agent.Program, l Login, o options) shaped
 	// renewal gets another token, nil where only the owner can.
@@ -219,7 +223,7 @@ type shaped struct {
 
 // makers are all that are known.
 func makers() []maker {
-	return []maker{codexMaker(), claudeMaker()}
+	return []maker{codexMaker(), claudeMaker(), opencodeMaker()}
 }
 
 func makerOf(program string) (maker, bool) {

@@ -62,7 +62,10 @@ func explained(t *testing.T, err error, secrets ...string) {
 	}
 }
 
-const codexAuth = ".codex/auth.json"
+const (
+	codexAuth    = ".codex/auth.json"
+	opencodeAuth = ".local/share/opencode/auth.json"
+)
 
 // TestLook finds logins where they are, and says exactly why one cannot be used.
 func TestLook(t *testing.T) {
@@ -73,6 +76,9 @@ func TestLook(t *testing.T) {
 	}
 	claude := func(access string, scopes string) string {
 		return fmt.Sprintf(`{"claudeAiOauth":{"accessToken":%q,"refreshToken":"rt","expiresAt":%d,"scopes":[%s],"subscriptionType":"max"}}`, access, ends.UnixMilli(), scopes)
+	}
+	opencode := func(access string, ends time.Time) string {
+		return fmt.Sprintf(`{"openai":{"type":"oauth","access":%q,"refresh":"rt","expires":%d,"accountId":"a"}}`, access, ends.UnixMilli())
 	}
 	for _, c := range []struct {
 		name, agent string
@@ -108,6 +114,13 @@ func TestLook(t *testing.T) {
 			want: login.Login{Kind: login.Subscription, Plan: "max", Expires: ends, Renewable: true}, who: "max (.credentials.json)"},
 		{name: "claude blanked", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("", "")}, code: pawl.CodeLogin, key: "login.blank"},
 		{name: "claude for something else", agent: "claude-code", files: map[string]string{".claude/.credentials.json": claude("at", `"user:profile"`)}, code: pawl.CodeLogin, key: "login.scope"},
+		{name: "opencode", agent: "opencode", files: map[string]string{opencodeAuth: opencode(token, ends), ".config/opencode/opencode.json": `{"model":"openai/gpt-x"}`},
+			want: login.Login{Kind: login.Subscription, Email: vendortest.Email, Plan: "plus", Expires: ends, Model: "gpt-x"}, who: vendortest.Email},
+		{name: "opencode with a model of another maker", agent: "opencode-acp", files: map[string]string{"d/opencode/auth.json": opencode("opaque", ends), ".config/opencode/opencode.json": `{"model":"anthropic/claude-x"}`}, env: map[string]string{"XDG_DATA_HOME": "{home}/d"},
+			want: login.Login{Kind: login.Subscription, Expires: ends}, who: "auth.json"},
+		{name: "opencode by a key", agent: "opencode", files: map[string]string{opencodeAuth: `{"openai":{"type":"api","key":"sk-1"}}`}, want: login.Login{Kind: login.Key}, who: "auth.json"},
+		{name: "opencode of somebody else", agent: "opencode", files: map[string]string{opencodeAuth: `{"anthropic":{"type":"oauth","access":"at"}}`}, code: pawl.CodeNotFound, key: "login.none"},
+		{name: "opencode blanked", agent: "opencode", files: map[string]string{opencodeAuth: opencode("", ends)}, code: pawl.CodeLogin, key: "login.blank"},
 		{name: "no such login", agent: "pi", code: pawl.CodeInvalid, key: "login.unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -388,4 +401,56 @@ func TestClaudeByAPipe(t *testing.T) {
 		}
 	}
 	loan.Return()
+}
+
+// TestOpencodeByATunnel: opencode gets a copy that it cannot renew, its own provider, and no other way out than to its maker.
+func TestOpencodeByATunnel(t *testing.T) {
+	o := person(t)
+	ends := time.Now().Add(time.Hour)
+	o.write(opencodeAuth, fmt.Sprintf(`{"openai":{"type":"oauth","access":"at-1","refresh":"rt-1","expires":%d,"accountId":"acc"}}`, ends.UnixMilli()))
+	o.write(".config/opencode/AGENTS.md", "mine\n")
+	c := login.Config{Source: o.source(), Agent: "opencode", Account: login.AnyAccount, Provider: "own", State: t.TempDir(), Now: time.Now, Need: time.Minute}
+	k, err := login.NewKeeper(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := agent.Known("opencode")
+	home := t.TempDir()
+	loan, err := k.Lend(t.Context(), agent.Borrower{Program: p, Home: home, Tree: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(loan.Sites, " ") != "chatgpt.com:443" || loan.Provider != "" || !loan.Readable || loan.Files[".config/opencode/AGENTS.md"] != "mine\n" {
+		t.Errorf("%q by %q, readable %v, %q", loan.Sites, loan.Provider, loan.Readable, loan.Files)
+	}
+	raw, _ := os.ReadFile(filepath.Join(home, opencodeAuth))
+	if text := string(raw); !strings.Contains(text, `"access":"at-1"`) || !strings.Contains(text, `"refresh":""`) || !strings.Contains(text, fmt.Sprint(ends.UnixMilli())) {
+		t.Errorf("the copy is %s", text)
+	}
+	if got := loan.Program.Env["OPENCODE_CONFIG_CONTENT"]; strings.Contains(got, "{") && (strings.Contains(got, "pawl") || strings.Contains(got, "{url}")) || !strings.Contains(got, `"permission":{"bash":"allow"`) {
+		t.Errorf("the settings are %s", got)
+	}
+	if own, _ := agent.Known("opencode"); !strings.Contains(own.Env["OPENCODE_CONFIG_CONTENT"], "pawl") {
+		t.Error("the catalog's own entry was changed")
+	}
+	loan.Return()
+	if _, err := os.Lstat(filepath.Join(home, opencodeAuth)); err == nil {
+		t.Error("the copy is still there")
+	}
+
+	// Nothing of the plan can be counted in the tunnel, and a limit that cannot hold is refused.
+	c.Counted = true
+	if k, err = login.NewKeeper(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Ready(); pawl.CodeOf(err) != pawl.CodeBudget {
+		t.Errorf("%v", err)
+	}
+
+	// A key is shown by pawl.
+	o.write(opencodeAuth, `{"openai":{"type":"api","key":"sk-1"}}`)
+	loan, err = k.Lend(t.Context(), agent.Borrower{Program: p, Home: t.TempDir(), Tree: home})
+	if err != nil || loan.Provider != "own" || len(loan.Sites) != 0 || loan.Readable || loan.Program.Env["OPENCODE_CONFIG_CONTENT"] != p.Env["OPENCODE_CONFIG_CONTENT"] {
+		t.Errorf("%+v, %v", loan, err)
+	}
 }

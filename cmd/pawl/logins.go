@@ -90,7 +90,9 @@ func (s staff) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error
 	if set.Model != "" {
 		out.Model = set.Model
 	}
-	if set.Way != "" {
+	if terms.Tunnel {
+		out.Way = "tunnel"
+	} else if set.Way != "" {
 		out.Way = set.Way
 	}
 	if set.BaseURL != "" {
