@@ -77,6 +77,8 @@ type Program struct {
 	Obeys, Distrust []string
 	// Texts are files below the home that are made of texts of the project, which the agent does not read there by itself.
 	Texts map[string][]string
+	// Chooses says that the program has a model of its own choice where none is named (Unnamed).
+	Chooses bool
 	// Mode is the session mode in which an ACP agent asks before it acts, where that is not its default.
 	Mode string
 	// Asks says that the agent asks for permission before it acts. One that does not is held by the walls alone.
@@ -101,6 +103,38 @@ func Names() []string {
 		out = append(out, p.Name)
 	}
 	return out
+}
+
+// Unnamed is the program as it runs where no model is named: without every argument, variable and line of its settings that would
+// name one.
+func (p Program) Unnamed() Program {
+	const value = "{model}"
+	arguments := func(args []string) []string {
+		for i := 1; i < len(args); i++ {
+			if args[i] == value {
+				return slices.Concat(args[:i-1], args[i+1:])
+			}
+		}
+		return args
+	}
+	p.Args, p.Resume = arguments(p.Args), arguments(p.Resume)
+	env, files := map[string]string{}, map[string]string{}
+	for name, v := range p.Env {
+		if v != value {
+			env[name] = v
+		}
+	}
+	for name, text := range p.Files {
+		var kept strings.Builder
+		for line := range strings.Lines(text) {
+			if strings.TrimSpace(line) != "model = \"{model}\"" {
+				kept.WriteString(line)
+			}
+		}
+		files[name] = kept.String()
+	}
+	p.Env, p.Files = env, files
+	return p
 }
 
 // Known returns the catalog's entry of a name.

@@ -185,7 +185,11 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	case c.Path == "":
 		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
 	}
-	if c.Login == nil {
+	switch {
+	case c.Login != nil:
+	case c.Model == "" && c.Program.Chooses:
+		c.Program = c.Program.Unnamed()
+	default:
 		if err := CheckModel(c.Program.Name, c.Model); err != nil {
 			return effect.WorkResult{}, err
 		}

@@ -97,14 +97,14 @@ var opencodeObeys = []string{"opencode.json", "opencode.jsonc", ".opencode"}
 func headlessPrograms() []Program {
 	return []Program{
 		{
-			Name: "codex", Title: "Codex CLI", Kind: KindHeadless, Names: []string{"codex"}, Version: []string{"--version"}, Tested: [2]string{"0.160.0", "0.169.0"},
+			Name: "codex", Chooses: true, Title: "Codex CLI", Kind: KindHeadless, Names: []string{"codex"}, Version: []string{"--version"}, Tested: [2]string{"0.160.0", "0.169.0"},
 			Install: "npm install -g @openai/codex@0.169.0", Wire: WireResponses, Dialect: DialectCodex,
 			Args:   []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "{prompt}"},
 			Resume: []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "resume", "{session}", "{prompt}"},
 			Env:    codexEnv(), Files: map[string]string{".codex/config.toml": codexConfig}, Obeys: []string{".codex"}, Quirks: []string{"agent.quirk_exit"},
 		},
 		{
-			Name: "claude-code", Title: "Claude Code", Kind: KindHeadless, Names: []string{"claude"}, Version: []string{"--version"}, Tested: [2]string{"2.1.197", "2.1.329"},
+			Name: "claude-code", Chooses: true, Title: "Claude Code", Kind: KindHeadless, Names: []string{"claude"}, Version: []string{"--version"}, Tested: [2]string{"2.1.197", "2.1.329"},
 			Install: "npm install -g @anthropic-ai/claude-code@2.1.329", Wire: WireAnthropic, Dialect: DialectClaude,
 			Args:     []string{"-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", distrust, "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
 			Resume:   []string{"-p", "{prompt}", "--resume", "{session}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", distrust, "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
@@ -119,7 +119,7 @@ func headlessPrograms() []Program {
 			Env: opencodeEnv("allow"), Obeys: opencodeObeys,
 		},
 		{
-			Name: "gemini-cli", Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
+			Name: "gemini-cli", Chooses: true, Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: WireGemini, Dialect: DialectGemini,
 			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "-m", "{model}"},
 			Resume: []string{"-r", "{session}", "-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "-m", "{model}"},
@@ -165,7 +165,7 @@ func acpPrograms() []Program {
 			Install: "npm install -g opencode-ai@1.18.33", Wire: WireChat, Dialect: DialectACP, Args: []string{"acp"}, Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
 		},
 		{
-			Name: "gemini-cli-acp", Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
+			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
 			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: WireGemini, Dialect: DialectACP, Args: []string{"--acp", "-m", "{model}"},
 			Env: geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry", "agent.quirk_no_resume"},
 		},
@@ -175,12 +175,12 @@ func acpPrograms() []Program {
 			Env: qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
-			Name: "codex-acp", Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},
+			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},
 			Install: "npm install -g @zed-industries/codex-acp@0.16.0", Wire: WireResponses, Dialect: DialectACP,
 			Env: codexEnv(), Files: map[string]string{".codex/config.toml": codexAsks + codexConfig}, Obeys: []string{".codex"}, Asks: true,
 		},
 		{
-			Name: "claude-code-acp", Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
+			Name: "claude-code-acp", Chooses: true, Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
 			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: WireAnthropic, Dialect: DialectACP, Env: claudeEnv(), Obeys: claudeObeys, Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
 		},
 	}

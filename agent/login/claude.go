@@ -111,7 +111,7 @@ func shapeClaude(p agent.Program, l Login, o options) shaped {
 	case !o.tunnel:
 		env["ANTHROPIC_BASE_URL"], env["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = "{url}", "{out}"
 	}
-	p.Args, p.Resume = withoutModel(p.Args, "--model"), withoutModel(p.Resume, "--model")
+	p = p.Unnamed()
 	if model != "" {
 		env["ANTHROPIC_MODEL"] = model
 	}

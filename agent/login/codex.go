@@ -3,7 +3,6 @@ package login
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +121,7 @@ func shapeCodex(p agent.Program, l Login, o options) shaped {
 		env["OPENAI_API_KEY"] = "{key}"
 	}
 	p.Env, p.Files = env, map[string]string{".codex/config.toml": config.String()}
-	p.Args, p.Resume = withoutModel(p.Args, "-m"), withoutModel(p.Resume, "-m")
+	p.Args, p.Resume = p.Unnamed().Args, p.Unnamed().Resume
 	out := shaped{program: p, model: model, memory: map[string]string{".codex/AGENTS.md": filepath.Join(filepath.Dir(l.Where), "AGENTS.md")}}
 	if l.Kind == Key {
 		out.unreadable = true
@@ -164,15 +163,6 @@ name = "pawl"
 base_url = "{url}/v1"
 wire_api = "responses"
 `
-
-// withoutModel takes the flag that names a model out of arguments.
-func withoutModel(args []string, flag string) []string {
-	i := slices.Index(args, flag)
-	if i < 0 || i+1 >= len(args) || args[i+1] != "{model}" {
-		return args
-	}
-	return slices.Concat(args[:i], args[i+2:])
-}
 
 // quoted writes a text of TOML.
 func quoted(s string) string { return strconv.Quote(s) }

@@ -66,6 +66,9 @@ func (s staff) credential(p agent.Program, info *cli.AgentInfo) error {
 	key, err := s.keyOf(p)
 	if err == nil {
 		info.Account, info.Model = key, s.config.Model.Name
+		if info.Model == "" && p.Chooses && s.config.Model.BaseURL == "" {
+			return nil
+		}
 		return agent.CheckModel(p.Name, s.config.Model.Name)
 	}
 	l, none := login.Look(p.Name, s.logins())
