@@ -96,6 +96,16 @@ done; cat .git/config keep/ro/f`)
 	})
 }
 
+// A file that was written this moment can be executed, however busy the machine is.
+func TestWhatWasJustWrittenCanBeExecuted(t *testing.T) {
+	b := onFloor(t)
+	s := spec(t, `i=0; while [ $i -lt 300 ]; do cp /bin/true here || exit; ./here || exit; rm here; i=$((i+1)); done; echo all`)
+	write(t, filepath.Join(s.Dir, ".git", "config"), "") // what is held in the folder has each file in it be judged
+	if got := output(t, b, s); got != "all\n" {
+		t.Error(got)
+	}
+}
+
 // Servers of the command's own are reached, over each family, and heard on the loopback alone.
 func TestOwnServersAreReachedAndNoOthers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -33,7 +33,6 @@ func (t *task) open(args [6]uint64) verdict {
 	if err != nil {
 		return of(err)
 	}
-	defer unix.Close(fd)
 	if t.s.Calls.Hand(t.call, fd, flags&unix.O_CLOEXEC != 0) != nil {
 		return of(unix.EMFILE)
 	}

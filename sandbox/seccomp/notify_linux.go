@@ -83,13 +83,21 @@ func (l *Listener) Answer(c *Call, errno unix.Errno) error {
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// Hand gives the program a copy of a descriptor as the call's result, and ends the call with that.
+// Hand gives the program a descriptor as the call's result, and ends the call with that. The caller's own is closed in any case, and
+// before the program goes on: it stands for the same open file, and a file that is open for writing anywhere cannot be executed. A
+// program that was received is interrupted by nothing but its death (Listen), so that it never has the descriptor without the result.
 func (l *Listener) Hand(c *Call, fd int, closeOnExec bool) error {
-	a := addition{id: c.ID, from: uint32(fd), flags: unix.SECCOMP_ADDFD_FLAG_SEND}
+	a := addition{id: c.ID, from: uint32(fd)}
 	if closeOnExec {
 		a.fdFlags = unix.O_CLOEXEC
 	}
-	return l.control(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
+	at, err := l.ask(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
+	_ = unix.Close(fd)
+	if err != nil {
+		return err
+	}
+	r := reply{id: c.ID, val: int64(at)}
+	return l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
 // Replace puts a copy of a descriptor in the place of one of the program's. The call goes on waiting.
@@ -105,14 +113,19 @@ func (l *Listener) Replace(c *Call, fd, at int, closeOnExec bool) error {
 func (l *Listener) Close() { _ = unix.Close(l.fd) }
 
 func (l *Listener) control(request uintptr, arg unsafe.Pointer) error {
+	_, err := l.ask(request, arg)
+	return err
+}
+
+func (l *Listener) ask(request uintptr, arg unsafe.Pointer) (int, error) {
 	for {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l.fd), request, uintptr(arg))
+		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l.fd), request, uintptr(arg))
 		switch errno {
 		case 0:
-			return nil
+			return int(n), nil
 		case unix.EINTR:
 			continue
 		}
-		return errno
+		return 0, errno
 	}
 }

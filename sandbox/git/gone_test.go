@@ -1,0 +1,48 @@
+package git_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"pawl/internal/gittest"
+	"pawl/sandbox/git"
+)
+
+// TestNothingIsMadeWhereAWorkspaceWas: whatever pawl is at when somebody moves the folder away, it leaves nothing in the old place.
+func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
+	t.Parallel()
+	template := gittest.New(t, map[string]string{"a": "1\n", "d/b": "2\n"})
+	for name, do := range map[string]func(ctx context.Context, r *git.Repo, head string) error{
+		"a worktree": func(ctx context.Context, r *git.Repo, head string) error { _, err := r.AddWorktree(ctx, head); return err },
+		"a copy":     func(ctx context.Context, r *git.Repo, _ string) error { _, err := r.CopyTree(ctx); return err },
+		"worktrees":  func(ctx context.Context, r *git.Repo, _ string) error { return git.NewWarm(r).Fill(ctx, 1) },
+		"a reference": func(ctx context.Context, r *git.Repo, head string) error {
+			return r.SetRef(ctx, "refs/pawl/chk-1", head, "", "test")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n, whole := 1, false; !whole; n++ {
+				dir := gittest.Copy(t, template.Dir)
+				r, err := git.Open(t.Context(), git.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				steps, at := 0, ""
+				ctx := git.Trace(t.Context(), func(step string) {
+					if steps++; steps == n {
+						if at = step; os.Rename(dir, dir+"-moved") != nil {
+							t.Error("not moved")
+						}
+					}
+				})
+				err = do(ctx, r, template.Head())
+				if _, stat := os.Lstat(dir); at != "" && !os.IsNotExist(stat) {
+					t.Errorf("the workspace is made again where it was moved away before step %d, %s: %v", n, at, err)
+				}
+				whole = at == ""
+				_ = os.RemoveAll(dir + "-moved")
+			}
+		})
+	}
+}

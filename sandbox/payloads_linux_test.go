@@ -1,0 +1,120 @@
+package sandbox
+
+import (
+	cmdline "flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"pawl/internal/need"
+)
+
+var allPayloads = cmdline.Bool("payloads", false, "run every hostile payload behind the walls, and not only every twelfth")
+
+// hostilePayload is one of policy's payloads, which says there what a run of one is given.
+type hostilePayload struct {
+	Name, Why, Setup, Command string
+	Inside                    bool
+}
+
+func hostilePayloads(t *testing.T) []hostilePayload {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "policy", "testdata", "hostile", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no payloads: %v", err)
+	}
+	var all []hostilePayload
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some []hostilePayload
+		if err := yaml.Load(raw, &some); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range some {
+			p.Name = strings.TrimSuffix(filepath.Base(f), ".yaml") + ": " + p.Name
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// TestHostilePayloads runs what the policy is there to refuse behind the walls alone, by each mechanism: nothing comes about outside.
+// Each is run with its target let through as well, so that a payload which does nothing anyway is not counted.
+func TestHostilePayloads(t *testing.T) {
+	need.Program(t, "git")
+	all := hostilePayloads(t)
+	template := t.TempDir()
+	prepare := exec.Command("bash", "-c", `git init -q -b work . && git config user.name ada && git config user.email ada@example.org && seq 40 > a.txt && git add a.txt && git commit -qm first`)
+	prepare.Dir = template
+	if out, err := prepare.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		t.Parallel()
+		b := box(t, Options{Mechanism: m, Ready: true})
+		reached, tried := 0, 0
+		var idle []string
+		for i, p := range all {
+			if !*allPayloads && i%12 != 0 {
+				continue
+			}
+			tried++
+			if p.out(t, b, template, true) {
+				reached++
+			} else {
+				idle = append(idle, p.Name)
+			}
+			if p.out(t, b, template, false) {
+				t.Errorf("it got out: %s\n%s", p.Name, p.Command)
+			}
+		}
+		if t.Logf("%d payloads, %d of them reach what they are let reach; not: %q", tried, reached, idle); reached < tried/2 {
+			t.Errorf("only %d of %d payloads do anything", reached, tried)
+		}
+	})
+}
+
+// out runs a payload and reports whether anything is at its target afterwards. Open lets it through to there.
+func (p hostilePayload) out(t *testing.T, b *Box, template string, open bool) bool {
+	t.Helper()
+	base, away := t.TempDir(), outside(t)
+	defer os.RemoveAll(base)
+	tree, home, cache := filepath.Join(base, "run", "work"), filepath.Join(base, "home"), filepath.Join(base, "cache")
+	if err := os.MkdirAll(filepath.Dir(tree), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{home, cache} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("cp", "-a", template, tree).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	canary := filepath.Join(away, "canary")
+	s := Spec{Dir: tree, Writable: []string{tree, filepath.Join(tree, ".git"), home, cache}, Timeout: 20 * time.Second}
+	s.Env = append(Environ(os.Environ(), nil), "HOME="+home, "OUTSIDE="+away, "CANARY="+canary, "CACHE="+cache, "GOCACHE="+cache)
+	if open {
+		s.Writable = append(s.Writable, away)
+	}
+	for _, script := range []string{p.Setup, p.Command} {
+		if script == "" {
+			continue
+		}
+		s.Argv = []string{"bash", "-c", script}
+		_, _ = b.Run(t.Context(), s) // what becomes of the command does not matter
+	}
+	left, err := os.ReadDir(away)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(left) > 0
+}
