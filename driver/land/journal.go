@@ -47,7 +47,7 @@ func (n entry) write(ctx context.Context, repo *git.Repo, id string) error {
 	}
 	raw, err := json.Marshal(n)
 	if err == nil {
-		err = repo.Mkdir(filepath.Dir(path), 0o700)
+		err = git.Mkdir(repo.State(""), filepath.Dir(path), 0o700)
 	}
 	if err == nil {
 		err = git.WriteFile(path, raw)

@@ -14,9 +14,12 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 	t.Parallel()
 	template := gittest.New(t, map[string]string{"a": "1\n", "d/b": "2\n"})
 	for name, do := range map[string]func(ctx context.Context, r *git.Repo, head string) error{
-		"a worktree": func(ctx context.Context, r *git.Repo, head string) error { _, err := r.AddWorktree(ctx, head); return err },
-		"a copy":     func(ctx context.Context, r *git.Repo, _ string) error { _, err := r.CopyTree(ctx); return err },
-		"worktrees":  func(ctx context.Context, r *git.Repo, _ string) error { return git.NewWarm(r).Fill(ctx, 1) },
+		"a worktree": func(ctx context.Context, r *git.Repo, head string) error {
+			_, err := r.AddWorktree(ctx, head)
+			return err
+		},
+		"a copy":    func(ctx context.Context, r *git.Repo, _ string) error { _, err := r.CopyTree(ctx); return err },
+		"worktrees": func(ctx context.Context, r *git.Repo, _ string) error { return git.NewWarm(r).Fill(ctx, 1) },
 		"a reference": func(ctx context.Context, r *git.Repo, head string) error {
 			return r.SetRef(ctx, "refs/pawl/chk-1", head, "", "test")
 		},

@@ -139,7 +139,7 @@ func (w *writer) drop() {
 // returns, and so is what writer wrote before it.
 func putRef(ctx context.Context, dir, name, id string) error {
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := mkdir(dir, filepath.Dir(path), 0o777); err != nil {
+	if err := Mkdir(dir, filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	Step(ctx, "write reference")

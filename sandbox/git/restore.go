@@ -238,7 +238,7 @@ func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 		return nil, r.missing(ctx, err, tree)
 	}
 	dir := filepath.Join(r.stage(), "rules")
-	if err := errors.Join(os.RemoveAll(dir), r.Mkdir(dir, 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), Mkdir(r.workspace, dir, 0o700)); err != nil {
 		return nil, ioError("git.restore", err)
 	}
 	defer os.RemoveAll(r.stage())

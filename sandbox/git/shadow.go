@@ -18,12 +18,9 @@ import (
 // The diff driver is unset rather than false, so that text is still shown as text.
 const attributes = "* -text -crlf !eol -ident !filter !working-tree-encoding !diff !merge !export-subst\n"
 
-// Mkdir makes a folder below the workspace, with those above it that are missing. The workspace itself is never made: where it was
-// moved or removed meanwhile, nothing of it appears again.
-func (r *site) Mkdir(path string, perm os.FileMode) error { return mkdir(r.workspace, path, perm) }
-
-// mkdir makes a folder below one that has to be there.
-func mkdir(base, path string, perm os.FileMode) error {
+// Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there: where a workspace
+// was moved or removed meanwhile, nothing of it may appear again.
+func Mkdir(base, path string, perm os.FileMode) error {
 	rel, err := filepath.Rel(base, path)
 	if err != nil {
 		return err
@@ -39,7 +36,7 @@ func mkdir(base, path string, perm os.FileMode) error {
 // prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
 func (r *site) prepare() error {
 	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
-		if err := r.Mkdir(filepath.Join(r.shadow, dir), 0o700); err != nil {
+		if err := Mkdir(r.workspace, filepath.Join(r.shadow, dir), 0o700); err != nil {
 			return ioError("git.prepare", err)
 		}
 	}

@@ -71,9 +71,9 @@ func (w Warm) notes() map[string]ready {
 // Count is how many are ready.
 func (w Warm) Count() int { return len(w.notes()) }
 
-// seize takes the lock of a file if it is free. Without an error, nil says that somebody else holds it.
-func (r *site) seize(path string) (*lockfile.Lock, error) {
-	if err := r.Mkdir(filepath.Dir(path), 0o700); err != nil {
+// seize takes the lock of a file of a workspace if it is free. Without an error, nil says that somebody else holds it.
+func seize(workspace, path string) (*lockfile.Lock, error) {
+	if err := Mkdir(workspace, filepath.Dir(path), 0o700); err != nil {
 		return nil, ioError("git.lock", err)
 	}
 	l, err := lockfile.Try(path)
@@ -124,7 +124,7 @@ func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok 
 
 // take takes one warm worktree, if nobody else has it.
 func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string) bool {
-	held, err := w.repo.seize(w.lock(name))
+	held, err := seize(w.repo.workspace, w.lock(name))
 	if err != nil || held == nil {
 		return false
 	}
@@ -135,7 +135,7 @@ func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string
 	if !is || admin == "" || !linked(from.tree, admin) {
 		return false // Tidy knows what to do with it
 	}
-	if err := to.Mkdir(filepath.Dir(to.tree), 0o755); err != nil {
+	if err := Mkdir(to.workspace, filepath.Dir(to.tree), 0o755); err != nil {
 		return false
 	}
 	claimed := false
@@ -279,7 +279,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 	if err != nil {
 		return err
 	}
-	filling, err := w.repo.seize(filepath.Join(w.repo.State("warm"), "fill.lock"))
+	filling, err := seize(w.repo.workspace, filepath.Join(w.repo.State("warm"), "fill.lock"))
 	if err != nil || filling == nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
-		held, err := w.repo.seize(w.lock(name))
+		held, err := seize(w.repo.workspace, w.lock(name))
 		if err != nil {
 			return err
 		}
@@ -342,7 +342,7 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lo
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
 	}
 	name := warmPrefix + string(id)
-	held, err := w.repo.seize(w.lock(name))
+	held, err := seize(w.repo.workspace, w.lock(name))
 	if err != nil || held == nil {
 		return err
 	}
@@ -444,7 +444,7 @@ func (w Warm) clear(ctx context.Context, all bool) error {
 	}
 	failed := w.forgetTaken()
 	for _, name := range w.names() {
-		held, err := w.repo.seize(w.lock(name))
+		held, err := seize(w.repo.workspace, w.lock(name))
 		if err != nil || held == nil {
 			failed = errors.Join(failed, err)
 			continue

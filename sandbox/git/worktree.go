@@ -43,7 +43,7 @@ func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err e
 
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
 func plant(ctx context.Context, r *Repo, base, want string) error {
-	if err := r.Mkdir(filepath.Dir(r.tree), 0o755); err != nil {
+	if err := Mkdir(r.workspace, filepath.Dir(r.tree), 0o755); err != nil {
 		return ioError("git.worktree", err)
 	}
 	if err := link(ctx, r, base); err != nil {
@@ -100,7 +100,7 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if err := r.RemoveWorktree(ctx); err != nil {
 		return "", err
 	}
-	if err := r.Mkdir(r.tree, 0o755); err != nil {
+	if err := Mkdir(r.workspace, r.tree, 0o755); err != nil {
 		return "", ioError("git.worktree", err)
 	}
 	if err := r.locked(ctx, func(ctx context.Context) error { return r.populate(ctx, tree) }); err != nil {
