@@ -72,8 +72,8 @@ type Program struct {
 	Env   map[string]string
 	Files map[string]string
 	// Obeys are the files and folders of a project by which the program can be made to run commands or to call elsewhere. It sees
-	// those alone that its user trusts (Settings). Distrust are arguments that stand for {distrust}, which has it leave them alone by
-	// itself; they are left out where all of them are trusted.
+	// those alone that its user trusts (Settings), and is not started where the others cannot be hidden. Distrust are arguments that
+	// stand for {distrust}, which has it leave all of them alone by itself, hidden or not; they are left out where all are trusted.
 	Obeys, Distrust []string
 	// Texts are files below the home that are made of texts of the project, which the agent does not read there by itself.
 	Texts map[string][]string

@@ -170,7 +170,7 @@ func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) 
 // start starts the program, with a way to its model where it needs one.
 func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, model bool) (*Running, error) {
 	hidden, obeys := j.distrusted(j.Effect.Place.Tree)
-	s := Spec{Hidden: hidden, Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+	s := Spec{Hidden: hidden, MustHide: j.Program.Distrust == nil, Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
 	s.Readable, s.Unproxied = append(installation(j.Path), j.Readable...), j.Program.Unproxied
 	for _, a := range args {
 		switch {

@@ -19,6 +19,8 @@ type Spec struct {
 	Writable, Readable []string
 	// Hidden lists what the agent must not see, although it lies where it may read.
 	Hidden []string
+	// MustHide says that the process may not be started where that cannot be done.
+	MustHide bool
 	// Secret, when not empty, is what the program can read once from a pipe at descriptor SecretFD.
 	Secret   []byte
 	SecretFD int

@@ -101,7 +101,7 @@ func headlessPrograms() []Program {
 			Install: "npm install -g @openai/codex@0.169.0", Wire: WireResponses, Dialect: DialectCodex,
 			Args:   []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "{prompt}"},
 			Resume: []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "resume", "{session}", "{prompt}"},
-			Env:    codexEnv(), Files: map[string]string{".codex/config.toml": codexConfig}, Obeys: []string{".codex"}, Quirks: []string{"agent.quirk_exit"},
+			Env:    codexEnv(), Files: map[string]string{".codex/config.toml": codexConfig}, Quirks: []string{"agent.quirk_exit"},
 		},
 		{
 			Name: "claude-code", Chooses: true, Title: "Claude Code", Kind: KindHeadless, Names: []string{"claude"}, Version: []string{"--version"}, Tested: [2]string{"2.1.197", "2.1.329"},
@@ -177,7 +177,7 @@ func acpPrograms() []Program {
 		{
 			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},
 			Install: "npm install -g @zed-industries/codex-acp@0.16.0", Wire: WireResponses, Dialect: DialectACP,
-			Env: codexEnv(), Files: map[string]string{".codex/config.toml": codexAsks + codexConfig}, Obeys: []string{".codex"}, Asks: true,
+			Env: codexEnv(), Files: map[string]string{".codex/config.toml": codexAsks + codexConfig}, Asks: true,
 		},
 		{
 			Name: "claude-code-acp", Chooses: true, Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},

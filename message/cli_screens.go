@@ -335,7 +335,6 @@ var cliScreens = part{load: func() Table {
 		"cli.doctor_no_walls":       {En: "this machine offers no walls: commands are refused", Zh: "本机没有隔离能力：命令会被拒绝"},
 		"cli.doctor_floor":          {En: "commands run without namespaces, held by Landlock and a filter; what is weaker is listed below", Zh: "命令在没有命名空间的情况下运行，由 Landlock 和过滤器隔离；较弱之处见下"},
 		"cli.doctor_outer":          {En: "isolation: outer; the machine around pawl is the wall, and commands get what layers there are", Zh: "isolation: outer；以 pawl 所在的机器为隔离，命令只获得现有的层"},
-		"cli.doctor_weaker":         {En: "%s", Zh: "%s"},
 		"cli.doctor_layer":          {En: "works", Zh: "可用"},
 		"cli.doctor_layer_missing":  {En: "does not work here", Zh: "不可用"},
 		"cli.doctor_git":            {En: "repository ready, branch", Zh: "仓库就绪，分支"},

@@ -179,6 +179,11 @@ var sandboxText = part{load: func() Table {
 			En: "the dependencies cannot be shown at %q: something that is no folder stands there", Zh: "无法在 %q 显示依赖：该处存在的不是目录",
 			HintEn: "Remove it; the folder with the dependencies belongs there", HintZh: "请将其删除；该处应为依赖所在的目录",
 		},
+		"sandbox.cannot_hide": {
+			En: "this machine gives pawl no way to hide %q from a command that works in that folder", Zh: "本机无法对在该目录中工作的命令隐藏 %q",
+			HintEn: "If it is a setting of an agent, trust what it says: pawl agent trust NAME; pawl doctor tells what would let it be hidden",
+			HintZh: "若它是某个智能体的设置，可信任其内容：pawl agent trust NAME；pawl doctor 会说明如何才能隐藏",
+		},
 		"sandbox.cause_sysctl": {
 			En: "%[1]s is %[2]s, which forbids namespaces; allow them with: sudo sysctl -w %[1]s=%[3]s", Zh: "%[1]s 为 %[2]s，禁止了命名空间；可用以下命令允许：sudo sysctl -w %[1]s=%[3]s",
 		},

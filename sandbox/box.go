@@ -66,6 +66,9 @@ func (b *Box) Close() { b.dismiss() }
 // raised, pawl.CodeCanceled when ctx was done before the start, and pawl.CodeIO when pawl itself failed.
 func (b *Box) Run(ctx context.Context, s Spec) (Result, error) {
 	s, err := s.checked(b.homes)
+	if err == nil {
+		err = b.hides(ctx, s)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -91,6 +94,19 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 		}
 	}
 	return b.run(ctx, s)
+}
+
+// hides refuses a command that must not see what could not be hidden from it.
+func (b *Box) hides(ctx context.Context, s Spec) error {
+	if !s.MustHide {
+		return nil
+	}
+	for _, p := range s.Hidden {
+		if slices.ContainsFunc(s.Writable, func(w string) bool { return within(p, w) }) && b.bare(ctx) {
+			return pawl.Fail(pawl.CodeEnvironment, "sandbox.cannot_hide", p).In("sandbox.Run")
+		}
+	}
+	return nil
 }
 
 // point makes the directory to show something at, where there is none, and reports whether it is one that commands of the Box
@@ -271,6 +287,9 @@ type Process struct {
 // returned by Wait, with the same errors as Run's.
 func (b *Box) Start(ctx context.Context, s Spec) (*Process, error) {
 	s, err := s.checked(b.homes)
+	if err == nil {
+		err = b.hides(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pawl"
 	"pawl/sandbox/landlock"
 )
 
@@ -93,6 +94,33 @@ done; cat .git/config keep/ro/f`)
 		if st, err := os.Stat(p(".git/config")); err != nil || st.Mode().Perm() != 0o644 {
 			t.Error(st.Mode(), err)
 		}
+	})
+}
+
+// What must be hidden is hidden in the folder that a command works in, or the command does not run.
+func TestWhatMustBeHidden(t *testing.T) {
+	each(t, func(t *testing.T, b *Box) {
+		s := spec(t, "cat secret 2>/dev/null; ls d; echo new >top; cat top")
+		write(t, filepath.Join(s.Dir, "secret"), "seen\n")
+		write(t, filepath.Join(s.Dir, "d", "seen"), "")
+		s.Hidden, s.MustHide = []string{filepath.Join(s.Dir, "secret"), filepath.Join(s.Dir, "d")}, true
+		if !b.bare(t.Context()) {
+			if got := output(t, b, s); got != "new\n" {
+				t.Errorf("%q", got)
+			}
+			return
+		}
+		if _, err := b.Run(t.Context(), s); pawl.CodeOf(err) != pawl.CodeEnvironment {
+			t.Errorf("run: %v", err)
+		}
+		if _, err := b.Start(t.Context(), s); pawl.CodeOf(err) != pawl.CodeEnvironment {
+			t.Errorf("started: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(s.Dir, "top")); err == nil {
+			t.Error("the command ran")
+		}
+		s.Hidden = []string{outside(t)}
+		output(t, b, s)
 	})
 }
 

@@ -77,6 +77,9 @@ type Spec struct {
 	Readable []string
 	// Hidden lists paths that appear empty to the command. Paths that do not exist are ignored.
 	Hidden []string
+	// MustHide refuses the command, with pawl.CodeEnvironment, where something Hidden lies in a Writable directory and the machine
+	// gives no namespaces: it could be read there (WeakInside).
+	MustHide bool
 	// Shown are folders that the command sees at another path as well. Each place must lie in a Writable directory and must be
 	// free or a directory; it is made where it is missing, and removed after the command when it is still empty. What was in it
 	// is covered.

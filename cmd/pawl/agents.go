@@ -133,7 +133,7 @@ func plainEnv() []string { return sandbox.Environ(os.Environ(), nil) }
 // starter starts agents behind walls, with the dependencies of the project where they work in one of its trees.
 func starter(box *sandbox.Box, found *deps.Finder, place effect.Place) agent.Start {
 	return func(ctx context.Context, s agent.Spec) (agent.Process, error) {
-		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, Timeout: 24 * time.Hour}
+		spec := sandbox.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Writable: s.Writable, Readable: s.Readable, Hidden: s.Hidden, MustHide: s.MustHide, Timeout: 24 * time.Hour}
 		spec.Secret, spec.SecretFD = s.Secret, s.SecretFD
 		sites, err := egress.Rules(s.Sites)
 		if err != nil {
