@@ -266,6 +266,27 @@ func guarded(names ...string) bool {
 	return false
 }
 
+// ErrInWay is why PlainDirs refuses a folder.
+var ErrInWay = errors.New("a link or a file stands in the way of a folder")
+
+// PlainDirs makes a folder below a root, with slashes, and those above it that are missing, and refuses what is no plain directory,
+// with ErrInWay: whoever can write below the root could have put a link there.
+func PlainDirs(root *os.Root, dir string) error {
+	at := ""
+	for part := range strings.SplitSeq(dir, "/") {
+		at = path.Join(at, part)
+		if err := root.Mkdir(at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if info, err := root.Lstat(at); err != nil {
+			return err
+		} else if !info.IsDir() {
+			return ErrInWay
+		}
+	}
+	return nil
+}
+
 func denied(op, key, rel string) *pawl.Error { return pawl.Fail(pawl.CodeDenied, key, rel).In(op) }
 
 // fileError gives an error of the file system its code. What is neither a plain errno nor one of the package's own errors

@@ -450,7 +450,7 @@ func failedUnlessNil(name string, err error) error {
 
 // failed gives a failure its code.
 func failed(name string, err error) error {
-	code, key := pawl.CodeIO, "archive.write_failed"
+	code, key := pawl.FileCode(err), "archive.write_failed"
 	switch {
 	case errors.Is(err, errNotPlain):
 		code, key = pawl.CodeDenied, "archive.path_refused"
@@ -458,10 +458,6 @@ func failed(name string, err error) error {
 		code, key = pawl.CodeInvalid, "archive.too_large"
 	case errors.Is(err, errTaken):
 		code, key = pawl.CodeConflict, "archive.names_taken"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		code = pawl.CodeDiskFull
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		code = pawl.CodeReadOnly
 	}
 	return pawl.Fail(code, key, name).Because(err).In("archive.Write")
 }

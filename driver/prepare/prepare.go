@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"pawl"
@@ -164,7 +163,7 @@ func (f *fetch) do(ctx context.Context) (r deps.Ready, err error) {
 
 // stage makes the folder of the set anew, with a copy of the files that the tool needs.
 func (f *fetch) stage() error {
-	if err := plainDirs(f.root, path.Dir(f.rel)); err != nil {
+	if err := sandbox.PlainDirs(f.root, path.Dir(f.rel)); err != nil {
 		return err
 	}
 	if err := removeAll(f.root, f.rel); err != nil {
@@ -281,25 +280,6 @@ func replaced(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-var errInWay = errors.New("a link or a file stands in the way of a cache folder")
-
-// plainDirs makes a folder and its parents, and refuses those that are not plain directories.
-func plainDirs(root *os.Root, dir string) error {
-	at := ""
-	for part := range strings.SplitSeq(dir, "/") {
-		at = path.Join(at, part)
-		if err := root.Mkdir(at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if info, err := root.Lstat(at); err != nil {
-			return err
-		} else if !info.IsDir() {
-			return errInWay
-		}
-	}
-	return nil
-}
-
 // removeAll removes a folder whose own folders may forbid it.
 func removeAll(root *os.Root, dir string) error {
 	if root.RemoveAll(dir) == nil {
@@ -316,14 +296,9 @@ func removeAll(root *os.Root, dir string) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(what string, err error) error {
-	code := pawl.CodeIO
-	switch {
-	case errors.Is(err, errInWay):
+	code := pawl.FileCode(err)
+	if errors.Is(err, sandbox.ErrInWay) {
 		code = pawl.CodeDenied
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		code = pawl.CodeDiskFull
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		code = pawl.CodeReadOnly
 	}
 	return pawl.Fail(code, "prepare.store", what).Because(err).In("prepare.Do")
 }

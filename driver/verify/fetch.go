@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pawl/effect"
+	"pawl/sandbox"
 	"pawl/sandbox/deps"
 )
 
@@ -34,7 +35,7 @@ func (h Host) Fetching(place effect.Place, vars map[string]string) (Toolchain, e
 	root, err := os.OpenRoot(place.Workspace)
 	gopath := ".pawl/cache/" + string(UseWork) + "/gopath" // the checksums that the go command has seen are kept there
 	if err == nil {
-		err = errors.Join(plainDirs(root, fetched), plainDirs(root, gopath))
+		err = errors.Join(sandbox.PlainDirs(root, fetched), sandbox.PlainDirs(root, gopath))
 		_ = root.Close()
 	}
 	if err != nil {
@@ -77,7 +78,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 			return err
 		}
 		if !info.IsDir() {
-			return errLink
+			return sandbox.ErrInWay
 		}
 	}
 	work := filepath.Join(place.Workspace, filepath.FromSlash(fetched))
@@ -88,7 +89,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 		return nil
 	}
 	own := path.Join(".pawl", "cache", string(use), "gomod")
-	if err := plainDirs(root, own); err != nil {
+	if err := sandbox.PlainDirs(root, own); err != nil {
 		return err
 	}
 	t.Readable = append(t.Readable, download)

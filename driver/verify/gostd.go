@@ -86,7 +86,7 @@ func (s *session) verifyCache() (*os.Root, error) {
 	}
 	defer top.Close()
 	dir := path.Join(".pawl", "cache", string(UseVerify))
-	if err := plainDirs(top, path.Join(dir, "go-build")); err != nil {
+	if err := sandbox.PlainDirs(top, path.Join(dir, "go-build")); err != nil {
 		return nil, err
 	}
 	return top.OpenRoot(dir)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"pawl"
 	"pawl/effect"
@@ -204,7 +203,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	tree := path.Join(base, "tree", shortDigest(place.Tree))
 	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
 	for _, dir := range []string{base, tree} {
-		if err := plainDirs(root, dir); err != nil {
+		if err := sandbox.PlainDirs(root, dir); err != nil {
 			return fail(err)
 		}
 	}
@@ -213,7 +212,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 		if c.perTree {
 			dir = path.Join(tree, c.folder)
 		}
-		if err := plainDirs(root, dir); err != nil {
+		if err := sandbox.PlainDirs(root, dir); err != nil {
 			return fail(err)
 		}
 		set.vars[c.name] = filepath.Join(place.Workspace, filepath.FromSlash(dir))
@@ -237,39 +236,11 @@ func Forget(place effect.Place) error {
 	return nil
 }
 
-var errLink = errors.New("symbolic link or file in the way of a cache folder")
-
-// plainDirs makes a folder and its parents and refuses those that are not plain directories.
-func plainDirs(root *os.Root, dir string) error {
-	at := ""
-	for part := range strings.SplitSeq(dir, "/") {
-		at = path.Join(at, part)
-		info, err := root.Lstat(at)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err = root.Mkdir(at, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
-				info, err = root.Lstat(at)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			return errLink
-		}
-	}
-	return nil
-}
-
 // ioError gives a failure of the file system its code.
 func ioError(key, what string, err error) error {
-	code := pawl.CodeIO
-	switch {
-	case errors.Is(err, errLink):
+	code := pawl.FileCode(err)
+	if errors.Is(err, sandbox.ErrInWay) {
 		code = pawl.CodeDenied
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		code = pawl.CodeDiskFull
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		code = pawl.CodeReadOnly
 	}
 	return pawl.Fail(code, key, what).Because(err).In("verify.Toolchain")
 }
