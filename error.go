@@ -3,9 +3,7 @@ package pawl
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"syscall"
 )
 
 // Class is the seed's failure class (001 §5.1), the coarse half of an error's identity. Classes are append-only.
@@ -236,14 +234,3 @@ var (
 	ErrFenced            = &Error{Code: CodeFenced}
 	ErrBusy              = &Error{Code: CodeBusy}
 )
-
-// FileCode is the code for a failure of the file system: CodeDiskFull, CodeReadOnly for what may not be written to, and else CodeIO.
-func FileCode(err error) Code {
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return CodeDiskFull
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return CodeReadOnly
-	}
-	return CodeIO
-}

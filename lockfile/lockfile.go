@@ -8,7 +8,9 @@ package lockfile
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"pawl"
@@ -168,5 +170,12 @@ func (w *wait) more(pause time.Duration) error {
 
 // fault is the error for a file that cannot be made or locked.
 func fault(err error, path string) error {
-	return pawl.Fail(pawl.FileCode(err), "lock.io", path).In("lockfile.try").Because(err)
+	code := pawl.CodeIO
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		code = pawl.CodeReadOnly
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code = pawl.CodeDiskFull
+	}
+	return pawl.Fail(code, "lock.io", path).In("lockfile.try").Because(err)
 }

@@ -287,6 +287,17 @@ func PlainDirs(root *os.Root, dir string) error {
 	return nil
 }
 
+// FileCode is the code for a failure of the file system outside of a Root: CodeDiskFull, CodeReadOnly for what may not be written to, and else CodeIO.
+func FileCode(err error) pawl.Code {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return pawl.CodeDiskFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return pawl.CodeReadOnly
+	}
+	return pawl.CodeIO
+}
+
 func denied(op, key, rel string) *pawl.Error { return pawl.Fail(pawl.CodeDenied, key, rel).In(op) }
 
 // fileError gives an error of the file system its code. What is neither a plain errno nor one of the package's own errors

@@ -23,6 +23,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/sandbox"
 )
 
 const (
@@ -450,7 +451,7 @@ func failedUnlessNil(name string, err error) error {
 
 // failed gives a failure its code.
 func failed(name string, err error) error {
-	code, key := pawl.FileCode(err), "archive.write_failed"
+	code, key := sandbox.FileCode(err), "archive.write_failed"
 	switch {
 	case errors.Is(err, errNotPlain):
 		code, key = pawl.CodeDenied, "archive.path_refused"

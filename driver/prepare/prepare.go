@@ -296,7 +296,7 @@ func removeAll(root *os.Root, dir string) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(what string, err error) error {
-	code := pawl.FileCode(err)
+	code := sandbox.FileCode(err)
 	if errors.Is(err, sandbox.ErrInWay) {
 		code = pawl.CodeDenied
 	}

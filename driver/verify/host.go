@@ -238,7 +238,7 @@ func Forget(place effect.Place) error {
 
 // ioError gives a failure of the file system its code.
 func ioError(key, what string, err error) error {
-	code := pawl.FileCode(err)
+	code := sandbox.FileCode(err)
 	if errors.Is(err, sandbox.ErrInWay) {
 		code = pawl.CodeDenied
 	}
