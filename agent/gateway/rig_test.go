@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pawl/agent"
 	"pawl/agent/gateway"
@@ -57,6 +58,12 @@ func (h *host) check(t *testing.T, n int) effect.Usage {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	// A call is settled once its answer has been sent, which whoever has read the answer may know before.
+	for end := time.Now().Add(10 * time.Second); len(h.settled) < len(h.reserved) && time.Now().Before(end); {
+		h.mu.Unlock()
+		time.Sleep(time.Millisecond)
+		h.mu.Lock()
+	}
 	if len(h.reserved) != n || len(h.settled) != n || h.twice != 0 {
 		t.Fatalf("%d reserved, %d settled, %d settled again; want %d, %d, 0", len(h.reserved), len(h.settled), h.twice, n, n)
 	}
