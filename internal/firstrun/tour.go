@@ -209,7 +209,9 @@ func (t *tour) follow() error {
 		case p.needs != "":
 			return t.end(Yours, command+" needs "+p.needs)
 		}
-		if slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && same(e.Message, last) }) {
+		if slices.ContainsFunc(t.row.Tries, func(e Try) bool {
+			return e.Command == command && e.ByHand == p.hand && same(e.Message, last)
+		}) {
 			return t.end(DeadEnd, "the screens go round: "+command)
 		}
 		try, err := p.run()
