@@ -366,6 +366,44 @@ func TestSecretsAreHidden(t *testing.T) {
 	})
 }
 
+// A program that a person has installed somewhere in the home is there for tools, and nothing else of where it lies.
+func TestInstalledProgramsAreThere(t *testing.T) {
+	home := t.TempDir()
+	program := func(name, says string) {
+		write(t, filepath.Join(home, name), "#!/bin/sh\necho "+says+"\n")
+		if err := os.Chmod(filepath.Join(home, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program(".npm-global/lib/node_modules/tool/bin/tool", `"tool $(cat "$(dirname "$(readlink -f "$0")")/../data")"`)
+	write(t, filepath.Join(home, ".npm-global/lib/node_modules/tool/data"), "with data\n")
+	program(".own/bin/plain", "plain")
+	program(".bare/direct", "direct")
+	for _, f := range []string{".npm-global/token", ".own/token", ".bare/token"} {
+		write(t, filepath.Join(home, f), "s3cret")
+	}
+	if err := os.MkdirAll(filepath.Join(home, ".npm-global/bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../lib/node_modules/tool/bin/tool", filepath.Join(home, ".npm-global/bin/tool")); err != nil {
+		t.Fatal(err)
+	}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		b := box(t, Options{Mechanism: m, Home: home})
+		s := spec(t, `tool; plain; direct 2>/dev/null || echo none; grep -rsl s3cret "$1"; true`)
+		s.Argv = append(s.Argv, "sh", home)
+		s.Readable = []string{home} // it lies in /tmp, which is private
+		for i, kv := range s.Env {
+			if path, ok := strings.CutPrefix(kv, "PATH="); ok {
+				s.Env[i] = fmt.Sprintf("PATH=%[1]s/.npm-global/bin:%[1]s/.own/bin:%[1]s/.bare:%[1]s/.gone:%[2]s", home, path)
+			}
+		}
+		if got := output(t, b, s); got != "tool with data\nplain\nnone\n" {
+			t.Errorf("%s: %q", m, got)
+		}
+	})
+}
+
 // processes names the namespace of processes that this one is in. What kills a process that is not the test's own first sees
 // to it that it is not in the machine's.
 func processes() string {

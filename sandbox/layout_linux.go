@@ -71,6 +71,7 @@ func (b *Box) layout(s Spec, m Mechanism) (*layout, error) {
 	if os.Geteuid() == 0 || m.bare() {
 		l.otherHomes(b.homes)
 	}
+	l.programs(s.Env, b.homes)
 	if err := l.protect(s.Writable); err != nil {
 		return nil, err
 	}
@@ -248,6 +249,54 @@ func (l *layout) sockets() {
 			l.at[r] = mountHideFile
 		}
 	}
+}
+
+// maxPrograms is how many entries of a folder of programs are looked at.
+const maxPrograms = 2000
+
+// programs shows the folders of programs that PATH names where they lie among what is hidden in a home directory, with what links
+// in them lead to: a program that a person has installed there is there for the person's tools, too. Not the entry of the home
+// itself, which may hold anything.
+func (l *layout) programs(env, homes []string) {
+	path := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = v
+		}
+	}
+	var shown []string
+	for _, dir := range filepath.SplitList(path) {
+		r, info, ok := real(dir)
+		if !ok || !info.IsDir() || !l.covered(r) || slices.Contains(homes, filepath.Dir(r)) ||
+			!slices.ContainsFunc(homes, func(h string) bool { return within(r, h) }) {
+			continue
+		}
+		shown = append(shown, r)
+		f, err := os.Open(r)
+		if err != nil {
+			continue
+		}
+		entries, _ := f.ReadDir(maxPrograms) // those that were read count
+		_ = f.Close()
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 {
+				continue
+			}
+			if target, _, ok := real(filepath.Join(r, e.Name())); ok && l.covered(target) {
+				shown = append(shown, packageOf(target))
+			}
+		}
+	}
+	l.read(shown...)
+}
+
+// packageOf is what a program needs of its own around it: all packages beside it where it came with one of Node's, and else its
+// folder.
+func packageOf(program string) string {
+	if at := strings.Index(program, "/node_modules/"); at >= 0 {
+		return program[:at] + "/node_modules"
+	}
+	return filepath.Dir(program)
 }
 
 // covered reports whether the deepest statement about p replaces what was there.

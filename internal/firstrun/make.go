@@ -150,7 +150,7 @@ func (f *Folder) make(m *maker, registry string) error {
 
 // standInForPnpm puts a program on the search path that runs scripts as pnpm does: by npm.
 func (m *maker) standInForPnpm() error {
-	bin := filepath.Join(m.base, "bin")
+	bin := filepath.Join(m.home, ".npm-global", "bin") // where npm's own documentation has people install programs
 	m.path = append([]string{bin}, m.path...)
 	m.note = "pnpm is a stand-in that runs npm"
 	return writeFile(filepath.Join(bin, "pnpm"), "#!/bin/sh\ncase \"$1\" in test | run) exec npm \"$@\" ;; esac\necho \"this stand-in for pnpm runs scripts alone\" >&2\nexit 1\n", 0o755)
