@@ -265,13 +265,20 @@ func (j *Job) use(loan Loan) error {
 	return CheckModel(j.Program.Name, loan.Model)
 }
 
-// Renewed reports whether an agent whose login was refused can go on with a renewed one, with which it has to be started anew.
-func (j *Job) Renewed(ctx context.Context) bool {
-	if j.loan == nil || ctx.Err() != nil {
+// Renewed reports whether an agent that failed because its login was refused can go on with a renewed one, with which it has to be
+// started anew.
+func (j *Job) Renewed(ctx context.Context, err error) bool {
+	if err == nil || j.loan == nil || ctx.Err() != nil {
 		return false
 	}
-	// What an agent writes of an error can sound like a login; where the gateway saw the answers, they decide.
-	if j.lane != nil && (j.lane.Refused() != nil || pawl.CodeOf(j.lane.Err()) != pawl.CodeLogin) {
+	// What an agent writes of an error can sound like a login, or like anything else when it was one; where the gateway saw the
+	// answers, they decide.
+	if j.lane != nil {
+		if err = j.lane.Err(); j.lane.Refused() != nil {
+			return false
+		}
+	}
+	if pawl.CodeOf(err) != pawl.CodeLogin {
 		return false
 	}
 	loan, ok := j.loan.Fresh(ctx)

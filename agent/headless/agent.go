@@ -50,7 +50,7 @@ func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 	if err != nil && session != "" && !began && ctx.Err() == nil && pawl.CodeOf(err) == pawl.CodeModel {
 		result, _, err = once(ctx, j, parse, "")
 	}
-	if pawl.CodeOf(err) == pawl.CodeLogin && j.Renewed(ctx) {
+	if j.Renewed(ctx, err) {
 		result, _, err = once(ctx, j, parse, resumable(j, result.Session, session))
 	}
 	return result, err

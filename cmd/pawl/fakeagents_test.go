@@ -39,36 +39,25 @@ func fakes(t testing.TB) string {
 type fake struct {
 	url, token, session string
 	say                 func(v any)
-	// reload reads the login again, after a refusal.
-	reload func() string
 }
 
-// ask makes one request. A refusal is followed by another try where the login is another by now.
+// ask makes one request.
 func (f *fake) ask(path string, body any) (map[string]any, int) {
 	raw, _ := json.Marshal(body)
-	for range 2 {
-		req, err := http.NewRequest(http.MethodPost, f.url+path, bytes.NewReader(raw))
-		if err != nil {
-			return nil, 0
-		}
-		req.Header.Set("Authorization", "Bearer "+f.token)
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return nil, 0
-		}
-		var out map[string]any
-		_ = json.NewDecoder(resp.Body).Decode(&out)
-		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusUnauthorized && f.reload != nil {
-			if next := f.reload(); next != f.token {
-				f.token = next
-				continue
-			}
-		}
-		return out, resp.StatusCode
+	req, err := http.NewRequest(http.MethodPost, f.url+path, bytes.NewReader(raw))
+	if err != nil {
+		return nil, 0
 	}
-	return nil, http.StatusUnauthorized
+	req.Header.Set("Authorization", "Bearer "+f.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, 0
+	}
+	defer resp.Body.Close()
+	var out map[string]any
+	_ = json.NewDecoder(resp.Body).Decode(&out)
+	return out, resp.StatusCode
 }
 
 // bash runs a command of the model.
@@ -147,7 +136,7 @@ func fakeCodex(args []string) int {
 		fmt.Fprintln(os.Stderr, "Not logged in")
 		return 1
 	}
-	f := &fake{url: m[1], token: token, say: say, reload: func() string { _, t := read(); s, _ := t["access_token"].(string); return s }}
+	f := &fake{url: m[1], token: token, say: say}
 	return f.codex(args[len(args)-1])
 }
 
@@ -161,7 +150,7 @@ func (f *fake) codex(prompt string) int {
 		if status != http.StatusOK {
 			why := fmt.Sprintf("unexpected status %d", status)
 			if status == http.StatusUnauthorized {
-				why = "Your access token could not be refreshed because your refresh token was already used. Please log out and sign in again."
+				why = "Fatal error: application network policy is unavailable" // which is all that the real one says of it
 			}
 			f.say(map[string]any{"type": "turn.failed", "error": map[string]any{"message": why}})
 			return 1
