@@ -88,7 +88,7 @@ func (h Host) useFetched(place effect.Place, use Use, t *Toolchain) error {
 		t.Env = modules(t.Env, work, proxies)
 		return nil
 	}
-	own := path.Join(".pawl", "cache", string(use), "gomod")
+	own := path.Join(".pawl", "cache", string(use), modCache)
 	if err := sandbox.PlainDirs(root, own); err != nil {
 		return err
 	}

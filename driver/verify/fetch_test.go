@@ -91,3 +91,27 @@ func TestFetchedModulesAreNoWayOut(t *testing.T) {
 		}
 	}
 }
+
+// TestNoModulesYet: where a person has fetched no module, the go command finds a cache that it may make use of, in the workspace.
+func TestNoModulesYet(t *testing.T) {
+	ws, home := t.TempDir(), t.TempDir()
+	h := Host{Home: home, Env: []string{"PATH=/bin", "HOME=" + home}, LookPath: everything}
+	for _, use := range []Use{UseVerify, UseWork} {
+		got, err := h.Toolchain(effect.Place{Workspace: ws, Tree: ws}, use)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache, _ := value(got.Env, "GOMODCACHE")
+		if cache != filepath.Join(ws, ".pawl", "cache", string(use), "gomod") || !isDir(cache) {
+			t.Errorf("%s: GOMODCACHE=%s", use, cache)
+		}
+	}
+	own := filepath.Join(home, "go", "pkg", "mod")
+	if err := os.MkdirAll(own, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.Toolchain(effect.Place{Workspace: ws, Tree: ws}, UseVerify)
+	if cache, _ := value(got.Env, "GOMODCACHE"); err != nil || cache != own {
+		t.Errorf("GOMODCACHE=%s, %v", cache, err)
+	}
+}

@@ -111,6 +111,10 @@ func (h Host) Toolchain(place effect.Place, use Use) (Toolchain, error) {
 	for name, folder := range caches.vars {
 		env[name] = folder
 	}
+	if env["GOMODCACHE"] == "" {
+		// Whoever has fetched no module yet has no cache of them, and the go command would make one in the home, which is not its own.
+		env["GOMODCACHE"] = filepath.Join(caches.all, modCache)
+	}
 	if t.Dependencies, err = h.Dependencies.Find(context.Background(), place); err != nil {
 		return Toolchain{}, ioError("verify.dependencies", place.Workspace, err)
 	}
@@ -178,6 +182,9 @@ type cacheSet struct {
 	vars map[string]string // variables that name folders in it
 }
 
+// modCache is the folder of Go modules among the caches, for where the user's own is not there or not to be used.
+const modCache = "gomod"
+
 // cacheFolders are the writable caches by variable. Those that depend on where a tree lies are not shared between trees.
 var cacheFolders = []struct {
 	name, folder string
@@ -202,7 +209,7 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	base := path.Join(".pawl", "cache", string(use))
 	tree := path.Join(base, "tree", shortDigest(place.Tree))
 	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
-	for _, dir := range []string{base, tree} {
+	for _, dir := range []string{base, tree, path.Join(base, modCache)} {
 		if err := sandbox.PlainDirs(root, dir); err != nil {
 			return fail(err)
 		}
