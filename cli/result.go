@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl"
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
@@ -317,7 +318,7 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		a.Section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
-	if r := s.Run; b.Kind == kernel.BlockedEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
+	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
 		f.Hint = a.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {

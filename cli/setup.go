@@ -261,6 +261,9 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 			return Usage("cli.args_many", args[2], "pawl config set")
 		}
 		if s.name == isolation && !unset && args[1] == Outer && !yes {
+			if !a.Present() {
+				return pawl.Fail(pawl.CodeApprovalNeeded, "cli.isolation_unasked")
+			}
 			if said, err := a.Confirm(cmd.Context(), a.Text("cli.isolation_question")); err != nil || !said {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
@@ -273,6 +276,9 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 			return a.PrintJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
 		}
 		a.SayText("cli.config_changed", s.name, c.userConfigFile)
+		if s.name == isolation {
+			a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + a.Text("cli.isolation_next"))
+		}
 		return nil
 	})
 	if !unset {

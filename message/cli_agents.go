@@ -123,6 +123,11 @@ var cliAgents = part{load: func() Table {
 		"cli.config.unset.short": {En: "take a setting out of your own file", Zh: "从用户配置中移除设置"},
 		"cli.config.unset.long":  {En: "Takes one setting out of your own configuration file, so that its default counts again.", Zh: "从用户配置文件中移除一项设置，恢复默认值。"},
 		"cli.isolation_question": {En: "With isolation: outer, commands are held by the container or VM around pawl, and by pawl only as far as it can without namespaces. Whoever can change this machine's files through a command can change all of them. Is this machine there for that? [y/N]", Zh: "设为 isolation: outer 后，命令由 pawl 所在的容器或虚拟机隔离，pawl 只在没有命名空间的情况下尽力隔离。能通过命令更改本机文件者，即可更改全部文件。本机是否专用于此？[y/N]"},
+		"cli.isolation_unasked": {
+			En: "with isolation outer commands are held by the container or the virtual machine around pawl alone: they can read and change whatever you can there", Zh: "设置 isolation outer 后，命令只由 pawl 外围的容器或虚拟机约束：你在其中能读写的，命令都能读写",
+			HintEn: "If that is the wall that you mean: pawl config set isolation outer --yes", HintZh: "若这正是你要的隔离：pawl config set isolation outer --yes",
+		},
+		"cli.isolation_next": {En: "see what holds commands now with: pawl doctor; work that is BLOCKED goes on with: pawl fix", Zh: "用 pawl doctor 查看现在由什么约束命令；处于 BLOCKED 的工作用 pawl fix 继续"},
 		"cli.isolation_kept": {
 			En: "isolation was left as it is", Zh: "isolation 保持不变",
 			HintEn: "See what this machine can do with: pawl doctor", HintZh: "运行 pawl doctor 查看本机能力",

@@ -81,6 +81,9 @@ func (s survey) take(ctx context.Context) error {
 		s.Note(s.Text("orders.check.alone", strings.Join(found.Ecosystems, ", ")))
 	}
 	r, failed := carry(ctx, s.Desk, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true, PerCheck: s.Config.CheckTimeout})
+	if pawl.CodeOf(failed) == pawl.CodeSandbox {
+		return failed // nothing of the project was seen
+	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil { // nothing ran: the failure is all there is to say
 		if failed != nil {

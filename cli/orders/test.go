@@ -66,6 +66,9 @@ func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) err
 		spec.PerCheck = f.timeout
 	}
 	r, failed := carry(ctx, d, "~test", effect.KindTest, spec)
+	if pawl.CodeOf(failed) == pawl.CodeSandbox {
+		return failed
+	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil { // nothing ran: the failure is all there is to say
 		if failed != nil {

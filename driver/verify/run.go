@@ -63,6 +63,8 @@ type session struct {
 	find     LookPath
 	perCheck time.Duration
 	say      effect.Progress
+	// unheld is why the machine lets nothing be run at all, nil where it does.
+	unheld error
 }
 
 // open prepares a verification of a place.
@@ -110,7 +112,7 @@ func (s *session) judge(ctx context.Context, checks []effect.Check, stopOnFail b
 		o.Fingerprint = Fingerprint(s.place, []effect.CheckOutcome{o})
 		s.say(verdict(o))
 		out.Outcomes = append(out.Outcomes, o)
-		stopped = stopOnFail && o.Status != effect.CheckPassed
+		stopped = stopOnFail && o.Status != effect.CheckPassed || s.unheld != nil
 	}
 	if err := ctx.Err(); err != nil {
 		return out, stopError(err)
@@ -175,6 +177,9 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the dependencies,
 		// that is no fault of the work.
+		if pawl.CodeOf(err) == pawl.CodeSandbox {
+			s.unheld = err
+		}
 		o.ExitCode, o.Environment = -1, !slices.Contains([]pawl.Code{pawl.CodeInvalid, pawl.CodeCanceled, pawl.CodeDenied}, pawl.CodeOf(err))
 		return s.record(o, []byte(err.Error()))
 	}

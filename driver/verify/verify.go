@@ -76,6 +76,9 @@ func (v *Verify) finish(ctx context.Context, s *session, spec effect.VerifySpec,
 	if result.Passed {
 		return effect.Succeeded(result)
 	}
+	if s.unheld != nil {
+		return effect.FailedWith(s.unheld, result) // which says what to do
+	}
 	return effect.FailedWith(failure(result.Outcomes), result)
 }
 

@@ -148,7 +148,7 @@ func TestVerify(t *testing.T) {
 		"killed": func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{Signal: "SIGKILL"}, nil },
 		"slow":   func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{TimedOut: true}, nil },
 		"no wall": func(sandbox.Spec) (sandbox.Result, error) {
-			return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.none")
+			return sandbox.Result{}, pawl.Fail(pawl.CodeSandbox, "sandbox.walls")
 		},
 		"broken": func(sandbox.Spec) (sandbox.Result, error) { return sandbox.Result{}, errors.New("pipe") },
 	}
@@ -167,7 +167,7 @@ func TestVerify(t *testing.T) {
 		"package to be fetched": {[]string{"proxy"}, true, "failed!", pawl.CodeEnvironment, "verify.environment"},
 		"signal with status 0":  {[]string{"killed"}, true, "failed", pawl.CodeChecksFailed, "verify.failed"},
 		"timeout with status 0": {[]string{"slow"}, true, "failed", pawl.CodeChecksFailed, "verify.failed"},
-		"no walls":              {[]string{"no wall"}, true, "error!", pawl.CodeEnvironment, "verify.environment"},
+		"no walls":              {[]string{"no wall", "a"}, false, "error! skipped", pawl.CodeSandbox, "sandbox.walls"},
 		"pawl itself failed":    {[]string{"broken"}, true, "error!", pawl.CodeEnvironment, "verify.environment"},
 		"empty command":         {[]string{"a", " \n"}, true, "passed error", pawl.CodeChecksFailed, "verify.failed"},
 		"machine before work":   {[]string{"bad", "absent"}, false, "failed failed!", pawl.CodeEnvironment, "verify.environment"},

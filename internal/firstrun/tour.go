@@ -188,7 +188,7 @@ func (t *tour) walk(way Way) error {
 }
 
 // maxTries bounds how many commands are followed.
-const maxTries = 5
+const maxTries = 8
 
 // follow gives the commands that the screens name, until the work is done, or one does not help. Behind a command that succeeded and
 // names no other, what the screen before named is given, and then the first command again.
