@@ -25,6 +25,9 @@ func asked(screen string, verbs []string) []string {
 		if c, ok := strings.CutPrefix(line, "→ git merge"); ok {
 			add("git merge" + c)
 		}
+		if c, ok := strings.CutPrefix(line, "next  "); ok {
+			line = strings.TrimSpace(c) // the first of several, beside their title
+		}
 		if strings.HasPrefix(line, "pawl ") {
 			c, _, _ := strings.Cut(line, "  ") // the second column says what it does
 			add(c)
