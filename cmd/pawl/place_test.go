@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,11 +39,17 @@ func (u *user) moved(name string) *user {
 	return u.in(u.beside(name))
 }
 
-// copied copies the user's folder as cp -a does, with put for each file.
+// copied copies the user's folder as cp -a does, with put for each file. What is gone by the time that its turn comes is not in the
+// copy.
 func (u *user) copied(name string, put func(from, to string, info fs.FileInfo) error) *user {
 	u.t.Helper()
 	to := u.beside(name)
-	err := filepath.WalkDir(u.dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(u.dir, func(path string, d fs.DirEntry, err error) (failed error) {
+		defer func() {
+			if errors.Is(failed, fs.ErrNotExist) {
+				failed = nil
+			}
+		}()
 		if err != nil {
 			return err
 		}
