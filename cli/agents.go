@@ -116,14 +116,16 @@ func (a Lending) Show(l AgentLogin) {
 // Agree notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
 // returns the file.
 func (a Lending) Agree(name, account string) (string, error) {
-	if account == "" {
-		return a.keep(name, "login", nil)
-	}
-	return a.keep(name, "login", []string{account})
+	return a.keep(name, "login", func(AgentSettings) []string {
+		if account == "" {
+			return nil
+		}
+		return []string{account}
+	})
 }
 
 // keep changes a setting of an installed agent in the user's own settings, and returns their file.
-func (a Lending) keep(agent, what string, values []string) (string, error) {
+func (a Lending) keep(agent, what string, values func(now AgentSettings) []string) (string, error) {
 	place, err := a.Found()
 	if err != nil {
 		return "", err
@@ -136,26 +138,20 @@ func (a Lending) keep(agent, what string, values []string) (string, error) {
 	if !ok {
 		return "", pawl.Fail(pawl.CodeInvalid, "login.unknown", agent)
 	}
-	return c.userConfigFile, c.change(s, values)
+	return c.userConfigFile, c.change(s, values(c.Agents[agent]))
 }
 
 // Trust notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
 // already, or with none that it may not obey any project. It returns the file.
 func (a Lending) Trust(agent string, digests []string) (string, error) {
-	if len(digests) == 0 {
-		return a.keep(agent, "trust", nil)
-	}
-	place, err := a.Found()
-	if err != nil {
-		return "", err
-	}
-	c, err := a.config(place)
-	if err != nil {
-		return "", err
-	}
-	all := append(slices.Clone(c.Agents[agent].Trust), digests...)
-	slices.Sort(all)
-	return a.keep(agent, "trust", slices.Compact(all))
+	return a.keep(agent, "trust", func(now AgentSettings) []string {
+		if len(digests) == 0 {
+			return nil
+		}
+		all := append(slices.Clone(now.Trust), digests...)
+		slices.Sort(all)
+		return slices.Compact(all)
+	})
 }
 
 // offer asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a

@@ -191,37 +191,37 @@ func TestLogin_EndsBefore(t *testing.T) {
 func TestLogin_NoFaultOfTheWork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		agent   string
 		happens func(l *loggedIn)
 		says    string
 		over    func(l *loggedIn)
 	}{
-		"revoked":         {"codex", func(l *loggedIn) { l.vendor.Revoke() }, "login", nil},
-		"revoked, claude": {"claude-code", func(l *loggedIn) { l.vendor.Revoke() }, "login", nil},
-		"forbidden":       {"claude-code", func(l *loggedIn) { l.vendor.Answer(http.StatusForbidden) }, "refuse the login", func(l *loggedIn) { l.vendor.Answer(0) }},
-		"limit":           {"codex", func(l *loggedIn) { l.vendor.Answer(http.StatusTooManyRequests) }, "nothing left", func(l *loggedIn) { l.vendor.Answer(0) }},
-		"broken":          {"claude-code", func(l *loggedIn) { l.vendor.Answer(http.StatusBadGateway) }, "status 502", func(l *loggedIn) { l.vendor.Answer(0) }},
+		"revoked":   {func(l *loggedIn) { l.vendor.Revoke() }, "login", nil},
+		"forbidden": {func(l *loggedIn) { l.vendor.Answer(http.StatusForbidden) }, "refuse the login", func(l *loggedIn) { l.vendor.Answer(0) }},
+		"limit":     {func(l *loggedIn) { l.vendor.Answer(http.StatusTooManyRequests) }, "nothing left", func(l *loggedIn) { l.vendor.Answer(0) }},
+		"broken":    {func(l *loggedIn) { l.vendor.Answer(http.StatusBadGateway) }, "status 502", func(l *loggedIn) { l.vendor.Answer(0) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := logIn(t, c.agent, badSum(), 2*time.Hour)
-			l.path = fakes(t)
-			before := l.kept()
-			l.must(0, "agent", "add", l.agent, "--yes")
-			c.happens(l)
-			a := l.must(8, "run", sumTask, "--agent", l.agent, "--yes")
-			if st := l.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "environment" || st.Attempts != 0 {
-				t.Errorf("%s", pretty(st.Blocked))
-			}
-			if !strings.Contains(a.out+a.err, c.says) || strings.Contains(a.out, "AUTO_FIX") || !bytes.Equal(before, l.kept()) {
-				t.Errorf("%v", a)
-			}
-			if c.over != nil {
-				c.over(l)
-				l.must(0, "fix", "--answer", "retry")
-				l.landed()
-			}
-		})
+		for _, agent := range []string{"codex", "claude-code"} {
+			t.Run(name+"/"+agent, func(t *testing.T) {
+				t.Parallel()
+				l := logIn(t, agent, badSum(), 2*time.Hour)
+				l.path = fakes(t)
+				before := l.kept()
+				l.must(0, "agent", "add", l.agent, "--yes")
+				c.happens(l)
+				a := l.must(8, "run", sumTask, "--agent", l.agent, "--yes")
+				if st := l.state("BLOCKED"); st.Blocked == nil || st.Blocked.Kind != "environment" || st.Attempts != 0 {
+					t.Errorf("%s", pretty(st.Blocked))
+				}
+				if !strings.Contains(a.out+a.err, c.says) || strings.Contains(a.out, "AUTO_FIX") || !bytes.Equal(before, l.kept()) {
+					t.Errorf("%v", a)
+				}
+				if c.over != nil {
+					c.over(l)
+					l.must(0, "fix", "--answer", "retry")
+					l.landed()
+				}
+			})
+		}
 	}
 }
 
@@ -289,7 +289,8 @@ func TestLogin_Kill(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-killseed %d", seed)
-	for i, agent := range []string{"codex", "claude-code"} {
+	for i := range 6 {
+		agent := []string{"codex", "claude-code"}[i%2]
 		t.Run(fmt.Sprintf("%s/%d", agent, i), func(t *testing.T) {
 			t.Parallel()
 			l := logIn(t, agent, slowly(badSum()), 3*time.Minute)

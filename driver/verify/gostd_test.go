@@ -189,6 +189,7 @@ func TestNothingKept(t *testing.T) {
 		"a file in the way":     func(b *bench) { b.std = blocked },
 		"no version":            func(b *bench) { _ = os.Remove(filepath.Join(filepath.Dir(filepath.Dir(program)), "VERSION")) },
 		"no check in Go":        func(b *bench) { check.Checks = []effect.Check{{Name: "t", Command: "make test", Level: 2}} },
+		"the project's own go":  func(b *bench) { own(t, b) },
 		"the go command cannot": func(b *bench) { b.box.other = exits(1, "no") },
 	} {
 		b := stdBench(t, program, t.TempDir(), &list)
@@ -206,4 +207,18 @@ func TestNothingKept(t *testing.T) {
 	cancel()
 	s := session{Config: &Config{}}
 	s.warmGo(ctx, nil)
+}
+
+// own gives the workspace an environment of its user's with a go command in it.
+func own(t *testing.T, b *bench) {
+	t.Helper()
+	bin := filepath.Join(b.place.Workspace, ".venv", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/go": "", "bin/python3": ""} {
+		if err := os.WriteFile(filepath.Join(b.place.Workspace, ".venv", name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
