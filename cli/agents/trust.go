@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +73,11 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSett
 	i := slices.IndexFunc(infos, func(i cli.AgentInfo) bool { return i.Name == name })
 	switch {
 	case i < 0:
-		return nil, pawl.Fail(pawl.CodeInvalid, "login.unknown", name)
+		var names []string
+		for _, i := range infos {
+			names = append(names, i.Name)
+		}
+		return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
 	case infos[i].State == "missing":
 		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, infos[i].Said()...))
 	}
