@@ -19,7 +19,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	u.must(0, "issue", "add", "the first")
 	var writers, readers sync.WaitGroup
 	var over atomic.Bool
-	for range 8 {
+	for range 4 {
 		writers.Go(func() {
 			for !over.Load() {
 				if a := u.pawl("issue", "add", "one more"); a.code != 0 {
@@ -31,7 +31,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	}
 	for range 4 {
 		readers.Go(func() {
-			for range 60 {
+			for range 10 {
 				if a := u.pawl("audit", "verify"); a.code != 0 {
 					t.Errorf("beside writers: %v", a)
 					return
