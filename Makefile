@@ -14,7 +14,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build install demo test steady unwalled payloads ways agents logins mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install demo test steady unwalled kills payloads ways agents logins mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ steady: setup ## run every test N times (N=10) beside a program that takes all p
 
 unwalled: setup ## take away one wall of pawl at a time: a test must notice, and nothing of the machine may be harmed
 	$(GO) run ./internal/unwalled
+
+kills: setup ## kill commits, landings and worktrees at every step that they take, where make test takes one of each kind
+	GITTEST_ALL=1 $(GO) test -count=1 -timeout 60m ./driver/commit ./driver/land ./driver/checkpoint
 
 payloads: setup ## run every hostile payload of policy behind each kind of walls: nothing may come about outside
 	$(GO) test -count=1 -timeout 30m ./sandbox -run '^TestHostilePayloads$$' -payloads -v

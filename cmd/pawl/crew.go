@@ -122,14 +122,19 @@ func (h *hand) close() {
 	}
 }
 
+// begins is asked before work begins (runner.Options.Holds). A command that ends without any starts no launcher.
+func (h *hand) begins(p *parts) func() error {
+	warm := sync.OnceFunc(p.warm)
+	return func() error { warm(); return h.holds() }
+}
+
 // runner makes runners that carry out the work of a workspace, or of the issue that it is turned to by then, in this process. Tell
 // is told what work waits for.
 func (h *hand) runner(w *cli.Workspace, parts func() *parts, tell func(error)) func(progress func(effect.Effect, string)) *runner.Runner {
 	return func(progress func(effect.Effect, string)) *runner.Runner {
 		p := parts()
-		p.warm()
 		opt := p.options(h.name, progress)
-		opt.Turn, opt.Holds = h.turn, h.holds
+		opt.Turn, opt.Holds = h.turn, h.begins(p)
 		opt.Waits = func(_ effect.Effect, why error) { tell(why) }
 		r := runner.New(w.Kernel, opt)
 		w.Kernel.OnCommit(func(kernel.Outcome) { r.Wake() })
@@ -144,9 +149,8 @@ func (h *hand) crew(k *kernel.Kernel, parts func() *parts) func(runner.CrewOptio
 			return nil, pawl.Fail(pawl.CodeIO, "store.io", h.file(h.name)).Because(err)
 		}
 		p := parts()
-		p.warm()
 		o.Options = p.options(h.name, nil)
-		o.Turn, o.Alive, o.Holds = h.turn, h.alive, h.holds
+		o.Turn, o.Alive, o.Holds = h.turn, h.alive, h.begins(p)
 		o.Lane = func(label string) runner.Kernel { return k.Lane(label) }
 		if h.fill != nil {
 			h.fill.close() // a command may make one crew after another

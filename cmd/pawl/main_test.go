@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/gittest"
 	"pawl/sandbox"
 	"pawl/view"
 )
@@ -124,8 +125,7 @@ func (u *user) git(args ...string) string { u.t.Helper(); return u.run("git", ar
 func (u *user) repository() *user {
 	u.t.Helper()
 	u.git("init", "-q", "-b", "main")
-	u.git("config", "user.name", "Ada")
-	u.git("config", "user.email", "ada@example.org")
+	gittest.Configure(u.t, u.dir)
 	u.git("add", "-A")
 	u.git("commit", "-q", "--allow-empty", "-m", "base")
 	return u

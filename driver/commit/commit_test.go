@@ -178,8 +178,7 @@ func TestCommitsWhatIsStagedAlone(t *testing.T) {
 func TestCommitsFirst(t *testing.T) {
 	r := gittest.At(t, t.TempDir())
 	r.Git("init", "-q", "-b", "main")
-	r.Git("config", "user.name", "Ada")
-	r.Git("config", "user.email", "ada@example.org")
+	gittest.Configure(t, r.Dir)
 	r.Write(files)
 	committing(t, r, false)
 	again[effect.CommitResult](t, r.Dir)

@@ -2,6 +2,7 @@
 package gittest
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -49,11 +50,24 @@ func New(t testing.TB, files map[string]string) *Repo {
 		r.Dir = dir
 	}
 	r.Git("init", "-q", "-b", "main")
-	r.Git("config", "user.name", "Ada")
-	r.Git("config", "user.email", "ada@example.org")
+	Configure(t, r.Dir)
 	r.Write(files)
 	r.Commit("first")
 	return r
+}
+
+// Configure gives a repository a user, and has git keep no house behind a command: that would be another process, which changes the
+// folder later.
+func Configure(t testing.TB, dir string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString("[user]\n\tname = Ada\n\temail = ada@example.org\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Git runs git in the repository as the user would and returns its output without the last line end.
