@@ -59,7 +59,11 @@ func edit(t *rapid.T, tree *os.Root, canary string, n *int) {
 	case "exec":
 		_ = tree.Chmod(path, 0o755)
 	case "private":
-		_ = tree.Chmod(path, 0o600)
+		mode := os.FileMode(0o600)
+		if info, err := tree.Stat(path); err == nil && info.IsDir() {
+			mode = 0o700 // one that its owner cannot enter either could not be recorded by anybody but root
+		}
+		_ = tree.Chmod(path, mode)
 	case "ignored":
 		_ = tree.WriteFile("x.log", fmt.Append(nil, *n), 0o644)
 	}
