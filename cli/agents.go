@@ -590,21 +590,14 @@ func limitsOf(c Config) []budgetLine {
 
 // budgets reads what was spent, newest first.
 func (d *Desk) budgets(ctx context.Context) ([]budgetLine, error) {
+	found, err := d.Ask().Budgets(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []budgetLine
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindBudget, Newest: true, Limit: 100}) {
-		if err != nil {
-			return nil, err
-		}
-		b := new(kernel.Budget)
-		if err := kernel.Decode(row, b); err != nil {
-			return nil, err
-		}
-		scope, _, _ := strings.Cut(b.Label, ":")
-		line := budgetLine{Scope: b.Label, Spent: b.Spent, Limit: d.Config.Budgets[scope]}
-		for _, h := range b.Held {
-			line.Held = line.Held.Plus(h)
-		}
-		out = append(out, line)
+	for _, b := range found {
+		scope, _, _ := strings.Cut(b.Scope, ":")
+		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: d.Config.Budgets[scope], Held: b.Held})
 	}
 	return out, nil
 }

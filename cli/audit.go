@@ -39,15 +39,15 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 			return Usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
 		}
 		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			subject := ""
+			var about audit.Subject
 			if len(args) > 0 {
 				s, err := d.task(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				subject = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}.String()
+				about = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}
 			}
-			return logbook{d}.log(c.Context(), subject, f)
+			return logbook{d}.log(c.Context(), about, f)
 		})
 	}
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.Text("cli.flag.follow"))
@@ -59,10 +59,10 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 type logbook struct{ *Desk }
 
 // log streams records, and with follow waits for further ones until ctx ends.
-func (d logbook) log(ctx context.Context, subject string, f logFlags) error {
+func (d logbook) log(ctx context.Context, about audit.Subject, f logFlags) error {
 	next := int64(0)
 	if f.last > 0 {
-		first, err := d.firstOf(ctx, subject, f.last)
+		first, err := d.Ask().Log().FirstOf(ctx, about, f.last)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (d logbook) log(ctx context.Context, subject string, f logFlags) error {
 	defer tick.Stop()
 	for {
 		out := bufio.NewWriterSize(d.Std.Out, 32<<10)
-		for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject, next) {
+		for rec, err := range d.Ask().Log().Records(ctx, about, next) {
 			if err != nil {
 				return err
 			}
@@ -98,34 +98,12 @@ func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-			head, err := d.Workspace.Kernel.Store().Head(ctx)
+			head, err := d.Ask().Log().Head(ctx)
 			if err != nil || head.Size > size {
 				return err
 			}
 		}
 	}
-}
-
-// firstOf returns the index of the first of the last n records.
-func (d logbook) firstOf(ctx context.Context, subject string, n int) (int64, error) {
-	if subject == "" {
-		head, err := d.Workspace.Kernel.Store().Head(ctx)
-		return max(0, head.Size-int64(n)), err
-	}
-	var ring []int64
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject, 0) {
-		if err != nil {
-			return 0, err
-		}
-		ring = append(ring, rec.Index)
-		if len(ring) > n {
-			ring = ring[1:]
-		}
-	}
-	if len(ring) == 0 {
-		return 0, nil
-	}
-	return ring[0], nil
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
@@ -203,10 +181,11 @@ func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]s
 		return n
 	}
 	name := s.Kind + " " + s.ID[max(0, len(s.ID)-6):]
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.Kind(s.Kind), ID: s.ID, HotOnly: true})
-	if err == nil && len(rows[0]) > 0 && rows[0][0].Label != "" && s.Kind != string(kernel.KindSession) {
-		name = rows[0][0].Label
-	} else if s.Kind == string(kernel.KindSession) || s.Kind == string(kernel.KindFlow) {
+	if s.Kind == string(kernel.KindSession) {
+		name = s.Kind
+	} else if label := d.Ask().Log().NameOf(ctx, s); label != "" {
+		name = label
+	} else if s.Kind == string(kernel.KindFlow) {
 		name = s.Kind
 	}
 	names[s.ID] = Display(name)
@@ -290,7 +269,7 @@ func newAuditExportCommand(a *App) *cobra.Command {
 func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", 0) {
+	for rec, err := range d.Ask().Log().Records(ctx, audit.Subject{}, 0) {
 		if err != nil {
 			return n, err
 		}

@@ -230,19 +230,19 @@ func claimIssue(ctx context.Context, d *Desk) (release func(), err error) {
 	if err := d.Workspace.Here(); err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", d.Workspace.Place.Workspace).Because(err)
 	}
-	i, err := d.FindIssue(ctx, d.issue.ID)
+	i, err := d.Ask().Board().Issue(ctx, d.issue.ID)
 	if err != nil {
 		return nil, err
 	}
 	by, k := pawl.By(pawl.KindRunner, d.Workspace.Name), d.Workspace.Kernel
-	planning := i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
+	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
 	out, err := d.DoAs(ctx, by, &kernel.Take{Owner: d.Workspace.Name, Issue: i.ID, Planning: planning, Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}
 	var t *kernel.Taken
 	if err := json.Unmarshal(out.Result, &t); err != nil || t == nil {
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.issue_not_ready", i.Label, i.State).Because(err)
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.issue_not_ready", i.Label, string(i.Status)).Because(err)
 	}
 	keep, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})

@@ -14,7 +14,6 @@ import (
 	"pawl/kernel"
 	"pawl/machine/session"
 	"pawl/policy"
-	"pawl/view"
 )
 
 // reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
@@ -176,11 +175,10 @@ func (r *reporter) started(result json.RawMessage) {
 // announce prints the title of the step that begins.
 func (r *reporter) announce(taskID, step string) {
 	r.step = step
-	t := &kernel.Task{}
-	if ok, err := r.Load(context.Background(), kernel.Select{Kind: kernel.KindTask, ID: taskID}, func(row kernel.Row) error { return kernel.Decode(row, t) }); !ok || err != nil || t.Plan == nil {
+	at, err := r.Ask().Step(context.Background(), taskID, step)
+	if err != nil || at == nil {
 		return
 	}
-	at := view.StepOf(t.Plan, step)
 	r.number, r.steps = at.Number, at.Total
 	place := fmt.Sprintf("%d/%d", at.Number, at.Total)
 	if at.Repair > 0 {

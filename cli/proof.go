@@ -82,7 +82,7 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	}
 	var leaves audit.Leaves
 	var records []audit.Stored
-	err = d.Workspace.Kernel.Store().Log(ctx, func(l audit.Log) error {
+	err = d.Ask().Log().At(ctx, func(l audit.Log) error {
 		for rec, err := range l.Records {
 			if err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/machine/session"
 	"pawl/plan"
 	"pawl/policy"
 )
@@ -291,7 +292,7 @@ func resumeRun(ctx context.Context, d *Desk, noWait bool) error {
 	if err != nil {
 		return err
 	}
-	if s.State == "IDLE" && s.Effect == "" {
+	if s.State == session.Idle && s.Effect == "" {
 		// A crash may have come between the last commit and the writing of the files that show it.
 		if _, err := d.Workspace.Export(ctx); err != nil {
 			return err

@@ -76,7 +76,7 @@ func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
 	}
 	var head audit.Head
 	if err == nil {
-		head, err = d.Workspace.Kernel.Store().Head(ctx)
+		head, err = d.Ask().Log().Head(ctx)
 		err = errors.Join(err, d.Workspace.Close())
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func (d glance) printStatus(ctx context.Context) error {
 		return d.PrintJSON(st)
 	}
 	d.Warn(ctx)
-	last, err := d.lastRecord(ctx)
+	last, err := d.Ask().Log().Last(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d glance) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		head, err := d.Workspace.Kernel.Store().Head(ctx)
+		head, err := d.Ask().Log().Head(ctx)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, err
 	if d.Flags.JSON {
 		return 0, d.PrintLine(st)
 	}
-	last, err := d.lastRecord(ctx)
+	last, err := d.Ask().Log().Last(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -113,25 +113,6 @@ func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, err
 		d.Say(l)
 	}
 	return len(lines), nil
-}
-
-// lastRecord reads the newest audit record, nil when there is none.
-func (d glance) lastRecord(ctx context.Context) (*audit.Parsed, error) {
-	head, err := d.Workspace.Kernel.Store().Head(ctx)
-	if err != nil || head.Size == 0 {
-		return nil, err
-	}
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", head.Size-1) {
-		if err != nil {
-			return nil, err
-		}
-		p, err := audit.Parse(rec.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		return &p, nil
-	}
-	return nil, nil
 }
 
 // statusLines renders the status at one glance.

@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/task"
 	"pawl/view"
 )
@@ -96,18 +97,18 @@ func newTaskListCommand(a *App) *cobra.Command {
 	var wide bool
 	c := a.Command("list", "cli.task.list", "  pawl task list\n  pawl task list --wide\n  pawl task list --state failed,blocked\n  pawl task list --json --limit 10", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		sel := kernel.Select{Kind: kernel.KindTask, Limit: limit}
+		page := query.Page{Limit: limit}
 		for _, s := range states {
 			state, err := task.Parse(s)
 			if err != nil {
 				return err
 			}
-			sel.States = append(sel.States, string(state))
+			page.States = append(page.States, string(state))
 		}
 		if limit < 0 {
 			return Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return tasks{d}.listTasks(c.Context(), sel, wide) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return tasks{d}.listTasks(c.Context(), page, wide) })
 	}
 	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
@@ -119,18 +120,18 @@ func newTaskListCommand(a *App) *cobra.Command {
 type tasks struct{ *Desk }
 
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) error {
+func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error {
 	width := d.screen()
 	if wide {
 		width = 0
 	}
 	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
 	n := 0
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, sel) {
+	for t, err := range d.Ask().Tasks(ctx, page) {
 		if err != nil {
 			return err
 		}
-		if err := d.listTask(out, row, width); err != nil {
+		if err := d.listTask(out, t.Value, width); err != nil {
 			return err
 		}
 		if n++; n == 1 {
@@ -145,12 +146,7 @@ func (d tasks) listTasks(ctx context.Context, sel kernel.Select, wide bool) erro
 	return out.Flush()
 }
 
-func (d tasks) listTask(out *bufio.Writer, row kernel.Row, width int) error {
-	t := &kernel.Task{}
-	if err := kernel.Decode(row, t); err != nil {
-		return err
-	}
-	line := t.Line()
+func (d tasks) listTask(out *bufio.Writer, line view.TaskLine, width int) error {
 	if !d.Flags.JSON {
 		_, err := out.WriteString(d.taskLine(line, width) + "\n")
 		return err

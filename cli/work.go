@@ -15,6 +15,7 @@ import (
 	"pawl/kernel"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/view"
 )
 
 // Desk is an open workspace with what a command does in it.
@@ -25,7 +26,7 @@ type Desk struct {
 	// rep tells of what happens; it is nil until a command works.
 	rep *reporter
 	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
-	issue *kernel.Issue
+	issue *view.Issue
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -86,7 +87,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
 	}
 	if a.Flags.issue != "" {
-		i, err := d.FindIssue(ctx, a.Flags.issue)
+		i, err := d.Ask().Board().Issue(ctx, a.Flags.issue)
 		if err != nil {
 			return nil, errors.Join(err, ws.Close())
 		}

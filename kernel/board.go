@@ -458,7 +458,7 @@ func (w registrar) unawaited(i *Issue) bool {
 		c, ok := w.env.Command.(*Depend)
 		return ok && c.Issue == i.ID && len(w.Links) == 0
 	}
-	return !slices.ContainsFunc(w.touched, func(e entity) bool {
+	return !slices.ContainsFunc(w.touched, func(e Document) bool {
 		l, ok := e.(*Link)
 		return ok && l.Parent == i.ID
 	})

@@ -20,7 +20,7 @@ import (
 // it. Nothing of it has happened yet.
 type Decision struct {
 	// Touched are the documents to write, in the order in which they were first changed.
-	Touched []entity
+	Touched []Document
 	Entries []audit.Entry
 	// Result is the answer to the caller: an id, a token, or nil.
 	Result any
@@ -213,7 +213,7 @@ func (w *work) raise(what Happening, reason string) error {
 }
 
 // on returns the row of a kind that the composition speaks of, or nil.
-func (w *work) on(kind Kind) entity {
+func (w *work) on(kind Kind) Document {
 	switch {
 	case kind == KindSession && w.Session != nil:
 		return w.Session
@@ -290,8 +290,5 @@ func info(err error) ErrorInfo {
 
 // Err returns the kept error as an error.
 func (e *ErrorInfo) Err() error {
-	if e == nil {
-		return nil
-	}
-	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}.Err()
+	return e.View().Err()
 }

@@ -416,7 +416,7 @@ type memory struct {
 // the same content.
 type kept struct {
 	row Row
-	doc entity
+	doc Document
 }
 
 // open prepares for reading at a size of the audit log, and returns the number of writes so far.
@@ -520,7 +520,7 @@ func recall[T any, P document[T]](st Store, into *P, sel Select) bool {
 }
 
 // keep remembers a document that was read, unless something was written since.
-func (r *reader) keep(doc entity) {
+func (r *reader) keep(doc Document) {
 	m, row := r.memory, *doc.hot()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -439,7 +439,7 @@ func optional(kind Kind, id string) Select { return Select{Kind: kind, ID: id, L
 // document is a pointer to a document of type T.
 type document[T any] interface {
 	*T
-	entity
+	Document
 }
 
 // load reads the row of an id or a label into a document, or leaves it nil when there is none.
@@ -488,7 +488,7 @@ func decode[T any, P document[T]](st Store, rows []Row, into *P) error {
 }
 
 // Decode fills a document from its row.
-func Decode(r Row, doc entity) error {
+func Decode(r Row, doc Document) error {
 	if len(r.Doc) > 0 {
 		if err := json.Unmarshal(r.Doc, doc); err != nil {
 			return pawl.Fail(pawl.CodeStoreDamaged, "kernel.row_unreadable", string(r.Kind), r.ID).Because(err)

@@ -286,6 +286,9 @@ type Issue struct {
 	Cost      int64 `json:"cost_micros,omitempty"`
 }
 
+// UsualPriority is that of an issue for which none was given.
+const UsualPriority = 3
+
 // never is when an issue may be claimed that waits for something.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -294,7 +297,7 @@ var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 func (i *Issue) rank(ready bool) int64 {
 	priority := int64(i.Priority)
 	if priority == 0 {
-		priority = 3
+		priority = UsualPriority
 	}
 	age := int64(1)<<41 - 1 - i.CreatedAt.UnixMilli()&(1<<41-1)
 	r := (5-priority)<<60 | age<<19 | min(max(i.Height, 0), 1<<19-1)

@@ -183,7 +183,7 @@ func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
 }
 
 // moveTo has a document speak of where the workspace is now. It is the one place where that is decided.
-func moveTo(doc entity, workspace string) {
+func moveTo(doc Document, workspace string) {
 	switch d := doc.(type) {
 	case *Session:
 		if d.Home == "" && d.Label == SessionLabel {

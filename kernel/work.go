@@ -20,8 +20,8 @@ import (
 	"pawl/solution"
 )
 
-// entity is any document with its row.
-type entity interface{ hot() *Row }
+// Document is what a row says, with its row. The types of this package that embed Row are documents.
+type Document interface{ hot() *Row }
 
 func (r *Row) hot() *Row { return r }
 
@@ -32,9 +32,9 @@ type work struct {
 	now     time.Time
 	trace   string
 	ids     *pawl.IDSource
-	touched []entity
+	touched []Document
 	// seen are those of a decision that touches many.
-	seen    map[entity]bool
+	seen    map[Document]bool
 	entries []audit.Entry
 	result  any
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
@@ -102,13 +102,13 @@ func (w *work) newID() string {
 }
 
 // create makes the row of a new document and touches it.
-func (w *work) create(e entity, kind Kind, label, parent, state string) {
+func (w *work) create(e Document, kind Kind, label, parent, state string) {
 	*e.hot() = Row{Kind: kind, ID: w.newID(), Label: label, Parent: parent, State: state, CreatedAt: w.now, UpdatedAt: w.now}
 	w.touch(e)
 }
 
 // touch marks a document as changed by this decision.
-func (w *work) touch(e entity) {
+func (w *work) touch(e Document) {
 	if !touches(w, e) {
 		w.touched = append(w.touched, e)
 	}
@@ -118,7 +118,7 @@ func (w *work) touch(e entity) {
 const maxFew = 32
 
 // touches reports whether a document is marked as changed.
-func touches(w *work, e entity) bool {
+func touches(w *work, e Document) bool {
 	if len(w.touched) <= maxFew {
 		return slices.Contains(w.touched, e)
 	}
@@ -126,7 +126,7 @@ func touches(w *work, e entity) bool {
 		w.seen = nil
 	}
 	if w.seen == nil {
-		w.seen = map[entity]bool{}
+		w.seen = map[Document]bool{}
 	}
 	for _, marked := range w.touched[len(w.seen):] {
 		w.seen[marked] = true
@@ -135,14 +135,14 @@ func touches(w *work, e entity) bool {
 }
 
 // record adds an audit record that is not a transition.
-func (w *work) record(e entity, event string, level audit.Level, data any) {
+func (w *work) record(e Document, event string, level audit.Level, data any) {
 	w.touch(e)
 	w.entries = append(w.entries, audit.Entry{
 		Subject: subject(e), Level: level, Event: event, Actor: w.env.Actor, Data: encode(data), At: w.now, Trace: w.trace,
 	})
 }
 
-func subject(e entity) audit.Subject {
+func subject(e Document) audit.Subject {
 	r := e.hot()
 	return audit.Subject{Kind: string(r.Kind), ID: r.ID}
 }
@@ -160,7 +160,7 @@ func encode(v any) json.RawMessage {
 }
 
 // has reports whether the entity's machine has a row for the event in its present state.
-func (w *work) has(e entity, on, when string) bool {
+func (w *work) has(e Document, on, when string) bool {
 	s := e.hot().State
 	switch e.hot().Kind {
 	case KindSession:
@@ -188,7 +188,7 @@ func known[S, E ~string](w *work, m *machine.Machine[S, E], state, on, when stri
 
 // move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand, and
 // for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
-func (w *work) move(e entity, on, when, reason string, meta any) error {
+func (w *work) move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
 		return apply(w, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
@@ -260,7 +260,7 @@ func (w *work) movePhase(on board.Event, reason string) error {
 	return nil
 }
 
-func apply[S, E ~string](w *work, m *machine.Machine[S, E], e entity, on, when, reason string, meta any,
+func apply[S, E ~string](w *work, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
 	admit func(*machine.Rule[S, E]) *pawl.Error) error {
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)

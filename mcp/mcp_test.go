@@ -19,6 +19,8 @@ import (
 	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/projection"
+	"pawl/kernel/query"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/message"
@@ -48,7 +50,7 @@ func newLab(t *testing.T) *lab {
 		config.Tools[name] = toolOf(name)
 	}
 	l.k = kernel.New(l.store, config, pawl.ClockFunc(l.clock), rand.Reader)
-	l.server = New(Config{Kernel: l.k, Version: "test", Lang: message.English, Advance: l.advance})
+	l.server = New(Config{Kernel: l.k, Query: query.Of(l.k), Projections: func(ctx context.Context) ([]effect.ProjectedFile, error) { return projection.Files(ctx, l.k) }, Version: "test", Lang: message.English, Advance: l.advance})
 	l.do("user:ada", &kernel.Init{Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
 	l.client = l.connect("check")
 	return l

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"pawl"
 	"pawl/audit"
 	"pawl/kernel"
-	"pawl/kernel/projection"
+	"pawl/kernel/query"
 	"pawl/machine/board"
 	"pawl/machine/task"
 	"pawl/view"
@@ -37,39 +38,40 @@ type page struct {
 	Newest bool
 }
 
-// selection is the page as a selection of rows. One row more than wanted tells whether there are further ones.
-func (p page) selection(kind kernel.Kind) (kernel.Select, error) {
+// query is the page as it is asked for. One item more than wanted tells whether there are further ones.
+func (p page) query() (query.Page, error) {
 	if p.Limit == 0 {
 		p.Limit = listed
 	}
 	if p.Newest && p.After > 0 {
-		return kernel.Select{}, pawl.Fail(pawl.CodeInvalid, "mcp.page")
+		return query.Page{}, pawl.Fail(pawl.CodeInvalid, "mcp.page")
 	}
-	sel := kernel.Select{Kind: kind, Limit: p.Limit + 1, After: p.After, Newest: p.Newest}
+	q := query.Page{Limit: p.Limit + 1, After: p.After, Newest: p.Newest}
 	if p.State != "" {
-		sel.States = []string{p.State}
+		q.States = []string{p.State}
 	}
-	return sel, nil
+	return q, nil
 }
 
-// rows reads a page. Next is where the next one begins, 0 for none.
-func (s library) rows(ctx context.Context, p page, kind kernel.Kind) (rows []kernel.Row, next int64, err error) {
-	sel, err := p.selection(kind)
+// pageOf reads a page of a list. Next is where the next one begins, 0 for none.
+func pageOf[T any](p page, list func(query.Page) iter.Seq2[query.Item[T], error]) (out []T, next int64, err error) {
+	q, err := p.query()
 	if err != nil {
 		return nil, 0, err
 	}
-	all, err := s.Kernel.Store().Load(ctx, sel)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows = all[0]
-	if len(rows) == sel.Limit {
-		rows = rows[:sel.Limit-1]
-		if !p.Newest {
-			next = rows[len(rows)-1].Pos
+	out = []T{}
+	for i, err := range list(q) {
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(out) == q.Limit-1 && q.Newest:
+			return out, 0, nil
+		case len(out) == q.Limit-1:
+			return out, next, nil
 		}
+		out, next = append(out, i.Value), i.Cursor
 	}
-	return rows, next, nil
+	return out, 0, nil
 }
 
 func (s library) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
@@ -91,7 +93,7 @@ func (s library) readContext(ctx context.Context, _ caller, _ none) (any, error)
 
 // projection returns the content of one projected file, "" where there is none.
 func (s library) projection(ctx context.Context, name string) (string, error) {
-	files, err := projection.Files(ctx, s.Kernel)
+	files, err := s.Projections(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -138,21 +140,11 @@ func (s library) getSummary(ctx context.Context, _ caller, _ none) (any, error) 
 }
 
 func (s library) listTasks(ctx context.Context, _ caller, p page) (any, error) {
-	rows, next, err := s.rows(ctx, p, kernel.KindTask)
-	if err != nil {
-		return nil, err
+	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine], error] { return s.Query.Tasks(ctx, q) })
+	for i := range tasks {
+		tasks[i].Title = clip(tasks[i].Title, 200)
 	}
-	tasks := []view.TaskLine{}
-	for _, r := range rows {
-		t := new(kernel.Task)
-		if err := kernel.Decode(r, t); err != nil {
-			return nil, err
-		}
-		line := t.Line()
-		line.Title = clip(line.Title, 200)
-		tasks = append(tasks, line)
-	}
-	return map[string]any{"tasks": tasks, "next": next}, nil
+	return map[string]any{"tasks": tasks, "next": next}, err
 }
 
 // about names a task; "" means that of the run in progress.
@@ -211,48 +203,29 @@ type issue struct {
 	Error      *view.Error `json:"error,omitempty"`
 }
 
-func lineOf(i *kernel.Issue) issueLine {
-	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: board.IssueStatus(i.State), PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
+func lineOf(i *view.Issue) issueLine {
+	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: i.Status, PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
 }
 
 func (s library) listIssues(ctx context.Context, _ caller, p page) (any, error) {
-	rows, next, err := s.rows(ctx, p, kernel.KindIssue)
-	if err != nil {
-		return nil, err
-	}
+	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] { return s.Query.Board().Rows(ctx, q) })
 	issues := []issueLine{}
-	for _, r := range rows {
-		i := new(kernel.Issue)
-		if err := kernel.Decode(r, i); err != nil {
-			return nil, err
-		}
+	for _, i := range found {
 		issues = append(issues, lineOf(i))
 	}
-	return map[string]any{"issues": issues, "next": next}, nil
+	return map[string]any{"issues": issues, "next": next}, err
 }
 
 func (s library) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
-	want := strings.ToUpper(strings.TrimSpace(a.Issue))
-	sel := kernel.Select{Kind: kernel.KindIssue, Label: want}
-	if len(want) == 26 {
-		sel = kernel.Select{Kind: kernel.KindIssue, ID: want}
+	i, ok, err := s.Query.Board().Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
+	if err == nil && !ok {
+		err = pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
 	}
-	rows, err := s.Kernel.Store().Load(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows[0]) == 0 {
-		return nil, pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
-	}
-	i := new(kernel.Issue)
-	if err := kernel.Decode(rows[0][0], i); err != nil {
-		return nil, err
-	}
-	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.Solution, ExecutedAt: i.ExecutedAt, Feedback: i.Feedback, Failures: i.Failures}
+	out := issue{issueLine: lineOf(i), Run: i.Parent, Solution: i.SolutionID, ExecutedAt: i.ExecutedAt, Feedback: i.Feedback, Failures: i.Failures, Error: i.Failure}
 	out.Title = i.Title
-	if e := i.Error; e != nil {
-		out.Error = &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}
-	}
 	return map[string]any{"issue": out}, nil
 }
 
@@ -264,8 +237,9 @@ func (s library) readAudit(ctx context.Context, _ caller, a struct {
 	if a.Limit == 0 {
 		a.Limit = listed
 	}
-	subject, first := "", int64(0)
-	head, err := s.Kernel.Store().Head(ctx)
+	var about audit.Subject
+	first := int64(0)
+	head, err := s.Query.Log().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -276,14 +250,14 @@ func (s library) readAudit(ctx context.Context, _ caller, a struct {
 		if err != nil {
 			return nil, err
 		}
-		subject = audit.Subject{Kind: string(kernel.KindTask), ID: at.Task.ID}.String()
+		about = audit.Subject{Kind: string(kernel.KindTask), ID: at.Task.ID}
 	}
 	type line struct {
 		Index  int64           `json:"index"`
 		Record json.RawMessage `json:"record"`
 	}
 	records := []line{}
-	for rec, err := range s.Kernel.Store().Records(ctx, subject, first) {
+	for rec, err := range s.Query.Log().Records(ctx, about, first) {
 		if err != nil {
 			return nil, err
 		}

@@ -10,12 +10,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pawl"
+	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/message"
 	"pawl/view"
 )
 
-// Kernel is what the server needs of the kernel. The store that it returns is read and never written.
+// Kernel is what the server needs of the kernel.
 type Kernel interface {
 	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
 	Look(ctx context.Context) (*kernel.Snapshot, error)
@@ -23,14 +25,17 @@ type Kernel interface {
 	LookLast(ctx context.Context) (*kernel.Snapshot, error)
 	Status(ctx context.Context) (view.Status, error)
 	Questions(ctx context.Context) ([]*kernel.Question, error)
-	Store() kernel.Store
 	Config() *kernel.Config
 }
 
 // Config is what a Server is made of.
 type Config struct {
-	Kernel  Kernel
-	Version string
+	Kernel Kernel
+	// Query answers what is only asked.
+	Query query.Reader
+	// Projections are the files that show the workspace to people, as the store has them at this moment.
+	Projections func(ctx context.Context) ([]effect.ProjectedFile, error)
+	Version     string
 	// Lang is the language of descriptions and errors.
 	Lang message.Lang
 	// Advance works on a run that was taken up until it waits for a person. It may be nil, and it may do nothing where

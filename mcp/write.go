@@ -133,7 +133,7 @@ func (s scribe) getAnswer(ctx context.Context, _ caller, a asking) (any, error) 
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for waiting := a.Wait > 0; ; {
-		q, err := s.question(ctx, a.Question)
+		q, err := s.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
 		if err != nil {
 			return nil, err
 		}
@@ -151,28 +151,15 @@ func (s scribe) getAnswer(ctx context.Context, _ caller, a asking) (any, error) 
 }
 
 // became is what a client is told of a question.
-func (s scribe) became(q *kernel.Question) map[string]any {
-	out := map[string]any{"question": q.Label, "text": q.Text, "state": q.State}
-	switch q.State {
-	case kernel.QuestionOpen:
-		out["next"] = s.Lang.Text("mcp.question_parked", q.Label)
+func (s scribe) became(q view.Asked) map[string]any {
+	out := map[string]any{"question": q.ID, "text": q.Text, "state": q.State}
+	switch {
+	case q.Open:
+		out["next"] = s.Lang.Text("mcp.question_parked", q.ID)
 	default:
-		out["answer"], out["by"] = q.Answer, q.AnsweredBy
+		out["answer"], out["by"] = q.Answer, q.By
 	}
 	return out
-}
-
-// question reads a question by its label.
-func (s scribe) question(ctx context.Context, label string) (*kernel.Question, error) {
-	rows, err := s.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindQuestion, Label: strings.ToLower(strings.TrimSpace(label))})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows[0]) == 0 {
-		return nil, pawl.Fail(pawl.CodeNotFound, "mcp.no_question", label)
-	}
-	q := new(kernel.Question)
-	return q, kernel.Decode(rows[0][0], q)
 }
 
 // placeOf is where a run or a task of the session works unless its plan says otherwise.

@@ -61,6 +61,14 @@ type Error struct {
 	Cause *effect.Cause `json:"cause,omitempty"`
 }
 
+// Err puts the error together again, nil for none.
+func (e *Error) Err() error {
+	if e == nil {
+		return nil
+	}
+	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}.Err()
+}
+
 // Question is an open question of an agent to the person.
 type Question struct {
 	ID    string     `json:"id"`
@@ -199,4 +207,34 @@ type TaskLine struct {
 	Run       string     `json:"run,omitempty"`
 	CreatedAt time.Time  `json:"created_at,omitzero"`
 	UpdatedAt time.Time  `json:"updated_at,omitzero"`
+}
+
+// Session is the session of a workspace, or of an issue of its board: where it stands and at which run.
+type Session struct {
+	ID    string
+	State session.State
+	// Run is the run in progress, "" where there is none.
+	Run string
+	// Goal is the requirement of that run, in the words of the person who gave it.
+	Goal string
+	// Effect is the id of an effect of the session's own that is still to be done, "" for none.
+	Effect string
+	Paused bool
+	// Failure is what it is blocked by.
+	Failure *Error
+}
+
+// Asked is a question of an agent, open or answered.
+type Asked struct {
+	ID, Text, State string
+	Open            bool
+	Answer          string
+	By              pawl.Actor
+}
+
+// Budget is what was spent in a scope, such as "run:R-3", and what is held back for work that is under way.
+type Budget struct {
+	Scope string
+	Spent effect.Usage
+	Held  effect.Usage
 }

@@ -91,12 +91,12 @@ func newAddCommand(a *cli.App) *cobra.Command {
 				return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 			}
 			a.Made(labels[0])
-			i, err := d.FindIssue(c.Context(), labels[0])
+			i, err := d.Ask().Board().Issue(c.Context(), labels[0])
 			if err != nil {
 				return err
 			}
 			if a.Flags.JSON {
-				return a.PrintJSON(lineOf(i, nil))
+				return a.PrintJSON(i.IssueLine)
 			}
 			a.Say(a.Style.OK() + " " + a.Style.Bold(i.Label) + "  " + cli.Display(i.Title))
 			a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + "pawl issue plan " + i.Label)
@@ -131,7 +131,7 @@ func newEditCommand(a *cli.App) *cobra.Command {
 // edit changes what flags were given for.
 func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 	ctx := c.Context()
-	i, err := d.FindIssue(ctx, name)
+	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}

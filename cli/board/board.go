@@ -5,14 +5,13 @@ package board
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/cli"
 	"pawl/kernel"
-	"pawl/machine/board"
+	"pawl/view"
 )
 
 // Entries are the commands of the first level.
@@ -50,11 +49,11 @@ func making(ctx context.Context, a *cli.App, f func(shelf) error) error {
 }
 
 // find finds issues by their names; each is found once.
-func (d shelf) find(ctx context.Context, names []string) ([]*kernel.Issue, error) {
-	var out []*kernel.Issue
+func (d shelf) find(ctx context.Context, names []string) ([]*view.Issue, error) {
+	var out []*view.Issue
 	seen := map[string]bool{}
 	for _, name := range names {
-		i, err := d.FindIssue(ctx, name)
+		i, err := d.Ask().Board().Issue(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -66,57 +65,10 @@ func (d shelf) find(ctx context.Context, names []string) ([]*kernel.Issue, error
 	return out, nil
 }
 
-// issues reads issues by their ids, in the order of the ids. Those that there are not are left out.
-func (d shelf) issues(ctx context.Context, ids []string) ([]*kernel.Issue, error) {
-	sel := make([]kernel.Select, len(ids))
-	for n, id := range ids {
-		sel[n] = kernel.Select{Kind: kernel.KindIssue, ID: id}
-	}
-	if len(sel) == 0 {
-		return nil, nil
-	}
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, sel...)
-	if err != nil {
-		return nil, err
-	}
-	var out []*kernel.Issue
-	for _, found := range rows {
-		for _, r := range found {
-			i := new(kernel.Issue)
-			if err := kernel.Decode(r, i); err != nil {
-				return nil, err
-			}
-			out = append(out, i)
-		}
-	}
-	return out, nil
-}
-
-// scan reads the issues of the board that a selection picks, one at a time. Those that belong to runs that somebody asked for by
-// themselves are left out.
-func (d shelf) scan(ctx context.Context, sel kernel.Select) iter.Seq2[*kernel.Issue, error] {
-	sel.Kind = kernel.KindIssue
-	return func(yield func(*kernel.Issue, error) bool) {
-		for row, err := range d.Workspace.Kernel.Store().Scan(ctx, sel) {
-			i := new(kernel.Issue)
-			if err == nil {
-				err = kernel.Decode(row, i)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if i.Number > 0 && !yield(i, nil) {
-				return
-			}
-		}
-	}
-}
-
 // fresh reports whether no issue is open, so that those which are added now begin something new.
 func (d shelf) fresh(ctx context.Context) (bool, error) {
-	n, _, err := d.counts(ctx)
-	return n[board.IssueRegistered]+n[board.IssuePlanning]+n[board.IssuePlanned]+n[board.IssueExecuting] == 0, err
+	n, err := d.Ask().Board().Counts(ctx)
+	return n.Unfinished() == 0, err
 }
 
 // branch fails unless there is a branch of that name. "" is none, and fits.
@@ -126,36 +78,6 @@ func (d shelf) branch(ctx context.Context, name string) error {
 	}
 	_, err := d.Workspace.Branch(ctx, name)
 	return err
-}
-
-// batch reads the newest batch, nil where there is none.
-func (d shelf) batch(ctx context.Context) (*kernel.Board, error) {
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBoard, Newest: true, Limit: 1})
-	if err != nil || len(rows[0]) == 0 {
-		return nil, err
-	}
-	b := new(kernel.Board)
-	return b, kernel.Decode(rows[0][0], b)
-}
-
-// counts counts the issues of the board by their status.
-func (d shelf) counts(ctx context.Context) (map[board.IssueStatus]int, int, error) {
-	s := &kernel.Session{}
-	ok, err := d.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel, HotOnly: true}, func(r kernel.Row) error { return kernel.Decode(r, s) })
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case !ok:
-		return nil, 0, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	}
-	found, err := d.Workspace.Kernel.Store().Count(ctx, kernel.KindIssue, s.ID)
-	out := map[board.IssueStatus]int{}
-	all := 0
-	for state, n := range found {
-		out[board.IssueStatus(state)] = n
-		all += n
-	}
-	return out, all, err
 }
 
 // told is an error that was explained where it came up; the rest went on.

@@ -14,8 +14,10 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/board"
 	"pawl/runner"
+	"pawl/view"
 )
 
 // foreman runs crews.
@@ -110,7 +112,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		return err
 	}
 	return with(ctx, a, cli.Writing(), func(d shelf) error {
-		if _, _, err := d.counts(ctx); err != nil {
+		if _, err := d.Ask().Board().Counts(ctx); err != nil {
 			return err
 		}
 		chosen, err := d.find(ctx, names)
@@ -153,8 +155,8 @@ func (d foreman) aim(ctx context.Context, asked string) (string, error) {
 		_, err := d.Do(ctx, &kernel.AimBoard{Branch: asked})
 		return asked, err
 	}
-	b, err := d.batch(ctx)
-	if err != nil || b == nil || b.State == string(board.RunCompleted) || b.Branch == "" || b.Branch == here {
+	b, err := d.Ask().Board().Batch(ctx)
+	if err != nil || b == nil || b.Status == board.RunCompleted || b.Branch == "" || b.Branch == here {
 		return here, err
 	}
 	d.Note(d.Style.Warn() + " " + d.Text("issue.board_branch", b.Branch))
@@ -162,7 +164,7 @@ func (d foreman) aim(ctx context.Context, asked string) (string, error) {
 }
 
 // crew runs a crew in the foreground and ends with what is left for a person.
-func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*kernel.Issue) error {
+func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*view.Issue) error {
 	d.Warn(ctx)
 	t := newTeller(d.shelf)
 	o.Tell = t.tell
@@ -352,7 +354,7 @@ const maxNamed = 20
 
 // rest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
 // was named could not be worked on.
-func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*kernel.Issue) error {
+func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*view.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
@@ -390,56 +392,56 @@ func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chos
 
 // idle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
 func (d foreman) idle(ctx context.Context, id string, o runner.CrewOptions) error {
-	found, err := d.issues(ctx, []string{id})
+	found, err := d.Ask().Board().ByID(ctx, []string{id})
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	i := found[0]
-	switch state := board.IssueStatus(i.State); {
+	switch state := i.Status; {
 	case state == board.IssueCompleted:
 		return nil
-	case state == board.IssuePlanned && !o.Execute && i.Lease.Owner == "":
+	case state == board.IssuePlanned && !o.Execute && i.Owner == "":
 		return nil // it has its plan
 	case state == board.IssueRegistered && !o.Plan:
 		return pawl.Fail(pawl.CodeInvalidTransition, "issue.unplanned", i.Label)
 	case state == board.IssueFailed:
 		return pawl.Fail(pawl.CodeInvalidTransition, "issue.is_failed", i.Label)
 	}
-	switch {
-	case i.Lease.Owner != "":
-		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
-	case i.Paused:
+	switch i.Standing {
+	case view.StandingWorking:
+		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Owner)
+	case view.StandingPaused:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
-	case i.Waiting:
+	case view.StandingAsks:
 		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.issue_asks", i.Label)
-	case len(i.Open) > 0:
-		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, len(i.Open))
+	case view.StandingWaits, view.StandingBlocked:
+		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_waits", i.Label, i.Open)
 	}
-	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
+	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 }
 
 // asking lists issues that wait for a person: those that were chosen, or the first of all.
-func (d foreman) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.Issue, error) {
-	var out []*kernel.Issue
+func (d foreman) asking(ctx context.Context, chosen []*view.Issue) ([]*view.Issue, error) {
+	var out []*view.Issue
 	if len(chosen) > 0 {
 		ids := make([]string, len(chosen))
 		for n, i := range chosen {
 			ids[n] = i.ID
 		}
-		found, err := d.issues(ctx, ids)
+		found, err := d.Ask().Board().ByID(ctx, ids)
 		for _, i := range found {
-			if i.Waiting && i.State != string(board.IssueFailed) {
+			if i.Standing == view.StandingAsks {
 				out = append(out, i)
 			}
 		}
 		return out, err
 	}
 	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
-	for i, err := range d.scan(ctx, kernel.Select{States: states}) {
+	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: states}) {
 		if err != nil {
 			return nil, err
 		}
-		if !i.Waiting {
+		if i.Standing != view.StandingAsks {
 			continue
 		}
 		if out = append(out, i); len(out) > maxNamed {
@@ -450,8 +452,8 @@ func (d foreman) asking(ctx context.Context, chosen []*kernel.Issue) ([]*kernel.
 }
 
 // sum prints how the board stands.
-func (d foreman) sum(ctx context.Context, t *teller, asking []*kernel.Issue) error {
-	counts, all, err := d.counts(ctx)
+func (d foreman) sum(ctx context.Context, t *teller, asking []*view.Issue) error {
+	counts, err := d.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
@@ -460,9 +462,9 @@ func (d foreman) sum(ctx context.Context, t *teller, asking []*kernel.Issue) err
 		for _, i := range asking {
 			labels = append(labels, i.Label)
 		}
-		return d.PrintLine(map[string]any{"type": "result", "issues": all, "by_status": counts, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
+		return d.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
-	d.Say(d.countLine(counts, all))
+	d.Say(d.countLine(counts))
 	for n, i := range asking {
 		if n == maxNamed {
 			d.Say("  " + d.Text("issue.more"))
@@ -474,10 +476,10 @@ func (d foreman) sum(ctx context.Context, t *teller, asking []*kernel.Issue) err
 }
 
 // countLine is the number of issues by status on one line.
-func (d shelf) countLine(counts map[board.IssueStatus]int, all int) string {
-	parts := []string{d.Text("issue.count", all)}
+func (d shelf) countLine(counts view.IssueCounts) string {
+	parts := []string{d.Text("issue.count", counts.Total)}
 	for _, s := range board.Issue.States() {
-		if n := counts[s]; n > 0 {
+		if n := counts.ByStatus[s]; n > 0 {
 			parts = append(parts, d.state(s)+" "+itoa(n))
 		}
 	}

@@ -84,7 +84,11 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 	if !d.Flags.JSON {
 		d.notes(&read.Backlog)
 	}
-	known, err := d.known(ctx, read.Backlog.Issues)
+	ids := make([]string, len(read.Backlog.Issues))
+	for n := range read.Backlog.Issues {
+		ids[n] = read.Backlog.Issues[n].ID
+	}
+	known, err := d.Ask().Board().External(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -161,37 +165,6 @@ func (d porter) notes(b *backlog.Backlog) {
 	if b.MoreNotes > 0 {
 		d.Note("  " + d.Text("issue.more_notes", b.MoreNotes))
 	}
-}
-
-// known finds the digests of those issues that are on the board.
-func (d porter) known(ctx context.Context, list []backlog.Issue) (map[string]string, error) {
-	known := map[string]string{}
-	store := d.Workspace.Kernel.Store()
-	for at := 0; at < len(list); at += kernel.MaxIssues {
-		part := list[at:min(at+kernel.MaxIssues, len(list))]
-		sel := make([]kernel.Select, len(part))
-		for n := range part {
-			sel[n] = kernel.Select{Kind: kernel.KindAlias, Label: part[n].ID}
-		}
-		rows, err := store.Load(ctx, sel...)
-		if err != nil {
-			return nil, err
-		}
-		var ids []string
-		for _, found := range rows {
-			for _, r := range found {
-				ids = append(ids, r.Parent)
-			}
-		}
-		issues, err := d.issues(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range issues {
-			known[i.External] = i.Digest
-		}
-	}
-	return known, nil
 }
 
 // register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
@@ -288,18 +261,19 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *term.Live) (int, error) {
 	n := 0
 	for at := range list {
-		found, err := d.FindIssue(ctx, list[at].ID)
+		found, err := d.Ask().Board().Issue(ctx, list[at].ID)
 		if pawl.CodeOf(err) == pawl.CodeNotFound {
 			continue
 		}
 		if err != nil {
 			return n, err
 		}
-		if found.Solutions == 0 || found.State != string(board.IssueCompleted) && found.State != string(board.IssueFailed) {
+		if found.Plans == 0 || found.Status != board.IssueCompleted && found.Status != board.IssueFailed {
 			continue // nothing of pawl's own
 		}
-		text := d.Text("issue.back."+found.State, found.Label)
-		did, err := d.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + found.State, State: found.State, Text: text})
+		state := string(found.Status)
+		text := d.Text("issue.back."+state, found.Label)
+		did, err := d.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
 		if err != nil {
 			return n, err
 		}
@@ -314,7 +288,7 @@ func (d porter) back(ctx context.Context, source, how string, list []backlog.Iss
 func newExportCommand(a *cli.App) *cobra.Command {
 	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
 		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			if _, _, err := d.counts(c.Context()); err != nil {
+			if _, err := d.Ask().Board().Counts(c.Context()); err != nil {
 				return err
 			}
 			raw, err := projection.BoardState(c.Context(), d.Workspace.Kernel)

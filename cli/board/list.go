@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,105 +14,13 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/board"
+	"pawl/view"
 )
 
 // viewer shows issues.
 type viewer struct{ shelf }
-
-// standing is what is computed of an issue beside its status (spec.md §6.5 E9).
-type standing string
-
-// The standings.
-const (
-	works   standing = "working"
-	paused  standing = "paused"
-	asks    standing = "asks"    // waits for a person
-	waits   standing = "waits"   // for other issues
-	blocked standing = "blocked" // one that it waits for is failed
-	ready   standing = "ready"   // its work, or its planning, may begin
-	later   standing = "later"   // after a pause
-	none    standing = ""
-)
-
-// standingOf computes the standing of an issue. Of the issues that it waits for, those that are given are looked at.
-func standingOf(i *kernel.Issue, near map[string]*kernel.Issue, now time.Time) standing {
-	state := board.IssueStatus(i.State)
-	if state == board.IssueCompleted || state == board.IssueFailed {
-		return none
-	}
-	switch {
-	case i.Lease.Owner != "":
-		return works
-	case i.Paused:
-		return paused
-	case i.Waiting:
-		return asks
-	}
-	for _, id := range i.Open {
-		if on := near[id]; on != nil && on.State == string(board.IssueFailed) {
-			return blocked
-		}
-	}
-	switch {
-	case len(i.Open) > 0:
-		return waits
-	case i.Again.After(now):
-		return later
-	}
-	return ready
-}
-
-// line is an issue in a list, as JSON.
-type line struct {
-	ID        string            `json:"id"`
-	Label     string            `json:"label"`
-	Title     string            `json:"title"`
-	Status    board.IssueStatus `json:"status"`
-	Standing  standing          `json:"standing,omitempty"`
-	Priority  int               `json:"priority"`
-	Tags      []string          `json:"tags"`
-	After     []string          `json:"depends_on"`
-	Open      int               `json:"open_dependencies"`
-	External  string            `json:"external_id,omitempty"`
-	Solution  string            `json:"solution_id,omitempty"`
-	Item      string            `json:"item_id,omitempty"`
-	Owner     string            `json:"worker,omitempty"`
-	Retries   int               `json:"retries,omitempty"`
-	Branch    string            `json:"branch,omitempty"`
-	Landed    string            `json:"landed,omitempty"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
-}
-
-// priority is that of an issue, with the usual one where none is set.
-func priority(i *kernel.Issue) int {
-	if i.Priority == 0 {
-		return 3
-	}
-	return i.Priority
-}
-
-func lineOf(i *kernel.Issue, near map[string]*kernel.Issue) line {
-	l := line{
-		ID: i.ID, Label: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), Standing: standingOf(i, near, time.Now()), Priority: priority(i),
-		Tags: append([]string{}, i.Tags...), After: []string{}, Open: len(i.Open), External: i.External, Owner: i.Lease.Owner,
-		Retries: i.Retries, Branch: i.Branch, Landed: i.Landed, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
-	}
-	for _, id := range i.DependsOn {
-		if on := near[id]; on != nil {
-			id = on.Label
-		}
-		l.After = append(l.After, id)
-	}
-	if i.Solution != "" {
-		l.Solution = fmt.Sprintf("SOL-%s-%d", i.Label, i.Solutions)
-	}
-	if i.Item != "" {
-		l.Item = fmt.Sprintf("S-%d", i.Number)
-	}
-	return l
-}
 
 // defaultPage is how many issues are listed where nothing else is said.
 const defaultPage = 100
@@ -166,135 +72,62 @@ func join[S ~string](list []S) string {
 	return b.String()
 }
 
-// fits reports whether an issue is to be listed.
-func (f *filter) fits(i *kernel.Issue) bool {
-	for _, t := range f.tags {
-		if !slices.Contains(i.Tags, t) {
-			return false
-		}
-	}
-	if f.search == "" {
-		return true
-	}
-	text := strings.ToLower(i.Label + " " + i.Title + " " + i.Context + " " + strings.Join(i.Tags, " ") + " " + i.External)
-	for _, word := range strings.Fields(strings.ToLower(f.search)) {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
-}
-
-// chunk is how many issues are looked at together, for one question about what they wait for.
-const chunk = 100
-
-// list streams issues in the order of their registration. Only a chunk of them is kept.
+// list streams issues in the order of their registration.
 func (d viewer) list(ctx context.Context, f *filter) error {
-	counts, all, err := d.counts(ctx)
+	counts, err := d.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
-	var page []*kernel.Issue
-	n := 0
-	flush := func() error {
-		err := d.page(ctx, out, page)
-		n += len(page)
-		page = page[:0]
+	n, more := 0, false
+	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: d.Flags.JSON}) {
 		if err != nil {
 			return err
 		}
-		return out.Flush()
-	}
-	more := false
-	for i, err := range d.scan(ctx, kernel.Select{States: f.states}) {
-		if err != nil {
-			return err
-		}
-		if !f.fits(i) {
-			continue
-		}
-		if more = f.limit > 0 && n+len(page) == f.limit; more {
+		if more = f.limit > 0 && n == f.limit; more {
 			break
 		}
-		if page = append(page, i); len(page) == chunk {
-			if err := flush(); err != nil {
+		if err := d.item(out, &i.IssueLine); err != nil {
+			return err
+		}
+		if n++; n%flushed == 0 {
+			if err := out.Flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := flush(); err != nil || d.Flags.JSON {
+	if err := out.Flush(); err != nil || d.Flags.JSON {
 		return err
 	}
 	if more {
 		d.Note(d.Text("issue.list_more", n))
 	}
-	if all == 0 {
+	if counts.Total == 0 {
 		d.Note(d.Text("issue.none"))
 		return nil
 	}
-	d.Note(d.countLine(counts, all))
+	d.Note(d.countLine(counts))
 	return nil
 }
 
-// page writes issues, with what they wait for.
-func (d viewer) page(ctx context.Context, out *bufio.Writer, page []*kernel.Issue) error {
-	near, err := d.around(ctx, page, d.Flags.JSON)
-	if err != nil {
+// flushed is after how many issues a list shows what it has.
+const flushed = 100
+
+// item writes an issue of a list.
+func (d viewer) item(out *bufio.Writer, l *view.IssueLine) error {
+	if !d.Flags.JSON {
+		_, err := out.WriteString(d.row(l, d.Screen()) + "\n")
 		return err
 	}
-	for _, i := range page {
-		l := lineOf(i, near)
-		if !d.Flags.JSON {
-			if _, err := out.WriteString(d.row(&l, d.Screen()) + "\n"); err != nil {
-				return err
-			}
-			continue
-		}
-		raw, err := json.Marshal(l)
-		if err == nil {
-			_, err = out.Write(append(raw, '\n'))
-		}
-		if err != nil {
-			return err
-		}
+	raw, err := json.Marshal(l)
+	if err == nil {
+		_, err = out.Write(append(raw, '\n'))
 	}
-	return nil
-}
-
-// maxAround is how many dependencies of one issue are looked at for a list of many.
-const maxAround = 8
-
-// around reads what issues depend on: what they still wait for, or all of it. Only the hot halves are read.
-func (d shelf) around(ctx context.Context, page []*kernel.Issue, every bool) (map[string]*kernel.Issue, error) {
-	near := map[string]*kernel.Issue{}
-	var sel []kernel.Select
-	for _, i := range page {
-		ids := i.Open[:min(len(i.Open), maxAround)]
-		if every {
-			ids = i.DependsOn
-		}
-		for _, id := range ids {
-			if _, ok := near[id]; !ok {
-				near[id] = nil
-				sel = append(sel, kernel.Select{ID: id, HotOnly: true})
-			}
-		}
-	}
-	if len(sel) == 0 {
-		return near, nil
-	}
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, sel...)
-	for _, found := range rows {
-		for _, r := range found {
-			near[r.ID] = &kernel.Issue{Row: r}
-		}
-	}
-	return near, err
+	return err
 }
 
 // row is an issue on one line, in columns that do not depend on the other lines.
-func (d shelf) row(l *line, width int) string {
+func (d shelf) row(l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
 	mark := "p" + itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
@@ -309,16 +142,16 @@ func (d shelf) row(l *line, width int) string {
 }
 
 // standing is a standing in its colour, padded.
-func (d shelf) standing(s standing, width int) string {
+func (d shelf) standing(s view.Standing, width int) string {
 	pad := strings.Repeat(" ", max(0, width-len(s)))
 	switch s {
-	case works:
+	case view.StandingWorking:
 		return d.Style.Cyan(string(s)) + pad
-	case ready:
+	case view.StandingReady:
 		return d.Style.Green(string(s)) + pad
-	case blocked:
+	case view.StandingBlocked:
 		return d.Style.Red(string(s)) + pad
-	case asks, paused:
+	case view.StandingAsks, view.StandingPaused:
 		return d.Style.Yellow(string(s)) + pad
 	}
 	return string(s) + pad
@@ -332,122 +165,37 @@ func newShowCommand(a *cli.App) *cobra.Command {
 
 // whole is an issue with all that belongs to it, as JSON.
 type whole struct {
-	line
-	Context   string     `json:"context,omitempty"`
-	URL       string     `json:"url,omitempty"`
-	Agent     string     `json:"agent,omitempty"`
-	PlanFile  string     `json:"plan_file,omitempty"`
-	Files     []string   `json:"files,omitempty"`
-	Feedback  []string   `json:"feedback,omitempty"`
-	Error     string     `json:"error,omitempty"`
-	Why       []string   `json:"waits_for,omitempty"`
-	Needed    []string   `json:"needed_by,omitempty"`
-	Solutions []solution `json:"solutions"`
-	Session   string     `json:"session_state,omitempty"`
-	PlannedAt *time.Time `json:"planned_at,omitempty"`
-	DoneAt    *time.Time `json:"executed_at,omitempty"`
-	Conflicts int        `json:"conflicts,omitempty"`
-	Failures  int        `json:"planning_failures,omitempty"`
-	Lease     *time.Time `json:"lease_until,omitempty"`
-	near      map[string]*kernel.Issue
-}
-
-// solution is one plan that was made for an issue.
-type solution struct {
-	ID    string    `json:"id"`
-	Hash  string    `json:"hash"`
-	Goal  string    `json:"goal"`
-	Steps int       `json:"steps"`
-	Risk  pawl.Risk `json:"risk"`
-	Agent string    `json:"agent"`
-	Bound bool      `json:"is_bound"`
+	*view.IssueDetail
+	Error string `json:"error,omitempty"`
 }
 
 // show prints an issue.
 func (d viewer) show(ctx context.Context, name string, next bool) error {
-	i, err := d.FindIssue(ctx, name)
+	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	w, err := d.wholeOf(ctx, i)
+	w, err := d.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return err
 	}
 	if d.Flags.JSON {
-		return d.PrintJSON(w)
+		return d.PrintJSON(whole{w, d.failure(&w.Issue)})
 	}
-	d.print(i, w, next)
+	d.print(w, next)
 	return nil
 }
 
-// maxNeeded is how many of the issues that wait for one are named.
-const maxNeeded = 50
-
-func (d shelf) wholeOf(ctx context.Context, i *kernel.Issue) (*whole, error) {
-	store := d.Workspace.Kernel.Store()
-	near, err := d.around(ctx, []*kernel.Issue{i}, true)
-	if err != nil {
-		return nil, err
+// failure says what stopped an issue last, "" where nothing did.
+func (d shelf) failure(i *view.Issue) string {
+	if i.Failure == nil {
+		return ""
 	}
-	w := &whole{line: lineOf(i, near), Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback,
-		Solutions: []solution{}, Conflicts: i.Conflicts, Failures: i.Failures, near: near}
-	w.PlannedAt, w.DoneAt, w.Lease = instant(i.PlannedAt), instant(i.ExecutedAt), instant(i.Lease.Expires)
-	if i.Error != nil {
-		w.Error = d.Explain(i.Error.Err())
-	}
-	for _, id := range i.Open {
-		if on := near[id]; on != nil {
-			w.Why = append(w.Why, on.Label)
-		}
-	}
-	rows, err := store.Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID}, kernel.Select{Kind: kernel.KindLink, Parent: i.ID, Limit: maxNeeded},
-		kernel.Select{Kind: kernel.KindSession, Label: i.Label})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows[0] {
-		s := new(kernel.Solution)
-		if err := kernel.Decode(r, s); err != nil {
-			return nil, err
-		}
-		w.Solutions = append(w.Solutions, solution{s.Label, s.Hash, s.Plan.Goal, len(s.Plan.Steps), s.Risk, s.Agent, s.Bound && s.ID == i.Solution})
-	}
-	var ids []string
-	for _, r := range rows[1] {
-		l := new(kernel.Link)
-		if err := kernel.Decode(r, l); err != nil {
-			return nil, err
-		}
-		if !l.Gone {
-			ids = append(ids, l.Issue)
-		}
-	}
-	waiting, err := d.issues(ctx, ids)
-	for _, j := range waiting {
-		w.Needed = append(w.Needed, j.Label)
-	}
-	for _, r := range rows[2] {
-		w.Session = r.State
-		s := new(kernel.Session)
-		if err := kernel.Decode(r, s); err != nil {
-			return nil, err
-		}
-		if s.Blocked != nil {
-			w.Error = d.Explain(s.Blocked.Error.Err())
-		}
-	}
-	return w, err
-}
-
-func instant(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return d.Explain(i.Failure.Err())
 }
 
 // print shows an issue to a person.
-func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
+func (d viewer) print(w *view.IssueDetail, next bool) {
 	d.Say(d.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
@@ -456,7 +204,7 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 		}
 	}
 	status := string(w.Status)
-	if w.Standing != none {
+	if w.Standing != view.StandingNone {
 		status += " " + d.Style.Middle() + " " + d.Text("issue.standing."+string(w.Standing))
 	}
 	add("issue.show.status", status)
@@ -470,10 +218,8 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 	add("issue.show.agent", cli.Display(w.Agent))
 	add("issue.show.plan_file", cli.Display(w.PlanFile))
 	var after []string
-	for _, id := range i.DependsOn {
-		if on := w.near[id]; on != nil {
-			after = append(after, on.Label+" "+on.State)
-		}
+	for _, on := range w.Dependencies {
+		after = append(after, on.Label+" "+string(on.Status))
 	}
 	add("issue.show.after", cli.Display(strings.Join(after, ", ")))
 	add("issue.show.needed", cli.Display(strings.Join(w.Needed, ", ")))
@@ -488,7 +234,7 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 		add("issue.show.solution", text)
 	}
 	add("issue.show.files", cli.Display(strings.Join(w.Files, ", ")))
-	add("issue.show.error", w.Error)
+	add("issue.show.error", d.failure(&w.Issue))
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
@@ -505,25 +251,25 @@ func (d viewer) print(i *kernel.Issue, w *whole, next bool) {
 }
 
 // ways tells what can be done next with an issue.
-func (d viewer) ways(w *whole) {
-	if out := nextOf(w); len(out) > 0 {
+func (d viewer) ways(w *view.IssueDetail) {
+	if out := nextOf(&w.IssueLine); len(out) > 0 {
 		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
 	}
 }
 
 // nextOf are the commands that take an issue on.
-func nextOf(w *whole) (out []string) {
+func nextOf(w *view.IssueLine) (out []string) {
 	at := " --issue " + w.Label
 	switch {
-	case w.Standing == asks && w.Status == board.IssuePlanned:
+	case w.Standing == view.StandingAsks && w.Status == board.IssuePlanned:
 		out = []string{"pawl approve" + at, "pawl deny" + at, "pawl plan show" + at}
-	case w.Standing == asks:
+	case w.Standing == view.StandingAsks:
 		out = []string{"pawl status" + at}
-	case w.Standing == paused:
+	case w.Standing == view.StandingPaused:
 		out = []string{"pawl issue edit " + w.Label + " --paused=false"}
-	case w.Status == board.IssueRegistered && w.Standing != works:
+	case w.Status == board.IssueRegistered && w.Standing != view.StandingWorking:
 		out = []string{"pawl issue plan " + w.Label}
-	case w.Status == board.IssuePlanned && w.Standing == ready:
+	case w.Status == board.IssuePlanned && w.Standing == view.StandingReady:
 		out = []string{"pawl issue execute " + w.Label}
 	case w.Status == board.IssueFailed:
 		out = []string{"pawl issue retry " + w.Label, "pawl issue retry " + w.Label + " --replan", "pawl issue skip " + w.Label, "pawl status" + at}
@@ -541,13 +287,13 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}
 			if len(args) > 0 {
-				i, err := d.FindIssue(c.Context(), args[0])
+				i, err := d.Ask().Board().Issue(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				subject = audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}
 			} else {
-				b, err := d.batch(c.Context())
+				b, err := d.Ask().Board().Batch(c.Context())
 				if err != nil {
 					return err
 				}
@@ -566,7 +312,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 // history prints the newest records about an issue or a batch, the oldest of them first.
 func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) error {
 	var last []audit.Parsed
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, subject.String(), 0) {
+	for rec, err := range d.Ask().Log().Records(ctx, subject, 0) {
 		if err != nil {
 			return err
 		}

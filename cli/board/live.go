@@ -12,6 +12,7 @@ import (
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/board"
 	"pawl/plan"
 	"pawl/tui"
@@ -72,23 +73,23 @@ func (d *watcher) glance(ctx context.Context) error {
 // filter has to look for what fits.
 func (d *watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 	out := tui.Board{At: d.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
-	counts, all, err := d.counts(ctx)
+	counts, err := d.Ask().Board().Counts(ctx)
 	if err != nil {
 		return out, err
 	}
-	b, err := d.batch(ctx)
+	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return out, err
 	}
 	if b != nil {
-		out.Run, out.Status, out.Phase = b.Label, board.RunStatus(b.State), board.PhaseStatus(b.Phase)
-		for _, busy := range b.Busy {
+		out.Run, out.Status, out.Phase = b.Label, b.Status, b.Phase
+		for _, busy := range b.Workers {
 			out.Workers = append(out.Workers, d.atWork(ctx, busy))
 		}
 	}
-	out.Totals = tui.Totals{Total: all, Completed: counts[board.IssueCompleted], Failed: counts[board.IssueFailed]}
+	out.Totals = tui.Totals{Total: counts.Total, Completed: counts.ByStatus[board.IssueCompleted], Failed: counts.ByStatus[board.IssueFailed]}
 	for _, status := range board.Issue.States() {
-		c := tui.Column{Status: status, Count: counts[status]}
+		c := tui.Column{Status: status, Count: counts.ByStatus[status]}
 		head, fit, err := d.head(ctx, status, q)
 		if err != nil {
 			return out, err
@@ -96,12 +97,8 @@ func (d *watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
 		if q.Filter != "" {
 			c.Count = fit
 		}
-		near, err := d.around(ctx, head, false)
-		if err != nil {
-			return out, err
-		}
 		for _, i := range head {
-			c.Issues = append(c.Issues, cardOf(i, near, out.At))
+			c.Issues = append(c.Issues, cardOf(i))
 		}
 		if status == board.IssueCompleted {
 			out.Totals.Finished, out.Totals.Took = pace(head, max(1, len(out.Workers)))
@@ -120,19 +117,12 @@ const maxLooked = 5000
 
 // head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those that it
 // looked at.
-func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*kernel.Issue, fit int, err error) {
-	want := filter{search: q.Filter}
+func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
 	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: []string{string(status)}, ByRank: true, Limit: maxLooked}) {
+	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked}
+	for i, err := range d.Ask().Board().Issues(ctx, f) {
 		if err != nil {
 			return nil, 0, err
-		}
-		i := new(kernel.Issue)
-		if err := kernel.Decode(row, i); err != nil {
-			return nil, 0, err
-		}
-		if i.Number == 0 || !want.fits(i) {
-			continue
 		}
 		if fit++; fit <= q.PerColumn {
 			out = append(out, i)
@@ -145,21 +135,21 @@ func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Quer
 }
 
 // cardOf is an issue as a line of its column.
-func cardOf(i *kernel.Issue, near map[string]*kernel.Issue, now time.Time) tui.Issue {
-	c := tui.Issue{ID: i.Label, Title: i.Title, Priority: priority(i), Since: i.UpdatedAt, Attempt: i.Retries + i.Conflicts + 1}
-	switch standingOf(i, near, now) {
-	case ready:
+func cardOf(i *view.Issue) tui.Issue {
+	c := tui.Issue{ID: i.Label, Title: i.Title, Priority: i.Priority, Since: i.UpdatedAt, Attempt: i.Retries + i.Conflicts + 1}
+	switch i.Standing {
+	case view.StandingReady:
 		c.Flag = tui.FlagReady
-	case blocked, waits, asks:
+	case view.StandingBlocked, view.StandingWaits, view.StandingAsks:
 		c.Flag = tui.FlagBlocked
-	case paused:
+	case view.StandingPaused:
 		c.Flag = tui.FlagPaused
 	}
 	return c
 }
 
 // pace says how long the newest finished issues took, from the time between them.
-func pace(done []*kernel.Issue, workers int) (finished int, took time.Duration) {
+func pace(done []*view.Issue, workers int) (finished int, took time.Duration) {
 	var first, last time.Time
 	for _, i := range done {
 		if i.ExecutedAt.IsZero() {
@@ -180,7 +170,7 @@ func pace(done []*kernel.Issue, workers int) (finished int, took time.Duration) 
 }
 
 // atWork says what a worker does now.
-func (d *watcher) atWork(ctx context.Context, b kernel.Busy) tui.Worker {
+func (d *watcher) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
 	s, err := d.Workspace.Kernel.Lane(b.Label).Look(ctx)
 	if err != nil || s.Session == nil {
@@ -220,7 +210,7 @@ func (c *chronicle) tell(events []tui.Event) {
 
 // lately reads the last moves of issues.
 func (d *watcher) lately(ctx context.Context) ([]tui.Event, error) {
-	head, err := d.Workspace.Kernel.Store().Head(ctx)
+	head, err := d.Ask().Log().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -240,47 +230,12 @@ func (d *watcher) lately(ctx context.Context) ([]tui.Event, error) {
 
 // moves reads the moves of the board's issues in a part of the audit log, newest first.
 func (d *watcher) moves(ctx context.Context, from, until int64) ([]tui.Event, error) {
-	type happened struct {
-		id string
-		p  audit.Parsed
-	}
-	var moves []happened
-	var ids []string
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, "", from) {
-		if err != nil {
-			return nil, err
-		}
-		if rec.Index >= until {
-			break
-		}
-		if rec.Subject.Kind != string(kernel.KindIssue) {
-			continue
-		}
-		p, err := audit.Parse(rec.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		if p.Move != nil {
-			moves, ids = append(moves, happened{rec.Subject.ID, p}), append(ids, rec.Subject.ID)
-		}
-	}
-	issues, err := d.issues(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	labels := map[string]string{}
-	for _, i := range issues {
-		if i.Number > 0 {
-			labels[i.ID] = i.Label
-		}
-	}
+	moves, err := d.Ask().Board().Moves(ctx, from, until)
 	var out []tui.Event
-	for _, m := range slices.Backward(moves) {
-		if labels[m.id] != "" {
-			out = append(out, eventOf(labels[m.id], m.p))
-		}
+	for _, m := range moves {
+		out = append(out, eventOf(m.Issue, m.Parsed))
 	}
-	return out, nil
+	return out, err
 }
 
 func eventOf(label string, p audit.Parsed) tui.Event {
@@ -301,15 +256,15 @@ func eventOf(label string, p audit.Parsed) tui.Event {
 
 // detail reads one issue as it is opened.
 func (d *watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
-	i, err := d.FindIssue(ctx, id)
+	i, err := d.Ask().Board().Issue(ctx, id)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	w, err := d.wholeOf(ctx, i)
+	w, err := d.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	out := tui.Detail{Issue: cardOf(i, w.near, d.Workspace.Kernel.Now()), Status: board.IssueStatus(i.State), Text: i.Context, Blocked: w.Error, Next: nextOf(w)}
+	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: d.failure(&w.Issue), Next: nextOf(&i.IssueLine)}
 	s, err := d.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err
@@ -328,12 +283,12 @@ func (d *watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
 }
 
 // historyOf reads the last records of an issue. While its detail is open only those are read that are new.
-func (d *watcher) historyOf(ctx context.Context, i *kernel.Issue) ([]tui.Event, error) {
+func (d *watcher) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event, error) {
 	if d.issue.of != i.ID {
 		d.issue = chronicle{of: i.ID}
 	}
 	var last []audit.Stored
-	for rec, err := range d.Workspace.Kernel.Store().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}.String(), d.issue.next) {
+	for rec, err := range d.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
 		if err != nil {
 			return nil, err
 		}
@@ -356,13 +311,11 @@ func (d *watcher) historyOf(ctx context.Context, i *kernel.Issue) ([]tui.Event, 
 
 // cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is missing.
 func (d *watcher) cost(ctx context.Context, label string) (tui.Cost, error) {
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindBudget, Label: label})
-	if err != nil || len(rows[0]) == 0 {
+	b, ok, err := d.Ask().Spent(ctx, label)
+	if err != nil || !ok {
 		return tui.Cost{}, err
 	}
-	b := new(kernel.Budget)
-	err = kernel.Decode(rows[0][0], b)
-	return tui.Cost{MicroUSD: b.Spent.MicroUSD, Known: !b.Spent.Unpriced}, err
+	return tui.Cost{MicroUSD: b.Spent.MicroUSD, Known: !b.Spent.Unpriced}, nil
 }
 
 func planLines(s *kernel.Snapshot) (out []tui.DetailLine) {

@@ -122,7 +122,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, err := d.issues(ctx, []string{two.ID})
+		i, err := d.Ask().Board().ByID(ctx, []string{two.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,9 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/board"
+	"pawl/view"
 )
 
 // queuer shows the order of the board.
@@ -20,7 +22,7 @@ type queuer struct{ shelf }
 
 // place is an issue in the queue, with the reason why it stands there.
 type place struct {
-	line
+	view.IssueLine
 	Order int    `json:"order,omitempty"` // from 1, for those that may be claimed
 	Why   string `json:"why"`
 }
@@ -40,14 +42,14 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 
 // queue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
 func (d queuer) queue(ctx context.Context, limit int) error {
-	if _, _, err := d.counts(ctx); err != nil {
+	if _, err := d.Ask().Board().Counts(ctx); err != nil {
 		return err
 	}
-	b, err := d.batch(ctx)
+	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
 	}
-	var busy, next, held []*kernel.Issue
+	var busy, next, held []*view.Issue
 	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
 		n, h, err := d.ranked(ctx, state, limit)
 		if err != nil {
@@ -57,19 +59,15 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 	}
 	busy = append(busy, taken(&next)...)
 	next, held = next[:min(len(next), limit)], held[:min(len(held), limit)]
-	near, err := d.around(ctx, slices.Concat(next, held), false)
-	if err != nil {
-		return err
-	}
 	var places []place
 	for _, i := range busy {
-		places = append(places, place{line: lineOf(i, near), Why: d.why(i, near, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
 	}
 	for n, i := range next {
-		places = append(places, place{line: lineOf(i, near), Order: n + 1, Why: d.why(i, near, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: d.why(i, b)})
 	}
 	for _, i := range held {
-		places = append(places, place{line: lineOf(i, near), Why: d.why(i, near, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
 	}
 	if d.Flags.JSON {
 		return d.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
@@ -90,24 +88,24 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 }
 
 // taken takes the issues that somebody works on out of a list.
-func taken(list *[]*kernel.Issue) (out []*kernel.Issue) {
-	*list = slices.DeleteFunc(*list, func(i *kernel.Issue) bool {
-		if i.Lease.Owner != "" {
+func taken(list *[]*view.Issue) (out []*view.Issue) {
+	*list = slices.DeleteFunc(*list, func(i *view.Issue) bool {
+		if i.Owner != "" {
 			out = append(out, i)
 		}
-		return i.Lease.Owner != ""
+		return i.Owner != ""
 	})
 	return out
 }
 
 // ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*kernel.Issue, err error) {
-	for i, err := range d.scan(ctx, kernel.Select{States: []string{string(state)}, ByRank: true, Limit: 4*limit + maxWorkers}) {
+func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
+	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
 		}
 		switch {
-		case i.Rank > 0:
+		case i.Claimable:
 			next = append(next, i)
 		default:
 			held = append(held, i)
@@ -117,41 +115,38 @@ func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) 
 }
 
 // why says why an issue stands where it stands.
-func (d queuer) why(i *kernel.Issue, near map[string]*kernel.Issue, b *kernel.Board) string {
-	now := d.Workspace.Kernel.Now()
-	switch standingOf(i, near, now) {
-	case works:
-		return d.Text("issue.why.works", i.Lease.Owner)
-	case paused:
+func (d queuer) why(i *view.Issue, b *view.BoardBatch) string {
+	switch i.Standing {
+	case view.StandingWorking:
+		return d.Text("issue.why.works", i.Owner)
+	case view.StandingPaused:
 		return d.Text("issue.why.paused")
-	case asks:
+	case view.StandingAsks:
 		return d.Text("issue.why.asks")
-	case later:
-		return d.Text("issue.why.later", d.Clock(i.Again))
-	case blocked, waits:
+	case view.StandingLater:
+		return d.Text("issue.why.later", d.Clock(i.NotBefore))
+	case view.StandingBlocked, view.StandingWaits:
 		var names []string
 		key := "issue.why.waits"
-		for _, id := range i.Open[:min(len(i.Open), maxAround)] {
-			if on := near[id]; on != nil {
-				if on.State == string(board.IssueFailed) {
-					key = "issue.why.blocked"
-				}
-				names = append(names, on.Label+" "+on.State)
+		for _, on := range i.Waits {
+			if on.Status == board.IssueFailed {
+				key = "issue.why.blocked"
 			}
+			names = append(names, on.Label+" "+string(on.Status))
 		}
-		if n := len(i.Open) - maxAround; n > 0 {
+		if n := i.Open - len(i.Waits); n > 0 {
 			names = append(names, "+"+itoa(n))
 		}
 		return d.Text(key, strings.Join(names, ", "))
 	}
-	if b != nil && i.State != string(board.IssueRegistered) && i.State != string(board.IssuePlanning) {
-		for _, busy := range b.Busy {
-			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Changes()) {
+	if b != nil && i.Status != board.IssueRegistered && i.Status != board.IssuePlanning {
+		for _, busy := range b.Workers {
+			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Touches) {
 				return d.Text("issue.why.overlaps", busy.Label)
 			}
 		}
 	}
-	return d.Text("issue.why.ready", priority(i), d.Clock(i.CreatedAt), max(i.Height, 0))
+	return d.Text("issue.why.ready", i.Priority, d.Clock(i.CreatedAt), max(i.Height, 0))
 }
 
 func newDagCommand(a *cli.App) *cobra.Command {
@@ -180,12 +175,12 @@ func newDagCommand(a *cli.App) *cobra.Command {
 }
 
 // graph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*kernel.Issue, more bool, err error) {
-	if _, _, err := d.counts(ctx); err != nil {
+func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
+	if _, err := d.Ask().Board().Counts(ctx); err != nil {
 		return nil, false, err
 	}
 	if len(names) == 0 {
-		for i, err := range d.scan(ctx, kernel.Select{}) {
+		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Every: true}) {
 			if err != nil {
 				return nil, false, err
 			}
@@ -206,28 +201,28 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 			}
 			nodes = append(nodes, i)
 			seen[i.ID] = true
-			for _, id := range i.DependsOn {
-				if !seen[id] {
-					seen[id] = true
-					ids = append(ids, id)
+			for _, on := range i.Dependencies {
+				if !seen[on.ID] {
+					seen[on.ID] = true
+					ids = append(ids, on.ID)
 				}
 			}
 		}
-		found, err = d.issues(ctx, ids)
+		found, err = d.Ask().Board().ByID(ctx, ids)
 	}
 	return nodes, false, err
 }
 
 // draw writes a graph. An arrow goes from what comes first to what waits for it.
-func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error {
+func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label
 	}
-	edges := func(i *kernel.Issue) (out []string) {
-		for _, id := range i.DependsOn {
-			if labels[id] != "" {
-				out = append(out, labels[id])
+	edges := func(i *view.Issue) (out []string) {
+		for _, on := range i.Dependencies {
+			if labels[on.ID] != "" {
+				out = append(out, on.Label)
 			}
 		}
 		return out
@@ -235,7 +230,7 @@ func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error 
 	if d.Flags.JSON {
 		out := []map[string]any{}
 		for _, i := range nodes {
-			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.State, "depends_on": append([]string{}, edges(i)...)})
+			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status, "depends_on": append([]string{}, edges(i)...)})
 		}
 		return d.PrintJSON(map[string]any{"nodes": out, "more": more})
 	}
@@ -244,7 +239,7 @@ func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error 
 	case dot:
 		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
 		for _, i := range nodes {
-			fmt.Fprintf(w, "  %s [label=%s];\n", quoted(i.Label), quoted(i.Label+"\n"+term.Clip(cli.Display(i.Title), 40, "…")+"\n"+i.State))
+			fmt.Fprintf(w, "  %s [label=%s];\n", quoted(i.Label), quoted(i.Label+"\n"+term.Clip(cli.Display(i.Title), 40, "…")+"\n"+string(i.Status)))
 			for _, on := range edges(i) {
 				fmt.Fprintf(w, "  %s -> %s;\n", quoted(on), quoted(i.Label))
 			}
@@ -253,7 +248,7 @@ func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error 
 	case mermaid:
 		fmt.Fprintln(w, "graph LR")
 		for _, i := range nodes {
-			fmt.Fprintf(w, "  %s[\"%s %s (%s)\"]\n", i.Label, i.Label, tame(i.Title), i.State)
+			fmt.Fprintf(w, "  %s[\"%s %s (%s)\"]\n", i.Label, i.Label, tame(i.Title), i.Status)
 			for _, on := range edges(i) {
 				fmt.Fprintf(w, "  %s --> %s\n", on, i.Label)
 			}
@@ -265,7 +260,7 @@ func (d queuer) draw(nodes []*kernel.Issue, more bool, dot, mermaid bool) error 
 			if e := edges(i); len(e) > 0 {
 				after = strings.Join(e, ", ") + " " + d.Style.To()
 			}
-			t.Row(after, i.Label, d.state(board.IssueStatus(i.State)), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
+			t.Row(after, i.Label, d.state(i.Status), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
 		}
 		for _, l := range t.Lines(d.Screen()) {
 			fmt.Fprintln(w, l)

@@ -12,7 +12,9 @@ import (
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/machine/board"
+	"pawl/view"
 )
 
 // accountant ends a batch with its numbers.
@@ -81,11 +83,11 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 // complete ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
 // has its report written again, because the disk may have refused it behind the end of the batch.
 func (d accountant) complete(ctx context.Context, dry bool) error {
-	b, err := d.batch(ctx)
+	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
 	}
-	if !dry && (b == nil || b.State != string(board.RunCompleted)) {
+	if !dry && (b == nil || b.Status != board.RunCompleted) {
 		if _, err := d.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
 			return err
 		}
@@ -118,37 +120,37 @@ func (d accountant) complete(ctx context.Context, dry bool) error {
 
 // statistics counts the issues of the newest batch.
 func (d accountant) statistics(ctx context.Context) (*statistics, error) {
-	b, err := d.batch(ctx)
+	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if b == nil {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
 	}
-	s := &statistics{Batch: b.Label, Status: b.State, ByStatus: map[board.IssueStatus]int{}, Begun: b.CreatedAt, Ended: b.EndedAt, Failed: []failure{}}
+	s := &statistics{Batch: b.Label, Status: string(b.Status), ByStatus: map[board.IssueStatus]int{}, Begun: b.Begun, Ended: b.Ended, Failed: []failure{}}
 	var ended, smooth, first, planned, once int
-	for i, err := range d.scan(ctx, kernel.Select{}) {
+	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
-		state := board.IssueStatus(i.State)
+		state := i.Status
 		if i.Batch != b.Number && state == board.IssueCompleted {
 			continue
 		}
 		s.Issues++
 		s.ByStatus[state]++
-		s.Plans += i.Solutions
+		s.Plans += i.Plans
 		s.Retries += i.Retries
 		s.Conflicts += i.Conflicts
-		s.Cost += i.Cost
+		s.Cost += i.MicroUSD
 		if state == board.IssueCompleted || state == board.IssueFailed {
 			ended++
 			smooth += one(i.Conflicts == 0)
 			first += one(state == board.IssueCompleted && i.Retries == 0)
 		}
-		if i.Solutions > 0 {
+		if i.Plans > 0 {
 			planned++
-			once += one(i.Solutions == 1 && i.Failures == 0)
+			once += one(i.Plans == 1 && i.Failures == 0)
 		}
 		if state == board.IssueFailed {
 			d.addFailure(ctx, s, i)
@@ -185,17 +187,17 @@ func percent(part, whole int) float64 {
 }
 
 // addFailure lists a failed issue with what stopped it.
-func (d accountant) addFailure(ctx context.Context, s *statistics, i *kernel.Issue) {
+func (d accountant) addFailure(ctx context.Context, s *statistics, i *view.Issue) {
 	if len(s.Failed) == maxFailures {
 		s.more++
 		return
 	}
 	f := failure{ID: i.Label, Title: i.Title}
-	switch at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx); {
-	case err == nil && at.Session != nil && at.Session.Blocked != nil:
-		f.Error = d.Explain(at.Session.Blocked.Error.Err())
-	case i.Error != nil:
-		f.Error = d.Explain(i.Error.Err())
+	switch s, err := d.Ask().Session(ctx, i.Label); {
+	case err == nil && s.Failure != nil:
+		f.Error = d.Explain(s.Failure.Err())
+	case i.Failure != nil:
+		f.Error = d.Explain(i.Failure.Err())
 	case len(i.Feedback) > 0:
 		f.Error = i.Feedback[len(i.Feedback)-1]
 	}

@@ -2,7 +2,6 @@ package board
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"pawl/machine/session"
 	"pawl/plan"
 	"pawl/runner"
+	"pawl/view"
 )
 
 // keeper does with single issues what a person decides.
@@ -26,11 +26,11 @@ func newBindCommand(a *cli.App) *cobra.Command {
 
 // bind chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
 func (d keeper) bind(ctx context.Context, name, which string) error {
-	i, err := d.FindIssue(ctx, name)
+	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	s, err := d.solution(ctx, i, which)
+	s, err := d.Ask().Board().Plan(ctx, i, which)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 				return err
 			}
 		}
-		if _, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.State == string(board.IssueFailed) {
+		if _, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.Status == board.IssueFailed {
 			_, err = d.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
 		}
 	}
@@ -76,36 +76,13 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 	return nil
 }
 
-// solution finds a plan of an issue by its id, its number or its hash.
-func (d keeper) solution(ctx context.Context, i *kernel.Issue, which string) (*kernel.Solution, error) {
-	rows, err := d.Workspace.Kernel.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, Parent: i.ID})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, r := range rows[0] {
-		s := new(kernel.Solution)
-		if err := kernel.Decode(r, s); err != nil {
-			return nil, err
-		}
-		if strings.EqualFold(s.Label, which) || s.Label == "SOL-"+i.Label+"-"+which || s.ID == which || len(which) >= 8 && strings.HasPrefix(s.Hash, which) {
-			return s, nil
-		}
-		names = append(names, s.Label)
-	}
-	if near := pawl.Nearest(which, names); near != "" {
-		return nil, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown_near", i.Label, which, near)
-	}
-	return nil, pawl.Fail(pawl.CodeNotFound, "issue.solution_unknown", i.Label, which)
-}
-
 // wind gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
-func (d keeper) wind(ctx context.Context, i *kernel.Issue, c kernel.Command) error {
+func (d keeper) wind(ctx context.Context, i *view.Issue, c kernel.Command) error {
 	if _, err := d.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: c}); err != nil {
 		return err
 	}
-	found, err := d.issues(ctx, []string{i.ID})
-	if err != nil || len(found) == 0 || !found[0].Winding || found[0].Lease.Owner != "" {
+	found, err := d.Ask().Board().ByID(ctx, []string{i.ID})
+	if err != nil || len(found) == 0 || !found[0].Winding || found[0].Owner != "" {
 		return err
 	}
 	crew, err := d.Workspace.Crew(runner.CrewOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
@@ -120,7 +97,7 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 	var note string
 	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return keeper{d}.retry(c.Context(), i, note, replan) })
+		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.retry(c.Context(), i, note, replan) })
 	}
 	c.Flags().BoolVar(&replan, "replan", false, a.Text("issue.flag.replan"))
 	c.Flags().StringVarP(&note, "note", "m", "", a.Text("issue.flag.note"))
@@ -128,7 +105,7 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 }
 
 // each does something for each of the issues that were named, and goes on when one of them fails.
-func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *kernel.Issue) (key string, err error)) error {
+func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *view.Issue) (key string, err error)) error {
 	return with(ctx, a, cli.Writing(), func(d shelf) error {
 		found, err := d.find(ctx, names)
 		if err != nil {
@@ -156,7 +133,7 @@ func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *kerne
 }
 
 // retry has a failed issue tried again: its plan, or with replan a new one.
-func (d keeper) retry(ctx context.Context, i *kernel.Issue, note string, replan bool) (string, error) {
+func (d keeper) retry(ctx context.Context, i *view.Issue, note string, replan bool) (string, error) {
 	lane := d.Workspace.Kernel.Lane(i.Label)
 	at, err := lane.Look(ctx)
 	if err != nil {
@@ -184,7 +161,7 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	var release bool
 	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *kernel.Issue) (string, error) { return keeper{d}.skip(c.Context(), i, reason, release) })
+		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.skip(c.Context(), i, reason, release) })
 	}
 	c.Flags().StringVarP(&reason, "reason", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&release, "release", false, a.Text("issue.flag.release"))
@@ -193,23 +170,23 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 
 // skip leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
 // longer wait for it.
-func (d keeper) skip(ctx context.Context, i *kernel.Issue, reason string, release bool) (key string, err error) {
+func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release bool) (key string, err error) {
 	at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx)
 	if err != nil {
 		return "", err
 	}
 	key = "issue.skipped"
 	held := true
-	switch state := board.IssueStatus(i.State); {
+	switch state := i.Status; {
 	case state == board.IssueCompleted:
-		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, i.State)
+		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 	case at.Session == nil || at.Session.State == string(session.Idle):
 	case at.Session.State == string(session.Blocked):
 		err = d.wind(ctx, i, &kernel.Skip{Reason: reason})
 	default:
 		err = d.wind(ctx, i, &kernel.CancelRun{Reason: reason})
 	}
-	if i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning) || i.State == string(board.IssuePlanned) && !i.Bound {
+	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned && !i.Bound {
 		key = "issue.held"
 	} else {
 		held = false
@@ -220,12 +197,12 @@ func (d keeper) skip(ctx context.Context, i *kernel.Issue, reason string, releas
 	if err != nil || !release {
 		return key, err
 	}
-	w, err := d.wholeOf(ctx, i)
+	w, err := d.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return "", err
 	}
 	for _, label := range w.Needed {
-		j, err := d.FindIssue(ctx, label)
+		j, err := d.Ask().Board().Issue(ctx, label)
 		if err == nil {
 			_, err = d.Do(ctx, &kernel.Depend{Issue: j.ID, On: i.ID, Remove: true})
 		}

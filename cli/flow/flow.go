@@ -394,7 +394,7 @@ func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) e
 	halted := time.Time{}
 	for other != nil {
 		s, err := d.Session(ctx)
-		if err != nil || s.State == string(session.Idle) && s.Effect == "" {
+		if err != nil || s.State == session.Idle && s.Effect == "" {
 			return err
 		}
 		if err := d.Halted(other); err == nil {
@@ -455,7 +455,7 @@ func exec(ctx context.Context, a *cli.App, f flags, want string) error {
 // packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows of it is
 // what is carried out; a package that people wrote is turned into a plan.
 func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start, error) {
-	known, err := drafts(ctx, d)
+	known, err := d.Ask().Packages(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -469,7 +469,7 @@ func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start,
 	}
 	for _, n := range found.Names {
 		// What the store knows and does not keep for ~exec is in use, or was carried out.
-		used, err := d.Load(ctx, kernel.Select{Kind: kernel.KindAlias, Label: kernel.PackageAlias + n, HotOnly: true}, func(kernel.Row) error { return nil })
+		used, err := d.Ask().PackageUsed(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -483,9 +483,9 @@ func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start,
 	}
 	files := found.Files[name]
 	report := solution.Validate(files)
-	switch s := known[name]; {
-	case s != nil:
-		return &kernel.Start{Command: "~exec", Package: name, Requirement: s.Plan.Goal}, nil
+	switch goal, ok := known[name]; {
+	case ok:
+		return &kernel.Start{Command: "~exec", Package: name, Requirement: goal}, nil
 	case !report.Valid:
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name, len(report.Issues)).Because(report.Issues[0].Error())
 	case report.Proposal.Type == solution.Overview:
@@ -494,24 +494,6 @@ func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start,
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_done", name)
 	}
 	return planOf(name, files)
-}
-
-// drafts are the packages that the store knows and that wait to be carried out, by name.
-func drafts(ctx context.Context, d *cli.Desk) (map[string]*kernel.Solution, error) {
-	out := map[string]*kernel.Solution{}
-	for row, err := range d.Workspace.Kernel.Store().Scan(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}}) {
-		if err != nil {
-			return nil, err
-		}
-		s := new(kernel.Solution)
-		if err := kernel.Decode(row, s); err != nil {
-			return nil, err
-		}
-		if s.Package != "" {
-			out[s.Package] = s
-		}
-	}
-	return out, nil
 }
 
 // planOf turns the tasks of a package into a plan: each task that is left is a step.

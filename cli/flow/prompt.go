@@ -139,7 +139,7 @@ func (p *prompt) packages() []string {
 	if d == nil {
 		return nil
 	}
-	known, err := drafts(context.Background(), d)
+	known, err := d.Ask().Packages(context.Background())
 	if err != nil {
 		return nil // completion is a convenience
 	}

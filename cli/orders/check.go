@@ -53,7 +53,7 @@ func Unaided(ctx context.Context, d *cli.Desk, s *kernel.Start) (bool, error) {
 	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
 		return false, err
 	}
-	if at, err := d.Session(ctx); err != nil || at.State != string(session.Idle) {
+	if at, err := d.Session(ctx); err != nil || at.State != session.Idle {
 		return false, err
 	}
 	if err := free(ctx, d); err != nil {

@@ -102,7 +102,7 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 	if err != nil {
 		return b, err
 	}
-	if s.State != string(session.Idle) {
+	if s.State != session.Idle {
 		b.Skipped = "orders.init.busy" // the workspace is there, which is what most want of it; the documents can wait
 		return b, nil
 	}

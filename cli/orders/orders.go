@@ -116,7 +116,7 @@ func receipt(ctx context.Context, d *cli.Desk, id string) (effect.Receipt, error
 // settle finishes what a command that is no flow left at work when its process died. The caller owns the workspace.
 func settle(ctx context.Context, d *cli.Desk) error {
 	s, err := d.Session(ctx)
-	if err != nil || s.Effect == "" || s.State != string(session.Idle) && !left(ctx, d, s.Effect) {
+	if err != nil || s.Effect == "" || s.State != session.Idle && !left(ctx, d, s.Effect) {
 		return err
 	}
 	return d.Workspace.Runner(nil).Effect(ctx, s.Effect)
@@ -129,8 +129,8 @@ func free(ctx context.Context, d *cli.Desk) error {
 	switch {
 	case err != nil:
 		return err
-	case s.State != string(session.Idle):
-		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
+	case s.State != session.Idle:
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", string(s.State), s.Goal)
 	case s.Effect == "":
 		return nil
 	}

@@ -175,8 +175,8 @@ func resolve(ctx context.Context, d *cli.Desk, past cli.Past, target string) (cl
 // rewind brings the branch back to an older state by a commit of its own, or lists what there is.
 func rewind(ctx context.Context, d *cli.Desk, target string, f rollbackFlags) error {
 	if !f.list {
-		if s, err := d.Session(ctx); err == nil && s.State != string(session.Idle) {
-			return pawl.Fail(pawl.CodeBusy, "orders.rollback.running", s.State)
+		if s, err := d.Session(ctx); err == nil && s.State != session.Idle {
+			return pawl.Fail(pawl.CodeBusy, "orders.rollback.running", string(s.State))
 		}
 		if err := free(ctx, d); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/projection"
+	"pawl/kernel/query"
 	"pawl/lockfile"
 )
 
@@ -116,7 +117,7 @@ func (x *exporter) moved(ctx context.Context, from, to int64) (bool, error) {
 	if from < 0 || from > to {
 		return true, nil // no mark, or that of another history
 	}
-	for rec, err := range x.k.Store().Records(ctx, "", from) {
+	for rec, err := range query.Of(x.k).Log().Records(ctx, audit.Subject{}, from) {
 		if err != nil || rec.Index >= to {
 			return false, err
 		}
@@ -158,7 +159,7 @@ func (x *exporter) write(ctx context.Context, p lockfile.Patience, read func(m m
 		return nil, err
 	}
 	defer lock.Release()
-	head, err := x.k.Store().Head(ctx) // before the rows, which are at least as new
+	head, err := query.Of(x.k).Log().Head(ctx) // before the rows, which are at least as new
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ const othersEvery = 2 * time.Second
 // catchUp has the projections follow what others have committed: a process that was killed behind a commit leaves them as they
 // were before it, and nobody may have anything to commit any more. It waits for nobody where nothing is to be done.
 func (x *exporter) catchUp(ctx context.Context) {
-	head, err := x.k.Store().Head(ctx)
+	head, err := query.Of(x.k).Log().Head(ctx)
 	if err != nil {
 		return
 	}

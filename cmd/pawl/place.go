@@ -13,8 +13,8 @@ import (
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/lockfile"
-	"pawl/machine/session"
 	"pawl/sandbox/git"
 	"pawl/store/sqlite"
 	"pawl/workspace"
@@ -27,7 +27,7 @@ func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config
 	if g, err = workspace.NewGround(place.Workspace); err != nil {
 		return nil, g, err
 	}
-	home, err := homeOf(ctx, store)
+	home, err := query.Home(ctx, store)
 	if err != nil {
 		return nil, g, nil // whoever reads the session says what is wrong with it
 	}
@@ -57,22 +57,6 @@ func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config
 		f.Key, f.Args = "cli.workspace_copied_stopped", append(f.Args, strings.Join(stopped, ", "))
 	}
 	return []cli.Finding{f}, g, nil
-}
-
-// homeOf is where the store knows its workspace, "" before the workspace is initialised.
-func homeOf(ctx context.Context, store kernel.Store) (string, error) {
-	rows, err := store.Load(ctx, kernel.Select{Kind: kernel.KindSession, Label: kernel.SessionLabel})
-	if err != nil || len(rows[0]) == 0 {
-		return "", err
-	}
-	s := new(kernel.Session)
-	if err := kernel.Decode(rows[0][0], s); err != nil {
-		return "", err
-	}
-	if s.Home == "" {
-		return s.Place.Workspace, nil
-	}
-	return s.Home, nil
 }
 
 // akin reports whether another store has the same origin: the first record of its log, which no two stores have in common
@@ -120,7 +104,7 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 	}
 	defer func() { _ = own.Release() }()
 	k := kernel.New(kernel.At(store, m.place.Workspace), m.config, pawl.ClockFunc(time.Now), rand.Reader)
-	if home, err := homeOf(ctx, store); err != nil || home != m.home {
+	if home, err := query.Home(ctx, store); err != nil || home != m.home {
 		return nil, err == nil // another process was faster
 	}
 	if err := git.Relink(m.place.Workspace, m.home, !m.copied); err != nil {
@@ -151,12 +135,9 @@ func occupied(dir string) bool {
 
 // stop stops in a copy what was under way. What waits for a person, and what is only to be planned again, waits on.
 func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, err error) {
-	var lanes []string
-	for row, err := range k.Store().Scan(ctx, kernel.Select{Kind: kernel.KindSession, States: []string{string(session.Executing), string(session.AutoFix)}, HotOnly: true}) {
-		if err != nil {
-			return nil, err
-		}
-		lanes = append(lanes, row.Label)
+	lanes, err := query.Of(k).Working(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for _, lane := range lanes {
 		at := k

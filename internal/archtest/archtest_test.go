@@ -293,6 +293,47 @@ func receiver(e ast.Expr) string {
 	return name
 }
 
+// TestFacesSeeNoRows: what a face shows are answers (kernel/query) and outcomes. It reads no row, and does not ask the store for one.
+func TestFacesSeeNoRows(t *testing.T) {
+	seen := 0
+	for _, p := range packages(t) {
+		rel := p.rel()
+		if !slices.ContainsFunc([]string{"cli", "cli/*", "tui", "mcp", "cmd/*"}, func(face string) bool { return fits(face, rel) }) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			seen++
+			inspect(t, filepath.Join(p.Dir, name), func(fset *token.FileSet, n ast.Node) {
+				if what := ofRows(n); what != "" && rel+" "+what != opening {
+					t.Errorf("%s: %s; ask kernel/query", fset.Position(n.Pos()), what)
+				}
+			})
+		}
+	}
+	if seen < 80 {
+		t.Errorf("%d files were looked at", seen)
+	}
+}
+
+// opening is where the program puts a workspace together: it says where its store is.
+const opening = "cmd/pawl kernel.At"
+
+// ofRows names what a piece of code has to do with rows, "" where that is nothing.
+func ofRows(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 0 && f.Sel.Name == "Store" {
+			return types.ExprString(n)
+		}
+	case *ast.SelectorExpr:
+		x, ok := n.X.(*ast.Ident)
+		if ok && x.Name == "kernel" && slices.Contains([]string{"At", "Batch", "Decode", "Row", "Select", "Write"}, n.Sel.Name) {
+			return types.ExprString(n)
+		}
+	}
+	return ""
+}
+
 // TestRefusesWhatItShould guards the guard: a table that lets everything pass would never be noticed.
 func TestRefusesWhatItShould(t *testing.T) {
 	for _, c := range []struct{ rel, imp string }{

@@ -1,0 +1,75 @@
+package query
+
+import (
+	"context"
+	"iter"
+
+	"pawl/audit"
+	"pawl/kernel"
+)
+
+// Log answers questions about the audit log of a workspace. It is safe for concurrent use.
+type Log struct{ store kernel.Store }
+
+// At is the audit log as it is at one moment, with the identity of the store, for as long as read takes (kernel.Store.Log).
+func (l Log) At(ctx context.Context, read func(audit.Log) error) error {
+	return l.store.Log(ctx, read)
+}
+
+// Head is the head of the audit log. Its size grows with every commit, which makes it the cursor to wait on.
+func (l Log) Head(ctx context.Context) (audit.Head, error) { return l.store.Head(ctx) }
+
+// Records streams the audit log from an index on, as it was sealed: all of it, or what is about one subject.
+func (l Log) Records(ctx context.Context, about audit.Subject, from int64) iter.Seq2[audit.Stored, error] {
+	subject := ""
+	if about != (audit.Subject{}) {
+		subject = about.String()
+	}
+	return l.store.Records(ctx, subject, from)
+}
+
+// Last is the newest record of the audit log, nil where there is none.
+func (l Log) Last(ctx context.Context) (*audit.Parsed, error) {
+	head, err := l.store.Head(ctx)
+	if err != nil || head.Size == 0 {
+		return nil, err
+	}
+	for rec, err := range l.store.Records(ctx, "", head.Size-1) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := audit.Parse(rec.Bytes)
+		return &p, err
+	}
+	return nil, nil
+}
+
+// FirstOf is the index of the first of the last n records about a subject.
+func (l Log) FirstOf(ctx context.Context, about audit.Subject, n int) (int64, error) {
+	if about == (audit.Subject{}) {
+		head, err := l.store.Head(ctx)
+		return max(0, head.Size-int64(n)), err
+	}
+	var last []int64
+	for rec, err := range l.Records(ctx, about, 0) {
+		if err != nil {
+			return 0, err
+		}
+		if last = append(last, rec.Index); len(last) > n {
+			last = last[1:]
+		}
+	}
+	if len(last) == 0 {
+		return 0, nil
+	}
+	return last[0], nil
+}
+
+// NameOf is the label of a record's subject, "" where it has none.
+func (l Log) NameOf(ctx context.Context, s audit.Subject) string {
+	rows, err := l.store.Load(ctx, kernel.Select{Kind: kernel.Kind(s.Kind), ID: s.ID, HotOnly: true})
+	if err != nil || len(rows[0]) == 0 {
+		return ""
+	}
+	return rows[0][0].Label
+}
