@@ -38,7 +38,11 @@ func approveCommand(a *App, use string) *cobra.Command {
 // terminal, only --yes grants it, whatever hash is named.
 func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
 	if hash != "" && (yes || d.Std.TTY) {
-		_, err := d.Do(ctx, &kernel.Approve{Hash: hash})
+		way := kernel.WayCommand
+		if yes {
+			way = kernel.WayFlag
+		}
+		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: way})
 		return err
 	}
 	s, err := d.Workspace.Kernel.Look(ctx)
@@ -56,7 +60,7 @@ func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
 		asker{d}.tellHow(ctx, s, s.Plan())
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(d.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
-	_, err = d.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+	_, err = d.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err
 }
 
@@ -130,7 +134,7 @@ func newPlanShowCommand(a *App) *cobra.Command {
 			case a.Flags.JSON:
 				return a.PrintJSON(s.Plan())
 			}
-			for _, l := range newProposal(a, s.Plan(), true).lines {
+			for _, l := range newProposal(a, s.Plan(), true, Drafts(d, s.Plan())).lines {
 				a.Say(l)
 			}
 			return nil

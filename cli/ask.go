@@ -54,7 +54,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 				cut = asker{v.Desk}.show(ctx, s, p, true)
 				continue
 			}
-			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash})
+			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v", "view":
 			cut = asker{v.Desk}.show(ctx, s, p, true)
@@ -97,7 +97,7 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 		p = d.repairOf(s, p)
 		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
-	sheet := newProposal(a, p, full)
+	sheet := newProposal(a, p, full, Drafts(d.Desk, p))
 	for _, l := range sheet.lines {
 		a.Say(l)
 	}
@@ -110,7 +110,7 @@ func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
 		c.Verdict = d.verdict(s, c)
-		sheet.call(c)
+		sheet.call(c, Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
 	}

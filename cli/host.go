@@ -264,6 +264,8 @@ type Workspace struct {
 	Export func(ctx context.Context) ([]string, error)
 	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
 	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Preview tells what calls would change in the files of a place, one behind the other, without changing anything.
+	Preview func(place effect.Place, calls []effect.ToolCall) ([]Draft, error)
 	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now. Where
 	// nothing was recorded it is a not_found error.
 	Recording func(run string) (io.ReadCloser, *kernel.Config, error)
@@ -290,6 +292,16 @@ type Workspace struct {
 	// Serve serves the workspace to agents until ctx ends or the client is gone.
 	Serve func(ctx context.Context, s Serving) error
 	Close func() error
+}
+
+// Draft is what a call that was not made yet would change.
+type Draft struct {
+	// Known is false for a call of which that is known only once it was made.
+	Known bool
+	// Patch is a unified diff, "" where nothing would change.
+	Patch string
+	// Err is why the call would fail.
+	Err error
 }
 
 // EarlierLog is the last checkpoint of an audit log, with the file that it is kept in.

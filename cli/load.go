@@ -41,12 +41,17 @@ func (d *Desk) lastRun(ctx context.Context) (string, error) {
 	return d.Ask().LastRun(ctx, s)
 }
 
-// Session tells where the session stands that the command speaks of, or fails where there is none.
-func (d *Desk) Session(ctx context.Context) (view.Session, error) {
+// Label is that of the session that the command speaks of.
+func (d *Desk) Label() string {
 	if d.issue != nil {
-		return d.Ask().Session(ctx, d.issue.Label)
+		return d.issue.Label
 	}
-	return d.Ask().Session(ctx, kernel.SessionLabel)
+	return kernel.SessionLabel
+}
+
+// Session tells where that session stands, or fails where there is none.
+func (d *Desk) Session(ctx context.Context) (view.Session, error) {
+	return d.Ask().Session(ctx, d.Label())
 }
 
 // Enter has the commands that follow speak of an issue's session.

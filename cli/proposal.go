@@ -26,6 +26,36 @@ type sheet struct {
 	full  bool
 	cut   bool
 	lines []string
+	// drafts are what the calls of a step would change, by the id of the step; none where that is not known.
+	drafts map[string][]Draft
+}
+
+// Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by the ids of
+// their steps, none where that cannot be told.
+func Drafts(d *Desk, p view.Plan) map[string][]Draft {
+	if d.Workspace.Preview == nil {
+		return nil
+	}
+	place := d.Workspace.Place
+	place.Tree = place.Workspace
+	var calls []effect.ToolCall
+	for _, step := range p.Steps {
+		if step.Status.Closed() {
+			continue
+		}
+		for _, c := range step.Calls {
+			calls = append(calls, effect.ToolCall{Name: c.Tool, Args: c.Args, StepID: step.ID})
+		}
+	}
+	found, err := d.Workspace.Preview(place, calls)
+	if err != nil {
+		return nil // what is asked about is told by its arguments, too
+	}
+	out := map[string][]Draft{}
+	for i, c := range calls {
+		out[c.StepID] = append(out[c.StepID], found[i])
+	}
+	return out
 }
 
 func (s *sheet) add(line string) { s.lines = append(s.lines, line) }
@@ -39,8 +69,8 @@ func (s *sheet) wrapped(indent int, text string) {
 
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
 // hash.
-func newProposal(a *App, p view.Plan, full bool) *sheet {
-	s := &sheet{App: a, full: full}
+func newProposal(a *App, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
+	s := &sheet{App: a, full: full, drafts: drafts}
 	s.add("")
 	head := a.Text("cli.plan.head", short(p.Hash))
 	if p.Agent != "" {
@@ -136,6 +166,26 @@ func places(g effect.Grant) string {
 
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
+// DiffLine is a line of a unified diff in its colours, with what a terminal would not show made visible.
+func DiffLine(s term.Style, l string) string { return diffPaint(s, l)(visible(l)) }
+
+// diffPaint is the colour of a line of a unified diff.
+func diffPaint(s term.Style, l string) func(string) string {
+	switch {
+	case strings.HasPrefix(l, "diff --git "), strings.HasPrefix(l, "+++ "), strings.HasPrefix(l, "--- "):
+		return s.Bold
+	case strings.HasPrefix(l, "@@"):
+		return s.Cyan
+	case strings.HasPrefix(l, "+"):
+		return s.Green
+	case strings.HasPrefix(l, "-"):
+		return s.Red
+	case strings.HasPrefix(l, " "), l == "":
+		return func(text string) string { return text }
+	}
+	return s.Dim
+}
+
 func (a *voice) riskText(r pawl.Risk) string {
 	text := a.Text("cli.plan.risk", string(r))
 	switch {
@@ -162,13 +212,18 @@ func (s *sheet) step(i int, step view.PlanStep) {
 			s.add("     " + s.Style.Dim(l))
 		}
 	}
-	for _, c := range step.Calls {
-		s.call(c)
+	drafts := s.drafts[step.ID]
+	for n, c := range step.Calls {
+		if n < len(drafts) {
+			s.call(c, drafts[n])
+		} else {
+			s.call(c, Draft{})
+		}
 	}
 }
 
 // call adds one call with its verdict and its arguments.
-func (s *sheet) call(c view.PlanCall) {
+func (s *sheet) call(c view.PlanCall, draft Draft) {
 	head, at := "     "+s.Style.Arrow()+" "+s.Style.Bold(Display(c.Tool))+"  ", 9+term.Width(Display(c.Tool))
 	if at > s.Std.Width/2 {
 		s.add(head)
@@ -200,9 +255,39 @@ func (s *sheet) call(c view.PlanCall) {
 	if c.Why != "" {
 		s.wrapped(7, s.Text("cli.plan.why", c.Why))
 	}
+	if s.draft(draft) {
+		return
+	}
 	for _, m := range members(c.Args) {
 		s.member(7, m.name, m.raw)
 	}
+}
+
+// draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff does.
+func (s *sheet) draft(d Draft) bool {
+	if d.Err != nil {
+		s.hung("       "+s.Style.Bad()+" ", 9, s.Text("cli.plan.would_fail", s.Explain(d.Err)), "")
+	}
+	if !d.Known || d.Err != nil || d.Patch == "" {
+		return false
+	}
+	lines := strings.Split(strings.TrimSuffix(d.Patch, "\n"), "\n")
+	left := 0
+	if !s.full && len(lines) > shortValue {
+		left, lines = len(lines)-shortValue, lines[:shortValue]
+		s.cut = true
+	}
+	for _, l := range lines {
+		paint := diffPaint(s.Style, l)
+		for _, part := range term.Wrap(visible(l), s.Std.Width-7) {
+			s.add("       " + paint(part))
+		}
+	}
+	if left > 0 {
+		s.add("       " + s.Style.Yellow(s.Text("cli.plan.left_out", left)))
+	}
+	s.flag(7, d.Patch)
+	return true
 }
 
 // hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it fits

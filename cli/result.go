@@ -72,7 +72,7 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 		symbol = a.Style.OK()
 	}
 	a.Say("")
-	a.Say(symbol + " " + a.Style.Bold(a.outcomeText(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
+	a.Say(symbol + " " + a.Style.Bold(a.Outcome(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(a, sum)
 		a.Section("cli.sum.stays", a.FileLines(stays, "  "))
@@ -88,16 +88,7 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
 		a.Section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
 	}
-	a.Section("cli.sum.why", a.stepLines(sum.Steps))
-	a.Section("cli.sum.verified", a.evidenceLines(sum))
-	var risks []string
-	for _, n := range sum.Risks {
-		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
-	}
-	a.Section("cli.sum.risks", risks)
-	a.Section("cli.sum.result", a.landingLines(sum.Landing))
-	a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-	a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+	proof(a, sum)
 	if sum.Duration > 0 {
 		a.Say("")
 		line := a.Text("cli.sum.time", duration(sum.Duration))
@@ -111,23 +102,139 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 	}
 }
 
+// proof prints the sections of a summary behind what changed.
+func proof(a *App, sum view.Summary) {
+	a.Section("cli.sum.why", a.stepLines(sum.Steps))
+	a.Section("cli.sum.verified", a.evidenceLines(sum))
+	var risks []string
+	for _, n := range sum.Risks {
+		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
+	}
+	a.Section("cli.sum.risks", risks)
+	a.Section("cli.sum.result", a.landingLines(sum.Landing))
+	a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
+	a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+}
+
+// Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
+// cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
+func Report(d *Desk, r *view.Report, files []effect.FileStat) {
+	state, symbol := d.Outcome(r.Outcome), d.Style.Warn()
+	switch {
+	case r.State != "":
+		state, symbol = r.State, d.Style.Arrow()
+		if r.Waiting != nil {
+			symbol = d.Style.Bad()
+		}
+	case r.Outcome == "completed":
+		symbol = d.Style.OK()
+	}
+	d.Say(symbol + " " + d.Style.Bold(state) + "  " + d.glimpse(r.Goal))
+	d.SayTable(facts(d, r), d.Std.Width)
+	if len(files) == 0 {
+		files = r.Files
+	}
+	d.Section("cli.sum.changed", d.FileLines(files, "  "))
+	if len(files) == 0 && r.Outcome == "completed" {
+		d.Section("cli.sum.changed", []string{"  " + d.Text("cli.sum.nothing")})
+	}
+	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
+		d.Section("cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, d.failureLines(r.Failures[n-1])...))
+	}
+	proof(d.App, r.Summary)
+}
+
+// facts are who and when: what stands above the sections of a report.
+func facts(d *Desk, r *view.Report) *term.Table {
+	t := new(term.Table)
+	row := func(key, text string) {
+		if text != "" {
+			t.Painted(d.Style.Dim, "  "+d.Text(key), text)
+		}
+	}
+	middle := " " + d.Style.Middle() + " "
+	var names []string
+	for _, n := range []string{r.Run, r.Task, r.Issue} {
+		if n != "" {
+			names = append(names, Display(n))
+		}
+	}
+	row("see.fact.run", strings.Join(names, middle))
+	if b := r.Waiting; b != nil {
+		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+	} else if e := r.Error; e != nil && r.Outcome != "completed" {
+		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
+	}
+	for _, a := range r.Approvals {
+		row("see.fact."+a.State, approvalText(d, a))
+	}
+	if len(r.Approvals) == 0 && r.State == "" {
+		row("see.fact.granted", d.Text("see.nobody"))
+	}
+	row("see.fact.agent", Display(r.Agent))
+	when := d.Clock(r.StartedAt)
+	if r.Duration > 0 {
+		when += middle + d.Text("cli.sum.time", duration(r.Duration))
+	}
+	row("see.fact.begun", when)
+	if r.Repairs > 0 {
+		row("see.fact.repairs", itoa(r.Repairs))
+	}
+	if c := r.Cost; c != nil {
+		row("see.fact.cost", costText(d.voice, c.Spent))
+	}
+	row("cli.blocked.tree", Display(r.Worktree))
+	return t
+}
+
+// approvalText says on whose word something was done, and how it was given.
+func approvalText(d *Desk, a view.ApprovalLine) string {
+	text := aboutText(d.voice, a.About)
+	if a.About == "plan" {
+		text += " " + short(a.Hash)
+	}
+	by := pawl.Actor(a.By)
+	switch {
+	case a.State == "pending":
+		return text + "  " + d.Text("cli.status.waiting", d.Since(a.Asked))
+	case by.Kind() == pawl.KindPolicy:
+		text += "  " + d.Text("see.by_policy", by.Name())
+	case a.Way != "":
+		text += "  " + d.Text("see.by_way."+a.Way, by.Name())
+	case by.Kind() == pawl.KindUser && by.Name() != "":
+		text += "  " + d.Text("see.by_person", by.Name())
+	default:
+		text += "  " + Display(string(by))
+	}
+	if !a.At.IsZero() {
+		text += "  " + d.Style.Dim(d.Clock(a.At))
+	}
+	if a.Note != "" {
+		text += "  " + d.Style.Dim(d.glimpse(a.Note))
+	}
+	return text
+}
+
+// costText says what was spent on models, "" where none was asked.
+func costText(a *voice, u effect.Usage) string {
+	if u.Requests == 0 {
+		return ""
+	}
+	money := dollarsText(a, u.MicroUSD, u.Unpriced)
+	if u.MicroUSD > 0 {
+		money = a.Text("cli.sum.usd", money)
+	}
+	return a.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
+}
+
 // costOf says what a run has spent on models, "" where it asked none.
 func costOf(ctx context.Context, d *Desk, s *kernel.Snapshot) string {
 	if s.Run == nil {
 		return ""
 	}
 	// What cannot be read here is told by `pawl budget`.
-	lines, _ := d.budgets(ctx)
-	for _, l := range lines {
-		if l.Scope == "run:"+s.Run.Label && l.Spent.Requests > 0 {
-			money := dollarsText(d.voice, l.Spent.MicroUSD, l.Spent.Unpriced)
-			if l.Spent.MicroUSD > 0 {
-				money = d.Text("cli.sum.usd", money)
-			}
-			return d.Text("cli.sum.cost", money, count(l.Spent.InTokens+l.Spent.OutTokens), count(l.Spent.Requests))
-		}
-	}
-	return ""
+	b, _, _ := d.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
+	return costText(d.voice, b.Spent)
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
@@ -152,7 +259,8 @@ func (a *terminal) Section(title string, lines []string) {
 	}
 }
 
-func (a *voice) outcomeText(outcome string) string {
+// Outcome is how a run ended, in words.
+func (a *voice) Outcome(outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
 		return a.Text("cli.outcome." + outcome)

@@ -250,7 +250,7 @@ func (d glance) lastText(r *view.Result) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{d.outcomeText(r.Outcome)}
+	parts := []string{d.Outcome(r.Outcome)}
 	if r.Commit != "" {
 		parts = append(parts, short(r.Commit))
 	}

@@ -220,7 +220,7 @@ func changedBy(ctx context.Context, d *Desk, t *kernel.Task) ([]effect.FileStat,
 	}
 	diff, err := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
 	if err != nil || !t.Ready.Tracked {
-		return diffStat(diff), err
+		return DiffStat(diff), err
 	}
 	mine := map[string]bool{}
 	for _, s := range t.Spans {
@@ -231,17 +231,17 @@ func changedBy(ctx context.Context, d *Desk, t *kernel.Task) ([]effect.FileStat,
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range diffStat(part) {
+		for _, f := range DiffStat(part) {
 			if s.Files == nil || slices.Contains(s.Files, f.Path) {
 				mine[f.Path] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(diffStat(diff), func(f effect.FileStat) bool { return !mine[f.Path] }), nil
+	return slices.DeleteFunc(DiffStat(diff), func(f effect.FileStat) bool { return !mine[f.Path] }), nil
 }
 
-// diffStat counts the lines of a unified diff by file.
-func diffStat(diff string) []effect.FileStat {
+// DiffStat counts the lines of a unified diff by file.
+func DiffStat(diff string) []effect.FileStat {
 	var out []effect.FileStat
 	for l := range strings.SplitSeq(diff, "\n") {
 		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {

@@ -81,7 +81,11 @@ type (
 		Question string `json:",omitempty"`
 	}
 	// Approve grants the open approval if its subject still has the hash.
-	Approve struct{ Hash string }
+	Approve struct {
+		Hash string
+		// Way is how the person said so.
+		Way Way `json:",omitempty"`
+	}
 	// Deny refuses the open approval. For the plan that ends the run; for a single action the turn looks for another way.
 	Deny struct{ Reason string }
 	// Revise sends the plan back to planning, with feedback or with another plan.

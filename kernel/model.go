@@ -413,9 +413,20 @@ type Approval struct {
 	Scope      policy.Scope `json:"scope"`
 	Detail     string       `json:"detail,omitempty"`
 	AnsweredBy pawl.Actor   `json:"answered_by,omitempty"`
+	Way        Way          `json:"way,omitempty"`
 	AnsweredAt time.Time    `json:"answered_at,omitzero"`
 	Note       string       `json:"note,omitempty"`
 }
+
+// Way is how a person answered a question.
+type Way string
+
+// The ways to answer. A face that does not say leaves it empty.
+const (
+	WayTerminal Way = "terminal" // typed where the question was asked
+	WayCommand  Way = "command"  // given with the hash of what was shown before
+	WayFlag     Way = "flag"     // granted by --yes, for whatever waits
+)
 
 // The states of an approval.
 const (

@@ -45,6 +45,7 @@ func (w desk) approve(c *Approve) error {
 	if err != nil {
 		return err
 	}
+	a.Way = c.Way
 	if a.About == "plan" {
 		return w.grantPlan(w.env.Actor, "approved")
 	}
@@ -75,7 +76,11 @@ func (w desk) answer(a *Approval, state string, by pawl.Actor, note string) {
 	if state != ApprovalGranted {
 		level = audit.Warn
 	}
-	w.record(a, "APPROVAL_"+upper(state), level, map[string]any{"about": a.About, "hash": a.Hash, "by": by, "note": note})
+	data := map[string]any{"about": a.About, "hash": a.Hash, "by": by, "note": note}
+	if a.Way != "" {
+		data["way"] = a.Way
+	}
+	w.record(a, "APPROVAL_"+upper(state), level, data)
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.

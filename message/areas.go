@@ -52,6 +52,7 @@ var areas = [...]area{
 	{"github", []*part{&githubText}},
 	{"tui", []*part{&tuiText}},
 	{"skill", []*part{&skillText}},
+	{"see", []*part{&seeText}},
 }
 
 // part is a piece of an area. It is made when it is first asked for, because every start of a program would pay for a map

@@ -140,6 +140,7 @@ var cliScreens = part{load: func() Table {
 		"cli.plan.asks_for":        {En: "asks, for %d reasons:", Zh: "需确认，原因有 %d 个："},
 		"cli.plan.denied_for":      {En: "denied, for %d reasons:", Zh: "拒绝，原因有 %d 个："},
 		"cli.plan.denied":          {En: "denied: %s", Zh: "拒绝：%s"},
+		"cli.plan.would_fail":      {En: "as the files are now, this would fail: %s", Zh: "以当前文件的状态，此调用会失败：%s"},
 		"cli.plan.left_out":        {En: "… %d more lines are not shown", Zh: "……另有 %d 行未显示"},
 		"cli.plan.hidden":          {En: "this holds characters that cannot be seen; they are shown as escapes", Zh: "包含不可见字符，已以转义形式显示"},
 		"cli.plan.checks":          {En: "checks", Zh: "检查"},

@@ -250,7 +250,7 @@ func replyTo(s *kernel.Snapshot, r triage.Route) kernel.Command {
 		}
 		return &kernel.Choose{Choice: choice, Hash: s.Approval.Hash}
 	case r.Choice == triage.ChoiceYes:
-		return &kernel.Approve{Hash: s.Approval.Hash}
+		return &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal}
 	case r.Choice == triage.ChoiceNo && about == "stage":
 		return &kernel.CancelRun{Reason: r.Argument}
 	case r.Choice == triage.ChoiceNo:

@@ -18,6 +18,7 @@ import (
 	"pawl/doctor"
 	"pawl/driver/archive"
 	"pawl/driver/verify"
+	"pawl/driver/file"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/lockfile"
@@ -80,6 +81,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
 		return parts().diff(ctx, place, from, to)
 	}
+	w.Preview = preview
 	// What cannot be written now is written after a later commit, or by `pawl export`; the store is the truth.
 	show := &exporter{k: k, dir: dir, late: o.Tell}
 	notes := &follower{do: func() { _, _ = seal.Sign(context.WithoutCancel(ctx), store) }}
@@ -112,6 +114,16 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	}
 	faces(w, dir, place, o.Config)
 	return w, nil
+}
+
+// preview tells what calls of the file tools would change.
+func preview(place effect.Place, calls []effect.ToolCall) ([]cli.Draft, error) {
+	found, err := file.Previews(place, calls)
+	out := make([]cli.Draft, len(found))
+	for i, p := range found {
+		out[i] = cli.Draft(p)
+	}
+	return out, err
 }
 
 // groundwork is what the kernel knows of the program around it, whatever is wired in.

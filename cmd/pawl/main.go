@@ -15,6 +15,7 @@ import (
 	"pawl/cli/agents"
 	"pawl/cli/board"
 	"pawl/cli/flow"
+	"pawl/cli/inspect"
 	"pawl/cli/orders"
 	"pawl/cli/skills"
 	"pawl/sandbox"
@@ -33,7 +34,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries())...)
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

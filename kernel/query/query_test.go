@@ -289,3 +289,47 @@ func TestASessionIsTold(t *testing.T) {
 		t.Errorf("%q %v", home, err)
 	}
 }
+
+// TestARunIsFound by each of the names that people give it, and one that is not there is told from one that has no run.
+func TestARunIsFound(t *testing.T) {
+	d, ctx := open(t).init(), context.Background()
+	_, err := d.Reader.Run(ctx, kernel.SessionLabel, "")
+	if pawl.CodeOf(err) != pawl.CodeNotFound {
+		t.Errorf("a run where there was none: %v", err)
+	}
+	d.do(&kernel.Start{Requirement: "rename it", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
+	s, err := d.Session(ctx, kernel.SessionLabel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "RUN-1", "run-1", "1", " 1 ", s.Run, strings.ToLower(s.Run)} {
+		r, err := d.Reader.Run(ctx, kernel.SessionLabel, name)
+		if err != nil || r.ID != s.Run || r.Summary.Run != "RUN-1" || r.Goal != "rename it" || r.State != string(session.Planning) {
+			t.Errorf("%q: %+v %v", name, r, err)
+		}
+	}
+	alone := d.do(&kernel.CreateTask{Title: "by hand", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}})
+	var id string
+	if err := json.Unmarshal(alone.Result, &id); err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range map[string]string{"RUN-11": "see.run_unknown_near", "nonsense": "see.run_unknown", "abcdef0": "see.commit_unknown", id: "see.task_alone", "T-1": "see.task_alone"} {
+		r, err := d.Reader.Run(ctx, kernel.SessionLabel, name)
+		if e, ok := err.(*pawl.Error); !ok || e.Key != key || e.Code != pawl.CodeNotFound {
+			t.Errorf("%s: %+v %v, want %s", name, r, err, key)
+		}
+	}
+	d.add(kernel.NewIssue{Title: "never begun"})
+	if _, err := d.Reader.Run(ctx, kernel.SessionLabel, "ISS-1"); pawl.CodeOf(err) != pawl.CodeNotFound {
+		t.Errorf("an issue that nobody has worked on: %v", err)
+	}
+	n := 0
+	for r, err := range d.Runs(ctx, query.Page{Newest: true, Limit: 5}) {
+		if n++; err != nil || r.Value.Label != "RUN-1" || r.Value.Goal != "rename it" || r.Cursor == 0 {
+			t.Errorf("%+v %v", r, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d runs", n)
+	}
+}

@@ -286,6 +286,18 @@ func (r *site) plumbing(stdin string, args ...string) call {
 	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
+// fromTop is a plumbing call in the workspace itself, with paths relative to it: git makes folders that are missing, and where the
+// workspace is moved meanwhile they are made where it is then, not where it was. Git keeps the name of its directory as it is given
+// only in the top folder of the working tree.
+func fromTop(r *site, args ...string) call {
+	c := r.plumbing("", args...)
+	c.dir = r.workspace
+	if rel, err := filepath.Rel(r.workspace, r.gitDir); err == nil && filepath.IsLocal(rel) {
+		c.env = append(c.env, "GIT_DIR="+rel, "GIT_WORK_TREE=.")
+	}
+	return c
+}
+
 // holding is how long the lock of a tree is waited for. Whoever has it works on many files at most; one that is stopped does not.
 var holding = lockfile.Patience{Halted: 10 * time.Second, One: 10 * time.Minute}
 

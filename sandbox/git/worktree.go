@@ -68,7 +68,7 @@ const linkTries = 5
 // away from under another one that is just being made; that one is made again.
 func link(ctx context.Context, r *Repo, base string) (err error) {
 	for try := range linkTries {
-		if _, _, err = r.plumbing("", "worktree", "add", "--no-checkout", "--detach", "--", r.tree, base).run(ctx); err == nil || ctx.Err() != nil {
+		if _, _, err = fromTop(r.site, "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.rel), base).run(ctx); err == nil || ctx.Err() != nil {
 			return err
 		}
 		if found, _ := r.ResolveTree(ctx, base); found == "" {

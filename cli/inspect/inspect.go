@@ -1,0 +1,274 @@
+// Package inspect is what a person looks at: runs as a list (`pawl log`), one run with who approved it and what was proven (`pawl
+// show`), and what it changed (`pawl diff`). It asks the store by package kernel/query and changes nothing.
+package inspect
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/cli"
+	"pawl/cli/term"
+	"pawl/effect"
+	"pawl/kernel/query"
+	"pawl/view"
+)
+
+// Entries are the commands of the first level.
+func Entries() []cli.Entry {
+	return []cli.Entry{
+		{Name: "show", Group: "look", Build: newShowCommand},
+		{Name: "log", Group: "look", Build: newLogCommand},
+		{Name: "diff", Group: "look", Build: newDiffCommand},
+	}
+}
+
+func newShowCommand(a *cli.App) *cobra.Command {
+	return a.Command("show [RUN|TASK|ISSUE|COMMIT]", "see.show", "  pawl show\n  pawl show RUN-3\n  pawl show T-003\n  pawl show ISS-2\n  pawl show 4f1c2ab --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
+			r, err := find(c.Context(), d, args)
+			if err != nil {
+				return err
+			}
+			if a.Flags.JSON {
+				return a.PrintJSON(r)
+			}
+			var files []effect.FileStat
+			if len(r.Files) == 0 {
+				files, err = changed(c.Context(), d, r)
+				if err != nil {
+					d.Note(d.Style.Warn() + " " + d.Explain(err)) // the rest is worth seeing all the same
+				}
+			}
+			cli.Report(d, r, files)
+			return nil
+		})
+	})
+}
+
+// find reads the run that is named, or the one that the session is at.
+func find(ctx context.Context, d *cli.Desk, args []string) (*view.Report, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	return d.Ask().Run(ctx, d.Label(), name)
+}
+
+// shown is how many runs are listed unless more are asked for.
+const shown = 30
+
+func newLogCommand(a *cli.App) *cobra.Command {
+	var limit int
+	var all bool
+	c := a.Command("log", "see.log", "  pawl log\n  pawl log -n 5\n  pawl log --all --json", cli.Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case limit < 1:
+			return cli.Usage("cli.flag_invalid", limit, "--limit", "1 …")
+		case all:
+			limit = 0
+		}
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return list(c.Context(), d, limit) })
+	}
+	c.Flags().IntVarP(&limit, "limit", "n", shown, a.Text("see.flag.limit"))
+	c.Flags().BoolVar(&all, "all", false, a.Text("see.flag.all"))
+	return c
+}
+
+// list streams runs, the newest first.
+func list(ctx context.Context, d *cli.Desk, limit int) error {
+	if _, err := d.Session(ctx); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+	n := 0
+	for r, err := range d.Ask().Runs(ctx, query.Page{Limit: limit, Newest: true}) {
+		if err != nil {
+			return err
+		}
+		n++
+		if d.Flags.JSON {
+			raw, err := json.Marshal(r.Value)
+			if err == nil {
+				_, err = out.Write(append(raw, '\n'))
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := out.WriteString(line(d, r.Value) + "\n"); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if n == 0 {
+		d.Note(d.Text("see.no_runs"))
+	}
+	return nil
+}
+
+// line is a run on one line, in columns that do not depend on the other lines.
+func line(d *cli.Desk, r view.RunLine) string {
+	symbol, state := d.Style.Arrow(), r.State
+	switch {
+	case r.Undone:
+		symbol, state = d.Style.Dot(), d.Text("cli.status.undone")
+	case r.Outcome == "completed":
+		symbol, state = d.Style.OK(), r.Outcome
+	case r.Outcome != "":
+		symbol, state = d.Style.Warn(), cli.Display(r.Outcome)
+	}
+	when := r.EndedAt
+	if when.IsZero() {
+		when = r.StartedAt
+	}
+	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + d.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
+	tail := ""
+	if r.Commit != "" {
+		tail = "  " + d.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
+	}
+	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
+	goal = cli.Display(goal)
+	if width := d.Screen(); width > 0 {
+		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), d.Style.Ellipsis())
+	}
+	return head + goal + tail
+}
+
+// changed counts what a run changed, by file.
+func changed(ctx context.Context, d *cli.Desk, r *view.Report) ([]effect.FileStat, error) {
+	from, to := r.Changes.From, r.Changes.To
+	if d.Workspace.Diff == nil || from == "" || to == "" || from == to {
+		return nil, nil
+	}
+	text, err := d.Workspace.Diff(ctx, r.Changes.Place, from, to)
+	return cli.DiffStat(text), err
+}
+
+func newDiffCommand(a *cli.App) *cobra.Command {
+	var step string
+	var stat bool
+	c := a.Command("diff [RUN|TASK|ISSUE|COMMIT]", "see.diff", "  pawl diff\n  pawl diff RUN-3 --stat\n  pawl diff --step s2\n  pawl diff ISS-2 > change.patch", cli.Between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
+			r, err := find(c.Context(), d, args)
+			if err != nil {
+				return err
+			}
+			return diff(c.Context(), d, r, step, stat)
+		})
+	}
+	c.Flags().StringVar(&step, "step", "", a.Text("see.flag.step"))
+	c.Flags().BoolVar(&stat, "stat", false, a.Text("see.flag.stat"))
+	return c
+}
+
+// diff prints what a run changed, or one of its steps.
+func diff(ctx context.Context, d *cli.Desk, r *view.Report, step string, stat bool) error {
+	text, err := patch(ctx, d, r, step)
+	if err != nil {
+		return err
+	}
+	if len(r.Planned) > 0 {
+		d.Note(d.Style.Warn() + " " + d.Text("see.planned"))
+	}
+	files := cli.DiffStat(text)
+	if d.Flags.JSON {
+		return d.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To, "files": append([]effect.FileStat{}, files...), "patch": text})
+	}
+	switch {
+	case text == "" && len(r.Planned) > 0:
+		return nil // what it leaves open was told
+	case text == "":
+		d.Note(d.Text("see.no_changes", r.Run))
+		return nil
+	case stat:
+		for _, l := range d.FileLines(files, "") {
+			d.Say(l)
+		}
+		return nil
+	}
+	return paint(d, text)
+}
+
+// patch is the unified diff of a run, or of one of its steps.
+func patch(ctx context.Context, d *cli.Desk, r *view.Report, step string) (string, error) {
+	c := r.Changes
+	if known := slices.ContainsFunc(r.Steps, func(s view.SummaryStep) bool { return s.ID == step }); step != "" && !known {
+		ids := make([]string, 0, len(r.Steps))
+		for _, s := range r.Steps {
+			ids = append(ids, s.ID)
+		}
+		return "", pawl.Fail(pawl.CodeNotFound, "see.step_unknown", r.Run, step, strings.Join(ids, ", "))
+	}
+	if len(r.Planned) > 0 {
+		return planned(d, r, step), nil
+	}
+	if step == "" {
+		if c.From == "" || c.To == "" || c.From == c.To {
+			return "", nil
+		}
+		return d.Workspace.Diff(ctx, c.Place, c.From, c.To)
+	}
+	var out strings.Builder
+	for _, s := range c.Steps {
+		if s.Step != step || s.Before == s.After {
+			continue
+		}
+		part, err := d.Workspace.Diff(ctx, c.Place, s.Before, s.After)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(part)
+	}
+	return out.String(), nil
+}
+
+// planned is what a plan that has not begun would change in the files as they are now, or one of its steps. What it leaves open is
+// told beside it.
+func planned(d *cli.Desk, r *view.Report, only string) string {
+	drafts := cli.Drafts(d, view.Plan{Steps: r.Planned})
+	var out strings.Builder
+	for _, s := range r.Planned {
+		if only != "" && s.ID != only {
+			continue
+		}
+		for n, c := range s.Calls {
+			switch of := drafts[s.ID]; {
+			case n >= len(of) || !of[n].Known:
+				d.Note("  " + d.Style.Dot() + " " + d.Text("see.planned_open", s.ID, c.Tool))
+			case of[n].Err != nil:
+				d.Note("  " + d.Style.Bad() + " " + d.Text("see.planned_fails", s.ID, c.Tool, d.Explain(of[n].Err)))
+			default:
+				out.WriteString(of[n].Patch)
+			}
+		}
+		if len(s.Calls) == 0 {
+			d.Note("  " + d.Style.Dot() + " " + d.Text("see.planned_agent", s.ID))
+		}
+	}
+	return out.String()
+}
+
+// paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible.
+func paint(d *cli.Desk, text string) error {
+	out := bufio.NewWriterSize(d.Std.Out, 64<<10)
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		if d.Std.TTY {
+			l = cli.DiffLine(d.Style, l)
+		}
+		if _, err := out.WriteString(l + "\n"); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

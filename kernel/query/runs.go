@@ -1,0 +1,261 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/view"
+)
+
+// maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it made.
+const maxRuns = 2000
+
+// Runs streams runs with the cursor behind each.
+func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], error] {
+	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) { return lineOf(run), true })
+}
+
+func lineOf(r *kernel.Run) view.RunLine {
+	l := view.RunLine{
+		ID: r.ID, Label: r.Label, Goal: r.Requirement, Outcome: r.Outcome, State: r.State, Phase: r.Phase, Undone: r.Undone, Agent: r.Agent,
+		MicroUSD: r.Usage.MicroUSD, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+	}
+	if r.Land != nil {
+		l.Commit, l.Branch = r.Land.Commit, r.Land.Branch
+	}
+	return l
+}
+
+// commit matches what may be the beginning of a commit's id.
+var commit = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
+
+// Run finds a run and reports on it: by its label, number or ULID, by its task, by an issue of the board, or by the beginning of the
+// id of a commit that it made. Without a name it is the run that the session with the label is at, or its newest one. Where there is
+// none it fails with CodeNotFound.
+func (r Reader) Run(ctx context.Context, label, name string) (*view.Report, error) {
+	id, err := r.runID(ctx, label, strings.TrimSpace(name))
+	if err != nil {
+		return nil, err
+	}
+	run := new(kernel.Run)
+	if ok, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindRun, ID: id}, run); err != nil || !ok {
+		return nil, cmp.Or(err, notFound("see.run_unknown", name))
+	}
+	return r.report(ctx, run)
+}
+
+func notFound(key string, args ...any) error { return pawl.Fail(pawl.CodeNotFound, key, args...) }
+
+func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
+	upper := strings.ToUpper(name)
+	if n, err := strconv.Atoi(name); err == nil && n > 0 {
+		upper = fmt.Sprintf("RUN-%d", n)
+	}
+	switch {
+	case name == "":
+		s, err := r.Session(ctx, label)
+		if err != nil {
+			return "", err
+		}
+		id, err := r.LastRun(ctx, s)
+		if err == nil && id == "" {
+			err = notFound("see.no_run")
+		}
+		return id, err
+	case strings.HasPrefix(upper, "ISS-"):
+		i, err := r.Board().Issue(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		s, err := r.Session(ctx, i.Label)
+		if err != nil {
+			return "", err
+		}
+		id, err := r.LastRun(ctx, s)
+		if err == nil && id == "" {
+			err = notFound("cli.issue_untouched", i.Label)
+		}
+		return id, err
+	}
+	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true}, kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
+		kernel.Select{Kind: kernel.KindTask, Label: taskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
+	if err != nil {
+		return "", err
+	}
+	for n, found := range rows {
+		switch {
+		case len(found) == 0:
+		case n < 2:
+			return found[0].ID, nil
+		default:
+			return runOfTask(found[0], name)
+		}
+	}
+	if lower := strings.ToLower(name); commit.MatchString(lower) {
+		return r.runOfCommit(ctx, lower)
+	}
+	if near := nearest(ctx, r.store, kernel.KindRun, upper); near != "" {
+		return "", notFound("see.run_unknown_near", name, near)
+	}
+	return "", notFound("see.run_unknown", name)
+}
+
+// taskLabel is the label of the task that is meant by T-1, t-001 or T-001.
+func taskLabel(given string) string {
+	if n, err := strconv.Atoi(strings.TrimPrefix(given, "T-")); err == nil && n > 0 {
+		return fmt.Sprintf("T-%03d", n)
+	}
+	return given
+}
+
+// runOfTask is the run that a task belongs to.
+func runOfTask(row kernel.Row, name string) (string, error) {
+	t := new(kernel.Task)
+	if err := kernel.Decode(row, t); err != nil {
+		return "", err
+	}
+	if run := t.Line().Run; run != "" {
+		return run, nil
+	}
+	return "", notFound("see.task_alone", name)
+}
+
+// runOfCommit is the run that made a commit, or reverted its own by one.
+func (r Reader) runOfCommit(ctx context.Context, begins string) (string, error) {
+	for row, err := range r.store.Scan(ctx, kernel.Select{Kind: kernel.KindRun, Newest: true, Limit: maxRuns}) {
+		run := new(kernel.Run)
+		if err == nil {
+			err = kernel.Decode(row, run)
+		}
+		if err != nil {
+			return "", err
+		}
+		if run.Land != nil && strings.HasPrefix(run.Land.Commit, begins) || run.Revert != nil && strings.HasPrefix(run.Revert.Commit, begins) {
+			return run.ID, nil
+		}
+	}
+	return "", notFound("see.commit_unknown", begins)
+}
+
+// report puts together what is known of a run.
+func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, error) {
+	s := &kernel.Snapshot{Run: run}
+	var err error
+	read := func(sel kernel.Select, into kernel.Document) bool {
+		if err != nil || sel.ID == "" && sel.Label == "" {
+			return false
+		}
+		var ok bool
+		ok, err = first(ctx, r.store, sel, into)
+		return ok
+	}
+	if row := new(kernel.Session); read(kernel.Select{Kind: kernel.KindSession, ID: run.Parent}, row) {
+		s.Session = row
+	}
+	if row := new(kernel.Issue); read(kernel.Select{Kind: kernel.KindIssue, ID: run.Issue}, row) {
+		s.Issue = row
+	}
+	if row := new(kernel.Solution); read(kernel.Select{Kind: kernel.KindSolution, ID: run.Solution}, row) {
+		s.Solution = row
+	}
+	if row := new(kernel.Task); read(kernel.Select{Kind: kernel.KindTask, ID: run.Task}, row) {
+		s.Task = row
+	}
+	if s.Session != nil && s.Session.Run == run.ID {
+		if row := new(kernel.Approval); read(kernel.Select{Kind: kernel.KindApproval, ID: s.Session.Approval}, row) {
+			s.Approval = row
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := reportOf(s)
+	if out.Approvals, err = r.approvals(ctx, run); err != nil {
+		return nil, err
+	}
+	if b, ok, err := r.Spent(ctx, kernel.ScopeRun+":"+run.Label); err != nil {
+		return nil, err
+	} else if ok {
+		out.Cost = &b
+	}
+	return out, nil
+}
+
+func reportOf(s *kernel.Snapshot) *view.Report {
+	run := s.Run
+	out := &view.Report{Summary: s.Summary(), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}}
+	if at := s.Session; at != nil && at.Run == run.ID {
+		out.State = at.State
+		if b := at.Blocked; b != nil {
+			out.Waiting = &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.View()}
+		}
+	} else {
+		out.Next = []view.Next{} // what can be done now has nothing to do with a run that is over
+		if at == nil || at.LastRun != run.ID {
+			out.Undo = later(out.Undo)
+		}
+	}
+	if i := s.Issue; i != nil && i.Number > 0 {
+		out.Issue = i.Label
+	}
+	if sol := s.Solution; sol != nil {
+		out.Plan, out.Agent = sol.Hash, cmp.Or(out.Agent, sol.Agent)
+	}
+	t := s.Task
+	if out.State != "" && (t == nil || t.Checkpoint == nil) {
+		out.Planned = s.Plan().Steps
+	}
+	if t == nil {
+		return out
+	}
+	out.By, out.Branch, out.Plan = string(t.By), t.Branch, cmp.Or(t.PlanHash, out.Plan)
+	if !t.Place.InPlace && t.Ready.Worktree && !t.Ready.Cleaned {
+		out.Worktree = t.Place.Tree
+	}
+	out.Changes = view.Changes{Place: t.Place, To: t.Tree, Steps: slices.Clone(t.Spans), Open: t.EndedAt.IsZero()}
+	if t.Checkpoint != nil {
+		out.Changes.From = t.Checkpoint.Tree
+	}
+	if t.Verified != nil && !out.Changes.Open {
+		out.Changes.To = cmp.Or(t.Verified.Tree, t.Tree)
+	}
+	return out
+}
+
+// later keeps of the ways to undo a run those that do not go by which run was the last.
+func later(undo []view.Next) []view.Next {
+	return slices.DeleteFunc(undo, func(n view.Next) bool { return n.Op == "undo" || n.Op == "redo" })
+}
+
+// approvals are the questions about a run and its task, oldest first.
+func (r Reader) approvals(ctx context.Context, run *kernel.Run) ([]view.ApprovalLine, error) {
+	sel := []kernel.Select{{Kind: kernel.KindApproval, Parent: run.ID}}
+	if run.Task != "" {
+		sel = append(sel, kernel.Select{Kind: kernel.KindApproval, Parent: run.Task})
+	}
+	rows, err := r.store.Load(ctx, sel...)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(rows...)
+	slices.SortFunc(all, func(a, b kernel.Row) int { return cmp.Compare(a.Pos, b.Pos) })
+	out := []view.ApprovalLine{}
+	for _, row := range all {
+		a := new(kernel.Approval)
+		if err := kernel.Decode(row, a); err != nil {
+			return nil, err
+		}
+		out = append(out, view.ApprovalLine{
+			About: a.About, Hash: a.Hash, State: a.State, By: string(a.AnsweredBy), Way: string(a.Way), Note: a.Note, Detail: a.Detail, Asked: a.CreatedAt, At: a.AnsweredAt,
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package view
+
+import (
+	"time"
+
+	"pawl"
+	"pawl/effect"
+)
+
+// Report is a run as it is looked at from outside: what was asked for, on whose word it was done, what was proven, what it cost and
+// how it is undone. Of a run that is still at work it tells how far it is.
+type Report struct {
+	Summary
+	ID string `json:"id"`
+	// Issue is the issue of the board that the run is for, "" for one that somebody asked for by itself.
+	Issue string `json:"issue,omitempty"`
+	// State is the state of the session while the run is at work, "" once it has ended.
+	State    string   `json:"state,omitempty"`
+	Agent    string   `json:"agent,omitempty"`
+	By       string   `json:"asked_by,omitempty"`
+	Plan     string   `json:"plan_hash,omitempty"`
+	PlanFile string   `json:"plan_file,omitempty"`
+	Branch   string   `json:"branch,omitempty"`
+	Worktree string   `json:"worktree,omitempty"`
+	Waiting  *Blocked `json:"blocked,omitempty"`
+	// Approvals are what was asked about on the way, oldest first.
+	Approvals []ApprovalLine `json:"approvals"`
+	Cost      *Budget        `json:"cost,omitempty"`
+	// Planned are the steps of a plan whose work has not begun, with the calls that they name.
+	Planned []PlanStep `json:"-"`
+	// Changes says what can be compared to see what the run changed.
+	Changes Changes `json:"changes"`
+}
+
+// ApprovalLine is a question about a run and its answer.
+type ApprovalLine struct {
+	About string `json:"about"`
+	Hash  string `json:"hash"`
+	State string `json:"state"`
+	// By is who answered, or the policy that answered in the name of a person, and Way how: terminal, command or flag; "" where that is
+	// not known.
+	By     string    `json:"answered_by,omitempty"`
+	Way    string    `json:"way,omitempty"`
+	Note   string    `json:"note,omitempty"`
+	Detail string    `json:"detail,omitempty"`
+	Asked  time.Time `json:"asked_at,omitzero"`
+	At     time.Time `json:"answered_at,omitzero"`
+}
+
+// Changes are the recorded trees between which the work of a run lies, as git object ids.
+type Changes struct {
+	// Place is where these trees are known.
+	Place effect.Place `json:"-"`
+	// From is the tree that the work began on and To what was verified or, before that, the last that was recorded; To is "" where
+	// nothing was recorded yet.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Steps are what pawl changed in between, step by step.
+	Steps []effect.Span `json:"-"`
+	// Open says that the work is still under way, so that there may be more in its tree by now.
+	Open bool `json:"open,omitempty"`
+}
+
+// RunLine is a run in a list.
+type RunLine struct {
+	ID        string    `json:"id"`
+	Label     string    `json:"label"`
+	Goal      string    `json:"goal"`
+	Outcome   string    `json:"outcome,omitempty"`
+	State     string    `json:"state"`
+	Phase     string    `json:"phase,omitempty"`
+	Task      string    `json:"task,omitempty"`
+	Commit    string    `json:"commit,omitempty"`
+	Branch    string    `json:"branch,omitempty"`
+	Undone    bool      `json:"undone,omitempty"`
+	Agent     string    `json:"agent,omitempty"`
+	Risk      pawl.Risk `json:"risk_level,omitempty"`
+	MicroUSD  int64     `json:"cost_micros,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
