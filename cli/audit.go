@@ -15,7 +15,6 @@ import (
 	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/kernel"
-	"pawl/message"
 )
 
 func newAuditCommand(a *App) *cobra.Command {
@@ -146,8 +145,8 @@ func moveText(a *voice, from, to string) string {
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
 // agents wrote stays as it is.
 func becauseText(a *voice, reason string) string {
-	if e, ok := message.Lookup(reason); ok && strings.Contains(reason, ".") {
-		if strings.Contains(e.En, "%") {
+	if format, ok := a.Lang.Format(reason); ok && strings.Contains(reason, ".") {
+		if strings.Contains(format, "%") {
 			return reason
 		}
 		return a.Lang.Text(reason)
