@@ -15,6 +15,7 @@ import (
 	"pawl/audit"
 	"pawl/cli/term"
 	"pawl/kernel"
+	"pawl/message"
 )
 
 func newAuditCommand(a *App) *cobra.Command {
@@ -153,7 +154,7 @@ func becauseText(a *voice, reason string) string {
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {
-			return a.Choose(c.Text, c.TextZh)
+			return a.Choose(c.Text, message.Translation("compose."+c.ID))
 		}
 	}
 	for _, known := range []struct{ begins, key string }{

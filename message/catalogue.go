@@ -21,6 +21,8 @@ const (
 	is = " = "
 	// hintSuffix ends the key of the next step of a message. No message has a key that ends so.
 	hintSuffix = ".hint"
+	// rules is the area of what tables say, which stands in Chinese alone.
+	rules = "rules"
 	// comment begins a line that is no text.
 	comment = '#'
 )

@@ -6,6 +6,9 @@
 // dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their keys. All
 // that follows the first " = " up to the end of the line is the text; in it `\n`, `\t` and `\\` stand for a line end, a tab
 // and a backslash. Lines that begin with # are comments.
+//
+// The tables of the machines and of their composition say in English, in their code, what their rows are; the file of rules in
+// catalogue/zh-CN has the Chinese of it and no counterpart in English.
 package message
 
 import (
@@ -19,7 +22,7 @@ import (
 // Lang is a language of the catalogue.
 type Lang string
 
-// The languages that the catalogue holds in full.
+// The languages of the catalogue. Whatever has a key has a text in both.
 const (
 	English Lang = "en"
 	Chinese Lang = "zh-CN"
@@ -87,6 +90,13 @@ func (l Lang) Text(key string, args ...any) string {
 func (l Lang) Hint(key string, args ...any) string {
 	f, _ := l.shelf().find(key + hintSuffix)
 	return l.format(f, args)
+}
+
+// Translation returns the Chinese of what a table says in English, by the id of the row, state, event or gate, such as
+// "task.T1"; it is "" where there is none.
+func Translation(id string) string {
+	text, _ := chinese.find(rules + "." + id)
+	return text
 }
 
 // Error renders an error for a person: its text, its cause where the cause says more, and its hint.
