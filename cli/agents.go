@@ -19,7 +19,6 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/replay"
 	"pawl/machine/turn"
-	"pawl/message"
 )
 
 // AgentCommands are the commands about agents that look at all of them alike.
@@ -194,7 +193,7 @@ func (a Lending) offer(ctx context.Context, named string) error {
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
 func agentWord(a *voice, what, name string) string {
 	key := "cli.agent_" + what + "." + name
-	if _, ok := message.Lookup(key); !ok {
+	if _, ok := a.Lang.Format(key); !ok {
 		return Display(name)
 	}
 	return a.Text(key)

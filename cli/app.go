@@ -206,12 +206,12 @@ func (a *voice) Text(key string, args ...any) string { return a.TextIn(a.Lang, k
 
 // TextIn is Text in another language, for documents that are not written in that of the person.
 func (a *voice) TextIn(l message.Lang, key string, args ...any) string {
-	return l.Text(key, fit(key, safe(args))...)
+	return l.Text(key, fit(l, key, safe(args))...)
 }
 
 // Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.
 func (a *voice) Wordy(reason string) string {
-	if _, ok := message.Lookup(reason); ok {
+	if _, ok := a.Lang.Format(reason); ok {
 		return a.Lang.Text(reason)
 	}
 	return reason

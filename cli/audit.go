@@ -146,15 +146,15 @@ func moveText(a *voice, from, to string) string {
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
 // agents wrote stays as it is.
 func becauseText(a *voice, reason string) string {
-	if e, ok := message.Lookup(reason); ok && strings.Contains(reason, ".") {
-		if strings.Contains(e.En, "%") {
+	if format, ok := a.Lang.Format(reason); ok && strings.Contains(reason, ".") {
+		if strings.Contains(format, "%") {
 			return reason
 		}
 		return a.Lang.Text(reason)
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {
-			return a.Choose(c.Text, c.TextZh)
+			return a.Choose(c.Text, message.Translation("compose."+c.ID))
 		}
 	}
 	for _, known := range []struct{ begins, key string }{

@@ -93,10 +93,10 @@ func (a *voice) describe(err error) fault {
 	var e *pawl.Error
 	if errors.As(err, &e) {
 		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
-		f.Message, f.Hint = a.Lang.Error(fitted(err))
+		f.Message, f.Hint = a.Lang.Error(fitted(a.Lang, err))
 		var bad flawed
 		if errors.As(err, &bad) {
-			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(e.Key, safe(e.Args))...)
+			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(a.Lang, e.Key, safe(e.Args))...)
 			f.Problems = a.problems(bad)
 		}
 	}
@@ -109,15 +109,15 @@ func (a *voice) describe(err error) fault {
 
 // fitted returns the error with the arguments of each of its messages in the form that the message wants. Errors that were
 // kept in the store come back with all their arguments as text.
-func fitted(err error) error {
+func fitted(l message.Lang, err error) error {
 	var e *pawl.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	out := *e
-	out.Args = fit(e.Key, e.Args)
+	out.Args = fit(l, e.Key, e.Args)
 	if e.Err != nil {
-		out.Err = fitted(e.Err)
+		out.Err = fitted(l, e.Err)
 	}
 	return &out
 }
@@ -126,14 +126,17 @@ func fitted(err error) error {
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:\[(\d+)\])?([a-z%])`) })
 
 // fit makes numbers of the arguments that a message wants as numbers and that are text.
-func fit(key string, args []any) []any {
-	e, ok := message.Lookup(key)
-	if !ok || !strings.Contains(e.En, "%d") && !strings.Contains(e.En, "]d") {
+func fit(l message.Lang, key string, args []any) []any {
+	if len(args) == 0 {
+		return args
+	}
+	format, ok := l.Format(key)
+	if !ok || !strings.Contains(format, "%d") && !strings.Contains(format, "]d") {
 		return args
 	}
 	out := slices.Clone(args)
 	next := 0
-	for _, m := range numbered().FindAllStringSubmatch(e.En, -1) {
+	for _, m := range numbered().FindAllStringSubmatch(format, -1) {
 		if m[2] == "%" {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/message"
 )
 
 // family is one of the five machines; the workflow and the board are made of several tables.
@@ -122,6 +123,9 @@ func named(name string) ([]machine.Description, error) {
 }
 
 func (a atlas) showMachine(tables []machine.Description, format string) error {
+	for i := range tables {
+		tables[i] = tables[i].Translate(message.Translation)
+	}
 	switch format {
 	case "json":
 		if len(tables) == 1 {

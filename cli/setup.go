@@ -20,7 +20,6 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
-	"pawl/message"
 	"pawl/plan"
 )
 
@@ -140,7 +139,7 @@ func newToolsCommand(a *App) *cobra.Command {
 // toolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
 func toolText(a *voice, t effect.ToolInfo) string {
 	key := "cli.tool." + t.Name
-	if _, ok := message.Lookup(key); !ok {
+	if _, ok := a.Lang.Format(key); !ok {
 		return Display(firstLine(t.Description))
 	}
 	return a.Text(key)

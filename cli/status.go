@@ -118,6 +118,7 @@ func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, err
 // statusLines renders the status at one glance.
 func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	var t term.Table
+	// A row without a key has no heading: it goes on with what the row above it says.
 	row := func(key, text string) {
 		if text != "" {
 			t.Painted(d.Style.Dim, d.Text(key), text)
@@ -145,7 +146,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	if ap := st.Approval; ap != nil {
 		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.Text("cli.status.waiting", d.Since(ap.Since)))
 		if ap.About == "call" || ap.About == "action" {
-			row("cli.status.blank", d.glimpse(d.Wordy(ap.Detail)))
+			row("", d.glimpse(d.Wordy(ap.Detail)))
 		}
 	}
 	for _, q := range st.Questions {
@@ -176,7 +177,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 	for i, n := range st.Next {
 		key := "cli.status.next"
 		if i > 0 {
-			key = "cli.status.blank"
+			key = ""
 		}
 		t.Painted(d.Style.Dim, d.Text(key), nextText(d.voice, n))
 	}

@@ -185,7 +185,7 @@ func (c *checker) events() []string {
 	return pluck(c.d.Events, func(e EventDescription) string { return e.Event })
 }
 func (c *checker) gates() []string {
-	return pluck(c.d.Gates, func(g GateInfo) string { return g.Name })
+	return pluck(c.d.Gates, func(g GateDescription) string { return g.Name })
 }
 
 func pluck[T any](in []T, name func(T) string) []string {

@@ -1,9 +1,13 @@
 package machine
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Description is a table without its type parameters: what commands list, show, check and export, alike for every
-// machine. It is a copy; changing it changes no machine. Its JSON form is part of the command line's contract.
+// machine. It is a copy; changing it changes no machine. Its JSON form is part of the command line's contract. The Chinese
+// fields are empty until Translate fills them in.
 type Description struct {
 	Name    string             `json:"name"`
 	Seed    string             `json:"seed"`
@@ -12,7 +16,7 @@ type Description struct {
 	Resting []string           `json:"resting"`
 	States  []StateDescription `json:"states"`
 	Events  []EventDescription `json:"events"`
-	Gates   []GateInfo         `json:"gates"`
+	Gates   []GateDescription  `json:"gates"`
 	Opposed [][2]string        `json:"opposed_gates"`
 	Rules   []RuleDescription  `json:"rules"`
 }
@@ -29,12 +33,25 @@ type StateDescription struct {
 	Unset         bool        `json:"unset"`
 }
 
+// Operation is something that a state lets a person do: a stable id and its name in the seed's language.
+type Operation struct {
+	ID     string `json:"id"`
+	NameZh string `json:"name_zh"`
+}
+
 // EventDescription is an EventInfo without its type parameter.
 type EventDescription struct {
 	Event         string `json:"event"`
 	Description   string `json:"description"`
 	DescriptionZh string `json:"description_zh"`
 	Named         bool   `json:"named"`
+}
+
+// GateDescription is a GateInfo with room for its Chinese.
+type GateDescription struct {
+	Name          string `json:"name"`
+	Description   string `json:"description"`
+	DescriptionZh string `json:"description_zh"`
 }
 
 // RuleDescription is a Rule without its type parameters.
@@ -62,28 +79,61 @@ func (m *Machine[S, E]) Describe() Description {
 	d := Description{
 		Name: t.Name, Seed: t.Seed, Initial: string(t.Initial),
 		Final: strs(t.Final), Resting: strs(t.Resting),
-		Gates:   append([]GateInfo{}, t.Gates...),
+		Gates:   make([]GateDescription, 0, len(t.Gates)),
 		Opposed: append([][2]string{}, t.Opposed...),
 		States:  make([]StateDescription, 0, len(t.States)),
 		Events:  make([]EventDescription, 0, len(t.Events)),
 		Rules:   make([]RuleDescription, 0, len(t.Rules)),
 	}
 	for _, s := range t.States {
+		operations := make([]Operation, len(s.Operations))
+		for i, id := range s.Operations {
+			operations[i].ID = id
+		}
 		d.States = append(d.States, StateDescription{
-			State: string(s.State), Title: s.Title, TitleZh: s.TitleZh, Description: s.Description,
-			DescriptionZh: s.DescriptionZh, Groups: strs(s.Groups), Unset: s.Unset,
-			Operations: append([]Operation{}, s.Operations...),
+			State: string(s.State), Title: s.Title, Description: s.Description, Groups: strs(s.Groups), Operations: operations, Unset: s.Unset,
 		})
 	}
 	for _, e := range t.Events {
-		d.Events = append(d.Events, EventDescription{string(e.Event), e.Description, e.DescriptionZh, e.Named})
+		d.Events = append(d.Events, EventDescription{Event: string(e.Event), Description: e.Description, Named: e.Named})
+	}
+	for _, g := range t.Gates {
+		d.Gates = append(d.Gates, GateDescription{Name: g.Name, Description: g.Description})
 	}
 	for _, r := range m.Rules() {
 		d.Rules = append(d.Rules, RuleDescription{
 			ID: r.ID, From: string(r.From), On: string(r.On), When: r.When, To: string(r.To), Gates: strs(r.Gates),
 			Actors: strs(r.Actors), AlsoActors: strs(r.AlsoActors), Priority: r.Priority, Description: r.Description,
-			DescriptionZh: r.DescriptionZh, Source: r.Source, Ext: r.Ext, Named: r.Named, Idempotent: r.Idempotent,
+			Source: r.Source, Ext: r.Ext, Named: r.Named, Idempotent: r.Idempotent,
 		})
+	}
+	return d
+}
+
+// Translate returns the description with its Chinese texts. They stand in the catalogue of texts, of which machines know
+// nothing: zh returns the one of an id, or "" where there is none. Ids begin with the name of the machine, or with that of the
+// table for states, and say what it is about: "task.T1", "board.run.state.pending" and its ".title", "task.event.APPROVE",
+// "task.gate.lease", "session.operation.pause".
+func (d Description) Translate(zh func(id string) string) Description {
+	family, _, _ := strings.Cut(d.Name, ".")
+	d.States, d.Events, d.Gates, d.Rules = slices.Clone(d.States), slices.Clone(d.Events), slices.Clone(d.Gates), slices.Clone(d.Rules)
+	for i := range d.States {
+		s := &d.States[i]
+		id := d.Name + ".state." + node(s.State)
+		s.TitleZh, s.DescriptionZh = zh(id+".title"), zh(id)
+		s.Operations = slices.Clone(s.Operations)
+		for j := range s.Operations {
+			s.Operations[j].NameZh = zh(family + ".operation." + s.Operations[j].ID)
+		}
+	}
+	for i := range d.Events {
+		d.Events[i].DescriptionZh = zh(family + ".event." + d.Events[i].Event)
+	}
+	for i := range d.Gates {
+		d.Gates[i].DescriptionZh = zh(family + ".gate." + d.Gates[i].Name)
+	}
+	for i := range d.Rules {
+		d.Rules[i].DescriptionZh = zh(family + "." + d.Rules[i].ID)
 	}
 	return d
 }

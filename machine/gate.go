@@ -10,9 +10,9 @@ import (
 // Gate is a named condition on the evidence V. Pass returns nil when the condition holds and otherwise why it does not; it
 // is a pure function.
 type Gate[V any] struct {
-	Name                       string
-	Description, DescriptionZh string
-	Pass                       func(V) *pawl.Error
+	Name        string
+	Description string
+	Pass        func(V) *pawl.Error
 }
 
 // Gates are the implemented gates of one machine.
@@ -22,7 +22,7 @@ type Gates[V any] []Gate[V]
 func (g Gates[V]) Info() []GateInfo {
 	out := make([]GateInfo, len(g))
 	for i, x := range g {
-		out[i] = GateInfo{Name: x.Name, Description: x.Description, DescriptionZh: x.DescriptionZh}
+		out[i] = GateInfo{Name: x.Name, Description: x.Description}
 	}
 	return out
 }

@@ -56,6 +56,7 @@ func TestRowIDs(t *testing.T) {
 	for _, m := range five {
 		shape := regexp.MustCompile(shapes[m.name])
 		for _, d := range m.tables {
+			d = d.Translate(message.Translation)
 			for _, r := range d.Rules {
 				if seen[r.ID] || !shape.MatchString(r.ID) {
 					t.Errorf("%s: id %s is taken or misshapen", d.Name, r.ID)
@@ -68,6 +69,11 @@ func TestRowIDs(t *testing.T) {
 			for _, s := range d.States {
 				if s.Title == "" || s.TitleZh == "" || s.Description == "" || s.DescriptionZh == "" {
 					t.Errorf("%s: state %s is not explained", d.Name, s.State)
+				}
+				for _, o := range s.Operations {
+					if o.NameZh == "" {
+						t.Errorf("%s: operation %s is not explained", d.Name, o.ID)
+					}
 				}
 			}
 			for _, e := range d.Events {

@@ -41,8 +41,9 @@ type Rule[S, E ~string] struct {
 	// Actors are those whom the seed lets cause the move, AlsoActors those whom the product admits besides.
 	Actors, AlsoActors []pawl.ActorKind
 	Priority           Priority
-	// Description says when the row applies, in English and in 简体中文.
-	Description, DescriptionZh string
+	// Description says when the row applies. Its Chinese, like that of all that a table says, stands in the catalogue of texts
+	// (Description.Translate).
+	Description string
 	// Source is the section of the seed, or the resolved gap of the specification, that the row comes from.
 	Source string
 	// Ext marks a row that the product adds to its seed; Strict drops such rows.
@@ -60,36 +61,27 @@ func (r *Rule[S, E]) Admits(k pawl.ActorKind) bool {
 
 // StateInfo describes one state for people.
 type StateInfo[S ~string] struct {
-	State                      S
-	Title, TitleZh             string
-	Description, DescriptionZh string
+	State              S
+	Title, Description string
 	// Groups names the seed's groups that the state belongs to.
 	Groups []string
-	// Operations are what a person may do in the state, as the seed lists them.
-	Operations []Operation
+	// Operations are the stable ids of what a person may do in the state, as the seed lists them.
+	Operations []string
 	// Unset marks the stand-in for "no state at all". It is shown as "(unset)" and not counted as a state.
 	Unset bool
 }
 
-// Operation is something that a state lets a person do: a stable id and its name in the seed's language.
-type Operation struct {
-	ID     string `json:"id"`
-	NameZh string `json:"name_zh"`
-}
-
 // EventInfo describes one event for people.
 type EventInfo[E ~string] struct {
-	Event                      E
-	Description, DescriptionZh string
+	Event       E
+	Description string
 	// Named marks an event that the seed describes without a name, or that the product adds.
 	Named bool
 }
 
 // GateInfo describes one gate for people.
 type GateInfo struct {
-	Name          string `json:"name"`
-	Description   string `json:"description"`
-	DescriptionZh string `json:"description_zh"`
+	Name, Description string
 }
 
 // Table is a machine as data.

@@ -226,7 +226,7 @@ func TestGates(t *testing.T) {
 
 func TestRendering(t *testing.T) {
 	d := door()
-	d.States = append(d.States, machine.StateInfo[state]{State: "", Unset: true, Description: "a | b\nc"})
+	d.States = append(d.States, machine.StateInfo[state]{State: "", Unset: true, Description: "a | b\nc", Operations: []string{"knock"}})
 	d.Rules = append(d.Rules, rule{ID: "D6", From: "", On: "push", To: "open", Actors: anyone, Named: true, Source: "x"})
 	x := machine.New(d).Describe()
 	if states, seed, ext := x.Count(); states != 3 || seed != 5 || ext != 1 {
@@ -236,17 +236,23 @@ func TestRendering(t *testing.T) {
 	if n := strings.Count(matrix, "\n"); n != 4*3 {
 		t.Errorf("the matrix has %d lines", n)
 	}
-	page := machine.Page("door", x)
+	zh := func(id string) string { return "zh of " + id }
+	page := machine.Page("door", zh, x)
 	for _, part := range []string{
 		"D2 open (hard) [key]; D3 shut idempotent", "(unset)", "D5 gone EXT", "    [*] --> open\n", "    gone --> [*]\n",
 		"    state \"(unset)\" as unset\n", "    unset --> open: D6 push\n", "    open --> gone: +D5 burn\n", `a \| b c`, "x *named*", "user + system",
+		"| zh of door.state.unset.title | a \\| b c | zh of door.state.unset |", "| zh of door.event.burn |", "| zh of door.gate.key |", "| zh of door.D4 |",
+		"knock (zh of door.operation.knock)",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %q", part)
 		}
 	}
-	if page != machine.Page("door", machine.New(d).Describe()) {
+	if page != machine.Page("door", zh, machine.New(d).Describe()) {
 		t.Error("two pages of one table differ")
+	}
+	if last := x.States[len(x.States)-1]; last.TitleZh != "" || last.Operations[0].NameZh != "" || x.Rules[0].DescriptionZh != "" {
+		t.Error("a translation changed the description that it was made of")
 	}
 }
 

@@ -76,7 +76,7 @@ func (d Description) Mermaid() string {
 // Mermaid returns the machine's diagram; see Description.Mermaid.
 func (m *Machine[S, E]) Mermaid() string { return m.Describe().Mermaid() }
 
-// node is the name of a state in a diagram, where the empty name and keywords are not allowed.
+// node is the name of a state in a diagram or an id, where the empty name and keywords are not allowed.
 func node(state string) string {
 	if state == "" {
 		return "unset"
@@ -159,13 +159,13 @@ func (d Description) standing(s string) string {
 	return ""
 }
 
-// Page returns a Markdown page on one or several machines that belong together.
-func Page(title string, ds ...Description) string {
+// Page returns a Markdown page on one or several machines that belong together. The texts of zh are those of Translate.
+func Page(title string, zh func(id string) string, ds ...Description) string {
 	parts := make([]string, 0, len(ds)+1)
 	parts = append(parts, "# "+title+"\n\nThis page is generated from the table in `machine/"+title+
 		"` by `go test ./machine/"+title+" -update`.\n")
 	for _, d := range ds {
-		parts = append(parts, d.Markdown())
+		parts = append(parts, d.Translate(zh).Markdown())
 	}
 	return strings.Join(parts, "\n")
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"pawl/message"
@@ -57,6 +58,9 @@ func TestEveryKeyStandsOnce(t *testing.T) {
 	for _, key := range message.Keys() {
 		if seen[key] {
 			t.Errorf("%s stands in the catalogue twice", key)
+		}
+		if _, ok := message.Lookup(key); !ok {
+			t.Errorf("%s is a key, and is not found", key)
 		}
 		seen[key] = true
 	}
@@ -161,7 +165,7 @@ var rendering = map[string]int{
 var shape = regexp.MustCompile(`^[a-z]+\.[a-z_]+(\.[a-z_]+)*$`)
 
 // areas are the first parts of the catalogue's keys. Other functions of the same name take other text, such as file names.
-func areas() []string {
+var areas = sync.OnceValue(func() []string {
 	var out []string
 	for _, k := range message.Keys() {
 		area, _, _ := strings.Cut(k, ".")
@@ -169,7 +173,7 @@ func areas() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
+})
 
 func keysOf(set *token.FileSet, file *ast.File) []site {
 	var out []site

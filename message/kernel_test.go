@@ -57,13 +57,15 @@ func TestTheCoreHasText(t *testing.T) {
 			}
 		}
 	}
-	for _, table := range []Table{kernelText.entries(), runnerText.entries()} {
-		for k, e := range table {
-			if !used[k] {
-				t.Errorf("%s is named nowhere", k)
-			}
-			checkEntry(t, k, e)
+	for _, k := range Keys() {
+		if !key.MatchString(k) {
+			continue
 		}
+		if !used[k] {
+			t.Errorf("%s is named nowhere", k)
+		}
+		e, _ := Lookup(k)
+		checkEntry(t, k, e)
 	}
 }
 

@@ -1,13 +1,19 @@
 // Package message is the one catalogue of user-facing text, English and 简体中文. Code elsewhere names an entry by key and
 // passes arguments; only the faces (cli, web, tui, mcp) turn keys into text. State names, identifiers and flags are data
 // and are never translated. The package imports nothing of ours but the root, and nothing of it is mutable.
+//
+// The texts stand in catalogue/en and catalogue/zh-CN, in one file for each area, which is the part of a key before its first
+// dot. A line is `key = text`, or `key.hint = text` for the next step of a message, and lines are sorted by their keys. All
+// that follows the first " = " up to the end of the line is the text; in it `\n`, `\t` and `\\` stand for a line end, a tab
+// and a backslash. Lines that begin with # are comments.
+//
+// The tables of the machines and of their composition say in English, in their code, what their rows are; the file of rules in
+// catalogue/zh-CN has the Chinese of it and no counterpart in English.
 package message
 
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"pawl"
@@ -16,7 +22,7 @@ import (
 // Lang is a language of the catalogue.
 type Lang string
 
-// The languages that the catalogue holds in full.
+// The languages of the catalogue. Whatever has a key has a text in both.
 const (
 	English Lang = "en"
 	Chinese Lang = "zh-CN"
@@ -29,9 +35,6 @@ type Entry struct {
 	HintEn, HintZh string
 }
 
-// Table is the part of the catalogue that belongs to one area; the area is the part of its keys before the first dot.
-type Table map[string]Entry
-
 // ParseLang picks the catalogue's language for a locale such as "zh_CN.UTF-8", "zh-Hans" or "en_GB"; English is the
 // answer to anything else.
 func ParseLang(locale string) Lang {
@@ -41,44 +44,59 @@ func ParseLang(locale string) Lang {
 	return English
 }
 
-// Lookup returns the entry of a key.
+// Lookup returns the entry of a key, in both languages. For one of them, Format, Text and Hint read less.
 func Lookup(key string) (Entry, bool) {
-	for _, p := range partsOf(key) {
-		if e, ok := p.entries()[key]; ok {
-			return e, true
-		}
+	en, ok := English.Format(key)
+	if !ok {
+		return Entry{}, false
 	}
-	return Entry{}, false
+	zh, _ := Chinese.Format(key)
+	hintEn, _ := english.find(key + hintSuffix)
+	hintZh, _ := chinese.find(key + hintSuffix)
+	return Entry{En: en, Zh: zh, HintEn: hintEn, HintZh: hintZh}, true
 }
 
 // Keys returns every key of the catalogue, in no particular order.
 func Keys() []string {
 	var out []string
-	for i := range areas {
-		for _, p := range areas[i].parts {
-			out = slices.AppendSeq(out, maps.Keys(p.entries()))
+	for _, area := range english.areas() {
+		for _, name := range names(english.read(area)) {
+			if !strings.HasSuffix(name, hintSuffix) {
+				out = append(out, name)
+			}
 		}
 	}
 	return out
 }
 
+// Format returns a message as it stands in the catalogue, with its placeholders, and whether there is one.
+func (l Lang) Format(key string) (string, bool) {
+	if strings.HasSuffix(key, hintSuffix) {
+		return "", false
+	}
+	return l.shelf().find(key)
+}
+
 // Text renders a message. A key that is not in the catalogue is shown with its arguments rather than hidden.
 func (l Lang) Text(key string, args ...any) string {
-	e, ok := Lookup(key)
+	f, ok := l.Format(key)
 	if !ok {
 		return strings.TrimSpace(key + " " + strings.TrimSpace(fmt.Sprintln(args...)))
 	}
-	return l.format(l.pick(e.En, e.Zh), args)
+	return l.format(f, args)
 }
 
 // Hint renders the next step of a message, or "".
 func (l Lang) Hint(key string, args ...any) string {
-	e, _ := Lookup(key)
-	hint := l.pick(e.HintEn, e.HintZh)
-	if hint == "" {
-		return ""
-	}
-	return l.format(hint, args)
+	f, _ := l.shelf().find(key + hintSuffix)
+	return l.format(f, args)
+}
+
+// Translation returns the Chinese of what a table says in English, by the id of the row, state, event or gate, such as
+// "task.T1"; it is "" where there is none.
+func Translation(id string) string {
+	text, _ := chinese.find(rules + "." + id)
+	return text
 }
 
 // Error renders an error for a person: its text, its cause where the cause says more, and its hint.
@@ -90,7 +108,7 @@ func (l Lang) Error(err error) (text, hint string) {
 	text = l.Text(e.Key, e.Args...)
 	if e.Err != nil {
 		cause, inner := l.Error(e.Err)
-		text += l.pick(": ", "：") + cause
+		text += l.colon() + cause
 		hint = inner
 	}
 	if own := l.Hint(e.Key, e.Args...); own != "" {
@@ -99,11 +117,12 @@ func (l Lang) Error(err error) (text, hint string) {
 	return text, hint
 }
 
-func (l Lang) pick(en, zh string) string {
+// colon parts an error from its cause.
+func (l Lang) colon() string {
 	if l == Chinese {
-		return zh
+		return "："
 	}
-	return en
+	return ": "
 }
 
 // format fills the placeholders. Hints may use fewer arguments than the text, which fmt would report as extra.

@@ -22,9 +22,9 @@ import (
 // Entries are the commands of the first level.
 func Entries() []cli.Entry {
 	return []cli.Entry{
-		{Name: "show", Group: "look", Build: newShowCommand},
-		{Name: "log", Group: "look", Build: newLogCommand},
-		{Name: "diff", Group: "look", Build: newDiffCommand},
+		{Name: "show", Group: "work", Build: newShowCommand},
+		{Name: "log", Group: "work", Build: newLogCommand},
+		{Name: "diff", Group: "work", Build: newDiffCommand},
 	}
 }
 

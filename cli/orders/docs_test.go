@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"pawl/cli"
 	"pawl/cli/orders"
 	"pawl/internal/golden"
@@ -21,6 +23,25 @@ func help(t *testing.T, lang, name string) string {
 		t.Fatalf("pawl %s --help: exit status %d\n%s", name, code, out.String())
 	}
 	return out.String()
+}
+
+// The classes of the commands are words of the seed, which are Chinese.
+func TestHelpNamesTheClasses(t *testing.T) {
+	say := cli.Entry{Name: "say", Group: "flow", Build: func(a *cli.App) *cobra.Command {
+		return &cobra.Command{Use: "say", RunE: func(c *cobra.Command, args []string) error { return orders.Run(c.Context(), a, args[0], "") }}
+	}}
+	for lang, classes := range map[string]string{
+		"en": "evaluation target scene range direct", "zh": "需求评估类 目标选择类 场景确认类 范围选择类 直接执行类",
+	} {
+		var out bytes.Buffer
+		std := cli.Streams{Out: &out, Err: &out, Width: 120, Dir: t.TempDir()}
+		code := cli.Main(context.Background(), nil, std, []string{"--lang", lang, "say", "~help"}, say)
+		for _, class := range strings.Fields(classes) {
+			if code != 0 || !strings.Contains(out.String(), " "+class+" ") {
+				t.Errorf("%s: ~help does not name the class %s:\n%s", lang, class, out.String())
+			}
+		}
+	}
 }
 
 func TestDocumentation(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/machine/workflow"
+	"pawl/message"
 )
 
 // help shows the commands of seed 002 with what each does. It needs no workspace and changes nothing.
@@ -18,7 +19,7 @@ func help(a *cli.App) error {
 	}
 	rows := []row{}
 	for _, c := range workflow.Commands() {
-		rows = append(rows, row{c.Name, a.Choose(string(c.Class), c.ClassZh), string(c.Effect), a.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
+		rows = append(rows, row{c.Name, a.Choose(string(c.Class), message.Translation("workflow.class."+string(c.Class))), string(c.Effect), a.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
 	}
 	if a.Flags.JSON {
 		return a.PrintJSON(rows)

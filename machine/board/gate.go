@@ -38,13 +38,13 @@ type Evidence struct {
 
 // gates are the implemented gates of all four machines.
 var gates = machine.Gates[Evidence]{
-	{Name: GateWorkDir, Pass: workDir, Description: "the batch has a working directory", DescriptionZh: "已设置工作目录"},
-	{Name: GateIdle, Pass: idle, Description: "no item is being planned or executed", DescriptionZh: "没有正在规划或执行的条目"},
-	{Name: GateSolution, Pass: solution, Description: "a solution is bound to the issue", DescriptionZh: "议题已绑定方案"},
-	{Name: GateLanded, Pass: landed, Description: "the solution's verified tree has landed", DescriptionZh: "已验证的目录树已落地"},
-	{Name: GatePlanBudget, Pass: planBudget, Description: "a planning attempt is left", DescriptionZh: "规划次数未用完"},
-	{Name: GatePlanSpent, Pass: planSpent, Description: "no planning attempt is left", DescriptionZh: "规划次数已用完"},
-	{Name: GateDependencies, Pass: dependencies, Description: "everything that the item depends on is completed", DescriptionZh: "所有依赖均已完成"},
+	{Name: GateWorkDir, Pass: workDir, Description: "the batch has a working directory"},
+	{Name: GateIdle, Pass: idle, Description: "no item is being planned or executed"},
+	{Name: GateSolution, Pass: solution, Description: "a solution is bound to the issue"},
+	{Name: GateLanded, Pass: landed, Description: "the solution's verified tree has landed"},
+	{Name: GatePlanBudget, Pass: planBudget, Description: "a planning attempt is left"},
+	{Name: GatePlanSpent, Pass: planSpent, Description: "no planning attempt is left"},
+	{Name: GateDependencies, Pass: dependencies, Description: "everything that the item depends on is completed"},
 }
 
 // Admit tries the gates that a row of any of the four machines names, and returns the first refusal, naming row and gate,

@@ -9,6 +9,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/message"
 )
 
 func TestCheckAndCounts(t *testing.T) {
@@ -23,7 +24,7 @@ func TestCheckAndCounts(t *testing.T) {
 	if got, want := strings.Join(counts, ", "), "board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	golden.Check(t, "../../docs/machines/board.md", machine.Page("board", board.Describe()...))
+	golden.Check(t, "../../docs/machines/board.md", machine.Page("board", message.Translation, board.Describe()...))
 }
 
 // TestStrict: without the added rows only the seed's ways are left, and nothing but unused names is lost.

@@ -41,13 +41,13 @@ type Evidence struct {
 
 // gates are the implemented gates, in the order in which the rows first name them.
 var gates = machine.Gates[Evidence]{
-	{Name: GatePlan, Pass: planExists, Description: "a plan with its hash exists", DescriptionZh: "计划及其哈希已存在"},
-	{Name: GateApproval, Pass: approval, Description: "the user's word is bound to this plan's hash", DescriptionZh: "用户的确认与该计划哈希绑定"},
-	{Name: GatePerson, Pass: personsWord, Description: "what cannot be taken back has a person's own word", DescriptionZh: "无法收回的操作须由人亲自确认"},
-	{Name: GateFixVerified, Pass: fixVerified, Description: "the checks passed on the repaired tree", DescriptionZh: "修复后的目录树已通过检查"},
-	{Name: GateFixesSpent, Pass: fixesSpent, Description: "as many repairs failed in a row as are allowed", DescriptionZh: "连续失败的修复次数达到上限"},
-	{Name: GateCheckpoint, Pass: checkpoint, Description: "there is a checkpoint to return to", DescriptionZh: "存在可回滚的检查点"},
-	{Name: GateNoOpenTasks, Pass: noOpenTasks, Description: "no task is open", DescriptionZh: "没有未关闭的任务"},
+	{Name: GatePlan, Pass: planExists, Description: "a plan with its hash exists"},
+	{Name: GateApproval, Pass: approval, Description: "the user's word is bound to this plan's hash"},
+	{Name: GatePerson, Pass: personsWord, Description: "what cannot be taken back has a person's own word"},
+	{Name: GateFixVerified, Pass: fixVerified, Description: "the checks passed on the repaired tree"},
+	{Name: GateFixesSpent, Pass: fixesSpent, Description: "as many repairs failed in a row as are allowed"},
+	{Name: GateCheckpoint, Pass: checkpoint, Description: "there is a checkpoint to return to"},
+	{Name: GateNoOpenTasks, Pass: noOpenTasks, Description: "no task is open"},
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.

@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // State is the state of a session, written in upper case as the seed writes it.
 type State string
 
@@ -66,11 +68,7 @@ func (s State) Allows(op Operation) bool {
 		if info.State != s {
 			continue
 		}
-		for _, o := range info.Operations {
-			if o.ID == string(op) {
-				return true
-			}
-		}
+		return slices.Contains(info.Operations, string(op))
 	}
 	return false
 }

@@ -73,20 +73,15 @@ type Evidence struct {
 // gates are the implemented gates, in the order in which the rows first name them. They read the evidence in its place,
 // because there is much of it and copies would cost more than most gates.
 var gates = machine.Gates[*Evidence]{
-	{Name: GateApproval, Pass: approval, Description: "a task with a plan needs an approval that is bound to this plan's hash",
-		DescriptionZh: "有计划的任务需要与该计划哈希绑定的批准"},
-	{Name: GateCleanup, Pass: cleanup, Description: "a cleanup summary is recorded", DescriptionZh: "已记录 cleanup_summary"},
-	{Name: GateLease, Pass: lease, Description: "the caller holds the task's lease", DescriptionZh: "调用者持有任务租约"},
-	{Name: GateExitReason, Pass: exitReason, Description: "one of the ten exit reasons is given", DescriptionZh: "给出十种 exit_reason 之一"},
-	{Name: GateVerifiedTree, Pass: verifiedTree, Description: "every required check passed, on exactly this tree",
-		DescriptionZh: "所有必需检查都在当前目录树上通过"},
-	{Name: GateChecksKept, Pass: checksKept, Description: "what the work is judged by is unchanged, or a person approved its change",
-		DescriptionZh: "检查本身未被改动，或改动已获人工批准"},
-	{Name: GateRetryBudget, Pass: retryBudget, Description: "retries are left, and the last three failures are not all alike",
-		DescriptionZh: "仍有重试次数，且最近三次失败原因不完全相同"},
-	{Name: GateUnblock, Pass: unblock, Description: "what the task waited for is recorded", DescriptionZh: "任务所等待的内容已记录"},
-	{Name: GateAuditChain, Pass: auditChain, Description: "at least two audit records, and their chain of states is unbroken",
-		DescriptionZh: "至少两条审计记录，且状态链完整"},
+	{Name: GateApproval, Pass: approval, Description: "a task with a plan needs an approval that is bound to this plan's hash"},
+	{Name: GateCleanup, Pass: cleanup, Description: "a cleanup summary is recorded"},
+	{Name: GateLease, Pass: lease, Description: "the caller holds the task's lease"},
+	{Name: GateExitReason, Pass: exitReason, Description: "one of the ten exit reasons is given"},
+	{Name: GateVerifiedTree, Pass: verifiedTree, Description: "every required check passed, on exactly this tree"},
+	{Name: GateChecksKept, Pass: checksKept, Description: "what the work is judged by is unchanged, or a person approved its change"},
+	{Name: GateRetryBudget, Pass: retryBudget, Description: "retries are left, and the last three failures are not all alike"},
+	{Name: GateUnblock, Pass: unblock, Description: "what the task waited for is recorded"},
+	{Name: GateAuditChain, Pass: auditChain, Description: "at least two audit records, and their chain of states is unbroken"},
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.

@@ -12,6 +12,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine"
 	"pawl/machine/task"
+	"pawl/message"
 )
 
 // seedRows is the list of seed 003 §3: id, from, to, actor, priority.
@@ -76,7 +77,7 @@ func TestCheckAndCounts(t *testing.T) {
 	if states, seed, ext := task.Table.Describe().Count(); states != 10 || seed != 20 || ext != 0 {
 		t.Errorf("%d states, %d rows, %d added; want 10, 20, 0", states, seed, ext)
 	}
-	golden.Check(t, "../../docs/machines/task.md", machine.Page("task", task.Describe()...))
+	golden.Check(t, "../../docs/machines/task.md", machine.Page("task", message.Translation, task.Describe()...))
 }
 
 // TestStrictActors: in strict-seed mode nobody but the seed's actors may act.

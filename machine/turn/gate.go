@@ -46,17 +46,16 @@ type Evidence struct {
 
 // gates are the implemented gates, in the order in which the rows first name them.
 var gates = machine.Gates[Evidence]{
-	{Name: GateRounds, Pass: rounds, Description: "a round of questions is left", DescriptionZh: "澄清轮次未用完"},
-	{Name: GateChecks, Pass: checks, Description: "the checks ran, and no required one failed", DescriptionZh: "检查已运行且必需项全部通过"},
-	{Name: GateRepairs, Pass: repairs, Description: "a repair is left", DescriptionZh: "修复次数未用完"},
-	{Name: GateAskedByPlan, Pass: askedBy(Planning), Description: "it was asked in PLANNING", DescriptionZh: "确认由 PLANNING 提出"},
-	{Name: GateApproval, Pass: approval, Description: "the answer is bound to what was asked", DescriptionZh: "回答与所问内容的哈希绑定"},
-	{Name: GateAskedByStep, Pass: askedBy(Executing), Description: "it was asked in EXECUTING", DescriptionZh: "确认由 EXECUTING 提出"},
-	{Name: GateAskedByRepair, Pass: askedBy(Recovering), Description: "it was asked in RECOVERING", DescriptionZh: "确认由 RECOVERING 提出"},
-	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering, Verifying), Description: "it was asked in EXECUTING, RECOVERING or VERIFYING",
-		DescriptionZh: "确认由 EXECUTING、RECOVERING 或 VERIFYING 提出"},
-	{Name: GatePatches, Pass: patches, Description: "a plan patch is left", DescriptionZh: "计划补丁次数未用完"},
-	{Name: GateAskedByChecks, Pass: askedBy(Verifying), Description: "it was asked in VERIFYING", DescriptionZh: "确认由 VERIFYING 提出"},
+	{Name: GateRounds, Pass: rounds, Description: "a round of questions is left"},
+	{Name: GateChecks, Pass: checks, Description: "the checks ran, and no required one failed"},
+	{Name: GateRepairs, Pass: repairs, Description: "a repair is left"},
+	{Name: GateAskedByPlan, Pass: askedBy(Planning), Description: "it was asked in PLANNING"},
+	{Name: GateApproval, Pass: approval, Description: "the answer is bound to what was asked"},
+	{Name: GateAskedByStep, Pass: askedBy(Executing), Description: "it was asked in EXECUTING"},
+	{Name: GateAskedByRepair, Pass: askedBy(Recovering), Description: "it was asked in RECOVERING"},
+	{Name: GateAskedByWork, Pass: askedBy(Executing, Recovering, Verifying), Description: "it was asked in EXECUTING, RECOVERING or VERIFYING"},
+	{Name: GatePatches, Pass: patches, Description: "a plan patch is left"},
+	{Name: GateAskedByChecks, Pass: askedBy(Verifying), Description: "it was asked in VERIFYING"},
 }
 
 // Admit tries the gates of a row on the evidence and returns the first refusal, naming row and gate, or nil.

@@ -7,6 +7,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine"
 	"pawl/machine/turn"
+	"pawl/message"
 )
 
 // seedEdges are the moves that seed 001 §2.3 prints, in its order.
@@ -202,7 +203,7 @@ func TestCheckAndCounts(t *testing.T) {
 	if states != 11 || seed != 18 || ext != len(turn.Table.Rules())-18 {
 		t.Errorf("%d states, %d rows of the seed, %d added", states, seed, ext)
 	}
-	golden.Check(t, "../../docs/machines/turn.md", machine.Page("turn", turn.Describe()...))
+	golden.Check(t, "../../docs/machines/turn.md", machine.Page("turn", message.Translation, turn.Describe()...))
 }
 
 func TestNoAllocation(t *testing.T) {

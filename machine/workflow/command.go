@@ -31,14 +31,12 @@ const (
 // CommandInfo is one row of the command table. Mode, Entry and Stage are the variables that the command sets, and empty
 // where it sets none.
 type CommandInfo struct {
-	Name  string `json:"name"`
-	Class Class  `json:"class"`
-	// ClassZh is the class in the seed's own words.
-	ClassZh string `json:"class_zh"`
-	Effect  Effect `json:"effect"`
-	Mode    Mode   `json:"mode"`
-	Entry   Entry  `json:"entry"`
-	Stage   Stage  `json:"stage"`
+	Name   string `json:"name"`
+	Class  Class  `json:"class"`
+	Effect Effect `json:"effect"`
+	Mode   Mode   `json:"mode"`
+	Entry  Entry  `json:"entry"`
+	Stage  Stage  `json:"stage"`
 }
 
 // Flow reports whether the command starts a flow. Only one flow runs at a time.
@@ -46,18 +44,18 @@ func (c CommandInfo) Flow() bool { return c.Stage != None }
 
 // commands is the seed's table, in its order.
 var commands = []CommandInfo{
-	{Name: "~auto", Class: ClassEvaluation, ClassZh: "需求评估类", Effect: Write, Mode: AutoFull, Stage: Evaluate},
-	{Name: "~plan", Class: ClassEvaluation, ClassZh: "需求评估类", Effect: Write, Mode: AutoPlan, Stage: Evaluate},
-	{Name: "~exec", Class: ClassTarget, ClassZh: "目标选择类", Effect: Write, Entry: Direct, Stage: Develop},
-	{Name: "~init", Class: ClassScene, ClassZh: "场景确认类", Effect: Write},
-	{Name: "~upgrade", Class: ClassScene, ClassZh: "场景确认类", Effect: Write},
-	{Name: "~clean", Class: ClassScene, ClassZh: "场景确认类", Effect: Write},
-	{Name: "~test", Class: ClassScene, ClassZh: "场景确认类", Effect: Write},
-	{Name: "~commit", Class: ClassScene, ClassZh: "场景确认类", Effect: Write},
-	{Name: "~review", Class: ClassRange, ClassZh: "范围选择类", Effect: Read},
-	{Name: "~validate", Class: ClassRange, ClassZh: "范围选择类", Effect: Read},
-	{Name: "~rollback", Class: ClassTarget, ClassZh: "目标选择类", Effect: Write},
-	{Name: "~help", Class: ClassDirect, ClassZh: "直接执行类", Effect: Read},
+	{Name: "~auto", Class: ClassEvaluation, Effect: Write, Mode: AutoFull, Stage: Evaluate},
+	{Name: "~plan", Class: ClassEvaluation, Effect: Write, Mode: AutoPlan, Stage: Evaluate},
+	{Name: "~exec", Class: ClassTarget, Effect: Write, Entry: Direct, Stage: Develop},
+	{Name: "~init", Class: ClassScene, Effect: Write},
+	{Name: "~upgrade", Class: ClassScene, Effect: Write},
+	{Name: "~clean", Class: ClassScene, Effect: Write},
+	{Name: "~test", Class: ClassScene, Effect: Write},
+	{Name: "~commit", Class: ClassScene, Effect: Write},
+	{Name: "~review", Class: ClassRange, Effect: Read},
+	{Name: "~validate", Class: ClassRange, Effect: Read},
+	{Name: "~rollback", Class: ClassTarget, Effect: Write},
+	{Name: "~help", Class: ClassDirect, Effect: Read},
 }
 
 // Commands returns the command table in the seed's order.

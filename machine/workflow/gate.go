@@ -42,13 +42,13 @@ const stageGates = 6
 
 // gates are the implemented gates: those of the stage, then that of the mode.
 var gates = machine.Gates[Evidence]{
-	{Name: GateScore, Pass: score, Description: "the score is at least 7, or the user goes on as it is", DescriptionZh: "评分≥7分 或 用户选择\"以现有需求继续\""},
-	{Name: GatePackage, Pass: packageReady, Description: "the package is created", DescriptionZh: "方案包已创建"},
-	{Name: GateAutoFull, Pass: inMode(AutoFull), Description: "the mode is AUTO_FULL", DescriptionZh: "当前模式为 AUTO_FULL"},
-	{Name: GateAutoPlan, Pass: inMode(AutoPlan), Description: "the mode is AUTO_PLAN", DescriptionZh: "当前模式为 AUTO_PLAN"},
-	{Name: GateNoPending, Pass: noPending, Description: "no task is pending", DescriptionZh: "没有待执行的任务"},
-	{Name: GateMigrated, Pass: migrated, Description: "the package is archived", DescriptionZh: "方案包已迁移至 archive/"},
-	{Name: GateSwitch, Pass: switchPoint, Description: "the complexity is being confirmed in EVALUATE", DescriptionZh: "正处于需求评估阶段的复杂度判定确认"},
+	{Name: GateScore, Pass: score, Description: "the score is at least 7, or the user goes on as it is"},
+	{Name: GatePackage, Pass: packageReady, Description: "the package is created"},
+	{Name: GateAutoFull, Pass: inMode(AutoFull), Description: "the mode is AUTO_FULL"},
+	{Name: GateAutoPlan, Pass: inMode(AutoPlan), Description: "the mode is AUTO_PLAN"},
+	{Name: GateNoPending, Pass: noPending, Description: "no task is pending"},
+	{Name: GateMigrated, Pass: migrated, Description: "the package is archived"},
+	{Name: GateSwitch, Pass: switchPoint, Description: "the complexity is being confirmed in EVALUATE"},
 }
 
 // AdmitStage tries the gates of a row of Stages and returns the first refusal, naming row and gate, or nil.

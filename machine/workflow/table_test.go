@@ -11,6 +11,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine"
 	wf "pawl/machine/workflow"
+	"pawl/message"
 )
 
 func TestCheckAndCounts(t *testing.T) {
@@ -27,7 +28,7 @@ func TestCheckAndCounts(t *testing.T) {
 	if p := wf.Stages.Strict().Check(); len(p) != 0 {
 		t.Errorf("problems of the strict table: %v", p)
 	}
-	golden.Check(t, "../../docs/machines/workflow.md", machine.Page("workflow", wf.Describe()...))
+	golden.Check(t, "../../docs/machines/workflow.md", machine.Page("workflow", message.Translation, wf.Describe()...))
 }
 
 // TestCommandTable is the table of seed 002: name, variables that are set, class.
@@ -55,7 +56,7 @@ func TestCommandTable(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		if got := [3]string{c.Name, changed(after), c.ClassZh}; got != want[i] {
+		if got := [3]string{c.Name, changed(after), message.Translation("workflow.class." + string(c.Class))}; got != want[i] {
 			t.Errorf("%v, the seed says %v", got, want[i])
 		}
 	}
