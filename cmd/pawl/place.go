@@ -111,6 +111,9 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 		return nil, false
 	}
 	if m.copied {
+		if err := git.Forget(m.place.Workspace); err != nil {
+			return nil, false
+		}
 		if stopped, err = m.stop(ctx, k); err != nil {
 			return nil, false
 		}

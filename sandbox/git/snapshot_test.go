@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -388,5 +389,46 @@ func TestFilesAndPatch(t *testing.T) {
 	changes, err := repo.Diff(context.Background(), from, snapshot(t, repo))
 	if err != nil || len(changes) != 4 || changes[0] != (git.Change{Path: "a", Status: "M", Added: 1, Removed: 1}) || !changes[2].Binary {
 		t.Fatalf("%+v %v", changes, err)
+	}
+}
+
+// TestForget: a workspace that was copied in the middle of a snapshot lacks objects that its memory names.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{"tree", "blob"} {
+		t.Run(lost, func(t *testing.T) {
+			t.Parallel()
+			r := gittest.New(t, map[string]string{"a": "a\n"})
+			r.Write(map[string]string{"d/new": "new\n"})
+			repo := open(t, r, "", true)
+			tree := snapshot(t, repo)
+			id := tree
+			if lost == "blob" {
+				id = r.Git("rev-parse", tree+":d/new")
+			}
+			object := r.Path(filepath.Join(".git/objects", id[:2], id[2:]))
+			if err := os.Remove(object); err != nil {
+				t.Fatal(err)
+			}
+			if again := snapshot(t, repo); again != tree {
+				t.Fatalf("it is recorded as %s", again)
+			}
+			if _, err := os.Stat(object); err == nil {
+				t.Fatal("nothing was to be forgotten")
+			}
+			if err := git.Forget(r.Dir); err != nil {
+				t.Fatal(err)
+			}
+			if again := snapshot(t, repo); again != tree {
+				t.Errorf("it is recorded as %s", again)
+			}
+			if out := r.Git("ls-tree", "-r", tree); !strings.Contains(out, "d/new") {
+				t.Error(out)
+			}
+			r.Git("cat-file", "-e", id)
+		})
+	}
+	if err := git.Forget(t.TempDir()); err != nil {
+		t.Errorf("where nothing was ever recorded: %v", err)
 	}
 }
