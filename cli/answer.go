@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -109,7 +110,7 @@ func newReviseCommand(a *App) *cobra.Command {
 
 // NewPlanCommand is the group of commands about the plan that waits for an answer.
 func NewPlanCommand(a *App) *cobra.Command {
-	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanValidateCommand(a))
+	return a.Group("plan", "cli.plan", newPlanShowCommand(a), newPlanEditCommand(a), approveCommand(a, "approve [HASH]"), newPlanNewCommand(a), newPlanValidateCommand(a))
 }
 
 func newPlanShowCommand(a *App) *cobra.Command {
@@ -191,6 +192,86 @@ func newPlanEditCommand(a *App) *cobra.Command {
 	}
 	c.Flags().StringVar(&from, "from", "", a.Text("cli.flag.from"))
 	return c
+}
+
+func newPlanNewCommand(a *App) *cobra.Command {
+	return a.Command("new [FILE]", "cli.plan.new", "  pawl plan new plan.yaml\n  pawl plan new > plan.yaml\n  pawl plan validate plan.yaml\n  pawl run --plan plan.yaml", Between(0, 1), func(_ *cobra.Command, args []string) error {
+		text := planTemplate(a.voice)
+		if len(args) == 0 {
+			_, err := io.WriteString(a.Std.Out, text)
+			return err
+		}
+		return a.writeTo(args[0], func(w io.Writer) error {
+			if _, err := io.WriteString(w, text); err != nil {
+				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
+			}
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]string{"path": a.Path(args[0])})
+			}
+			a.Say(a.Style.OK() + " " + Display(args[0]))
+			a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + "pawl plan validate " + Display(args[0]))
+			return nil
+		})
+	})
+}
+
+// planTemplate is a plan file that can be carried out as it is, with what each part means beside it.
+func planTemplate(a *voice) string {
+	note := func(key string) string { return "# " + a.Text("cli.plan.template."+key) }
+	return strings.Join([]string{
+		note("head"),
+		"",
+		note("goal"),
+		"goal: " + a.Text("cli.plan.template.example"),
+		note("risk"),
+		"risk_level: low",
+		note("constraints"),
+		"constraints: []",
+		"",
+		note("steps"),
+		"steps:",
+		"  - step_id: s1",
+		"    title: " + a.Text("cli.plan.template.example"),
+		"    " + note("intent"),
+		"    intent: " + a.Text("cli.plan.template.why"),
+		"    status: pending",
+		"    " + note("calls"),
+		"    tool_calls:",
+		"      - name: write_file",
+		"        args_hint:",
+		"          path: HELLO.md",
+		"          content: |",
+		"            # Hello",
+		"      " + note("others"),
+		"      # - name: apply_patch",
+		"      #   args_hint:",
+		"      #     patch: |",
+		"      #       *** Begin Patch",
+		"      #       *** Update File: main.go",
+		"      #       @@",
+		"      #       -old line",
+		"      #       +new line",
+		"      #       *** End Patch",
+		"      # - name: run_terminal_cmd",
+		"      #   args_hint: {command: go generate ./...}",
+		"    " + note("files"),
+		"    expected_artifacts:",
+		"      - {type: file, value: HELLO.md}",
+		"  " + note("more"),
+		"  # - step_id: s2",
+		"  #   depends_on: [s1]",
+		"",
+		note("verification"),
+		"verification:",
+		"  " + note("mode"),
+		"  mode: test",
+		"  " + note("commands"),
+		"  commands: []",
+		"  " + note("required"),
+		"  required: true",
+		"  stop_on_fail: true",
+		"",
+	}, "\n")
 }
 
 func newPlanValidateCommand(a *App) *cobra.Command {

@@ -22,6 +22,7 @@ import (
 	"pawl/cli/term"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/view"
 )
 
 // interrupted is the exit status after Ctrl-C or SIGTERM: 128 and the number of SIGINT.
@@ -32,6 +33,9 @@ type voice struct {
 	Lang  message.Lang
 	Style term.Style
 	Width int
+	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here. What a text says can
+	// be done next speaks of it, too.
+	issue string
 }
 
 // terminal is where the program writes and asks.
@@ -206,7 +210,7 @@ func (a *voice) Text(key string, args ...any) string { return a.TextIn(a.Lang, k
 
 // TextIn is Text in another language, for documents that are not written in that of the person.
 func (a *voice) TextIn(l message.Lang, key string, args ...any) string {
-	return l.Text(key, fit(l, key, safe(args))...)
+	return view.ForIssue(l.Text(key, fit(l, key, safe(args))...), a.issue)
 }
 
 // Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.

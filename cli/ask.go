@@ -249,10 +249,12 @@ func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
 	if !v.Std.TTY {
 		approve += " --yes"
 	}
-	v.Say(approve)
-	v.Say("  pawl deny")
+	ways := []string{approve, "  pawl deny"}
 	if s.Approval.About == "plan" {
-		v.Say("  pawl revise -m \"" + v.Text("cli.ask.what_differs") + "\"")
+		ways = append(ways, "  pawl revise -m \""+v.Text("cli.ask.what_differs")+"\"")
+	}
+	for _, w := range ways {
+		v.Say(view.ForIssue(w, v.voice.issue))
 	}
 }
 

@@ -225,6 +225,7 @@ func TestTasksByHand(t *testing.T) {
 func TestHelpAndMistakes(t *testing.T) {
 	bothLanguages(t, "help", func(c *console) {
 		c.must(0, "--help")
+		c.must(0, "help", "--all")
 		c.must(0, "run", "--help")
 		c.must(0, "help", "task", "move")
 		c.must(2, "statsu")

@@ -16,6 +16,7 @@ import (
 	"pawl/cli/term"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/view"
 )
 
 // shown is an error that the command has explained to a person already. With --json it is reported like any other.
@@ -103,7 +104,7 @@ func (a *voice) describe(err error) fault {
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
 		f.Message = a.Lang.Text("cli.policy_denies", f.Message)
 	}
-	f.Message, f.Hint = policy.Display(f.Message), policy.Display(f.Hint)
+	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, a.issue)), policy.Display(view.ForIssue(f.Hint, a.issue))
 	return f
 }
 

@@ -56,7 +56,7 @@ func (d *Desk) Session(ctx context.Context) (view.Session, error) {
 
 // Enter has the commands that follow speak of an issue's session.
 func (d *Desk) Enter(i *view.Issue) {
-	d.issue, d.Workspace.Kernel = i, d.Workspace.Kernel.Lane(i.Label)
+	d.issue, d.voice.issue, d.Workspace.Kernel = i, i.Label, d.Workspace.Kernel.Lane(i.Label)
 }
 
 // task finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
@@ -85,6 +85,7 @@ func (a *App) PlanFile(name string) (data []byte, goal string, err error) {
 // Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
 // there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
 func (d *Desk) Put(ctx context.Context, i *view.Issue) (open bool, err error) {
+	defer func(before string) { d.voice.issue = before }(d.voice.issue)
 	at, ws := *d, *d.Workspace
 	at.Workspace, at.rep = &ws, nil
 	at.Enter(i)

@@ -73,8 +73,8 @@ func newRoot(a *App) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, a.help(c)) })
-	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.Std.Err, a.help(c)); return err })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, a.help(c, false)) })
+	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.Std.Err, a.help(c, false)); return err })
 	root.SetFlagErrorFunc(a.flagError)
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
@@ -136,6 +136,9 @@ const (
 func route(a *App) []string {
 	words := a.words()
 	switch {
+	case len(words) == 0 && slices.Contains(a.Args, "--version"):
+		// What every program understands. It is no flag of the commands, whose words it would only lengthen.
+		return append([]string{"version"}, slices.DeleteFunc(slices.Clone(a.Args), func(arg string) bool { return arg == "--version" })...)
 	case len(words) > 0 && strings.HasPrefix(words[0], "~") && known(a, Say):
 		return append([]string{Say}, a.Args...)
 	case len(a.Args) == 0 && a.Std.TTY && known(a, Ask):
@@ -265,18 +268,27 @@ func nearestFlag(c *cobra.Command, name string) string {
 
 // newHelpCommand is `pawl help COMMAND`.
 func newHelpCommand(a *App) *cobra.Command {
-	c := a.Command("help [COMMAND]", "cli.help", "  pawl help run", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	var every bool
+	c := a.Command("help [COMMAND]", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		found, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
 			return a.unknownCommand(c.Root(), strings.Join(args, " "))
 		}
+		if every && !found.HasParent() {
+			_, err := io.WriteString(a.Std.Out, a.help(found, true))
+			return err
+		}
 		return found.Help()
 	})
+	c.Flags().BoolVar(&every, "all", false, a.Text("cli.flag.help_all"))
 	return c
 }
 
-// help renders the help text of a command.
-func (a *App) help(c *cobra.Command) string {
+// usual are the commands that most people need, in the order in which they meet them.
+var usual = []string{"run", "check", "status", "show", "diff", "log", "approve", "resume", "undo", "board"}
+
+// help renders the help text of a command. That of pawl itself is short unless everything is asked for.
+func (a *App) help(c *cobra.Command, everything bool) string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(s + "\n") }
 	for _, l := range term.Wrap(c.Long, min(a.Std.Width, 100)) {
@@ -294,6 +306,10 @@ func (a *App) help(c *cobra.Command) string {
 		line("\n" + a.Style.Bold(a.Text("cli.help.examples")))
 		line(c.Example)
 	}
+	if !c.HasParent() && !everything {
+		helpUsual(a, c, line)
+		return b.String()
+	}
 	a.helpCommands(c, line)
 	a.helpFlags(a.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
 	global := c.Root().PersistentFlags()
@@ -302,6 +318,24 @@ func (a *App) help(c *cobra.Command) string {
 		line("\n" + a.Text("cli.help.more", c.CommandPath()))
 	}
 	return b.String()
+}
+
+// helpUsual lists the commands that most people need, and how to see the others.
+func helpUsual(a *App, c *cobra.Command, line func(string)) {
+	var t term.Table
+	for _, name := range usual {
+		if s, _, err := c.Find([]string{name}); err == nil && s != c {
+			t.Row("  "+s.Name(), s.Short)
+		}
+	}
+	line("\n" + a.Style.Bold(a.Text("cli.help.usual")))
+	for _, l := range t.Lines(a.Std.Width) {
+		line(l)
+	}
+	line("")
+	for _, l := range term.Wrap(a.Text("cli.help.rest", len(c.Commands())-len(usual)), a.Std.Width) {
+		line(l)
+	}
 }
 
 func (a *App) helpCommands(c *cobra.Command, line func(string)) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -238,7 +239,7 @@ func newVersionCommand(a *App) *cobra.Command {
 }
 
 func newConfigCommand(a *App) *cobra.Command {
-	return a.Group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
+	return a.Group("config", "cli.config", newConfigShowCommand(a), newConfigPathCommand(a), newConfigInitCommand(a), newConfigEditCommand(a), newConfigValidateCommand(a), newConfigSetCommand(a, false), newConfigSetCommand(a, true))
 }
 
 // newConfigSetCommand makes `config set` or `config unset`.
@@ -358,20 +359,73 @@ func newConfigPathCommand(a *App) *cobra.Command {
 	})
 }
 
+// configPath is the user's configuration file, or the project's.
+func configPath(a *App, project bool) (string, error) {
+	path := a.userConfig()
+	if project {
+		place, err := a.Found()
+		if err != nil {
+			return "", err
+		}
+		path = projectConfig(place)
+	}
+	if path == "" {
+		return "", pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home")
+	}
+	return path, nil
+}
+
+func newConfigEditCommand(a *App) *cobra.Command {
+	var project bool
+	c := a.Command("edit", "cli.config.edit", "  pawl config edit\n  pawl config edit --project", Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		path, err := configPath(a, project)
+		if err != nil {
+			return err
+		}
+		return editConfig(c.Context(), a, path, project)
+	}
+	c.Flags().BoolVar(&project, "project", false, a.Text("cli.flag.project"))
+	return c
+}
+
+// editConfig has a person edit a configuration file, or the commented one where there is none, and puts it in place when it can be
+// read. What cannot is kept beside it.
+func editConfig(ctx context.Context, a *App, path string, project bool) error {
+	given := configTemplate(a, project)
+	switch old, err := readFile(path, maxConfig); {
+	case err == nil:
+		given = string(old)
+	case !errors.Is(err, fs.ErrNotExist):
+		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
+	}
+	text, name, err := Edit(ctx, a, "pawl-config-*.yaml", given, maxConfig)
+	if err != nil {
+		return err
+	}
+	next := DefaultConfig()
+	next.sources = map[string]string{}
+	if err := next.decode(path, []byte(text), project); err != nil {
+		return Kept(err, name)
+	}
+	if err := replaceFile(path, []byte(text)); err != nil {
+		return Kept(err, name)
+	}
+	_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]any{"path": path, "changed": text != given})
+	}
+	a.Say(a.Style.OK() + " " + Display(path))
+	return nil
+}
+
 func newConfigInitCommand(a *App) *cobra.Command {
 	var project bool
 	c := a.Command("init", "cli.config.init", "  pawl config init\n  pawl config init --project", Exactly(0), nil)
 	c.RunE = func(*cobra.Command, []string) error {
-		path := a.userConfig()
-		if project {
-			place, err := a.Found()
-			if err != nil {
-				return err
-			}
-			path = projectConfig(place)
-		}
-		if path == "" {
-			return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home")
+		path, err := configPath(a, project)
+		if err != nil {
+			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)

@@ -49,8 +49,19 @@ func (s *Snapshot) Status() view.Status {
 	if e := s.Effect; e != nil && (e.State == EffectPending || e.State == EffectRunning) {
 		out.Doing = e.view()
 	}
-	out.Next = append(out.Next, s.next()...)
+	out.Next = append(out.Next, s.here(s.next())...)
 	return out
+}
+
+// here has commands speak of the session that the snapshot is of.
+func (s *Snapshot) here(next []view.Next) []view.Next {
+	if s.Session == nil || s.Session.Label == SessionLabel {
+		return next
+	}
+	for i := range next {
+		next[i].Command = view.ForIssue(next[i].Command, s.Session.Label)
+	}
+	return next
 }
 
 // statusOfRun fills in what belongs to the run in progress.
@@ -297,7 +308,7 @@ func (s *Snapshot) Summary() view.Summary {
 		if r := s.Run; r != nil && r.Outcome == OutcomePlanned && at.Run == "" {
 			out.Next = append(out.Next, view.Next{Op: opExec, Command: "pawl exec " + r.Package})
 		} else if r == nil || at.Run == "" || at.Run == r.ID {
-			out.Next = append(out.Next, s.next()...)
+			out.Next = append(out.Next, s.here(s.next())...)
 		}
 	}
 	if !out.StartedAt.IsZero() && out.EndedAt.After(out.StartedAt) {
@@ -333,7 +344,7 @@ func (s *Snapshot) summarize(out *view.Summary, t *Task) {
 		}
 	}
 	out.Risks = append(out.Risks, s.risks(t)...)
-	out.Undo = append(out.Undo, s.undos(t)...)
+	out.Undo = append(out.Undo, s.here(s.undos(t))...)
 }
 
 // risks lists what a person should know before relying on the result.
@@ -443,7 +454,7 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 		if r.Undone {
 			op = "redo"
 		}
-		out.Next = append(out.Next, view.Next{Op: op, Command: "pawl " + op})
+		out.Next = append(out.Next, s.here([]view.Next{{Op: op, Command: "pawl " + op}})...)
 	}
 	return out, nil
 }

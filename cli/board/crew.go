@@ -163,11 +163,29 @@ func (d foreman) aim(ctx context.Context, asked string) (string, error) {
 	return here, nil
 }
 
-// crew runs a crew in the foreground and ends with what is left for a person.
+// crew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
+// the work goes on with what was answered. It ends with what is left.
 func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*view.Issue) error {
 	d.Warn(ctx)
 	t := newTeller(d.shelf)
 	o.Tell = t.tell
+	for {
+		if err := d.work(ctx, o, t); err != nil {
+			return err
+		}
+		answered, err := d.ask(ctx, chosen)
+		if err == nil && answered && o.Execute {
+			continue
+		}
+		if rest := d.rest(ctx, o, t, chosen); err == nil {
+			err = rest
+		}
+		return err
+	}
+}
+
+// work has workers do what can be done.
+func (d foreman) work(ctx context.Context, o runner.CrewOptions, t *teller) error {
 	crew, err := d.Workspace.Crew(o)
 	if err != nil {
 		return err
@@ -182,10 +200,30 @@ func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*view.
 		<-told
 	}
 	t.done()
-	if err != nil {
-		return err
+	return err
+}
+
+// ask puts what waits for an answer before the person who is there, and reports whether anything was answered. It ends where one is
+// left open.
+func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, err error) {
+	for d.Present() {
+		asking, err := d.asking(ctx, chosen)
+		if err != nil {
+			return answered, err
+		}
+		open := false
+		for _, i := range asking {
+			put, err := d.Put(ctx, i)
+			if err != nil {
+				return answered, err
+			}
+			open, answered = open || put, answered || put
+		}
+		if !open {
+			break
+		}
 	}
-	return d.rest(ctx, o, t, chosen)
+	return answered, nil
 }
 
 // teller says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
@@ -370,16 +408,6 @@ func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chos
 	asking, err := d.asking(ctx, chosen)
 	if err != nil {
 		return err
-	}
-	if d.Present() && (len(chosen) > 0 || !o.Execute) {
-		for _, i := range asking {
-			if _, err := d.Put(ctx, i); err != nil {
-				return err
-			}
-		}
-		if asking, err = d.asking(ctx, chosen); err != nil {
-			return err
-		}
 	}
 	if err := d.sum(ctx, t, asking); err != nil {
 		return err
