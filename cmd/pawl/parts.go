@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"pawl"
 	"pawl/agent/mcptools"
 	"pawl/agent/script"
 	"pawl/cli"
@@ -144,7 +145,10 @@ func (p *parts) options(owner string, progress func(effect.Effect, string)) runn
 }
 
 func (p *parts) diff(ctx context.Context, place effect.Place, from, to string) (string, error) {
-	patch, _, err := p.shots.Patch(ctx, place, from, to)
+	patch, cut, err := p.shots.Patch(ctx, place, from, to)
+	if err == nil && cut {
+		err = pawl.Fail(pawl.CodeInvalid, "see.diff_long", from, to)
+	}
 	return patch, err
 }
 
