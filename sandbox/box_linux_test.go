@@ -53,6 +53,8 @@ func TestMain(m *testing.M) {
 		owner()
 	case "idler":
 		idler()
+	case "ender":
+		ender()
 	}
 }
 

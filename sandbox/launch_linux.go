@@ -53,6 +53,7 @@ func launch() {
 		send(control, msgFailed, []byte(err.Error()))
 		return
 	}
+	o.kids = new(children)
 	// A handler, unlike ignoring, is not inherited by the command; process 1 survives what the command sends it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
 	walls, err := o.build()
@@ -86,8 +87,8 @@ func launch() {
 		close(o.forked)
 	}
 	go o.obey(control)
-	st := reap(pid)
-	if o.bare && !endAll() {
+	st := o.kids.reap(pid)
+	if o.bare && !o.kids.endAll() {
 		send(control, msgFailed, []byte("processes of the command cannot be ended"))
 		return
 	}
@@ -115,7 +116,7 @@ func (o *order) build() ([]string, error) {
 // private folder.
 func (o *order) leave() {
 	if o.bare {
-		endAll()
+		o.kids.endAll()
 		discard(o.private)
 	}
 }
@@ -131,25 +132,10 @@ func (o *order) obey(control *os.File) {
 		case o.bare && kind == msgTerminate:
 			terminateAll()
 		case o.bare && kind == msgKill:
-			endAll()
+			o.kids.endAll()
 		case kind == msgTerminate && os.Getpid() == 1:
 			// All that process 1 can reach is the command's. To any other process it would be the whole machine.
 			_ = unix.Kill(-1, unix.SIGTERM)
-		}
-	}
-}
-
-// reap waits for the command, and for whatever orphans end before it does.
-func reap(command int) syscall.WaitStatus {
-	for {
-		var st syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &st, 0, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			return 0xff00
-		case pid == command:
-			return st
 		}
 	}
 }

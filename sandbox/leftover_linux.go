@@ -3,6 +3,8 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,12 +18,39 @@ const endTime = 10 * time.Second
 // stopRounds is how often what still runs is stopped before it is killed anyway.
 const stopRounds = 50
 
+// children are what descends from the launcher. Two wait for them: who waits for the command, and who ends all that is left when pawl
+// says so. Whichever of them takes the command, it is known how that ended.
+type children struct {
+	mu   sync.Mutex // held while children are taken without waiting, until what is known of them is kept
+	took map[int]syscall.WaitStatus
+}
+
+// reap waits for the command, and for whatever orphans end before it does.
+func (c *children) reap(command int) syscall.WaitStatus {
+	for {
+		var st syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &st, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if st, ok := c.took[command]; ok {
+				return st
+			}
+			return 0xff00
+		case pid == command:
+			return st
+		}
+	}
+}
+
 // endAll kills what descends from this process, which has adopted the command's orphans, until nothing of it is left. They are
 // stopped first, so that none can start others while they are counted. It reports whether all are gone.
-func endAll() bool {
+func (c *children) endAll() bool {
 	end := time.Now().Add(endTime)
 	for round := 0; time.Now().Before(end); round++ {
-		if childless() {
+		if c.gone() {
 			return true
 		}
 		still := mediate.Descendants(os.Getpid())
@@ -39,19 +68,27 @@ func endAll() bool {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return childless()
+	return c.gone()
 }
 
-// childless takes what has ended and reports whether no child is left.
-func childless() bool {
+// gone takes what has ended and reports whether no child is left.
+func (c *children) gone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for {
-		pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil)
+		var st syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &st, unix.WNOHANG|unix.WALL, nil)
 		switch {
-		case err == unix.EINTR:
+		case err == syscall.EINTR:
 		case err != nil:
-			return err == unix.ECHILD
+			return err == syscall.ECHILD
 		case pid == 0:
 			return false
+		default:
+			if c.took == nil {
+				c.took = map[int]syscall.WaitStatus{}
+			}
+			c.took[pid] = st
 		}
 	}
 }

@@ -74,6 +74,7 @@ type order struct {
 	// Pawl's own and the launcher's own, which do not travel.
 	claim  *os.File       // the lock on the private folder
 	ways   map[uint16]int // ends of the gates' sockets
+	kids   *children      // who descends from the launcher
 	forked chan struct{}  // closed when the command was forked and nothing of this process has a umask
 }
 

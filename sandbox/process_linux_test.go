@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -381,4 +382,45 @@ func TestManyAtOnce(t *testing.T) {
 			t.Error(left)
 		}
 	})
+}
+
+// TestWhoeverTakesTheCommandKnowsItsEnd: one waits for the command, another ends all that is left meanwhile, and takes it first now and
+// then.
+func TestWhoeverTakesTheCommandKnowsItsEnd(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), role+"=ender")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// ender ends commands of its own in a process where nobody else has any.
+func ender() {
+	for range 300 {
+		cmd := exec.Command("sleep", "100")
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		var others sync.WaitGroup
+		kids := new(children)
+		for range 3 {
+			others.Go(func() {
+				for !kids.gone() {
+					runtime.Gosched()
+				}
+			})
+		}
+		_ = cmd.Process.Kill()
+		if st := kids.reap(cmd.Process.Pid); !st.Signaled() || st.Signal() != syscall.SIGKILL {
+			fmt.Printf("%#x\n", st)
+			os.Exit(1)
+		}
+		others.Wait()
+		if !kids.endAll() {
+			fmt.Println("one is left")
+			os.Exit(1)
+		}
+	}
 }
