@@ -136,7 +136,7 @@ var walls = []wall{
 	{"names judged", []edit{
 		{floorFile, "func (f *floor) writable(path string) bool { return f.kind(path) == mountWrite }", "func (f *floor) writable(path string) bool { return true }"},
 	}},
-	{"what is left is ended", []edit{{launchFile, "if o.bare && !endAll() {", "if false {"}, {runFile, "		c.group.clear()\n", ""}}},
+	{"what is left is ended", []edit{{launchFile, "if o.bare && !o.kids.endAll() {", "if false {"}, {runFile, "		c.group.clear()\n", ""}}},
 	{"directories never writable", []edit{
 		{boxFile, "if within(d, r) {", "if within(d, r) && d == \"\" {"}, {boxFile, "if within(r, d) {", "if within(r, d) && d == \"\" {"},
 	}},
