@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"pawl"
 	"pawl/kernel"
@@ -62,10 +59,7 @@ func (d *Desk) Enter(i *view.Issue) {
 // task finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
 // the nearest.
 func (d *Desk) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
-	want := strings.ToUpper(strings.TrimSpace(given))
-	if n, err := strconv.Atoi(strings.TrimPrefix(want, "T-")); err == nil && n > 0 {
-		want = fmt.Sprintf("T-%03d", n)
-	}
+	want := query.TaskLabel(given)
 	s, err := d.Workspace.Kernel.LookAt(ctx, want)
 	if pawl.CodeOf(err) != pawl.CodeNotFound {
 		return s, err

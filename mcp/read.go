@@ -3,9 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -159,11 +157,7 @@ func (s library) task(ctx context.Context, given string) (*kernel.Snapshot, erro
 		}
 		return at, err
 	}
-	want := strings.ToUpper(strings.TrimSpace(given))
-	if n, err := strconv.Atoi(strings.TrimPrefix(want, "T-")); err == nil && n > 0 {
-		want = fmt.Sprintf("T-%03d", n)
-	}
-	at, err := s.Kernel.LookAt(ctx, want)
+	at, err := s.Kernel.LookAt(ctx, query.TaskLabel(given))
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.task_unknown", given)
 	}

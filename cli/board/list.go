@@ -79,8 +79,11 @@ func (d viewer) list(ctx context.Context, f *filter) error {
 		return err
 	}
 	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
-	n, more := 0, false
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: d.Flags.JSON}) {
+	n, more, most := 0, false, 0
+	if f.limit > 0 {
+		most = f.limit + 1 // one more tells whether there are further ones
+	}
+	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: d.Flags.JSON, Limit: most}) {
 		if err != nil {
 			return err
 		}

@@ -119,19 +119,17 @@ const maxLooked = 5000
 // looked at.
 func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
 	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
-	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked}
+	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked, Limit: max(1, q.PerColumn)}
 	for i, err := range d.Ask().Board().Issues(ctx, f) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if fit++; fit <= q.PerColumn {
-			out = append(out, i)
-		}
-		if q.Filter == "" && fit == q.PerColumn {
-			break
-		}
+		out = append(out, i)
 	}
-	return out, fit, nil
+	if fit = len(out); q.Filter != "" && fit == f.Limit {
+		fit, err = d.Ask().Board().Fitting(ctx, f)
+	}
+	return out[:min(len(out), q.PerColumn)], fit, err
 }
 
 // cardOf is an issue as a line of its column.

@@ -146,12 +146,16 @@ func line(d *cli.Desk, r view.RunLine) string {
 
 // changed counts what a run changed, by file.
 func changed(ctx context.Context, d *cli.Desk, r *view.Report) ([]effect.FileStat, error) {
-	from, to := r.Changes.From, r.Changes.To
-	if d.Workspace.Diff == nil || from == "" || to == "" || from == to {
-		return nil, nil
-	}
-	text, err := d.Workspace.Diff(ctx, r.Changes.Place, from, to)
+	text, err := whole(ctx, d, r.Changes)
 	return cli.DiffStat(text), err
+}
+
+// whole is the unified diff of all that a run changed, "" where nothing was recorded.
+func whole(ctx context.Context, d *cli.Desk, c view.Changes) (string, error) {
+	if c.From == "" || c.To == "" || c.From == c.To {
+		return "", nil
+	}
+	return d.Workspace.Diff(ctx, c.Place, c.From, c.To)
 }
 
 func newDiffCommand(a *cli.App) *cobra.Command {
@@ -214,10 +218,7 @@ func patch(ctx context.Context, d *cli.Desk, r *view.Report, step string) (strin
 		return planned(d, r, step), nil
 	}
 	if step == "" {
-		if c.From == "" || c.To == "" || c.From == c.To {
-			return "", nil
-		}
-		return d.Workspace.Diff(ctx, c.Place, c.From, c.To)
+		return whole(ctx, d, c)
 	}
 	var out strings.Builder
 	for _, s := range c.Steps {

@@ -128,6 +128,8 @@ type Filter struct {
 	Search string
 	// ByRank lists them in the order in which they would be claimed, instead of that of their registration.
 	ByRank bool
+	// Limit bounds how many issues are listed, 0 for no bound.
+	Limit int
 	// Looked bounds how many rows are looked at, 0 for no bound.
 	Looked int
 	// Every names all dependencies, instead of the first few that an issue still waits for.
@@ -157,6 +159,7 @@ func (f *Filter) fits(i *kernel.Issue) bool {
 func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, error] {
 	return func(yield func(*view.Issue, error) bool) {
 		var page []*kernel.Issue
+		n := 0
 		flush := func() bool {
 			near, err := b.around(ctx, page, f.Every)
 			if err != nil {
@@ -183,12 +186,33 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 			if i.Number == 0 || !f.fits(i) {
 				continue
 			}
-			if page = append(page, i); len(page) == together && !flush() {
+			page, n = append(page, i), n+1
+			if n == f.Limit {
+				break
+			}
+			if len(page) == together && !flush() {
 				return
 			}
 		}
 		flush()
 	}
+}
+
+// Fitting counts the issues that a filter picks. What they wait for is not looked at.
+func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
+	for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States, ByRank: f.ByRank, Limit: f.Looked}) {
+		i := new(kernel.Issue)
+		if err == nil {
+			err = kernel.Decode(row, i)
+		}
+		if err != nil {
+			return n, err
+		}
+		if i.Number > 0 && f.fits(i) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Rows streams every issue, those of runs by themselves included, with the cursor behind each.

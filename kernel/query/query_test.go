@@ -188,6 +188,12 @@ func TestAListIsFiltered(t *testing.T) {
 	if got := list(query.Filter{Search: "PARSER fails"}); !slices.Equal(got, []string{"number 7"}) {
 		t.Errorf("%q", got)
 	}
+	if got := list(query.Filter{Limit: 103}); len(got) != 103 {
+		t.Errorf("%d were listed", len(got))
+	}
+	if n, err := d.Board().Fitting(ctx, query.Filter{Tags: []string{"even"}}); err != nil || n != many/2 {
+		t.Errorf("%d of them are even, %v", n, err)
+	}
 	if got := list(query.Filter{Looked: 3}); len(got) != 3 {
 		t.Errorf("%d were looked at", len(got))
 	}

@@ -86,7 +86,7 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 		return id, err
 	}
 	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true}, kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
-		kernel.Select{Kind: kernel.KindTask, Label: taskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
+		kernel.Select{Kind: kernel.KindTask, Label: TaskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
 	if err != nil {
 		return "", err
 	}
@@ -108,8 +108,9 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 	return "", notFound("see.run_unknown", name)
 }
 
-// taskLabel is the label of the task that is meant by T-1, t-001 or T-001.
-func taskLabel(given string) string {
+// TaskLabel is the label of the task that is meant by 1, T-1, t-001 or T-001; anything else is returned in capitals, as ids are written.
+func TaskLabel(given string) string {
+	given = strings.ToUpper(strings.TrimSpace(given))
 	if n, err := strconv.Atoi(strings.TrimPrefix(given, "T-")); err == nil && n > 0 {
 		return fmt.Sprintf("T-%03d", n)
 	}
