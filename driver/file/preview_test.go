@@ -88,7 +88,9 @@ func TestPreview(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a": "one\n", "image": "\x00\x01", "s": "same"})
 	outside := t.TempDir()
 	gittest.Write(t, dir, map[string]string{"link": "-> " + outside})
-	call := func(name, args string) effect.ToolCall { return effect.ToolCall{Name: name, Args: json.RawMessage(args)} }
+	call := func(name, args string) effect.ToolCall {
+		return effect.ToolCall{Name: name, Args: json.RawMessage(args)}
+	}
 	got := previews(t, dir, []effect.ToolCall{
 		call("apply_patch", object(t, map[string]any{"patch": "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n"})),
 		call("apply_patch", object(t, map[string]any{"patch": "*** Begin Patch\n*** Update File: a\n@@\n-one\n+three\n*** End Patch\n"})),
