@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -336,18 +337,21 @@ func (a *voice) effectText(e effect.Effect) string {
 	return a.kindText(e.Kind)
 }
 
-// callText is a call on one line: the tool and the argument that says most.
-func callText(tool string, args json.RawMessage) string {
+// Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.
+func Subject(args json.RawMessage) string {
 	var known struct {
 		Command string `json:"command"`
 		Path    string `json:"path"`
 		Pattern string `json:"pattern"`
 	}
 	_ = json.Unmarshal(args, &known) // another tool's arguments name nothing of it
-	for _, s := range []string{known.Command, known.Path, known.Pattern} {
-		if s != "" {
-			return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
-		}
+	return cmp.Or(known.Command, known.Path, known.Pattern)
+}
+
+// callText is a call on one line: the tool and what it is about.
+func callText(tool string, args json.RawMessage) string {
+	if s := Subject(args); s != "" {
+		return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
 	}
 	return policy.Display(tool)
 }

@@ -1,5 +1,5 @@
 // Package inspect is what a person looks at: runs as a list (`pawl log`), one run with who approved it and what was proven (`pawl
-// show`), and what it changed (`pawl diff`). It asks the store by package kernel/query and changes nothing.
+// show`), and what it changed (`pawl diff`) and what its commands wrote (`pawl logs`). It asks the store by package kernel/query and changes nothing.
 package inspect
 
 import (
@@ -25,6 +25,7 @@ func Entries() []cli.Entry {
 		{Name: "show", Group: "work", Build: newShowCommand},
 		{Name: "log", Group: "work", Build: newLogCommand},
 		{Name: "diff", Group: "work", Build: newDiffCommand},
+		{Name: "logs", Group: "work", Build: newLogsCommand},
 	}
 }
 
