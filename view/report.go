@@ -101,7 +101,9 @@ type Output struct {
 	// Args are the arguments of a call.
 	Args json.RawMessage `json:"args,omitempty"`
 	// Within is the effect of the agent that asked for a call, "" for one of the plan's.
-	Within string    `json:"within,omitempty"`
+	Within string `json:"within,omitempty"`
+	// Before says that checks ran on what the work started from.
+	Before bool      `json:"before_work,omitempty"`
 	Began  time.Time `json:"began_at,omitzero"`
 	Ended  time.Time `json:"ended_at,omitzero"`
 	// Kept is what the store holds of it once it has ended, one for each check.

@@ -44,7 +44,7 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 			if f.list || d.Flags.JSON && !f.follow {
 				return listOutputs(d, o)
 			}
-			p := &reader{Desk: d, outputs: o, raw: f.raw, seen: map[string]int64{}, told: map[string]bool{}}
+			p := &reader{Desk: d, outputs: o, raw: f.raw, waiting: waiting{Desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
@@ -76,12 +76,9 @@ func chosen(ctx context.Context, d *cli.Desk, args []string, failed bool) (*outp
 		o.run = args[0]
 	}
 	err := o.read(ctx, d)
-	if len(args) == 1 && pawl.CodeOf(err) == pawl.CodeNotFound {
-		unknown := err
+	if len(args) == 1 && pawl.CodeOf(err) == pawl.CodeNotFound && !namesRun(args[0]) {
 		o.run, o.name = "", args[0]
-		if err = o.read(ctx, d); err == nil && len(o.parts()) == 0 && namesRun(args[0]) {
-			return nil, unknown
-		}
+		err = o.read(ctx, d)
 	}
 	if err == nil && o.name != "" && len(o.parts()) == 0 {
 		if known := o.names(); len(known) > 0 {
@@ -182,6 +179,9 @@ func (p part) title(d *cli.Desk) string {
 	if p.Step != "" {
 		out = cli.Display(p.Step) + "  " + out
 	}
+	if p.Before {
+		out += "  " + d.Text("see.before_work")
+	}
 	if p.kept != nil && p.kept.Failed {
 		out += "  " + d.Text("cli.check.failed", p.kept.Exit)
 	}
@@ -227,7 +227,7 @@ type reader struct {
 	told    map[string]bool  // what was written of the store
 	at      string           // the part that was written last
 	open    bool             // and it has not ended its line
-	state   session.State    // of the session when it was looked at last
+	waiting waiting
 }
 
 // whole writes all that there is.
@@ -328,13 +328,17 @@ func visible(text string) string {
 	return out.String()
 }
 
-// waits tells once that nothing comes before a person has decided something.
-func (r *reader) waits() {
-	state := r.outputs.of.State
-	if rests := state == session.Confirming || state == session.Blocked; rests && state != r.state {
-		r.Note(r.Style.Warn() + " " + r.Text("see.logs_wait", string(state)))
+// waiting tells once that nothing comes before a person has decided something.
+type waiting struct {
+	*cli.Desk
+	state session.State // of the session when it was looked at last
+}
+
+func (w *waiting) tell(state session.State) {
+	if rests := state == session.Confirming || state == session.Blocked; rests && state != w.state {
+		w.Note(w.Style.Warn() + " " + w.Text("see.logs_wait", string(state)))
 	}
-	r.state = state
+	w.state = state
 }
 
 // follow writes what there is and what comes, until the run is over.
@@ -364,7 +368,7 @@ func (r *reader) follow(ctx context.Context) error {
 			if err := r.outputs.read(ctx, r.Desk); err != nil {
 				return err
 			}
-			r.waits()
+			r.waiting.tell(r.outputs.of.State)
 			asked = time.Now()
 		}
 	}

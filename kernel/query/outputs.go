@@ -88,6 +88,9 @@ func outputOf(e *kernel.EffectDoc) (view.Output, bool) {
 		o.Name, o.Step = work.Agent, work.Step
 	case effect.KindPlan, effect.KindRepair, effect.KindIntake, effect.KindPrepare:
 	case effect.KindVerify, effect.KindGates, effect.KindTest:
+		var checks effect.VerifySpec
+		_ = json.Unmarshal(e.Effect.Spec, &checks)
+		o.Before = checks.At != ""
 		o.Kept = keptOfChecks(result)
 	default:
 		return o, false
