@@ -445,7 +445,7 @@ func (w undoer) undo(c *Undo) error {
 
 // redo brings the undone step or result back, whichever was undone last.
 func (w undoer) redo(c *Redo) error {
-	if s, t := w.Session, w.Task; c.Run == "" && (s != nil && s.Run != "" || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone) {
+	if t := w.Task; c.Run == "" && t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
 		return w.redoStep()
 	}
 	return w.reverse(c.Run, true)
