@@ -76,7 +76,7 @@ func printed(ctx context.Context, start Start, f Found, dir string, env []string
 	if err != nil {
 		return "", 0, err
 	}
-	r := run(p, func() {})
+	r := run(p, func([]byte) {}, func() {})
 	_ = p.Stdin().Close()
 	out, _ := io.ReadAll(io.LimitReader(p.Stdout(), 64<<10)) // what was read counts
 	exit := r.End(time.Second)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 	"pawl/plan"
 )
 
@@ -200,7 +202,7 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx, Progress: lines(progress)}
+	j := &Job{External: c, Effect: e, Spec: spec, Host: host, ctx: ctx, Progress: heard(logs.New(ctx, c.Program.Name), progress)}
 	if j.places, err = c.makePlaces(e); err != nil {
 		return effect.WorkResult{}, err
 	}
@@ -367,9 +369,10 @@ func (j *Job) heed(stop context.CancelCauseFunc) {
 	}
 }
 
-// lines makes what an agent says fit for a line of progress.
-func lines(progress effect.Progress) func(string) {
+// heard hands on what an agent says: all of it to its log, and as a line of progress what is fit for one.
+func heard(log *logs.Log, progress effect.Progress) func(string) {
 	return func(s string) {
+		_, _ = io.WriteString(log, strings.TrimSuffix(s, "\n")+"\n")
 		if progress == nil {
 			return
 		}

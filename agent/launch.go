@@ -21,6 +21,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 )
 
 // places are the folders of one task's agents: a home and, beside it and never above it, a folder for temporary files,
@@ -201,7 +202,7 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 		hang()
 		return nil, err
 	}
-	return run(p, func() { hang(); <-closed }), nil
+	return run(p, j.aside(), func() { hang(); <-closed }), nil
 }
 
 // env is the agent's whole environment. Its own home and folder for temporary files come last, so that nothing overrides
@@ -248,13 +249,14 @@ type Running struct {
 	Process
 	mu      sync.Mutex
 	errTail []byte
+	aside   func([]byte)
 	gone    chan struct{} // closed when nothing of it is left
 	exit    int
 }
 
-// run looks after a process until it is gone, and calls after then.
-func run(p Process, after func()) *Running {
-	r := &Running{Process: p, gone: make(chan struct{})}
+// run looks after a process until it is gone, and calls after then. Aside is given what it writes to its standard error, nil at the end.
+func run(p Process, aside func([]byte), after func()) *Running {
+	r := &Running{Process: p, aside: aside, gone: make(chan struct{})}
 	read := make(chan struct{})
 	go func() { defer close(read); r.collect() }()
 	go func() {
@@ -283,9 +285,34 @@ func (r *Running) collect() {
 			r.errTail = append(r.errTail[:0], r.errTail[over:]...)
 		}
 		r.mu.Unlock()
+		r.aside(buf[:n])
 		if err != nil {
+			r.aside(nil)
 			return
 		}
+	}
+}
+
+// maxAside is how much of an unfinished line of the standard error waits for its end.
+const maxAside = 64 << 10
+
+// aside keeps what a program writes to its standard error in a log of its own. It is kept by whole lines, so that nothing that was lent
+// can come in two pieces.
+func (j *Job) aside() func([]byte) {
+	log := logs.New(j.ctx, j.Program.Name+" stderr")
+	var rest []byte
+	return func(p []byte) {
+		rest = append(rest, p...)
+		end := bytes.LastIndexByte(rest, '\n') + 1
+		if len(p) == 0 || len(rest)-end > maxAside {
+			end = len(rest)
+		}
+		text := string(rest[:end])
+		if j.loan != nil {
+			text = j.loan.Hide(text)
+		}
+		_, _ = io.WriteString(log, text)
+		rest = append(rest[:0], rest[end:]...)
 	}
 }
 

@@ -30,7 +30,7 @@ func (d *Desk) NewDrive(wanted ...string) *Drive {
 	if d.rep == nil {
 		d.rep = newReporter(d)
 	}
-	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.progress), ask: d.Present(), wanted: wanted}
+	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.Said), ask: d.Present(), wanted: wanted}
 }
 
 // Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
@@ -77,7 +77,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 // foreground runs the runner with its live line. At an interrupt it says at once how to go on.
 func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
-	go func() { defer close(ticked); v.rep.tick(done) }()
+	go func() { defer close(ticked); v.rep.Tick(done) }()
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,10 +17,10 @@ import (
 	"pawl/policy"
 )
 
-// reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
+// Reporter tells of the work while it goes on: for people one line for each thing that happened and, on a terminal, one
 // live line about what is being done; with --json each audit record and each line of progress as a line of JSON. It is
 // called from the goroutines of the runner.
-type reporter struct {
+type Reporter struct {
 	*Desk
 	live *term.Live
 
@@ -34,10 +35,16 @@ type reporter struct {
 }
 
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
-func newReporter(d *Desk) *reporter {
-	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
-	d.live.Store(r.live)
+func newReporter(d *Desk) *Reporter {
+	r := NewReporter(d)
 	d.Workspace.Kernel.OnCommit(r.committed)
+	return r
+}
+
+// NewReporter returns a reporter of what another process does, which is told to it by Tell and Said.
+func NewReporter(d *Desk) *Reporter {
+	r := &Reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
+	d.live.Store(r.live)
 	return r
 }
 
@@ -54,20 +61,37 @@ type happened struct {
 }
 
 // committed is called after each commit of this process.
-func (r *reporter) committed(o kernel.Outcome) {
+func (r *Reporter) committed(o kernel.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range o.Entries {
-		if r.Flags.JSON {
-			_ = r.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
-			continue
+		var begun effect.Effect
+		if e.Event == effectStarted {
+			_ = json.Unmarshal(o.Result, &begun) // what cannot be read has no name
 		}
-		r.tell(e, o.Result)
+		r.tell(e, begun)
 	}
 }
 
-// progress is called by drivers while they work.
-func (r *reporter) progress(e effect.Effect, line string) {
+// effectStarted is the event of an effect that begins.
+const effectStarted = "EFFECT_STARTED"
+
+// Tell tells of a record that another process has committed.
+func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var begun effect.Effect
+	if e.Event == effectStarted {
+		// An effect that cannot be read is told of without its name.
+		if doc, err := r.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
+			begun = doc.Effect
+		}
+	}
+	r.tell(e, begun)
+}
+
+// Said tells of a line that was written for an effect at work: what agents say stays, of other output the last line is seen.
+func (r *Reporter) Said(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	line = r.Wordy(line)
@@ -75,12 +99,20 @@ func (r *reporter) progress(e effect.Effect, line string) {
 		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
-	r.line = policy.Display(line)
+	line = policy.Display(line)
+	if e.Kind.Agent() {
+		r.live.Line("    " + r.Style.Dim(r.fold(line, 4, 2)))
+	}
+	r.line = line
 	r.draw()
 }
 
-// tell says one record to a person.
-func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
+// tell says one record: to a program as it is, to a person in words. Begun is the effect where the record is of its begin.
+func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
+	if r.Flags.JSON {
+		_ = r.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
+		return
+	}
 	if e.Move != nil {
 		if e.Subject.Kind == string(kernel.KindSession) {
 			first := r.state == ""
@@ -93,8 +125,8 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 		return
 	}
 	switch e.Event {
-	case "EFFECT_STARTED":
-		r.started(result)
+	case effectStarted:
+		r.started(begun)
 	case "EFFECT_DONE", "EFFECT_FAILED":
 		r.ended(e)
 	case "EFFECT_RECOVERED":
@@ -151,11 +183,7 @@ func fields[T any](e audit.Entry) T {
 }
 
 // started notes the effect that is being done, and announces the step that it belongs to.
-func (r *reporter) started(result json.RawMessage) {
-	var e effect.Effect
-	if json.Unmarshal(result, &e) != nil {
-		return
-	}
+func (r *Reporter) started(e effect.Effect) {
 	r.at, r.since, r.line = e, time.Now(), ""
 	if e.Kind == effect.KindWork {
 		var work effect.WorkSpec
@@ -173,7 +201,7 @@ func (r *reporter) started(result json.RawMessage) {
 }
 
 // announce prints the title of the step that begins.
-func (r *reporter) announce(taskID, step string) {
+func (r *Reporter) announce(taskID, step string) {
 	r.step = step
 	at, err := r.Ask().Step(context.Background(), taskID, step)
 	if err != nil || at == nil {
@@ -191,7 +219,7 @@ func (r *reporter) announce(taskID, step string) {
 }
 
 // ended says how an effect ended. Verifications are told of by their own records.
-func (r *reporter) ended(e audit.Entry) {
+func (r *Reporter) ended(e audit.Entry) {
 	d := fields[struct {
 		Effect effect.Kind `json:"effect"`
 		MS     int64       `json:"ms"`
@@ -208,18 +236,40 @@ func (r *reporter) ended(e audit.Entry) {
 		what = r.effectText(at)
 	}
 	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
-	if e.Event == "EFFECT_DONE" {
+	done := e.Event == "EFFECT_DONE"
+	if done && !d.Effect.Agent() {
+		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
+		return
+	}
+	var receipt effect.Receipt
+	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+		receipt = *doc.Receipt
+	}
+	if cost := spentText(r.voice, d.Effect, receipt); cost != "" {
+		took += "  " + r.Style.Dim(cost)
+	}
+	if done {
 		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
 		return
 	}
 	r.live.Line("  " + r.Style.Bad() + " " + what + "  " + took)
-	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
-		r.live.Line("    " + r.fold(r.describe(doc.Receipt.Err()).Message, 4, 0))
+	if err := receipt.Err(); err != nil {
+		r.live.Line("    " + r.fold(r.describe(err).Message, 4, 0))
 	}
 }
 
+// spentText says what an agent's work has cost, "" where nothing was asked of a model.
+func spentText(a *voice, k effect.Kind, r effect.Receipt) string {
+	if !k.Agent() {
+		return ""
+	}
+	var said effect.Said
+	_ = json.Unmarshal(r.Result, &said) // without a result nothing is known
+	return costText(a, said.Usage)
+}
+
 // verified prints each command that pawl ran and how it ended.
-func (r *reporter) verified(e audit.Entry) {
+func (r *Reporter) verified(e audit.Entry) {
 	d := fields[struct {
 		Gates []effect.CheckOutcome `json:"gates_executed"`
 		Names []struct {
@@ -268,7 +318,7 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 }
 
 // draw sets the live line: state, step, and what runs for how long.
-func (r *reporter) draw() {
+func (r *Reporter) draw() {
 	if r.at.ID == "" {
 		r.live.Status("", nil)
 		return
@@ -287,8 +337,8 @@ func (r *reporter) draw() {
 	r.live.Status(text, r.Style.Dim)
 }
 
-// tick redraws the live line until done is closed, so that its time goes on.
-func (r *reporter) tick(done <-chan struct{}) {
+// Tick redraws the live line until done is closed, so that its time goes on.
+func (r *Reporter) Tick(done <-chan struct{}) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for {
@@ -336,18 +386,21 @@ func (a *voice) effectText(e effect.Effect) string {
 	return a.kindText(e.Kind)
 }
 
-// callText is a call on one line: the tool and the argument that says most.
-func callText(tool string, args json.RawMessage) string {
+// Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.
+func Subject(args json.RawMessage) string {
 	var known struct {
 		Command string `json:"command"`
 		Path    string `json:"path"`
 		Pattern string `json:"pattern"`
 	}
 	_ = json.Unmarshal(args, &known) // another tool's arguments name nothing of it
-	for _, s := range []string{known.Command, known.Path, known.Pattern} {
-		if s != "" {
-			return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
-		}
+	return cmp.Or(known.Command, known.Path, known.Pattern)
+}
+
+// callText is a call on one line: the tool and what it is about.
+func callText(tool string, args json.RawMessage) string {
+	if s := Subject(args); s != "" {
+		return policy.Display(tool) + "  " + term.Clip(policy.Display(s), 60, "…")
 	}
 	return policy.Display(tool)
 }

@@ -24,7 +24,7 @@ type Desk struct {
 	Workspace *Workspace
 	Config    Config
 	// rep tells of what happens; it is nil until a command works.
-	rep *reporter
+	rep *Reporter
 	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
 	issue *view.Issue
 }

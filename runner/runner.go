@@ -59,6 +59,8 @@ type Options struct {
 	Record func(ctx context.Context, place effect.Place) (tree string, err error)
 	// Progress is told what happens while an effect is at work. It may be nil.
 	Progress func(e effect.Effect, line string)
+	// Log has what an effect's driver writes kept while it is at work, by the context that the driver is given. It may be nil.
+	Log func(ctx context.Context, e effect.Effect) (_ context.Context, end func())
 	// Poll is how often the store is asked for what other processes wrote; 50 ms unless set.
 	Poll time.Duration
 	// Beat is how often leases are prolonged; 30 s unless set.
@@ -113,6 +115,9 @@ func New(k Kernel, opt Options) *Runner {
 	}
 	if opt.Progress == nil {
 		opt.Progress = func(effect.Effect, string) {}
+	}
+	if opt.Log == nil {
+		opt.Log = func(ctx context.Context, _ effect.Effect) (context.Context, func()) { return ctx, func() {} }
 	}
 	if opt.Holds == nil {
 		opt.Holds = func() error { return nil }
@@ -536,6 +541,8 @@ func (r *Runner) attempt(ctx context.Context, d Driver, e effect.Effect) effect.
 
 // tries makes one attempt, and again after each of the effect's delays while it fails in a way that may pass.
 func (r *Runner) tries(ctx context.Context, d Driver, e effect.Effect) effect.Receipt {
+	ctx, end := r.opt.Log(ctx, e)
+	defer end()
 	for n := 0; ; n++ {
 		start := r.kernel.Now()
 		receipt := r.once(ctx, d, e)

@@ -1,10 +1,12 @@
 package view
 
 import (
+	"encoding/json"
 	"time"
 
 	"pawl"
 	"pawl/effect"
+	"pawl/machine/session"
 )
 
 // Report is a run as it is looked at from outside: what was asked for, on whose word it was done, what was proven, what it cost and
@@ -78,4 +80,46 @@ type RunLine struct {
 	MicroUSD  int64     `json:"cost_micros,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
+
+// RunOutputs are the outputs of a run, with the state of its session while it is at work, "" once it has ended.
+type RunOutputs struct {
+	Run     string        `json:"run"`
+	State   session.State `json:"state,omitempty"`
+	Outputs []Output      `json:"outputs"`
+}
+
+// Output is what one effect of a run said: a call of a tool, an agent at work, or the checks.
+type Output struct {
+	Effect string      `json:"effect"`
+	Kind   effect.Kind `json:"kind"`
+	// State is that of the effect: pending, running, done or failed.
+	State string `json:"state"`
+	// Name is the tool or the agent, and Step the step of the plan that it belongs to, each "" where there is none.
+	Name string `json:"name,omitempty"`
+	Step string `json:"step_id,omitempty"`
+	// Args are the arguments of a call.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Within is the effect of the agent that asked for a call, "" for one of the plan's.
+	Within string `json:"within,omitempty"`
+	// Before says that checks ran on what the work started from.
+	Before bool      `json:"before_work,omitempty"`
+	Began  time.Time `json:"began_at,omitzero"`
+	Ended  time.Time `json:"ended_at,omitzero"`
+	// Kept is what the store holds of it once it has ended, one for each check.
+	Kept []KeptOutput `json:"kept,omitempty"`
+}
+
+// KeptOutput is what the store keeps of an output as evidence.
+type KeptOutput struct {
+	// Name is that of the check, "" for a call.
+	Name   string `json:"name,omitempty"`
+	Exit   int    `json:"exit_code"`
+	Failed bool   `json:"failed,omitempty"`
+	// Text is the output as far as it is kept, without control sequences; Cut says that it is not all. Bytes and Digest, a SHA-256, are
+	// of the whole.
+	Text   string `json:"text,omitempty"`
+	Cut    bool   `json:"cut,omitempty"`
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"`
 }

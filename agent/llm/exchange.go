@@ -3,12 +3,14 @@ package llm
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 )
 
 // exchange is one effect at work.
@@ -139,9 +141,10 @@ func (x exchange) once(ctx context.Context, provider Provider, r Request, in int
 	// Should the provider's code fail in a way that nobody thought of, all of it counts.
 	cost := most
 	defer func() { settle(cost) }()
-	out := lines{out: x.progress}
+	out := lines{out: x.progress, log: logs.New(ctx, Name)}
 	reply, err = provider.Stream(ctx, r, out.add)
 	out.end()
+	_, _ = io.WriteString(out.log, "\n")
 	used := charged(reply, in, err == nil)
 	cost = price.of(used, min(max(reply.Written, 0), used.InTokens), known)
 	reply.Usage = cost

@@ -342,7 +342,7 @@ func TestCharged(t *testing.T) {
 
 func TestTellsLines(t *testing.T) {
 	var got []string
-	l := lines{out: func(s string) { got = append(got, s) }}
+	l := lines{log: io.Discard, out: func(s string) { got = append(got, s) }}
 	for _, piece := range []string{"one", " \x1b[31mred\x1b[0m\n\n", "two\u202e\nth", "ree", "\r\b"} {
 		l.add(piece)
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"io"
 	"strings"
 	"unicode"
 )
@@ -11,10 +12,12 @@ const maxLine = 400
 // lines makes lines for people of the pieces in which a model speaks.
 type lines struct {
 	out  func(string)
+	log  io.Writer // is given all of it, as it comes
 	open strings.Builder
 }
 
 func (l *lines) add(text string) {
+	_, _ = io.WriteString(l.log, text)
 	for {
 		head, rest, ended := strings.Cut(text, "\n")
 		l.open.WriteString(head)

@@ -1,5 +1,5 @@
 // Package inspect is what a person looks at: runs as a list (`pawl log`), one run with who approved it and what was proven (`pawl
-// show`), and what it changed (`pawl diff`). It asks the store by package kernel/query and changes nothing.
+// show`), and what it changed (`pawl diff`) and what its commands wrote (`pawl logs`). It asks the store by package kernel/query and changes nothing.
 package inspect
 
 import (
@@ -25,30 +25,35 @@ func Entries() []cli.Entry {
 		{Name: "show", Group: "work", Build: newShowCommand},
 		{Name: "log", Group: "work", Build: newLogCommand},
 		{Name: "diff", Group: "work", Build: newDiffCommand},
+		{Name: "attach", Group: "work", Build: newAttachCommand},
+		{Name: "logs", Group: "work", Build: newLogsCommand},
 	}
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show [RUN|TASK|ISSUE|COMMIT]", "see.show", "  pawl show\n  pawl show RUN-3\n  pawl show T-003\n  pawl show ISS-2\n  pawl show 4f1c2ab --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
-			r, err := find(c.Context(), d, args)
-			if err != nil {
-				return err
-			}
-			if a.Flags.JSON {
-				return a.PrintJSON(r)
-			}
-			var files []effect.FileStat
-			if len(r.Files) == 0 {
-				files, err = changed(c.Context(), d, r)
-				if err != nil {
-					d.Note(d.Style.Warn() + " " + d.Explain(err)) // the rest is worth seeing all the same
-				}
-			}
-			cli.Report(d, r, files)
-			return nil
-		})
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return report(c.Context(), d, args) })
 	})
+}
+
+// report shows a run.
+func report(ctx context.Context, d *cli.Desk, args []string) error {
+	r, err := find(ctx, d, args)
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		return d.PrintJSON(r)
+	}
+	var files []effect.FileStat
+	if len(r.Files) == 0 {
+		files, err = changed(ctx, d, r)
+		if err != nil {
+			d.Note(d.Style.Warn() + " " + d.Explain(err)) // the rest is worth seeing all the same
+		}
+	}
+	cli.Report(d, r, files)
+	return nil
 }
 
 // find reads the run that is named, or the one that the session is at.

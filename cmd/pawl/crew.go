@@ -14,6 +14,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/lockfile"
+	"pawl/logs"
 	"pawl/runner"
 )
 
@@ -122,9 +123,15 @@ func (h *hand) close() {
 	}
 }
 
+// keptLogs is how many bytes of logs a workspace keeps before the oldest go.
+const keptLogs = 4 << 30
+
 // begins is asked before work begins (runner.Options.Holds). A command that ends without any starts no launcher.
 func (h *hand) begins(p *parts) func() error {
-	warm := sync.OnceFunc(p.warm)
+	warm := sync.OnceFunc(func() {
+		p.warm()
+		logs.Dir(filepath.Join(h.dir, "logs")).Prune(keptLogs)
+	})
 	return func() error { warm(); return h.holds() }
 }
 

@@ -22,6 +22,7 @@ import (
 	"pawl/driver/verify"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/logs"
 	"pawl/plan"
 	"pawl/runner"
 	"pawl/sandbox"
@@ -137,11 +138,16 @@ func (p *parts) known() []kernel.Tool {
 }
 
 func (p *parts) options(owner string, progress func(effect.Effect, string)) runner.Options {
-	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot, Progress: progress}
+	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot, Progress: progress, Log: keepLogs}
 	for _, t := range p.tools {
 		o.Tools[t.Info().Name] = t
 	}
 	return o
+}
+
+// keepLogs keeps what the drivers of an effect write in the workspace that it works for.
+func keepLogs(ctx context.Context, e effect.Effect) (context.Context, func()) {
+	return logs.Of(e.Place.Workspace).Record(ctx, e.ID)
 }
 
 func (p *parts) diff(ctx context.Context, place effect.Place, from, to string) (string, error) {

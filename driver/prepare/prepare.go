@@ -18,6 +18,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 	"pawl/policy"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
@@ -208,12 +209,13 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 	for i, s := range f.set.Sites {
 		rules[i] = egress.Rule(s)
 	}
-	last := ""
+	last, log := "", logs.New(ctx, t.name)
 	spec := sandbox.Spec{
 		Argv: []string{"sh", "-c", t.command}, Dir: filepath.Join(set, "tree", filepath.FromSlash(f.set.Root)), Env: env,
 		Writable: []string{set}, Readable: readable, Hidden: []string{f.place.Workspace}, Timeout: limit, OutputLimit: 1 << 20,
 		Egress: egress.New(rules, egress.Options{Log: away.note}),
 		OnOutput: func(b []byte) {
+			_, _ = log.Write(b)
 			lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' })
 			if len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) != "" && lines[len(lines)-1] != last {
 				last = lines[len(lines)-1]

@@ -13,6 +13,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 	"pawl/policy"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
@@ -171,7 +172,7 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 		return effect.Failed(pawl.Fail(pawl.CodeCanceled, "shell.canceled").In("shell.run").Because(err))
 	}
 	seen := &visits{say: p}
-	spec, err := t.spec(e, call, a, p, seen)
+	spec, err := t.spec(e, call, a, seen)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -181,6 +182,7 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 			return effect.Failed(err)
 		}
 	}
+	spec.OnOutput = heard(logs.New(ctx, call.Name), p)
 	ran, runErr := t.Box.Run(ctx, spec)
 	// What the command did has to be known even when it was canceled, or it could not be undone.
 	after := context.WithoutCancel(ctx)
@@ -192,7 +194,7 @@ func (t Command) run(ctx context.Context, e effect.Effect, p effect.Progress) ef
 	}
 	out.DurationMS = ran.Duration.Milliseconds()
 	out.Payload = effect.Encode(outcome{
-		ExitCode: ran.Exit, Signal: ran.Signal, Output: clean(ran.Output), Truncated: ran.Truncated, Bytes: ran.Bytes,
+		ExitCode: ran.Exit, Signal: ran.Signal, Output: logs.Plain(ran.Output), Truncated: ran.Truncated, Bytes: ran.Bytes,
 		Digest: ran.Digest, TimedOut: ran.TimedOut, DurationMS: out.DurationMS, Walls: append([]string{}, ran.Walls...), Weaker: sandbox.Weaker(ran.Walls),
 		Network: seen.list(),
 	})
@@ -216,7 +218,7 @@ func (t Command) record(ctx context.Context, e effect.Effect, call effect.ToolCa
 	return t.Snapshot(ctx, e.Place)
 }
 
-func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p effect.Progress, seen *visits) (sandbox.Spec, error) {
+func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, seen *visits) (sandbox.Spec, error) {
 	setting := Setting{Env: sandbox.Environ(os.Environ(), nil)}
 	if t.Setting != nil {
 		var err error
@@ -247,10 +249,6 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, p ef
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.
 		s.Hidden = append(s.Hidden, filepath.Join(e.Place.Workspace, ".pawl"))
 	}
-	if p != nil {
-		feed := &lineFeed{show: func(l string) { p(policy.Display(l)) }}
-		s.OnOutput = feed.write
-	}
 	return s, nil
 }
 
@@ -271,7 +269,7 @@ func judge(r sandbox.Result, a commandArgs, limit time.Duration) error {
 	case r.Signal != "":
 		return pawl.Fail(pawl.CodeBuildFail, "shell.signal", r.Signal).In("shell.run")
 	}
-	text := clean(r.Output)
+	text := logs.Plain(r.Output)
 	switch {
 	case r.Exit == 127 || r.Exit == 126:
 		return pawl.Fail(pawl.CodeEnvironment, "shell.program", program(text, a.Command)).In("shell.run")

@@ -17,6 +17,7 @@ import (
 
 	"pawl"
 	"pawl/effect"
+	"pawl/logs"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 )
@@ -172,7 +173,10 @@ func (s *session) command(ctx context.Context, c effect.Check) effect.CheckOutco
 		}
 		o.Missing = ""
 	}
-	r, err := s.Box.Run(ctx, s.spec(c, []string{"sh", "-c", c.Command}))
+	spec := s.spec(c, []string{"sh", "-c", c.Command})
+	log := logs.New(ctx, c.Name)
+	spec.OnOutput = func(b []byte) { _, _ = log.Write(b) }
+	r, err := s.Box.Run(ctx, spec)
 	o.DurationMS, o.Walls, o.Weaker = r.Duration.Milliseconds(), r.Walls, sandbox.Weaker(r.Walls)
 	if err != nil {
 		// The command did not even start: unless it cannot be one, or the work put something in the place of the dependencies,

@@ -2,13 +2,12 @@ package verify
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"pawl/effect"
+	"pawl/logs"
 	"pawl/policy"
 )
 
@@ -29,29 +28,13 @@ func verdict(o effect.CheckOutcome) string {
 	return fmt.Sprintf("✗ %s [%s %d] (%s)", policy.Display(o.Name), o.Status, o.ExitCode, took)
 }
 
-var escapes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
-})
-
 // tail returns the end of an output, at most limit bytes, as valid UTF-8 without control sequences. Of a line that was
 // drawn over with carriage returns the last state is kept. It begins at a line where it can.
 func tail(output []byte, limit int) string {
 	if len(output) > 4*limit {
 		output = output[len(output)-4*limit:]
 	}
-	text := escapes().ReplaceAllString(strings.ToValidUTF8(string(output), "\uFFFD"), "")
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		end := ""
-		if strings.HasSuffix(line, "\n") {
-			line, end = strings.TrimRight(line, "\r\n"), "\n"
-		}
-		if i := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); i >= 0 {
-			line = line[i+1:]
-		}
-		b.WriteString(strings.Map(printable, line) + end)
-	}
-	text = strings.TrimRight(b.String(), " \n")
+	text := strings.TrimRight(strings.Map(printable, logs.Plain(output)), " \n")
 	if len(text) <= limit {
 		return text
 	}
@@ -63,7 +46,7 @@ func tail(output []byte, limit int) string {
 }
 
 func printable(r rune) rune {
-	if r == '\t' || unicode.IsGraphic(r) {
+	if r == '\t' || r == '\n' || unicode.IsGraphic(r) {
 		return r
 	}
 	if unicode.IsControl(r) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -72,4 +73,43 @@ func (l Log) NameOf(ctx context.Context, s audit.Subject) string {
 		return ""
 	}
 	return rows[0][0].Label
+}
+
+// Run returns what tells whether a record is about a run: about its session, its task, or an effect of either. From is the index of the
+// first record about the run itself.
+func (l Log) Run(ctx context.Context, id string) (about func(context.Context, audit.Subject) (bool, error), from int64, err error) {
+	run := new(kernel.Run)
+	if ok, err := first(ctx, l.store, kernel.Select{Kind: kernel.KindRun, ID: id}, run); err != nil || !ok {
+		return nil, 0, cmp.Or(err, notFound("see.run_unknown", id))
+	}
+	for rec, err := range l.Records(ctx, audit.Subject{Kind: string(kernel.KindRun), ID: id}, 0) {
+		if err != nil {
+			return nil, 0, err
+		}
+		from = rec.Index
+		break
+	}
+	known := map[string]bool{run.ID: true, run.Parent: true}
+	return func(ctx context.Context, s audit.Subject) (bool, error) {
+		mine, ok := known[s.ID]
+		if ok {
+			return mine, nil
+		}
+		switch kernel.Kind(s.Kind) {
+		case kernel.KindEffect:
+			e := new(kernel.EffectDoc)
+			if _, err := first(ctx, l.store, kernel.Select{Kind: kernel.KindEffect, ID: s.ID}, e); err != nil {
+				return false, err
+			}
+			mine = e.Effect.Session == run.Parent
+		case kernel.KindTask:
+			t := new(kernel.Task)
+			if _, err := first(ctx, l.store, kernel.Select{Kind: kernel.KindTask, ID: s.ID}, t); err != nil {
+				return false, err
+			}
+			mine = t.Line().Run == run.ID
+		}
+		known[s.ID] = mine
+		return mine, nil
+	}, from, nil
 }

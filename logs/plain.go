@@ -1,4 +1,4 @@
-package shell
+package logs
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 
 const escape = 0x1b
 
-// clean turns the output of a terminal program into plain text: valid UTF-8 without control sequences, with one line in
+// Plain turns the output of a terminal program into plain text: valid UTF-8 without control sequences, with one line in
 // place of those that a progress display draws over each other. A sequence that does not end is not believed: only its
 // first character goes, so that it cannot hide what follows.
-func clean(output []byte) string {
+func Plain(output []byte) string {
 	text := plain(output)
 	var b strings.Builder
 	b.Grow(len(text))
@@ -107,32 +107,4 @@ func sequence(in []byte) int {
 		return 2
 	}
 	return 1
-}
-
-// lineFeed cuts output into lines for people who watch. It keeps at most maxSequence bytes of an unfinished line.
-type lineFeed struct {
-	rest []byte
-	show func(string)
-}
-
-// write shows the last complete line of a piece of output. Of a flood of lines nobody could read more, and the command would
-// have to wait for those who show them.
-func (f *lineFeed) write(p []byte) {
-	f.rest = append(f.rest, p...)
-	end := bytes.LastIndexAny(f.rest, "\r\n")
-	if end < 0 {
-		if over := len(f.rest) - maxSequence; over > 0 {
-			f.rest = append(f.rest[:0], f.rest[over:]...)
-		}
-		return
-	}
-	done := bytes.TrimRight(f.rest[:end], "\r\n")
-	begin := bytes.LastIndexAny(done, "\r\n") + 1
-	if l := strings.TrimSpace(clean(done[begin:])); l != "" {
-		f.show(l)
-	}
-	f.rest = append(f.rest[:0], f.rest[end+1:]...)
-	if over := len(f.rest) - maxSequence; over > 0 {
-		f.rest = append(f.rest[:0], f.rest[over:]...)
-	}
 }
