@@ -15,7 +15,7 @@ import (
 // root is the folder of the project, as the tests of this package see it.
 const root = "../.."
 
-// A page is a document whose fenced blocks people type. Blocks in sh are typed, one statement after the other, into one shell. What a
+// A page is a document whose inFences blocks people type. Blocks in sh are typed, one statement after the other, into one shell. What a
 // block needs is said in comments right above it, which readers do not see:
 //
 //	<!-- setup: NAME -->       what is there before it (setups); one that makes a folder begins with a new person and a new shell
@@ -326,4 +326,134 @@ func shows(expected, printed string) string {
 		at, jump = i+1, false
 	}
 	return ""
+}
+
+var (
+	linkTo   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	title    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+	inFences = regexp.MustCompile("(?ms)^```.*?^```$")
+	dropped  = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+)
+
+// anchors are the names under which the headings of a page are linked to.
+func anchors(text string) (out []string) {
+	for _, m := range title.FindAllStringSubmatch(inFences.ReplaceAllString(text, ""), -1) {
+		name := linkTo.ReplaceAllString(m[1], "]")
+		out = append(out, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(name), ""), " ", "-"))
+	}
+	return out
+}
+
+// TestLinksLeadSomewhere follows every link within the documents, and finds every page from the front page by way of the index.
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		raw, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page{name: name, text: string(raw)})
+	}
+	linked, seen := map[string]bool{}, 0
+	for _, p := range all {
+		for _, m := range linkTo.FindAllStringSubmatch(inFences.ReplaceAllString(p.text, ""), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			seen++
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if to = filepath.ToSlash(filepath.Join(filepath.Dir(p.name), to)); m[1][0] == '#' {
+				to = p.name
+			}
+			raw, err := os.ReadFile(filepath.Join(root, to))
+			if err != nil {
+				if info, err := os.Stat(filepath.Join(root, to)); err != nil || !info.IsDir() {
+					t.Errorf("%s: there is no %s", p.name, m[1])
+				}
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(string(raw)), anchor) {
+				t.Errorf("%s: %s has no heading for #%s; it has %q", p.name, to, anchor, anchors(string(raw)))
+			}
+			if p.name == "README.md" || p.name == "docs/README.md" {
+				linked[to] = true
+			}
+		}
+	}
+	for _, p := range all {
+		if !linked[p.name] && p.name != "README.md" && filepath.Base(filepath.Dir(p.name)) != "machines" {
+			t.Errorf("%s is on no list of docs/README.md", p.name)
+		}
+	}
+	if seen < 100 || len(all) < 30 {
+		t.Errorf("%d links in %d pages; the scan is broken", seen, len(all))
+	}
+}
+
+// TestPagesAreJudged guards the guard: what is wrong with a page is seen.
+func TestPagesAreJudged(t *testing.T) {
+	fence := "```"
+	for text, want := range map[string]string{
+		"<!-- setup: repo -->\n" + fence + "sh\npawl status\n" + fence + "\n":      "",
+		"<!-- results -->\n" + fence + "text\nx\n" + fence + "\n":                  "",
+		"<!-- exits: 9 -->\n" + fence + "sh\npawl status\n" + fence + "\n":         `page.md:1: there is no mark "exits"`,
+		"<!-- exit: 9 -->\nwords\n\n" + fence + "sh\npawl status\n" + fence + "\n": `page.md:2: the mark "exit" stands above no block`,
+		"<!-- exit: 9 -->\n": "page.md:2: a block or a mark is left open",
+		"<!-- not run -->\n" + fence + "sh\npawl status\n" + fence + "\n":                                    `page.md:1: "not run" says too little or too much`,
+		"<!-- exit: 9 -->\n" + fence + "yaml\nx: y\n" + fence + "\n":                                         `page.md:2: "exit" does not go with a block in "yaml"`,
+		fence + "bash\npawl status\n" + fence + "\n":                                                         `page.md:1: a block in "bash"; what people type is in sh, what they see in text`,
+		"<!-- file: a.yaml -->\n<!-- setup: repo -->\n" + fence + "yaml\nx: y\n" + fence + "\nand so on\n\n": "",
+	} {
+		_, wrong := readPage("page.md", text)
+		if got := strings.Join(wrong, "; "); got != want {
+			t.Errorf("%q\nwrong: %s\nwant:  %s", text, got, want)
+		}
+	}
+	commands := readSurface(t)
+	for line, want := range map[string]string{
+		"pawl status --json":                           "",
+		"pawl -C ../x run --plan=p.yaml --yes":         "",
+		"pawl log -n 5":                                "",
+		"pawl task list --state x":                     "",
+		"pawl plan 'add a flag'":                       "",
+		"pawl '~auto make it work' --agent codex":      "",
+		"pawl test -- go test --nonsense":              "",
+		"make test":                                    "",
+		"git push --nonsense":                          "",
+		"pawl nonsense":                                "there is no pawl nonsense",
+		"pawl run --nonsense":                          "pawl run has no --nonsense",
+		"pawl task nonsense":                           "there is no pawl task nonsense",
+		"pawl task list --plan x":                      "pawl task list has no --plan",
+		"pawl status -z":                               "pawl status has no -z",
+		"if true; then pawl board --workers 3; fi":     "pawl board has no --workers",
+		"X=$(pawl show --step s1) && pawl status":      "pawl show has no --step",
+		"make nonsense":                                "make has no target nonsense",
+		"pawl run \"make it\" | tee log; pawl undo -x": "pawl undo has no -x",
+	} {
+		var got []string
+		_, calls, err := block{text: line + "\n"}.statements()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, c := range calls {
+			if w := commands.wrong(words(c), []string{"test"}); w != "" {
+				got = append(got, w)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	for _, c := range []struct{ expected, printed, missing string }{
+		{"a\nb\n", "a\nb\n", ""}, {"a\nb\n", "x\na\n\nb\ny\n", ""}, {"a\nc\n", "a\nb\nc\n", "c"}, {"a\n…\nc\n", "a\nb\nc\n", ""}, {"b\na\n", "a\nb\n", "a"},
+		{"✓ it…ms  done\n", "✓ it  17ms  done\n", ""}, {"✓ it…s  done\n", "✗ it  17ms  done\n", "✓ it…s  done"}, {"a\n", "ab\n", "a"},
+	} {
+		if got := shows(c.expected, c.printed); got != c.missing {
+			t.Errorf("%q in %q: %q is missing, want %q", c.expected, c.printed, got, c.missing)
+		}
+	}
+	got, _, err := block{text: "cd x # there\ncat > f <<'E'\na; b\nE\necho 1; echo 2\n"}.statements()
+	if want := []string{"cd x # there", "cat > f <<'E'\na; b\nE", "echo 1;", "echo 2"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
 }

@@ -146,7 +146,7 @@ func (r *reader) types(statement, answer string) (int, string) {
 	if err := os.WriteFile(file, []byte(statement+"\n"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	from, to := "/dev/null", file+".out"
+	from, to := os.DevNull, file+".out"
 	said := func() string { raw, _ := os.ReadFile(to); return string(raw) }
 	if answer != "" {
 		var hear func() string
