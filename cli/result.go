@@ -171,6 +171,9 @@ func facts(d *Desk, r *view.Report) *term.Table {
 	if len(r.Approvals) == 0 && r.State == "" {
 		row("see.fact.granted", d.Text("see.nobody"))
 	}
+	if r.Reversal != "" {
+		row("cli.status.undone", d.Text("cli.land.landed", short(r.Reversal), r.Branch))
+	}
 	row("see.fact.agent", Display(r.Agent))
 	when := d.Clock(r.StartedAt)
 	if r.Duration > 0 {

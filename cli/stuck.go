@@ -11,6 +11,7 @@ import (
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/plan"
+	"pawl/view"
 )
 
 func newPauseCommand(a *App) *cobra.Command {
@@ -269,22 +270,55 @@ func DiffStat(diff string) []effect.FileStat {
 
 func newUndoCommand(a *App) *cobra.Command {
 	var step string
-	c := a.Command("undo", "cli.undo", "  pawl undo\n  pawl undo --step s3", Exactly(0), func(c *cobra.Command, _ []string) error {
+	c := a.Command("undo [RUN|TASK|ISSUE|COMMIT]", "cli.undo", "  pawl undo\n  pawl undo RUN-3\n  pawl undo 4f1c2ab\n  pawl undo --step s3", Between(0, 1), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if step != "" && len(args) > 0 {
+			return Usage("cli.flags_conflict", "--step", args[0])
+		}
 		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			return reverse(c.Context(), d, &kernel.Undo{Step: step}, "cli.undo.done", "pawl redo")
+			run, err := runOf(c.Context(), d, args)
+			if err != nil {
+				return err
+			}
+			return reverse(c.Context(), d, &kernel.Undo{Run: run, Step: step}, "cli.undo.done", "redo")
 		})
-	})
+	}
 	c.Flags().StringVar(&step, "step", "", a.Text("cli.flag.undo_step"))
 	return c
 }
 
 func newRedoCommand(a *App) *cobra.Command {
-	return a.Command("redo", "cli.redo", "  pawl redo", Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return reverse(c.Context(), d, &kernel.Redo{}, "cli.redo.done", "pawl undo") })
+	return a.Command("redo [RUN|TASK|ISSUE|COMMIT]", "cli.redo", "  pawl redo\n  pawl redo RUN-3", Between(0, 1), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), Writing(), func(d *Desk) error {
+			run, err := runOf(c.Context(), d, args)
+			if err != nil {
+				return err
+			}
+			return reverse(c.Context(), d, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
+		})
 	})
 }
 
-// reverse undoes the result of the last run or one of its steps, or brings it back.
+// runOf finds the run that an argument names, "" without one, and goes into the session that it belongs to.
+func runOf(ctx context.Context, d *Desk, args []string) (run string, err error) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	r, err := d.Ask().Run(ctx, d.Label(), args[0])
+	if err != nil {
+		return "", err
+	}
+	if r.Issue != "" && r.Issue != d.Label() {
+		i, err := d.Ask().Board().Issue(ctx, r.Issue)
+		if err != nil {
+			return "", err
+		}
+		d.Enter(i)
+	}
+	return r.ID, nil
+}
+
+// reverse undoes the result of a run or one of its steps, or brings it back. Back is the command that does the opposite.
 func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back string) error {
 	if _, err := d.Session(ctx); err != nil {
 		return err
@@ -299,7 +333,8 @@ func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back st
 	if err != nil {
 		return err
 	}
-	if _, err := d.Do(ctx, command); err != nil {
+	given, err := d.Do(ctx, command)
+	if err != nil {
 		return err
 	}
 	if _, err := v.foreground(ctx); err != nil {
@@ -316,22 +351,36 @@ func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back st
 		v.result(ctx, resultEnded, s)
 		return nil
 	}
-	goal := ""
-	if s.Run != nil {
-		goal = firstLine(s.Run.Requirement)
-	}
+	way := "pawl " + back
 	if step := stepBetween(before, s); step != "" {
-		goal = d.Text("cli.undo.step", step)
-		if back == "pawl undo" {
-			back += " --step " + step
+		if back == "undo" {
+			way += " --step " + step
 		}
+		d.Say(d.Style.OK() + " " + d.Text(done, d.Text("cli.undo.step", step)))
+	} else if err := tellReversed(ctx, d, ID(given), done); err != nil {
+		return err
 	}
-	d.Say(d.Style.OK() + " " + d.Text(done, goal))
-	if r := s.Run; r != nil && r.Undone {
-		d.Section("cli.sum.cut_back", leftLines(r.Cut))
-		d.Section("cli.sum.left", leftLines(r.Left))
+	d.Say("  " + d.Style.Dim(view.ForIssue(d.Text("cli.undo.back", way), d.voice.issue)))
+	return nil
+}
+
+// tellReversed says of a run that it was undone or brought back, by which commit, and what was left as it is.
+func tellReversed(ctx context.Context, d *Desk, run, done string) error {
+	r, err := d.Ask().Run(ctx, d.Label(), run)
+	if err != nil {
+		return err
 	}
-	d.Say("  " + d.Style.Dim(d.Text("cli.undo.back", back)))
+	line := d.Style.OK() + " " + d.Text(done, firstLine(r.Goal))
+	commit := r.Reversal
+	if l := r.Landing; commit == "" && l != nil {
+		commit = l.Commit
+	}
+	if commit != "" {
+		line += "  " + d.Style.Dim(d.Text("cli.land.landed", short(commit), r.Branch))
+	}
+	d.Say(line)
+	d.Section("cli.sum.cut_back", leftLines(r.Cut))
+	d.Section("cli.sum.left", leftLines(r.Left))
 	return nil
 }
 

@@ -122,13 +122,17 @@ type (
 	// Rollback brings the tree back to the last checkpoint and ends the run. What is at work is stopped first, and what it did
 	// is recorded. When the last run worked in the user's own tree and has ended without a result, it is the same as Undo.
 	Rollback struct{ Reason string }
-	// Undo undoes what the last run landed or left in the user's own tree; Redo brings it back. With a Step, Undo takes back
-	// what that step changed, while the tree of its run is there and nothing is at work, and leaves the step out; the next
-	// Redo brings that back.
+	// Undo undoes what a run of the session landed or left in the user's own tree, and Redo brings it back. Run is the run's id, "" for
+	// the one that was landed, undone or brought back last; one that is named and landed is that from then on. With a Step, Undo takes
+	// back what that step changed, while the tree of its run is there and nothing is at work, and leaves the step out; the next Redo
+	// brings that back.
 	Undo struct {
+		Run  string `json:",omitempty"`
 		Step string `json:",omitempty"`
 	}
-	Redo struct{}
+	Redo struct {
+		Run string `json:",omitempty"`
+	}
 )
 
 // Order carries out a command of seed 002 that changes something and is no flow, as one effect of the session: nothing else

@@ -123,7 +123,7 @@ func (w *work) decide() error {
 	case *Undo:
 		return undoer{w}.undo(c)
 	case *Redo:
-		return undoer{w}.redo()
+		return undoer{w}.redo(c)
 	case *Order:
 		return flows{w}.order(c)
 	case *Choose:

@@ -238,7 +238,7 @@ func (w medic) rollback(c *Rollback) error {
 	case s != nil && s.State == string(session.Blocked) && s.Rolling:
 		return nil
 	case s != nil && s.State == string(session.Idle) && w.Run != nil && w.Run.Land == nil && w.Run.inTree(w.Task):
-		return undoer{w.work}.reverse(false)
+		return undoer{w.work}.reverse("", false)
 	case s != nil && w.running():
 		if err := (desk{w.work}).stop(&Stop{Reason: "rollback"}); err != nil {
 			return err
@@ -440,27 +440,33 @@ func (w undoer) undo(c *Undo) error {
 	if c.Step != "" {
 		return w.undoStep(c.Step)
 	}
-	return w.reverse(false)
+	return w.reverse(c.Run, false)
 }
 
 // redo brings the undone step or result back, whichever was undone last.
-func (w undoer) redo() error {
-	if s, t := w.Session, w.Task; s != nil && s.Run != "" || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
+func (w undoer) redo(c *Redo) error {
+	if s, t := w.Session, w.Task; c.Run == "" && (s != nil && s.Run != "" || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone) {
 		return w.redoStep()
 	}
-	return w.reverse(true)
+	return w.reverse(c.Run, true)
 }
 
-func (w undoer) reverse(again bool) error {
+// reverse undoes the result of a run or, again, brings it back. Named is the run's id where it was named.
+func (w undoer) reverse(named string, again bool) error {
 	s := w.Session
 	if s == nil || s.State != string(session.Idle) || s.Effect != "" {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", w.stateName())
 	}
 	r, t := w.Run, w.Task
-	if r == nil || !r.inTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty) || r.Undone != again {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
-	}
 	switch {
+	case r == nil || !r.inTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty):
+		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
+	case r.Undone && !again:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.undone_already", r.Label)
+	case !r.Undone && again:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_undone", r.Label)
+	case r.inTree(t) && named != "" && named != s.LastRun && named != s.Rolled:
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_in_order", r.Label)
 	case r.inTree(t):
 		spec := w.backToCheckpoint("before-undo-")
 		if again && r.Restored != nil {
@@ -484,7 +490,7 @@ func (w undoer) reverse(again bool) error {
 	if s.Rolled == r.ID {
 		s.LastRun, s.Rolled = s.Rolled, s.LastRun
 	} else {
-		s.Rolled = ""
+		s.LastRun, s.Rolled = r.ID, ""
 	}
 	w.record(r, "UNDO_REQUESTED", audit.Info, map[string]any{"redo": again})
 	w.result = r.ID

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -270,8 +271,11 @@ func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 		return err
 	}
 	r := s.Run
-	if r == nil {
+	switch {
+	case r == nil:
 		return pawl.Fail(pawl.CodeStoreDamaged, "kernel.run_missing", id)
+	case r.Parent != s.Session.ID:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.run_elsewhere", r.Label)
 	}
 	if err := load2(ctx, k.store, &s.Issue, Select{Kind: KindIssue, ID: r.Issue}, &s.Item, optional(KindItem, r.Item)); err != nil {
 		return err
@@ -289,14 +293,13 @@ func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 
 // lastRun names the run that a command is about when none is in progress.
 func lastRun(s *Session, c Command) string {
-	switch c.(type) {
-	case *Undo, *Rollback:
+	switch c := c.(type) {
+	case *Undo:
+		return cmp.Or(c.Run, s.LastRun)
+	case *Rollback:
 		return s.LastRun
 	case *Redo:
-		if s.Rolled != "" {
-			return s.Rolled
-		}
-		return s.LastRun
+		return cmp.Or(c.Run, s.Rolled, s.LastRun)
 	}
 	return ""
 }

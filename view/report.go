@@ -25,6 +25,11 @@ type Report struct {
 	Branch   string   `json:"branch,omitempty"`
 	Worktree string   `json:"worktree,omitempty"`
 	Waiting  *Blocked `json:"blocked,omitempty"`
+	// Reversal is the commit that undid the result, "" where it was not undone by one. Left are files that undoing left alone, because
+	// they are not known to be the run's change, and Cut those of which it took back only a part.
+	Reversal string   `json:"undone_by,omitempty"`
+	Left     []string `json:"left,omitempty"`
+	Cut      []string `json:"cut,omitempty"`
 	// Approvals are what was asked about on the way, oldest first.
 	Approvals []ApprovalLine `json:"approvals"`
 	Cost      *Budget        `json:"cost,omitempty"`

@@ -102,7 +102,7 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 	}
 	tree, conflicts, err := repo.Combine(ctx, tip, inverse)
 	if err == nil && len(conflicts) > 0 {
-		err = pawl.Fail(pawl.CodeConflict, "land.revert_conflict", git.Listing(conflicts))
+		err = pawl.Fail(pawl.CodeConflict, "land.revert_conflict", git.Listing(conflicts), commit)
 	}
 	return tree, err
 }

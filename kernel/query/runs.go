@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/effect"
 	"pawl/kernel"
 	"pawl/view"
 )
@@ -205,7 +206,10 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: s.Summary(), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}}
+	out := &view.Report{Summary: s.Summary(), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.Left, Cut: run.Cut}
+	if run.Undone && run.Revert != nil {
+		out.Reversal = run.Revert.Commit
+	}
 	if at := s.Session; at != nil && at.Run == run.ID {
 		out.State = at.State
 		if b := at.Blocked; b != nil {
@@ -214,7 +218,7 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	} else {
 		out.Next = []view.Next{} // what can be done now has nothing to do with a run that is over
 		if at == nil || at.LastRun != run.ID {
-			out.Undo = later(out.Undo)
+			out.Undo = byName(out.Undo, run)
 		}
 	}
 	if i := s.Issue; i != nil && i.Number > 0 {
@@ -244,9 +248,20 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	return out
 }
 
-// later keeps of the ways to undo a run those that do not go by which run was the last.
-func later(undo []view.Next) []view.Next {
-	return slices.DeleteFunc(undo, func(n view.Next) bool { return n.Op == "undo" || n.Op == "redo" })
+// byName names the run in the ways to undo a result that is not the last one. What it left in the user's own tree can be undone only
+// before other work came upon it.
+func byName(undo []view.Next, run *kernel.Run) []view.Next {
+	landed := run.Land != nil && run.Land.Outcome == effect.Landed
+	out := []view.Next{}
+	for _, n := range undo {
+		switch reverses := n.Op == "undo" || n.Op == "redo"; {
+		case !reverses:
+			out = append(out, n)
+		case landed:
+			out = append(out, view.Next{Op: n.Op, Command: "pawl " + n.Op + " " + run.Label})
+		}
+	}
+	return out
 }
 
 // approvals are the questions about a run and its task, oldest first.
