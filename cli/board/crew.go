@@ -14,7 +14,6 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/kernel"
-	"pawl/kernel/query"
 	"pawl/machine/board"
 	"pawl/runner"
 	"pawl/view"
@@ -464,19 +463,7 @@ func (d foreman) asking(ctx context.Context, chosen []*view.Issue) ([]*view.Issu
 		}
 		return out, err
 	}
-	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: states}) {
-		if err != nil {
-			return nil, err
-		}
-		if i.Standing != view.StandingAsks {
-			continue
-		}
-		if out = append(out, i); len(out) > maxNamed {
-			break
-		}
-	}
-	return out, nil
+	return d.Ask().Board().Asking(ctx, maxNamed+1)
 }
 
 // sum prints how the board stands.
