@@ -174,7 +174,7 @@ type surface map[string]string
 var (
 	cliHeading = regexp.MustCompile(`(?m)^#{2,3} pawl (.+)$`)
 	// everywhere are the flags of all commands.
-	everywhere = []string{"--dir", "-C", "--help", "-h", "--issue", "--json", "--lang", "--no-color", "--version"}
+	everywhere = []string{"--dir", "-C", "--help", "-h", "--init", "--issue", "--json", "--lang", "--no-color", "--version"}
 	makeTarget = regexp.MustCompile(`(?m)^([a-z]+):`)
 )
 
@@ -220,7 +220,10 @@ func (s surface) wrong(words []string, targets []string) string {
 	if len(words) > 0 && words[0] == "-C" {
 		words = words[min(2, len(words)):]
 	}
-	if len(words) == 0 || strings.HasPrefix(words[0], "~") || words[0] == "help" || words[0] == "--version" || words[0] == "--help" {
+	if len(words) > 0 && strings.HasPrefix(words[0], "~") {
+		words = append([]string{"say"}, words[1:]...)
+	}
+	if len(words) == 0 || words[0] == "help" || words[0] == "--version" || words[0] == "--help" {
 		return ""
 	}
 	name, rest := words[0], words[1:]
@@ -416,6 +419,7 @@ func TestPagesAreJudged(t *testing.T) {
 		"pawl log -n 5":                                "",
 		"pawl task list --state x":                     "",
 		"pawl plan 'add a flag'":                       "",
+		"pawl '~auto make it work' --nonsense":         "pawl say has no --nonsense",
 		"pawl '~auto make it work' --agent codex":      "",
 		"pawl test -- go test --nonsense":              "",
 		"make test":                                    "",

@@ -33,6 +33,7 @@ type reader struct {
 	leave   func()   // ends the shell
 	typed   int
 	printed string // by the statements of the last block
+	said    strings.Builder
 }
 
 // begins are what pages begin with: a new person in a folder of her own. The projects are a few lines of shell, whose checks take no
@@ -303,8 +304,10 @@ func (b block) done(t *testing.T, r *reader) {
 			answer, _ = b.one("answer")
 			expected = want
 		}
+		begun := time.Now()
 		status, out := r.types(s, answer)
 		r.printed += out
+		fmt.Fprintf(&r.said, "$ %s    (%s)\n%s", s, time.Since(begun).Round(time.Millisecond), out)
 		if status != expected {
 			t.Fatalf("%s: %s\nended with %d, want %d; the block printed:\n%s", b.at(), s, status, expected, r.printed)
 		}
@@ -368,7 +371,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestTasksFromThePages does what people want to do by the pages alone.
+// TestTasksFromThePages does what people want to do by the pages alone. With -v it shows the transcripts, with the time of each statement.
 func TestTasksFromThePages(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
@@ -384,6 +387,7 @@ func TestTasksFromThePages(t *testing.T) {
 				r = all[i].reads(t, r)
 			}
 			r.leave()
+			t.Log(r.said.String())
 			task.ended(t, r)
 		})
 	}
