@@ -151,9 +151,9 @@ func (r *reader) types(statement, answer string) (int, string) {
 		r.t.Fatal(err)
 	}
 	from, to := os.DevNull, file+".out"
-	said := func() string { raw, _ := os.ReadFile(to); return string(raw) }
+	said := func() (string, bool) { raw, _ := os.ReadFile(to); return string(raw), true }
 	if answer != "" {
-		var hear func() string
+		var hear func() (string, bool)
 		to, hear = r.terminal(answer)
 		from, said = to, hear
 	}
@@ -163,9 +163,14 @@ func (r *reader) types(statement, answer string) (int, string) {
 	line, err := r.status.ReadString('\n')
 	code, bad := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil || bad != nil {
-		r.t.Fatalf("the shell ended at %q:\n%s", statement, said())
+		out, _ := said()
+		r.t.Fatalf("the shell ended at %q:\n%s", statement, out)
 	}
-	return code, said()
+	out, asked := said()
+	if !asked {
+		r.t.Errorf("%q asks nothing:\n%s", statement, out)
+	}
+	return code, out
 }
 
 // asks fits what a terminal shows when it waits for an answer: a question, and nothing behind its line.
@@ -174,8 +179,9 @@ var asks = regexp.MustCompile(`\?[^\n]*$`)
 // limit bounds every statement of a page.
 const limit = 90 * time.Second
 
-// terminal makes a terminal at which the first question is answered. What was printed there is heard from the function.
-func (r *reader) terminal(answer string) (name string, hear func() string) {
+// terminal makes a terminal at which the first question is answered. The function tells what was printed there, and whether anything
+// was asked.
+func (r *reader) terminal(answer string) (name string, hear func() (string, bool)) {
 	r.t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -197,18 +203,19 @@ func (r *reader) terminal(answer string) (name string, hear func() string) {
 	}
 	var mu sync.Mutex
 	var printed strings.Builder
+	answered := false
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		buf, answered := make([]byte, 4096), false
+		buf := make([]byte, 4096)
 		for {
 			n, err := screen.Read(buf)
 			mu.Lock()
 			printed.Write(buf[:n])
 			ask := !answered && asks.MatchString(printed.String())
+			answered = answered || ask
 			mu.Unlock()
 			if ask {
-				answered = true
 				_, _ = io.WriteString(screen, answer+"\r")
 			}
 			if err != nil {
@@ -216,7 +223,7 @@ func (r *reader) terminal(answer string) (name string, hear func() string) {
 			}
 		}
 	}()
-	return name, func() string {
+	return name, func() (string, bool) {
 		_ = held.Close()
 		select {
 		case <-done:
@@ -224,7 +231,7 @@ func (r *reader) terminal(answer string) (name string, hear func() string) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		return strings.ReplaceAll(printed.String(), "\r\n", "\n")
+		return strings.ReplaceAll(printed.String(), "\r\n", "\n"), answered
 	}
 }
 
