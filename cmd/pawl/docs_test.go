@@ -174,7 +174,7 @@ func (r *reader) types(statement, answer string) (int, string) {
 }
 
 // asks fits what a terminal shows when it waits for an answer: a question, and nothing behind its line.
-var asks = regexp.MustCompile(`\?[^\n]*$`)
+var asks = regexp.MustCompile(`(\?|\[n\]o|\[y/N\])[^\n]*$`)
 
 // limit bounds every statement of a page.
 const limit = 90 * time.Second
