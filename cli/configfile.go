@@ -319,6 +319,11 @@ func (c *Config) change(s setting, values []string) error {
 	if err := next.decode(path, data, false); err != nil {
 		return err
 	}
+	if len(values) > 0 && strings.HasPrefix(s.name, "policy.") {
+		if err := next.Profile.Validate(); err != nil {
+			return err
+		}
+	}
 	return replaceFile(path, data)
 }
 

@@ -78,6 +78,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 	c := cli.NewPlanCommand(a)
 	group := c.RunE
 	c.Use = "plan [REQUIREMENT]"
+	c.Example = "  pawl plan \"add a --json flag to the list command\"\n  pawl plan show"
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return group(c, args)

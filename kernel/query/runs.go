@@ -76,15 +76,7 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		s, err := r.Session(ctx, i.Label)
-		if err != nil {
-			return "", err
-		}
-		id, err := r.LastRun(ctx, s)
-		if err == nil && id == "" {
-			err = notFound("cli.issue_untouched", i.Label)
-		}
-		return id, err
+		return r.runOfIssue(ctx, i)
 	}
 	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true}, kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
 		kernel.Select{Kind: kernel.KindTask, Label: TaskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
@@ -103,6 +95,14 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 	if lower := strings.ToLower(name); commit.MatchString(lower) {
 		return r.runOfCommit(ctx, lower)
 	}
+	if upper == strings.ToUpper(name) { // a number is a run's alone
+		// Issues that came from elsewhere have other labels, such as GH-7, and the names that they have there.
+		if i, err := r.Board().Issue(ctx, name); err == nil {
+			return r.runOfIssue(ctx, i)
+		} else if pawl.CodeOf(err) != pawl.CodeNotFound {
+			return "", err
+		}
+	}
 	if near := nearest(ctx, r.store, kernel.KindRun, upper); near != "" {
 		return "", notFound("see.run_unknown_near", name, near)
 	}
@@ -116,6 +116,19 @@ func TaskLabel(given string) string {
 		return fmt.Sprintf("T-%03d", n)
 	}
 	return given
+}
+
+// runOfIssue is the newest run of an issue.
+func (r Reader) runOfIssue(ctx context.Context, i *view.Issue) (string, error) {
+	s, err := r.Session(ctx, i.Label)
+	if err != nil {
+		return "", err
+	}
+	id, err := r.LastRun(ctx, s)
+	if err == nil && id == "" {
+		err = notFound("cli.issue_untouched", i.Label)
+	}
+	return id, err
 }
 
 // runOfTask is the run that a task belongs to.
