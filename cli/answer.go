@@ -224,11 +224,7 @@ func approvedAll(d *Desk, approved, open []string) error {
 // terminal, only --yes grants it, whatever hash is named.
 func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
 	if hash != "" && (yes || d.Std.TTY) {
-		way := kernel.WayCommand
-		if yes {
-			way = kernel.WayFlag
-		}
-		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: way})
+		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}
 	s, err := d.Workspace.Kernel.Look(ctx)

@@ -19,9 +19,18 @@ import (
 // maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it made.
 const maxRuns = 2000
 
-// Runs streams runs with the cursor behind each.
+// Runs streams runs with the cursor behind each. The state of one that is at work is that of its session.
 func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) { return lineOf(run), true })
+	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) {
+		l := lineOf(run)
+		if l.Outcome == "" {
+			// What cannot be read of its session leaves the run's own state.
+			if rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, ID: run.Parent, HotOnly: true}); err == nil && len(rows[0]) > 0 {
+				l.State = rows[0][0].State
+			}
+		}
+		return l, true
+	})
 }
 
 func lineOf(r *kernel.Run) view.RunLine {
