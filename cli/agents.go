@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/replay"
 	"pawl/machine/turn"
+	"pawl/tui"
 )
 
 // AgentCommands are the commands about agents that look at all of them alike.
@@ -452,8 +452,8 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	var out []string
 	for i, q := range questions {
 		d.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := d.Prompt(ctx, "> ", nil)
-		if errors.Is(err, io.EOF) {
+		line, err := d.Prompt(ctx, ">")
+		if errors.Is(err, tui.ErrLeft) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
 		if err != nil {

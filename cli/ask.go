@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/kernel"
@@ -17,6 +14,7 @@ import (
 	"pawl/plan"
 	"pawl/policy"
 	"pawl/triage"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -41,7 +39,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	cut := asker{v.Desk}.show(ctx, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
-		if errors.Is(err, errSettled) {
+		if errors.Is(err, tui.ErrSettled) {
 			v.SayText("cli.ask.settled")
 			return true, nil
 		}
@@ -49,26 +47,25 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			return false, err
 		}
 		switch answer {
-		case "y", "yes", "是":
+		case "y":
 			if cut {
 				cut = asker{v.Desk}.show(ctx, s, p, true)
 				continue
 			}
 			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
-		case "v", "view":
+		case "v":
 			cut = asker{v.Desk}.show(ctx, s, p, true)
-		case "n", "no", "否":
+		case "n":
 			_, err = v.Do(ctx, &kernel.Deny{})
 			return err == nil, err
-		case "r", "revise":
-			if s.Approval.About == "plan" {
-				return v.askRevise(ctx)
+		case "r":
+			again, err := v.askRevise(ctx)
+			if errors.Is(err, tui.ErrLeft) {
+				continue // whoever has nothing to say to it is asked about the plan again
 			}
-		case "e", "edit":
-			if s.Approval.About != "plan" {
-				continue
-			}
+			return again, err
+		case "e":
 			if err := (asker{v.Desk}).editPlan(ctx, s); err != nil {
 				v.report(err)
 				continue
@@ -195,28 +192,31 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	return &v
 }
 
-// question asks until something was answered; an end of the input leaves the question open.
+// question asks until something was answered; who leaves it leaves it open.
 func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
+	about := s.Approval.About
 	key := "cli.ask.plan"
-	switch {
-	case s.Approval.About == "call" && cut:
-		key = "cli.ask.call_cut"
-	case s.Approval.About == "call":
-		key = "cli.ask.call"
-	case s.Approval.About == "action":
-		key = "cli.ask.action"
-	case s.Approval.About == "checks" && cut:
-		key = "cli.ask.checks_cut"
-	case s.Approval.About == "checks":
-		key = "cli.ask.checks"
-	case cut:
-		key = "cli.ask.plan_cut"
+	if about == "call" || about == "action" || about == "checks" {
+		key = "cli.ask." + about
 	}
-	line, err := v.Prompt(ctx, v.Text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
-	if errors.Is(err, io.EOF) {
-		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))
+	yes := v.way("cli.ask.does."+about, "y", "yes", "是")
+	if cut && about != "action" {
+		key += "_cut"
+		yes.Does = v.Text("cli.ask.does.yes_cut")
 	}
-	return strings.ToLower(line), err
+	ways := []tui.Way{yes}
+	if about != "action" && (cut || about == "checks" || about == "plan") {
+		ways = append(ways, v.way("cli.ask.does.view", "v", "view"))
+	}
+	if about == "plan" {
+		ways = append(ways, v.way("cli.ask.does.edit", "e", "edit"), v.way("cli.ask.does.revise", "r", "revise"))
+	}
+	ways = append(ways, v.way("cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.AskUser(ctx, tui.Question{Text: v.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	if errors.Is(err, tui.ErrLeft) {
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, about), short(s.Approval.Hash))
+	}
+	return answer, err
 }
 
 // settled reports whether a question is no longer open.
@@ -226,7 +226,7 @@ func (v *Drive) settled(ctx context.Context, id string) bool {
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.Prompt(ctx, v.Text("cli.ask.revise")+" ", nil)
+	note, err := v.AskUser(ctx, tui.Question{Text: v.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
@@ -258,69 +258,6 @@ func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
 	}
 }
 
-// typed is a line from the input, or its end.
-type typed struct {
-	line string
-	err  error
-}
-
-// errSettled says that a question was answered elsewhere while it waited here.
-var errSettled = errors.New("answered elsewhere")
-
-// Prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
-// which is asked now and then and may be nil, says that the answer is no longer needed.
-func (a *terminal) Prompt(ctx context.Context, question string, settled func() bool) (string, error) {
-	if _, err := io.WriteString(a.Std.Out, question); err != nil {
-		return "", err
-	}
-	if a.typed == nil {
-		// A read cannot be called back; one that is left over serves the next question.
-		if a.in == nil {
-			a.in = bufio.NewReader(a.Std.In)
-		}
-		got := make(chan typed, 1)
-		a.typed = got
-		go func() {
-			line, err := a.in.ReadString('\n')
-			if err != nil && line != "" {
-				err = nil
-			}
-			got <- typed{strings.TrimSpace(line), err}
-		}()
-	}
-	poll := time.NewTicker(300 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			a.Say("")
-			return "", ctx.Err()
-		case r := <-a.typed:
-			a.typed = nil
-			return r.line, r.err
-		case <-poll.C:
-			if settled != nil && settled() {
-				a.Say("")
-				return "", errSettled
-			}
-		}
-	}
-}
-
-// Confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
-// approval_needed, naming the flag that answers it.
-func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	if !a.Present() {
-		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
-	}
-	line, err := a.Prompt(ctx, question+" ", nil)
-	if err != nil {
-		return false, err
-	}
-	line = strings.ToLower(line)
-	return line == "y" || line == "yes" || line == "是", nil
-}
-
 // Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
 // file, which stays until the caller has used the text: no failure of what comes behind loses it.
 func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text, name string, err error) {
@@ -337,7 +274,7 @@ func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text
 		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
 		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	failed := a.Host.Edit(ctx, name)
+	failed := a.tty.Suspend(func() error { return a.Host.Edit(ctx, name) })
 	raw, err := readFile(name, limit)
 	switch {
 	case failed == nil && err == nil:
@@ -441,46 +378,47 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	key, path := "cli.stage.ask_interactive", workflow.PathNone
-	auto := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate
+	path := workflow.PathNone
+	q := tui.Question{Text: v.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{v.way("cli.stage.does.start", "y", "yes", "是")}}
+	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
-		key = "cli.stage.ask_auto"
-	case s.Run.Stage != workflow.Evaluate:
-		key = "cli.stage.ask_on"
+		q.Text = v.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{v.way("cli.stage.does.silent", "y", "yes", "是"), v.way("cli.stage.does.interactive", "i", "interactive")}
+	case !evaluated:
+		q.Text = v.Text("cli.stage.ask_on")
 	}
+	if evaluated {
+		for _, p := range []string{"tweak", "light", "standard"} {
+			q.Ways = append(q.Ways, v.way("cli.stage.does."+p, p))
+		}
+	}
+	q.Ways = append(q.Ways, v.way("cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		line, err := v.Prompt(ctx, v.Text(key)+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
+		answer, err := v.AskUser(ctx, q)
 		switch {
-		case errors.Is(err, errSettled):
+		case errors.Is(err, tui.ErrSettled):
 			v.SayText("cli.ask.settled")
 			return true, nil
-		case errors.Is(err, io.EOF):
-			return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+		case errors.Is(err, tui.ErrLeft):
+			return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))
 		case err != nil:
 			return false, err
 		}
-		choice := ""
-		switch word := strings.ToLower(strings.TrimSpace(line)); word {
-		case "y", "yes", "是":
-			if choice = workflow.ChooseStart; auto {
-				choice = workflow.ChooseSilent
-			}
-		case "i", "interactive":
-			if auto {
-				choice = workflow.ChooseInteractive
-			}
-		case "tweak", "light", "standard":
-			if s.Run.Stage == workflow.Evaluate {
-				path = workflow.Path(word)
-				v.SayText("cli.stage.path_set", word)
-			}
-		case "n", "no", "否", "cancel":
+		choice := workflow.ChooseStart
+		switch {
+		case answer == "n":
 			_, err := v.Do(ctx, &kernel.CancelRun{Reason: v.Text("cli.stage.canceled")})
 			return err == nil, err
-		}
-		if choice == "" {
+		case answer == "i":
+			choice = workflow.ChooseInteractive
+		case answer != "y":
+			path = workflow.Path(answer)
+			v.SayText("cli.stage.path_set", answer)
 			continue
+		case auto:
+			choice = workflow.ChooseSilent
 		}
 		if _, err = v.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil

@@ -82,7 +82,7 @@ func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		if !v.Flags.JSON {
-			v.rep.live.Line(v.Style.Warn() + " " + v.Text("cli.interrupted"))
+			v.Say(v.Style.Warn() + " " + v.Text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)

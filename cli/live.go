@@ -21,8 +21,6 @@ import (
 // called from the goroutines of the runner.
 type reporter struct {
 	*Desk
-	live *term.Live
-
 	mu     sync.Mutex
 	at     effect.Effect // the effect at work
 	since  time.Time
@@ -35,8 +33,7 @@ type reporter struct {
 
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
 func newReporter(d *Desk) *reporter {
-	r := &reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
-	d.live.Store(r.live)
+	r := &reporter{Desk: d}
 	d.Workspace.Kernel.OnCommit(r.committed)
 	return r
 }
@@ -86,9 +83,9 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.live.Line(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
+				r.Say(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
 			}
-			r.live.Line(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
+			r.Say(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
 		}
 		return
 	}
@@ -106,7 +103,7 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 		if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = r.effectText(doc.Effect)
 		}
-		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
+		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -114,10 +111,10 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
+		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
+			r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
@@ -128,18 +125,18 @@ func (r *reporter) tell(e audit.Entry, result json.RawMessage) {
 		if d.Again {
 			key = "cli.live.fix_again"
 		}
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
+		r.Say("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
 	case "FIX_UNKNOWN":
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
+		r.Say("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
 		}](e)
-		r.live.Line("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
+		r.Say("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
 	}
 }
 
@@ -186,7 +183,7 @@ func (r *reporter) announce(taskID, step string) {
 	}
 	if at.ID != "" {
 		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.Std.Width, maxTitle, r.Style.Ellipsis())
-		r.live.Line("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
+		r.Say("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 
@@ -209,12 +206,12 @@ func (r *reporter) ended(e audit.Entry) {
 	}
 	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
 	if e.Event == "EFFECT_DONE" {
-		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
+		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
 		return
 	}
-	r.live.Line("  " + r.Style.Bad() + " " + what + "  " + took)
+	r.Say("  " + r.Style.Bad() + " " + what + "  " + took)
 	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
-		r.live.Line("    " + r.fold(r.describe(doc.Receipt.Err()).Message, 4, 0))
+		r.Say("    " + r.fold(r.describe(doc.Receipt.Err()).Message, 4, 0))
 	}
 }
 
@@ -233,7 +230,7 @@ func (r *reporter) verified(e audit.Entry) {
 	}](e)
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
-		r.live.Line("  " + r.outcomeLine(o))
+		r.Say("  " + r.outcomeLine(o))
 	}
 }
 
@@ -270,7 +267,7 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 // draw sets the live line: state, step, and what runs for how long.
 func (r *reporter) draw() {
 	if r.at.ID == "" {
-		r.live.Status("", nil)
+		r.Status("", nil)
 		return
 	}
 	text := "  " + r.state
@@ -284,7 +281,7 @@ func (r *reporter) draw() {
 	if n := time.Since(r.since); n >= time.Second {
 		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
-	r.live.Status(text, r.Style.Dim)
+	r.Status(text, r.Style.Dim)
 }
 
 // tick redraws the live line until done is closed, so that its time goes on.
@@ -295,7 +292,7 @@ func (r *reporter) tick(done <-chan struct{}) {
 		select {
 		case <-done:
 			r.mu.Lock()
-			r.live.Status("", nil)
+			r.Status("", nil)
 			r.mu.Unlock()
 			return
 		case <-t.C:

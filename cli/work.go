@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -241,11 +240,7 @@ func (a *terminal) remark(why error) {
 		next := a.Text("cli.next")
 		text += "\n  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2)
 	}
-	if live := a.live.Load(); live != nil && a.Present() {
-		live.Line(text) // above the line that is drawn
-		return
-	}
-	_, _ = io.WriteString(a.Std.Err, text+"\n")
+	a.aside(text)
 }
 
 // finding renders a finding's message.

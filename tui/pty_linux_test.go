@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +39,17 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// childScreen is the screen of a child.
+func childScreen() *Screen {
+	s := NewScreen(os.Stdin, os.Stdout, os.Stdin, os.Stdout, true, 80, os.Getenv)
+	s.Lang, s.Style = message.English, term.Style{Unicode: true}
+	return s
+}
+
 func childPrompt() {
-	in := bufio.NewReader(os.Stdin)
+	screen := childScreen()
 	p := Prompt{
-		In: os.Stdin, Out: os.Stdout, Lang: message.English, Style: term.Style{Unicode: true}, History: os.Getenv("PAWL_TUI_HISTORY"), Complete: offer,
+		Screen: screen, History: os.Getenv("PAWL_TUI_HISTORY"), Complete: offer,
 		Status: func() Status { return Status{State: "IDLE"} },
 		Submit: func(ctx context.Context, line string) error {
 			word, rest, _ := strings.Cut(line, " ")
@@ -62,8 +68,8 @@ func childPrompt() {
 			case "ask":
 				for n := range 3 {
 					fmt.Println("question", n)
-					answer, _ := in.ReadString('\n')
-					fmt.Printf("answer %q\n", answer)
+					answer, err := screen.Ask(ctx, Question{Text: "Say it", Free: true})
+					fmt.Printf("answer %q %v\n", answer, err)
 				}
 			case "panic":
 				panic("on purpose")
@@ -81,7 +87,7 @@ func childPrompt() {
 func childBoard() {
 	reads := 0
 	l := Live{
-		In: os.Stdin, Out: os.Stdout, Lang: message.English, Style: term.Style{Unicode: true, Color: true}, Every: 100 * time.Millisecond,
+		Screen: childScreen(), Every: 100 * time.Millisecond,
 		Refresh: func(_ context.Context, q Query) (Board, error) {
 			reads++
 			b := sample(message.English)
@@ -101,6 +107,7 @@ func childBoard() {
 			return d, nil
 		},
 	}
+	l.Screen.Style.Color = true
 	fmt.Println(leftMark+"with", l.Run(context.Background()))
 }
 
@@ -264,10 +271,9 @@ func TestPromptOnATerminal(t *testing.T) {
 	p.sees("IDLE › echo one\nsaid [one]\nIDLE › echo two\nsaid [two]\nIDLE › ec▮")
 	p.types("\x15ask\r")
 	for n := range 3 {
-		p.sees(fmt.Sprint("question ", n, "\n"))
-		p.until("the terminal to be as it was", p.cooked)
+		p.sees(fmt.Sprint("question ", n, "\nSay it ▮"))
 		p.types(fmt.Sprint("yes ", n, "\r"))
-		p.sees(fmt.Sprintf("answer \"yes %d\\n\"\n", n))
+		p.sees(fmt.Sprintf("Say it yes %d\nanswer \"yes %d\" <nil>\n", n, n))
 	}
 	p.sees("IDLE › ▮")
 	p.types("slow\r")
@@ -505,7 +511,8 @@ func TestBoardWithoutATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	l := Live{Out: w, Lang: message.English, Refresh: func(context.Context, Query) (Board, error) { return sample(message.English), nil }}
+	l := Live{Screen: NewScreen(nil, w, nil, nil, false, 80, os.Getenv), Refresh: func(context.Context, Query) (Board, error) { return sample(message.English), nil }}
+	l.Screen.Lang = message.English
 	if err := l.Run(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,38 +11,65 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	xterm "golang.org/x/term"
 
+	"pawl"
 	"pawl/cli/term"
+	"pawl/message"
 )
-
-// escapeTime is how long an Escape waits for the rest of a sequence before it counts as the key.
-const escapeTime = 50 * time.Millisecond
 
 // errGone says that the terminal went away or that the process was told to end.
 var errGone = errors.New("the terminal is gone")
 
-// terminal is a terminal in raw mode whose state is given back whatever happens. At most one read is under way at a time,
-// and none while a command runs, so that nothing that is typed for a command is lost to it.
-type terminal struct {
-	in, out *os.File
-	before  *xterm.State
-	raw     bool
-	on, off string // what is written when raw mode begins and ends
-	got     chan read
-	reading bool
-	keys    keys
-	typed   []key // decoded and not yet taken
-	signals chan os.Signal
-	// interrupts are those that come as a signal: from elsewhere, or typed while the terminal is not in raw mode.
-	interrupts chan os.Signal
+// Screen owns the terminal of a command: all that is written to a person goes through it, and nothing else reads what a
+// person types. While work goes on the terminal is as the shell left it, so that Ctrl-C and Ctrl-Z are signals, and a child
+// that needs the terminal has it whole. Only while something is asked a bubbletea program draws and reads keys, and it never
+// reads beyond the key that ends it. Where nothing can be drawn, lines are read and written as they are.
+//
+// It is safe for concurrent use, but only one question can be open at a time.
+type Screen struct {
+	// Env reads the environment. Lang and Style are those of what the screen itself says. They are set before it is used.
+	Env   func(string) string
+	Lang  message.Lang
+	Style term.Style
+	// Notice is what is done when a person is needed who may have looked away.
+	Notice Notice
+	// Hear carries out what was typed at a question and is no answer to it: a command or plain words. It reports whether it was
+	// anything. Nil hears nothing.
+	Hear func(ctx context.Context, line string) bool
+
+	in       io.Reader
+	out      io.Writer
+	tty, pty *os.File // the terminal's ends, nil where nothing can be drawn
+	follow   bool     // the live line is drawn
+	width    int
+
+	mu      sync.Mutex
+	live    string // the live line as it is drawn
+	shown   bool
+	partial bool   // what was written last did not end its line
+	held    string // such a part while a program draws
+	drawing *tea.Program
+	err     error
+	typed   time.Time // when a person was last seen
+
+	rest  []byte // what was read from the terminal and not used
+	lines *bufio.Reader
+	line  chan typed // a line that is being read where nothing can be drawn
 }
 
-type read struct {
-	bytes []byte
-	err   error
+// NewScreen returns a screen that reads and writes. In a terminal tty and pty are its two ends; they may be nil. With follow,
+// which out must be a terminal for, a live line is drawn, no wider than width where the terminal does not say its own.
+func NewScreen(in io.Reader, out io.Writer, tty, pty *os.File, follow bool, width int, env func(string) string) *Screen {
+	s := &Screen{Env: env, in: in, out: out, follow: follow, width: max(width, 20), typed: time.Now()}
+	if interactive(tty, pty, env) {
+		s.tty, s.pty = tty, pty
+	}
+	return s
 }
 
 // interactive reports whether both ends are a terminal that can be drawn on.
@@ -47,126 +77,222 @@ func interactive(in, out *os.File, env func(string) string) bool {
 	return in != nil && out != nil && env("TERM") != "dumb" && xterm.IsTerminal(int(in.Fd())) && xterm.IsTerminal(int(out.Fd()))
 }
 
-// openTerminal takes the terminal over. The caller closes it, also when it panics.
-func openTerminal(in, out *os.File, on, off string) (*terminal, error) {
-	t := &terminal{in: in, out: out, on: on, off: off, got: make(chan read, 1), signals: make(chan os.Signal, 8), interrupts: make(chan os.Signal, 1)}
-	notify(t.signals)
-	signal.Notify(t.interrupts, os.Interrupt)
-	if err := t.enter(); err != nil {
-		t.close()
-		return nil, err
+// Drawn reports whether the screen draws: whether both of its ends are a terminal that obeys.
+func (s *Screen) Drawn() bool { return s.tty != nil }
+
+// Write writes above what is drawn. What does not end its line is kept until the line has ended while a question is open.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	if s.drawing != nil {
+		text := s.held + string(p)
+		whole := strings.LastIndexByte(text, '\n')
+		s.held = text[whole+1:]
+		program := s.drawing
+		s.mu.Unlock()
+		if whole >= 0 {
+			program.Send(tea.Println(text[:whole])())
+		}
+		return len(p), nil
 	}
-	return t, nil
+	defer s.mu.Unlock()
+	s.wipe()
+	s.put(string(p))
+	if len(p) > 0 {
+		s.partial = p[len(p)-1] != '\n'
+	}
+	s.draw()
+	return len(p), s.err
 }
 
-// enter begins raw mode. Where it is on already it is put on again, because a shell may have changed it while the process
-// was stopped.
-func (t *terminal) enter() error {
-	state, err := xterm.MakeRaw(int(t.in.Fd()))
-	if err != nil {
-		return err
+// Print writes a text that stays and ends its line.
+func (s *Screen) Print(text string) { _, _ = s.Write([]byte(text + "\n")) }
+
+// Status sets the live line below all that stays; "" takes it away. The text is plain; paint, which may be nil, decorates it
+// after it was cut to the width. Where no terminal follows nothing is drawn.
+func (s *Screen) Status(text string, paint func(string) string) {
+	if !s.follow {
+		return
 	}
-	if t.before == nil {
-		t.before = state
+	width := s.width
+	if s.pty != nil {
+		width, _ = s.size()
 	}
-	drawable(t.out)
-	t.raw = true
-	_, err = t.out.WriteString(t.on)
+	text = term.Clip(text, max(width, 2)-1, "…")
+	if paint != nil && text != "" {
+		text = paint(text)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == s.live && (s.shown || text == "") {
+		return
+	}
+	s.wipe()
+	s.live = text
+	s.draw()
+}
+
+// Suspend gives the terminal to f, without the live line. What f starts reads all that is typed meanwhile.
+func (s *Screen) Suspend(f func() error) error {
+	s.mu.Lock()
+	s.wipe()
+	live := s.live
+	s.live = ""
+	s.mu.Unlock()
+	err := f()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live = live
+	s.draw()
 	return err
 }
 
-// leave gives the terminal back as it was.
-func (t *terminal) leave() {
-	if !t.raw {
-		return
+// Err returns the first error of the writer; what is written after it is lost.
+func (s *Screen) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Screen) wipe() {
+	if s.shown {
+		s.put("\r\x1b[2K")
+		s.shown = false
 	}
-	t.raw = false
-	_, _ = t.out.WriteString(t.off)
-	_ = xterm.Restore(int(t.in.Fd()), t.before)
 }
 
-// close gives the terminal back first: a signal that is no longer caught ends the process at once.
-func (t *terminal) close() {
-	t.leave()
-	signal.Stop(t.signals)
-	signal.Stop(t.interrupts)
+func (s *Screen) draw() {
+	if s.follow && s.live != "" && !s.partial && s.drawing == nil {
+		s.put(s.live)
+		s.shown = true
+	}
 }
 
-// suspend stops the process as Ctrl-Z does. It returns when the process goes on, in raw mode.
-func (t *terminal) suspend() error {
-	t.leave()
-	stop()
-	return t.enter()
+func (s *Screen) put(text string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.out, text)
+	}
 }
 
 // size returns the terminal's columns and rows.
-func (t *terminal) size() (w, h int) {
-	w, h, err := xterm.GetSize(int(t.out.Fd()))
+func (s *Screen) size() (w, h int) {
+	w, h, err := xterm.GetSize(int(s.pty.Fd()))
 	if err != nil || w <= 0 || h <= 0 {
 		return 80, 24
 	}
 	return w, h
 }
 
-// listen starts a read where none is under way.
-func (t *terminal) listen() {
-	if t.reading || len(t.typed) > 0 {
-		return
-	}
-	t.reading = true
-	go func() {
-		buf := make([]byte, 4096)
-		n, err := t.in.Read(buf)
-		t.got <- read{buf[:n], err}
-	}()
+// paper is where programs draw. In raw mode a line feed goes straight down, and the shape of the cursor is the person's own.
+type paper struct{ *os.File }
+
+func (p paper) Write(b []byte) (int, error) {
+	_, err := p.File.Write(bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\x1b[1 q"), nil), []byte("\n"), []byte("\r\n")))
+	return len(b), err
 }
 
-// wake is why wait returned without a key.
+// wake is what a signal is about.
 type wake int
 
 const (
 	pressed wake = iota
 	resized
 	resumed
-	ticked
 )
 
-// wait returns the next key, or why there is none. A value in other ends the wait as well.
-func (t *terminal) wait(done <-chan struct{}, other <-chan struct{}) (key, wake, error) {
+// raw takes the terminal over for a program, and returns what gives it back as it was.
+func (s *Screen) raw() (back func(), err error) {
+	before, err := xterm.MakeRaw(int(s.tty.Fd()))
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
+	}
+	drawable(s.pty)
+	return func() { _ = xterm.Restore(int(s.tty.Fd()), before) }, nil
+}
+
+// show lets a person act on a scene until something comes of it. Updates are carried out between two keys. It returns errGone
+// when ctx ended, the terminal went away, or the process was told to end. The terminal is given back in every case.
+func (s *Screen) show(ctx context.Context, sc scene, updates <-chan func()) (act, error) {
+	signals := make(chan os.Signal, 8)
+	notify(signals)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
 	for {
-		if len(t.typed) > 0 {
-			k := t.typed[0]
-			t.typed = t.typed[1:]
-			return k, pressed, nil
+		back, err := s.raw()
+		if err != nil {
+			return leave, err
 		}
-		t.listen()
+		got, err := s.play(ctx, sc, updates, signals)
+		back()
+		switch {
+		case err == nil && got == suspend:
+			stop()
+		case err != nil || got != resume:
+			return got, err
+		}
+	}
+}
+
+// play is show up to where the process is stopped or was resumed.
+func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), signals <-chan os.Signal) (got act, err error) {
+	keyboard, err := newKeyboard(s.tty, s.rest)
+	if err != nil {
+		return leave, pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
+	}
+	p := s.begin(sc)
+	defer func() {
+		s.rest = keyboard.close()
+		if broken := s.end(p); err == nil {
+			err = broken
+		}
+	}()
+	for {
+		if k, ok := keyboard.next(false); ok {
+			if a := p.press(k); a != nothing {
+				return a, nil
+			}
+			continue
+		}
 		var late <-chan time.Time
-		if t.keys.waiting() {
+		if keyboard.waiting() {
 			late = time.After(escapeTime)
 		}
+		keyboard.listen()
 		select {
-		case r := <-t.got:
-			t.reading = false
-			if r.err != nil || len(r.bytes) == 0 {
-				return key{}, pressed, errGone
+		case r := <-keyboard.got:
+			if err := keyboard.take(r); err != nil {
+				return leave, err
 			}
-			t.typed = append(t.typed, t.keys.feed(r.bytes)...)
 		case <-late:
-			t.typed = append(t.typed, t.keys.flush()...)
-		case s := <-t.signals:
-			switch meaning(s) {
-			case resized:
-				return key{}, resized, nil
-			case resumed:
-				return key{}, resumed, t.enter()
+			if k, ok := keyboard.next(true); ok {
+				if a := p.press(k); a != nothing {
+					return a, nil
+				}
 			}
-			return key{}, pressed, errGone
-		case <-t.interrupts:
-			return key{name: "ctrl+c"}, pressed, nil
-		case <-done:
-			return key{}, pressed, errGone
-		case <-other:
-			return key{}, ticked, nil
+		case sig := <-signals:
+			if sig == os.Interrupt {
+				if a := p.press(key{name: "ctrl+c"}); a != nothing {
+					return a, nil
+				}
+				continue
+			}
+			switch meaning(sig) {
+			case resized:
+				w, h := s.size()
+				p.Send(sizeMsg{w, h})
+			case resumed:
+				return resume, nil
+			default:
+				return leave, errGone
+			}
+		case update, ok := <-updates:
+			if !ok {
+				return leave, nil
+			}
+			p.Send(update)
+		case <-p.ended:
+			return leave, errGone
+		case <-ctx.Done():
+			return leave, errGone
 		}
 	}
 }
@@ -185,87 +311,4 @@ func background(f func()) (broken <-chan error) {
 		f()
 	}()
 	return out
-}
-
-// pen draws frames one over the other at the bottom of what was written, and leaves what is above alone.
-type pen struct {
-	out  io.Writer
-	last frame
-	used int // rows that the last frame takes, 0 when none is drawn
-}
-
-// draw puts a frame in the place of the last one. The row with the cursor is written a second time up to the cursor, so that
-// the terminal itself says where that is: terminals do not agree on how wide every character is.
-func (p *pen) draw(f frame) {
-	out := "\r"
-	if p.used > 0 && p.last.row > 0 {
-		out += fmt.Sprintf("\x1b[%dA", p.last.row)
-	}
-	for i, r := range f.rows {
-		if i > 0 {
-			out += "\r\n"
-		}
-		out += r + "\x1b[K"
-	}
-	out += "\x1b[J"
-	if up := len(f.rows) - 1 - f.row; up > 0 {
-		out += fmt.Sprintf("\x1b[%dA", up)
-	}
-	_, _ = io.WriteString(p.out, out+"\r"+f.upTo)
-	p.last, p.used = f, len(f.rows)
-}
-
-// refit tells the pen that the terminal has another width: what it drew was broken anew.
-func (p *pen) refit(width int) {
-	if p.used == 0 || width <= 0 {
-		return
-	}
-	rows := 0
-	for _, r := range p.last.rows[:p.last.row] {
-		rows += 1 + max(0, plainWidth(r, columns)-1)/width
-	}
-	p.last.row = rows + max(0, plainWidth(p.last.upTo, columns)-1)/width
-}
-
-// end leaves the last frame on the screen and goes on below it.
-func (p *pen) end() {
-	if p.used == 0 {
-		return
-	}
-	down := p.used - 1 - p.last.row
-	p.used = 0
-	out := ""
-	if down > 0 {
-		out = fmt.Sprintf("\x1b[%dB", down)
-	}
-	_, _ = io.WriteString(p.out, out+"\r\n")
-}
-
-// fresh begins at the left edge. Output that did not end its line would be drawn over otherwise; it is shown by a mark.
-// The mark and blanks fill a line exactly: they reach into the next one only if something stood before them.
-func (p *pen) fresh(width int, style term.Style) {
-	mark := "%"
-	if style.Unicode {
-		mark = "⏎"
-	}
-	_, _ = fmt.Fprintf(p.out, "%s%*s\r\x1b[J", style.Dim(mark), max(1, width-1), "")
-	p.used = 0
-}
-
-// plainWidth is the width of a row that holds colours, by a measure of what has none.
-func plainWidth(row string, measure func(string) int) int {
-	var b strings.Builder
-	for inside := false; row != ""; {
-		n := clusterEnd(row)
-		switch {
-		case row[0] == 0x1b:
-			inside = true
-		case !inside:
-			b.WriteString(row[:n])
-		case row[0] == 'm':
-			inside = false
-		}
-		row = row[n:]
-	}
-	return measure(b.String())
 }

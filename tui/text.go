@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -146,4 +147,19 @@ func said(lang message.Lang, style term.Style, key string, args ...any) string {
 		out = strings.NewReplacer("…", "...", "·", "-", "›", ">").Replace(out)
 	}
 	return out
+}
+
+// fresh begins at the left edge. Output that did not end its line would be drawn over otherwise; it is shown by a mark.
+// The mark and blanks fill a line exactly: they reach into the next one only if something stood before them.
+func (s *Screen) fresh() {
+	mark := "%"
+	if s.Style.Unicode {
+		mark = "⏎"
+	}
+	width, _ := s.size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	s.put(fmt.Sprintf("%s%*s\r\x1b[J", s.Style.Dim(mark), max(1, width-1), ""))
+	s.partial = false
 }

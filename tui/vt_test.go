@@ -18,6 +18,8 @@ type vt struct {
 	hidden bool
 	modes  map[string]bool
 	other  *vt // the screen that was left for another one
+	top    int // of the region that scrolls
+	bottom int // its end, 0 for the whole screen
 	rest   []byte
 	bad    []string
 }
@@ -148,6 +150,31 @@ func (v *vt) control(arg string, c byte) {
 		v.y = max(0, v.y-max(1, a))
 	case 'B':
 		v.y = min(v.h-1, v.y+max(1, a))
+	case 'C':
+		v.x = min(v.w-1, v.x+max(1, a))
+	case 'D':
+		v.x = max(0, v.x-max(1, a))
+	case 'G':
+		v.x = min(max(1, a), v.w) - 1
+	case 'd':
+		v.y = min(max(1, a), v.h) - 1
+	case 'X':
+		for x := v.x; x < min(v.w, v.x+max(1, a)); x++ {
+			v.cells[v.y][x] = " "
+		}
+	case 'L':
+		for range min(max(1, a), v.h-v.y) {
+			v.cells = append(v.cells[:v.h-1:v.h-1], v.emptyRow())
+			copy(v.cells[v.y+1:], v.cells[v.y:v.h-1])
+			v.cells[v.y] = v.emptyRow()
+		}
+	case 'r':
+		v.top, v.bottom = max(0, a-1), min(max(b, 0), v.h)
+		v.x, v.y = 0, 0
+	case 'S', 'T':
+		for range max(1, a) {
+			v.scroll(c == 'S')
+		}
 	case 'H':
 		v.y, v.x = min(max(1, a), v.h)-1, min(max(1, b), v.w)-1
 	case 'J':
@@ -161,6 +188,9 @@ func (v *vt) control(arg string, c byte) {
 			v.clear()
 		}
 	case 'K':
+		if a != 0 {
+			v.bad = append(v.bad, arg+string(c))
+		}
 		v.erase()
 	case 'm':
 	case 'h', 'l':
@@ -168,6 +198,22 @@ func (v *vt) control(arg string, c byte) {
 	default:
 		v.bad = append(v.bad, arg+string(c))
 	}
+}
+
+// scroll moves the rows of the region by one, up or down.
+func (v *vt) scroll(up bool) {
+	end := v.bottom
+	if end == 0 {
+		end = v.h
+	}
+	rows := v.cells[v.top:end]
+	if up {
+		copy(rows, rows[1:])
+		rows[len(rows)-1] = v.emptyRow()
+		return
+	}
+	copy(rows[1:], rows)
+	rows[0] = v.emptyRow()
 }
 
 func (v *vt) erase() {
@@ -192,7 +238,7 @@ func (v *vt) mode(name string, on bool) {
 		} else if !on && v.other != nil {
 			v.cells, v.x, v.y, v.other = v.other.cells, v.other.x, v.other.y, nil
 		}
-	case "?2004":
+	case "?2004", "?2027":
 	default:
 		v.bad = append(v.bad, name)
 	}
