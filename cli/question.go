@@ -84,13 +84,17 @@ func (a *App) hear(ctx context.Context, line string) bool {
 		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
 		return true
 	}
-	r, err := triage.Decide(line, triage.Situation{Waiting: true})
-	if err != nil || r.Kind != triage.KindQuestion || len(words) < 2 || !known(a, Say) {
+	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
+	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion || len([]rune(line)) < wordy {
 		return false
 	}
-	a.within(ctx, []string{Say, "--", line})
+	a.SayText("cli.flow.question")
+	a.within(ctx, []string{"status"})
 	return true
 }
+
+// wordy is how many characters a question has at least: what is shorter is a mistyped answer.
+const wordy = 5
 
 // within runs a command line while a question is open; it tells by itself what went wrong.
 func (a *App) within(ctx context.Context, args []string) {

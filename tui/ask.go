@@ -322,7 +322,7 @@ func (a *ask) invite(w int) (above []string, painted, plain string) {
 		above = append(above, term.Wrap(l, w)...)
 	}
 	last := len(above) - 1
-	if plain = above[last] + " "; term.Width(plain) <= max(w*3/4, w-20) {
+	if plain = above[last] + " "; term.Width(plain) <= w-12 {
 		return above[:last], plain, plain
 	}
 	plain = "› "

@@ -11,18 +11,19 @@ import (
 
 	"pawl/cli/term"
 	"pawl/internal/golden"
+	"pawl/internal/terminaltest"
 	"pawl/message"
 )
 
 // stage is a prompt on a terminal that is not there.
 type stage struct {
 	ask  ask
-	vt   *vt
+	vt   *terminaltest.VT
 	w, h int
 }
 
 func newStage(w, h int, lang message.Lang, style term.Style) *stage {
-	s := &stage{vt: newVT(w, h), w: w, h: h}
+	s := &stage{vt: terminaltest.NewVT(w, h), w: w, h: h}
 	s.ask = ask{lang: lang, style: style, complete: offer, history: &history{lines: []string{
 		"~plan 为导出功能增加 CSV 格式", "make go vet and the tests pass", "~exec 202611220615_csv-export",
 	}}}
@@ -109,9 +110,9 @@ func TestPromptFrames(t *testing.T) {
 				}
 				s.draw()
 				s.press(t, c.keys)
-				fmt.Fprintf(&b, "== %s: %s\n%s\n", c.name, c.keys, s.vt.screen())
-				if s.vt.bad != nil {
-					t.Errorf("%s: %q", c.name, s.vt.bad)
+				fmt.Fprintf(&b, "== %s: %s\n%s\n", c.name, c.keys, s.vt.Screen())
+				if s.vt.Bad != nil {
+					t.Errorf("%s: %q", c.name, s.vt.Bad)
 				}
 			}
 			golden.Check(t, filepath.Join("testdata", fmt.Sprintf("prompt.%d.%s.txt", w, lang[:2])), b.String())
@@ -181,8 +182,8 @@ func TestPromptFitsAnyTerminal(t *testing.T) {
 				}
 			}
 			s.draw()
-			if s.vt.bad != nil || s.vt.off != nil {
-				t.Fatalf("unknown to the terminal: %q; scrolled off: %q", s.vt.bad, s.vt.off)
+			if s.vt.Bad != nil || s.vt.Off != nil {
+				t.Fatalf("unknown to the terminal: %q; scrolled off: %q", s.vt.Bad, s.vt.Off)
 			}
 		}
 	})

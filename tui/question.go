@@ -45,6 +45,8 @@ type Way struct {
 // again. The error is ErrLeft, ErrSettled, or that of ctx.
 func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 	s.call(q.Text)
+	s.open(true)
+	defer s.open(false)
 	for {
 		line, err := s.ask(ctx, q.Text, &q)
 		if err != nil {
@@ -61,13 +63,35 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 			s.help(q)
 		case q.Free && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
 			return line, nil
-		case line == "" || s.Hear == nil || !s.Hear(ctx, line):
+		case line == "" || !s.heard(ctx, line):
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
-			s.Print(s.Style.Warn() + " " + s.noAnswer(q, line))
+			s.Print(s.Style.Warn() + " " + strings.Join(term.Hang(s.noAnswer(q, line), 2, s.columns(), 0, ""), "\n"))
 		}
 	}
+}
+
+// open says whether a question is open.
+func (s *Screen) open(is bool) {
+	if !is {
+		s.calm()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	s.asking = is
+	s.draw()
+}
+
+// heard lets a line that is no answer be carried out. What it starts may use the terminal and ask.
+func (s *Screen) heard(ctx context.Context, line string) bool {
+	if s.Hear == nil {
+		return false
+	}
+	s.open(false)
+	defer s.open(true)
+	return s.Hear(ctx, line)
 }
 
 // noAnswer says in one line what can be answered.
@@ -102,13 +126,18 @@ func (s *Screen) help(q Question) {
 	if s.Hear != nil {
 		t.Row("  /status, /…", s.text("tui.ask.does_command"))
 	}
-	width := s.width
-	if s.pty != nil {
-		width, _ = s.size()
-	}
-	for _, l := range t.Lines(width) {
+	for _, l := range t.Lines(s.columns()) {
 		s.Print(l)
 	}
+}
+
+// columns is how wide lines may be.
+func (s *Screen) columns() int {
+	if s.pty == nil {
+		return s.width
+	}
+	w, _ := s.size()
+	return w
 }
 
 func (s *Screen) text(key string, args ...any) string { return said(s.Lang, s.Style, key, args...) }

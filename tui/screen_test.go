@@ -11,15 +11,15 @@ import (
 	"pawl/message"
 )
 
-func screenFor(in io.Reader, out io.Writer, follow bool) *Screen {
-	s := NewScreen(in, out, nil, nil, follow, 20, func(string) string { return "" })
+func screenFor(in io.Reader, out io.Writer, follow bool, width int) *Screen {
+	s := NewScreen(in, out, nil, nil, follow, width, func(string) string { return "" })
 	s.Lang, s.Style = message.English, term.Style{Unicode: true}
 	return s
 }
 
 func TestTheLiveLineIsDrawnOnlyOnATerminal(t *testing.T) {
 	var b strings.Builder
-	s := screenFor(nil, &b, true)
+	s := screenFor(nil, &b, true, 20)
 	s.Status("working on something that is too long", nil)
 	s.Print("done")
 	_, _ = s.Write([]byte("half "))
@@ -31,7 +31,7 @@ func TestTheLiveLineIsDrawnOnlyOnATerminal(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
-	s = screenFor(nil, &b, false)
+	s = screenFor(nil, &b, false, 20)
 	s.Status("working", nil)
 	s.Print("done")
 	if got := b.String(); got != "done\n" {
@@ -42,7 +42,7 @@ func TestTheLiveLineIsDrawnOnlyOnATerminal(t *testing.T) {
 // Where nothing can be drawn, questions are lines, and what is typed ahead is read by the next.
 func TestQuestionsWithoutDrawing(t *testing.T) {
 	var b strings.Builder
-	s := screenFor(strings.NewReader("what\n?\n\nYES\nsome words\n"), &b, false)
+	s := screenFor(strings.NewReader("what\n?\n\nYES\nsome words\n"), &b, false, 100)
 	q := Question{Text: "Go on?", Ways: []Way{{Words: []string{"y", "yes"}, Does: "goes on"}}}
 	if got, err := s.Ask(t.Context(), q); got != "y" || err != nil {
 		t.Errorf("%q, %v", got, err)

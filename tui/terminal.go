@@ -55,7 +55,9 @@ type Screen struct {
 	held    string // such a part while a program draws
 	drawing *tea.Program
 	err     error
-	typed   time.Time // when a person was last seen
+	typed   time.Time    // when a person was last seen
+	before  *xterm.State // while the terminal is taken over
+	asking  bool         // a question is open: the terminal stays taken over from one line to the next
 
 	rest  []byte // what was read from the terminal and not used
 	lines *bufio.Reader
@@ -91,6 +93,9 @@ func (s *Screen) Write(p []byte) (int, error) {
 		s.mu.Unlock()
 		if whole >= 0 {
 			program.Send(tea.Println(text[:whole])())
+			// The library leaves the cursor above what it draws until that changes.
+			w, h := s.size()
+			program.Send(tea.WindowSizeMsg{Width: w, Height: h})
 		}
 		return len(p), nil
 	}
@@ -113,11 +118,7 @@ func (s *Screen) Status(text string, paint func(string) string) {
 	if !s.follow {
 		return
 	}
-	width := s.width
-	if s.pty != nil {
-		width, _ = s.size()
-	}
-	text = term.Clip(text, max(width, 2)-1, "…")
+	text = term.Clip(text, max(s.columns(), 2)-1, "…")
 	if paint != nil && text != "" {
 		text = paint(text)
 	}
@@ -161,13 +162,16 @@ func (s *Screen) wipe() {
 }
 
 func (s *Screen) draw() {
-	if s.follow && s.live != "" && !s.partial && s.drawing == nil {
+	if s.follow && s.live != "" && !s.partial && s.drawing == nil && !s.asking {
 		s.put(s.live)
 		s.shown = true
 	}
 }
 
 func (s *Screen) put(text string) {
+	if s.before != nil {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
 	if s.err == nil {
 		_, s.err = io.WriteString(s.out, text)
 	}
@@ -199,14 +203,30 @@ const (
 	resumed
 )
 
-// raw takes the terminal over for a program, and returns what gives it back as it was.
-func (s *Screen) raw() (back func(), err error) {
-	before, err := xterm.MakeRaw(int(s.tty.Fd()))
+// raw takes the terminal over. Where it is taken over already that is done again, because a shell may have changed it while the
+// process was stopped.
+func (s *Screen) raw() error {
+	state, err := xterm.MakeRaw(int(s.tty.Fd()))
 	if err != nil {
-		return nil, pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
+		return pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
 	}
 	drawable(s.pty)
-	return func() { _ = xterm.Restore(int(s.tty.Fd()), before) }, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before == nil {
+		s.before = state
+	}
+	return nil
+}
+
+// calm gives the terminal back as it was.
+func (s *Screen) calm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before != nil {
+		_ = xterm.Restore(int(s.tty.Fd()), s.before)
+		s.before = nil
+	}
 }
 
 // show lets a person act on a scene until something comes of it. Updates are carried out between two keys. It returns errGone
@@ -216,21 +236,29 @@ func (s *Screen) show(ctx context.Context, sc scene, updates <-chan func()) (act
 	notify(signals)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
+	defer func() {
+		if !s.asking {
+			s.calm()
+		}
+	}()
 	for {
-		back, err := s.raw()
-		if err != nil {
+		if err := s.raw(); err != nil {
 			return leave, err
 		}
 		got, err := s.play(ctx, sc, updates, signals)
-		back()
 		switch {
 		case err == nil && got == suspend:
+			s.calm()
 			stop()
 		case err != nil || got != resume:
 			return got, err
 		}
 	}
 }
+
+// resizeTime is how long a size stands before it is drawn for: while a person drags the edge of a window, what was drawn is
+// broken anew again and again, and only from one drawing to the next it is known where the cursor is.
+const resizeTime = 50 * time.Millisecond
 
 // play is show up to where the process is stopped or was resumed.
 func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), signals <-chan os.Signal) (got act, err error) {
@@ -245,6 +273,7 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 			err = broken
 		}
 	}()
+	var settled <-chan time.Time
 	for {
 		if k, ok := keyboard.next(false); ok {
 			if a := p.press(k); a != nothing {
@@ -277,13 +306,15 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 			}
 			switch meaning(sig) {
 			case resized:
-				w, h := s.size()
-				p.Send(sizeMsg{w, h})
+				settled = time.After(resizeTime)
 			case resumed:
 				return resume, nil
 			default:
 				return leave, errGone
 			}
+		case <-settled:
+			w, h := s.size()
+			p.Send(sizeMsg{w, h})
 		case update, ok := <-updates:
 			if !ok {
 				return leave, nil

@@ -1,43 +1,107 @@
-package tui
+// Package terminaltest lets tests sit before a terminal: a pseudo-terminal whose other end is a screen of cells, so that what a
+// person would see can be judged.
+package terminaltest
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// vt is as much of a terminal as the package uses: a screen of cells with a cursor, lines that wrap late as on real ones, and
-// what scrolled off the top. Whatever it does not know fails the test by showing up in bad.
-type vt struct {
+// VT is as much of a terminal as pawl uses: a screen of cells with a cursor, lines that wrap late as on real ones, and what
+// scrolled off the top. Whatever it does not know shows up in Bad, which a test judges.
+type VT struct {
 	w, h   int
 	cells  [][]string // "" behind a wide character
-	off    []string   // what scrolled off
+	Off    []string   // what scrolled off
 	x, y   int
 	late   bool // the cursor stands behind the last column
 	nowrap bool
 	hidden bool
 	modes  map[string]bool
-	other  *vt // the screen that was left for another one
+	other  *VT // the screen that was left for another one
 	top    int // of the region that scrolls
 	bottom int // its end, 0 for the whole screen
 	rest   []byte
-	bad    []string
+	// Bad is what it did not understand.
+	Bad []string
 }
 
-func newVT(w, h int) *vt {
-	v := &vt{w: w, h: h, modes: map[string]bool{}}
-	v.clear()
+// NewVT returns an empty screen.
+func NewVT(w, h int) *VT {
+	v := &VT{w: w, h: h, modes: map[string]bool{}}
+	v.Clear()
 	return v
 }
 
-func (v *vt) clear() {
+// Clear empties the screen.
+func (v *VT) Clear() {
 	v.cells = nil
 	for range v.h {
 		v.cells = append(v.cells, v.emptyRow())
 	}
 }
 
-func (v *vt) emptyRow() []string {
+// Resize breaks the lines anew, as terminals do, and keeps the cursor at its character.
+func (v *VT) Resize(w, h int) {
+	if w == v.w && h == v.h {
+		return
+	}
+	if v.other != nil {
+		// The screen that a program has for itself is not broken anew.
+		v.other.Resize(w, h)
+		v.w, v.h = w, h
+		v.Clear()
+		return
+	}
+	old, at := v.cells, v.y
+	was := *v
+	*v = VT{w: w, h: h, modes: was.modes, nowrap: was.nowrap, hidden: was.hidden, rest: was.rest, Off: was.Off, Bad: was.Bad}
+	v.Clear()
+	last := len(old) - 1
+	for last > at && rowText(old[last]) == "" {
+		last--
+	}
+	x, y, off := 0, 0, 0
+	for n, row := range old[:last+1] {
+		text := []rune(rowText(row))
+		if n == at {
+			for len(text) < was.x {
+				text = append(text, ' ')
+			}
+		}
+		if n > 0 {
+			v.x, v.late = 0, false
+			v.down()
+		}
+		cells := 0
+		for _, c := range text {
+			if n == at && cells == was.x {
+				x, y, off = v.x, v.y, len(v.Off)
+				if v.late {
+					x = v.w
+				}
+			}
+			_, cols := ansi.FirstGraphemeCluster(string(c), ansi.GraphemeWidth)
+			v.put(string(c), cols)
+			cells += cols
+		}
+		if n == at && cells <= was.x {
+			x, y, off = v.x, v.y, len(v.Off)
+			if v.late {
+				x = v.w
+			}
+		}
+	}
+	v.x, v.y, v.late = x, max(0, y-(len(v.Off)-off)), false
+	if v.x >= v.w {
+		v.x, v.late = v.w-1, true
+	}
+}
+
+func (v *VT) emptyRow() []string {
 	row := make([]string, v.w)
 	for i := range row {
 		row[i] = " "
@@ -45,18 +109,19 @@ func (v *vt) emptyRow() []string {
 	return row
 }
 
-func (v *vt) down() {
+func (v *VT) down() {
 	if v.y < v.h-1 {
 		v.y++
 		return
 	}
-	v.off = append(v.off, rowText(v.cells[0]))
+	v.Off = append(v.Off, rowText(v.cells[0]))
 	v.cells = append(v.cells[1:], v.emptyRow())
 }
 
 func rowText(row []string) string { return strings.TrimRight(strings.Join(row, ""), " ") }
 
-func (v *vt) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (v *VT) Write(p []byte) (int, error) {
 	v.rest = append(v.rest, p...)
 	for len(v.rest) > 0 {
 		n := v.step(v.rest)
@@ -68,7 +133,7 @@ func (v *vt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (v *vt) step(p []byte) int {
+func (v *VT) step(p []byte) int {
 	switch p[0] {
 	case '\r':
 		v.x, v.late = 0, false
@@ -91,22 +156,22 @@ func (v *vt) step(p []byte) int {
 	if !utf8.FullRune(p) {
 		return 0
 	}
-	n := clusterEnd(string(p))
-	text, cols := shown(string(p[:n]))
-	if p[0] < ' ' || text != string(p[:n]) {
-		v.bad = append(v.bad, fmt.Sprintf("%q", p[:n]))
+	text, cols := ansi.FirstGraphemeCluster(string(p), ansi.GraphemeWidth)
+	n := len(text)
+	if p[0] < ' ' || p[0] == 0x7f {
+		v.Bad = append(v.Bad, fmt.Sprintf("%q", text))
 	}
 	v.put(string(p[:n]), cols)
 	return n
 }
 
-func (v *vt) put(text string, cols int) {
+func (v *VT) put(text string, cols int) {
 	if cols == 0 {
 		return // a mark with nothing before it
 	}
 	if v.late || v.x+cols > v.w {
 		if v.nowrap {
-			v.bad = append(v.bad, "beyond the edge: "+text)
+			v.Bad = append(v.Bad, "beyond the edge: "+text)
 			return
 		}
 		v.x, v.late = 0, false
@@ -122,12 +187,12 @@ func (v *vt) put(text string, cols int) {
 	}
 }
 
-func (v *vt) escape(p []byte) int {
+func (v *VT) escape(p []byte) int {
 	if len(p) < 3 {
 		return 0
 	}
 	if p[1] != '[' {
-		v.bad = append(v.bad, fmt.Sprintf("%q", p[:2]))
+		v.Bad = append(v.Bad, fmt.Sprintf("%q", p[:2]))
 		return 2
 	}
 	end := 2
@@ -141,7 +206,7 @@ func (v *vt) escape(p []byte) int {
 	return end + 1
 }
 
-func (v *vt) control(arg string, c byte) {
+func (v *VT) control(arg string, c byte) {
 	var a, b int
 	_, _ = fmt.Sscanf(arg, "%d;%d", &a, &b)
 	v.late = v.late && c == 'm'
@@ -185,23 +250,27 @@ func (v *vt) control(arg string, c byte) {
 				v.cells[y] = v.emptyRow()
 			}
 		case 2:
-			v.clear()
+			v.Clear()
 		}
 	case 'K':
-		if a != 0 {
-			v.bad = append(v.bad, arg+string(c))
+		from := v.x
+		if a == 2 {
+			v.x = 0
+		} else if a != 0 {
+			v.Bad = append(v.Bad, arg+string(c))
 		}
 		v.erase()
+		v.x = from
 	case 'm':
 	case 'h', 'l':
 		v.mode(arg, c == 'h')
 	default:
-		v.bad = append(v.bad, arg+string(c))
+		v.Bad = append(v.Bad, arg+string(c))
 	}
 }
 
 // scroll moves the rows of the region by one, up or down.
-func (v *vt) scroll(up bool) {
+func (v *VT) scroll(up bool) {
 	end := v.bottom
 	if end == 0 {
 		end = v.h
@@ -216,13 +285,13 @@ func (v *vt) scroll(up bool) {
 	rows[0] = v.emptyRow()
 }
 
-func (v *vt) erase() {
+func (v *VT) erase() {
 	for x := v.x; x < v.w; x++ {
 		v.cells[v.y][x] = " "
 	}
 }
 
-func (v *vt) mode(name string, on bool) {
+func (v *VT) mode(name string, on bool) {
 	v.modes[name] = on
 	switch name {
 	case "?7":
@@ -234,19 +303,19 @@ func (v *vt) mode(name string, on bool) {
 			saved := *v
 			v.other = &saved
 			v.x, v.y = 0, 0
-			v.clear()
+			v.Clear()
 		} else if !on && v.other != nil {
 			v.cells, v.x, v.y, v.other = v.other.cells, v.other.x, v.other.y, nil
 		}
 	case "?2004", "?2027":
 	default:
-		v.bad = append(v.bad, name)
+		v.Bad = append(v.Bad, name)
 	}
 }
 
-// screen is the text on the screen, with what scrolled off above it and without the blank lines at the end. The cursor is
+// Screen is the text on the screen, with what scrolled off above it and without the blank lines at the end. The cursor is
 // shown as ▮ when it is visible.
-func (v *vt) screen() string {
+func (v *VT) Screen() string {
 	var out []string
 	for y, row := range v.cells {
 		if y == v.y && !v.hidden {
@@ -255,5 +324,5 @@ func (v *vt) screen() string {
 		}
 		out = append(out, rowText(row))
 	}
-	return strings.TrimRight(strings.Join(append(append([]string(nil), v.off...), out...), "\n"), "\n") + "\n"
+	return strings.TrimRight(strings.Join(append(append([]string(nil), v.Off...), out...), "\n"), "\n") + "\n"
 }
