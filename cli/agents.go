@@ -204,7 +204,7 @@ const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
+	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
@@ -212,7 +212,10 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 		if check.Limit <= 0 {
 			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
 		}
-		check.Agent, check.Lang = args[0], string(a.Lang)
+		if check.Agent, err = a.PickAgent(c.Context(), args, nil); err != nil {
+			return err
+		}
+		check.Lang = string(a.Lang)
 		took, passed, failed := time.Duration(0), 0, ""
 		check.Stage = func(s Stage) {
 			took += s.Took

@@ -123,6 +123,7 @@ func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 
 // blocked explains why work stopped and the ways on.
 func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
+	v.tty.Call(v.stateText(string(session.Blocked)))
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {

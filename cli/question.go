@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"pawl"
 	"pawl/triage"
 	"pawl/tui"
@@ -102,3 +104,54 @@ func (a *App) within(ctx context.Context, args []string) {
 	Again(ctx, a, args)
 	a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
 }
+
+// Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
+func Named(a *App) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 && a.picks() {
+			return nil
+		}
+		return Exactly(1)(c, args)
+	}
+}
+
+func (a *terminal) picks() bool { return a.Present() && a.tty.Drawn() }
+
+// Pick returns the name that was given, or lets a person choose one of the items.
+func (a *terminal) Pick(ctx context.Context, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	list, err := items()
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
+	}
+	i, err := a.tty.Pick(ctx, a.Text(title), list)
+	if errors.Is(err, tui.ErrLeft) {
+		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
+	}
+	return i.ID, err
+}
+
+// PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
+func (a *App) PickAgent(ctx context.Context, args []string, fits func(AgentInfo) bool) (string, error) {
+	return a.Pick(ctx, args, "cli.pick.agent", func() ([]tui.Item, error) {
+		agents, err := AgentsOf(a)
+		if err != nil {
+			return nil, err
+		}
+		var out []tui.Item
+		for _, i := range agents.List(ctx, "") {
+			if fits == nil || fits(i) {
+				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.voice, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.voice, "state", i.State)})
+			}
+		}
+		return out, nil
+	})
+}
+
+// MaxPicked is how many things a person is offered to choose from.
+const MaxPicked = 1000

@@ -14,6 +14,7 @@ import (
 	"pawl/kernel"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -67,6 +68,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if a.Flags.lang == "" && o.Config.Lang != "" {
 		a.Lang = message.ParseLang(o.Config.Lang)
 	}
+	a.tty.Lang, a.tty.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	d := &Desk{App: a, Config: o.Config}
 	o.Tell = a.remark
 	made, err := settler{a}.settle(ctx, place, o)

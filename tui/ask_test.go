@@ -54,17 +54,7 @@ func offer(text string, cursor int) []Candidate {
 func (s *stage) press(t testing.TB, keys string) act {
 	t.Helper()
 	last := nothing
-	for keys != "" {
-		k := key{name: keyText}
-		if strings.HasPrefix(keys, "<") {
-			k.name, keys, _ = strings.Cut(keys[1:], ">")
-		} else {
-			i := strings.IndexByte(keys, '<')
-			if i < 0 {
-				i = len(keys)
-			}
-			k.text, keys = keys[:i], keys[i:]
-		}
+	for _, k := range typedKeys(keys) {
 		last = s.ask.press(k)
 		s.draw()
 	}

@@ -26,17 +26,15 @@ func Notices() []string {
 // lookedAway is how long nobody typed before a person is called: who has just given the command looks at its question.
 const lookedAway = 5 * time.Second
 
-// call calls a person, unless one was there a moment ago.
-func (s *Screen) call(about string) {
+// Call calls a person who may have looked away, because work has come to where somebody is needed. Who typed something a
+// moment ago is not called.
+func (s *Screen) Call(about string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Drawn() && time.Since(s.typed) >= lookedAway {
 		s.put(notice(s.Notice, about, s.Env))
 	}
 }
-
-// Call calls a person who may have looked away, because work has come to where somebody is needed.
-func (s *Screen) Call(about string) { s.call(about) }
 
 // maxNotice is how long a note may be: desktops cut them.
 const maxNotice = 120

@@ -44,7 +44,7 @@ type Way struct {
 // line. What is no answer is told in one line, help is given, and commands are carried out by Hear; then the question is put
 // again. The error is ErrLeft, ErrSettled, or that of ctx.
 func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
-	s.call(q.Text)
+	s.Call(q.Text)
 	s.open(true)
 	defer s.open(false)
 	for {

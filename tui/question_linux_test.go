@@ -50,6 +50,11 @@ func childQuestion() {
 	case "settled":
 		q.Settled = func() bool { return time.Since(since) > 200*time.Millisecond }
 	}
+	if os.Getenv("PAWL_TUI_FORM") == "pick" {
+		i, err := s.Pick(context.Background(), "Which issue?", thousand())
+		s.Print(fmt.Sprintf("%s%s %v", leftMark, i.ID, err))
+		return
+	}
 	s.Status("a live line", nil)
 	answer, err := s.Ask(context.Background(), q)
 	s.Status("", nil)
@@ -180,5 +185,28 @@ func TestQuestionWithoutInput(t *testing.T) {
 	s := screenFor(strings.NewReader(""), io.Discard, false, 80)
 	if _, err := s.Ask(t.Context(), Question{Text: "?", Free: true}); !errors.Is(err, ErrLeft) {
 		t.Error(err)
+	}
+}
+
+func TestPickOnATerminal(t *testing.T) {
+	for keys, want := range map[string]string{
+		"\x1b[B\x1b[B\r": "ISS-3 <nil>", "777\r": "ISS-777 <nil>", "\x1b": " " + ErrLeft.Error(), "\x03": " " + ErrLeft.Error(), "zebra\x1bfailed\r": "ISS-2 <nil>",
+	} {
+		for _, w := range []int{20, 80} {
+			p := sit(t, w, 16, "question", "PAWL_TUI_FORM=pick", "PAWL_TUI_LANG=en")
+			p.Sees("→ ISS-1")
+			for _, k := range strings.SplitAfter(keys, "\x1b") {
+				p.Types(k)
+				if strings.HasSuffix(keys, "\r") && strings.HasPrefix(keys, "zebra") {
+					time.Sleep(3 * escapeTime)
+				}
+			}
+			want := leftMark + want
+			p.Until(want, func() bool { return strings.Contains(strings.ReplaceAll(p.Screen(), "\n", ""), want) })
+			p.Ends()
+			if strings.Contains(p.Screen(), "Mend") {
+				t.Errorf("%q leaves\n%s", keys, p.Screen())
+			}
+		}
 	}
 }
