@@ -188,6 +188,10 @@ func (v *VT) put(text string, cols int) {
 }
 
 func (v *VT) escape(p []byte) int {
+	if len(p) > 1 && p[1] == 'M' {
+		v.y = max(0, v.y-1)
+		return 2
+	}
 	if len(p) < 3 {
 		return 0
 	}
@@ -226,6 +230,17 @@ func (v *VT) control(arg string, c byte) {
 	case 'X':
 		for x := v.x; x < min(v.w, v.x+max(1, a)); x++ {
 			v.cells[v.y][x] = " "
+		}
+	case 'P', '@':
+		row := v.cells[v.y]
+		for range min(max(1, a), v.w-v.x) {
+			if c == 'P' {
+				copy(row[v.x:], row[v.x+1:])
+				row[v.w-1] = " "
+				continue
+			}
+			copy(row[v.x+1:], row[v.x:v.w-1])
+			row[v.x] = " "
 		}
 	case 'L':
 		for range min(max(1, a), v.h-v.y) {
