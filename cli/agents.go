@@ -212,7 +212,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 		if check.Limit <= 0 {
 			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
 		}
-		if check.Agent, err = a.PickAgent(c.Context(), args, nil); err != nil {
+		if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
 			return err
 		}
 		check.Lang = string(a.Lang)

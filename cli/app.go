@@ -171,7 +171,7 @@ func (a *App) prepare() {
 	a.Flags.JSON = early(a.Args, "--json") == "true"
 	a.Lang = message.ParseLang(a.locale())
 	a.Style = term.Detect(a.Std.TTY, a.Flags.noColor, a.Std.Env)
-	a.tty.Lang, a.tty.Style, a.tty.Hear = a.Lang, a.Style, a.hear
+	a.tty.Lang, a.tty.Style, a.tty.Hear = a.Lang, a.Style, listener{a}.hear
 }
 
 // early reads a global flag before the flags are parsed: "true" for one that stands alone.
@@ -267,12 +267,12 @@ func (a *terminal) Present() bool { return a.Std.TTY && !a.Flags.JSON }
 // Note writes a line for people to Err; with --json it is left out.
 func (a *terminal) Note(line string) {
 	if !a.Flags.JSON {
-		a.aside(line)
+		aside(a, line)
 	}
 }
 
 // aside writes a line to Err, above the line that is drawn.
-func (a *terminal) aside(line string) {
+func aside(a *terminal, line string) {
 	_ = a.tty.Suspend(func() error {
 		_, err := io.WriteString(a.Std.Err, line+"\n")
 		return err

@@ -191,8 +191,8 @@ func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapsho
 	if err != nil || s.Task != nil {
 		return s, err
 	}
-	if d.picks() {
-		name, err := d.Pick(ctx, nil, "cli.pick.task", func() (out []tui.Item, err error) {
+	if picks(d.terminal) {
+		name, err := Pick(ctx, d.App, nil, "cli.pick.task", func() (out []tui.Item, err error) {
 			for t, err := range d.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
 				if err != nil {
 					return nil, err

@@ -242,7 +242,7 @@ func (a *terminal) remark(why error) {
 		next := a.Text("cli.next")
 		text += "\n  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2)
 	}
-	a.aside(text)
+	aside(a, text)
 }
 
 // finding renders a finding's message.

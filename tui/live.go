@@ -50,7 +50,7 @@ func (l Live) Run(ctx context.Context) error {
 	}
 	inner, cancel := context.WithCancel(ctx)
 	w := &watching{Live: l, wishes: make(chan wish, 1), updates: make(chan func()), screen: screen{lang: l.Screen.Lang, style: l.Screen.Style}}
-	w.screen.width, w.screen.height = l.Screen.size()
+	w.screen.width, w.screen.height = l.Screen.tty.size()
 	w.wish()
 	broken := background(func() { w.look(inner) })
 	_, err := l.Screen.show(ctx, w, w.updates)

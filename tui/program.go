@@ -53,10 +53,10 @@ type (
 )
 
 func (s *Screen) begin(sc scene) *program {
-	w, h := s.size()
+	w, h := s.tty.size()
 	m := &model{screen: s, scene: sc, w: w, h: h, acts: make(chan act)}
 	p := &program{model: m, ended: make(chan struct{}), Program: tea.NewProgram(m,
-		tea.WithInput(nil), tea.WithOutput(paper{s.pty}), tea.WithWindowSize(w, h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
+		tea.WithInput(nil), tea.WithOutput(paper{s.tty.out}), tea.WithWindowSize(w, h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
 		tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignalHandler())}
 	s.mu.Lock()
 	s.wipe()
@@ -136,7 +136,7 @@ func (m *model) refit(width int) {
 		more += max(0, ansi.StringWidth(r)-1) / width
 	}
 	if more > 0 {
-		_, _ = m.screen.pty.WriteString(ansi.CursorUp(more))
+		_, _ = m.screen.tty.out.WriteString(ansi.CursorUp(more))
 	}
 }
 

@@ -60,22 +60,22 @@ func (s *Screen) Ask(ctx context.Context, q Question) (string, error) {
 		case line == "" && q.Empty:
 			return "", nil
 		case word == "?", word == "？", word == "help", word == "/help", word == "~help", word == "帮助":
-			s.help(q)
+			q.help(s)
 		case q.Free && line != "" && !strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "pawl "):
 			return line, nil
 		case line == "" || !s.heard(ctx, line):
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
-			s.Print(s.Style.Warn() + " " + strings.Join(term.Hang(s.noAnswer(q, line), 2, s.columns(), 0, ""), "\n"))
+			s.Print(s.Style.Warn() + " " + strings.Join(term.Hang(q.refusal(s, line), 2, s.columns(), 0, ""), "\n"))
 		}
 	}
 }
 
 // open says whether a question is open.
 func (s *Screen) open(is bool) {
-	if !is {
-		s.calm()
+	if !is && s.tty != nil {
+		s.tty.calm()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +94,8 @@ func (s *Screen) heard(ctx context.Context, line string) bool {
 	return s.Hear(ctx, line)
 }
 
-// noAnswer says in one line what can be answered.
-func (s *Screen) noAnswer(q Question, line string) string {
+// refusal says in one line what can be answered.
+func (q Question) refusal(s *Screen, line string) string {
 	var words []string
 	for _, w := range q.Ways {
 		words = append(words, w.Words[0])
@@ -114,7 +114,7 @@ func (s *Screen) noAnswer(q Question, line string) string {
 }
 
 // help says what each answer does.
-func (s *Screen) help(q Question) {
+func (q Question) help(s *Screen) {
 	var t term.Table
 	for _, w := range q.Ways {
 		t.Row("  "+strings.Join(w.Words, ", "), w.Does)
@@ -133,10 +133,10 @@ func (s *Screen) help(q Question) {
 
 // columns is how wide lines may be.
 func (s *Screen) columns() int {
-	if s.pty == nil {
+	if s.tty == nil {
 		return s.width
 	}
-	w, _ := s.size()
+	w, _ := s.tty.size()
 	return w
 }
 

@@ -156,7 +156,7 @@ func (s *Screen) fresh() {
 	if s.Style.Unicode {
 		mark = "⏎"
 	}
-	width, _ := s.size()
+	width, _ := s.tty.size()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wipe()

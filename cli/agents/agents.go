@@ -24,7 +24,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
 	c := a.Command("add NAME", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name, err := a.PickAgent(c.Context(), args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
+		name, err := cli.PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func newShowCommand(a *cli.App) *cobra.Command {
 
 // pick returns the issue that was named, or lets a person choose one.
 func (d shelf) pick(ctx context.Context, args []string) (string, error) {
-	return d.Pick(ctx, args, "cli.pick.issue", func() (out []tui.Item, err error) {
+	return cli.Pick(ctx, d.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
 		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
 			if err != nil {
 				return nil, err
