@@ -358,24 +358,28 @@ const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	needed := shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 	if v.Flags.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
 		if err := v.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, needed
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 	}
 	for _, l := range stageSheet(v.voice, s) {
 		v.Say(l)
 	}
 	if !v.ask {
-		for _, n := range s.Status().Next {
-			v.Say("  " + nextText(v.voice, n))
-		}
-		return false, needed
+		return false, v.openStage(s)
 	}
 	return v.askStage(ctx, s)
+}
+
+// openStage says how the question of a stage that is left open is answered.
+func (v *Drive) openStage(s *kernel.Snapshot) error {
+	for _, n := range s.Status().Next {
+		v.Say("  " + nextText(v.voice, n))
+	}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.
@@ -404,7 +408,7 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			v.SayText("cli.ask.settled")
 			return true, nil
 		case errors.Is(err, tui.ErrLeft):
-			return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))
+			return false, v.openStage(s)
 		case err != nil:
 			return false, err
 		}

@@ -94,7 +94,7 @@ func TestStagesInThePrompt(t *testing.T) {
 		p.Types("/resume\r")
 		p.Until("a question", question)
 		p.Types("?\r")
-		p.Sees("Ctrl-C, Ctrl-D  leave the question open")
+		p.Sees("leave the question open")
 	}
 	p.Types("\x03")
 	p.Until("the prompt", again(p, " › ▮", "", 0))
