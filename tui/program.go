@@ -52,12 +52,15 @@ type (
 	sizeMsg struct{ w, h int }
 )
 
+// framesPerSecond is how often is looked for something to draw; a person waits for a key at most that long.
+const framesPerSecond = 120
+
 func (s *Screen) begin(sc scene) *program {
 	w, h := s.tty.size()
 	m := &model{screen: s, scene: sc, w: w, h: h, acts: make(chan act)}
 	p := &program{model: m, ended: make(chan struct{}), Program: tea.NewProgram(m,
 		tea.WithInput(nil), tea.WithOutput(paper{s.tty.out}), tea.WithWindowSize(w, h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
-		tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignalHandler())}
+		tea.WithColorProfile(colorprofile.TrueColor), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())}
 	s.mu.Lock()
 	s.wipe()
 	s.drawing, s.held = p.Program, ""

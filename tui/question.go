@@ -116,17 +116,29 @@ func (q Question) refusal(s *Screen, line string) string {
 // help says what each answer does.
 func (q Question) help(s *Screen) {
 	var t term.Table
-	for _, w := range q.Ways {
-		t.Row("  "+strings.Join(w.Words, ", "), w.Does)
+	w := s.columns()
+	row := func(answer, does string) {
+		if w >= 40 {
+			t.Row("  "+answer, does)
+			return
+		}
+		// There is no room beside each other.
+		t.Row("  " + answer)
+		for _, l := range term.Wrap(does, w-4) {
+			t.Row("    " + l)
+		}
+	}
+	for _, way := range q.Ways {
+		row(strings.Join(way.Words, ", "), way.Does)
 	}
 	if q.Free {
-		t.Row("  "+s.text("tui.ask.words"), s.text("tui.ask.does_words"))
+		row(s.text("tui.ask.words"), s.text("tui.ask.does_words"))
 	}
-	t.Row("  Ctrl-C, Ctrl-D", s.text("tui.ask.does_leave"))
+	row("Ctrl-C, Ctrl-D", s.text("tui.ask.does_leave"))
 	if s.Hear != nil {
-		t.Row("  /status, /…", s.text("tui.ask.does_command"))
+		row("/status, /"+s.Style.Ellipsis(), s.text("tui.ask.does_command"))
 	}
-	for _, l := range t.Lines(s.columns()) {
+	for _, l := range t.Lines(w) {
 		s.Print(l)
 	}
 }
