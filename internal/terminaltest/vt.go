@@ -242,6 +242,11 @@ func (v *VT) control(arg string, c byte) {
 			copy(row[v.x+1:], row[v.x:v.w-1])
 			row[v.x] = " "
 		}
+	case 'M':
+		for range min(max(1, a), v.h-v.y) {
+			copy(v.cells[v.y:], v.cells[v.y+1:])
+			v.cells[v.h-1] = v.emptyRow()
+		}
 	case 'L':
 		for range min(max(1, a), v.h-v.y) {
 			v.cells = append(v.cells[:v.h-1:v.h-1], v.emptyRow())
