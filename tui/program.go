@@ -79,10 +79,10 @@ func (s *Screen) begin(sc scene) *program {
 
 // end lets the program leave its last frame, and what was written meanwhile.
 func (s *Screen) end(p *program) error {
-	p.Send(overMsg{})
-	<-p.ended
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	p.Send(overMsg{})
+	<-p.ended
 	s.drawing = nil
 	if s.held != "" {
 		s.put(s.held)

@@ -76,21 +76,20 @@ func (s *Screen) Drawn() bool { return s.tty != nil }
 // Write writes above what is drawn. What does not end its line is kept until the line has ended while a question is open.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.drawing != nil {
 		text := s.held + string(p)
 		whole := strings.LastIndexByte(text, '\n')
 		s.held = text[whole+1:]
-		program := s.drawing
-		s.mu.Unlock()
 		if whole >= 0 {
-			program.Send(tea.Println(text[:whole])())
+			// A program that is sent something is not ended meanwhile, so that nothing is lost.
+			s.drawing.Send(tea.Println(text[:whole])())
 			// The library leaves the cursor above what it draws until that changes.
 			w, h := s.tty.size()
-			program.Send(tea.WindowSizeMsg{Width: w, Height: h})
+			s.drawing.Send(tea.WindowSizeMsg{Width: w, Height: h})
 		}
 		return len(p), nil
 	}
-	defer s.mu.Unlock()
 	s.wipe()
 	s.put(string(p))
 	if len(p) > 0 {

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -60,6 +62,9 @@ func shown(cluster string) (string, int) {
 	switch {
 	case cluster == "\t":
 		return strings.Repeat(" ", tabWidth), tabWidth
+	case toned(first) || unicode.In(first, unicode.Mn, unicode.Me, unicode.Mc):
+		// With nothing before it in the line it would become a part of what stands there.
+		text = strings.Trim(strconv.QuoteToASCII(cluster), `"`)
 	case regional(first) && len(cluster) > n:
 	case strings.ContainsAny(cluster, string([]rune{joiner, emojiVS})) && pictured(cluster):
 	case len(cluster) > n && strings.IndexFunc(cluster, toned) > 0:
