@@ -47,6 +47,10 @@ func childQuestion() {
 				s.Print(fmt.Sprint("work ", n))
 			}
 		}()
+	case "away":
+		s.Notice, s.typed = NoticeBell, time.Now().Add(-time.Minute)
+	case "there":
+		s.Notice = NoticeBell
 	case "settled":
 		q.Settled = func() bool { return time.Since(since) > 200*time.Millisecond }
 	}
@@ -207,6 +211,19 @@ func TestPickOnATerminal(t *testing.T) {
 			if strings.Contains(p.Screen(), "Mend") {
 				t.Errorf("%q leaves\n%s", keys, p.Screen())
 			}
+		}
+	}
+}
+
+// Who has typed a moment ago looks at the question; who has not is called.
+func TestAPersonWhoLookedAwayIsCalled(t *testing.T) {
+	for event, calls := range map[string]int{"away": 1, "there": 0} {
+		p := sit(t, 80, 12, "question", "PAWL_TUI_FORM=ways", "PAWL_TUI_LANG=en", "PAWL_TUI_EVENT="+event)
+		p.Sees("[n]o ▮")
+		p.Types("y\r\n")
+		p.Ends()
+		if n := strings.Count(p.Written(), "\a"); n != calls {
+			t.Errorf("%s: called %d times", event, n)
 		}
 	}
 }
