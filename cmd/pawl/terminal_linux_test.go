@@ -109,7 +109,9 @@ func TestQuestionsOfACommand(t *testing.T) {
 	u := unanswered(t)
 	for _, key := range []string{"\x03", "\x04"} {
 		p := u.sit(20, 40, "run", "--plan", "../plan.yaml")
-		p.Until("the question", func() bool { return strings.HasSuffix(p.Screen(), "▮\n") && strings.Contains(p.Screen(), "Approve plan") })
+		p.Until("the question", func() bool {
+			return strings.HasSuffix(p.Screen(), "▮\n") && strings.Contains(p.Screen(), "Approve plan")
+		})
 		p.Types(key)
 		p.Ends()
 		if code := p.Cmd.ProcessState.ExitCode(); code != 9 {
