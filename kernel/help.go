@@ -445,7 +445,12 @@ func (w undoer) undo(c *Undo) error {
 
 // redo brings the undone step or result back, whichever was undone last.
 func (w undoer) redo(c *Redo) error {
-	if t := w.Task; c.Run == "" && t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
+	if c.Run != "" {
+		return w.reverse(c.Run, true)
+	}
+	s, t := w.Session, w.Task
+	blocked := s != nil && s.State == string(session.Blocked)
+	if blocked || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
 		return w.redoStep()
 	}
 	return w.reverse(c.Run, true)

@@ -229,7 +229,6 @@ func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, 
 // as a line of JSON. It is called from the goroutines of the crew.
 type teller struct {
 	shelf
-	live *term.Live
 
 	mu     sync.Mutex
 	doing  map[string]string // what is done about an issue
@@ -239,8 +238,7 @@ type teller struct {
 }
 
 func newTeller(d shelf) *teller {
-	return &teller{shelf: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width),
-		doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+	return &teller{shelf: d, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
 }
 
 // event is the JSON form of what happened.
@@ -273,7 +271,7 @@ func (t *teller) tell(h runner.Happened) {
 		return
 	}
 	if line := t.line(h); line != "" {
-		t.live.Line(line)
+		t.Say(line)
 	}
 	t.draw()
 }
@@ -357,7 +355,7 @@ func (t *teller) draw() {
 	for _, issue := range slices.Sorted(maps.Keys(t.doing)) {
 		parts = append(parts, issue+" "+t.doing[issue])
 	}
-	t.live.Status(strings.Join(parts, "   "), t.Style.Dim)
+	t.Desk.App.Status(strings.Join(parts, "   "), t.Style.Dim)
 }
 
 // interrupted says at once that the workers are ending.
@@ -365,14 +363,14 @@ func (t *teller) interrupted() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.Flags.JSON {
-		t.live.Line(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
+		t.Say(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
 	}
 }
 
 func (t *teller) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.live.Status("", nil)
+	t.Desk.App.Status("", nil)
 }
 
 // failures counts the issues that were worked on here and are failed.

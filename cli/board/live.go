@@ -30,7 +30,7 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 				return d.glance(ctx)
 			}
 			return tui.Live{
-				In: d.Std.TermIn, Out: d.Std.TermOut, Env: d.Std.Env, Lang: d.Lang, Style: d.Style,
+				Screen: d.Terminal(),
 				Refresh: func(ctx context.Context, q tui.Query) (tui.Board, error) {
 					b, err := d.scene(ctx, q)
 					return b.In(time.Local), err
