@@ -24,7 +24,7 @@ setup: ## install what the tests need beside Go, git and make
 
 build: ## build bin/pawl
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/pawl
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/pawl
 
 install: build ## install bin/pawl into PREFIX/bin (~/.local, or /usr/local for root) and say what this machine still needs
 	@scripts/install.sh $(BIN)

@@ -553,6 +553,14 @@ func (a listener) hear(ctx context.Context, line string) bool {
 		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
 		return true
 	}
+	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
+		lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
+		if _, err := Inquiry(ctx, a.App, line); err != nil {
+			a.report(err)
+		}
+		a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+		return true
+	}
 	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
 	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion || len([]rune(line)) < wordy {
 		return false

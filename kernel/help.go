@@ -453,7 +453,7 @@ func (w undoer) redo(c *Redo) error {
 	if blocked || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
 		return w.redoStep()
 	}
-	return w.reverse(c.Run, true)
+	return w.reverse("", true)
 }
 
 // reverse undoes the result of a run or, again, brings it back. Named is the run's id where it was named.

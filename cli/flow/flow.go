@@ -128,6 +128,10 @@ func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
 
 // Hear carries out what a person says: a command wherever it stands, an answer to what is asked, a requirement or a question.
 func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
+	// Whoever asks about the work gets an answer and gives none, also while something is asked.
+	if known, err := cli.Inquiry(ctx, a, words); known {
+		return err
+	}
 	now, err := situation(ctx, a)
 	if err != nil {
 		return err
