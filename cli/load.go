@@ -101,5 +101,24 @@ func (d *Desk) Put(ctx context.Context, i *view.Issue) (open bool, err error) {
 	return open, err
 }
 
+// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
+func (d *Desk) Refuse(ctx context.Context, i *view.Issue) (open bool, err error) {
+	err = d.within(i, func(at *Desk) error {
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		asker{at}.show(ctx, s, s.Plan(), false)
+		ok, err := at.Confirm(ctx, at.Text("cli.ask.deny", i.Label))
+		if err != nil || !ok {
+			return err
+		}
+		_, err = at.Do(ctx, &kernel.Deny{})
+		return err
+	})
+	return open, err
+}
+
 // Screen is the width to which lists are cut, 0 where the output is no terminal.
 func (a *terminal) Screen() int { return a.screen() }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -34,7 +35,19 @@ type Live struct {
 	Refresh func(ctx context.Context, q Query) (Board, error)
 	// Detail reads one issue, by the same goroutine, when the person opens it and as long as it is open. Nil opens none.
 	Detail func(ctx context.Context, id string) (Detail, error)
+	// Decide puts what an issue asks before the person, who wants to approve or to deny it. The terminal is as it was before the board
+	// meanwhile, and the board comes back afterwards, with the error that there was. Nil decides nothing.
+	Decide func(ctx context.Context, id string, verdict Verdict) error
 }
+
+// Verdict is what a person wants to say to what an issue asks.
+type Verdict string
+
+// The verdicts.
+const (
+	Approve Verdict = "approve"
+	Deny    Verdict = "deny"
+)
 
 // Run shows the board until the person leaves or ctx ends. It returns nil when the person left, the context's error when ctx
 // ended or the process was told to end, the error of the first reading where nothing can be drawn, and the error of a
@@ -48,8 +61,27 @@ func (l Live) Run(ctx context.Context) error {
 		_, err = l.Screen.Write([]byte(b.Text(l.Screen.Lang, 80)))
 		return err
 	}
+	seen := screen{lang: l.Screen.Lang, style: l.Screen.Style, decides: l.Decide != nil}
+	for {
+		err := l.watch(ctx, &seen)
+		if err != nil || seen.verdict == "" {
+			return err
+		}
+		err = l.Decide(ctx, seen.selected, seen.verdict)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		seen.verdict, seen.notice = "", ""
+		if err != nil {
+			seen.notice, _ = l.Screen.Lang.Error(err)
+		}
+	}
+}
+
+// watch shows the board until the person leaves it, or wants to decide something.
+func (l Live) watch(ctx context.Context, seen *screen) error {
 	inner, cancel := context.WithCancel(ctx)
-	w := &watching{Live: l, wishes: make(chan wish, 1), updates: make(chan func()), screen: screen{lang: l.Screen.Lang, style: l.Screen.Style}}
+	w := &watching{Live: l, wishes: make(chan wish, 1), updates: make(chan func()), screen: seen}
 	w.screen.width, w.screen.height = l.Screen.tty.size()
 	w.wish()
 	broken := background(func() { w.look(inner) })
@@ -70,7 +102,7 @@ func (l Live) Run(ctx context.Context) error {
 // watching is a board at work.
 type watching struct {
 	Live
-	screen  screen
+	screen  *screen
 	wishes  chan wish
 	updates chan func()
 }
@@ -167,6 +199,9 @@ type screen struct {
 	board    Board
 	loaded   bool
 	failure  string
+	notice   string // why nothing came of a decision, until the next key
+	decides  bool   // there is somebody who puts what an issue asks
+	verdict  Verdict
 	selected string
 	filter   line
 	typing   bool
@@ -222,7 +257,7 @@ func (s *screen) grid() []Column {
 }
 
 func (s *screen) view() View {
-	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected, Filter: s.filter.text, Typing: s.typing, Failure: s.failure}
+	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected, Filter: s.filter.text, Typing: s.typing, Failure: cmp.Or(s.failure, s.notice)}
 	if !s.typing {
 		v.Filter = strings.TrimSpace(v.Filter)
 	}
@@ -243,6 +278,7 @@ func (s *screen) find() []int {
 
 // press does what a key means.
 func (s *screen) press(k key) act {
+	s.notice = ""
 	switch {
 	case k.name == "ctrl+c":
 		return leave
@@ -292,6 +328,10 @@ func (s *screen) command(name string) act {
 			return leave
 		}
 		return nothing
+	}
+	if (name == "a" || name == "d") && s.decides && s.selected != "" {
+		s.verdict = map[string]Verdict{"a": Approve, "d": Deny}[name]
+		return leave
 	}
 	if s.open != "" {
 		return s.reading(name)

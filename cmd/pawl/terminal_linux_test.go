@@ -135,3 +135,45 @@ func TestQuestionsOfACommand(t *testing.T) {
 		t.Error("what nobody approved was done")
 	}
 }
+
+// On the board what an issue asks is approved and denied by a key, after it was shown, and the board comes back.
+func TestDecidingOnTheBoard(t *testing.T) {
+	t.Parallel()
+	u := unanswered(t)
+	u.must(0, "issue", "add", "Add b", "--plan", "../plan.yaml")
+	u.must(0, "issue", "add", "Add it again", "--plan", "../plan.yaml")
+	u.must(0, "issue", "add", "Nothing asked")
+	u.must(0, "issue", "plan", "ISS-1")
+	u.must(0, "issue", "plan", "ISS-2")
+	p := u.sit(100, 40, "board")
+	whole := func() { p.Until("all issues", func() bool { return strings.Contains(p.Screen(), "a approve") && !strings.Contains(p.Screen(), "filter: ") }) }
+	whole()
+	p.Types("/Nothing\r")
+	p.Sees("› ISS-3")
+	p.Types("a")
+	p.Sees("ISS-3 asks nothing now")
+	p.Types("\x1b")
+	whole()
+	p.Types("/again\r")
+	p.Sees("› ISS-2")
+	p.Types("d")
+	p.Sees("Deny this for ISS-2? (y/n) ▮")
+	p.Types("y\r")
+	p.Sees("a approve")
+	p.Types("\x1b")
+	whole()
+	p.Types("/Add b\r")
+	p.Sees("› ISS-1")
+	p.Types("a")
+	p.Sees("[n]o ▮")
+	p.Types("y\r")
+	p.Sees("a approve")
+	p.Types("q")
+	p.Ends()
+	if a := u.must(0, "show", "ISS-1"); !strings.Contains(a.out, "at the terminal") {
+		t.Errorf("ISS-1 is not approved: %v", a)
+	}
+	if a := u.must(0, "show", "ISS-2"); !strings.Contains(a.out, "Declined") {
+		t.Errorf("ISS-2 is not denied: %v", a)
+	}
+}

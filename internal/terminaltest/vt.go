@@ -274,12 +274,19 @@ func (v *VT) control(arg string, c byte) {
 		}
 	case 'K':
 		from := v.x
-		if a == 2 {
+		switch a {
+		case 0:
+			v.erase()
+		case 1: // from the beginning of the row to the cursor, which stays
+			for x := 0; x <= min(from, v.w-1); x++ {
+				v.cells[v.y][x] = " "
+			}
+		case 2:
 			v.x = 0
-		} else if a != 0 {
+			v.erase()
+		default:
 			v.Bad = append(v.Bad, arg+string(c))
 		}
-		v.erase()
 		v.x = from
 	case 'm':
 	case 'h', 'l':
