@@ -186,7 +186,7 @@ func (w *waitingPlan) approve(ctx context.Context, d *Desk, yes bool) error {
 // answered is told.
 func putEach(ctx context.Context, d *Desk, issues []*view.Issue) (open []string, err error) {
 	for _, i := range issues {
-		asked, err := d.Put(ctx, i)
+		asked, err := Put(ctx, d, i)
 		switch needed := pawl.CodeOf(err) == pawl.CodeApprovalNeeded; {
 		case err != nil && !needed:
 			return nil, err

@@ -87,7 +87,7 @@ func (d *Desk) within(i *view.Issue, f func(*Desk) error) error {
 
 // Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
 // there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
-func (d *Desk) Put(ctx context.Context, i *view.Issue) (open bool, err error) {
+func Put(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) {
 	err = d.within(i, func(at *Desk) error {
 		at.rep = newReporter(at)
 		s, err := at.Workspace.Kernel.Look(ctx)
@@ -102,7 +102,7 @@ func (d *Desk) Put(ctx context.Context, i *view.Issue) (open bool, err error) {
 }
 
 // Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
-func (d *Desk) Refuse(ctx context.Context, i *view.Issue) (open bool, err error) {
+func Refuse(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) {
 	err = d.within(i, func(at *Desk) error {
 		s, err := at.Workspace.Kernel.Look(ctx)
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {

@@ -212,7 +212,7 @@ func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, 
 		}
 		open := false
 		for _, i := range asking {
-			put, err := d.Put(ctx, i)
+			put, err := cli.Put(ctx, d.Desk, i)
 			if err != nil {
 				return answered, err
 			}

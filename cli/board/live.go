@@ -54,11 +54,11 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 		if err != nil {
 			return err
 		}
-		put := d.Put
+		put := cli.Put
 		if verdict == tui.Deny {
-			put = d.Refuse
+			put = cli.Refuse
 		}
-		asked, err := put(ctx, i)
+		asked, err := put(ctx, d.Desk, i)
 		if err == nil && !asked {
 			err = pawl.Fail(pawl.CodeNotFound, "issue.asks_nothing", i.Label)
 		}

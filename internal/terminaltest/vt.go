@@ -273,21 +273,9 @@ func (v *VT) control(arg string, c byte) {
 			v.Clear()
 		}
 	case 'K':
-		from := v.x
-		switch a {
-		case 0:
-			v.erase()
-		case 1: // from the beginning of the row to the cursor, which stays
-			for x := 0; x <= min(from, v.w-1); x++ {
-				v.cells[v.y][x] = " "
-			}
-		case 2:
-			v.x = 0
-			v.erase()
-		default:
+		if !v.eraseRow(a) {
 			v.Bad = append(v.Bad, arg+string(c))
 		}
-		v.x = from
 	case 'm':
 	case 'h', 'l':
 		v.mode(arg, c == 'h')
@@ -316,6 +304,24 @@ func (v *VT) erase() {
 	for x := v.x; x < v.w; x++ {
 		v.cells[v.y][x] = " "
 	}
+}
+
+// eraseRow erases the rest of the row, what is before the cursor with it, or all of it; the cursor stays. It reports whether it knows how.
+func (v *VT) eraseRow(how int) bool {
+	from, to := v.x, v.w
+	switch how {
+	case 0:
+	case 1:
+		from, to = 0, min(v.x+1, v.w)
+	case 2:
+		from = 0
+	default:
+		return false
+	}
+	for x := from; x < to; x++ {
+		v.cells[v.y][x] = " "
+	}
+	return true
 }
 
 func (v *VT) mode(name string, on bool) {
