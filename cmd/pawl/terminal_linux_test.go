@@ -46,7 +46,7 @@ func TestQuestionsInThePrompt(t *testing.T) {
 	p.Types("/resume\r")
 	p.Until("the question a second time", again(p, "[n]o ▮", "Approve plan", 2))
 	for keys, says := range map[string]string{
-		"what is going on?\r": "Where the work stands:", "/status\r": "waits for you", "~help\r": "leave the question open", "exit\r": "“exit” is no answer here", "status\r": "waits for you",
+		"what is going on?\r": "worked on by", "/status\r": "waits for you", "~help\r": "leave the question open", "exit\r": "“exit” is no answer here", "status\r": "waits for you",
 		"pawl undo\r": "pawl undo has to wait", "\r": "An answer is needed", "\x1b[200~a\r\nb\x1b[201~\r": "“a” is no answer here", "e\r": "[n]o e\n", "r\r": "What should be different? ▮",
 	} {
 		p.Types(keys)
