@@ -364,6 +364,8 @@ type Streams struct {
 	TermIn, TermOut *os.File
 	Width           int
 	screen          *tui.Screen // what one command line hands to another
+	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is none.
+	Pager func() (w io.WriteCloser, ok bool)
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory

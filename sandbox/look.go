@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -36,4 +37,46 @@ func Edit(ctx context.Context, path string) error {
 		return pawl.Fail(pawl.CodeCanceled, "cli.editor_failed", argv[0]).Because(err).In("sandbox.Edit")
 	}
 	return nil
+}
+
+// Pager starts the user's own pager ($PAWL_PAGER, $GIT_PAGER, $PAGER, else less) on the terminal. What is written is shown, and Close
+// waits until the person has left it; what is written after they left fails with EPIPE. Like an editor it runs without walls. Ok is
+// false where there is none, or it is cat.
+func Pager() (w io.WriteCloser, ok bool) {
+	argv := []string{"less"}
+	for _, name := range []string{"PAWL_PAGER", "GIT_PAGER", "PAGER"} {
+		if v, set := os.LookupEnv(name); set {
+			argv = strings.Fields(v)
+			break
+		}
+	}
+	if len(argv) == 0 || argv[0] == "cat" {
+		return nil, false
+	}
+	if _, ok := LookPath(argv[0]); !ok {
+		return nil, false
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Env = os.Environ()
+	if _, set := os.LookupEnv("LESS"); !set {
+		cmd.Env = append(cmd.Env, "LESS=FRX") // as git does: end at once where all of it fits, keep colours, leave the screen as it is
+	}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	return &pager{in, cmd}, err == nil
+}
+
+type pager struct {
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+// Close ends what is shown and waits for the person. How a pager ends means nothing.
+func (p *pager) Close() error {
+	err := p.WriteCloser.Close()
+	_ = p.cmd.Wait()
+	return err
 }

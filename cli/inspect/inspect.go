@@ -4,10 +4,14 @@ package inspect
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -168,7 +172,7 @@ func whole(ctx context.Context, d *cli.Desk, c view.Changes) (string, error) {
 
 func newDiffCommand(a *cli.App) *cobra.Command {
 	var step string
-	var stat bool
+	var stat, plain bool
 	c := a.Command("diff [RUN|TASK|ISSUE|COMMIT]", "see.diff", "  pawl diff\n  pawl diff RUN-3 --stat\n  pawl diff --step s2\n  pawl diff ISS-2 > change.patch", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
@@ -176,16 +180,17 @@ func newDiffCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return diff(c.Context(), d, r, step, stat)
+			return diff(c.Context(), d, r, step, stat, plain)
 		})
 	}
 	c.Flags().StringVar(&step, "step", "", a.Text("see.flag.step"))
 	c.Flags().BoolVar(&stat, "stat", false, a.Text("see.flag.stat"))
+	c.Flags().BoolVar(&plain, "no-pager", false, a.Text("see.flag.no_pager"))
 	return c
 }
 
 // diff prints what a run changed, or one of its steps.
-func diff(ctx context.Context, d *cli.Desk, r *view.Report, step string, stat bool) error {
+func diff(ctx context.Context, d *cli.Desk, r *view.Report, step string, stat, plain bool) error {
 	text, err := patch(ctx, d, r, step)
 	if err != nil {
 		return err
@@ -209,7 +214,7 @@ func diff(ctx context.Context, d *cli.Desk, r *view.Report, step string, stat bo
 		}
 		return nil
 	}
-	return paint(d, text)
+	return paint(d, text, plain)
 }
 
 // patch is the unified diff of a run, or of one of its steps.
@@ -268,16 +273,53 @@ func planned(d *cli.Desk, r *view.Report, only string) string {
 	return out.String()
 }
 
-// paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible.
-func paint(d *cli.Desk, text string) error {
+// paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible and with a mark at
+// files that judge the work.
+func paint(d *cli.Desk, text string, plain bool) error {
+	return paged(d, plain, func(out io.Writer) error {
+		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			if d.Std.TTY {
+				mark := judging(d, l)
+				l = cli.DiffLine(d.Style, l) + mark
+			}
+			if _, err := io.WriteString(out, l+"\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// judging marks the line of a diff at which a file begins that tests, or that decides what is run: there a change may be meant to make
+// the work pass.
+func judging(d *cli.Desk, line string) string {
+	_, name, ok := strings.Cut(line, " b/")
+	if !ok || !strings.HasPrefix(line, "diff --git ") {
+		return ""
+	}
+	switch kind := view.KindOf(name); kind {
+	case view.TestFile, view.CIFile:
+		return "  " + d.Style.Yellow(d.Text("see.judges."+string(kind)))
+	}
+	return ""
+}
+
+// paged has output written to the person's pager where a person looks, or plainly.
+func paged(d *cli.Desk, plain bool, write func(io.Writer) error) error {
+	if d.Present() && !plain && d.Std.Pager != nil {
+		// Without a pager it is printed: nobody is kept from reading by a missing program.
+		if p, ok := d.Std.Pager(); ok {
+			err := write(p)
+			closed := p.Close()
+			if errors.Is(err, syscall.EPIPE) {
+				return nil // the person has seen enough
+			}
+			return cmp.Or(err, closed)
+		}
+	}
 	out := bufio.NewWriterSize(d.Std.Out, 64<<10)
-	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if d.Std.TTY {
-			l = cli.DiffLine(d.Style, l)
-		}
-		if _, err := out.WriteString(l + "\n"); err != nil {
-			return err
-		}
+	if err := write(out); err != nil {
+		return err
 	}
 	return out.Flush()
 }

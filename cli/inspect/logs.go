@@ -26,7 +26,7 @@ const (
 
 // logsFlags are the flags of `pawl logs`.
 type logsFlags struct {
-	follow, failed, list, raw bool
+	follow, failed, list, raw, plain bool
 }
 
 func newLogsCommand(a *cli.App) *cobra.Command {
@@ -44,16 +44,20 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 			if f.list || d.Flags.JSON && !f.follow {
 				return listOutputs(d, o)
 			}
-			p := &reader{Desk: d, outputs: o, raw: f.raw, waiting: waiting{Desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
+			p := &reader{Desk: d, outputs: o, raw: f.raw, out: d.Std.Out, waiting: waiting{Desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
-			return p.whole()
+			return paged(d, f.plain, func(out io.Writer) error {
+				p.out = out
+				return p.whole()
+			})
 		})
 	}
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.Text("see.flag.logs_follow"))
 	c.Flags().BoolVar(&f.failed, "failed", false, a.Text("see.flag.logs_failed"))
 	c.Flags().BoolVarP(&f.list, "list", "l", false, a.Text("see.flag.logs_list"))
+	c.Flags().BoolVar(&f.plain, "no-pager", false, a.Text("see.flag.no_pager"))
 	c.Flags().BoolVar(&f.raw, "raw", false, a.Text("see.flag.logs_raw"))
 	return c
 }
@@ -223,6 +227,7 @@ type reader struct {
 	*cli.Desk
 	outputs *outputs
 	raw     bool
+	out     io.Writer
 	seen    map[string]int64 // how much of each file was written
 	told    map[string]bool  // what was written of the store
 	at      string           // the part that was written last
@@ -287,7 +292,7 @@ func (r *reader) head(p part, key string, headed bool) error {
 		gap += "\n"
 	}
 	r.open = false
-	_, err := io.WriteString(r.Std.Out, gap+r.Style.Bold("==> "+p.title(r.Desk)+" <==")+"\n")
+	_, err := io.WriteString(r.out, gap+r.Style.Bold("==> "+p.title(r.Desk)+" <==")+"\n")
 	return err
 }
 
@@ -306,7 +311,7 @@ func (r *reader) text(p part, b []byte) error {
 	if len(b) > 0 {
 		r.open = b[len(b)-1] != '\n'
 	}
-	_, err := r.Std.Out.Write(b)
+	_, err := r.out.Write(b)
 	return err
 }
 

@@ -43,7 +43,7 @@ func streams() cli.Streams {
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80, Env: os.Getenv}
 	s.Dir, _ = os.Getwd()
 	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
-		s.TTY, s.TermIn, s.TermOut = true, os.Stdin, os.Stdout
+		s.TTY, s.TermIn, s.TermOut, s.Pager = true, os.Stdin, os.Stdout, sandbox.Pager
 		if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
 			s.Width = w
 		}

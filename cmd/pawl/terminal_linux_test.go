@@ -146,7 +146,11 @@ func TestDecidingOnTheBoard(t *testing.T) {
 	u.must(0, "issue", "plan", "ISS-1")
 	u.must(0, "issue", "plan", "ISS-2")
 	p := u.sit(100, 40, "board")
-	whole := func() { p.Until("all issues", func() bool { return strings.Contains(p.Screen(), "a approve") && !strings.Contains(p.Screen(), "filter: ") }) }
+	whole := func() {
+		p.Until("all issues", func() bool {
+			return strings.Contains(p.Screen(), "a approve") && !strings.Contains(p.Screen(), "filter: ")
+		})
+	}
 	whole()
 	p.Types("/Nothing\r")
 	p.Sees("› ISS-3")
