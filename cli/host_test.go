@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 // a clock and ids that are the same in every run.
 type fakeHost struct {
 	footing cli.Footing
+	scenes  []cli.Scene // of the demo
+	shown   cli.Demo
+	wrong   error
 	dir     string
 	store   *memory.Store
 	world   *world
@@ -170,12 +173,13 @@ func (h *fakeHost) Doctor(context.Context, effect.Place, cli.Config) []cli.Findi
 	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
-func (h *fakeHost) Demo(_ context.Context, dir string, _ cli.Config) (cli.Sample, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return cli.Sample{}, err
+// Demo shows what h.scenes are.
+func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
+	h.shown = d
+	for _, s := range h.scenes {
+		d.Scene(s)
 	}
-	h.dir = dir
-	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
+	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting"}, h.wrong
 }
 
 func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
@@ -208,10 +212,6 @@ func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
 			return "", nil
 		},
 	}
-}
-
-func (h *fakeHost) Log(context.Context, string, int, cli.Config) ([]string, error) {
-	return []string{"c1 do the work"}, nil
 }
 
 // Footing is what the test says; without a word it is a workspace already.

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fake(os.Args[1:]))
 	}
 	if os.Getenv(asPawl) == "1" {
+		selfEnv = []string{asPawl + "=1"}
 		main()
 	}
 	if what := os.Getenv(asHolder); what != "" {
