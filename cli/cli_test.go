@@ -495,6 +495,16 @@ func TestColourAndASCII(t *testing.T) {
 	}
 }
 
+// TestWhatPawlSaysStays: what a command writes is gone with it where nobody watches, and what pawl says of it stays.
+func TestWhatPawlSaysStays(t *testing.T) {
+	c := newConsole(t, "en_GB.UTF-8")
+	c.host.world.says = "verify.compiling_std"
+	out := c.must(0, "run", "make the checks pass", "--yes")
+	if !strings.Contains(out, "    the first run here compiles") || strings.Contains(out, "working on") {
+		t.Errorf("%s", out)
+	}
+}
+
 func TestDemo(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
 	c.host.scenes = []cli.Scene{

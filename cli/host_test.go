@@ -251,6 +251,7 @@ type world struct {
 	unknown    bool   // no repair is known
 	conflict   bool   // landing is kept on a branch
 	hostile    string
+	says       string // a line that each call says
 	// missing is the linter that the project configures and the machine lacks.
 	missing string
 	// unaided is what pawl's own agent can do nothing about.
@@ -336,6 +337,9 @@ func (w *world) planned() effect.Receipt {
 func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	call, _ := effect.Decode[effect.ToolCall](e.Spec)
 	progress("working on " + call.StepID)
+	if w.says != "" {
+		progress(w.says)
+	}
 	if w.hang != nil {
 		w.hang <- struct{}{}
 		<-ctx.Done()

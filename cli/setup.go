@@ -526,7 +526,7 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 	if len(args) > 0 {
 		dir = a.Path(args[0])
 	}
-	config, err := a.config(effect.Place{Workspace: dir})
+	config, err := a.config(effect.Place{}) // no project has a word in it
 	if err != nil {
 		return err
 	}

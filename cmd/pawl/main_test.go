@@ -318,6 +318,7 @@ func (u *user) doing(tool string) view.Status {
 type record struct {
 	Subject string `json:"subject"`
 	Event   string `json:"event_type"`
+	Actor   string `json:"actor"`
 	Payload struct {
 		From       string `json:"from_state"`
 		To         string `json:"to_state"`
