@@ -525,8 +525,8 @@ pawl saw        nothing landed
 … (1 more)
 
 All of it is in /tmp/a demo and stays there until you remove it:
-  cd '/tmp/a demo/greeting'  pawl log, pawl diff, pawl audit verify and git log work in it
-  rm -rf '/tmp/a demo'       removes it
+  cd '/tmp/a demo/greeting' && pawl log  # look at it: diff, logs and audit verify work there, too
+  rm -rf '/tmp/a demo'  # remove it
 `
 	if out := c.must(0, "demo"); out != want {
 		t.Errorf("%s", out)

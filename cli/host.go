@@ -111,8 +111,8 @@ const (
 	SceneSaw     = "saw"  // what is so
 )
 
-// Sample is what the demo has made: its folder, and the repository in it.
-type Sample struct{ Dir, Repo string }
+// Sample is what the demo has made: its folder, and the repository in it. Program is what one types to call pawl there.
+type Sample struct{ Dir, Repo, Program string }
 
 // Finding is one line of `pawl doctor`.
 type Finding struct {

@@ -179,7 +179,7 @@ func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
 	for _, s := range h.scenes {
 		d.Scene(s)
 	}
-	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting"}, h.wrong
+	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting", Program: "pawl"}, h.wrong
 }
 
 func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {

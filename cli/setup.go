@@ -538,7 +538,7 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 		return ctx.Err()
 	}
 	if made.Dir != "" {
-		s.end(made.Dir, made.Repo)
+		s.end(made)
 	}
 	return err
 }
@@ -600,15 +600,16 @@ func (s *demoScreen) tell(head, text string) {
 }
 
 // end says where everything is, and how it is removed.
-func (s *demoScreen) end(dir, repo string) {
+func (s *demoScreen) end(made Sample) {
 	if s.Flags.JSON {
-		_ = s.PrintLine(map[string]string{"type": "result", "dir": dir, "repository": repo})
+		_ = s.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return
 	}
 	s.Say("")
-	s.SayText("cli.demo.end", dir)
-	var t term.Table
-	t.Row("  cd "+policy.Quote(repo), s.Text("cli.demo.end_look"))
-	t.Row("  rm -rf "+policy.Quote(dir), s.Text("cli.demo.end_remove"))
-	s.SayTable(&t, 0)
+	s.SayText("cli.demo.end", made.Dir)
+	for _, l := range [][2]string{
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.Text("cli.demo.end_remove")},
+	} {
+		s.Say("  " + s.Style.Bold(l[0]) + "  # " + l[1])
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,8 +157,16 @@ func (s *stage) prepare(ctx context.Context) error {
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "demo.unpack", s.Dir).Because(err).In("demo.Run")
 	}
-	// The folder of the workspace is there from the beginning, so that pawl takes no folder around the sample for it.
-	s.base, err = s.git(ctx, "git init -q -b main . && mkdir .pawl && git config user.name Ada && git config user.email ada@example.org && git add -A && git commit -q -m 'A greeting in Go' && git rev-parse HEAD")
+	s.base, err = s.git(ctx, "git init -q -b main . && git config user.name Ada && git config user.email ada@example.org && git add -A && git commit -q -m 'A greeting in Go' && git rev-parse HEAD")
+	if err != nil {
+		return err
+	}
+	// Made a workspace on purpose, the sample may lie inside of one.
+	var said []string
+	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"init"}, Output: func(line string) { said = append(said, line) }})
+	if err == nil && status != 0 {
+		err = s.wrong("init", append(said, strconv.Itoa(status))...)
+	}
 	return err
 }
 

@@ -53,7 +53,21 @@ func (h host) Demo(ctx context.Context, d cli.Demo) (made cli.Sample, err error)
 		}
 		return made, err
 	}
-	return cli.Sample{Dir: dir, Repo: filepath.Join(dir, demo.Repo)}, err
+	return cli.Sample{Dir: dir, Repo: filepath.Join(dir, demo.Repo), Program: program()}, err
+}
+
+// program is what one types to call this pawl.
+func program() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "pawl"
+	}
+	if path, ok := sandbox.LookPath("pawl"); ok {
+		if real, err := filepath.EvalSymlinks(path); err == nil && real == self {
+			return "pawl"
+		}
+	}
+	return self
 }
 
 // plainPath makes a folder and returns its path without links.

@@ -46,9 +46,17 @@ func (u *user) inRepo(dir string) *user {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	u, places := watching(t)
-	before := places()
-	dir := filepath.Join(filepath.Dir(u.dir), "a demo")
-	out := u.must(0, "demo", "../a demo").out
+	// The folder lies in a workspace of the user's, which stays as it is.
+	around := u.inRepo(filepath.Join(filepath.Dir(u.dir), "around"))
+	around.dir = filepath.Dir(around.dir)
+	around.write("mine", "mine\n")
+	around.repository().must(0, "init")
+	status, before := around.status(), places()
+	dir := filepath.Join(around.dir, "a demo")
+	out := u.must(0, "demo", "../around/a demo").out
+	if now := around.status(); pretty(now) != pretty(status) || around.git("status", "--porcelain") != `?? "a demo/"` {
+		t.Errorf("the workspace around it: %s", pretty(now))
+	}
 	if now := places(); now != before {
 		same(t, "what is not the demo's", before, now)
 	}
@@ -61,11 +69,15 @@ func TestDemo(t *testing.T) {
 	v.theProof(out)
 	v.must(0, "audit", "verify")
 	v.quiet()
-	// The last line is what removes it.
+	// The last lines are how one looks at it, and how it is removed.
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	last, _, _ := strings.Cut(strings.TrimSpace(lines[len(lines)-1]), "  ")
-	if raw, err := exec.Command("/bin/sh", "-c", last).CombinedOutput(); err != nil || !strings.HasPrefix(last, "rm -rf ") {
-		t.Errorf("%s: %v %s", last, err, raw)
+	for i, head := range []string{"cd ", "rm -rf "} {
+		said := strings.TrimSpace(lines[len(lines)-2+i])
+		cmd := exec.Command("/bin/sh", "-c", said)
+		cmd.Env = u.env(asPawl + "=1")
+		if raw, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(said, head) || i == 0 && !strings.Contains(string(raw), "RUN-2") {
+			t.Errorf("%s: %v %s", said, err, raw)
+		}
 	}
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", dir, err)
