@@ -106,15 +106,15 @@ func (s *stage) repair(ctx context.Context) error {
 	if status != 0 || parent != s.base || code != formatted || strings.Count(notes, note) != 1 {
 		return s.wrong(Repair, "status", strconv.Itoa(status), "HEAD^", parent, codeFile, code, notesFile, notes)
 	}
-	calls, again, err := s.calls(ctx)
+	t, err := s.recorded(ctx)
 	if err != nil {
 		return err
 	}
-	if again > 0 {
-		return s.wrong(Repair, "again", strconv.Itoa(again))
+	if t.again > 0 || t.repairs == 0 {
+		return s.wrong(Repair, "again", strconv.Itoa(t.again), "repairs", strconv.Itoa(t.repairs))
 	}
 	s.note("demo.note.lost", codeFile, notesFile)
-	s.note("demo.note.twice", notesFile, calls)
+	s.note("demo.note.twice", notesFile, t.calls)
 	return nil
 }
 
@@ -141,8 +141,11 @@ func (s *stage) proof(ctx context.Context) error {
 	return nil
 }
 
-// calls counts the calls of tools that the audit log tells of, and how often one was begun again.
-func (s *stage) calls(ctx context.Context) (calls, again int, err error) {
+// tally is what the audit log tells of: calls of tools, how often one was begun again, and repairs.
+type tally struct{ calls, again, repairs int }
+
+// recorded reads the audit log.
+func (s *stage) recorded(ctx context.Context) (t tally, err error) {
 	begun := map[string]int{}
 	status, err := s.Pawl(ctx, Call{Dir: s.repo, Env: s.env(), Args: []string{"audit", "log", "--json"}, Output: func(line string) {
 		var r struct {
@@ -150,17 +153,22 @@ func (s *stage) calls(ctx context.Context) (calls, again int, err error) {
 			Event   string `json:"event_type"`
 			Payload struct{ Effect string }
 		}
-		if json.Unmarshal([]byte(line), &r) == nil && r.Event == "EFFECT_STARTED" && r.Payload.Effect == "tool.call" {
+		switch {
+		case json.Unmarshal([]byte(line), &r) != nil:
+		case r.Event == "EFFECT_STARTED" && r.Payload.Effect == "tool.call":
 			begun[r.Subject]++
+		case r.Event == "FIX_PLANNED":
+			t.repairs++
 		}
 	}})
 	if err == nil && (status != 0 || len(begun) == 0) {
 		err = s.wrong(Repair, "audit log", strconv.Itoa(status))
 	}
+	t.calls = len(begun)
 	for _, n := range begun {
-		again += n - 1
+		t.again += n - 1
 	}
-	return len(begun), again, err
+	return t, err
 }
 
 // show says how much of a command's output is seen: all of it, or the first paragraph.
