@@ -29,7 +29,7 @@ build: ## build bin/pawl
 install: build ## install bin/pawl into PREFIX/bin (~/.local, or /usr/local for root) and say what this machine still needs
 	@scripts/install.sh $(BIN)
 
-demo: build ## run the main job on a real sample repository
+demo: build ## show what pawl is for, on a sample repository that stays until you remove it
 	@$(BIN) demo
 
 test: ## run every test; what is missing for them is named with its size, then installed

@@ -495,16 +495,66 @@ func TestColourAndASCII(t *testing.T) {
 	}
 }
 
-func TestDemoExportAndTheRest(t *testing.T) {
+// TestWhatPawlSaysStays: what a command writes is gone with it where nobody watches, and what pawl says of it stays.
+func TestWhatPawlSaysStays(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
-	c.host.world.failChecks = 1
-	out := c.must(0, "demo", "--keep", "sample")
-	for _, want := range []string{"PLANNING", "CONFIRMING", "EXECUTING", "AUTO_FIX", "ARCHIVING", "IDLE", "c1 do the work"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %s in the demo:\n%s", want, out)
-		}
+	c.host.world.says = "verify.compiling_std"
+	out := c.must(0, "run", "make the checks pass", "--yes")
+	if !strings.Contains(out, "    the first run here compiles") || strings.Contains(out, "working on") {
+		t.Errorf("%s", out)
 	}
-	c.must(6, "demo", "--keep", ".")
+}
+
+func TestDemo(t *testing.T) {
+	c := newConsole(t, "en_GB.UTF-8")
+	c.host.scenes = []cli.Scene{
+		{Type: cli.SceneAct, Act: "lie", Text: "1. A lie"}, {Type: cli.SceneCommand, Args: []string{"pawl", "run"}, Text: "pawl run"},
+		{Type: cli.SceneOutput, Text: "shown"}, {Type: cli.SceneRest, Text: ""}, {Type: cli.SceneRest, Text: "not shown"}, {Type: cli.SceneStatus, Status: 9},
+		{Type: cli.SceneSaid, Text: "all \x1b[2J well"}, {Type: cli.SceneSaw, Text: "nothing landed"}, {Type: cli.SceneStatus, Status: -1}, {Type: cli.SceneRest, Text: "at the end"},
+	}
+	want := `
+1. A lie
+
+$ pawl run
+shown
+… (2 more)
+exit status 9
+
+the agent said  all \x1b[2J well
+pawl saw        nothing landed
+… (1 more)
+
+All of it is in /tmp/a demo and stays there until you remove it:
+  cd '/tmp/a demo/greeting' && pawl log  # look at it: diff, logs and audit verify work there, too
+  rm -rf '/tmp/a demo'  # remove it
+`
+	if out := c.must(0, "demo"); out != want {
+		t.Errorf("%s", out)
+	}
+	if d := c.host.shown; d.Dir != "" || d.Lang != "en" || d.Color {
+		t.Errorf("%+v", d)
+	}
+	if c.must(0, "demo", "some/where"); !strings.HasSuffix(c.host.shown.Dir, "/some/where") {
+		t.Errorf("%+v", c.host.shown)
+	}
+	out := strings.Split(strings.TrimSpace(c.must(0, "demo", "--json", "--lang", "zh-CN")), "\n")
+	if len(out) != len(c.host.scenes)+1 || out[0] != `{"type":"act","act":"lie","text":"1. A lie"}` || out[5] != `{"type":"status","status":9}` || out[10] != `{"dir":"/tmp/a demo","repository":"/tmp/a demo/greeting","type":"result"}` {
+		t.Errorf("%q", out)
+	}
+	if c.host.shown.Lang != "zh-CN" || c.host.shown.Text("demo.step") == "demo.step" {
+		t.Errorf("%+v", c.host.shown)
+	}
+	c.must(2, "demo", "a", "b")
+	// What goes wrong is told behind where it can be looked at.
+	c.host.wrong = pawl.Fail(pawl.CodeChecksFailed, "demo.wrong", "lie", "status 0")
+	if out := c.must(pawl.CodeChecksFailed.Info().Exit, "demo"); !strings.Contains(out, "rm -rf") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestExportAndTheRest(t *testing.T) {
+	c := newConsole(t, "en_GB.UTF-8")
+	c.must(0, "run", "make the checks pass", "--yes")
 	c.must(0, "export")
 	c.must(0, "export", "--backup", "copy.db")
 	c.must(0, "audit", "export", "log.jsonl")

@@ -21,7 +21,11 @@ import (
 const maxConfig = 256 << 10
 
 // projectConfig is the file of a workspace. It comes with the repository, so it may set only what cannot harm its user.
+// It is "" for no workspace.
 func projectConfig(place effect.Place) string {
+	if place.Workspace == "" {
+		return ""
+	}
 	return filepath.Join(place.Workspace, ".pawl", "config.yaml")
 }
 

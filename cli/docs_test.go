@@ -151,7 +151,7 @@ func commandPage() string {
 	b.WriteString("# Command line\n\n" + generated + "\n" +
 		"Every command takes `--json` and then writes JSON for programs: one document, or one line of JSON for each event and each task.\n" +
 		"Errors are text with the next step, or with `--json` one object `{\"error\":{\"code\",\"class\",\"message\",\"hint\",\"rule\",\"gate\",\"trace\"}}`\n" +
-		"on the standard error. The exit statuses are in [exit-codes.md](exit-codes.md). `--lang zh-CN` shows everything in 简体中文.\n\n")
+		"on the standard error. The exit statuses are in [exit-codes.md](exit-codes.md). `--lang zh-CN` shows everything in 简体中文. Text is coloured on a terminal; `NO_COLOR` or `--no-color` turns that\noff, and `CLICOLOR_FORCE=1` turns it on elsewhere.\n\n")
 	walk(root, func(c *cobra.Command) {
 		if !c.HasParent() || c.Name() == "help" {
 			return

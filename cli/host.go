@@ -29,8 +29,9 @@ type Host interface {
 	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
 	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
 	Doctor(ctx context.Context, place effect.Place, c Config) []Finding
-	// Demo unpacks the sample repository of `pawl demo` into dir and returns the arguments of the run to show.
-	Demo(ctx context.Context, dir string, c Config) (Sample, error)
+	// Demo shows on a sample repository what pawl does, each command in a process of its own. It returns what it has made, which
+	// stays; nothing stays where ctx ended. The error is CodeChecksFailed where pawl did something else than what is told of it.
+	Demo(ctx context.Context, d Demo) (Sample, error)
 	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
 	// fails with code environment when there is no editor.
 	Edit(ctx context.Context, path string) error
@@ -38,8 +39,6 @@ type Host interface {
 	Tools() []kernel.Tool
 	// Agents are the agents that runs may name, with the settings of a workspace.
 	Agents(place effect.Place, c Config) Agents
-	// Log runs nothing of the user's: it returns `git log --oneline -n` of a repository for the demo's last screen.
-	Log(ctx context.Context, dir string, n int, c Config) ([]string, error)
 }
 
 // Grounds is a Host that can say where plans of a place would be carried out, before any work on them.
@@ -77,12 +76,44 @@ type Open struct {
 	Tell func(error)
 }
 
-// Sample is the demo: a repository, a plan file in it, and what to ask for.
-type Sample struct {
-	Dir         string
-	PlanFile    string
-	Requirement string
+// Demo says how the demo is shown.
+type Demo struct {
+	// Dir is a folder that is empty or missing, "" for a new one among the temporary files.
+	Dir    string
+	Config Config
+	// Lang is the language of what pawl says in it, and Color whether it says it in colour. Text puts a text of the catalogue into words.
+	Lang  string
+	Color bool
+	Text  func(key string, args ...any) string
+	// Scene is told what is to be seen.
+	Scene func(Scene)
 }
+
+// Scene is one thing that is to be seen in the demo, and its line with --json.
+type Scene struct {
+	Type string `json:"type"`
+	// Act is the name of an act, and Args are the words of a command line; Text says either in words, or what is to be read.
+	Act  string   `json:"act,omitempty"`
+	Args []string `json:"args,omitempty"`
+	Text string   `json:"text,omitempty"`
+	// Status is the exit status of a command, negative where a signal ended it.
+	Status int `json:"status,omitempty"`
+}
+
+// The types of scenes.
+const (
+	SceneAct     = "act"
+	SceneNote    = "note"
+	SceneCommand = "command"
+	SceneOutput  = "output" // a line of a command's output
+	SceneRest    = "rest"   // one that a person is not shown
+	SceneStatus  = "status"
+	SceneSaid    = "said" // what the agent said
+	SceneSaw     = "saw"  // what is so
+)
+
+// Sample is what the demo has made: its folder, and the repository in it. Program is what one types to call pawl there.
+type Sample struct{ Dir, Repo, Program string }
 
 // Finding is one line of `pawl doctor`.
 type Finding struct {

@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 // a clock and ids that are the same in every run.
 type fakeHost struct {
 	footing cli.Footing
+	scenes  []cli.Scene // of the demo
+	shown   cli.Demo
+	wrong   error
 	dir     string
 	store   *memory.Store
 	world   *world
@@ -170,12 +173,13 @@ func (h *fakeHost) Doctor(context.Context, effect.Place, cli.Config) []cli.Findi
 	return []cli.Finding{{Name: "system", State: "ok", Key: "cli.doctor_system", Value: "test"}, {Name: "git", State: "warn", Key: "cli.doctor_no_git"}}
 }
 
-func (h *fakeHost) Demo(_ context.Context, dir string, _ cli.Config) (cli.Sample, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return cli.Sample{}, err
+// Demo shows what h.scenes are.
+func (h *fakeHost) Demo(_ context.Context, d cli.Demo) (cli.Sample, error) {
+	h.shown = d
+	for _, s := range h.scenes {
+		d.Scene(s)
 	}
-	h.dir = dir
-	return cli.Sample{Dir: dir, Requirement: "make the checks pass"}, nil
+	return cli.Sample{Dir: "/tmp/a demo", Repo: "/tmp/a demo/greeting", Program: "pawl"}, h.wrong
 }
 
 func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
@@ -208,10 +212,6 @@ func (h *fakeHost) Agents(_ effect.Place, c cli.Config) cli.Agents {
 			return "", nil
 		},
 	}
-}
-
-func (h *fakeHost) Log(context.Context, string, int, cli.Config) ([]string, error) {
-	return []string{"c1 do the work"}, nil
 }
 
 // Footing is what the test says; without a word it is a workspace already.
@@ -251,6 +251,7 @@ type world struct {
 	unknown    bool   // no repair is known
 	conflict   bool   // landing is kept on a branch
 	hostile    string
+	says       string // a line that each call says
 	// missing is the linter that the project configures and the machine lacks.
 	missing string
 	// unaided is what pawl's own agent can do nothing about.
@@ -336,6 +337,9 @@ func (w *world) planned() effect.Receipt {
 func (w *world) call(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	call, _ := effect.Decode[effect.ToolCall](e.Spec)
 	progress("working on " + call.StepID)
+	if w.says != "" {
+		progress(w.says)
+	}
 	if w.hang != nil {
 		w.hang <- struct{}{}
 		<-ctx.Done()

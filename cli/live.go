@@ -85,17 +85,19 @@ func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	r.tell(e, begun)
 }
 
-// Said tells of a line that was written for an effect at work: what agents say stays, of other output the last line is seen.
+// Said tells of a line that was written for an effect at work: what agents and pawl itself say stays, of other output the last line
+// is seen.
 func (r *Reporter) Said(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	line = r.Wordy(line)
+	key := line
+	line = r.Wordy(key)
 	if r.Flags.JSON {
 		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
 	line = policy.Display(line)
-	if e.Kind.Agent() {
+	if line != "" && (e.Kind.Agent() || line != key) {
 		r.Say("    " + r.Style.Dim(r.fold(line, 4, 2)))
 	}
 	r.line = line

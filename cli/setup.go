@@ -21,7 +21,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
-	"pawl/plan"
+	"pawl/policy"
 )
 
 func newDoctorCommand(a *App) *cobra.Command {
@@ -515,60 +515,101 @@ func configGood(a *App, err error) error {
 }
 
 func newDemoCommand(a *App) *cobra.Command {
-	var keep string
-	c := a.Command("demo", "cli.demo", "  pawl demo\n  pawl demo --keep ./pawl-demo", Exactly(0), nil)
-	c.RunE = func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) }
-	c.Flags().StringVar(&keep, "keep", "", a.Text("cli.flag.keep"))
-	return c
+	return a.Command("demo [DIR]", "cli.demo", "  pawl demo\n  pawl demo ./pawl-demo", Between(0, 1), func(c *cobra.Command, args []string) error {
+		return runDemo(c.Context(), a, args)
+	})
 }
 
-// runDemo unpacks a sample repository and runs its plan, whose first attempt fails, to the landed commit.
-func runDemo(ctx context.Context, a *App, keep string) error {
-	dir := a.Path(keep)
-	if keep == "" {
-		tmp, err := os.MkdirTemp("", "pawl-demo-")
-		if err != nil {
-			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
-		}
-		defer os.RemoveAll(tmp)
-		dir = filepath.Join(tmp, "sample")
-	} else if _, err := os.Stat(dir); err == nil {
-		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", keep)
+// runDemo shows what pawl does, in a folder that stays. Where it is interrupted, what was made is removed.
+func runDemo(ctx context.Context, a *App, args []string) error {
+	dir := ""
+	if len(args) > 0 {
+		dir = a.Path(args[0])
 	}
-	config, err := a.config(effect.Place{Workspace: dir})
+	config, err := a.config(effect.Place{}) // no project has a word in it
 	if err != nil {
 		return err
 	}
-	sample, err := a.Host.Demo(ctx, dir, config)
-	if err != nil {
-		return err
+	s := &demoScreen{App: a}
+	made, err := a.Host.Demo(ctx, Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config, Text: a.Text, Scene: s.see})
+	s.rested()
+	if ctx.Err() != nil {
+		a.Note(a.Style.Warn() + " " + a.Text("cli.demo.interrupted"))
+		return ctx.Err()
 	}
-	a.Flags.dir = sample.Dir
-	start := &kernel.Start{Requirement: sample.Requirement, AutoApprove: pawl.By(pawl.KindPolicy, "demo")}
-	if sample.PlanFile != "" {
-		data, err := readFile(sample.PlanFile, plan.MaxBytes)
-		if err != nil {
-			return pawl.Fail(pawl.CodeIO, "cli.file_unreadable", sample.PlanFile).Because(err)
-		}
-		start.Given, start.Name = data, filepath.Base(sample.PlanFile)
+	if made.Dir != "" {
+		s.end(made)
 	}
-	if !a.Flags.JSON {
-		a.SayText("cli.demo.begin", sample.Dir)
-	}
-	if err := a.With(ctx, Open{Create: true, Meant: true}, func(d *Desk) error { return startRun(ctx, d, start, runFlags{}) }); err != nil {
-		return err
-	}
-	return demoLog(ctx, a, sample.Dir, config)
+	return err
 }
 
-func demoLog(ctx context.Context, a *App, dir string, config Config) error {
-	commits, err := a.Host.Log(ctx, dir, 5, config)
-	if err != nil || a.Flags.JSON {
-		return err
+// demoScreen shows the scenes of the demo.
+type demoScreen struct {
+	*App
+	rest int // lines of output that were left out
+}
+
+// see shows one scene: to a program as a line of JSON, to a person in words.
+func (s *demoScreen) see(c Scene) {
+	if s.Flags.JSON {
+		_ = s.PrintLine(c) // nobody may be reading
+		return
 	}
-	a.Say("\n" + a.Style.Bold("git log --oneline"))
-	for _, l := range commits {
-		a.Say("  " + Display(l))
+	if c.Type == SceneRest {
+		s.rest++
+		return
 	}
-	return nil
+	s.rested()
+	switch c.Type {
+	case SceneAct:
+		s.Say("\n" + s.Style.Bold(policy.Display(c.Text)))
+	case SceneNote:
+		s.tell("", c.Text)
+	case SceneCommand:
+		s.Say("\n" + s.Style.Bold("$ "+policy.Display(c.Text)))
+	case SceneOutput:
+		s.Say(c.Text) // pawl's own words, which it has escaped where they were of others
+	case SceneStatus:
+		if c.Status > 0 {
+			s.Say(s.Style.Dim(s.Text("cli.demo.status", c.Status)))
+		}
+	case SceneSaid:
+		s.Say("")
+		s.tell(s.Text("cli.demo.said"), c.Text)
+	case SceneSaw:
+		s.tell(s.Text("cli.demo.saw"), c.Text)
+	}
+}
+
+// rested says how many lines were left out.
+func (s *demoScreen) rested() {
+	if s.rest > 0 {
+		s.Say(s.Style.Dim(s.Text("cli.demo.rest", s.rest)))
+	}
+	s.rest = 0
+}
+
+// tell says something of the demo's own, behind a head that is the same width for what was said and what was seen.
+func (s *demoScreen) tell(head, text string) {
+	indent := 0
+	if head != "" {
+		indent = max(term.Width(s.Text("cli.demo.said")), term.Width(s.Text("cli.demo.saw"))) + 2
+	}
+	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
+	s.Say(s.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.Width, 0, ""), "\n"))
+}
+
+// end says where everything is, and how it is removed.
+func (s *demoScreen) end(made Sample) {
+	if s.Flags.JSON {
+		_ = s.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
+		return
+	}
+	s.Say("")
+	s.SayText("cli.demo.end", made.Dir)
+	for _, l := range [][2]string{
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.Text("cli.demo.end_remove")},
+	} {
+		s.Say("  " + s.Style.Bold(l[0]) + "  # " + l[1])
+	}
 }

@@ -18,8 +18,8 @@ func LookPath(program string) (string, bool) {
 }
 
 // Edit opens a file in the user's own editor ($VISUAL, $EDITOR, else vi) on the terminal, and returns when it was closed. It
-// is the one program that runs without walls, because the person at the keyboard starts and drives it. Without an editor
-// the error is CodeEnvironment; one that fails is CodeCanceled.
+// runs without walls, because the person at the keyboard starts and drives it. Without an editor the error is CodeEnvironment; one
+// that fails is CodeCanceled.
 func Edit(ctx context.Context, path string) error {
 	argv := []string{"vi"}
 	for _, name := range []string{"VISUAL", "EDITOR"} {

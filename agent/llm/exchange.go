@@ -142,6 +142,9 @@ func (x exchange) once(ctx context.Context, provider Provider, r Request, in int
 	cost := most
 	defer func() { settle(cost) }()
 	out := lines{out: x.progress, log: logs.New(ctx, Name)}
+	if r.Name != "" {
+		out.out = func(string) {} // a document is nothing to be read while it comes; the log has it
+	}
 	reply, err = provider.Stream(ctx, r, out.add)
 	out.end()
 	_, _ = io.WriteString(out.log, "\n")

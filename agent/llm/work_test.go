@@ -188,7 +188,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestNoSchemas asks a server that knows no schemas in words.
+// TestNoSchemas asks a server that knows no schemas in words. A document is nothing for a person to read while it comes.
 func TestNoSchemas(t *testing.T) {
 	var bodies []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -204,7 +204,7 @@ func TestNoSchemas(t *testing.T) {
 	defer srv.Close()
 	host := &agenttest.Host{}
 	e := effect.Effect{Kind: effect.KindIntake, Spec: effect.Encode(effect.IntakeSpec{Requirement: "tidy up", Round: 1})}
-	r := Open(at(OpenAI, srv.URL)).Do(t.Context(), e, host, nil)
+	r := Open(at(OpenAI, srv.URL)).Do(t.Context(), e, host, func(line string) { t.Errorf("%q was said", line) })
 	result, err := effect.Decode[effect.IntakeResult](r.Result)
 	if err != nil || result.Evaluation.Class != "chore" || len(result.Questions()) != 0 || len(bodies) != 2 || !strings.Contains(bodies[1], "additionalProperties") || result.Usage.Requests != 2 || host.Reserved() != 2 {
 		t.Errorf("%+v %+v %v", r, result, err)

@@ -12,7 +12,7 @@ type Style struct {
 // caller; symbols need a UTF-8 locale. An environment that names no locale at all counts as UTF-8, because today's
 // terminals are.
 func Detect(tty, off bool, env func(string) string) Style {
-	s := Style{Color: tty && !off && env("NO_COLOR") == "" && env("TERM") != "dumb", Unicode: true}
+	s := Style{Color: (tty || forced(env)) && !off && env("NO_COLOR") == "" && env("TERM") != "dumb", Unicode: true}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := env(name); v != "" {
 			v = strings.ToUpper(v)
@@ -21,6 +21,12 @@ func Detect(tty, off bool, env func(string) string) Style {
 		}
 	}
 	return s
+}
+
+// forced reports whether somebody wants colour where there is no terminal (CLICOLOR_FORCE).
+func forced(env func(string) string) bool {
+	v := env("CLICOLOR_FORCE")
+	return v != "" && v != "0"
 }
 
 func (s Style) paint(code, text string) string {

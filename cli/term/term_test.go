@@ -17,6 +17,26 @@ func TestWidth(t *testing.T) {
 	}
 }
 
+func TestDetect(t *testing.T) {
+	for _, c := range []struct {
+		tty, off bool
+		env      map[string]string
+		want     bool
+	}{
+		{tty: true, want: true},
+		{env: map[string]string{"CLICOLOR_FORCE": "1"}, want: true},
+		{env: map[string]string{"CLICOLOR_FORCE": "0"}},
+		{env: map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}},
+		{env: map[string]string{"CLICOLOR_FORCE": "1", "TERM": "dumb"}},
+		{off: true, env: map[string]string{"CLICOLOR_FORCE": "1"}},
+		{},
+	} {
+		if s := term.Detect(c.tty, c.off, func(name string) string { return c.env[name] }); s.Color != c.want {
+			t.Errorf("%+v: %v", c, s.Color)
+		}
+	}
+}
+
 func TestClipAndPad(t *testing.T) {
 	for _, c := range []struct {
 		s    string

@@ -14,7 +14,6 @@ import (
 	"pawl"
 	"pawl/audit"
 	"pawl/cli"
-	"pawl/demo"
 	"pawl/doctor"
 	"pawl/driver/archive"
 	"pawl/driver/file"
@@ -229,15 +228,6 @@ func ownerName() string {
 	return fmt.Sprintf("%s/%d/%s", hostname(), os.Getpid(), rand.Text()[:6])
 }
 
-// Demo unpacks the sample repository.
-func (host) Demo(ctx context.Context, dir string, c cli.Config) (cli.Sample, error) {
-	box, err := sandbox.New(walls(c))
-	if err != nil {
-		return cli.Sample{}, err
-	}
-	return cli.Sample{Dir: dir, PlanFile: filepath.Join(dir, demo.PlanFile), Requirement: demo.Requirement}, demo.Unpack(ctx, box, dir)
-}
-
 // Edit opens a file in the user's editor.
 func (host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
 
@@ -255,15 +245,6 @@ func (host) Footing(place effect.Place) cli.Footing {
 // Grounds says where plans would be carried out.
 func (host) Grounds(place effect.Place, c cli.Config) (policy.Repo, bool) {
 	return git.Inspect(place.Workspace), fenced(c)
-}
-
-// Log returns the newest commits of a repository.
-func (host) Log(ctx context.Context, dir string, n int, c cli.Config) ([]string, error) {
-	box, err := sandbox.New(walls(c))
-	if err != nil {
-		return nil, err
-	}
-	return demo.Log(ctx, box, dir, n)
 }
 
 // Doctor asks the machine.

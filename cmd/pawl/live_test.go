@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -14,9 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"pawl/demo"
 	"pawl/internal/gittest"
-	"pawl/sandbox"
 	"pawl/view"
 )
 
@@ -206,26 +203,28 @@ func within(some, all []string) bool {
 	return len(some) == 0
 }
 
+// unformatted is a plan whose first attempt is not formatted.
+const unformatted = `
+goal: Count
+steps:
+  - step_id: s1
+    title: Count
+    intent: Somebody has to
+    tool_calls:
+      - name: write_file
+        args_hint: {path: count.go, content: "package count\n\n// Count counts.\nfunc Count() int {\n  return 1\n}\n"}
+verification: {mode: test, commands: [], required: true, stop_on_fail: true}
+risk_level: low
+`
+
 func TestActiveContext(t *testing.T) {
 	t.Parallel()
-	warm, err := warmCache()
-	if err != nil {
-		t.Fatal(err)
-	}
 	u := newUser(t)
-	box, err := sandbox.New(sandbox.Options{})
-	if err == nil {
-		err = demo.Unpack(context.Background(), box, u.dir)
-	}
-	if err == nil {
-		err = linkAll(warm, filepath.Join(u.dir, ".pawl", "cache"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	u.write("go.mod", "module example.org/count\n\ngo 1.21\n")
+	u.module().repository()
 	stop := make(chan struct{})
 	watched := u.watch(stop)
-	a := u.pawl("run", "--plan", demo.PlanFile, "--yes")
+	a := u.pawl("run", "--plan", u.plan(unformatted), "--yes")
 	close(stop)
 	seen := <-watched
 	if a.code != 0 {

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fake(os.Args[1:]))
 	}
 	if os.Getenv(asPawl) == "1" {
+		selfEnv = []string{asPawl + "=1"}
 		main()
 	}
 	if what := os.Getenv(asHolder); what != "" {
@@ -317,6 +318,7 @@ func (u *user) doing(tool string) view.Status {
 type record struct {
 	Subject string `json:"subject"`
 	Event   string `json:"event_type"`
+	Actor   string `json:"actor"`
 	Payload struct {
 		From       string `json:"from_state"`
 		To         string `json:"to_state"`

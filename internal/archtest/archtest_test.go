@@ -79,7 +79,7 @@ var rules = []rule{
 	{pattern: "notary", ours: []string{".", "audit", "kernel"}},
 	{pattern: "workspace", ours: []string{".", "effect", "sandbox/git"}},
 	{pattern: "doctor", ours: []string{".", "effect", "sandbox", "sandbox/git", "sandbox/cause"}},
-	{pattern: "demo", ours: []string{".", "sandbox"}},
+	{pattern: "demo", ours: []string{".", "plan", "policy", "triage", "sandbox", "agent/scripted"}},
 	{pattern: "runner", ours: []string{".", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel"}},
 	{pattern: "cli", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "triage", "effect", "audit", "view", "kernel", "kernel/*", "runner", "backlog", "knowledge", "cli/*", "tui"}},
 	{pattern: "cli/agents", ours: []string{".", "policy", "cli", "cli/term"}},
