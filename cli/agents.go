@@ -204,7 +204,7 @@ const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ func newAgentCommand(a *cli.App) *cobra.Command {
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("add NAME", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Exactly(1), nil)
+	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error { return add(c.Context(), a, args[0], yes) }
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.lend_yes"))
 	return c
@@ -76,7 +76,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 }
 
 func newRemoveCommand(a *cli.App) *cobra.Command {
-	return a.Command("remove NAME", "cli.agent.remove", "  pawl agent remove codex", cli.Exactly(1), func(c *cobra.Command, args []string) error {
+	return a.Command("remove AGENT", "cli.agent.remove", "  pawl agent remove codex", cli.Exactly(1), func(c *cobra.Command, args []string) error {
 		return remove(a, args[0])
 	})
 }
