@@ -199,6 +199,9 @@ func agentWord(a *voice, what, name string) string {
 	return a.Text(key)
 }
 
+// AgentState says in a word whether an agent can work.
+func AgentState(a *App, i AgentInfo) string { return agentWord(a.voice, "state", i.State) }
+
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 

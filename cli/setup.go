@@ -289,6 +289,9 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 	return command
 }
 
+// ToolText says in a line what a tool does.
+func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.voice, t) }
+
 // Found is the workspace's place, without opening it.
 func (a *App) Found() (effect.Place, error) {
 	dir, err := a.start()

@@ -14,6 +14,7 @@ import (
 	"pawl/cli"
 	"pawl/cli/agents"
 	"pawl/cli/board"
+	"pawl/cli/complete"
 	"pawl/cli/flow"
 	"pawl/cli/inspect"
 	"pawl/cli/orders"
@@ -34,7 +35,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries())...)
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(), complete.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

@@ -83,6 +83,7 @@ var rules = []rule{
 	{pattern: "runner", ours: []string{".", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel"}},
 	{pattern: "cli", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "triage", "effect", "audit", "view", "kernel", "kernel/*", "runner", "backlog", "knowledge", "cli/*"}},
 	{pattern: "cli/agents", ours: []string{".", "policy", "cli", "cli/term"}},
+	{pattern: "cli/complete", ours: []string{".", "message", "machine", "machine/*", "policy", "skill", "view", "kernel", "kernel/query", "cli", "cli/term"}},
 	{pattern: "cli/inspect", ours: []string{".", "machine/session", "audit", "effect", "view", "kernel/query", "logs", "cli", "cli/term"}},
 	{pattern: "cli/skills", ours: []string{".", "skill", "sandbox", "cli"}},
 	{pattern: "cli/orders", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "kernel/*", "runner", "knowledge", "solution", "triage", "cli", "cli/term"}},
