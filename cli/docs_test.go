@@ -16,6 +16,7 @@ import (
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/inspect"
+	"pawl/cli/manual"
 	"pawl/cli/orders"
 	"pawl/cli/skills"
 	"pawl/effect"
@@ -35,7 +36,7 @@ func tree(lang string) *cobra.Command {
 
 // others are the commands of the packages beside this one, as the program has them.
 func others() []cli.Entry {
-	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries())
+	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries(), manual.Entries())
 }
 
 // walk calls f for a command and all below it, in the order of the help.

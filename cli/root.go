@@ -110,6 +110,13 @@ func newRoot(a *App) *cobra.Command {
 	return root
 }
 
+// Whole is the tree of all commands, whatever the command line names, to be read and not to be run.
+func Whole(a *App) *cobra.Command {
+	b := newApp(a.Host, a.Std, a.Flags.given(nil))
+	b.more = a.more
+	return newRoot(b)
+}
+
 // all are the commands of the first level, those of other packages included. One of theirs takes the place of one of ours
 // with the same name; a place that nobody takes is left out.
 func all(a *App) []Entry {

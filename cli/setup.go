@@ -341,6 +341,16 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 	return out, nil
 }
 
+// DefaultsOf are the settings that there always are, as they are where nothing is set.
+func DefaultsOf(a *App) []SettingLine {
+	c := DefaultConfig()
+	var out []SettingLine
+	for _, s := range settings() {
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.voice), s.values, false})
+	}
+	return out
+}
+
 // ValuesOf are the values that a setting takes, with what it does; ok is false where there is no such setting.
 func ValuesOf(a *App, name string) (values []string, meaning string, ok bool) {
 	s, ok := findSetting(name)

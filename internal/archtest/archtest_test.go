@@ -86,6 +86,7 @@ var rules = []rule{
 	{pattern: "cli/complete", ours: []string{".", "message", "machine", "machine/*", "policy", "skill", "view", "kernel", "kernel/query", "cli", "cli/term"}},
 	{pattern: "cli/inspect", ours: []string{".", "machine/session", "audit", "effect", "view", "kernel/query", "logs", "cli", "cli/term"}},
 	{pattern: "cli/skills", ours: []string{".", "skill", "sandbox", "cli"}},
+	{pattern: "cli/manual", ours: []string{".", "cli"}},
 	{pattern: "cli/orders", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "kernel/*", "runner", "knowledge", "solution", "triage", "cli", "cli/term"}},
 	{pattern: "cli/board", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "kernel/*", "runner", "backlog", "cli", "cli/term", "tui"}},
 	{pattern: "cli/flow", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "triage", "solution", "knowledge", "effect", "audit", "view", "kernel", "runner", "cli", "cli/term", "cli/orders", "tui"}},
