@@ -171,7 +171,7 @@ func (w *writer) flags(key string, flags *pflag.FlagSet) {
 var (
 	files = [][2]string{
 		{"~/.config/pawl/config.yaml", "user"}, {".pawl/config.yaml", "project"}, {".pawl/pawl.db", "store"}, {".pawl/plan", "plan"},
-		{".pawl/logs", "logs"}, {".gitignore", "ignore"}, {"~/.local/state/pawl", "state"}, {"~/.cache/pawl", "cache"},
+		{".pawl/logs", "logs"}, {".pawlignore", "ignore"}, {"~/.local/state/pawl", "state"}, {"~/.cache/pawl", "cache"},
 	}
 	variables = [][2]string{
 		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "xdg"}, {"VISUAL, EDITOR", "editor"}, {"NO_COLOR", "no_color"}, {"LC_ALL, LC_MESSAGES, LANG", "lang"},

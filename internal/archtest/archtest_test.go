@@ -68,6 +68,7 @@ var rules = []rule{
 	{pattern: "sandbox/landlock", ours: none, third: []string{"golang.org/x/sys"}},
 	{pattern: "sandbox/cause", ours: none, third: none},
 	{pattern: "sandbox/mediate", ours: []string{"sandbox/seccomp"}, third: []string{"golang.org/x/sys"}},
+	{pattern: "sandbox/ignore", ours: []string{".", "sandbox"}},
 	{pattern: "sandbox/*", ours: []string{".", "lockfile", "policy", "sandbox", "effect"}},
 	{pattern: "driver/github", ours: []string{".", "backlog"}, third: none},
 	{pattern: "driver/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "knowledge", "solution", "triage", "sandbox", "sandbox/*", "disk", "logs"}},
