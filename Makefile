@@ -7,7 +7,7 @@ T ?= 30s
 N ?= 10
 UNDER ?= none
 # The packages whose tests write golden files and generated documents.
-GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest
+GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
 RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./audit
