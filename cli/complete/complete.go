@@ -112,7 +112,7 @@ func (q *question) answer(prefix string, words []string) ([]string, cobra.ShellC
 		given, begins = prefix[:at+1], prefix[at+1:]
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	out := []string{}
+	out, seen := []string{}, map[string]bool{}
 	for _, w := range words {
 		k := kindOf(q.cmd, w)
 		switch {
@@ -130,7 +130,8 @@ func (q *question) answer(prefix string, words []string) ([]string, cobra.ShellC
 			if len(out) == most {
 				break
 			}
-			if fits(v.value, begins) && !slices.Contains(q.args, v.value) && !slices.Contains(strings.Split(given, ","), v.value) {
+			if !seen[v.value] && fits(v.value, begins) && !slices.Contains(q.args, v.value) && !slices.Contains(strings.Split(given, ","), v.value) {
+				seen[v.value] = true
 				out = append(out, shown(word{given + v.value, v.about}))
 			}
 		}

@@ -148,14 +148,30 @@ func none(func(word) bool) {}
 
 func newest() query.Page { return query.Page{Newest: true, Limit: looked} }
 
-func issues(ctx context.Context, q *question, _ string) iter.Seq[word] {
+// issues are those whose label is what was typed, or that and one digit more, which on a large board may be old, and the newest ones.
+func issues(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	d := q.open(ctx)
 	if d == nil {
 		return none
 	}
-	return listed(d.Ask().Board().Newest(ctx, looked), func(i *view.Issue) (word, bool) {
-		return word{i.Label, string(i.Status) + " · " + i.Title}, true
-	})
+	show := func(i *view.Issue) (word, bool) { return word{i.Label, string(i.Status) + " · " + i.Title}, true }
+	return func(yield func(word) bool) {
+		labels := []string{strings.ToUpper(begins)}
+		if len(labels[0]) <= len("ISS-") || !strings.HasPrefix(labels[0], "ISS-") {
+			labels = nil
+		}
+		for digit := '0'; digit <= '9' && labels != nil; digit++ {
+			labels = append(labels, labels[0]+string(digit))
+		}
+		for _, l := range labels {
+			if i, ok, err := d.Ask().Board().Row(ctx, l); err == nil && ok {
+				if w, _ := show(i); !yield(w) {
+					return
+				}
+			}
+		}
+		listed(d.Ask().Board().Newest(ctx, looked), show)(yield)
+	}
 }
 
 func tasks(ctx context.Context, q *question, _ string) iter.Seq[word] {
