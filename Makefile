@@ -7,17 +7,17 @@ T ?= 30s
 N ?= 10
 UNDER ?= none
 # The packages whose tests write golden files and generated documents.
-GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest
+GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
 RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./audit
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build install demo test steady unwalled kills payloads hints ways agents logins mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what the tests need beside Go, git and make
 	@scripts/setup.sh
@@ -26,8 +26,11 @@ build: ## build bin/pawl
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/pawl
 
-install: build ## install bin/pawl into PREFIX/bin (~/.local, or /usr/local for root) and say what this machine still needs
+install: build ## install bin/pawl, its manual and completions into PREFIX (~/.local, or /usr/local for root), and say what is still needed
 	@scripts/install.sh $(BIN)
+
+uninstall: ## take away exactly what make install put into PREFIX
+	@scripts/install.sh --uninstall
 
 demo: build ## show what pawl is for, on a sample repository that stays until you remove it
 	@$(BIN) demo

@@ -199,12 +199,15 @@ func agentWord(a *voice, what, name string) string {
 	return a.Text(key)
 }
 
+// AgentState says in a word whether an agent can work.
+func AgentState(a *App, i AgentInfo) string { return agentWord(a.voice, "state", i.State) }
+
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check NAME", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err

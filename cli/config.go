@@ -109,9 +109,11 @@ func (c Config) Kernel(base kernel.Config) (kernel.Config, error) {
 // that somebody else wrote must not be able to loosen what the user chose. For the same reason the project's values of a
 // list that restricts are added to the user's (adds).
 type setting struct {
-	name    string
-	list    bool
-	adds    bool
+	name string
+	list bool
+	adds bool
+	// values are all that it takes, where they can be counted; "" beside them stands for none.
+	values  []string
 	get     func(*Config) []string
 	set     func(*Config, []string) error
 	project func(old, values []string) bool
@@ -120,6 +122,20 @@ type setting struct {
 // env is the name of the environment variable that sets it.
 func (s setting) env() string {
 	return "PAWL_" + strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))
+}
+
+// meaning says in a line what the setting does. Those of one limit, of one server or of one agent share their words.
+func (s setting) meaning(a *voice) string {
+	parts := strings.Split(s.name, ".")
+	switch {
+	case len(parts) == 3 && parts[0] == "budget":
+		return a.Text("setting.budget_"+parts[1], a.Text("setting.budget."+parts[2]))
+	case len(parts) > 3 && parts[0] == "mcp":
+		return a.Text("setting.mcp." + parts[3])
+	case len(parts) == 3 && parts[0] == "agents":
+		return a.Text("setting.agents." + parts[2])
+	}
+	return a.Text("setting." + s.name)
 }
 
 func always(_, _ []string) bool { return true }
@@ -147,37 +163,10 @@ const (
 
 func behaviourSettings() []setting {
 	return []setting{
-		{name: "lang", project: always,
-			get: func(c *Config) []string { return []string{c.Lang} },
-			set: func(c *Config, v []string) error {
-				lower := strings.ToLower(v[0])
-				if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
-					return badValue(v[0], "en, zh-CN")
-				}
-				c.Lang = ""
-				if lower != "" {
-					c.Lang = string(message.ParseLang(lower))
-				}
-				return nil
-			}},
-		{name: "run_mode", project: tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),
-			get: func(c *Config) []string { return []string{string(c.RunMode)} },
-			set: func(c *Config, v []string) error {
-				if !pawl.RunMode(v[0]).Valid() {
-					return badValue(v[0], "interactive, assisted, autonomous")
-				}
-				c.RunMode = pawl.RunMode(v[0])
-				return nil
-			}},
-		{name: "notify", project: never,
-			get: func(c *Config) []string { return []string{c.Notify} },
-			set: func(c *Config, v []string) error {
-				if !slices.Contains(tui.Notices(), v[0]) {
-					return badValue(v[0], strings.Join(tui.Notices(), ", "))
-				}
-				c.Notify = v[0]
-				return nil
-			}},
+		language("lang", func(c *Config) *string { return &c.Lang }),
+		choice("run_mode", tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),
+			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
+		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{name: "dependencies", list: true, project: never,
@@ -192,23 +181,14 @@ func behaviourSettings() []setting {
 				return nil
 			}},
 		truth("prepare_scripts", never, func(c *Config) *bool { return &c.PrepareScripts }),
-		{name: isolation, project: never,
-			get: func(c *Config) []string { return []string{c.Isolation} },
-			set: func(c *Config, v []string) error {
-				switch v[0] {
-				case "", Outer:
-					c.Isolation = v[0]
-					return nil
-				}
-				return badValue(v[0], Outer)
-			}},
+		choice(isolation, never, func(c *Config) *string { return &c.Isolation }, "", Outer),
 		{name: "gates.run", list: true, adds: true, project: always,
 			get: func(c *Config) []string { return c.Gates },
 			set: func(c *Config, v []string) error { c.Gates = v; return nil }},
 		{name: "gates.smoke", project: never,
 			get: func(c *Config) []string { return []string{c.SmokeCommand} },
 			set: func(c *Config, v []string) error { c.SmokeCommand = v[0]; return nil }},
-		{name: "gates.audit", project: tighter("warn", "enforce"),
+		{name: "gates.audit", project: tighter("warn", "enforce"), values: []string{"enforce", "warn"},
 			get: func(c *Config) []string {
 				return []string{map[bool]string{false: "enforce", true: "warn"}[c.AuditWarn]}
 			},
@@ -240,7 +220,7 @@ func trackerSettings() []setting {
 // documentSettings are those of the knowledge base and of commit messages.
 func documentSettings() []setting {
 	return []setting{
-		{name: "kb.create_mode", project: always,
+		{name: "kb.create_mode", project: always, values: []string{"0", "1", "2", "3"},
 			get: func(c *Config) []string { return []string{strconv.Itoa(int(c.KBMode))} },
 			set: func(c *Config, v []string) error {
 				m, err := knowledge.ParseMode(v[0])
@@ -250,20 +230,8 @@ func documentSettings() []setting {
 				c.KBMode = m
 				return nil
 			}},
-		{name: "output_language", project: always,
-			get: func(c *Config) []string { return []string{c.Output} },
-			set: func(c *Config, v []string) error {
-				lower := strings.ToLower(v[0])
-				if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
-					return badValue(v[0], "en, zh-CN")
-				}
-				c.Output = ""
-				if lower != "" {
-					c.Output = string(message.ParseLang(lower))
-				}
-				return nil
-			}},
-		{name: "interactive.auto_continue", list: true, project: never,
+		language("output_language", func(c *Config) *string { return &c.Output }),
+		{name: "interactive.auto_continue", list: true, project: never, values: []string{string(workflow.Analyze)},
 			get: func(c *Config) []string {
 				out := []string{}
 				for _, s := range c.AutoContinue {
@@ -293,7 +261,8 @@ func policySettings() []setting {
 	}
 	return []setting{
 		{name: "profile", project: tighter(policy.ProfileStandard, policy.ProfileStrict, policy.ProfileReadOnly),
-			get: func(c *Config) []string { return []string{c.Profile.Name} },
+			values: []string{policy.ProfileStrict, policy.ProfileStandard, policy.ProfileReadOnly},
+			get:    func(c *Config) []string { return []string{c.Profile.Name} },
 			set: func(c *Config, v []string) error {
 				p, err := policy.Named(v[0])
 				if err != nil {
@@ -324,15 +293,7 @@ func limitSettings() []setting {
 		number("max_plan_steps", 1, 30, always, func(c *Config) *int { return &c.MaxPlanSteps }),
 		number("max_calls", 1, 100_000, always, func(c *Config) *int { return &c.MaxCalls }),
 		number("retry.max", 0, 20, always, func(c *Config) *int { return &c.Retry.Max }),
-		{name: "retry.kind", project: always,
-			get: func(c *Config) []string { return []string{c.Retry.Kind} },
-			set: func(c *Config, v []string) error {
-				if !slices.Contains([]string{"none", "fixed", "linear", "exponential"}, v[0]) {
-					return badValue(v[0], "none, fixed, linear, exponential")
-				}
-				c.Retry.Kind = v[0]
-				return nil
-			}},
+		choice("retry.kind", always, func(c *Config) *string { return &c.Retry.Kind }, "none", "fixed", "linear", "exponential"),
 		span("retry.base", func(c *Config) *time.Duration { return &c.Retry.Base }),
 		span("retry.cap", func(c *Config) *time.Duration { return &c.Retry.Cap }),
 		span("timeouts.call", func(c *Config) *time.Duration { return &c.CallTimeout }),
@@ -361,8 +322,45 @@ func limitSettings() []setting {
 	}
 }
 
+// choice is a setting that takes one of some values. Where "" is one of them, it is not named among those that there are.
+func choice[T ~string](name string, project func(_, _ []string) bool, at func(*Config) *T, values ...T) setting {
+	var named []string
+	for _, v := range values {
+		if v != "" {
+			named = append(named, string(v))
+		}
+	}
+	return setting{name: name, project: project, values: named,
+		get: func(c *Config) []string { return []string{string(*at(c))} },
+		set: func(c *Config, v []string) error {
+			if !slices.Contains(values, T(v[0])) {
+				return badValue(v[0], strings.Join(named, ", "))
+			}
+			*at(c) = T(v[0])
+			return nil
+		}}
+}
+
+// language is a setting of a language, which may be given as locales name it; "" is none.
+func language(name string, at func(*Config) *string) setting {
+	values := []string{string(message.English), string(message.Chinese)}
+	return setting{name: name, project: always, values: values,
+		get: func(c *Config) []string { return []string{*at(c)} },
+		set: func(c *Config, v []string) error {
+			lower := strings.ToLower(v[0])
+			if lower != "" && !strings.HasPrefix(lower, "en") && !strings.HasPrefix(lower, "zh") {
+				return badValue(v[0], strings.Join(values, ", "))
+			}
+			*at(c) = ""
+			if lower != "" {
+				*at(c) = string(message.ParseLang(lower))
+			}
+			return nil
+		}}
+}
+
 func truth(name string, project func(_, _ []string) bool, at func(*Config) *bool) setting {
-	return setting{name: name, project: project,
+	return setting{name: name, project: project, values: []string{"true", "false"},
 		get: func(c *Config) []string { return []string{strconv.FormatBool(*at(c))} },
 		set: func(c *Config, v []string) error {
 			b, err := strconv.ParseBool(v[0])
@@ -455,25 +453,8 @@ func agentSettings() []setting {
 	}
 	return []setting{
 		word("agent", func(c *Config) *string { return &c.Agent }),
-		{name: "model.kind", project: never,
-			get: func(c *Config) []string { return []string{c.Model.Kind} },
-			set: func(c *Config, v []string) error {
-				switch v[0] {
-				case "", "openai", "anthropic", "gemini":
-					c.Model.Kind = v[0]
-					return nil
-				}
-				return badValue(v[0], "openai, anthropic, gemini")
-			}},
-		{name: "model.api", project: never,
-			get: func(c *Config) []string { return []string{c.Model.API} },
-			set: func(c *Config, v []string) error {
-				if v[0] != "" && v[0] != "chat" && v[0] != "responses" {
-					return badValue(v[0], "chat, responses")
-				}
-				c.Model.API = v[0]
-				return nil
-			}},
+		choice("model.kind", never, func(c *Config) *string { return &c.Model.Kind }, "", "openai", "anthropic", "gemini"),
+		choice("model.api", never, func(c *Config) *string { return &c.Model.API }, "", "chat", "responses"),
 		word("model.base_url", func(c *Config) *string { return &c.Model.BaseURL }),
 		word("model.key_env", func(c *Config) *string { return &c.Model.KeyEnv }),
 		word("model.key_file", func(c *Config) *string { return &c.Model.KeyFile }),
@@ -594,7 +575,8 @@ func installedSetting(name string) (setting, bool) {
 	case "login":
 		return word(func(s *AgentSettings) *string { return &s.Login }, nil, "")
 	case "way":
-		return word(func(s *AgentSettings) *string { return &s.Way }, func(v string) bool { return v == "gateway" || v == "tunnel" }, "gateway, tunnel")
+		out.values = []string{"gateway", "tunnel"}
+		return word(func(s *AgentSettings) *string { return &s.Way }, func(v string) bool { return slices.Contains(out.values, v) }, "gateway, tunnel")
 	case "base_url":
 		return word(func(s *AgentSettings) *string { return &s.BaseURL }, safeAddress, "https://…, http://127.0.0.1:PORT/…")
 	case "model":

@@ -86,7 +86,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 // That the machine around is the wall has to be said on purpose, once, and by the user alone.
 func TestIsolationIsSaidOnPurpose(t *testing.T) {
 	c := newConsole(t, "en_GB.UTF-8")
-	isolated := func() bool { return strings.Contains(c.must(0, "config", "show"), "outer") }
+	isolated := func() bool { return c.value("isolation") == "outer" }
 	if out := c.must(9, "config", "set", "isolation", "outer"); !strings.Contains(out, "--yes") || isolated() {
 		t.Error(out)
 	}
@@ -164,7 +164,7 @@ func TestConfigInitIsValidWhenUncommented(t *testing.T) {
 		lines := strings.Split(string(raw), "\n")
 		for i := range lines {
 			if i > 0 {
-				lines[i] = strings.TrimPrefix(lines[i], "#")
+				lines[i] = strings.TrimPrefix(lines[i], "#") // the meanings stay comments
 			}
 		}
 		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -181,6 +181,57 @@ func TestConfigInitIsValidWhenUncommented(t *testing.T) {
 		}
 		if after := c.must(0, "config", "show"); strip(after) != strip(before) {
 			t.Errorf("%s: settings changed:\n%s", flag, after)
+		}
+	}
+}
+
+// What is taken out of a file leaves nothing behind that stands in the way of anything, and takes nothing else with it.
+func TestUnsetLeavesNoEmptySections(t *testing.T) {
+	for _, k := range []struct{ before, name, after string }{
+		{"model:\n  name: x\n", "model.name", ""},
+		{"mcp:\n  servers:\n    docs:\n      url: https://docs.example/\n", "mcp.servers.docs.url", ""},
+		{"model:\n  name: x\n  kind: openai\n", "model.name", "model:\n  kind: openai\n"},
+		{"model: {}\nmax_fixes: 4\n", "model.name", "max_fixes: 4\n"},
+		{"# mine\nmax_fixes: 4 # few\nmodel:\n  name: x\n", "model.name", "# mine\nmax_fixes: 4 # few\n"},
+		{"max_fixes: 4\n", "model.name", "max_fixes: 4\n"},
+		{"# mine\nmodel:\n  name: x\n", "model.name", "# mine\nmodel: {}\n"},
+		{"{}\n", "model.name", ""},
+	} {
+		c := newConsole(t, "en_GB.UTF-8")
+		c.settle(k.before, "")
+		c.must(0, "config", "unset", k.name)
+		path := filepath.Join(c.env["HOME"], ".config", "pawl", "config.yaml")
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != k.after {
+			t.Errorf("%q without %s is %q, want %q (%v)", k.before, k.name, raw, k.after, err)
+		}
+		if k.after == "" {
+			c.must(0, "config", "init")
+		} else {
+			c.must(6, "config", "init")
+		}
+	}
+	c := newConsole(t, "en_GB.UTF-8")
+	c.must(0, "config", "unset", "model.name")
+	c.must(0, "config", "init")
+}
+
+// A file without a setting may be written over; one with a comment, or that cannot be read, holds something of the user's.
+func TestConfigInitKeepsWhatThereIs(t *testing.T) {
+	for before, status := range map[string]int{
+		"": 0, "\n\n": 0, "{}\n": 0, "model: {}\n": 0, "model:\n  name:\nretry: ~\n": 0, "---\n...\n": 0,
+		"# mine\n": 6, "model: {} # mine\n": 6, "max_fixes: 3\n": 6, "model: {name: \"\"}\n": 6, "gates: {run: []}\n": 6, "a: [\n": 6, "\x00": 6, "x": 6,
+	} {
+		c := newConsole(t, "en_GB.UTF-8")
+		path := filepath.Join(c.env["HOME"], ".config", "pawl", "config.yaml")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.must(status, "config", "init")
+		if raw, _ := os.ReadFile(path); (string(raw) == before) != (status != 0) {
+			t.Errorf("%q became %q", before, raw)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
 }
 
 // edited returns a configuration file with one setting changed, or without it where no values are given. Everything else,
-// comments included, stays.
+// comments included, stays; a section that loses its last setting goes with it.
 func edited(data []byte, s setting, values []string) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -247,36 +247,17 @@ func edited(data []byte, s setting, values []string) ([]byte, error) {
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
-	at := doc.Content[0]
-	parts := strings.Split(s.name, ".")
-	for i, part := range parts {
-		child := -1
-		for n := 0; n+1 < len(at.Content); n += 2 {
-			if at.Content[n].Value == part {
-				child = n + 1
+	if parts := strings.Split(s.name, "."); len(values) == 0 {
+		without(doc.Content[0], parts)
+	} else {
+		at := doc.Content[0]
+		for _, part := range parts[:len(parts)-1] {
+			if at = entryOf(at, part); at.Kind != yaml.MappingNode {
+				*at = yaml.Node{Kind: yaml.MappingNode}
 			}
 		}
-		last := i == len(parts)-1
-		switch {
-		case last && len(values) == 0 && child > 0:
-			at.Content = slices.Delete(at.Content, child-1, child+1)
-		case last && len(values) == 0:
-		case child < 0:
-			key := &yaml.Node{Kind: yaml.ScalarNode, Value: part}
-			at.Content = append(at.Content, key, &yaml.Node{Kind: yaml.MappingNode})
-			child = len(at.Content) - 1
-			fallthrough
-		default:
-			if last {
-				at.Content[child] = node(s, values, at.Content[child])
-			} else if at.Content[child].Kind != yaml.MappingNode {
-				at.Content[child] = &yaml.Node{Kind: yaml.MappingNode}
-			}
-			at = at.Content[child]
-		}
-		if child < 0 {
-			break
-		}
+		last := entryOf(at, parts[len(parts)-1])
+		*last = *node(s, values, last)
 	}
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
@@ -285,6 +266,64 @@ func edited(data []byte, s setting, values []string) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), e.Close()
+}
+
+// entryOf returns the value under a key of a mapping, which is made where there is none.
+func entryOf(at *yaml.Node, key string) *yaml.Node {
+	for n := 0; n+1 < len(at.Content); n += 2 {
+		if at.Content[n].Value == key {
+			return at.Content[n+1]
+		}
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, made)
+	return made
+}
+
+// without takes out what stands under a path of keys, and each section above it that holds nothing then, not even a comment.
+func without(at *yaml.Node, path []string) {
+	for n := 0; at.Kind == yaml.MappingNode && n+1 < len(at.Content); n += 2 {
+		if at.Content[n].Value != path[0] {
+			continue
+		}
+		if child := at.Content[n+1]; len(path) > 1 {
+			if without(child, path[1:]); child.Kind != yaml.MappingNode || len(child.Content) > 0 || commented(at.Content[n]) || commented(child) {
+				return
+			}
+		}
+		at.Content = slices.Delete(at.Content, n, n+2)
+		return
+	}
+}
+
+func commented(n *yaml.Node) bool { return n.HeadComment+n.LineComment+n.FootComment != "" }
+
+// vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what is left of
+// one whose settings were taken out.
+func vacant(data []byte) bool {
+	if bytes.ContainsRune(data, '#') {
+		return false
+	}
+	var doc yaml.Node
+	return yaml.Unmarshal(data, &doc) == nil && bare(&doc)
+}
+
+// bare reports whether a node holds nothing but sections that hold nothing.
+func bare(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Tag == "!!null"
+	case yaml.SequenceNode, yaml.AliasNode:
+		return false
+	case yaml.MappingNode:
+		for i := 1; i < len(n.Content); i += 2 {
+			if !bare(n.Content[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !bare(c) })
 }
 
 // node writes the values of a setting, with the comments of what stood there.
@@ -312,7 +351,10 @@ func (c *Config) change(s setting, values []string) error {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.config")
 	}
 	data, err := readFile(path, maxConfig)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(values) == 0:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
 	}
 	if data, err = edited(data, s, values); err != nil {
@@ -327,6 +369,9 @@ func (c *Config) change(s setting, values []string) error {
 		if err := next.Profile.Validate(); err != nil {
 			return err
 		}
+	}
+	if len(values) == 0 && vacant(data) {
+		data = nil // what is left of an empty file is an empty file, and no mapping without names
 	}
 	return replaceFile(path, data)
 }

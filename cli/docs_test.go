@@ -16,6 +16,7 @@ import (
 	"pawl/cli/board"
 	"pawl/cli/flow"
 	"pawl/cli/inspect"
+	"pawl/cli/manual"
 	"pawl/cli/orders"
 	"pawl/cli/skills"
 	"pawl/effect"
@@ -35,7 +36,7 @@ func tree(lang string) *cobra.Command {
 
 // others are the commands of the packages beside this one, as the program has them.
 func others() []cli.Entry {
-	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries())
+	return slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), inspect.Entries(), agents.Entries(), manual.Entries())
 }
 
 // walk calls f for a command and all below it, in the order of the help.
@@ -138,6 +139,36 @@ func TestEveryGroupAndAnswerHasAName(t *testing.T) {
 	}
 }
 
+// Every setting says what it does, in both languages.
+func TestEverySettingHasAMeaning(t *testing.T) {
+	seen := map[string]bool{}
+	for _, l := range []message.Lang{message.English, message.Chinese} {
+		for _, s := range cli.Settings(l) {
+			meaning := s[3].(string)
+			if strings.HasPrefix(meaning, "setting.") || strings.Contains(meaning, "%!") || len(meaning) < 6 {
+				t.Errorf("%s: %s means %q", l, s[0], meaning)
+			}
+			if seen[meaning] {
+				t.Errorf("%s: %s says what another setting says: %q", l, s[0], meaning)
+			}
+			seen[meaning] = true
+		}
+	}
+	for _, key := range message.Keys() {
+		e, _ := message.Lookup(key)
+		if strings.HasPrefix(key, "setting.budget_") || !strings.HasPrefix(key, "setting.") || seen[e.En] {
+			continue
+		}
+		if unit, ok := strings.CutPrefix(key, "setting.budget."); ok {
+			if run, _ := message.Lookup("setting.budget_run"); seen[strings.ReplaceAll(run.En, "%[1]s", e.En)] {
+				continue
+			}
+			key = unit
+		}
+		t.Errorf("%s is the meaning of no setting", key)
+	}
+}
+
 func TestDocumentation(t *testing.T) {
 	golden.Check(t, "../docs/cli.md", commandPage())
 	golden.Check(t, "../docs/exit-codes.md", exitPage())
@@ -173,9 +204,9 @@ func commandPage() string {
 		fmt.Fprintf(&b, "\n```sh\n%s\n```\n\n", strings.ReplaceAll(strings.TrimSpace(c.Example), "\n  ", "\n"))
 	})
 	b.WriteString("## Settings\n\nSettings come from `$XDG_CONFIG_HOME/pawl/config.yaml` (yours), `.pawl/config.yaml` (the project's, which can only tighten\n" +
-		"what you chose), environment variables and flags, each over the one before.\n\n| setting | default | environment |\n|---|---|---|\n")
-	for _, s := range cli.Settings() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", s[0], code(strings.Join(s[1].([]string), ", ")), s[2])
+		"what you chose), environment variables and flags, each over the one before.\n\n| setting | meaning | default | environment |\n|---|---|---|---|\n")
+	for _, s := range cli.Settings(message.English) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s[0], s[3], code(strings.Join(s[1].([]string), ", ")), code(s[2].(string)))
 	}
 	return b.String()
 }

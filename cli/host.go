@@ -70,7 +70,9 @@ type Open struct {
 	Meant, Sure bool
 	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
 	ReadOnly bool
-	Config   Config
+	// Still leaves it to a later command to take note of a workspace that was moved or copied.
+	Still  bool
+	Config Config
 	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because of that.
 	// It may be nil.
 	Tell func(error)

@@ -84,7 +84,7 @@ func newMachineListCommand(a *App) *cobra.Command {
 func newMachineShowCommand(a *App) *cobra.Command {
 	var format string
 	var strict bool
-	c := a.Command("show NAME", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", Exactly(1), nil)
+	c := a.Command("show MACHINE", "cli.machine.show", "  pawl machine show task\n  pawl machine show session --format mermaid", Exactly(1), nil)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		tables, err := named(args[0])
 		if err != nil {

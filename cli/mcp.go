@@ -329,7 +329,7 @@ func newMCPListCommand(a *App) *cobra.Command {
 
 func newMCPTrustCommand(a *App) *cobra.Command {
 	expected := ""
-	c := a.Command("trust NAME", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", Exactly(1), nil)
+	c := a.Command("trust SERVER", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return (clerk{a}).trust(c.Context(), args[0], expected)
 	}
@@ -338,7 +338,7 @@ func newMCPTrustCommand(a *App) *cobra.Command {
 }
 
 func newMCPUntrustCommand(a *App) *cobra.Command {
-	return a.Command("untrust NAME", "cli.mcp.untrust", "  pawl mcp untrust docs", Exactly(1), func(_ *cobra.Command, args []string) error {
+	return a.Command("untrust SERVER", "cli.mcp.untrust", "  pawl mcp untrust docs", Exactly(1), func(_ *cobra.Command, args []string) error {
 		server, config, err := (clerk{a}).named(args[0])
 		if err != nil {
 			return err

@@ -14,10 +14,12 @@ import (
 	"pawl/cli/term"
 )
 
-// Entry is a command of the first level and the group under which help lists it.
+// Entry is a command of the first level and the group under which help lists it. Tree, where it is not nil, is given the whole tree of
+// commands once it is built, of which the entry need not add one.
 type Entry struct {
 	Name, Group string
 	Build       func(*App) *cobra.Command
+	Tree        func(*App, *cobra.Command)
 }
 
 // groups are the groups of commands in the order of the help text.
@@ -26,7 +28,11 @@ func groups() []string { return []string{"work", "flow", "board", "answer", "stu
 // entries are the commands of the first level, in the order of the help text. Those without a Build are brought by another
 // package and only have their place here.
 func entries() []Entry {
-	return []Entry{
+	var out []Entry
+	for _, e := range []struct {
+		name, group string
+		build       func(*App) *cobra.Command
+	}{
 		{"init", "work", nil},
 		{"run", "work", newRunCommand},
 		{"check", "work", nil},
@@ -63,7 +69,10 @@ func entries() []Entry {
 		{"export", "setup", newExportCommand},
 		{"completion", "setup", newCompletionCommand},
 		{"version", "setup", newVersionCommand},
+	} {
+		out = append(out, Entry{Name: e.name, Group: e.group, Build: e.build})
 	}
+	return out
 }
 
 // newRoot builds the tree of commands. Where the command line names one, only that one is built.
@@ -93,7 +102,19 @@ func newRoot(a *App) *cobra.Command {
 		c.Annotations = map[string]string{"group": e.Group, "order": fmt.Sprintf("%02d", i)}
 		root.AddCommand(c)
 	}
+	for _, e := range a.more {
+		if e.Tree != nil {
+			e.Tree(a, root)
+		}
+	}
 	return root
+}
+
+// Whole is the tree of all commands, whatever the command line names, to be read and not to be run.
+func Whole(a *App) *cobra.Command {
+	b := newApp(a.Host, a.Std, a.Flags.given(nil))
+	b.more = a.more
+	return newRoot(b)
 }
 
 // all are the commands of the first level, those of other packages included. One of theirs takes the place of one of ours
@@ -269,7 +290,7 @@ func nearestFlag(c *cobra.Command, name string) string {
 // newHelpCommand is `pawl help COMMAND`.
 func newHelpCommand(a *App) *cobra.Command {
 	var every bool
-	c := a.Command("help [COMMAND]", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	c := a.Command("help [COMMAND]...", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		found, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
 			return a.unknownCommand(c.Root(), strings.Join(args, " "))

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,7 +119,7 @@ func (a examiner) printFindings(found []Finding) error {
 }
 
 func newToolsCommand(a *App) *cobra.Command {
-	return a.Command("tools [NAME]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", Between(0, 1), func(_ *cobra.Command, args []string) error {
+	return a.Command("tools [TOOL]", "cli.tools", "  pawl tools\n  pawl tools apply_patch\n  pawl tools --json", Between(0, 1), func(_ *cobra.Command, args []string) error {
 		var tools []effect.ToolInfo
 		for _, t := range a.Host.Tools() {
 			tools = append(tools, t.Info)
@@ -244,9 +246,9 @@ func newConfigCommand(a *App) *cobra.Command {
 
 // newConfigSetCommand makes `config set` or `config unset`.
 func newConfigSetCommand(a *App, unset bool) *cobra.Command {
-	use, key, example, least, most := "set NAME VALUE...", "cli.config.set", "  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
+	use, key, example, least, most := "set SETTING VALUE...", "cli.config.set", "  pawl config set agent llm\n  pawl config set budget.run.usd 2\n  pawl config set model.fallbacks small-model other-model", 2, 64
 	if unset {
-		use, key, example, least, most = "unset NAME", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
+		use, key, example, least, most = "unset SETTING", "cli.config.unset", "  pawl config unset budget.run.usd", 1, 1
 	}
 	yes := false
 	command := a.Command(use, key, example, Between(least, most), func(cmd *cobra.Command, args []string) error {
@@ -287,6 +289,9 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 	return command
 }
 
+// ToolText says in a line what a tool does.
+func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.voice, t) }
+
 // Found is the workspace's place, without opening it.
 func (a *App) Found() (effect.Place, error) {
 	dir, err := a.start()
@@ -296,44 +301,101 @@ func (a *App) Found() (effect.Place, error) {
 	return a.Host.Find(dir)
 }
 
+// SettingLine is a setting as it is in force.
+type SettingLine struct {
+	Name  string   `json:"name"`
+	Value []string `json:"value"`
+	// Source is the place that it comes from, or "default".
+	Source string `json:"source"`
+	Env    string `json:"env"`
+	// Meaning says what it does, in the language of the person. Values are all that it takes, where they can be counted.
+	Meaning string   `json:"meaning"`
+	Values  []string `json:"values,omitempty"`
+	// Own says that the user's own file sets it.
+	Own bool `json:"-"`
+}
+
+// SettingsOf are the settings in force in the folder that the command works in: those that there always are, and those of single
+// agents and servers that a file sets.
+func SettingsOf(a *App) ([]SettingLine, error) {
+	place, err := a.Found()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.config(place)
+	if err != nil {
+		return nil, err
+	}
+	var named []setting
+	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
+		if s, ok := findSetting(name); ok && !slices.Contains(settingNames(), name) {
+			named = append(named, s)
+		}
+	}
+	var out []SettingLine
+	for _, s := range slices.Concat(settings(), named) {
+		source := cmp.Or(c.sources[s.name], "default")
+		own := c.userConfigFile != "" && strings.HasPrefix(source, c.userConfigFile+":")
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), source, s.env(), s.meaning(a.voice), s.values, own})
+	}
+	return out, nil
+}
+
+// DefaultsOf are the settings that there always are, as they are where nothing is set.
+func DefaultsOf(a *App) []SettingLine {
+	c := DefaultConfig()
+	var out []SettingLine
+	for _, s := range settings() {
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.voice), s.values, false})
+	}
+	return out
+}
+
+// ValuesOf are the values that a setting takes, with what it does; ok is false where there is no such setting.
+func ValuesOf(a *App, name string) (values []string, meaning string, ok bool) {
+	s, ok := findSetting(name)
+	if !ok {
+		return nil, "", false
+	}
+	return s.values, s.meaning(a.voice), true
+}
+
 func newConfigShowCommand(a *App) *cobra.Command {
 	return a.Command("show", "cli.config.show", "  pawl config show", Exactly(0), func(*cobra.Command, []string) error {
-		place, err := a.Found()
+		lines, err := SettingsOf(a)
 		if err != nil {
 			return err
-		}
-		c, err := a.config(place)
-		if err != nil {
-			return err
-		}
-		type line struct {
-			Name   string   `json:"name"`
-			Value  []string `json:"value"`
-			Source string   `json:"source"`
-			Env    string   `json:"env"`
-		}
-		lines := []line{}
-		var t term.Table
-		for _, s := range settings() {
-			source := c.sources[s.name]
-			shownSource := source
-			if source == "" {
-				source, shownSource = "default", a.Text("cli.config.default")
-			}
-			v := append([]string{}, s.get(&c)...)
-			lines = append(lines, line{s.name, v, source, s.env()})
-			value := Display(strings.Join(v, ", "))
-			if value == "" {
-				value = a.Style.None()
-			}
-			t.Row(s.name, value, a.Style.Dim(Display(shownSource)))
 		}
 		if a.Flags.JSON {
 			return a.PrintJSON(lines)
 		}
-		a.SayTable(&t, 0)
+		var t term.Table
+		for _, l := range lines {
+			if l.Source == "default" {
+				l.Source = a.Text("cli.config.default")
+			}
+			value := Display(strings.Join(l.Value, ", "))
+			if value == "" {
+				value = a.Style.None()
+			}
+			t.Row(l.Name, value, a.Style.Dim(Display(l.Source)))
+		}
+		for i, shown := range t.Lines(0) {
+			a.Say(shown)
+			for _, l := range wrapped(lines[i].Meaning, a.screen()-4) {
+				a.Say("    " + a.Style.Dim(l))
+			}
+		}
 		return nil
 	})
+}
+
+// wrapped breaks a text into lines of a width, or leaves it as it is where there is none.
+func wrapped(text string, width int) []string {
+	if width <= 0 {
+		return []string{text}
+	}
+	return term.Wrap(text, width)
 }
 
 func newConfigPathCommand(a *App) *cobra.Command {
@@ -430,19 +492,32 @@ func newConfigInitCommand(a *App) *cobra.Command {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 		}
-		return a.writeTo(path, func(w io.Writer) error {
-			if _, err := io.WriteString(w, configTemplate(a, project)); err != nil {
+		template := configTemplate(a, project)
+		if old, err := readFile(path, maxConfig); err == nil && vacant(old) {
+			err = replaceFile(path, []byte(template))
+			return configWritten(a, path, err)
+		}
+		return configWritten(a, path, a.writeTo(path, func(w io.Writer) error {
+			if _, err := io.WriteString(w, template); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
-			if a.Flags.JSON {
-				return a.PrintJSON(map[string]string{"path": path})
-			}
-			a.Say(a.Style.OK() + " " + Display(path))
 			return nil
-		})
+		}))
 	}
 	c.Flags().BoolVar(&project, "project", false, a.Text("cli.flag.project"))
 	return c
+}
+
+// configWritten tells which file was written.
+func configWritten(a *App, path string, err error) error {
+	if err != nil {
+		return err
+	}
+	if a.Flags.JSON {
+		return a.PrintJSON(map[string]string{"path": path})
+	}
+	a.Say(a.Style.OK() + " " + Display(path))
+	return nil
 }
 
 // configTemplate is a configuration file in which every setting stands as a comment with its default.
@@ -470,6 +545,9 @@ func configTemplate(a *App, project bool) string {
 			value = "[" + value + "]"
 		} else if value == "" {
 			value = `""`
+		}
+		for _, l := range term.Wrap(s.meaning(a.voice), 96) {
+			b.WriteString("#" + indent + "# " + l + "\n")
 		}
 		fmt.Fprintf(&b, "#%s%s: %s\n", indent, name, value)
 	}

@@ -249,7 +249,7 @@ var (
 		".roo", ".windsurf", ".kiro", ".aider", ".husky", ".cargo", ".yarn", "infra", "auth", "payments",
 	}
 	sensitiveNames = []string{
-		".gitattributes", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml", ".travis.yml", ".drone.yml",
+		".gitattributes", ".pawlignore", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml", ".travis.yml", ".drone.yml",
 		"bitbucket-pipelines.yml", ".envrc", "agents.md", "claude.md", "gemini.md", ".mcp.json", "mcp.json", ".cursorrules",
 		".windsurfrules", ".clinerules", ".pre-commit-config.yaml", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
 		"sitecustomize.py", "usercustomize.py", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig", ".ripgreprc",

@@ -136,7 +136,8 @@ func TestQuestionsOnATerminal(t *testing.T) {
 					p.Sees(leftMark)
 					p.Until(rest, func() bool { return strings.Contains(strings.ReplaceAll(p.Screen(), "\n", ""), rest) })
 					p.Ends()
-					if strings.Contains(p.Screen(), "a live line") {
+					// Where the terminal echoes what is typed ahead behind the live line, and its end of line with it, nothing can be taken away.
+					if strings.Contains(strings.ReplaceAll(p.Screen(), "a live linetyped ahead", ""), "a live line") {
 						t.Errorf("the live line stands in\n%s", p.Screen())
 					}
 				})

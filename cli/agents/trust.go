@@ -14,7 +14,7 @@ import (
 
 func newTrustCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("trust NAME", "cli.agent.trust", "  pawl agent trust claude-code\n  pawl agent trust gemini-cli --yes\n  pawl agent trust opencode --json", cli.Exactly(1), nil)
+	c := a.Command("trust AGENT", "cli.agent.trust", "  pawl agent trust claude-code\n  pawl agent trust gemini-cli --yes\n  pawl agent trust opencode --json", cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error { return trust(c.Context(), a, args[0], yes) }
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.trust_yes"))
 	return c
@@ -106,7 +106,7 @@ func show(a *cli.App, name string, settings []cli.ProjectSetting) {
 }
 
 func newUntrustCommand(a *cli.App) *cobra.Command {
-	return a.Command("untrust NAME", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
+	return a.Command("untrust AGENT", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
 		file, err := (cli.Lending{App: a}).Trust(args[0], nil)
 		if err != nil {
 			return err

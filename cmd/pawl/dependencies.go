@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"pawl/cli"
 	"pawl/driver/prepare"
+	"pawl/driver/search"
 	"pawl/driver/shell"
 	"pawl/driver/verify"
 	"pawl/effect"
@@ -34,7 +36,8 @@ func setting(t verify.Toolchain) shell.Setting {
 	return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable, Hidden: t.Dependencies.Hidden(), Shown: t.Dependencies.Shown()}
 }
 
-// outfit completes a command that starts in the tree of a task of the workspace with the dependencies of the project.
+// outfit completes an agent or a server that starts in the tree of a task of the workspace: with the dependencies of the project, and
+// without what .pawlignore hides from agents, where the machine can hide it.
 func outfit(ctx context.Context, f *deps.Finder, workspace effect.Place, s *sandbox.Spec) error {
 	if workspace.Workspace == "" || !strings.HasPrefix(s.Dir+"/", workspace.Workspace+"/") {
 		return nil
@@ -50,7 +53,14 @@ func outfit(ctx context.Context, f *deps.Finder, workspace effect.Place, s *sand
 		return err
 	}
 	s.Readable, s.Shown = append(s.Readable, found.Readable()...), append(s.Shown, found.Shown()...)
-	return nil
+	if tree == workspace.Workspace && strings.HasPrefix(s.Dir, filepath.Join(tree, ".pawl")+"/") {
+		tree = s.Dir // a server may change nothing of the tree that it starts in
+	}
+	hidden, err := search.Hidden(ctx, workspace.Workspace, tree)
+	for _, rel := range hidden {
+		s.Hidden, s.MustHide = append(s.Hidden, filepath.Join(tree, filepath.FromSlash(rel))), true
+	}
+	return err
 }
 
 // lacks lists the dependencies that a place needs and that commands would not find there.

@@ -69,7 +69,7 @@ func (h host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	said, ground, err := settle(ctx, place, store, config, o.ReadOnly)
+	said, ground, err := settle(ctx, place, store, config, o)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

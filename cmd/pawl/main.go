@@ -14,8 +14,10 @@ import (
 	"pawl/cli"
 	"pawl/cli/agents"
 	"pawl/cli/board"
+	"pawl/cli/complete"
 	"pawl/cli/flow"
 	"pawl/cli/inspect"
+	"pawl/cli/manual"
 	"pawl/cli/orders"
 	"pawl/cli/skills"
 	"pawl/sandbox"
@@ -34,7 +36,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries())...)
+	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(), complete.Entries(), manual.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

@@ -59,7 +59,7 @@ func newParts(place effect.Place, c cli.Config, keep *recordings, of folders) *p
 	}
 	check := verify.New(verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Std: of.std, Commands: commands})
 	agent := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
-	packs := contextpack.New(contextpack.Options{Walk: search.Files, Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
+	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box, LookPath: sandbox.LookPath, Env: plainEnv()})
 	p := &parts{shots: shots, warm: box.Warm, close: box.Close, drivers: map[effect.Kind]runner.Driver{
 		effect.KindContext: informed{verify.NewContext(machine, verify.OpenDir, gitStatus(memory)).Inspecting(git.Inspect), packs, elsewhere{memory}}, effect.KindVerify: before{check, memory}, effect.KindGates: verify.NewGates(check, gitStatus(memory)),
 		effect.KindPlan: agent, effect.KindRepair: agent,

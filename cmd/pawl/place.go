@@ -23,8 +23,8 @@ import (
 // settle compares where a workspace is with where its store knows it, and takes note of a move or a copy: with the first command
 // after it, and once. What was under way in a workspace is stopped in its copy, because it belongs to the original, which may go
 // on with it. Where nothing can be written, or somebody is at work, it is left to a later command.
-func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config kernel.Config, readOnly bool) (said []cli.Finding, g workspace.Ground, err error) {
-	if g, err = workspace.NewGround(place.Workspace); err != nil {
+func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config kernel.Config, o cli.Open) (said []cli.Finding, g workspace.Ground, err error) {
+	if g, err = workspace.NewGround(place.Workspace); err != nil || o.Still {
 		return nil, g, err
 	}
 	home, err := query.Home(ctx, store)
@@ -39,7 +39,7 @@ func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config
 	case stands == workspace.Tied:
 		return nil, g, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_tied", place.Workspace, home)
 	case copied && git.Shared(place.Workspace, home):
-		if readOnly {
+		if o.ReadOnly {
 			return []cli.Finding{{Name: "workspace", State: "warn", Key: "cli.workspace_shared", Args: []string{place.Workspace, home}}}, g, nil
 		}
 		return nil, g, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_shared", place.Workspace, home)

@@ -31,7 +31,7 @@ func project(place effect.Place, c cli.Config) cli.Project {
 		Documents: func(ctx context.Context) (map[string][]byte, error) { return kb.Documents(ctx, place.Workspace) },
 		Packages:  func(ctx context.Context) (cli.Packages, error) { return packagesOf(ctx, place) },
 		Scan: func(ctx context.Context, progress func(int)) (knowledge.Project, error) {
-			return kb.Scan(ctx, place.Workspace, search.Files, progress)
+			return kb.Scan(ctx, place.Workspace, search.Shown(place.Workspace), progress)
 		},
 		Old: func(ctx context.Context) (cli.OldBase, error) {
 			old, err := kb.FindOld(ctx, place.Workspace)

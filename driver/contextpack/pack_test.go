@@ -652,3 +652,27 @@ func TestWorktrees(t *testing.T) {
 		t.Errorf("%s", p.Snippets[0].Content)
 	}
 }
+
+// What .pawlignore hides stands nowhere in a pack: neither its text, nor its names, nor as rules of the project.
+func TestPackWithoutWhatIsHidden(t *testing.T) {
+	files := map[string]string{
+		"customers/ledger.go": "package customers\n\n// Reconcile the ledger of customers.\nfunc ReconcileLedger() {}\n", "ledger.go": "package p\n\n// Ledger reconciles.\nfunc Ledger() {}\n",
+		"CLAUDE.md": "- Never reconcile the ledger by hand\n",
+	}
+	ask := contextpack.Ask{Requirement: "reconcile the ledger of customers", Tokens: 4000}
+	say := func() string {
+		ask.Place = tree(t, files)
+		raw, err := json.Marshal(pack(t, contextpack.New(contextpack.Options{Walk: search.Shown(ask.Place.Workspace)}), ask))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	if got := say(); !strings.Contains(got, "ReconcileLedger") || !strings.Contains(got, "by hand") {
+		t.Fatalf("nothing to hide: %s", got)
+	}
+	files[".pawlignore"] = "customers/\nCLAUDE.md\n"
+	if got := say(); strings.Contains(got, "ReconcileLedger") || strings.Contains(got, "customers/ledger") || strings.Contains(got, "by hand") || !strings.Contains(got, "ledger.go") {
+		t.Errorf("%s", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/effect"
+	"pawl/sandbox/ignore"
 )
 
 // ruleFiles are the files in which projects tell agents and contributors how to work, in the order in which they are asked.
@@ -24,7 +25,15 @@ const (
 func (p *packer) constraints(budget int) []string {
 	out := []string{}
 	seen := map[[32]byte]bool{}
+	hidden, err := ignore.Open(p.root, p.ask.Place.Workspace)
+	if err != nil {
+		return out
+	}
+	defer hidden.Close()
 	for _, name := range ruleFiles {
+		if hidden.Refuse(name) != nil {
+			continue
+		}
 		data, err := p.root.ReadFile(name, maxRuleFile)
 		if err != nil || bytes.IndexByte(data, 0) >= 0 || seen[sha256.Sum256(data)] {
 			continue

@@ -88,6 +88,28 @@ A tool that writes is called in two steps. The first computes what every file wi
 and after, modes, and the inverse patch. The second writes. So a call that was interrupted is finished rather than repeated,
 it changes all of its files or none, and it can be undone as long as nobody else has changed the files.
 
+## What agents are not to see
+
+Files named .pawlignore, in the project's folder and in folders below it, name what agents are not to see, in the syntax of
+.gitignore. The deepest file that has a matching pattern decides, in it the last such pattern, and nothing below a hidden folder
+can be shown again. .gitignore is another matter: neither takes back what the other leaves out.
+
+| who | sees what is hidden |
+|---|---|
+| context packs, the knowledge base | no: neither text nor names |
+| list_dir, glob_file_search, grep | no; a hidden folder or file that is named is refused |
+| read_file, apply_patch, write_file, delete_file | refused, whoever made the plan: a file that is not seen is not overwritten either |
+| installed agents and MCP servers | behind namespaces hidden files are empty, and so are hidden folders; where a machine cannot hide them from an agent that may write there, the agent is not started. At most 1000 paths: name folders |
+| commands that agents have run (run_terminal_cmd) | yes: they need what the project needs, and so does their output |
+| checks, gates, tests, ~review, git, what you look at | yes |
+
+So it keeps files out of what models are told by themselves; a command that prints a file still prints it. A secret does not belong
+into a folder that agents work in.
+
+What the checkout says counts in worktrees as well, so nothing is shown because a command took it out of a worktree's file, and a
+change of a .pawlignore is asked for. A .pawlignore that is a link, no text, or larger than 64 KiB or 1000 patterns hides its
+whole folder until it is mended. A hard link under another name, and what stands in the history of git, are not hidden.
+
 ## Patches
 
 ` + "`apply_patch`" + ` takes two formats. A unified diff, as git or diff write it, is applied strictly: names, line numbers, counts and

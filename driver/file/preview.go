@@ -27,12 +27,12 @@ func Previews(place effect.Place, calls []effect.ToolCall) ([]Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.root.Close()
+	defer t.close()
 	writers := map[string]writer{
 		Patch{}.Info().Name: Patch{}.writer(), Write{}.Info().Name: Write{}.writer(), Delete{}.Info().Name: Delete{}.writer(),
 	}
 	out := make([]Preview, len(calls))
-	var from source = t
+	var from source = shown{t}
 	for i, c := range calls {
 		w, ok := writers[c.Name]
 		if !ok {

@@ -145,7 +145,10 @@ func readFile(ctx context.Context, e effect.Effect, a readArgs) (window, error) 
 	if err != nil {
 		return window{}, err
 	}
-	defer t.root.Close()
+	defer t.close()
+	if err := t.hidden.Refuse(rel); err != nil {
+		return window{}, err
+	}
 	info, err := t.stat(rel)
 	switch {
 	case err != nil:

@@ -9,15 +9,43 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/ignore"
 )
 
 // tree is the workspace on disk. It follows no symbolic link in any part of a path.
-type tree struct{ root *sandbox.Root }
+type tree struct {
+	root   *sandbox.Root
+	hidden *ignore.Hidden
+}
 
-// openTree opens the tree that an effect works in. The caller closes its root.
+// openTree opens the tree that an effect works in. The caller closes it.
 func openTree(e effect.Effect) (tree, error) {
 	root, err := sandbox.OpenRoot(e.Place.Tree)
-	return tree{root}, err
+	if err != nil {
+		return tree{}, err
+	}
+	hidden, err := ignore.Open(root, e.Place.Workspace)
+	if err != nil {
+		_ = root.Close() // the first error counts
+		return tree{}, err
+	}
+	return tree{root, hidden}, nil
+}
+
+func (t tree) close() {
+	t.hidden.Close()
+	_ = t.root.Close() // what was written is on disk, or was told of
+}
+
+// shown is the tree as calls are told of it: without what .pawlignore hides. What was written before it was hidden can be undone.
+type shown struct{ tree }
+
+// look implements source.
+func (s shown) look(rel string) (content, error) {
+	if err := s.hidden.Refuse(rel); err != nil {
+		return content{}, err
+	}
+	return s.tree.look(rel)
 }
 
 // stat returns what stands at a clean path, nil where nothing does. A path that leads through a symbolic link is refused.

@@ -34,7 +34,7 @@ func (w writer) preflight(ctx context.Context, e effect.Effect) ([]effect.FileIm
 	if err != nil {
 		return nil, err
 	}
-	defer t.root.Close()
+	defer t.close()
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (w writer) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 	if err != nil {
 		return finish(start, effect.Failed(err))
 	}
-	defer t.root.Close()
+	defer t.close()
 	edits, images, err := w.resolve(call, t)
 	if err == nil {
 		err = canceled(ctx)
@@ -94,7 +94,7 @@ func (w writer) do(ctx context.Context, e effect.Effect, p effect.Progress) effe
 // call has already written count as they were before it, and the outcome must be the one that was committed.
 func (w writer) resolve(call effect.ToolCall, t tree) ([]edit, []effect.FileImage, error) {
 	if call.Images == nil {
-		edits, err := w.draft(call.Args, t)
+		edits, err := w.draft(call.Args, shown{t})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -209,7 +209,7 @@ func (w writer) done(ctx context.Context, e effect.Effect) (effect.Answer, effec
 	if err != nil {
 		return effect.DoneUnknown, effect.Receipt{}
 	}
-	defer t.root.Close()
+	defer t.close()
 	all := true
 	for _, im := range call.Images {
 		now, err := t.look(im.Path)
@@ -248,7 +248,7 @@ func (w writer) undo(ctx context.Context, e effect.Effect, r effect.Receipt) eff
 	if err != nil {
 		return finish(start, effect.Failed(err))
 	}
-	defer t.root.Close()
+	defer t.close()
 	edits, err := t.backward(images)
 	if err == nil {
 		err = canceled(ctx)

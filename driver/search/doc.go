@@ -8,5 +8,6 @@
 // searches on a few goroutines while one walks, and looks for the longest text that every match contains before it asks the
 // expression; it takes about twice the time of git grep for a plain word (BenchmarkGrep), and the answer does not depend on
 // who was faster. Files that are tracked by git although .gitignore names them are left out too, as rg does; the excludes
-// outside the tree (.git/info/exclude, core.excludesFile) are not read.
+// outside the tree (.git/info/exclude, core.excludesFile) are not read. What a .pawlignore hides from agents is left out as well, and refused
+// where it is named (package ignore).
 package search

@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"pawl/sandbox"
 )
 
 const (
@@ -37,7 +35,7 @@ type scanner struct {
 }
 
 // scan searches a folder, or a single file.
-func scan(ctx context.Context, root *sandbox.Root, rel string, at fs.FileInfo, a grepArgs) (matches, error) {
+func scan(ctx context.Context, root opened, rel string, at fs.FileInfo, a grepArgs) (matches, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -63,10 +61,10 @@ func scan(ctx context.Context, root *sandbox.Root, rel string, at fs.FileInfo, a
 }
 
 // walk hands the files out, and then closes the channels.
-func (s *scanner) walk(root *sandbox.Root, rel string, at fs.FileInfo) error {
+func (s *scanner) walk(root opened, rel string, at fs.FileInfo) error {
 	defer close(s.line)
 	defer close(s.work)
-	w := walker{ctx: s.ctx, root: root, visit: func(in *folder, p string, d fs.DirEntry) error {
+	w := walker{ctx: s.ctx, root: root.Root, hidden: root.hidden, visit: func(in *folder, p string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(rel, p)) {
 			return nil
 		}

@@ -144,12 +144,12 @@ func (List) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		if err != nil {
 			return nil, err
 		}
-		defer root.Close()
+		defer root.close()
 		if !at.IsDir() {
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.list")
 		}
 		out := listing{Path: rel, Entries: []entry{}}
-		w := walker{ctx: ctx, root: root, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: root.Root, hidden: root.hidden, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
 			if len(out.Entries) == maxEntries {
 				out.Truncated = true
 				return errEnough
@@ -252,12 +252,12 @@ func (Glob) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		if err != nil {
 			return nil, err
 		}
-		defer root.Close()
+		defer root.close()
 		if !at.IsDir() {
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.glob")
 		}
 		out := found{Files: []string{}}
-		w := walker{ctx: ctx, root: root, visit: func(_ *folder, p string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: root.Root, hidden: root.hidden, visit: func(_ *folder, p string, d fs.DirEntry) error {
 			if d.IsDir() || !doublestar.MatchUnvalidated(a.Pattern, below(rel, p)) {
 				return nil
 			}

@@ -14,10 +14,14 @@ import (
 	"pawl"
 	"pawl/effect"
 	"pawl/sandbox"
+	"pawl/sandbox/ignore"
 )
 
 // maxIgnore bounds a .gitignore file, in bytes; what is behind it is not read.
 const maxIgnore = 1 << 20
+
+// ignoreFile is the file whose patterns exclude others, in its folder and below.
+const ignoreFile = ".gitignore"
 
 // walker goes through a tree in the order of names, without what is ignored. It follows no symbolic links.
 type walker struct {
@@ -27,6 +31,11 @@ type walker struct {
 	depth int
 	// ahead is how many folders of each folder may be opened and listed before it is their turn.
 	ahead int
+	// hidden is what is not to be seen of the tree, nil for nothing. What it hides is given to hid instead of visit, where there is one.
+	hidden *ignore.Hidden
+	hid    func(rel string)
+	// whole goes through what .gitignore excludes, too.
+	whole bool
 	// visit is called with the folder that the entry is in.
 	visit func(in *folder, rel string, d fs.DirEntry) error
 }
@@ -56,22 +65,39 @@ func (f *folder) release() {
 	}
 }
 
-// open opens the tree of an effect and checks that a path in it can be searched. The caller closes the root.
-func open(e effect.Effect, p string) (*sandbox.Root, string, fs.FileInfo, error) {
+// opened is the tree of an effect with what is not to be seen of it.
+type opened struct {
+	*sandbox.Root
+	hidden *ignore.Hidden
+}
+
+func (o opened) close() {
+	o.hidden.Close()
+	_ = o.Close() // nothing was written
+}
+
+// open opens the tree of an effect and checks that a path in it can be searched. The caller closes it.
+func open(e effect.Effect, p string) (opened, string, fs.FileInfo, error) {
 	rel, err := effect.LocalPath(p)
 	if err != nil {
-		return nil, "", nil, err
+		return opened{}, "", nil, err
 	}
-	root, err := sandbox.OpenRoot(e.Place.Tree)
+	var o opened
+	if o.Root, err = sandbox.OpenRoot(e.Place.Tree); err != nil {
+		return opened{}, "", nil, err
+	}
+	var info fs.FileInfo
+	if o.hidden, err = ignore.Open(o.Root, e.Place.Workspace); err == nil {
+		info, err = stat(o.Root, rel)
+	}
+	if err == nil {
+		err = o.hidden.Refuse(rel)
+	}
 	if err != nil {
-		return nil, "", nil, err
+		o.close()
+		return opened{}, "", nil, err
 	}
-	info, err := stat(root, rel)
-	if err != nil {
-		_ = root.Close() // the first error counts
-		return nil, "", nil, err
-	}
-	return root, rel, info, nil
+	return o, rel, info, nil
 }
 
 // stat returns what stands at a path. One that leads through a symbolic link is refused, because policy judged the path as
@@ -98,14 +124,17 @@ func missing(err error, rel string) error {
 // walk visits everything below start, folders before what is in them. The rules of the folders above start hold, but start
 // itself is searched even where they exclude it: whoever names it wants to see it.
 func (w walker) walk(start string) error {
-	var r *rules
+	var r *ignore.Rules
+	var veil ignore.Level
 	if start != "." {
-		above := ""
-		r = w.load(r, above)
-		parts := strings.Split(start, "/")
-		for _, part := range parts[:len(parts)-1] {
-			above = path.Join(above, part)
+		above, parts := "", strings.Split(start, "/")
+		for _, part := range parts {
+			var err error
+			if veil, err = w.hidden.Enter(veil, above, true); err != nil {
+				return err
+			}
 			r = w.load(r, above)
+			above = path.Join(above, part)
 		}
 	}
 	in, err := used(sandbox.OpenDir(w.root, start))
@@ -115,7 +144,7 @@ func (w walker) walk(start string) error {
 	if start == "." {
 		start = ""
 	}
-	return w.folder(list(in), start, r, 1)
+	return w.folder(list(in), start, r, veil, 1)
 }
 
 // file visits a single file.
@@ -129,7 +158,7 @@ func (w walker) file(rel string, info fs.FileInfo) error {
 }
 
 // load adds the rules of a folder's own .gitignore, where it has one that can be read.
-func (w walker) load(r *rules, dir string) *rules {
+func (w walker) load(r *ignore.Rules, dir string) *ignore.Rules {
 	rel := path.Join(dir, ignoreFile)
 	info, err := w.root.Lstat(rel)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnore {
@@ -139,7 +168,7 @@ func (w walker) load(r *rules, dir string) *rules {
 	if err != nil {
 		return r
 	}
-	return r.with(dir, string(data))
+	return r.With(dir, string(data))
 }
 
 // maxOpen is the number of levels whose folders stay open while what is below them is visited. Folders further down are
@@ -209,7 +238,7 @@ func (e *early) drop() {
 }
 
 // folder visits what is in a folder, and lets go of it.
-func (w walker) folder(at listed, dir string, r *rules, level int) (err error) {
+func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level, level int) (err error) {
 	in, entries := at.in, at.entries
 	defer func() { in.release() }()
 	if err := canceled(w.ctx); err != nil {
@@ -218,16 +247,21 @@ func (w walker) folder(at listed, dir string, r *rules, level int) (err error) {
 	if at.err != nil {
 		return at.err
 	}
-	if slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return d.Name() == ignoreFile }) {
+	if named(entries, ignoreFile) {
 		r = w.load(r, dir)
+	}
+	if veil, err = w.hidden.Enter(veil, dir, named(entries, ignore.Name)); err != nil {
+		if w.hid != nil && dir != "" {
+			w.hid(dir)
+			return nil
+		}
+		return err
 	}
 	above := ""
 	if dir != "" {
 		above = dir + "/"
 	}
-	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool {
-		return d.Name() == ".git" || dir == "" && d.Name() == ".pawl" || r != nil && r.ignored(above+d.Name(), d.IsDir())
-	})
+	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return w.leaves(dir, above+d.Name(), d, r, veil) })
 	var e early
 	defer e.drop()
 	descend := w.depth == 0 || level < w.depth
@@ -267,11 +301,29 @@ func (w walker) folder(at listed, dir string, r *rules, level int) (err error) {
 			}
 		}
 		// A folder that is gone by now, or closed to us, holds nothing that could be found.
-		if err := w.folder(sub, rel, r, level+1); err != nil && !unreadable(err) {
+		if err := w.folder(sub, rel, r, veil, level+1); err != nil && !unreadable(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+func named(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return d.Name() == name })
+}
+
+// leaves reports whether an entry of a folder is left out.
+func (w walker) leaves(dir, rel string, d fs.DirEntry, r *ignore.Rules, veil ignore.Level) bool {
+	switch {
+	case d.Name() == ".git" || dir == "" && d.Name() == ".pawl":
+		return true
+	case veil.Hides(rel, d.IsDir()):
+		if w.hid != nil {
+			w.hid(rel)
+		}
+		return true
+	}
+	return !w.whole && r.Ignored(rel, d.IsDir())
 }
 
 // unreadable reports whether an error is about one file or folder of the tree rather than about the search.

@@ -239,6 +239,13 @@ func (b Board) Rows(ctx context.Context, p Page) iter.Seq2[Item[*view.Issue], er
 	return scan(ctx, b.store, p.selection(kernel.KindIssue), func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), true })
 }
 
+// Newest streams the issues of the board, the newest first, of so many rows that are looked at. What they wait for is not looked at.
+func (b Board) Newest(ctx context.Context, looked int) iter.Seq2[Item[*view.Issue], error] {
+	none := near{now: b.now()}
+	sel := kernel.Select{Kind: kernel.KindIssue, Newest: true, Limit: looked}
+	return scan(ctx, b.store, sel, func(i *kernel.Issue) (*view.Issue, bool) { return none.show(i), i.Number > 0 })
+}
+
 // Row reads one issue by its label or its ULID, that of a run by itself included; ok is false where there is none.
 func (b Board) Row(ctx context.Context, name string) (i *view.Issue, ok bool, err error) {
 	sel := kernel.Select{Kind: kernel.KindIssue, Label: name}

@@ -1,7 +1,6 @@
-package search
+package ignore
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -42,16 +41,16 @@ func TestIgnore(t *testing.T) {
 		if isDir {
 			rel = rel[:len(rel)-1]
 		}
-		var r *rules
-		if got := r.with("", c.rules).ignored(rel, isDir); got != c.want {
+		var r *Rules
+		if got := r.With("", c.rules).Ignored(rel, isDir); got != c.want {
 			t.Errorf("%q on %q: %v", c.rules, c.path, got)
 		}
 	}
 }
 
 func TestIgnoreLevels(t *testing.T) {
-	var r *rules
-	r = r.with("", "*.log\n/build\n").with("sub", "!a.log\n/x\n").with("sub/deep", "a.log\n")
+	var r *Rules
+	r = r.With("", "*.log\n/build\n").With("sub", "!a.log\n/x\n").With("sub/deep", "a.log\n")
 	for rel, want := range map[string]bool{
 		"sub/a.log": false, "sub/b.log": true, "sub/deep/a.log": true, "sub/x": true, "sub/build": false,
 	} {
@@ -59,7 +58,7 @@ func TestIgnoreLevels(t *testing.T) {
 		if rel != "sub/deep/a.log" {
 			level = r.parent
 		}
-		if got := level.ignored(rel, false); got != want {
+		if got := level.Ignored(rel, false); got != want {
 			t.Errorf("%s: %v", rel, got)
 		}
 	}
@@ -71,18 +70,7 @@ func FuzzIgnore(f *testing.F) {
 		if rel == "" {
 			return
 		}
-		var r *rules
-		r.with("", text).ignored(rel, true)
+		var r *Rules
+		r.With("", text).Ignored(rel, true)
 	})
-}
-
-func TestContainsFold(t *testing.T) {
-	for n := 16<<10 - 8; n < 16<<10+8; n++ {
-		if !containsFold([]byte(strings.Repeat("x", n)+"NeeDLe"+strings.Repeat("x", n)), "needle") {
-			t.Errorf("not found at %d", n)
-		}
-	}
-	if containsFold([]byte("need"), "needle") || containsFold([]byte(strings.Repeat("needl", 9000)), "needle") {
-		t.Error("found what is not there")
-	}
 }

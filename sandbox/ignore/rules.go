@@ -1,4 +1,6 @@
-package search
+// Package ignore knows which files of a tree are left out: the patterns of .gitignore files, and those of .pawlignore files, which name
+// what agents are not to see.
+package ignore
 
 import (
 	"path"
@@ -6,18 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// ignoreFile is the file whose patterns exclude others, in its folder and below.
-const ignoreFile = ".gitignore"
-
-// rules are the patterns of the .gitignore files of one folder and those above it. A folder without such a file shares the
-// rules of its parent.
-type rules struct {
-	parent *rules
+// Rules are the patterns of the files of one folder and of those above it, such as .gitignore. A folder without such a file shares the
+// rules of its parent; nil rules exclude nothing.
+type Rules struct {
+	parent *Rules
 	dir    string // the folder of the file, "" for the root, bytewise
 	list   []rule // in the order of the file
 }
 
-// rule is one pattern of a .gitignore file.
+// rule is one pattern.
 type rule struct {
 	negated bool
 	dirOnly bool
@@ -25,9 +24,9 @@ type rule struct {
 	parts   []string // a pattern for the path relative to the file, "**" stands for any number of components
 }
 
-// with returns the rules in a folder that has a .gitignore file with the given content.
-func (r *rules) with(dir, text string) *rules {
-	out := &rules{parent: r, dir: bytewise(dir)}
+// With returns the rules in a folder that has a file with the given content.
+func (r *Rules) With(dir, text string) *Rules {
+	out := &Rules{parent: r, dir: bytewise(dir)}
 	text = strings.TrimPrefix(text, "\ufeff")
 	for l := range strings.SplitSeq(text, "\n") {
 		if rule, ok := parseRule(bytewise(strings.TrimSuffix(l, "\r"))); ok {
@@ -37,9 +36,9 @@ func (r *rules) with(dir, text string) *rules {
 	return out
 }
 
-// ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last such
+// Ignored reports whether a path is excluded. The deepest file that has a matching pattern decides, and in it the last such
 // pattern. The caller has not descended into excluded folders, so nothing below one can be included again.
-func (r *rules) ignored(rel string, isDir bool) bool {
+func (r *Rules) Ignored(rel string, isDir bool) bool {
 	rel = bytewise(rel)
 	for ; r != nil; r = r.parent {
 		below := rel

@@ -1,0 +1,283 @@
+package archtest
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pawl/internal/golden"
+)
+
+// figures are what is counted of the house.
+type figures struct {
+	packages, files, lines int
+	wiring                 int      // lines of cmd/pawl
+	reads                  []string // of the store by faces
+	texts                  []string // lines of Go that hold text for people
+	longFiles, longFuncs   int
+	types                  map[string]*kind // by package and name
+}
+
+// kind is a type with its own methods and the types that are embedded in it, by package and name.
+type kind struct {
+	own      map[string]bool
+	embedded []string
+}
+
+// counted counts everything.
+func counted(t *testing.T) *figures {
+	t.Helper()
+	f := &figures{types: map[string]*kind{}}
+	for _, p := range packages(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		f.packages++
+		for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
+			if !strings.HasSuffix(name, "_test.go") {
+				f.file(t, p, name)
+			}
+		}
+	}
+	return f
+}
+
+func (f *figures) file(t *testing.T, p pkg, name string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(p.Dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, raw, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rel, lines := p.rel(), strings.Count(string(raw), "\n")
+	f.files++
+	f.lines += lines
+	if lines > maxFile*7/8 {
+		f.longFiles++
+	}
+	if rel == "cmd/pawl" {
+		f.wiring += lines
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		at := func() string { return fmt.Sprintf("%s/%s:%d", rel, name, fset.Position(n.Pos()).Line) }
+		if isFace(rel) {
+			if what := ofRows(n); what != "" && rel+" "+what != opening {
+				f.reads = append(f.reads, at())
+			}
+		}
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if fset.Position(n.End()).Line-fset.Position(n.Pos()).Line+1 > maxFunction*7/8 {
+				f.longFuncs++
+			}
+		case *ast.BasicLit:
+			if rel == "message" && n.Kind == token.STRING && isText(n.Value) {
+				f.texts = append(f.texts, at())
+			}
+		}
+		return true
+	})
+	f.declarations(rel, file)
+}
+
+// isFace reports whether a package shows things to people or to programs.
+func isFace(rel string) bool {
+	return slices.ContainsFunc([]string{"cli", "cli/*", "tui", "mcp", "cmd/*"}, func(face string) bool { return fits(face, rel) })
+}
+
+var (
+	sentence = regexp.MustCompile(`\p{L}+ \p{L}+ \p{L}+`)
+	chinese  = regexp.MustCompile(`\p{Han}`)
+)
+
+// isText reports whether a literal could be shown to somebody: three words, or Chinese.
+func isText(literal string) bool {
+	return sentence.MatchString(literal) || chinese.MatchString(literal)
+}
+
+// declarations notes the types of a file, with what is embedded in them, and their methods.
+func (f *figures) declarations(rel string, file *ast.File) {
+	imports := map[string]string{}
+	for _, i := range file.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		if own, ok := strings.CutPrefix(p, module+"/"); ok || p == module {
+			name := own[strings.LastIndexByte(own, '/')+1:]
+			if p == module {
+				own, name = ".", module
+			}
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			imports[name] = own
+		}
+	}
+	at := func(name string) *kind {
+		k := f.types[rel+"."+name]
+		if k == nil {
+			k = &kind{own: map[string]bool{}}
+			f.types[rel+"."+name] = k
+		}
+		return k
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil {
+				at(receiver(d.Recv.List[0].Type)).own[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if s, ok := s.(*ast.TypeSpec); ok {
+					at(s.Name.Name).declare(rel, s.Type, imports)
+				}
+			}
+		}
+	}
+}
+
+// declare notes what a type holds in itself: the methods of an interface, and what is embedded.
+func (k *kind) declare(rel string, e ast.Expr, imports map[string]string) {
+	var fields *ast.FieldList
+	methods := false
+	switch e := e.(type) {
+	case *ast.StructType:
+		fields = e.Fields
+	case *ast.InterfaceType:
+		fields, methods = e.Methods, true
+	default:
+		return
+	}
+	for _, field := range fields.List {
+		if methods {
+			for _, n := range field.Names {
+				k.own[n.Name] = true
+			}
+		}
+		if len(field.Names) > 0 {
+			continue
+		}
+		where, name, ok := strings.Cut(receiver(field.Type), ".")
+		if !ok {
+			where, name = rel, where
+		} else if where = imports[where]; where == "" {
+			continue // of somebody else's package
+		}
+		k.embedded = append(k.embedded, where+"."+name)
+	}
+}
+
+// methods are the names of the methods that a type has, those of what is embedded in it included.
+func (f *figures) methods(name string, seen map[string]bool) map[string]bool {
+	k := f.types[name]
+	if k == nil || seen[name] {
+		return nil
+	}
+	seen[name] = true
+	out := maps.Clone(k.own)
+	for _, e := range k.embedded {
+		maps.Copy(out, f.methods(e, seen))
+	}
+	return out
+}
+
+// up rounds up to a multiple, so that a figure does not change with every commit.
+func up(n, to int) int { return (n + to - 1) / to * to }
+
+// largest are the ten types with the most methods of those that fit, in steps of five.
+func (f *figures) largest(fits func(rel string) bool) string {
+	type row struct {
+		name       string
+		own, whole int
+	}
+	var rows []row
+	for name, k := range f.types {
+		rel := name[:strings.LastIndexByte(name, '.')]
+		if rel == "." {
+			name = module + name[1:]
+		}
+		if fits(rel) {
+			rows = append(rows, row{name, up(len(k.own), 5), up(len(f.methods(strings.Replace(name, module+".", "..", 1), map[string]bool{})), 5)})
+		}
+	}
+	slices.SortFunc(rows, func(x, y row) int { return cmp.Or(y.whole-x.whole, y.own-x.own, strings.Compare(x.name, y.name)) })
+	var b strings.Builder
+	b.WriteString("| type | methods of its own | with embedded ones |\n|---|---|---|\n")
+	for _, r := range rows[:min(10, len(rows))] {
+		fmt.Fprintf(&b, "| `%s` | %d | %d |\n", r.name, r.own, r.whole)
+	}
+	return b.String()
+}
+
+func inKernel(rel string) bool { return rel == "kernel" || strings.HasPrefix(rel, "kernel/") }
+
+// TestFigures compares the page with what is counted now. What grows with every commit is rounded up there.
+func TestFigures(t *testing.T) {
+	f := counted(t)
+	var b strings.Builder
+	fmt.Fprintf(&b, `# The house in figures
+
+Written by `+"`go test ./internal/archtest -update`"+`, from the code without its tests. Figures in the column "at most" are rounded up, so that they
+change seldom; the limits are tests.
+
+| what | at most | limit |
+|---|---|---|
+| direct reads of the store by faces (the command line, the terminal, MCP, the wiring) | %d | 0 |
+| lines of Go in package message that hold text for people; the catalogue is data | %d | 0 |
+| lines of the wiring, `+"`cmd/pawl`"+` | %d | |
+| packages | %d | |
+| files | %d | |
+| lines of Go | %d | |
+| files of more than %d lines | %d | %d lines |
+| functions of more than %d lines | %d | %d lines |
+
+`, len(f.reads), len(f.texts), up(f.wiring, 250), up(f.packages, 10), up(f.files, 50), up(f.lines, 10_000),
+		maxFile*7/8, up(f.longFiles, 5), maxFile, maxFunction*7/8, up(f.longFuncs, 10), maxFunction)
+	b.WriteString("## Methods\n\nA type may have 25 methods of its own. Those of what is embedded in it, as far as it is ours, are counted in steps of five.\n\nOutside of the kernel:\n\n")
+	b.WriteString(f.largest(func(rel string) bool { return !inKernel(rel) && !testSupport(rel) }))
+	b.WriteString("\nIn the kernel, where a decision is one working copy of the rows that changes step by step:\n\n" + f.largest(inKernel))
+	golden.Check(t, "../../docs/architecture-figures.md", b.String())
+	for what, where := range map[string][]string{"reads the store": f.reads, "holds text for people": f.texts} {
+		for _, at := range where {
+			t.Errorf("%s %s", at, what)
+		}
+	}
+}
+
+// TestMethodsAreCounted guards the count: embedding, in other packages as well, a name that hides another, and circles.
+func TestMethodsAreCounted(t *testing.T) {
+	f := &figures{types: map[string]*kind{}}
+	for rel, text := range map[string]string{
+		"a": "package a\nimport (\n\"io\"\n\"pawl/b\"\n)\ntype T struct { *U; b.V[int]; io.Reader; name string; F func() }\nfunc (T) One() {}\nfunc (*T) Two() {}\ntype U struct { W; *T }\nfunc (u *U) Two() {}\nfunc (u *U) Three() {}\ntype W interface { Four(); Five() }\n",
+		"b": "package b\ntype V[X any] struct{}\nfunc (v *V[X]) Six() {}\n",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), rel+".go", text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.declarations(rel, file)
+	}
+	for name, want := range map[string]string{"a.T": "Five Four One Six Three Two", "a.W": "Five Four", "b.V": "Six", "a.none": ""} {
+		if got := strings.Join(slices.Sorted(maps.Keys(f.methods(name, map[string]bool{}))), " "); got != want {
+			t.Errorf("%s has %s, want %s", name, got, want)
+		}
+	}
+	for literal, text := range map[string]bool{`"go on with this"`: true, `"继续"`: true, `"message/catalogue"`: false, `"two words"`: false, `"%[1]s = %d"`: false} {
+		if isText(literal) != text {
+			t.Errorf("%s: %t", literal, !text)
+		}
+	}
+}
