@@ -14,7 +14,7 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills payloads ways agents logins mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ setup: ## install what the tests need beside Go, git and make
 
 build: ## build bin/pawl
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/pawl
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/pawl
 
 install: build ## install bin/pawl, its manual and completions into PREFIX (~/.local, or /usr/local for root), and say what is still needed
 	@scripts/install.sh $(BIN)
@@ -49,6 +49,9 @@ kills: setup ## kill commits, landings and worktrees at every step that they tak
 
 payloads: setup ## run every hostile payload of policy behind each kind of walls: nothing may come about outside
 	$(GO) test -count=1 -timeout 30m ./sandbox -run '^TestHostilePayloads$$' -payloads -v
+
+hints: setup ## do whatever pawl says can be done next, in every situation; make test goes through the usual ones
+	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestHintsAreTrue$$' -hints
 
 ways: setup ## go the first run of pawl through the kinds of folders that people have, on each floor of UNDER (none): no dead end may be met
 	$(GO) run ./internal/ways -under "$(UNDER)"

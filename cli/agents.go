@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/replay"
 	"pawl/machine/turn"
+	"pawl/tui"
 )
 
 // AgentCommands are the commands about agents that look at all of them alike.
@@ -207,7 +207,7 @@ const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Exactly(1), func(c *cobra.Command, args []string) error {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
@@ -215,7 +215,10 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 		if check.Limit <= 0 {
 			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
 		}
-		check.Agent, check.Lang = args[0], string(a.Lang)
+		if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
+			return err
+		}
+		check.Lang = string(a.Lang)
 		took, passed, failed := time.Duration(0), 0, ""
 		check.Stage = func(s Stage) {
 			took += s.Took
@@ -455,8 +458,8 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	var out []string
 	for i, q := range questions {
 		d.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := d.Prompt(ctx, "> ", nil)
-		if errors.Is(err, io.EOF) {
+		line, err := d.Prompt(ctx, ">")
+		if errors.Is(err, tui.ErrLeft) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
 		if err != nil {

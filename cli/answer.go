@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,16 +16,25 @@ import (
 	"pawl/kernel"
 	"pawl/plan"
 	"pawl/policy"
+	"pawl/view"
 )
 
 func newApproveCommand(a *App) *cobra.Command { return approveCommand(a, "approve [HASH]") }
 
 // approveCommand is `pawl approve`, which `pawl plan approve` is too.
 func approveCommand(a *App, use string) *cobra.Command {
-	var yes, noWait bool
-	c := a.Command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --yes --no-wait", Between(0, 1), nil)
+	var yes, noWait, every bool
+	c := a.Command(use, "cli.approve", "  pawl approve\n  pawl approve 1a2b3c4d5e6f\n  pawl approve --all\n  pawl approve --yes --no-wait", Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		hash := ""
+		switch {
+		case every && len(args) > 0:
+			return Usage("cli.flags_conflict", "--all", args[0])
+		case every && a.Flags.issue != "":
+			return Usage("cli.flags_conflict", "--all", "--issue")
+		case every:
+			return a.With(c.Context(), Writing(), func(d *Desk) error { return approveAll(c.Context(), d, yes) })
+		}
 		if len(args) > 0 {
 			hash = args[0]
 		}
@@ -32,18 +42,189 @@ func approveCommand(a *App, use string) *cobra.Command {
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
+	c.Flags().BoolVar(&every, "all", false, a.Text("cli.flag.approve_all"))
 	return c
+}
+
+// maxAll is how many questions `pawl approve --all` goes through at once: more than anybody reads.
+const maxAll = 200
+
+// approveAll puts each plan of the board that waits before the person. Those that need nothing confirmed but what one rule is about,
+// and that for a whole session, are shown and approved together: with one word, or by --yes. Each other one is asked about by itself.
+func approveAll(ctx context.Context, d *Desk, yes bool) error {
+	asking, err := d.Ask().Board().Asking(ctx, maxAll)
+	if err != nil {
+		return err
+	}
+	alike := map[policy.Code][]*waitingPlan{}
+	var left []*view.Issue
+	for _, i := range asking {
+		if !yes && !d.Present() {
+			left = append(left, i) // nobody is there to say the one word
+			continue
+		}
+		w, err := waitingOf(ctx, d, i)
+		switch {
+		case err != nil:
+			return err
+		case w == nil:
+			left = append(left, i)
+		default:
+			alike[w.rule] = append(alike[w.rule], w)
+		}
+	}
+	approved := []string{}
+	for _, rule := range slices.Sorted(maps.Keys(alike)) {
+		ok := yes
+		if !yes && d.Present() {
+			if ok, err = d.Confirm(ctx, "\n"+d.Text("cli.approve.alike", labelsOfPlans(alike[rule]), string(rule))); err != nil {
+				return err
+			}
+		}
+		for _, w := range alike[rule] {
+			if !ok {
+				left = append(left, w.issue)
+				continue
+			}
+			if err := w.approve(ctx, d, yes); err != nil {
+				d.remark(err) // it was answered elsewhere, or is another plan by now
+				left = append(left, w.issue)
+				continue
+			}
+			approved = append(approved, w.issue.Label)
+		}
+	}
+	open, err := putEach(ctx, d, left)
+	if err != nil {
+		return err
+	}
+	return approvedAll(d, approved, open)
+}
+
+// waitingPlan is a plan of an issue that waits, and the rule that all falls under that is to be confirmed in it.
+type waitingPlan struct {
+	issue *view.Issue
+	hash  string
+	rule  policy.Code
+}
+
+func labelsOfPlans(plans []*waitingPlan) string {
+	labels := make([]string, len(plans))
+	for n, w := range plans {
+		labels[n] = w.issue.Label
+	}
+	return strings.Join(labels, ", ")
+}
+
+// waitingOf shows the plan of an issue that can be approved together with others. It returns nil where there is none.
+func waitingOf(ctx context.Context, d *Desk, i *view.Issue) (w *waitingPlan, err error) {
+	err = d.within(i, func(at *Desk) error {
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		rule := soleRule(s)
+		if rule == "" {
+			return nil
+		}
+		if d.Flags.JSON {
+			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": s.Status().Approval, "plan": s.Plan()})
+		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); (asker{at}).show(ctx, s, s.Plan(), false) {
+			return nil // what was not shown in full is asked about by itself
+		}
+		w = &waitingPlan{i, s.Approval.Hash, rule}
+		return err
+	})
+	return w, err
+}
+
+// soleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold for a session; ""
+// where it is more than that, or not known yet because an agent decides while it works.
+func soleRule(s *kernel.Snapshot) policy.Code {
+	p := s.Plan()
+	if s.Approval.About != "plan" || len(p.Network) > 0 {
+		return ""
+	}
+	verdicts := slices.Clone(p.Commands)
+	for _, step := range p.Steps {
+		if len(step.Calls) == 0 {
+			return ""
+		}
+		for _, c := range step.Calls {
+			if c.Verdict == nil {
+				return ""
+			}
+			verdicts = append(verdicts, *c.Verdict)
+		}
+	}
+	rule := policy.CodeAllowed
+	for _, v := range verdicts {
+		switch {
+		case v.Decision == policy.Allow:
+		case v.Scope != policy.Session, v.Person, v.Network, len(v.Reasons) != 1, rule != policy.CodeAllowed && rule != v.Code:
+			return ""
+		default:
+			rule = v.Code
+		}
+	}
+	return rule
+}
+
+// approve approves a plan exactly as it was shown.
+func (w *waitingPlan) approve(ctx context.Context, d *Desk, yes bool) error {
+	way := kernel.WayTerminal
+	if yes {
+		way = kernel.WayFlag
+	}
+	return d.within(w.issue, func(at *Desk) error {
+		_, err := at.Do(ctx, &kernel.Approve{Hash: w.hash, Way: way})
+		return err
+	})
+}
+
+// putEach asks about issues one by one and returns those that are still open. Without a terminal all of them are, and how each is
+// answered is told.
+func putEach(ctx context.Context, d *Desk, issues []*view.Issue) (open []string, err error) {
+	for _, i := range issues {
+		asked, err := Put(ctx, d, i)
+		switch needed := pawl.CodeOf(err) == pawl.CodeApprovalNeeded; {
+		case err != nil && !needed:
+			return nil, err
+		case needed || !asked:
+			open = append(open, i.Label)
+		}
+	}
+	return open, nil
+}
+
+// approvedAll says what was approved and what is left.
+func approvedAll(d *Desk, approved, open []string) error {
+	if d.Flags.JSON {
+		if err := d.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
+			return err
+		}
+	} else {
+		for _, label := range approved {
+			d.Say(d.Style.OK() + " " + d.Text("cli.approve.did", label))
+		}
+		switch {
+		case len(approved)+len(open) == 0:
+			d.Note(d.Text("cli.approve.none"))
+		case len(approved) > 0:
+			d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl worker")
+		}
+	}
+	if len(open) > 0 {
+		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.approve.open", strings.Join(open, ", "), open[0])
+	}
+	return nil
 }
 
 // approveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
 // terminal, only --yes grants it, whatever hash is named.
 func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
 	if hash != "" && (yes || d.Std.TTY) {
-		way := kernel.WayCommand
-		if yes {
-			way = kernel.WayFlag
-		}
-		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: way})
+		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}
 	s, err := d.Workspace.Kernel.Look(ctx)

@@ -7,7 +7,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"pawl/cli/term"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -43,10 +43,8 @@ type terminal struct {
 	*voice
 	Std   Streams
 	Flags globals
-	in    *bufio.Reader // over std.In, once something was asked
-	typed chan typed    // the line that is being read, nil when none is
-	live  atomic.Pointer[term.Live]
-	out   *term.Output // what Std.Out is
+	tty   *tui.Screen
+	out   *term.Output // what writes
 	did   atomic.Bool  // something was committed
 	made  string       // what the command made, by its name
 }
@@ -154,8 +152,13 @@ func newApp(host Host, std Streams, args []string) *App {
 		std.In = strings.NewReader("")
 	}
 	out := term.NewOutput(std.Out)
-	std.Out = out
-	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std, out: out}, Host: host, Args: args}
+	if std.screen == nil {
+		std.screen = tui.NewScreen(std.In, out, std.TermIn, std.TermOut, std.TTY, std.Width, std.Env)
+		std.Out = std.screen
+	} else {
+		std.Out = out
+	}
+	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std, tty: std.screen, out: out}, Host: host, Args: args}
 	a.prepare()
 	return a
 }
@@ -168,6 +171,7 @@ func (a *App) prepare() {
 	a.Flags.JSON = early(a.Args, "--json") == "true"
 	a.Lang = message.ParseLang(a.locale())
 	a.Style = term.Detect(a.Std.TTY, a.Flags.noColor, a.Std.Env)
+	a.tty.Lang, a.tty.Style, a.tty.Hear = a.Lang, a.Style, listener{a}.hear
 }
 
 // early reads a global flag before the flags are parsed: "true" for one that stands alone.
@@ -263,8 +267,16 @@ func (a *terminal) Present() bool { return a.Std.TTY && !a.Flags.JSON }
 // Note writes a line for people to Err; with --json it is left out.
 func (a *terminal) Note(line string) {
 	if !a.Flags.JSON {
-		_, _ = io.WriteString(a.Std.Err, line+"\n")
+		aside(a, line)
 	}
+}
+
+// aside writes a line to Err, above the line that is drawn.
+func aside(a *terminal, line string) {
+	_ = a.tty.Suspend(func() error {
+		_, err := io.WriteString(a.Std.Err, line+"\n")
+		return err
+	})
 }
 
 // Actor names the user at the keyboard.

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/spf13/cobra"
 
 	"pawl"
 	"pawl/kernel"
@@ -17,6 +16,7 @@ import (
 	"pawl/plan"
 	"pawl/policy"
 	"pawl/triage"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -41,7 +41,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	cut := asker{v.Desk}.show(ctx, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
-		if errors.Is(err, errSettled) {
+		if errors.Is(err, tui.ErrSettled) {
 			v.SayText("cli.ask.settled")
 			return true, nil
 		}
@@ -49,26 +49,25 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			return false, err
 		}
 		switch answer {
-		case "y", "yes", "是":
+		case "y":
 			if cut {
 				cut = asker{v.Desk}.show(ctx, s, p, true)
 				continue
 			}
 			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
-		case "v", "view":
+		case "v":
 			cut = asker{v.Desk}.show(ctx, s, p, true)
-		case "n", "no", "否":
+		case "n":
 			_, err = v.Do(ctx, &kernel.Deny{})
 			return err == nil, err
-		case "r", "revise":
-			if s.Approval.About == "plan" {
-				return v.askRevise(ctx)
+		case "r":
+			again, err := v.askRevise(ctx)
+			if errors.Is(err, tui.ErrLeft) {
+				continue // whoever has nothing to say to it is asked about the plan again
 			}
-		case "e", "edit":
-			if s.Approval.About != "plan" {
-				continue
-			}
+			return again, err
+		case "e":
 			if err := (asker{v.Desk}).editPlan(ctx, s); err != nil {
 				v.report(err)
 				continue
@@ -195,28 +194,31 @@ func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	return &v
 }
 
-// question asks until something was answered; an end of the input leaves the question open.
+// question asks until something was answered; who leaves it leaves it open.
 func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
+	about := s.Approval.About
 	key := "cli.ask.plan"
-	switch {
-	case s.Approval.About == "call" && cut:
-		key = "cli.ask.call_cut"
-	case s.Approval.About == "call":
-		key = "cli.ask.call"
-	case s.Approval.About == "action":
-		key = "cli.ask.action"
-	case s.Approval.About == "checks" && cut:
-		key = "cli.ask.checks_cut"
-	case s.Approval.About == "checks":
-		key = "cli.ask.checks"
-	case cut:
-		key = "cli.ask.plan_cut"
+	if about == "call" || about == "action" || about == "checks" {
+		key = "cli.ask." + about
 	}
-	line, err := v.Prompt(ctx, v.Text(key, short(s.Approval.Hash))+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
-	if errors.Is(err, io.EOF) {
-		return "", pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))
+	yes := way(v.voice, "cli.ask.does."+about, "y", "yes", "是")
+	if cut && about != "action" {
+		key += "_cut"
+		yes.Does = v.Text("cli.ask.does.yes_cut")
 	}
-	return strings.ToLower(line), err
+	ways := []tui.Way{yes}
+	if about != "action" && (cut || about == "checks" || about == "plan") {
+		ways = append(ways, way(v.voice, "cli.ask.does.view", "v", "view"))
+	}
+	if about == "plan" {
+		ways = append(ways, way(v.voice, "cli.ask.does.edit", "e", "edit"), way(v.voice, "cli.ask.does.revise", "r", "revise"))
+	}
+	ways = append(ways, way(v.voice, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.AskUser(ctx, tui.Question{Text: v.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	if errors.Is(err, tui.ErrLeft) {
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, about), short(s.Approval.Hash))
+	}
+	return answer, err
 }
 
 // settled reports whether a question is no longer open.
@@ -226,7 +228,7 @@ func (v *Drive) settled(ctx context.Context, id string) bool {
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.Prompt(ctx, v.Text("cli.ask.revise")+" ", nil)
+	note, err := v.AskUser(ctx, tui.Question{Text: v.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
@@ -258,69 +260,6 @@ func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
 	}
 }
 
-// typed is a line from the input, or its end.
-type typed struct {
-	line string
-	err  error
-}
-
-// errSettled says that a question was answered elsewhere while it waited here.
-var errSettled = errors.New("answered elsewhere")
-
-// Prompt writes a question and reads one line. It ends with ctx's error when ctx ends, and with errSettled when settled,
-// which is asked now and then and may be nil, says that the answer is no longer needed.
-func (a *terminal) Prompt(ctx context.Context, question string, settled func() bool) (string, error) {
-	if _, err := io.WriteString(a.Std.Out, question); err != nil {
-		return "", err
-	}
-	if a.typed == nil {
-		// A read cannot be called back; one that is left over serves the next question.
-		if a.in == nil {
-			a.in = bufio.NewReader(a.Std.In)
-		}
-		got := make(chan typed, 1)
-		a.typed = got
-		go func() {
-			line, err := a.in.ReadString('\n')
-			if err != nil && line != "" {
-				err = nil
-			}
-			got <- typed{strings.TrimSpace(line), err}
-		}()
-	}
-	poll := time.NewTicker(300 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			a.Say("")
-			return "", ctx.Err()
-		case r := <-a.typed:
-			a.typed = nil
-			return r.line, r.err
-		case <-poll.C:
-			if settled != nil && settled() {
-				a.Say("")
-				return "", errSettled
-			}
-		}
-	}
-}
-
-// Confirm asks a question that is answered with yes or no; anything but yes is no. Without a terminal it fails with
-// approval_needed, naming the flag that answers it.
-func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	if !a.Present() {
-		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
-	}
-	line, err := a.Prompt(ctx, question+" ", nil)
-	if err != nil {
-		return false, err
-	}
-	line = strings.ToLower(line)
-	return line == "y" || line == "yes" || line == "是", nil
-}
-
 // Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
 // file, which stays until the caller has used the text: no failure of what comes behind loses it.
 func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text, name string, err error) {
@@ -337,7 +276,7 @@ func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text
 		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
 		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	failed := a.Host.Edit(ctx, name)
+	failed := a.tty.Suspend(func() error { return a.Host.Edit(ctx, name) })
 	raw, err := readFile(name, limit)
 	switch {
 	case failed == nil && err == nil:
@@ -419,68 +358,73 @@ const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	needed := shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 	if v.Flags.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
 		if err := v.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, needed
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
 	}
 	for _, l := range stageSheet(v.voice, s) {
 		v.Say(l)
 	}
 	if !v.ask {
-		for _, n := range s.Status().Next {
-			v.Say("  " + nextText(v.voice, n))
-		}
-		return false, needed
+		return false, v.openStage(s)
 	}
 	return v.askStage(ctx, s)
 }
 
+// openStage says how the question of a stage that is left open is answered.
+func (v *Drive) openStage(s *kernel.Snapshot) error {
+	for _, n := range s.Status().Next {
+		v.Say("  " + nextText(v.voice, n))
+	}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+}
+
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	key, path := "cli.stage.ask_interactive", workflow.PathNone
-	auto := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate
+	path := workflow.PathNone
+	q := tui.Question{Text: v.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{way(v.voice, "cli.stage.does.start", "y", "yes", "是")}}
+	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
-		key = "cli.stage.ask_auto"
-	case s.Run.Stage != workflow.Evaluate:
-		key = "cli.stage.ask_on"
+		q.Text = v.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{way(v.voice, "cli.stage.does.silent", "y", "yes", "是"), way(v.voice, "cli.stage.does.interactive", "i", "interactive")}
+	case !evaluated:
+		q.Text = v.Text("cli.stage.ask_on")
 	}
+	if evaluated {
+		for _, p := range []string{"tweak", "light", "standard"} {
+			q.Ways = append(q.Ways, way(v.voice, "cli.stage.does."+p, p))
+		}
+	}
+	q.Ways = append(q.Ways, way(v.voice, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		line, err := v.Prompt(ctx, v.Text(key)+" ", func() bool { return v.settled(ctx, s.Approval.ID) })
+		answer, err := v.AskUser(ctx, q)
 		switch {
-		case errors.Is(err, errSettled):
+		case errors.Is(err, tui.ErrSettled):
 			v.SayText("cli.ask.settled")
 			return true, nil
-		case errors.Is(err, io.EOF):
-			return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+		case errors.Is(err, tui.ErrLeft):
+			return false, v.openStage(s)
 		case err != nil:
 			return false, err
 		}
-		choice := ""
-		switch word := strings.ToLower(strings.TrimSpace(line)); word {
-		case "y", "yes", "是":
-			if choice = workflow.ChooseStart; auto {
-				choice = workflow.ChooseSilent
-			}
-		case "i", "interactive":
-			if auto {
-				choice = workflow.ChooseInteractive
-			}
-		case "tweak", "light", "standard":
-			if s.Run.Stage == workflow.Evaluate {
-				path = workflow.Path(word)
-				v.SayText("cli.stage.path_set", word)
-			}
-		case "n", "no", "否", "cancel":
+		choice := workflow.ChooseStart
+		switch {
+		case answer == "n":
 			_, err := v.Do(ctx, &kernel.CancelRun{Reason: v.Text("cli.stage.canceled")})
 			return err == nil, err
-		}
-		if choice == "" {
+		case answer == "i":
+			choice = workflow.ChooseInteractive
+		case answer != "y":
+			path = workflow.Path(answer)
+			v.SayText("cli.stage.path_set", answer)
 			continue
+		case auto:
+			choice = workflow.ChooseSilent
 		}
 		if _, err = v.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
@@ -532,3 +476,157 @@ func stageSheet(a *voice, s *kernel.Snapshot) []string {
 	}
 	return out
 }
+
+// AskUser asks a person. A question that is left open is the error tui.ErrLeft, one that was answered elsewhere tui.ErrSettled.
+func (a *terminal) AskUser(ctx context.Context, q tui.Question) (string, error) {
+	return a.tty.Ask(ctx, q)
+}
+
+// Prompt asks for a text. An empty line is one.
+func (a *terminal) Prompt(ctx context.Context, question string) (string, error) {
+	return a.AskUser(ctx, tui.Question{Text: question, Free: true, Empty: true})
+}
+
+// Confirm asks a question that is answered with yes or no; an empty line is no. Without a terminal it fails with
+// approval_needed, naming the flag that answers it.
+func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
+	if !a.Present() {
+		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
+	}
+	answer, err := a.AskUser(ctx, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
+		way(a.voice, "cli.ask.does.confirm", "y", "yes", "是"), way(a.voice, "cli.ask.does.refuse", "n", "no", "否"),
+	}})
+	if errors.Is(err, tui.ErrLeft) {
+		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
+	}
+	return answer == "y", err
+}
+
+// way is an answer with what it does, by its key.
+func way(a *voice, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: a.Text(does)}
+}
+
+// Terminal is the one thing that reads what a person types, and that draws.
+func (a *terminal) Terminal() *tui.Screen { return a.tty }
+
+// Status sets the live line, where a person sees what goes on.
+func (a *terminal) Status(text string, paint func(string) string) {
+	if a.Present() {
+		a.tty.Status(text, paint)
+	}
+}
+
+// looking are the commands that only look, so that they can be given while something is asked; those of a group are named behind
+// it.
+var looking = map[string][]string{
+	"status": nil, "show": nil, "diff": nil, "log": nil, "logs": nil, "budget": nil, "doctor": nil, "version": nil, "help": nil,
+	"audit": {"log", "show", "verify"}, "task": {"list", "show", "log"}, "issue": {"list", "show"}, "plan": {"show"},
+	"agent": {"list"}, "config": {"show", "get"}, "mcp": {"list"}, "skill": {"list", "show"}, "question": {"list"},
+}
+
+// listener hears what is typed while something is asked.
+type listener struct{ *App }
+
+// hear carries out what was typed at a question and is no answer to it. It reports whether it meant anything.
+func (a listener) hear(ctx context.Context, line string) bool {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return false
+	}
+	first, command := strings.CutPrefix(words[0], "/")
+	if first == "pawl" && len(words) > 1 {
+		words, command = words[1:], true
+		first = words[0]
+	}
+	names := Names(a.App)
+	switch {
+	case slices.Contains(names, first) && (command || len(words) <= 3):
+		args := append([]string{first}, words[1:]...)
+		if group, ok := looking[first]; !ok || group != nil && (len(words) < 2 || !slices.Contains(group, words[1])) {
+			a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", "pawl "+strings.Join(args, " ")))
+			return true
+		}
+		a.within(ctx, args)
+		return true
+	case strings.HasPrefix(first, "~"):
+		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
+		return true
+	}
+	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
+		lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
+		if _, err := Inquiry(ctx, a.App, line); err != nil {
+			a.report(err)
+		}
+		a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+		return true
+	}
+	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
+	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion || len([]rune(line)) < wordy {
+		return false
+	}
+	a.SayText("cli.flow.question")
+	a.within(ctx, []string{"status"})
+	return true
+}
+
+// wordy is how many characters a question has at least: what is shorter is a mistyped answer.
+const wordy = 5
+
+// within runs a command line while a question is open; it tells by itself what went wrong.
+func (a listener) within(ctx context.Context, args []string) {
+	lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
+	Again(ctx, a.App, args)
+	a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+}
+
+// Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
+func Named(a *App) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 && picks(a.terminal) {
+			return nil
+		}
+		return Exactly(1)(c, args)
+	}
+}
+
+func picks(a *terminal) bool { return a.Present() && a.tty.Drawn() }
+
+// Pick returns the name that was given, or lets a person choose one of the items.
+func Pick(ctx context.Context, a *App, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	list, err := items()
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
+	}
+	i, err := a.tty.Pick(ctx, a.Text(title), list)
+	if errors.Is(err, tui.ErrLeft) {
+		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
+	}
+	return i.ID, err
+}
+
+// PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
+func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) bool) (string, error) {
+	return Pick(ctx, a, args, "cli.pick.agent", func() ([]tui.Item, error) {
+		agents, err := AgentsOf(a)
+		if err != nil {
+			return nil, err
+		}
+		var out []tui.Item
+		for _, i := range agents.List(ctx, "") {
+			if fits == nil || fits(i) {
+				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.voice, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.voice, "state", i.State)})
+			}
+		}
+		return out, nil
+	})
+}
+
+// MaxPicked is how many things a person is offered to choose from.
+const MaxPicked = 1000

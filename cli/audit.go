@@ -147,10 +147,13 @@ func moveText(a *voice, from, to string) string {
 // agents wrote stays as it is.
 func becauseText(a *voice, reason string) string {
 	if format, ok := a.Lang.Format(reason); ok && strings.Contains(reason, ".") {
-		if strings.Contains(format, "%") {
+		// The record has the key alone: what the text says at its end with an argument stands in other records.
+		head, _, _ := strings.Cut(format, ": %")
+		head, _, _ = strings.Cut(head, "：%")
+		if strings.Contains(head, "%") {
 			return reason
 		}
-		return a.Lang.Text(reason)
+		return head
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {

@@ -16,6 +16,7 @@ import (
 	"pawl/machine/workflow"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/tui"
 )
 
 // Config are the user's settings. DefaultConfig holds every default; files, the environment and flags change single ones.
@@ -52,7 +53,9 @@ type Config struct {
 	// AutoContinue are the stages that an interactive flow leaves without waiting for a word.
 	AutoContinue []workflow.Stage
 	// Agent is the agent that plans and works, "" for the embedded one.
-	Agent   string
+	Agent string
+	// Notify is how a person who may have looked away is told that somebody is needed: bell, desktop or off.
+	Notify  string
 	Model   Model
 	Budgets map[string]kernel.Limit
 	// Agents is what is set for single installed agents, by name.
@@ -79,7 +82,7 @@ func DefaultConfig() Config {
 		RunMode: pawl.Assisted, Profile: k.Profile, MaxFixes: k.MaxFixes, MaxPlanSteps: k.Plan.MaxSteps, MaxCalls: k.MaxCalls,
 		Retry: k.Retry, Gates: k.Gates, CallTimeout: k.Call, CheckTimeout: k.PerCheck, TaskTimeout: k.TaskTime,
 		CancelGrace: k.CancelGrace, LeaseTime: k.LeaseTime, ReadDelays: k.ReadDelays,
-		KBMode: knowledge.OnDemandAutoCoding,
+		KBMode: knowledge.OnDemandAutoCoding, Notify: string(tui.NoticeBell),
 		GitHub: GitHub{TokenEnv: "GITHUB_TOKEN"},
 	}
 }
@@ -163,6 +166,7 @@ func behaviourSettings() []setting {
 		language("lang", func(c *Config) *string { return &c.Lang }),
 		choice("run_mode", tighter(string(pawl.Autonomous), string(pawl.Assisted), string(pawl.Interactive)),
 			func(c *Config) *pawl.RunMode { return &c.RunMode }, pawl.Interactive, pawl.Assisted, pawl.Autonomous),
+		choice("notify", never, func(c *Config) *string { return &c.Notify }, tui.Notices()...),
 		truth("strict", tighter("false", "true"), func(c *Config) *bool { return &c.Strict }),
 		truth("record", never, func(c *Config) *bool { return &c.Record }),
 		{name: "dependencies", list: true, project: never,

@@ -364,6 +364,11 @@ func (c *Config) change(s setting, values []string) error {
 	if len(values) == 0 && vacant(data) {
 		data = nil // what is left of an empty file is an empty file, and no mapping without names
 	}
+	if len(values) > 0 && strings.HasPrefix(s.name, "policy.") {
+		if err := next.Profile.Validate(); err != nil {
+			return err
+		}
+	}
 	return replaceFile(path, data)
 }
 

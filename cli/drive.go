@@ -82,7 +82,7 @@ func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		if !v.Flags.JSON {
-			v.rep.live.Line(v.Style.Warn() + " " + v.Text("cli.interrupted"))
+			v.Say(v.Style.Warn() + " " + v.Text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)
@@ -123,6 +123,7 @@ func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 
 // blocked explains why work stopped and the ways on.
 func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
+	v.tty.Call(v.stateText(string(session.Blocked)))
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {

@@ -15,6 +15,7 @@ import (
 	"pawl/knowledge"
 	"pawl/policy"
 	"pawl/runner"
+	"pawl/tui"
 )
 
 // Host is what the command line needs of the program around it: opening workspaces and asking the machine. cmd/pawl
@@ -364,6 +365,7 @@ type Streams struct {
 	TTY             bool
 	TermIn, TermOut *os.File
 	Width           int
+	screen          *tui.Screen // what one command line hands to another
 	// Env looks up an environment variable.
 	Env func(string) string
 	Dir string // the working directory

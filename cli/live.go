@@ -22,7 +22,6 @@ import (
 // called from the goroutines of the runner.
 type Reporter struct {
 	*Desk
-	live *term.Live
 
 	mu     sync.Mutex
 	at     effect.Effect // the effect at work
@@ -42,11 +41,7 @@ func newReporter(d *Desk) *Reporter {
 }
 
 // NewReporter returns a reporter of what another process does, which is told to it by Tell and Said.
-func NewReporter(d *Desk) *Reporter {
-	r := &Reporter{Desk: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width)}
-	d.live.Store(r.live)
-	return r
-}
+func NewReporter(d *Desk) *Reporter { return &Reporter{Desk: d} }
 
 // happened is the JSON form of a record while it is committed.
 type happened struct {
@@ -101,7 +96,7 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 	}
 	line = policy.Display(line)
 	if e.Kind.Agent() {
-		r.live.Line("    " + r.Style.Dim(r.fold(line, 4, 2)))
+		r.Say("    " + r.Style.Dim(r.fold(line, 4, 2)))
 	}
 	r.line = line
 	r.draw()
@@ -118,9 +113,9 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.live.Line(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
+				r.Say(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
 			}
-			r.live.Line(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
+			r.Say(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
 		}
 		return
 	}
@@ -138,7 +133,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
 			what = r.effectText(doc.Effect)
 		}
-		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
+		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -146,10 +141,10 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
+		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.live.Line("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
+			r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
@@ -160,18 +155,18 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		if d.Again {
 			key = "cli.live.fix_again"
 		}
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
+		r.Say("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
 	case "FIX_UNKNOWN":
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
-		r.live.Line("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
+		r.Say("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
 		}](e)
-		r.live.Line("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
+		r.Say("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
 	}
 }
 
@@ -214,7 +209,7 @@ func (r *Reporter) announce(taskID, step string) {
 	}
 	if at.ID != "" {
 		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.Std.Width, maxTitle, r.Style.Ellipsis())
-		r.live.Line("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
+		r.Say("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 
@@ -238,7 +233,7 @@ func (r *Reporter) ended(e audit.Entry) {
 	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == "EFFECT_DONE"
 	if done && !d.Effect.Agent() {
-		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
+		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
 		return
 	}
 	var receipt effect.Receipt
@@ -249,12 +244,12 @@ func (r *Reporter) ended(e audit.Entry) {
 		took += "  " + r.Style.Dim(cost)
 	}
 	if done {
-		r.live.Line("  " + r.Style.OK() + " " + what + "  " + took)
+		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
 		return
 	}
-	r.live.Line("  " + r.Style.Bad() + " " + what + "  " + took)
+	r.Say("  " + r.Style.Bad() + " " + what + "  " + took)
 	if err := receipt.Err(); err != nil {
-		r.live.Line("    " + r.fold(r.describe(err).Message, 4, 0))
+		r.Say("    " + r.fold(r.describe(err).Message, 4, 0))
 	}
 }
 
@@ -283,7 +278,7 @@ func (r *Reporter) verified(e audit.Entry) {
 	}](e)
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
-		r.live.Line("  " + r.outcomeLine(o))
+		r.Say("  " + r.outcomeLine(o))
 	}
 }
 
@@ -320,7 +315,7 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 // draw sets the live line: state, step, and what runs for how long.
 func (r *Reporter) draw() {
 	if r.at.ID == "" {
-		r.live.Status("", nil)
+		r.Status("", nil)
 		return
 	}
 	text := "  " + r.state
@@ -334,7 +329,7 @@ func (r *Reporter) draw() {
 	if n := time.Since(r.since); n >= time.Second {
 		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
-	r.live.Status(text, r.Style.Dim)
+	r.Status(text, r.Style.Dim)
 }
 
 // Tick redraws the live line until done is closed, so that its time goes on.
@@ -345,7 +340,7 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 		select {
 		case <-done:
 			r.mu.Lock()
-			r.live.Status("", nil)
+			r.Status("", nil)
 			r.mu.Unlock()
 			return
 		case <-t.C:

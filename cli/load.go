@@ -76,20 +76,48 @@ func (a *App) PlanFile(name string) (data []byte, goal string, err error) {
 	return f.data, f.Goal, err
 }
 
-// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
-// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
-func (d *Desk) Put(ctx context.Context, i *view.Issue) (open bool, err error) {
+// within has f speak of an issue's session.
+func (d *Desk) within(i *view.Issue, f func(*Desk) error) error {
 	defer func(before string) { d.voice.issue = before }(d.voice.issue)
 	at, ws := *d, *d.Workspace
 	at.Workspace, at.rep = &ws, nil
 	at.Enter(i)
-	at.rep = newReporter(&at)
-	s, err := ws.Kernel.Look(ctx)
-	if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-		return false, err
-	}
-	_, err = (&Drive{Desk: &at, ask: d.Present()}).approval(ctx, s)
-	return true, err
+	return f(&at)
+}
+
+// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
+// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
+func Put(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) {
+	err = d.within(i, func(at *Desk) error {
+		at.rep = newReporter(at)
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		_, err = (&Drive{Desk: at, ask: d.Present()}).approval(ctx, s)
+		return err
+	})
+	return open, err
+}
+
+// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
+func Refuse(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) {
+	err = d.within(i, func(at *Desk) error {
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		asker{at}.show(ctx, s, s.Plan(), false)
+		ok, err := at.Confirm(ctx, at.Text("cli.ask.deny", i.Label))
+		if err != nil || !ok {
+			return err
+		}
+		_, err = at.Do(ctx, &kernel.Deny{})
+		return err
+	})
+	return open, err
 }
 
 // Screen is the width to which lists are cut, 0 where the output is no terminal.

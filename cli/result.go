@@ -10,6 +10,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel"
+	"pawl/triage"
 	"pawl/view"
 )
 
@@ -238,6 +239,72 @@ func costOf(ctx context.Context, d *Desk, s *kernel.Snapshot) string {
 	// What cannot be read here is told by `pawl budget`.
 	b, _, _ := d.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
 	return costText(d.voice, b.Spent)
+}
+
+// looks are the commands that answer a topic by what they show.
+var looks = map[triage.Topic][]string{
+	triage.TopicHelp: {"help"}, triage.TopicPause: {"pause"}, triage.TopicChange: {"diff"}, triage.TopicLog: {"log"}, triage.TopicOutput: {"logs"},
+	triage.TopicReport: {"show"}, triage.TopicStatus: {"status"},
+}
+
+// Inquiry answers what a person asks about the present work in words of their own: from the store, with no model. It reports whether it
+// was that.
+func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
+	topic, known := triage.Inquire(line)
+	if !known {
+		return false, nil
+	}
+	if argv, ok := looks[topic]; ok {
+		return true, Within(ctx, a, argv)
+	}
+	return true, a.With(ctx, Reading(), func(d *Desk) error {
+		r, err := d.Ask().Run(ctx, d.Label(), "")
+		if err != nil {
+			return err
+		}
+		if d.Flags.JSON {
+			return d.PrintJSON(r)
+		}
+		d.Say(d.Style.Dim(r.Run) + "  " + d.glimpse(r.Goal))
+		lines, none := answerTo(d, r, topic)
+		if len(lines) == 0 {
+			lines = []string{"  " + d.Text(none)}
+		}
+		for _, l := range lines {
+			d.Say(l)
+		}
+		return nil
+	})
+}
+
+// answerTo is what a report says about a topic, with the message for a report that says nothing of it.
+func answerTo(d *Desk, r *view.Report, topic triage.Topic) (lines []string, none string) {
+	switch topic {
+	case triage.TopicApproval:
+		for _, ap := range r.Approvals {
+			lines = append(lines, "  "+d.Text("see.fact."+ap.State)+"  "+approvalText(d, ap))
+		}
+		return lines, "see.nobody"
+	case triage.TopicProof:
+		return d.evidenceLines(r.Summary), "cli.inquiry.no_proof"
+	case triage.TopicCost:
+		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
+			lines = []string{"  " + costText(d.voice, c.Spent)}
+		}
+		return lines, "cli.inquiry.no_cost"
+	case triage.TopicUndo:
+		return commandLines(d.voice, r.Undo), "cli.inquiry.no_undo"
+	}
+	if b := r.Waiting; b != nil {
+		lines = append(lines, "  "+d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+	} else if e := r.Error; e != nil {
+		lines = append(lines, "  "+d.reason(e.Key, e.Args, e.Cause))
+	}
+	if n := len(r.Failures); n > 0 {
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), d.failureLines(r.Failures[n-1])...)
+		lines = append(lines, "  "+d.Style.Cyan(d.Text("cli.next"))+view.ForIssue("pawl logs --failed", d.voice.issue))
+	}
+	return lines, "cli.inquiry.no_failure"
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.

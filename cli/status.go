@@ -10,6 +10,7 @@ import (
 
 	"pawl/audit"
 	"pawl/cli/term"
+	"pawl/machine/session"
 	"pawl/view"
 )
 
@@ -179,7 +180,11 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		if i > 0 {
 			key = ""
 		}
-		t.Painted(d.Style.Dim, d.Text(key), nextText(d.voice, n))
+		text := nextText(d.voice, n)
+		if n.Op == string(session.OpConfirm) && !d.Std.TTY {
+			text += " --yes" // nobody can be asked here
+		}
+		t.Painted(d.Style.Dim, d.Text(key), text)
 	}
 	for _, l := range t.Lines(d.Std.Width - 2) {
 		out = append(out, "  "+l)

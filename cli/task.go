@@ -15,6 +15,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/machine/task"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -189,6 +190,21 @@ func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapsho
 	s, err := d.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Task != nil {
 		return s, err
+	}
+	if picks(d.terminal) {
+		name, err := Pick(ctx, d.App, nil, "cli.pick.task", func() (out []tui.Item, err error) {
+			for t, err := range d.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, tui.Item{ID: t.Value.Label, Title: t.Value.Title, Note: string(t.Value.State)})
+			}
+			return out, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return d.task(ctx, name)
 	}
 	if s, err = d.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
 		err = Usage("cli.task.which")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"pawl/kernel"
 	"pawl/message"
 	"pawl/policy"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -68,6 +68,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if a.Flags.lang == "" && o.Config.Lang != "" {
 		a.Lang = message.ParseLang(o.Config.Lang)
 	}
+	a.tty.Lang, a.tty.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	d := &Desk{App: a, Config: o.Config}
 	o.Tell = a.remark
 	made, err := settler{a}.settle(ctx, place, o)
@@ -241,11 +242,7 @@ func (a *terminal) remark(why error) {
 		next := a.Text("cli.next")
 		text += "\n  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2)
 	}
-	if live := a.live.Load(); live != nil && a.Present() {
-		live.Line(text) // above the line that is drawn
-		return
-	}
-	_, _ = io.WriteString(a.Std.Err, text+"\n")
+	aside(a, text)
 }
 
 // finding renders a finding's message.

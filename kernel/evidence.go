@@ -25,7 +25,8 @@ func (w witness) sessionEvidence() session.Evidence {
 		e.PlanHash, e.OnlyPerson = w.Solution.Hash, w.Solution.outward()
 	}
 	if a := w.Approval; a != nil && a.State == ApprovalGranted {
-		e.ApprovalHash, e.ByPerson = a.Hash, a.AnsweredBy.Kind() == pawl.KindUser
+		// Who grants whatever waits has not looked at it.
+		e.ApprovalHash, e.ByPerson = a.Hash, a.AnsweredBy.Kind() == pawl.KindUser && a.Way != WayFlag
 	}
 	if t := w.Task; t != nil {
 		e.FixAttempts = t.Fixes

@@ -445,10 +445,15 @@ func (w undoer) undo(c *Undo) error {
 
 // redo brings the undone step or result back, whichever was undone last.
 func (w undoer) redo(c *Redo) error {
-	if s, t := w.Session, w.Task; c.Run == "" && (s != nil && s.Run != "" || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone) {
+	if c.Run != "" {
+		return w.reverse(c.Run, true)
+	}
+	s, t := w.Session, w.Task
+	blocked := s != nil && s.State == string(session.Blocked)
+	if blocked || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
 		return w.redoStep()
 	}
-	return w.reverse(c.Run, true)
+	return w.reverse("", true)
 }
 
 // reverse undoes the result of a run or, again, brings it back. Named is the run's id where it was named.

@@ -29,7 +29,8 @@ const (
 	submit
 	leave
 	suspend
-	wipe // draw everything again, on an empty screen
+	resume // begin again on a terminal that something else was done with
+	wipe   // draw everything again, on an empty screen
 )
 
 // ask is one line being asked for: pure, so that every key can be tried.
@@ -40,6 +41,9 @@ type ask struct {
 	status   Status
 	history  *history
 	complete func(line string, cursor int) []Candidate
+
+	// question is what stands before the line in place of the status. A question is answered by any line, and left by one key.
+	question string
 
 	place  int    // in the history; its length stands for the line that was begun
 	draft  string // that line, while another one is looked at
@@ -89,10 +93,13 @@ func (a *ask) press(k key) act {
 	a.list = nil
 	switch k.name {
 	case "enter":
-		if strings.TrimSpace(a.line.text) != "" {
+		if a.question != "" || strings.TrimSpace(a.line.text) != "" {
 			return submit
 		}
 	case "ctrl+c":
+		if a.question != "" {
+			return leave
+		}
 		if a.line.text != "" {
 			a.begin()
 			return nothing
@@ -265,11 +272,10 @@ func (a *ask) choosing(k key) bool {
 	return true
 }
 
-// frame is what a prompt looks like: rows below each other, and how the row with the cursor looks up to the cursor.
-type frame struct {
-	rows []string
-	row  int
-	upTo string
+// close leaves the line as it was entered, without what stood below it.
+func (a *ask) close() {
+	a.list, a.search, a.note = nil, nil, ""
+	a.move(len(a.line.text))
 }
 
 // shape draws the prompt for a terminal of so many columns and rows. No row is as wide as the terminal, so that none wraps.
@@ -288,8 +294,9 @@ func (a *ask) shape(width, height int) frame {
 		}
 	}
 	below = below[:min(len(below), h-1)]
-	head, plain := a.head(w)
+	above, head, plain := a.invite(w)
 	f := a.rows(head, plain, w)
+	f.rows, f.row = append(above, f.rows...), f.row+len(above)
 	if over := len(f.rows) + len(below) - h; over > 0 {
 		f = around(f, max(1, len(f.rows)-over))
 	}
@@ -303,6 +310,26 @@ func around(f frame, n int) frame {
 	f.rows = slices.Clone(f.rows[from:min(len(f.rows), from+n)])
 	f.row -= from
 	return f
+}
+
+// invite is what stands before the line: rows above it, and what it begins with.
+func (a *ask) invite(w int) (above []string, painted, plain string) {
+	if a.question == "" {
+		painted, plain = a.head(w)
+		return nil, painted, plain
+	}
+	for _, l := range strings.Split(a.question, "\n") {
+		above = append(above, term.Wrap(l, w)...)
+	}
+	last := len(above) - 1
+	if plain = above[last] + " "; term.Width(plain) <= w-12 {
+		return above[:last], plain, plain
+	}
+	plain = "› "
+	if !a.style.Unicode {
+		plain = "> "
+	}
+	return above, a.style.Cyan(plain), plain
 }
 
 // head is what stands before the line: the state, the mode and the stage, as far as there is room.

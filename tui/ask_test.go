@@ -6,24 +6,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"pawl/cli/term"
 	"pawl/internal/golden"
+	"pawl/internal/terminaltest"
 	"pawl/message"
 )
 
 // stage is a prompt on a terminal that is not there.
 type stage struct {
 	ask  ask
-	pen  pen
-	vt   *vt
+	vt   *terminaltest.VT
 	w, h int
 }
 
 func newStage(w, h int, lang message.Lang, style term.Style) *stage {
-	s := &stage{vt: newVT(w, h), w: w, h: h}
-	s.pen.out = s.vt
+	s := &stage{vt: terminaltest.NewVT(w, h), w: w, h: h}
 	s.ask = ask{lang: lang, style: style, complete: offer, history: &history{lines: []string{
 		"~plan 为导出功能增加 CSV 格式", "make go vet and the tests pass", "~exec 202611220615_csv-export",
 	}}}
@@ -54,24 +54,18 @@ func offer(text string, cursor int) []Candidate {
 func (s *stage) press(t testing.TB, keys string) act {
 	t.Helper()
 	last := nothing
-	for keys != "" {
-		k := key{name: keyText}
-		if strings.HasPrefix(keys, "<") {
-			k.name, keys, _ = strings.Cut(keys[1:], ">")
-		} else {
-			i := strings.IndexByte(keys, '<')
-			if i < 0 {
-				i = len(keys)
-			}
-			k.text, keys = keys[:i], keys[i:]
-		}
+	for _, k := range typedKeys(keys) {
 		last = s.ask.press(k)
 		s.draw()
 	}
 	return last
 }
 
-func (s *stage) draw() { s.pen.draw(s.ask.shape(s.w, s.h)) }
+// draw paints the frame; the row with the cursor is painted up to it at last.
+func (s *stage) draw() {
+	f := s.ask.shape(s.w, s.h)
+	_, _ = fmt.Fprintf(s.vt, "\x1b[1;1H\x1b[J%s\x1b[%d;1H%s", strings.Join(f.rows, "\r\n"), f.row+1, f.upTo)
+}
 
 func TestPromptFrames(t *testing.T) {
 	scenes := []struct{ name, keys string }{
@@ -106,9 +100,9 @@ func TestPromptFrames(t *testing.T) {
 				}
 				s.draw()
 				s.press(t, c.keys)
-				fmt.Fprintf(&b, "== %s: %s\n%s\n", c.name, c.keys, s.vt.screen())
-				if s.vt.bad != nil {
-					t.Errorf("%s: %q", c.name, s.vt.bad)
+				fmt.Fprintf(&b, "== %s: %s\n%s\n", c.name, c.keys, s.vt.Screen())
+				if s.vt.Bad != nil {
+					t.Errorf("%s: %q", c.name, s.vt.Bad)
 				}
 			}
 			golden.Check(t, filepath.Join("testdata", fmt.Sprintf("prompt.%d.%s.txt", w, lang[:2])), b.String())
@@ -144,7 +138,7 @@ func TestPromptKeys(t *testing.T) {
 
 func TestPasteIsOneInput(t *testing.T) {
 	s := newStage(80, 24, message.English, term.Style{})
-	for _, k := range (&keys{}).feed([]byte("x \x1b[200~one\r\ntwo\rthree\x1b]0;t\x07\tfour\x1b[201~")) {
+	for _, k := range feed(&keys{}, "x \x1b[200~one\r\ntwo\rthree\x1b]0;t\x07\tfour\x1b[201~") {
 		if got := s.ask.press(k); got != nothing {
 			t.Fatalf("a paste means %v", got)
 		}
@@ -173,39 +167,14 @@ func TestPromptFitsAnyTerminal(t *testing.T) {
 				t.Fatalf("%d rows of %d, the cursor in %d behind %q: %q", len(f.rows), h, f.row, f.upTo, f.rows)
 			}
 			for _, r := range f.rows {
-				if plainWidth(r, columns) >= w {
+				if columns(ansi.Strip(r)) >= w {
 					t.Fatalf("%q is as wide as the terminal (%d)", r, w)
 				}
 			}
 			s.draw()
-			if s.vt.bad != nil || s.vt.off != nil {
-				t.Fatalf("unknown to the terminal: %q; scrolled off: %q", s.vt.bad, s.vt.off)
+			if s.vt.Bad != nil || s.vt.Off != nil {
+				t.Fatalf("unknown to the terminal: %q; scrolled off: %q", s.vt.Bad, s.vt.Off)
 			}
 		}
 	})
-}
-
-// A frame that shrinks leaves nothing behind, and what stood above it stays.
-func TestPenLeavesWhatIsAbove(t *testing.T) {
-	v := newVT(20, 6)
-	p := pen{out: v}
-	_, _ = v.Write([]byte("above\r\n"))
-	p.draw(frame{rows: []string{"one", "two", "three"}, row: 1, upTo: "tw"})
-	p.draw(frame{rows: []string{"four"}, row: 0, upTo: "four"})
-	if got, want := v.screen(), "above\nfour▮\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	p.end()
-	_, _ = v.Write([]byte("partial"))
-	p.fresh(20, term.Style{Unicode: true})
-	p.draw(frame{rows: []string{"› "}, row: 0, upTo: "› "})
-	if got, want := v.screen(), "above\nfour\npartial⏎\n› ▮\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	p.end()
-	p.fresh(20, term.Style{Unicode: true})
-	p.draw(frame{rows: []string{"› "}, row: 0, upTo: "› "})
-	if got, want := v.screen(), "above\nfour\npartial⏎\n›\n› ▮\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"pawl/cli/term"
 	"pawl/internal/golden"
+	"pawl/internal/terminaltest"
 	"pawl/machine/board"
 	"pawl/message"
 )
@@ -267,14 +268,12 @@ func TestColourSaysNothingAlone(t *testing.T) {
 	colour := strings.Join(b.Frame(v), "\n")
 	v.Style.Color = false
 	bare := strings.Join(b.Frame(v), "\n")
-	vt := newVT(200, 60)
-	_, _ = vt.Write([]byte(strings.ReplaceAll(colour, "\n", "\r\n")))
-	vt.hidden = true
-	want := newVT(200, 60)
-	want.hidden = true
+	got := terminaltest.NewVT(200, 60)
+	_, _ = got.Write([]byte(strings.ReplaceAll(colour, "\n", "\r\n")))
+	want := terminaltest.NewVT(200, 60)
 	_, _ = want.Write([]byte(strings.ReplaceAll(bare, "\n", "\r\n")))
-	if vt.screen() != want.screen() {
-		t.Errorf("with colour:\n%s\nwithout:\n%s", vt.screen(), want.screen())
+	if got.Screen() != want.Screen() {
+		t.Errorf("with colour:\n%s\nwithout:\n%s", got.Screen(), want.Screen())
 	}
 	if !strings.Contains(colour, "\x1b[3") {
 		t.Error("there is no colour")

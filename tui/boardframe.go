@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"pawl/cli/term"
 	"pawl/machine/board"
 	"pawl/message"
@@ -277,7 +279,7 @@ func beside(x, y []string, w int) []string {
 		if i < len(y) {
 			right = y[i]
 		}
-		out = append(out, left+strings.Repeat(" ", max(0, w-plainWidth(left, term.Width)))+"  "+right)
+		out = append(out, left+strings.Repeat(" ", max(0, w-term.Width(ansi.Strip(left))))+"  "+right)
 	}
 	return out
 }

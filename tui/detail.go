@@ -124,6 +124,7 @@ func (c canvas) help() []string {
 	t.Row("  q  Ctrl-C", c.text("tui.help.quit"))
 	t.Row("  "+c.pick("↑ ↓ ← →", "arrows")+"  h j k l", c.text("tui.help.select"))
 	t.Row("  Enter", c.text("tui.help.detail"))
+	t.Row("  a d", c.text("tui.help.decide"))
 	t.Row("  /", c.text("tui.help.filter"))
 	t.Row("  Esc", c.text("tui.help.back"))
 	t.Row("  ?", c.text("tui.help.help"))

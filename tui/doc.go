@@ -1,8 +1,11 @@
-// Package tui is the terminal at work: the prompt that reads a person's lines with editing, history and completion, and the
-// board that shows a backlog live. Neither knows where its data comes from: the caller gives functions and values. What a
-// key does and what a frame shows are pure (line, prompt, Board.Frame); only terminal, screen and the two Run methods touch
-// the machine.
+// Package tui is the terminal at work: one Screen owns it for as long as a command runs. Lines are printed above a live line,
+// questions are asked, the prompt reads a person's lines with editing, history and completion, one of many things is picked,
+// and the board shows a backlog live. None of it knows where its data comes from: the caller gives functions and values. What
+// a key does and what a frame shows are pure (scene, Board.Frame, Detail.Frame); only Screen, console and keyboard touch the
+// machine.
 //
-// Both draw by themselves, on golang.org/x/term. The libraries for it that were tried lose keys that are typed ahead of a
-// command, and draw over the last line that the command wrote; a prompt stands or falls with these two.
+// What is drawn is drawn by bubbletea, which is at work only while a person is asked or looks at the board. It is given no
+// input: left to itself it reads all that was typed, and what was typed behind the key that ends a program is lost, to the next
+// line and to a child that reads the terminal. Keys are read here, one at a time, and decoded by its library. It asks the
+// terminal nothing either, because whoever reads next would read the answer.
 package tui

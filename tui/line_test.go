@@ -90,18 +90,32 @@ func TestKeys(t *testing.T) {
 		// Wherever the bytes are cut apart, the keys are the same.
 		for cutAt := range len(c.in) + 1 {
 			var k keys
-			got := names(append(k.feed([]byte(c.in[:cutAt])), k.feed([]byte(c.in[cutAt:]))...))
+			got := names(append(feed(&k, c.in[:cutAt]), feed(&k, c.in[cutAt:])...))
 			if got != c.want {
 				t.Errorf("%q cut at %d: %q, want %q", c.in, cutAt, got, c.want)
 			}
 		}
 	}
 	var k keys
-	if got := names(k.feed([]byte("\x1b"))); got != "" || !k.waiting() {
+	if got := names(feed(&k, "\x1b")); got != "" || !k.waiting() {
 		t.Errorf("a lone Escape: %q", got)
 	}
-	if got := names(k.flush()); got != "esc" {
+	if got, ok := k.next(true); !ok || got.name != "esc" {
 		t.Errorf("a lone Escape at last: %q", got)
+	}
+}
+
+// feed takes bytes and returns the keys that are whole.
+func feed(k *keys, bytes string) (out []key) {
+	k.rest = append(k.rest, bytes...)
+	for {
+		was := len(k.rest)
+		got, ok := k.next(false)
+		if ok {
+			out = append(out, got)
+		} else if len(k.rest) == was || len(k.rest) == 0 || k.pasting {
+			return out
+		}
 	}
 }
 
@@ -135,9 +149,13 @@ func FuzzKeys(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p []byte) {
 		var k keys
 		a := ask{history: &history{}}
-		for _, got := range append(k.feed(p), k.flush()...) {
+		for _, got := range feed(&k, string(p)) {
 			a.press(got)
 			_ = a.shape(20, 5)
+		}
+		for k.waiting() {
+			got, _ := k.next(true)
+			a.press(got)
 		}
 	})
 }

@@ -1,14 +1,12 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"pawl"
 	"pawl/cli/term"
 	"pawl/message"
 	"pawl/policy"
@@ -29,11 +27,7 @@ type Query struct {
 
 // Live shows a board that is read again and again.
 type Live struct {
-	In, Out *os.File
-	// Env reads the environment; with TERM=dumb, or where In or Out is no terminal, the board is written once as text.
-	Env   func(string) string
-	Lang  message.Lang
-	Style term.Style
+	Screen *Screen
 	// Every is the time between two readings, half a second when it is 0 and never less than a tenth.
 	Every time.Duration
 	// Refresh reads the board. It is called by another goroutine, one call at a time; the context ends when the person leaves.
@@ -41,32 +35,61 @@ type Live struct {
 	Refresh func(ctx context.Context, q Query) (Board, error)
 	// Detail reads one issue, by the same goroutine, when the person opens it and as long as it is open. Nil opens none.
 	Detail func(ctx context.Context, id string) (Detail, error)
+	// Decide puts what an issue asks before the person, who wants to approve or to deny it. The terminal is as it was before the board
+	// meanwhile, and the board comes back afterwards, with the error that there was. Nil decides nothing.
+	Decide func(ctx context.Context, id string, verdict Verdict) error
 }
 
+// Verdict is what a person wants to say to what an issue asks.
+type Verdict string
+
+// The verdicts.
+const (
+	Approve Verdict = "approve"
+	Deny    Verdict = "deny"
+)
+
 // Run shows the board until the person leaves or ctx ends. It returns nil when the person left, the context's error when ctx
-// ended or the process was told to end, the error of the first reading where there is no terminal, and the error of a
+// ended or the process was told to end, the error of the first reading where nothing can be drawn, and the error of a
 // terminal that cannot be used. The terminal is given back in every case, a panic included.
 func (l Live) Run(ctx context.Context) error {
-	if l.Env == nil {
-		l.Env = os.Getenv
-	}
-	if !interactive(l.In, l.Out, l.Env) {
+	if !l.Screen.Drawn() {
 		b, err := l.Refresh(ctx, Query{PerColumn: 50})
 		if err != nil {
 			return err
 		}
-		_, err = l.Out.WriteString(b.Text(l.Lang, 80))
+		_, err = l.Screen.Write([]byte(b.Text(l.Screen.Lang, 80)))
 		return err
 	}
-	// The other screen, no cursor, and no wrapping, so that no line can break whatever a terminal thinks of its width.
-	const on, off = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J", "\x1b[?7h\x1b[?25h\x1b[?1049l"
-	t, err := openTerminal(l.In, l.Out, on, off)
-	if err != nil {
-		return pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
+	seen := screen{lang: l.Screen.Lang, style: l.Screen.Style, decides: l.Decide != nil}
+	for {
+		err := l.watch(ctx, &seen)
+		if err != nil || seen.verdict == "" {
+			return err
+		}
+		err = l.Decide(ctx, seen.selected, seen.verdict)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		seen.verdict, seen.notice = "", ""
+		if err != nil {
+			seen.notice, _ = l.Screen.Lang.Error(err)
+		}
 	}
-	defer t.close()
-	w := &watching{Live: l, terminal: t, screen: screen{lang: l.Lang, style: l.Style}}
-	err = w.run(ctx)
+}
+
+// watch shows the board until the person leaves it, or wants to decide something.
+func (l Live) watch(ctx context.Context, seen *screen) error {
+	inner, cancel := context.WithCancel(ctx)
+	w := &watching{Live: l, wishes: make(chan wish, 1), updates: make(chan func()), screen: seen}
+	w.screen.width, w.screen.height = l.Screen.tty.size()
+	w.wish()
+	broken := background(func() { w.look(inner) })
+	_, err := l.Screen.show(ctx, w, w.updates)
+	cancel()
+	if err := <-broken; err != nil {
+		panic(err)
+	}
 	if errors.Is(err, errGone) {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -79,10 +102,9 @@ func (l Live) Run(ctx context.Context) error {
 // watching is a board at work.
 type watching struct {
 	Live
-	*terminal
-	screen screen
-	drawn  []string
-	width  int
+	screen  *screen
+	wishes  chan wish
+	updates chan func()
 }
 
 // wish is what the reading goroutine is asked for, sight what it saw.
@@ -98,70 +120,39 @@ type sight struct {
 	detail Detail
 }
 
-func (w *watching) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	wishes, seen, news := make(chan wish, 1), make(chan sight, 1), make(chan struct{})
-	w.resize()
-	wishes <- w.screen.wish()
-	broken := background(func() { w.look(ctx, wishes, seen, news) })
-	defer func() {
-		cancel()
-		if err := <-broken; err != nil {
-			panic(err)
-		}
-	}()
-	for {
-		w.draw()
-		k, why, err := w.wait(ctx.Done(), news)
-		if err != nil {
-			return err
-		}
-		switch why {
-		case resized:
-			w.resize()
-		case resumed:
-			w.drawn = nil
-		case ticked:
-			if len(seen) == 0 {
-				return errGone // it broke, which is raised behind this, or ctx ended
-			}
-			w.screen.see(<-seen)
-			continue
-		case pressed:
-			switch w.screen.press(k) {
-			case leave:
-				return nil
-			case wipe:
-				w.drawn = nil
-			case suspend:
-				if err := w.terminal.suspend(); err != nil {
-					return errGone
-				}
-				w.drawn = nil
-			}
-		}
-		select {
-		case <-wishes:
-		default:
-		}
-		wishes <- w.screen.wish()
+func (w *watching) press(k key) act {
+	defer w.wish()
+	return w.screen.press(k)
+}
+
+func (w *watching) shape(width, height int) frame {
+	if w.screen.width != width || w.screen.height != height {
+		w.screen.width, w.screen.height = width, height
+		w.wish()
 	}
+	return frame{rows: w.screen.frame(), full: true}
 }
 
-func (w *watching) resize() {
-	w.screen.width, w.screen.height = w.size()
-	w.drawn = nil
+func (w *watching) close() {}
+
+// wish says what is to be read; a wish that was not seen yet is replaced.
+func (w *watching) wish() {
+	select {
+	case <-w.wishes:
+	default:
+	}
+	w.wishes <- w.screen.wish()
 }
 
-// look reads the board again and again, at once when something else is wished for. News is closed when it ends.
-func (w *watching) look(ctx context.Context, wishes <-chan wish, seen chan<- sight, news chan<- struct{}) {
-	defer close(news)
+// look reads the board again and again, at once when something else is wished for. Updates are closed when it ends.
+func (w *watching) look(ctx context.Context) {
+	defer close(w.updates)
 	every := w.Every
 	if every <= 0 {
 		every = boardEvery
 	}
 	every = max(every, boardFastest)
-	now := <-wishes
+	now := <-w.wishes
 	for {
 		began := time.Now()
 		s := sight{wish: now}
@@ -169,9 +160,8 @@ func (w *watching) look(ctx context.Context, wishes <-chan wish, seen chan<- sig
 		if s.err == nil && now.detail != "" && w.Live.Detail != nil {
 			s.detail, s.err = w.Live.Detail(ctx, now.detail)
 		}
-		seen <- s
 		select {
-		case news <- struct{}{}:
+		case w.updates <- func() { w.screen.see(s) }:
 		case <-ctx.Done():
 			return
 		}
@@ -182,7 +172,7 @@ func (w *watching) look(ctx context.Context, wishes <-chan wish, seen chan<- sig
 			select {
 			case <-ctx.Done():
 				return
-			case next := <-wishes:
+			case next := <-w.wishes:
 				if next == now {
 					continue
 				}
@@ -200,29 +190,6 @@ func (w *watching) look(ctx context.Context, wishes <-chan wish, seen chan<- sig
 	}
 }
 
-// draw writes the lines that changed.
-func (w *watching) draw() {
-	lines := w.screen.frame()
-	var b strings.Builder
-	if w.drawn == nil {
-		b.WriteString("\x1b[2J")
-	}
-	for i := range max(len(lines), len(w.drawn)) {
-		line := ""
-		if i < len(lines) {
-			line = lines[i]
-		}
-		if i < len(w.drawn) && w.drawn[i] == line || w.drawn == nil && line == "" {
-			continue
-		}
-		fmt.Fprintf(&b, "\x1b[%d;1H%s\x1b[K", i+1, line)
-	}
-	if b.Len() > 0 {
-		_, _ = w.out.WriteString(b.String())
-	}
-	w.drawn = lines
-}
-
 // screen is what the person looks at: pure, so that every key can be tried.
 type screen struct {
 	lang          message.Lang
@@ -232,6 +199,9 @@ type screen struct {
 	board    Board
 	loaded   bool
 	failure  string
+	notice   string // why nothing came of a decision, until the next key
+	decides  bool   // there is somebody who puts what an issue asks
+	verdict  Verdict
 	selected string
 	filter   line
 	typing   bool
@@ -287,7 +257,7 @@ func (s *screen) grid() []Column {
 }
 
 func (s *screen) view() View {
-	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected, Filter: s.filter.text, Typing: s.typing, Failure: s.failure}
+	v := View{Width: s.width, Height: s.height, Lang: s.lang, Style: s.style, Selected: s.selected, Filter: s.filter.text, Typing: s.typing, Failure: cmp.Or(s.failure, s.notice)}
 	if !s.typing {
 		v.Filter = strings.TrimSpace(v.Filter)
 	}
@@ -308,6 +278,7 @@ func (s *screen) find() []int {
 
 // press does what a key means.
 func (s *screen) press(k key) act {
+	s.notice = ""
 	switch {
 	case k.name == "ctrl+c":
 		return leave
@@ -357,6 +328,10 @@ func (s *screen) command(name string) act {
 			return leave
 		}
 		return nothing
+	}
+	if (name == "a" || name == "d") && s.decides && s.selected != "" {
+		s.verdict = map[string]Verdict{"a": Approve, "d": Deny}[name]
+		return leave
 	}
 	if s.open != "" {
 		return s.reading(name)

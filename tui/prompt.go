@@ -3,15 +3,11 @@ package tui
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"time"
 
-	"pawl"
-	"pawl/cli/term"
-	"pawl/message"
 	"pawl/policy"
 )
 
@@ -23,11 +19,7 @@ const statusEvery = time.Second
 
 // Prompt reads lines from a terminal and hands them over one at a time.
 type Prompt struct {
-	In, Out *os.File
-	// Env reads the environment; TERM=dumb turns editing off.
-	Env   func(string) string
-	Lang  message.Lang
-	Style term.Style
+	Screen *Screen
 	// History is the file that keeps what was entered, made with its folder when the first line is kept; "" keeps nothing
 	// beyond the prompt.
 	History string
@@ -48,45 +40,26 @@ type Prompt struct {
 //
 // While Submit runs, Ctrl-C is the signal os.Interrupt. A caller that ends ctx by that signal ends the prompt with it.
 func (p Prompt) Run(ctx context.Context) error {
-	if p.Env == nil {
-		p.Env = os.Getenv
-	}
-	if !interactive(p.In, p.Out, p.Env) {
+	if !p.Screen.Drawn() {
 		return p.plain(ctx)
 	}
-	const pasteOn, pasteOff = "\x1b[?2004h", "\x1b[?2004l"
-	t, err := openTerminal(p.In, p.Out, pasteOn, pasteOff)
-	if err != nil {
-		return pawl.Fail(pawl.CodeEnvironment, "tui.no_terminal").Because(err)
-	}
-	defer t.close()
 	h, err := openHistory(p.History)
-	r := &reading{Prompt: p, terminal: t, pen: pen{out: p.Out}, ask: ask{lang: p.Lang, style: p.Style, history: h, complete: p.Complete}}
+	r := &reading{Prompt: p, ask: ask{lang: p.Screen.Lang, style: p.Screen.Style, history: h, complete: p.Complete},
+		signals: make(chan os.Signal, 8), interrupts: make(chan os.Signal, 1)}
 	if err != nil {
 		r.warn("tui.prompt.history_unread", err)
 	}
-	return r.run(ctx)
-}
-
-// reading is a prompt at work.
-type reading struct {
-	Prompt
-	*terminal
-	pen   pen
-	ask   ask
-	used  bool // a line was submitted
-	width int
-}
-
-func (r *reading) run(ctx context.Context) error {
+	notify(r.signals)
+	signal.Notify(r.interrupts, os.Interrupt)
+	defer signal.Stop(r.signals)
+	defer signal.Stop(r.interrupts)
 	for {
 		switch err := r.one(ctx); {
 		case errors.Is(err, ErrLeave):
 			return nil
+		case errors.Is(err, errGone) && ctx.Err() != nil:
+			return ctx.Err()
 		case errors.Is(err, errGone):
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			return context.Canceled
 		case err != nil:
 			return err
@@ -94,23 +67,35 @@ func (r *reading) run(ctx context.Context) error {
 	}
 }
 
+// reading is a prompt at work.
+type reading struct {
+	Prompt
+	ask  ask
+	used bool // a line was submitted
+	// interrupts are those that come as a signal: from elsewhere, or typed while Submit runs.
+	signals, interrupts chan os.Signal
+}
+
 // one reads a line and submits it.
 func (r *reading) one(ctx context.Context) error {
 	r.ask.begin()
-	if r.Prompt.Status != nil {
-		r.ask.status = r.Prompt.Status()
+	if r.Status != nil {
+		r.ask.status = r.Status()
 	}
 	if !r.used {
-		r.ask.note = r.Lang.Text("tui.prompt.welcome")
+		r.ask.note = r.Screen.Lang.Text("tui.prompt.welcome")
 	}
-	r.width, _ = r.size()
-	r.pen.fresh(r.width, r.Style)
-	if err := r.read(ctx); err != nil {
-		r.finish()
+	r.Screen.fresh()
+	updates, stop := r.poll()
+	got, err := r.Screen.show(ctx, &r.ask, updates)
+	stop()
+	if err != nil {
 		return err
 	}
+	if got == leave {
+		return ErrLeave
+	}
 	text := strings.TrimSpace(r.ask.line.text)
-	r.finish()
 	if err := r.ask.history.add(r.ask.line.text); err != nil {
 		r.warn("tui.prompt.history_unkept", err)
 	}
@@ -118,61 +103,15 @@ func (r *reading) one(ctx context.Context) error {
 	return r.submit(ctx, text)
 }
 
-// finish leaves the line as it was entered, without what stood below it.
-func (r *reading) finish() {
-	r.ask.list, r.ask.search, r.ask.note = nil, nil, ""
-	r.ask.move(len(r.ask.line.text))
-	r.draw()
-	r.pen.end()
-}
-
-func (r *reading) draw() { r.pen.draw(r.ask.shape(r.size())) }
-
-// read handles keys until the line is to be submitted.
-func (r *reading) read(ctx context.Context) error {
-	polls := r.poll()
-	defer func() { polls.stop() }()
-	for {
-		r.draw()
-		k, why, err := r.wait(ctx.Done(), polls.changed)
-		if err != nil {
-			return err
-		}
-		switch why {
-		case resized:
-			r.width, _ = r.size()
-			r.pen.refit(r.width)
-			continue
-		case resumed:
-			r.pen.used = 0
-			continue
-		case ticked:
-			r.ask.status = polls.take()
-			continue
-		}
-		switch r.ask.press(k) {
-		case submit:
-			return nil
-		case leave:
-			return ErrLeave
-		case wipe:
-			_, _ = r.out.WriteString("\x1b[H\x1b[2J")
-			r.pen.used = 0
-		case suspend:
-			r.pen.end()
-			if err := r.terminal.suspend(); err != nil {
-				return errGone
-			}
-		}
-	}
-}
-
 // submit hands the line over with the terminal as it was before. Ctrl-C ends its context; a second one ends the process, as
 // it does without a prompt.
 func (r *reading) submit(ctx context.Context, text string) error {
-	r.leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	select {
+	case <-r.interrupts: // it was meant for the line that was typed
+	default:
+	}
 	done, gone := make(chan struct{}), make(chan bool, 1)
 	go func() {
 		for {
@@ -205,122 +144,90 @@ func (r *reading) submit(ctx context.Context, text string) error {
 	if err != nil {
 		r.tell(err, canceled)
 	}
-	return r.enter()
+	return nil
 }
 
 // tell shows the error of a line.
 func (r *reading) tell(err error, canceled bool) {
 	if canceled && errors.Is(err, context.Canceled) {
 		// The terminal has shown the key itself as ^C.
-		_, _ = io.WriteString(r.out, "\r\x1b[K"+r.Style.Warn()+" "+r.Lang.Text("tui.prompt.interrupted")+"\n")
+		_, _ = r.Screen.Write([]byte("\r\x1b[K" + r.Screen.Style.Warn() + " " + r.Screen.Lang.Text("tui.prompt.interrupted") + "\n"))
 		return
 	}
-	_, _ = io.WriteString(r.out, told(r.Lang, r.Style, err))
+	r.Screen.Print(told(r.Screen, err))
 }
 
 // told puts an error into lines.
-func told(lang message.Lang, style term.Style, err error) string {
-	text, hint := lang.Error(err)
-	out := style.Bad() + " " + policy.Display(text) + "\n"
+func told(s *Screen, err error) string {
+	text, hint := s.Lang.Error(err)
+	out := s.Style.Bad() + " " + policy.Display(text)
 	if hint != "" {
-		out += "  " + lang.Text("cli.next") + policy.Display(hint) + "\n"
+		out += "\n  " + s.Lang.Text("cli.next") + policy.Display(hint)
 	}
 	return out
 }
 
 // warn says something in a line of its own that does not stop the prompt.
 func (r *reading) warn(key string, err error) {
-	_, _ = io.WriteString(r.out, r.Style.Warn()+" "+policy.Display(r.Lang.Text(key, err))+"\r\n")
+	r.Screen.Print(r.Screen.Style.Warn() + " " + policy.Display(r.Screen.Lang.Text(key, err)))
 }
 
 // plain reads lines where nothing can be drawn. The terminal's own editing is all there is.
 func (p Prompt) plain(ctx context.Context) error {
-	buf, rest := make([]byte, 4096), ""
 	for {
-		text, more, ok := strings.Cut(rest, "\n")
-		if !ok {
-			if rest == "" {
-				p.invite()
-			}
-			n, err := p.In.Read(buf)
-			rest += string(buf[:n])
-			if err != nil && rest == "" || ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				rest += "\n"
-			}
+		a := ask{lang: p.Screen.Lang, style: p.Screen.Style}
+		if p.Status != nil {
+			a.status = p.Status()
+		}
+		_, invite := a.head(79)
+		text, err := p.Screen.ask(ctx, strings.TrimRight(invite, " "), nil)
+		switch {
+		case errors.Is(err, ErrLeft):
+			return nil
+		case err != nil:
+			return err
+		case text == "":
 			continue
 		}
-		rest = more
-		if text = strings.TrimSpace(clean(text)); text == "" {
-			continue
-		}
-		err := p.Submit(ctx, text)
-		if errors.Is(err, ErrLeave) {
+		if err = p.Submit(ctx, text); errors.Is(err, ErrLeave) {
 			return nil
 		}
 		if err != nil {
-			_, _ = io.WriteString(p.Out, told(p.Lang, p.Style, err))
+			p.Screen.Print(told(p.Screen, err))
 		}
 	}
 }
 
-// invite writes the prompt without a line.
-func (p Prompt) invite() {
-	a := ask{lang: p.Lang, style: p.Style}
-	if p.Status != nil {
-		a.status = p.Status()
-	}
-	painted, _ := a.head(79)
-	_, _ = io.WriteString(p.Out, painted)
-}
-
-// polls asks for the status beside the reading of keys.
-type polls struct {
-	changed chan struct{}
-	status  chan Status
-	end     chan struct{}
-	broken  <-chan error
-}
-
-func (r *reading) poll() *polls {
-	p := &polls{changed: make(chan struct{}), status: make(chan Status, 1), end: make(chan struct{})}
+// poll asks for the status beside the reading of keys. Stop waits for an answer that is under way, so that Submit never runs
+// beside it.
+func (r *reading) poll() (updates chan func(), stop func()) {
+	updates, end := make(chan func()), make(chan struct{})
 	last := r.ask.status
-	p.broken = background(func() {
-		if r.Prompt.Status == nil {
-			return
-		}
+	broken := background(func() {
 		tick := time.NewTicker(statusEvery)
 		defer tick.Stop()
-		for {
+		for r.Status != nil {
 			select {
-			case <-p.end:
+			case <-end:
 				return
 			case <-tick.C:
 			}
-			s := r.Prompt.Status()
+			s := r.Status()
 			if s == last {
 				continue
 			}
 			last = s
-			p.status <- s
 			select {
-			case p.changed <- struct{}{}:
-			case <-p.end:
+			case updates <- func() { r.ask.status = s }:
+			case <-end:
 				return
 			}
 		}
 	})
-	return p
-}
-
-func (p *polls) take() Status { return <-p.status }
-
-// stop ends the asking and waits for an answer that is under way, so that Submit never runs beside it.
-func (p *polls) stop() {
-	close(p.end)
-	if err := <-p.broken; err != nil {
-		panic(err)
+	return updates, func() {
+		close(end)
+		if err := <-broken; err != nil {
+			panic(err)
+		}
 	}
 }

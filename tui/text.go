@@ -1,9 +1,13 @@
 package tui
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"pawl/cli/term"
 	"pawl/message"
@@ -18,31 +22,18 @@ const (
 )
 
 // clusterEnd returns the length in bytes of the first character of s as a person sees it: a letter with its marks, a pair of
-// regional letters, emoji with their modifiers and what is joined to them. It is 0 only for an empty text.
+// regional letters, emoji with their modifiers and what is joined to them. It is 0 only for an empty text. It is what the
+// library takes for one cell.
 func clusterEnd(s string) int {
-	if len(s) > 1 && s[0] < utf8.RuneSelf && s[1] < utf8.RuneSelf {
+	if s == "" {
+		return 0
+	}
+	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1 // what most lines are made of
 	}
-	first, end := utf8.DecodeRuneInString(s)
-	last := first
-	for end < len(s) && first != '\n' && first != '\t' {
-		r, n := utf8.DecodeRuneInString(s[end:])
-		joined := last == joiner && (unicode.Is(unicode.So, r) || term.Width(string(r)) == 2) || r == joiner || r >= 0xfe00 && r <= 0xfe0f || r == keycap ||
-			toned(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc) || jamo(last, r) ||
-			end == utf8.RuneLen(first) && regional(first) && regional(r)
-		if !joined {
-			break
-		}
-		last = r
-		end += n
-	}
-	return end
+	first, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return max(1, len(first))
 }
-
-func regional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
-
-// jamo reports whether r goes on with a Korean syllable that is written in parts.
-func jamo(last, r rune) bool { return vowel(r) && last >= 0x1100 && last <= 0x11ff }
 
 // lastCluster returns where the last character of s begins. It looks back no further than the line.
 func lastCluster(s string) int {
@@ -66,25 +57,27 @@ func shown(cluster string) (string, int) {
 	if len(cluster) == 1 && cluster[0] >= ' ' && cluster[0] < 0x7f {
 		return cluster, 1
 	}
-	switch first, n := utf8.DecodeRuneInString(cluster); {
+	first, n := utf8.DecodeRuneInString(cluster)
+	text := cluster
+	switch {
 	case cluster == "\t":
 		return strings.Repeat(" ", tabWidth), tabWidth
+	case toned(first) || unicode.In(first, unicode.Mn, unicode.Me, unicode.Mc):
+		// With nothing before it in the line it would become a part of what stands there.
+		text = strings.Trim(strconv.QuoteToASCII(cluster), `"`)
 	case regional(first) && len(cluster) > n:
-		return cluster, 2
 	case strings.ContainsAny(cluster, string([]rune{joiner, emojiVS})) && pictured(cluster):
-		return cluster, 2
-	case len(cluster) > n && (strings.IndexFunc(cluster, toned) > 0 || strings.IndexFunc(cluster, vowel) > 0 && first >= 0x1100 && first <= 0x115f):
-		return cluster, 2
+	case len(cluster) > n && strings.IndexFunc(cluster, toned) > 0:
+	default:
+		text = policy.Display(cluster)
 	}
-	text := policy.Display(cluster)
-	return text, term.Width(text)
+	return text, ansi.StringWidth(text)
 }
+
+func regional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 // toned reports whether r gives the emoji before it a colour of skin.
 func toned(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
-
-// vowel reports whether r is a vowel or an end of a Korean syllable.
-func vowel(r rune) bool { return r > 0x1160 && r <= 0x11ff }
 
 // pictured reports whether a cluster with invisible characters is one picture: those may stand only behind something that is
 // seen.
@@ -146,4 +139,19 @@ func said(lang message.Lang, style term.Style, key string, args ...any) string {
 		out = strings.NewReplacer("…", "...", "·", "-", "›", ">").Replace(out)
 	}
 	return out
+}
+
+// fresh begins at the left edge. Output that did not end its line would be drawn over otherwise; it is shown by a mark.
+// The mark and blanks fill a line exactly: they reach into the next one only if something stood before them.
+func (s *Screen) fresh() {
+	mark := "%"
+	if s.Style.Unicode {
+		mark = "⏎"
+	}
+	width, _ := s.tty.size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	s.put(fmt.Sprintf("%s%*s\r\x1b[J", s.Style.Dim(mark), max(1, width-1), ""))
+	s.partial = false
 }

@@ -89,9 +89,11 @@ type RunLine struct {
 
 // RunOutputs are the outputs of a run, with the state of its session while it is at work, "" once it has ended.
 type RunOutputs struct {
-	Run     string        `json:"run"`
-	State   session.State `json:"state,omitempty"`
-	Outputs []Output      `json:"outputs"`
+	Run   string        `json:"run"`
+	State session.State `json:"state,omitempty"`
+	// Claimed says that the run is for an issue of the board that a worker has claimed.
+	Claimed bool     `json:"claimed,omitempty"`
+	Outputs []Output `json:"outputs"`
 }
 
 // Output is what one effect of a run said: a call of a tool, an agent at work, or the checks.

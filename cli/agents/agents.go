@@ -22,8 +22,14 @@ func newAgentCommand(a *cli.App) *cobra.Command {
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Exactly(1), nil)
-	c.RunE = func(c *cobra.Command, args []string) error { return add(c.Context(), a, args[0], yes) }
+	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a), nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		name, err := cli.PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
+		if err != nil {
+			return err
+		}
+		return add(c.Context(), a, name, yes)
+	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.lend_yes"))
 	return c
 }

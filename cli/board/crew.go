@@ -14,7 +14,6 @@ import (
 	"pawl/cli"
 	"pawl/cli/term"
 	"pawl/kernel"
-	"pawl/kernel/query"
 	"pawl/machine/board"
 	"pawl/runner"
 	"pawl/view"
@@ -213,7 +212,7 @@ func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, 
 		}
 		open := false
 		for _, i := range asking {
-			put, err := d.Put(ctx, i)
+			put, err := cli.Put(ctx, d.Desk, i)
 			if err != nil {
 				return answered, err
 			}
@@ -230,7 +229,6 @@ func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, 
 // as a line of JSON. It is called from the goroutines of the crew.
 type teller struct {
 	shelf
-	live *term.Live
 
 	mu     sync.Mutex
 	doing  map[string]string // what is done about an issue
@@ -240,8 +238,7 @@ type teller struct {
 }
 
 func newTeller(d shelf) *teller {
-	return &teller{shelf: d, live: term.NewLive(d.Std.Out, d.Present(), d.Std.Width),
-		doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+	return &teller{shelf: d, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
 }
 
 // event is the JSON form of what happened.
@@ -274,7 +271,7 @@ func (t *teller) tell(h runner.Happened) {
 		return
 	}
 	if line := t.line(h); line != "" {
-		t.live.Line(line)
+		t.Say(line)
 	}
 	t.draw()
 }
@@ -358,7 +355,7 @@ func (t *teller) draw() {
 	for _, issue := range slices.Sorted(maps.Keys(t.doing)) {
 		parts = append(parts, issue+" "+t.doing[issue])
 	}
-	t.live.Status(strings.Join(parts, "   "), t.Style.Dim)
+	t.Desk.App.Status(strings.Join(parts, "   "), t.Style.Dim)
 }
 
 // interrupted says at once that the workers are ending.
@@ -366,14 +363,14 @@ func (t *teller) interrupted() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.Flags.JSON {
-		t.live.Line(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
+		t.Say(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
 	}
 }
 
 func (t *teller) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.live.Status("", nil)
+	t.Desk.App.Status("", nil)
 }
 
 // failures counts the issues that were worked on here and are failed.
@@ -464,19 +461,7 @@ func (d foreman) asking(ctx context.Context, chosen []*view.Issue) ([]*view.Issu
 		}
 		return out, err
 	}
-	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: states}) {
-		if err != nil {
-			return nil, err
-		}
-		if i.Standing != view.StandingAsks {
-			continue
-		}
-		if out = append(out, i); len(out) > maxNamed {
-			break
-		}
-	}
-	return out, nil
+	return d.Ask().Board().Asking(ctx, maxNamed+1)
 }
 
 // sum prints how the board stands.

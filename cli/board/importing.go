@@ -11,10 +11,10 @@ import (
 	"pawl"
 	"pawl/backlog"
 	"pawl/cli"
-	"pawl/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
+	"pawl/tui"
 )
 
 // porter takes issues over from elsewhere.
@@ -74,7 +74,7 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 	if err := d.branch(ctx, f.branch); err != nil {
 		return err
 	}
-	live := term.NewLive(d.Std.Err, d.Present(), d.Std.Width)
+	live := tui.NewScreen(nil, d.Std.Err, nil, nil, d.Present(), d.Std.Width, d.Std.Env)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
 	read, err := d.read(ctx, source, format, f, opt, live)
@@ -131,7 +131,7 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 }
 
 // read reads a file or a repository.
-func (d porter) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *term.Live) (cli.TrackerRead, error) {
+func (d porter) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
 	if tracked(source) {
 		say := func(key string, args ...any) { live.Status("  "+d.Text(key, args...), d.Style.Dim) }
 		return d.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
@@ -169,7 +169,7 @@ func (d porter) notes(b *backlog.Backlog) {
 
 // register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
 // the next one, because what is on the board already is found again.
-func (d porter) register(ctx context.Context, list []backlog.Issue, branch string, live *term.Live) error {
+func (d porter) register(ctx context.Context, list []backlog.Issue, branch string, live *tui.Screen) error {
 	list, height := sorted(list)
 	fresh, err := d.fresh(ctx)
 	if err != nil {
@@ -258,7 +258,7 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 }
 
 // back writes to the tracker what became of issues that ended, at most once for each ending.
-func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *term.Live) (int, error) {
+func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
 	n := 0
 	for at := range list {
 		found, err := d.Ask().Board().Issue(ctx, list[at].ID)

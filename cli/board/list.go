@@ -16,6 +16,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/query"
 	"pawl/machine/board"
+	"pawl/tui"
 	"pawl/view"
 )
 
@@ -161,8 +162,27 @@ func (d shelf) standing(s view.Standing, width int) string {
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return viewer{d}.show(c.Context(), args[0], true) })
+	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a), func(c *cobra.Command, args []string) error {
+		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+			name, err := d.pick(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			return viewer{d}.show(c.Context(), name, true)
+		})
+	})
+}
+
+// pick returns the issue that was named, or lets a person choose one.
+func (d shelf) pick(ctx context.Context, args []string) (string, error) {
+	return cli.Pick(ctx, d.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
+		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, tui.Item{ID: i.Label, Title: i.Title, Note: string(i.Status)})
+		}
+		return out, nil
 	})
 }
 

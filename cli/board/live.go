@@ -30,7 +30,7 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 				return d.glance(ctx)
 			}
 			return tui.Live{
-				In: d.Std.TermIn, Out: d.Std.TermOut, Env: d.Std.Env, Lang: d.Lang, Style: d.Style,
+				Screen: d.Terminal(),
 				Refresh: func(ctx context.Context, q tui.Query) (tui.Board, error) {
 					b, err := d.scene(ctx, q)
 					return b.In(time.Local), err
@@ -39,11 +39,31 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 					i, err := d.detail(ctx, id)
 					return i.In(time.Local), err
 				},
+				Decide: func(ctx context.Context, id string, verdict tui.Verdict) error { return decide(ctx, a, id, verdict) },
 			}.Run(ctx)
 		})
 	}
 	c.Flags().BoolVar(&once, "once", false, a.Text("issue.flag.once"))
 	return c
+}
+
+// decide puts what an issue asks before the person.
+func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) error {
+	return with(ctx, a, cli.Writing(), func(d shelf) error {
+		i, err := d.Ask().Board().Issue(ctx, id)
+		if err != nil {
+			return err
+		}
+		put := cli.Put
+		if verdict == tui.Deny {
+			put = cli.Refuse
+		}
+		asked, err := put(ctx, d.Desk, i)
+		if err == nil && !asked {
+			err = pawl.Fail(pawl.CodeNotFound, "issue.asks_nothing", i.Label)
+		}
+		return err
+	})
 }
 
 // watcher reads the board for the screen, one reading at a time.

@@ -78,6 +78,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 	c := cli.NewPlanCommand(a)
 	group := c.RunE
 	c.Use = "plan [REQUIREMENT]"
+	c.Example = "  pawl plan \"add a --json flag to the list command\"\n  pawl plan show"
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return group(c, args)
@@ -127,6 +128,10 @@ func wanted() []string { return []string{"completed", kernel.OutcomePlanned} }
 
 // Hear carries out what a person says: a command wherever it stands, an answer to what is asked, a requirement or a question.
 func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
+	// Whoever asks about the work gets an answer and gives none, also while something is asked.
+	if known, err := cli.Inquiry(ctx, a, words); known {
+		return err
+	}
 	now, err := situation(ctx, a)
 	if err != nil {
 		return err

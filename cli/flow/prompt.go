@@ -27,8 +27,7 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 		p := prompt{App: a}
 		defer p.close()
 		return tui.Prompt{
-			In: a.Std.TermIn, Out: a.Std.TermOut, Env: a.Std.Env, Lang: a.Lang, Style: a.Style, History: p.history(),
-			Status: p.status, Complete: p.complete, Submit: p.submit,
+			Screen: a.Terminal(), History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
 		}.Run(c.Context())
 	})
 }

@@ -68,6 +68,7 @@ func (c *companion) follow(ctx context.Context) error {
 	c.silence(ctx)
 	for {
 		// Whether it is over is asked first: what was committed until then is told before the end.
+		_, owned := c.Workspace.Owner()
 		if err := c.outputs.read(ctx, c.Desk); err != nil {
 			return err
 		}
@@ -79,7 +80,9 @@ func (c *companion) follow(ctx context.Context) error {
 		if state == "" {
 			return nil
 		}
-		c.waiting.tell(state)
+		if err := c.waiting.tell(c.outputs.of, owned); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -16,6 +16,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/kernel/query"
+	"pawl/machine/session"
 	"pawl/view"
 )
 
@@ -125,6 +126,8 @@ func list(ctx context.Context, d *cli.Desk, limit int) error {
 func line(d *cli.Desk, r view.RunLine) string {
 	symbol, state := d.Style.Arrow(), r.State
 	switch {
+	case state == string(session.Blocked):
+		symbol = d.Style.Bad()
 	case r.Undone:
 		symbol, state = d.Style.Dot(), d.Text("cli.status.undone")
 	case r.Outcome == "completed":

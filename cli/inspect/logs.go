@@ -334,11 +334,18 @@ type waiting struct {
 	state session.State // of the session when it was looked at last
 }
 
-func (w *waiting) tell(state session.State) {
-	if rests := state == session.Confirming || state == session.Blocked; rests && state != w.state {
-		w.Note(w.Style.Warn() + " " + w.Text("see.logs_wait", string(state)))
+// tell fails where nobody works, and nobody will before somebody has begun it again. Owned says that a process ran work before the
+// outputs were read: afterwards it may have ended because the work had.
+func (w *waiting) tell(of view.RunOutputs, owned bool) error {
+	rests := of.State == session.Confirming || of.State == session.Blocked
+	if of.State != "" && !rests && !owned && !of.Claimed {
+		return pawl.Fail(pawl.CodeBlocked, "see.nobody_works", of.Run)
 	}
-	w.state = state
+	if rests && of.State != w.state {
+		w.Note(w.Style.Warn() + " " + w.Text("see.logs_wait", string(of.State)))
+	}
+	w.state = of.State
+	return nil
 }
 
 // follow writes what there is and what comes, until the run is over.
@@ -365,10 +372,13 @@ func (r *reader) follow(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if time.Since(asked) >= askEvery {
+			_, owned := r.Workspace.Owner()
 			if err := r.outputs.read(ctx, r.Desk); err != nil {
 				return err
 			}
-			r.waiting.tell(r.outputs.of.State)
+			if err := r.waiting.tell(r.outputs.of, owned); err != nil {
+				return err
+			}
 			asked = time.Now()
 		}
 	}

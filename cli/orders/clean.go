@@ -126,7 +126,7 @@ func pickLeftovers(ctx context.Context, d *cli.Desk, left []solution.Leftover, n
 
 func askLeftovers(ctx context.Context, d *cli.Desk, names []string) ([]string, error) {
 	for {
-		line, err := d.Prompt(ctx, d.Text("orders.clean.ask")+" ", nil)
+		line, err := d.Prompt(ctx, d.Text("orders.clean.ask"))
 		if err != nil {
 			return nil, ctx.Err()
 		}

@@ -6,6 +6,7 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"pawl/machine/session"
 	"pawl/message"
 	"pawl/solution"
+	"pawl/tui"
 )
 
 // Entries are the commands of the first level.
@@ -168,27 +170,20 @@ type option struct{ key, text string }
 // choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last one,
 // which gives up.
 func choose(ctx context.Context, a *cli.App, question string, options []option) (string, error) {
-	a.Say(question)
+	q := tui.Question{Text: question, Empty: true}
 	for _, o := range options {
-		a.Say("  [" + o.key + "] " + o.text)
+		q.Text += "\n  [" + o.key + "] " + o.text
+		q.Ways = append(q.Ways, tui.Way{Words: []string{strings.ToLower(o.key)}, Does: o.text})
 	}
-	for {
-		line, err := a.Prompt(ctx, "> ", nil)
-		if err != nil {
-			if ctx.Err() != nil {
-				return "", ctx.Err()
-			}
-			return options[len(options)-1].key, nil
-		}
-		if line = strings.ToLower(line); line == "" {
-			return options[0].key, nil
-		}
-		for _, o := range options {
-			if line == o.key {
-				return o.key, nil
-			}
-		}
+	q.Text += "\n>"
+	answer, err := a.AskUser(ctx, q)
+	switch {
+	case errors.Is(err, tui.ErrLeft):
+		return options[len(options)-1].key, nil
+	case err == nil && answer == "":
+		return options[0].key, nil
 	}
+	return answer, err
 }
 
 // sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the flag.

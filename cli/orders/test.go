@@ -129,7 +129,7 @@ func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) (
 	case len(tests) == 0 && !d.Present():
 		return nil, pawl.Fail(pawl.CodeUsage, "orders.test.none")
 	case len(tests) == 0:
-		line, err := d.Prompt(ctx, d.Text("orders.test.which")+" ", nil)
+		line, err := d.Prompt(ctx, d.Text("orders.test.which"))
 		if err == nil && line == "" || err != nil && ctx.Err() == nil {
 			err = pawl.Fail(pawl.CodeUsage, "orders.test.none")
 		}

@@ -94,21 +94,3 @@ func TestTableAlignsWideText(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
-
-func TestLiveRedrawsOnlyOnATerminal(t *testing.T) {
-	var b strings.Builder
-	l := term.NewLive(&b, true, 20)
-	l.Status("working on something that is too long", nil)
-	l.Line("done")
-	l.Status("", nil)
-	if got, want := b.String(), "working on somethi…\r\x1b[2Kdone\nworking on somethi…\r\x1b[2K"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	b.Reset()
-	l = term.NewLive(&b, false, 20)
-	l.Status("working", nil)
-	l.Line("done")
-	if got := b.String(); got != "done\n" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -1,5 +1,5 @@
-// Package term draws text for a terminal: display width of characters, padding, wrapping, colour, symbols and the one live
-// line at the bottom. It knows nothing of pawl, keeps no state outside its values and writes only where it is told to.
+// Package term draws text for a terminal: display width of characters, padding, wrapping, colour and symbols.
+// It knows nothing of pawl, keeps no state outside its values and writes only where it is told to.
 package term
 
 import (

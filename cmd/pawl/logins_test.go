@@ -33,7 +33,12 @@ func logIn(t *testing.T, name string, s modeltest.Script, life time.Duration) *l
 	u.write("go.mod", "module example.org/sum\n\ngo 1.26\n")
 	u.write("sum.go", sumWrong)
 	u.write("sum_test.go", sumTest)
-	u.module().repository()
+	return u.module().repository().logIn(t, name, s, life)
+}
+
+// logIn logs a user in to an agent.
+func (u *user) logIn(t *testing.T, name string, s modeltest.Script, life time.Duration) *loggedIn {
+	t.Helper()
 	l := &loggedIn{user: u, agent: name, vendor: vendortest.Go(t, s, life), file: ".claude/.credentials.json"}
 	url := l.vendor.URL
 	if strings.HasPrefix(name, "codex") {

@@ -41,8 +41,10 @@ var spared = map[string]string{
 	"sandbox/machine_linux_test.go /proc/sys/user/max_user_namespaces": "the limit of a namespace that was made for the test, which is looked at first",
 	"driver/contextpack/pack_test.go /usr/bin/":                        "what a program is said to be found at",
 	"cmd/pawl/check_test.go /usr/local/sbin:/usr/bin:/bin":             "a search path",
-	"tui/pty_linux_test.go /dev/ptmx":                                  "makes a terminal of the test's own",
-	"tui/pty_linux_test.go /dev/pts/%d":                                "that terminal",
+	"cmd/pawl/docs_test.go /dev/ptmx":                                  "makes a terminal of the test's own",
+	"cmd/pawl/docs_test.go /dev/pts/%d":                                "that terminal",
+	"internal/terminaltest/person_linux.go /dev/ptmx":                  "makes a terminal of the test's own",
+	"internal/terminaltest/person_linux.go /dev/pts/%d":                "that terminal",
 	"cmd/pawl/output_linux_test.go /dev/full":                          "keeps nothing that is written to it",
 }
 
@@ -63,6 +65,7 @@ var guarded = map[string][]string{
 		"cp /bin/true .",         // from the machine, not to it
 		`>"/var/tmp/$2"`,         // a name of the test's own
 	},
+	"docs/cli.md":        {"> /etc/bash_completion.d/pawl"}, // an example of the help, which nobody types
 	"scripts/install.sh": {"sudo tee /etc/apparmor.d/pawl"}, // what it tells a person to run
 	"sandbox/floor_linux_test.go": {
 		"cp /bin/true here",                                    // from the machine, not to it
@@ -114,7 +117,7 @@ func TestTestsAimAtCanaries(t *testing.T) {
 	}
 }
 
-// walkTests shows the files of all tests: their Go files, suites, and what they read that a shell may run.
+// walkTests shows the files of all tests: their Go files, suites, and what they read that a shell may run, pages included.
 func walkTests(t *testing.T, see func(rel string, data []byte)) {
 	t.Helper()
 	root := os.DirFS("../..")
@@ -129,6 +132,7 @@ func walkTests(t *testing.T, see func(rel string, data []byte)) {
 		case d.IsDir() || !d.Type().IsRegular():
 			return nil
 		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(dir, "test") && strings.HasSuffix(rel, ".go"),
+			rel == "README.md", strings.HasPrefix(rel, "docs/") && strings.HasSuffix(rel, ".md"), // cmd/pawl types what they say
 			strings.HasSuffix(rel, ".sh"), strings.Contains(rel, "testdata/") && slices.Contains([]string{".txtar", ".txt", ".yaml", ".json"}, filepath.Ext(rel)):
 			data, err := fs.ReadFile(root, rel)
 			if err == nil {

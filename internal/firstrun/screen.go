@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// asked finds the commands that a screen tells a person to go on with, in the order in which it names them. Verbs are the commands
+// Named finds the commands that a screen tells a person to go on with, in the order in which it names them. Verbs are the commands
 // that pawl has: what follows its name elsewhere is a sentence about pawl.
-func asked(screen string, verbs []string) []string {
+func Named(screen string, verbs []string) []string {
 	var out []string
 	add := func(c string) {
 		if w := strings.Fields(c); len(w) > 1 && w[0] == "pawl" && !slices.Contains(verbs, w[1]) {
@@ -59,7 +59,7 @@ func listed(screen string, verbs []string) []string {
 			hints.WriteString("next: " + cell + "\n")
 		}
 	}
-	return asked(hints.String(), verbs)
+	return Named(hints.String(), verbs)
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
@@ -115,7 +115,7 @@ func commandWords(all []string) []string {
 			strings.ContainsAny(w, "0123456789/=_") || strings.Contains(w, ".") ||
 			strings.HasPrefix(last, "--") && !slices.Contains(plain, last) ||
 			i == 3 && slices.Contains(groups, out[1]) && slices.Contains(naming, last) || i == 4 && out[1] == "config" && out[2] == "set"
-		if !belongs || w == "" {
+		if !belongs || w == "" || w == "pawl" {
 			break
 		}
 		out = append(out, w)
@@ -203,3 +203,6 @@ var fleeting = regexp.MustCompile(`[0-9A-Z]{26}|chk-\d+|[0-9a-f]{7,}|\d+(\.\d+)?
 func same(a, b string) bool {
 	return fleeting.ReplaceAllString(a, "#") == fleeting.ReplaceAllString(b, "#")
 }
+
+// Argv are the arguments that a shell would hand over for a command as a screen writes it, the program's name first.
+func Argv(command string) []string { return unquoted(words(command)) }

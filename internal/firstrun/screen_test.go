@@ -23,7 +23,7 @@ func TestAsked(t *testing.T) {
 		"It waits for an answer:\n  pawl approve 6c25fb091986 --yes\n  pawl revise -m \"WHAT SHOULD BE DIFFERENT\"\n":            {"pawl approve 6c25fb091986 --yes", "pawl revise -m \"WHAT SHOULD BE DIFFERENT\""},
 		"": nil,
 	} {
-		if got := asked(screen, someVerbs); !slices.Equal(got, want) {
+		if got := Named(screen, someVerbs); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", screen, got, want)
 		}
 	}

@@ -179,7 +179,7 @@ func (t *tour) walk(way Way) error {
 	}
 	t.row.Status, t.row.Seconds, t.row.State = first.Status, first.Seconds, t.state()
 	t.row.Told = t.told
-	t.row.Named = asked(t.screen, t.verbs)
+	t.row.Named = Named(t.screen, t.verbs)
 	if t.done(Done) {
 		return nil
 	}
@@ -194,7 +194,7 @@ const maxTries = 8
 // names no other, what the screen before named is given, and then the first command again.
 func (t *tour) follow() error {
 	last := t.row.Message
-	named := asked(t.screen, t.verbs)
+	named := Named(t.screen, t.verbs)
 	again, succeeded := false, false
 	for len(t.row.Tries) < maxTries {
 		command, p, ok := t.choose(named)
@@ -232,7 +232,7 @@ func (t *tour) follow() error {
 		}
 		succeeded = try.Status == 0 && !p.looks
 		rest := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return c == command })
-		if named = asked(t.screen, t.verbs); p.looks && len(named) == 0 {
+		if named = Named(t.screen, t.verbs); p.looks && len(named) == 0 {
 			named = listed(t.screen, t.verbs)
 		}
 		if succeeded && len(named) == 0 {

@@ -198,6 +198,24 @@ func (b Board) Issues(ctx context.Context, f Filter) iter.Seq2[*view.Issue, erro
 	}
 }
 
+// Asking are the issues that wait for a person, at most most of them.
+func (b Board) Asking(ctx context.Context, most int) ([]*view.Issue, error) {
+	states := []string{string(board.IssuePlanning), string(board.IssuePlanned), string(board.IssueExecuting)}
+	var out []*view.Issue
+	for i, err := range b.Issues(ctx, Filter{States: states}) {
+		if err != nil {
+			return nil, err
+		}
+		if i.Standing != view.StandingAsks {
+			continue
+		}
+		if out = append(out, i); len(out) >= most {
+			break
+		}
+	}
+	return out, nil
+}
+
 // Fitting counts the issues that a filter picks. What they wait for is not looked at.
 func (b Board) Fitting(ctx context.Context, f Filter) (n int, err error) {
 	for row, err := range b.store.Scan(ctx, kernel.Select{Kind: kernel.KindIssue, States: f.States, ByRank: f.ByRank, Limit: f.Looked}) {

@@ -28,6 +28,13 @@ func (r Reader) Outputs(ctx context.Context, label, name string) (view.RunOutput
 	} else if ok && at.Run == run.ID {
 		out.State = session.State(at.State)
 	}
+	i := new(kernel.Issue)
+	if run.Issue != "" {
+		if _, err := first(ctx, r.store, kernel.Select{Kind: kernel.KindIssue, ID: run.Issue}, i); err != nil {
+			return out, err
+		}
+		out.Claimed = i.Lease.Owner != ""
+	}
 	own := []kernel.Select{{Kind: kernel.KindEffect, Parent: run.ID}}
 	if run.Task != "" {
 		own = append(own, kernel.Select{Kind: kernel.KindEffect, Parent: run.Task})

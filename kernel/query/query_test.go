@@ -43,6 +43,14 @@ func (d desk) do(c kernel.Command) kernel.Outcome {
 	return out
 }
 
+// keyOf is the key of an error's text.
+func keyOf(err error) string {
+	if e, ok := err.(*pawl.Error); ok {
+		return e.Key
+	}
+	return ""
+}
+
 // add registers issues and returns their labels.
 func (d desk) add(issues ...kernel.NewIssue) []string {
 	d.Helper()
@@ -99,6 +107,11 @@ func TestAnIssueIsFound(t *testing.T) {
 	for _, name := range []string{"ISS-2", "iss-2", "2", id, strings.ToLower(id), "gh:7", " ISS-2 "} {
 		if got := d.issue(name); got.Title != "two" {
 			t.Errorf("%s is %q", name, got.Title)
+		}
+	}
+	for _, name := range []string{"ISS-2", "gh:7"} {
+		if _, err := d.Reader.Run(context.Background(), kernel.SessionLabel, name); keyOf(err) != "cli.issue_untouched" {
+			t.Errorf("the run of %s, for which nothing was done: %v", name, err)
 		}
 	}
 	_, err := d.Board().Issue(context.Background(), "ISS-22")

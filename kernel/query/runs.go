@@ -19,9 +19,18 @@ import (
 // maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it made.
 const maxRuns = 2000
 
-// Runs streams runs with the cursor behind each.
+// Runs streams runs with the cursor behind each. The state of one that is at work is that of its session.
 func (r Reader) Runs(ctx context.Context, p Page) iter.Seq2[Item[view.RunLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) { return lineOf(run), true })
+	return scan(ctx, r.store, p.selection(kernel.KindRun), func(run *kernel.Run) (view.RunLine, bool) {
+		l := lineOf(run)
+		if l.Outcome == "" {
+			// What cannot be read of its session leaves the run's own state.
+			if rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindSession, ID: run.Parent, HotOnly: true}); err == nil && len(rows[0]) > 0 {
+				l.State = rows[0][0].State
+			}
+		}
+		return l, true
+	})
 }
 
 func lineOf(r *kernel.Run) view.RunLine {
@@ -76,15 +85,7 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		s, err := r.Session(ctx, i.Label)
-		if err != nil {
-			return "", err
-		}
-		id, err := r.LastRun(ctx, s)
-		if err == nil && id == "" {
-			err = notFound("cli.issue_untouched", i.Label)
-		}
-		return id, err
+		return r.runOfIssue(ctx, i)
 	}
 	rows, err := r.store.Load(ctx, kernel.Select{Kind: kernel.KindRun, Label: upper, HotOnly: true}, kernel.Select{Kind: kernel.KindRun, ID: upper, HotOnly: true},
 		kernel.Select{Kind: kernel.KindTask, Label: TaskLabel(upper)}, kernel.Select{Kind: kernel.KindTask, ID: upper})
@@ -103,6 +104,14 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 	if lower := strings.ToLower(name); commit.MatchString(lower) {
 		return r.runOfCommit(ctx, lower)
 	}
+	if upper == strings.ToUpper(name) { // a number is a run's alone
+		// Issues that came from elsewhere have other labels, such as GH-7, and the names that they have there.
+		if i, err := r.Board().Issue(ctx, name); err == nil {
+			return r.runOfIssue(ctx, i)
+		} else if pawl.CodeOf(err) != pawl.CodeNotFound {
+			return "", err
+		}
+	}
 	if near := nearest(ctx, r.store, kernel.KindRun, upper); near != "" {
 		return "", notFound("see.run_unknown_near", name, near)
 	}
@@ -116,6 +125,19 @@ func TaskLabel(given string) string {
 		return fmt.Sprintf("T-%03d", n)
 	}
 	return given
+}
+
+// runOfIssue is the newest run of an issue.
+func (r Reader) runOfIssue(ctx context.Context, i *view.Issue) (string, error) {
+	s, err := r.Session(ctx, i.Label)
+	if err != nil {
+		return "", err
+	}
+	id, err := r.LastRun(ctx, s)
+	if err == nil && id == "" {
+		err = notFound("cli.issue_untouched", i.Label)
+	}
+	return id, err
 }
 
 // runOfTask is the run that a task belongs to.
