@@ -61,8 +61,9 @@ type Screen struct {
 }
 
 // NewScreen returns a screen that reads and writes. In a terminal tty and pty are its two ends; they may be nil. With follow,
-// which out must be a terminal for, a live line is drawn, no wider than width where the terminal does not say its own.
+// which out must be a terminal for, a live line is drawn unless TERM is dumb, no wider than width where the terminal does not say its own.
 func NewScreen(in io.Reader, out io.Writer, tty, pty *os.File, follow bool, width int, env func(string) string) *Screen {
+	follow = follow && (env == nil || env("TERM") != "dumb") // such a terminal can take nothing back
 	s := &Screen{Env: env, in: in, out: out, follow: follow, width: max(width, 20), typed: time.Now()}
 	if interactive(tty, pty, env) {
 		s.tty = &console{in: tty, out: pty}

@@ -68,6 +68,7 @@ type outputs struct {
 	failed    bool
 	of        view.RunOutputs
 	dir       logs.Dir
+	ended     map[string][]logs.Part // of the effects that are over, which grow no more
 }
 
 // chosen finds what was asked for. One word names a run where there is one of that name, and else what is to be read of the last one.
@@ -133,7 +134,7 @@ func (o *outputs) every() []part {
 	for i := range o.of.Outputs {
 		e := &o.of.Outputs[i]
 		kept := slices.Clone(e.Kept)
-		for _, l := range o.dir.Parts(e.Effect) {
+		for _, l := range o.logsOf(e) {
 			p := part{Output: e, name: l.Name, log: &l}
 			if n := slices.IndexFunc(kept, func(k view.KeptOutput) bool { return k.Name == l.Name || k.Name == "" }); n >= 0 {
 				p.kept = &kept[n]
@@ -148,6 +149,21 @@ func (o *outputs) every() []part {
 		}
 	}
 	return out
+}
+
+// logsOf lists the logs of an effect: again and again while it is at work, once when it is over.
+func (o *outputs) logsOf(e *view.Output) []logs.Part {
+	if all, known := o.ended[e.Effect]; known {
+		return all
+	}
+	all := o.dir.Parts(e.Effect)
+	if !(part{Output: e}).running() {
+		if o.ended == nil {
+			o.ended = map[string][]logs.Part{}
+		}
+		o.ended[e.Effect] = all
+	}
+	return all
 }
 
 // called reports whether a part is what somebody calls by a name: that of its step, its check, its tool or agent, its effect, or the
