@@ -40,6 +40,8 @@ func entries() []Entry {
 		{"show", "work", nil},
 		{"diff", "work", nil},
 		{"log", "work", nil},
+		{"logs", "work", nil},
+		{"attach", "work", nil},
 		{"resume", "work", newResumeCommand},
 		{"demo", "work", newDemoCommand},
 		{"plan", "answer", NewPlanCommand},
