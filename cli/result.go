@@ -255,26 +255,35 @@ func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
 		return false, nil
 	}
 	if argv, ok := looks[topic]; ok {
-		return true, Within(ctx, a, argv)
+		err = Within(ctx, a, argv)
+	} else {
+		err = a.With(ctx, Reading(), func(d *Desk) error { return answer(ctx, d, topic) })
 	}
-	return true, a.With(ctx, Reading(), func(d *Desk) error {
-		r, err := d.Ask().Run(ctx, d.Label(), "")
-		if err != nil {
-			return err
-		}
-		if d.Flags.JSON {
-			return d.PrintJSON(r)
-		}
-		d.Say(d.Style.Dim(r.Run) + "  " + d.glimpse(r.Goal))
-		lines, none := answerTo(d, r, topic)
-		if len(lines) == 0 {
-			lines = []string{"  " + d.Text(none)}
-		}
-		for _, l := range lines {
-			d.Say(l)
-		}
-		return nil
-	})
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		a.report(err) // that there is nothing yet is an answer as well
+		err = nil
+	}
+	return true, err
+}
+
+// answer tells what the last run says of a topic.
+func answer(ctx context.Context, d *Desk, topic triage.Topic) error {
+	r, err := d.Ask().Run(ctx, d.Label(), "")
+	if err != nil {
+		return err
+	}
+	if d.Flags.JSON {
+		return d.PrintJSON(r)
+	}
+	d.Say(d.Style.Dim(r.Run) + "  " + d.glimpse(r.Goal))
+	lines, none := answerTo(d, r, topic)
+	if len(lines) == 0 {
+		lines = []string{"  " + d.Text(none)}
+	}
+	for _, l := range lines {
+		d.Say(l)
+	}
+	return nil
 }
 
 // answerTo is what a report says about a topic, with the message for a report that says nothing of it.

@@ -46,7 +46,7 @@ func TestTail(t *testing.T) {
 		"a\nb\n":                               "a\nb",
 		"10%\r50%\r100%\ndone\r\n":             "100%\ndone",
 		"\x1b[31mred\x1b[0m \x1b]0;t\x07x\x00": "red x",
-		"\xff\xfe bad":                         "\uFFFD bad",
+		"\xff\xfe bad":                         "\uFFFD\uFFFD bad",
 		"bidi \u202e here":                     "bidi \uFFFD here",
 		"世界\t!":                                "世界\t!",
 	} {
