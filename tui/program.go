@@ -49,7 +49,6 @@ type model struct {
 type (
 	keyMsg  key
 	overMsg struct{}
-	sizeMsg struct{ w, h int }
 )
 
 // framesPerSecond is how often is looked for something to draw; a person waits for a key at most that long.
@@ -60,7 +59,14 @@ func (s *Screen) begin(sc scene) *program {
 	m := &model{screen: s, scene: sc, w: w, h: h, acts: make(chan act)}
 	p := &program{model: m, ended: make(chan struct{}), Program: tea.NewProgram(m,
 		tea.WithInput(nil), tea.WithOutput(paper{s.tty.out}), tea.WithWindowSize(w, h), tea.WithEnvironment([]string{"TERM=" + s.Env("TERM")}),
-		tea.WithColorProfile(colorprofile.TrueColor), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())}
+		tea.WithColorProfile(colorprofile.TrueColor), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+			// The library must not draw for another size before it is known where that size has left the cursor.
+			if size, ok := msg.(tea.WindowSizeMsg); ok {
+				m.refit(size.Width)
+			}
+			return msg
+		}))}
 	s.mu.Lock()
 	s.wipe()
 	s.drawing, s.held = p.Program, ""
@@ -116,10 +122,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.ClearScreen
 	case func():
 		msg()
-	case sizeMsg:
-		m.refit(msg.w)
-		m.w, m.h = msg.w, msg.h
-		return m, func() tea.Msg { return tea.WindowSizeMsg{Width: msg.w, Height: msg.h} }
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
 	case overMsg:
 		m.over = true
 		m.scene.close()

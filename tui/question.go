@@ -84,14 +84,19 @@ func (s *Screen) open(is bool) {
 	s.draw()
 }
 
-// heard lets a line that is no answer be carried out. What it starts may use the terminal and ask.
-func (s *Screen) heard(ctx context.Context, line string) bool {
+// heard lets a line that is no answer be carried out. What it starts may use the terminal and ask. The live line stays away: what
+// is typed ahead is shown by the terminal itself meanwhile, and would stand behind it.
+func (s *Screen) heard(ctx context.Context, line string) (was bool) {
 	if s.Hear == nil {
 		return false
 	}
-	s.open(false)
-	defer s.open(true)
-	return s.Hear(ctx, line)
+	_ = s.Suspend(func() error {
+		s.open(false)
+		defer s.open(true)
+		was = s.Hear(ctx, line)
+		return nil
+	})
+	return was
 }
 
 // refusal says in one line what can be answered.

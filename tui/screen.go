@@ -253,7 +253,7 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 			}
 		case <-settled:
 			w, h := s.tty.size()
-			p.Send(sizeMsg{w, h})
+			p.Send(tea.WindowSizeMsg{Width: w, Height: h})
 		case update, ok := <-updates:
 			if !ok {
 				return leave, nil
