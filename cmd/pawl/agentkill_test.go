@@ -15,7 +15,7 @@ import (
 	"pawl/internal/modeltest"
 )
 
-var agentKills = flag.Int("agentkills", 6, "how often the agent kill test kills pawl, the agent or both")
+var agentKills = flag.Int("agentkills", 3, "how often the agent kill test kills pawl, the agent or both")
 
 // ranOnce is a command that may run only once, with time to be killed in before and after it did what it does.
 const ranOnce = "sleep 0.2; echo ran >> ran.txt; sleep 0.2"

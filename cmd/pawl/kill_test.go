@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 12, "how often the kill test kills pawl")
+	kills    = flag.Int("kills", 4, "how often the tests that kill pawl kill it")
 	killSeed = flag.Uint64("killseed", 0, "seed of the kill test's moments; 0 takes one from the clock")
 	killOnly = flag.Int("killonly", -1, "number of the one kill to make, with the seed of a run that failed")
 )

@@ -294,7 +294,7 @@ func TestLogin_Kill(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-killseed %d", seed)
-	for i := range 6 {
+	for i := range max(2, *kills/2) {
 		agent := []string{"codex", "claude-code"}[i%2]
 		t.Run(fmt.Sprintf("%s/%d", agent, i), func(t *testing.T) {
 			t.Parallel()
