@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/driver/checkpoint"
 	"pawl/effect"
@@ -54,6 +55,8 @@ func sceneCleanup(ctx context.Context, dir string) error {
 
 // sceneRemember takes a snapshot of a tree that is remembered, after a change that needs no look of git's.
 func sceneRemember(ctx context.Context, dir string) error {
+	// A file that was written just now is read again by the next look, so that the steps of the scene would go by how busy the machine is.
+	time.Sleep(200 * time.Millisecond)
 	s := checkpoint.NewSnapshotter(&git.Memory{})
 	if _, err := s.Snapshot(context.Background(), inPlace(dir)); err != nil {
 		return err
