@@ -130,7 +130,7 @@ const keptLogs = 4 << 30
 func (h *hand) begins(p *parts) func() error {
 	warm := sync.OnceFunc(func() {
 		p.warm()
-		logs.Dir(filepath.Join(h.dir, "logs")).Prune(keptLogs)
+		logs.Of(filepath.Dir(h.dir)).Prune(keptLogs)
 	})
 	return func() error { warm(); return h.holds() }
 }

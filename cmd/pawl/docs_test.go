@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"pawl/internal/modeltest"
+	"pawl/internal/terminaltest"
 )
 
 // reader is somebody who types what pages say: a person in a folder, with one shell.
@@ -183,24 +182,9 @@ const limit = 90 * time.Second
 // was asked.
 func (r *reader) terminal(answer string) (name string, hear func() (string, bool)) {
 	r.t.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	// The program's end stays open: a terminal that nobody has open any more forgets what was printed.
+	screen, held := terminaltest.Open(r.t)
 	r.t.Cleanup(func() { _ = screen.Close() })
-	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	name = fmt.Sprintf("/dev/pts/%d", n)
-	// Somebody who keeps it open: a terminal that nobody has open any more forgets what was printed.
-	held, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	var mu sync.Mutex
 	var printed strings.Builder
 	answered := false
@@ -223,7 +207,7 @@ func (r *reader) terminal(answer string) (name string, hear func() (string, bool
 			}
 		}
 	}()
-	return name, func() (string, bool) {
+	return held.Name(), func() (string, bool) {
 		_ = held.Close()
 		select {
 		case <-done:

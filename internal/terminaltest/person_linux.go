@@ -26,29 +26,38 @@ type Person struct {
 	raw strings.Builder
 }
 
-// Sit starts a command on a new terminal, as the session's leader. What the test sees is judged at the end.
-func Sit(t *testing.T, w, h int, cmd *exec.Cmd) *Person {
+// Open makes a terminal and returns both of its ends: what a person sees and types at, and what a program has open. The caller closes them.
+func Open(t testing.TB) (pty, tty *os.File) {
 	t.Helper()
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("this machine has no terminals to give: %v", err)
+		t.Fatalf("this machine has no terminals to give: %v", err)
 	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(pty.Fd()), unix.TIOCGPTN)
-	must(err)
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	must(err)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		_ = pty.Close()
+		t.Fatal(err)
+	}
+	return pty, tty
+}
+
+// Sit starts a command on a new terminal, as the session's leader. What the test sees is judged at the end.
+func Sit(t *testing.T, w, h int, cmd *exec.Cmd) *Person {
+	t.Helper()
+	pty, tty := Open(t)
 	p := &Person{Cmd: cmd, t: t, pty: pty, tty: tty, vt: NewVT(w, h), done: make(chan struct{})}
 	p.Resize(w, h)
 	p.Cmd.Stdin, p.Cmd.Stdout, p.Cmd.Stderr = tty, tty, tty
 	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	must(p.Cmd.Start())
+	if err := p.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	go p.watch()
 	go func() { _ = p.Cmd.Wait(); close(p.done) }()
 	t.Cleanup(func() {
