@@ -10,8 +10,9 @@ read -ra flags <<<"${PAWL_TEST_FLAGS:-}"
 status=0
 scripts/setup.sh test || status=$?
 [ "$status" -le 1 ] || exit "$status"
-agents=yes
-scripts/agents.sh ready || agents=
+# What drives the real agents stands among the other tests, and leaves out those that this does not name.
+export PAWL_TEST_AGENTS=
+! scripts/agents.sh ready || PAWL_TEST_AGENTS=$(scripts/agents.sh tested)
 
 # The tests leave out what this names, and fail where another program is missing (internal/need).
 without=$(scripts/setup.sh missing)
@@ -39,8 +40,3 @@ echo "test: benchmarks, vet"
 "${go[@]}" vet ./...
 echo "test: benchmarks"
 "${go[@]}" test -vet=off -timeout 5m "${flags[@]}" ./...
-cd ..
-if [ -n "$agents" ]; then
-	echo "test: real coding agents"
-	scripts/agents.sh ci
-fi

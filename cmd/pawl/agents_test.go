@@ -39,11 +39,14 @@ func programs(t testing.TB) []agent.Program {
 	if *liveAgents == "all" {
 		return agent.Catalog()
 	}
+	return catalogued(t, strings.FieldsFunc(*liveAgents, func(r rune) bool { return r == ',' || r == ' ' }))
+}
+
+// catalogued are the agents with these names.
+func catalogued(t testing.TB, names []string) []agent.Program {
+	t.Helper()
 	var out []agent.Program
-	for name := range strings.SplitSeq(*liveAgents, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
+	for _, name := range names {
 		p, ok := agent.Known(name)
 		if !ok {
 			t.Fatalf("there is no agent %s", name)
@@ -72,10 +75,16 @@ func versionOf(t testing.TB, p agent.Program) string {
 }
 
 // TestAgents drives real coding agents against a scripted model: an edit that does not mend the bug, a check that fails, a
-// repair, and a landed commit; and the same agent with a model that lies.
+// repair, and a landed commit; and the same agent with a model that lies. Without the flag it drives those that make test found or
+// could install (PAWL_TEST_AGENTS).
 func TestAgents(t *testing.T) {
+	t.Parallel()
+	all := programs(t)
+	if len(all) == 0 {
+		all = catalogued(t, strings.Fields(os.Getenv("PAWL_TEST_AGENTS")))
+	}
 	var report []string
-	for _, p := range programs(t) {
+	for _, p := range all {
 		t.Run(p.Name, func(t *testing.T) {
 			began := time.Now()
 			u, srv := faulty(t, kindOf(p.Wire), modeltest.FixBug("sum.go", sumWorse, sumRight), "agent: "+p.Name)

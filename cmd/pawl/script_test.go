@@ -28,6 +28,8 @@ import (
 //	same                         fails unless they are what they were
 //	poke FILE OFFSET HEX         overwrites bytes of a file
 //	cut FILE SIZE                cuts a file short
+//	compiled                     puts what is compiled of Go's standard library where pawl keeps it, without the list of what it is: pawl
+//	                             has it compiled again, in less time
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -36,7 +38,7 @@ func TestScript(t *testing.T) {
 		Setup:               scriptSetup,
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scriptExits, "repo": scriptRepo, "keep": scriptKeep, "same": scriptSame, "poke": scriptPoke, "cut": scriptCut,
+			"exits": scriptExits, "repo": scriptRepo, "keep": scriptKeep, "same": scriptSame, "poke": scriptPoke, "cut": scriptCut, "compiled": scriptCompiled,
 		},
 	})
 }
@@ -203,6 +205,22 @@ func scriptPoke(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = f.WriteAt(raw, at)
 	ts.Check(errors.Join(err, f.Close()))
+}
+
+func scriptCompiled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: compiled")
+	}
+	_, err := warmCache()
+	ts.Check(err)
+	cache := filepath.Join(ts.Getenv("HOME"), ".cache")
+	ts.Check(linkAll(filepath.Join(warmFolder, "home", ".cache"), cache))
+	lists, err := filepath.Glob(filepath.Join(cache, "pawl", "go-build-std", "go-*", "packages"))
+	ts.Check(err)
+	if len(lists) != 1 {
+		ts.Fatalf("what is compiled is listed in %v", lists)
+	}
+	ts.Check(os.Remove(lists[0]))
 }
 
 func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
