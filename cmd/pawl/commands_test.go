@@ -54,7 +54,7 @@ func faultyModule(t *testing.T) *user {
 	// With this version vet knows how to mend what it finds.
 	u.write("go.mod", strings.Replace(strings.TrimSpace(u.read("go.mod")), "go 1.21", "go 1.26", 1)+"\n\nrequire github.com/dustin/go-humanize v1.0.1\n")
 	u.write("go.sum", "github.com/dustin/go-humanize v1.0.0 h1:VSnTsYCnlFHaM2/igO1h6X3HA71jcobQuxemgkq4zYo=\n")
-	return u.module().repository()
+	return u.module("work").repository() // its repairs are commands that compile
 }
 
 // downloaded gives the user a module in the module cache, as somebody has it who has built with it before.

@@ -46,15 +46,18 @@ func copyOf(module, dir string) error {
 	})
 }
 
-// module copies the module into the user's folder, unless it is there, with caches that are warm.
-func (u *user) module() *user {
+// module copies the module into the user's folder, unless it is there, with a cache for checks that is warm, and for other uses as well
+// where they are named.
+func (u *user) module(uses ...string) *user {
 	u.t.Helper()
 	warm, err := warmCache()
 	if _, there := os.Stat(filepath.Join(u.dir, "go.mod")); err == nil && there != nil {
 		err = copyModule(u.dir)
 	}
-	if err == nil {
-		err = linkAll(warm, filepath.Join(u.dir, ".pawl", "cache"))
+	for _, use := range append(uses, "verify") {
+		if err == nil {
+			err = linkAll(filepath.Join(warm, "verify"), filepath.Join(u.dir, ".pawl", "cache", use))
+		}
 	}
 	if err != nil {
 		u.t.Fatal(err)
@@ -86,8 +89,7 @@ var warmCache = sync.OnceValues(func() (string, error) {
 	if a := u.repository().pawl("run", "--plan", u.plan(p), "--yes"); a.code != 0 {
 		return "", fmt.Errorf("the first run of the module: %v", a)
 	}
-	cache := filepath.Join(u.dir, ".pawl", "cache")
-	return cache, linkAll(filepath.Join(cache, "verify", "go-build"), filepath.Join(cache, "work", "go-build"))
+	return filepath.Join(u.dir, ".pawl", "cache"), nil
 })
 
 // quietT fails what happens outside any test.
@@ -416,7 +418,7 @@ func TestModule_MovedBranchIsKept(t *testing.T) {
 	last := u.kept(a, base, head)
 	// What the user was told to do works.
 	u.git("merge", "-q", "--no-edit", last.Branch)
-	u.run("env", "GOCACHE="+filepath.Join(u.dir, ".pawl", "cache", "work", "go-build"), "go", "vet", "./...")
+	u.run("env", "GOCACHE="+filepath.Join(u.dir, ".pawl", "cache", "verify", "go-build"), "go", "vet", "./...")
 }
 
 func TestModule_DetachedHeadIsKept(t *testing.T) {
