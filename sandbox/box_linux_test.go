@@ -301,7 +301,12 @@ for f in ro/f hidden/f hidden/shown/f hidden/new; do if echo x 2>/dev/null >$f; 
 
 func TestTmpIsPrivateAndHomeIsFresh(t *testing.T) {
 	each(t, func(t *testing.T, b *Box) {
-		mine := write(t, filepath.Join(t.TempDir(), "mine"), "mine")
+		dir, err := os.MkdirTemp("/tmp", "pawl-test-") // wherever TMPDIR is
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		mine := write(t, filepath.Join(dir, "mine"), "mine")
 		if b.mechanism.bare() {
 			privateFolder(t, b, mine)
 			return

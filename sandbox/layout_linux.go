@@ -30,7 +30,7 @@ var closedBelow = []string{
 	".gradle/gradle.properties", ".gem/credentials", ".bundle/config", ".ivy2/.credentials", ".nuget/NuGet",
 	".sbt/.credentials", ".local/share/keyrings", ".local/share/kwalletd", ".local/share/gh", ".local/state",
 	".local/share/containers", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium", ".cache/gh",
-	".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cache/gcloud", ".cache/keyring",
+	".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cache/gcloud", ".cache/keyring", ".cache/pawl",
 	"Library/Keychains", "snap",
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl/cli"
@@ -56,11 +57,16 @@ func outfit(ctx context.Context, f *deps.Finder, workspace effect.Place, s *sand
 	if tree == workspace.Workspace && strings.HasPrefix(s.Dir, filepath.Join(tree, ".pawl")+"/") {
 		tree = s.Dir // a server may change nothing of the tree that it starts in
 	}
-	hidden, err := search.Hidden(ctx, workspace.Workspace, tree)
-	for _, rel := range hidden {
-		s.Hidden, s.MustHide = append(s.Hidden, filepath.Join(tree, filepath.FromSlash(rel))), true
+	for _, top := range slices.Compact([]string{tree, workspace.Workspace}) { // around a worktree lies what it is a copy of
+		hidden, err := search.Hidden(ctx, workspace.Workspace, top)
+		if err != nil {
+			return err
+		}
+		for _, rel := range hidden {
+			s.Hidden, s.MustHide = append(s.Hidden, filepath.Join(top, filepath.FromSlash(rel))), true
+		}
 	}
-	return err
+	return nil
 }
 
 // lacks lists the dependencies that a place needs and that commands would not find there.
