@@ -10,7 +10,7 @@ import (
 )
 
 func TestWidth(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "abc": 3, "任务": 4, "a任b": 4, "e\u0301": 1, "✓": 1, "✅": 2, "，": 2, "ｱ": 1, "한글": 4} {
+	for s, want := range map[string]int{"": 0, "abc": 3, "任务": 4, "a任b": 4, "e\u0301": 1, "✓": 1, "✅": 2, "，": 2, "ｱ": 1, "한글": 4, "\x1b[2m任\x1b[0mb": 3} {
 		if got := term.Width(s); got != want {
 			t.Errorf("Width(%q) = %d, want %d", s, got, want)
 		}

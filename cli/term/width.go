@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // wide lists the ranges that terminals draw two columns wide: East Asian Wide and Fullwidth, and emoji.
@@ -21,9 +23,12 @@ var wide = [][2]rune{
 	{0x20000, 0x3fffd},
 }
 
-// Width returns how many columns s takes. Combining marks and format characters take none; s is expected to hold no
-// control characters.
+// Width returns how many columns s takes. Combining marks, format characters and what decorates text (Style) take none; s is expected
+// to hold no other control characters.
 func Width(s string) int {
+	if strings.Contains(s, "\x1b") {
+		s = ansi.Strip(s)
+	}
 	n := 0
 	for _, r := range s {
 		n += runeWidth(r)
