@@ -14,10 +14,10 @@ RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Follower|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what the tests need beside Go, git and make
 	@scripts/setup.sh
@@ -79,6 +79,9 @@ race: setup ## run the tests with the race detector
 
 board: setup ## the long tests of the board: 40 issues, and the same while a worker is killed every five seconds
 	$(GO) test -count=1 -timeout 30m ./cmd/pawl -run '^TestBoard' -v -issues 40 -issuekills
+
+recordings: build ## film pawl at work, for the documents, into docs/recordings
+	$(GO) run ./internal/recordings -pawl $(BIN)
 
 golden: ## rewrite the golden files and the generated documents
 	$(GO) test $(GOLDEN) -update

@@ -1,6 +1,7 @@
 package terminaltest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,12 +27,10 @@ type Person struct {
 	raw strings.Builder
 }
 
-// Open makes a terminal and returns both of its ends: what a person sees and types at, and what a program has open. The caller closes them.
-func Open(t testing.TB) (pty, tty *os.File) {
-	t.Helper()
-	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatalf("this machine has no terminals to give: %v", err)
+// New makes a terminal and returns both of its ends: what a person sees and types at, and what a program has open. The caller closes them.
+func New() (pty, tty *os.File, err error) {
+	if pty, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		return nil, nil, fmt.Errorf("this machine has no terminals to give: %w", err)
 	}
 	n, err := unix.IoctlGetInt(int(pty.Fd()), unix.TIOCGPTN)
 	if err == nil {
@@ -41,7 +40,16 @@ func Open(t testing.TB) (pty, tty *os.File) {
 		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	}
 	if err != nil {
-		_ = pty.Close()
+		return nil, nil, errors.Join(err, pty.Close())
+	}
+	return pty, tty, nil
+}
+
+// Open is New for a test.
+func Open(t testing.TB) (pty, tty *os.File) {
+	t.Helper()
+	pty, tty, err := New()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return pty, tty
