@@ -1,6 +1,7 @@
 package board
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -67,18 +68,18 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			}
 			n.Given, n.GivenName = data, f.plan
 		}
-		return making(c.Context(), a, func(d shelf) error {
-			if err := d.branch(c.Context(), f.branch); err != nil {
+		return making(c.Context(), a, func(d *cli.Desk) error {
+			if err := checkBranch(c.Context(), d, f.branch); err != nil {
 				return err
 			}
-			on, err := d.find(c.Context(), f.after)
+			on, err := findIssues(c.Context(), d, f.after)
 			if err != nil {
 				return err
 			}
 			for _, i := range on {
 				n.After = append(n.After, i.ID)
 			}
-			fresh, err := d.fresh(c.Context())
+			fresh, err := startsBatch(c.Context(), d)
 			if err != nil {
 				return err
 			}
@@ -119,7 +120,7 @@ func newEditCommand(a *cli.App) *cobra.Command {
 		if c.Flags().NFlag() == 0 {
 			return cli.Usage("issue.edit_nothing", c.CommandPath())
 		}
-		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return d.edit(c, &f, args[0]) })
+		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error { return editIssue(c.Context(), d, c.Flags().Changed, &f, args[0]) })
 	}
 	f.flags(a, c)
 	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))
@@ -128,23 +129,21 @@ func newEditCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// edit changes what flags were given for.
-func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
-	ctx := c.Context()
+// editIssue changes what flags were given for.
+func editIssue(ctx context.Context, d *cli.Desk, given func(flag string) bool, f *facts, name string) error {
 	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	on, err := d.find(ctx, f.after)
+	on, err := findIssues(ctx, d, f.after)
 	if err != nil {
 		return err
 	}
-	off, err := d.find(ctx, f.notAfter)
+	off, err := findIssues(ctx, d, f.notAfter)
 	if err != nil {
 		return err
 	}
 	e := &kernel.EditIssue{Issue: i.ID, Feedback: f.feedback}
-	given := func(name string) bool { return c.Flags().Changed(name) }
 	if given("title") {
 		e.Title = &f.title
 	}
@@ -162,7 +161,7 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 		e.Agent = &f.agent
 	}
 	if given("branch") {
-		if err := d.branch(ctx, f.branch); err != nil {
+		if err := checkBranch(ctx, d, f.branch); err != nil {
 			return err
 		}
 		e.Branch = &f.branch
@@ -190,7 +189,7 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 			return err
 		}
 	}
-	return viewer{d}.show(ctx, name, false)
+	return showIssue(ctx, d, name, false)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -17,9 +17,6 @@ import (
 	"pawl/tui"
 )
 
-// porter takes issues over from elsewhere.
-type porter struct{ shelf }
-
 // intake are the flags of `pawl issue import`.
 type intake struct {
 	format, scope, back string
@@ -46,11 +43,11 @@ func newImportCommand(a *cli.App) *cobra.Command {
 		if !ok {
 			return cli.Usage("cli.flag_invalid", f.format, "--format", "state, records, markdown")
 		}
-		open := func(run func(shelf) error) error { return making(c.Context(), a, run) }
+		open := func(run func(*cli.Desk) error) error { return making(c.Context(), a, run) }
 		if f.dry {
-			open = func(run func(shelf) error) error { return with(c.Context(), a, cli.Reading(), run) }
+			open = func(run func(*cli.Desk) error) error { return a.With(c.Context(), cli.Reading(), run) }
 		}
-		return open(func(d shelf) error { return porter{d}.intake(c.Context(), args[0], format, &f) })
+		return open(func(d *cli.Desk) error { return importIssues(c.Context(), d, args[0], format, &f) })
 	}
 	c.Flags().StringVar(&f.format, "format", "", a.Text("issue.flag.format"))
 	c.Flags().StringVar(&f.scope, "scope", "", a.Text("issue.flag.scope"))
@@ -69,20 +66,20 @@ func tracked(source string) bool {
 	return strings.HasPrefix(source, "github:") || strings.HasPrefix(source, "https://")
 }
 
-// intake reads issues and registers those that are new.
-func (d porter) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
-	if err := d.branch(ctx, f.branch); err != nil {
+// importIssues reads issues and registers those that are new.
+func importIssues(ctx context.Context, d *cli.Desk, source string, format backlog.Format, f *intake) error {
+	if err := checkBranch(ctx, d, f.branch); err != nil {
 		return err
 	}
 	live := tui.NewScreen(nil, d.Std.Err, nil, nil, d.Present(), d.Std.Width, d.Std.Env)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
-	read, err := d.read(ctx, source, format, f, opt, live)
+	read, err := readBacklog(ctx, d, source, format, f, opt, live)
 	if err != nil {
 		return err
 	}
 	if !d.Flags.JSON {
-		d.notes(&read.Backlog)
+		printNotes(d, &read.Backlog)
 	}
 	ids := make([]string, len(read.Backlog.Issues))
 	for n := range read.Backlog.Issues {
@@ -98,13 +95,13 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 		if f.update {
 			todo = append(todo, c.Changed...)
 		}
-		if err := d.register(ctx, todo, f.branch, live); err != nil {
+		if err := registerIssues(ctx, d, todo, f.branch, live); err != nil {
 			return err
 		}
 	}
 	back := 0
 	if f.back != "" && !f.dry {
-		if back, err = d.back(ctx, source, f.back, read.Backlog.Issues, live); err != nil {
+		if back, err = writeBack(ctx, d, source, f.back, read.Backlog.Issues, live); err != nil {
 			return err
 		}
 	}
@@ -130,8 +127,8 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 	return nil
 }
 
-// read reads a file or a repository.
-func (d porter) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
+// readBacklog reads a file or a repository.
+func readBacklog(ctx context.Context, d *cli.Desk, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
 	if tracked(source) {
 		say := func(key string, args ...any) { live.Status("  "+d.Text(key, args...), d.Style.Dim) }
 		return d.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
@@ -153,8 +150,8 @@ func (d porter) read(ctx context.Context, source string, format backlog.Format, 
 	return cli.TrackerRead{Backlog: b}, err
 }
 
-// notes tells what was understood and not kept.
-func (d porter) notes(b *backlog.Backlog) {
+// printNotes tells what was understood and not kept.
+func printNotes(d *cli.Desk, b *backlog.Backlog) {
 	for _, n := range b.Notes {
 		at := ""
 		if n.File != "" && n.Line > 0 {
@@ -167,11 +164,11 @@ func (d porter) notes(b *backlog.Backlog) {
 	}
 }
 
-// register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
+// registerIssues registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
 // the next one, because what is on the board already is found again.
-func (d porter) register(ctx context.Context, list []backlog.Issue, branch string, live *tui.Screen) error {
+func registerIssues(ctx context.Context, d *cli.Desk, list []backlog.Issue, branch string, live *tui.Screen) error {
 	list, height := sorted(list)
-	fresh, err := d.fresh(ctx)
+	fresh, err := startsBatch(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -257,8 +254,8 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 	return out, height
 }
 
-// back writes to the tracker what became of issues that ended, at most once for each ending.
-func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
+// writeBack writes to the tracker what became of issues that ended, at most once for each ending.
+func writeBack(ctx context.Context, d *cli.Desk, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
 	n := 0
 	for at := range list {
 		found, err := d.Ask().Board().Issue(ctx, list[at].ID)
@@ -287,7 +284,7 @@ func (d porter) back(ctx context.Context, source, how string, list []backlog.Iss
 
 func newExportCommand(a *cli.App) *cobra.Command {
 	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
 			if _, err := d.Ask().Board().Counts(c.Context()); err != nil {
 				return err
 			}

@@ -20,9 +20,6 @@ import (
 	"pawl/view"
 )
 
-// viewer shows issues.
-type viewer struct{ shelf }
-
 // defaultPage is how many issues are listed where nothing else is said.
 const defaultPage = 100
 
@@ -52,7 +49,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return viewer{d}.list(c.Context(), &f) })
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return listIssues(c.Context(), d, &f) })
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -73,8 +70,8 @@ func join[S ~string](list []S) string {
 	return b.String()
 }
 
-// list streams issues in the order of their registration.
-func (d viewer) list(ctx context.Context, f *filter) error {
+// listIssues streams issues in the order of their registration.
+func listIssues(ctx context.Context, d *cli.Desk, f *filter) error {
 	counts, err := d.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
@@ -91,7 +88,7 @@ func (d viewer) list(ctx context.Context, f *filter) error {
 		if more = f.limit > 0 && n == f.limit; more {
 			break
 		}
-		if err := d.item(out, &i.IssueLine); err != nil {
+		if err := writeIssue(d, out, &i.IssueLine); err != nil {
 			return err
 		}
 		if n++; n%flushed == 0 {
@@ -110,17 +107,17 @@ func (d viewer) list(ctx context.Context, f *filter) error {
 		d.Note(d.Text("issue.none"))
 		return nil
 	}
-	d.Note(d.countLine(counts))
+	d.Note(countLine(d, counts))
 	return nil
 }
 
 // flushed is after how many issues a list shows what it has.
 const flushed = 100
 
-// item writes an issue of a list.
-func (d viewer) item(out *bufio.Writer, l *view.IssueLine) error {
+// writeIssue writes an issue of a list.
+func writeIssue(d *cli.Desk, out *bufio.Writer, l *view.IssueLine) error {
 	if !d.Flags.JSON {
-		_, err := out.WriteString(d.row(l, d.Screen()) + "\n")
+		_, err := out.WriteString(issueLine(d, l, d.Screen()) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(l)
@@ -130,23 +127,23 @@ func (d viewer) item(out *bufio.Writer, l *view.IssueLine) error {
 	return err
 }
 
-// row is an issue on one line, in columns that do not depend on the other lines.
-func (d shelf) row(l *view.IssueLine, width int) string {
+// issueLine is an issue on one line, in columns that do not depend on the other lines.
+func issueLine(d *cli.Desk, l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
 	mark := "p" + itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
 	}
-	head := label + d.state(l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + d.standing(l.Standing, 8) + "  " + mark + "  "
+	head := label + statusText(d, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(d, l.Standing, 8) + "  " + mark + "  "
 	if width > 0 {
 		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), d.Style.Ellipsis())
 	}
 	return head + title + d.Style.Dim(tail)
 }
 
-// standing is a standing in its colour, padded.
-func (d shelf) standing(s view.Standing, width int) string {
+// standingText is a standing in its colour, padded.
+func standingText(d *cli.Desk, s view.Standing, width int) string {
 	pad := strings.Repeat(" ", max(0, width-len(s)))
 	switch s {
 	case view.StandingWorking:
@@ -163,18 +160,18 @@ func (d shelf) standing(s view.Standing, width int) string {
 
 func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			name, err := d.pick(c.Context(), args)
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
+			name, err := pickIssue(c.Context(), d, args)
 			if err != nil {
 				return err
 			}
-			return viewer{d}.show(c.Context(), name, true)
+			return showIssue(c.Context(), d, name, true)
 		})
 	})
 }
 
-// pick returns the issue that was named, or lets a person choose one.
-func (d shelf) pick(ctx context.Context, args []string) (string, error) {
+// pickIssue returns the issue that was named, or lets a person choose one.
+func pickIssue(ctx context.Context, d *cli.Desk, args []string) (string, error) {
 	return cli.Pick(ctx, d.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
 		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
 			if err != nil {
@@ -192,8 +189,8 @@ type whole struct {
 	Error string `json:"error,omitempty"`
 }
 
-// show prints an issue.
-func (d viewer) show(ctx context.Context, name string, next bool) error {
+// showIssue prints an issue.
+func showIssue(ctx context.Context, d *cli.Desk, name string, next bool) error {
 	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
@@ -203,22 +200,22 @@ func (d viewer) show(ctx context.Context, name string, next bool) error {
 		return err
 	}
 	if d.Flags.JSON {
-		return d.PrintJSON(whole{w, d.failure(&w.Issue)})
+		return d.PrintJSON(whole{w, failureText(d, &w.Issue)})
 	}
-	d.print(w, next)
+	printIssue(d, w, next)
 	return nil
 }
 
-// failure says what stopped an issue last, "" where nothing did.
-func (d shelf) failure(i *view.Issue) string {
+// failureText says what stopped an issue last, "" where nothing did.
+func failureText(d *cli.Desk, i *view.Issue) string {
 	if i.Failure == nil {
 		return ""
 	}
 	return d.Explain(i.Failure.Err())
 }
 
-// print shows an issue to a person.
-func (d viewer) print(w *view.IssueDetail, next bool) {
+// printIssue shows an issue to a person.
+func printIssue(d *cli.Desk, w *view.IssueDetail, next bool) {
 	d.Say(d.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
@@ -257,7 +254,7 @@ func (d viewer) print(w *view.IssueDetail, next bool) {
 		add("issue.show.solution", text)
 	}
 	add("issue.show.files", cli.Display(strings.Join(w.Files, ", ")))
-	add("issue.show.error", d.failure(&w.Issue))
+	add("issue.show.error", failureText(d, &w.Issue))
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
@@ -269,12 +266,12 @@ func (d viewer) print(w *view.IssueDetail, next bool) {
 		}
 	}
 	if next {
-		d.ways(w)
+		printNext(d, w)
 	}
 }
 
-// ways tells what can be done next with an issue.
-func (d viewer) ways(w *view.IssueDetail) {
+// printNext tells what can be done next with an issue.
+func printNext(d *cli.Desk, w *view.IssueDetail) {
 	if out := nextOf(&w.IssueLine); len(out) > 0 {
 		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
 	}
@@ -307,7 +304,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 		if limit < 0 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "0 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}
 			if len(args) > 0 {
 				i, err := d.Ask().Board().Issue(c.Context(), args[0])
@@ -325,15 +322,15 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 				}
 				subject.ID = b.ID
 			}
-			return viewer{d}.history(c.Context(), subject, limit)
+			return printHistory(c.Context(), d, subject, limit)
 		})
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", 200, a.Text("issue.flag.limit"))
 	return c
 }
 
-// history prints the newest records about an issue or a batch, the oldest of them first.
-func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) error {
+// printHistory prints the newest records about an issue or a batch, the oldest of them first.
+func printHistory(ctx context.Context, d *cli.Desk, subject audit.Subject, limit int) error {
 	var last []audit.Parsed
 	for rec, err := range d.Ask().Log().Records(ctx, subject, 0) {
 		if err != nil {

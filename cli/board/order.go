@@ -17,9 +17,6 @@ import (
 	"pawl/view"
 )
 
-// queuer shows the order of the board.
-type queuer struct{ shelf }
-
 // place is an issue in the queue, with the reason why it stands there.
 type place struct {
 	view.IssueLine
@@ -34,14 +31,14 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return queuer{d}.queue(c.Context(), limit) })
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return printQueue(c.Context(), d, limit) })
 	}
 	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
 	return c
 }
 
-// queue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
-func (d queuer) queue(ctx context.Context, limit int) error {
+// printQueue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
+func printQueue(ctx context.Context, d *cli.Desk, limit int) error {
 	if _, err := d.Ask().Board().Counts(ctx); err != nil {
 		return err
 	}
@@ -51,7 +48,7 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 	}
 	var busy, next, held []*view.Issue
 	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
-		n, h, err := d.ranked(ctx, state, limit)
+		n, h, err := rankedIssues(ctx, d, state, limit)
 		if err != nil {
 			return err
 		}
@@ -61,13 +58,13 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 	next, held = next[:min(len(next), limit)], held[:min(len(held), limit)]
 	var places []place
 	for _, i := range busy {
-		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(d, i, b)})
 	}
 	for n, i := range next {
-		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: placeReason(d, i, b)})
 	}
 	for _, i := range held {
-		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(d, i, b)})
 	}
 	if d.Flags.JSON {
 		return d.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
@@ -78,7 +75,7 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 		if p.Order > 0 {
 			order = itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), d.state(p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(d, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
 	}
 	d.SayTable(&t, d.Screen())
 	if len(places) == 0 {
@@ -98,8 +95,8 @@ func taken(list *[]*view.Issue) (out []*view.Issue) {
 	return out
 }
 
-// ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
+// rankedIssues reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
+func rankedIssues(ctx context.Context, d *cli.Desk, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
 	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
@@ -114,8 +111,8 @@ func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) 
 	return next, held, nil
 }
 
-// why says why an issue stands where it stands.
-func (d queuer) why(i *view.Issue, b *view.BoardBatch) string {
+// placeReason says why an issue stands where it stands.
+func placeReason(d *cli.Desk, i *view.Issue, b *view.BoardBatch) string {
 	switch i.Standing {
 	case view.StandingWorking:
 		return d.Text("issue.why.works", i.Owner)
@@ -160,12 +157,12 @@ func newDagCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			nodes, more, err := queuer{d}.graph(c.Context(), args, limit)
+		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
+			nodes, more, err := readGraph(c.Context(), d, args, limit)
 			if err != nil {
 				return err
 			}
-			return queuer{d}.draw(nodes, more, dot, mermaid)
+			return drawGraph(d, nodes, more, dot, mermaid)
 		})
 	}
 	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
@@ -174,8 +171,8 @@ func newDagCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// graph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
+// readGraph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
+func readGraph(ctx context.Context, d *cli.Desk, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
 	if _, err := d.Ask().Board().Counts(ctx); err != nil {
 		return nil, false, err
 	}
@@ -191,7 +188,7 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 		}
 		return nodes, false, nil
 	}
-	found, err := d.find(ctx, names)
+	found, err := findIssues(ctx, d, names)
 	seen := map[string]bool{}
 	for err == nil && len(found) > 0 {
 		var ids []string
@@ -213,8 +210,8 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 	return nodes, false, err
 }
 
-// draw writes a graph. An arrow goes from what comes first to what waits for it.
-func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
+// drawGraph writes a graph. An arrow goes from what comes first to what waits for it.
+func drawGraph(d *cli.Desk, nodes []*view.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label
@@ -260,7 +257,7 @@ func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
 			if e := edges(i); len(e) > 0 {
 				after = strings.Join(e, ", ") + " " + d.Style.To()
 			}
-			t.Row(after, i.Label, d.state(i.Status), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
+			t.Row(after, i.Label, statusText(d, i.Status), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
 		}
 		for _, l := range t.Lines(d.Screen()) {
 			fmt.Fprintln(w, l)

@@ -17,9 +17,6 @@ import (
 	"pawl/view"
 )
 
-// accountant ends a batch with its numbers.
-type accountant struct{ shelf }
-
 // statistics are the numbers of a batch.
 type statistics struct {
 	Batch     string                    `json:"batch"`
@@ -74,15 +71,15 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 		if dry {
 			open = cli.Reading()
 		}
-		return with(c.Context(), a, open, func(d shelf) error { return accountant{d}.complete(c.Context(), dry) })
+		return a.With(c.Context(), open, func(d *cli.Desk) error { return completeBatch(c.Context(), d, dry) })
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, a.Text("issue.flag.dry_report"))
 	return c
 }
 
-// complete ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
+// completeBatch ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
 // has its report written again, because the disk may have refused it behind the end of the batch.
-func (d accountant) complete(ctx context.Context, dry bool) error {
+func completeBatch(ctx context.Context, d *cli.Desk, dry bool) error {
 	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
@@ -92,11 +89,11 @@ func (d accountant) complete(ctx context.Context, dry bool) error {
 			return err
 		}
 	}
-	s, err := d.statistics(ctx)
+	s, err := computeStatistics(ctx, d)
 	if err != nil {
 		return err
 	}
-	text := d.report(s)
+	text := reportText(d, s)
 	if !dry {
 		if err := d.Workspace.Write(ctx, []effect.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
 			return err
@@ -118,8 +115,8 @@ func (d accountant) complete(ctx context.Context, dry bool) error {
 	return err
 }
 
-// statistics counts the issues of the newest batch.
-func (d accountant) statistics(ctx context.Context) (*statistics, error) {
+// computeStatistics counts the issues of the newest batch.
+func computeStatistics(ctx context.Context, d *cli.Desk) (*statistics, error) {
 	b, err := d.Ask().Board().Batch(ctx)
 	if err != nil {
 		return nil, err
@@ -153,7 +150,7 @@ func (d accountant) statistics(ctx context.Context) (*statistics, error) {
 			once += one(i.Plans == 1 && i.Failures == 0)
 		}
 		if state == board.IssueFailed {
-			d.addFailure(ctx, s, i)
+			addFailure(ctx, d, s, i)
 		}
 	}
 	done := s.ByStatus[board.IssueCompleted]
@@ -187,7 +184,7 @@ func percent(part, whole int) float64 {
 }
 
 // addFailure lists a failed issue with what stopped it.
-func (d accountant) addFailure(ctx context.Context, s *statistics, i *view.Issue) {
+func addFailure(ctx context.Context, d *cli.Desk, s *statistics, i *view.Issue) {
 	if len(s.Failed) == maxFailures {
 		s.more++
 		return
@@ -204,8 +201,8 @@ func (d accountant) addFailure(ctx context.Context, s *statistics, i *view.Issue
 	s.Failed = append(s.Failed, f)
 }
 
-// report is the final report in Markdown.
-func (d accountant) report(s *statistics) string {
+// reportText is the final report in Markdown.
+func reportText(d *cli.Desk, s *statistics) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s", d.Text("issue.report.title", s.Batch))

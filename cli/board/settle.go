@@ -15,17 +15,14 @@ import (
 	"pawl/view"
 )
 
-// keeper does with single issues what a person decides.
-type keeper struct{ shelf }
-
 func newBindCommand(a *cli.App) *cobra.Command {
 	return a.Command("bind ISSUE SOLUTION", "issue.bind", "  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return keeper{d}.bind(c.Context(), args[0], args[1]) })
+		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error { return bindPlan(c.Context(), d, args[0], args[1]) })
 	})
 }
 
-// bind chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
-func (d keeper) bind(ctx context.Context, name, which string) error {
+// bindPlan chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
+func bindPlan(ctx context.Context, d *cli.Desk, name, which string) error {
 	i, err := d.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
@@ -47,7 +44,7 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 	case at.Session != nil && at.Session.State == string(session.Confirming):
 		if at.Solution != nil && at.Solution.ID == s.ID {
 			if d.Flags.JSON {
-				return viewer{d.shelf}.show(ctx, i.ID, false)
+				return showIssue(ctx, d, i.ID, false)
 			}
 			d.SayText("issue.bound_already", s.Label)
 			return nil
@@ -57,7 +54,7 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
-			if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.because.bound", s.Label)}); err != nil {
+			if err := windUp(ctx, d, i, &kernel.Rollback{Reason: d.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
@@ -69,15 +66,15 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 		return err
 	}
 	if d.Flags.JSON {
-		return viewer{d.shelf}.show(ctx, i.ID, false)
+		return showIssue(ctx, d, i.ID, false)
 	}
 	d.Say(d.Style.OK() + " " + d.Text("issue.bound", i.Label, s.Label))
 	d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl issue plan " + i.Label)
 	return nil
 }
 
-// wind gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
-func (d keeper) wind(ctx context.Context, i *view.Issue, c kernel.Command) error {
+// windUp gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
+func windUp(ctx context.Context, d *cli.Desk, i *view.Issue, c kernel.Command) error {
 	if _, err := d.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: c}); err != nil {
 		return err
 	}
@@ -97,7 +94,7 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 	var note string
 	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.retry(c.Context(), i, note, replan) })
+		return each(c.Context(), a, args, func(d *cli.Desk, i *view.Issue) (string, error) { return retryIssue(c.Context(), d, i, note, replan) })
 	}
 	c.Flags().BoolVar(&replan, "replan", false, a.Text("issue.flag.replan"))
 	c.Flags().StringVarP(&note, "note", "m", "", a.Text("issue.flag.note"))
@@ -105,9 +102,9 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 }
 
 // each does something for each of the issues that were named, and goes on when one of them fails.
-func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *view.Issue) (key string, err error)) error {
-	return with(ctx, a, cli.Writing(), func(d shelf) error {
-		found, err := d.find(ctx, names)
+func each(ctx context.Context, a *cli.App, names []string, do func(*cli.Desk, *view.Issue) (key string, err error)) error {
+	return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
+		found, err := findIssues(ctx, d, names)
 		if err != nil {
 			return err
 		}
@@ -121,7 +118,7 @@ func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *view.
 				errs = append(errs, err)
 				d.Note(d.Style.Bad() + " " + i.Label + "  " + d.Explain(err))
 			case a.Flags.JSON:
-				if err := (viewer{d}).show(ctx, i.ID, false); err != nil {
+				if err := showIssue(ctx, d, i.ID, false); err != nil {
 					return err
 				}
 			default:
@@ -132,8 +129,8 @@ func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *view.
 	})
 }
 
-// retry has a failed issue tried again: its plan, or with replan a new one.
-func (d keeper) retry(ctx context.Context, i *view.Issue, note string, replan bool) (string, error) {
+// retryIssue has a failed issue tried again: its plan, or with replan a new one.
+func retryIssue(ctx context.Context, d *cli.Desk, i *view.Issue, note string, replan bool) (string, error) {
 	lane := d.Workspace.Kernel.Lane(i.Label)
 	at, err := lane.Look(ctx)
 	if err != nil {
@@ -148,7 +145,7 @@ func (d keeper) retry(ctx context.Context, i *view.Issue, note string, replan bo
 		if at.Session.Blocked != nil && note == "" {
 			note = d.Explain(at.Session.Blocked.Error.Err())
 		}
-		if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.replanned")}); err != nil {
+		if err := windUp(ctx, d, i, &kernel.Rollback{Reason: d.Text("issue.replanned")}); err != nil {
 			return "", err
 		}
 	}
@@ -161,16 +158,16 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	var release bool
 	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.skip(c.Context(), i, reason, release) })
+		return each(c.Context(), a, args, func(d *cli.Desk, i *view.Issue) (string, error) { return skipIssue(c.Context(), d, i, reason, release) })
 	}
 	c.Flags().StringVarP(&reason, "reason", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&release, "release", false, a.Text("issue.flag.release"))
 	return c
 }
 
-// skip leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
+// skipIssue leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
 // longer wait for it.
-func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release bool) (key string, err error) {
+func skipIssue(ctx context.Context, d *cli.Desk, i *view.Issue, reason string, release bool) (key string, err error) {
 	at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx)
 	if err != nil {
 		return "", err
@@ -182,9 +179,9 @@ func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release 
 		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 	case at.Session == nil || at.Session.State == string(session.Idle):
 	case at.Session.State == string(session.Blocked):
-		err = d.wind(ctx, i, &kernel.Skip{Reason: reason})
+		err = windUp(ctx, d, i, &kernel.Skip{Reason: reason})
 	default:
-		err = d.wind(ctx, i, &kernel.CancelRun{Reason: reason})
+		err = windUp(ctx, d, i, &kernel.CancelRun{Reason: reason})
 	}
 	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned && !i.Bound {
 		key = "issue.held"
