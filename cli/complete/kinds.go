@@ -104,7 +104,7 @@ func said(area string, values ...string) func(context.Context, *question, string
 	return func(_ context.Context, q *question, _ string) iter.Seq[word] {
 		return func(yield func(word) bool) {
 			for _, v := range values {
-				if !yield(word{v, q.Text("complete." + area + v)}) {
+				if !yield(word{v, q.app.Text("complete." + area + v)}) {
 					return
 				}
 			}
@@ -121,7 +121,7 @@ func states(tables []machine.Description) func(context.Context, *question, strin
 					continue
 				}
 				for _, s := range d.Translate(message.Translation).States {
-					if !yield(word{s.State, q.Choose(s.Description, s.DescriptionZh)}) {
+					if !yield(word{s.State, q.app.Choose(s.Description, s.DescriptionZh)}) {
 						return
 					}
 				}
@@ -377,13 +377,13 @@ func capabilities(ctx context.Context, q *question, begins string) iter.Seq[word
 
 // agents are those that runs may name, of which none is started for that.
 func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	all, err := cli.AgentsOf(q.App)
+	all, err := cli.AgentsOf(q.app)
 	if err != nil || all.List == nil {
 		return none
 	}
 	return func(yield func(word) bool) {
 		for _, i := range all.List(ctx, "-") { // with the name of none, none is looked into
-			if !yield(word{i.Name, cli.AgentState(q.App, i)}) {
+			if !yield(word{i.Name, cli.AgentState(q.app, i)}) {
 				return
 			}
 		}
@@ -391,7 +391,7 @@ func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
 }
 
 func servers(_ context.Context, q *question, _ string) iter.Seq[word] {
-	all, err := cli.AgentsOf(q.App)
+	all, err := cli.AgentsOf(q.app)
 	if err != nil || all.Servers == nil {
 		return none
 	}
@@ -409,7 +409,7 @@ func ownSettings(_ context.Context, q *question, _ string) iter.Seq[word] { retu
 
 // inForce are the settings, or with own those that the user's own file sets.
 func inForce(q *question, own bool) iter.Seq[word] {
-	all, err := cli.SettingsOf(q.App)
+	all, err := cli.SettingsOf(q.app)
 	if err != nil {
 		return none
 	}
@@ -435,15 +435,15 @@ func values(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	case "profile":
 		return profiles(ctx, q, begins)
 	default:
-		takes, _, _ := cli.ValuesOf(q.App, named)
+		takes, _, _ := cli.ValuesOf(q.app, named)
 		return one(takes...)(ctx, q, begins)
 	}
 }
 
 func tools(_ context.Context, q *question, _ string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		for _, t := range q.Host.Tools() {
-			if !yield(word{t.Info.Name, cli.ToolText(q.App, t.Info)}) {
+		for _, t := range q.app.Host.Tools() {
+			if !yield(word{t.Info.Name, cli.ToolText(q.app, t.Info)}) {
 				return
 			}
 		}

@@ -24,7 +24,7 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 		}
 		// The prompt has a meaning of its own for Ctrl-C, which must not end the program as it does elsewhere.
 		signal.Reset(os.Interrupt)
-		p := prompt{App: a}
+		p := prompt{app: a}
 		defer p.close()
 		return tui.Prompt{
 			Screen: a.Terminal(), History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
@@ -34,7 +34,7 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 
 // prompt answers what the terminal asks while lines are read.
 type prompt struct {
-	*cli.App
+	app  *cli.App
 	desk *cli.Desk // open for looking, while there is a workspace
 }
 
@@ -48,16 +48,16 @@ func (p *prompt) close() {
 // look opens the workspace for looking where that is possible.
 func (p *prompt) look() *cli.Desk {
 	if p.desk == nil {
-		p.desk, _ = p.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
+		p.desk, _ = p.app.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
 	}
 	return p.desk
 }
 
 // history is the file of what was entered before.
 func (p *prompt) history() string {
-	dir := p.Std.Env("XDG_STATE_HOME")
+	dir := p.app.Std.Env("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
-		home := p.Std.Env("HOME")
+		home := p.app.Std.Env("HOME")
 		if !filepath.IsAbs(home) {
 			return ""
 		}
@@ -94,13 +94,13 @@ func (p *prompt) submit(ctx context.Context, line string) error {
 		return tui.ErrLeave
 	case first == "pawl":
 		args = words[1:]
-	case strings.HasPrefix(first, "/") && slices.Contains(cli.Names(p.App), first[1:]):
+	case strings.HasPrefix(first, "/") && slices.Contains(cli.Names(p.app), first[1:]):
 		args = append([]string{first[1:]}, words[1:]...)
 	}
 	if len(args) == 0 || args[0] == cli.Ask {
 		return nil // one prompt is enough
 	}
-	cli.Again(ctx, p.App, args) // it has told what went wrong
+	cli.Again(ctx, p.app, args) // it has told what went wrong
 	return nil
 }
 
@@ -122,12 +122,12 @@ func (p *prompt) complete(line string, cursor int) []tui.Candidate {
 			add(name, "")
 		}
 	case strings.HasPrefix(word, "/") && len(before) == 0:
-		for _, name := range cli.Names(p.App) {
+		for _, name := range cli.Names(p.app) {
 			add("/"+name, "")
 		}
 	case strings.HasPrefix(word, "~") || word == "" && len(before) == 0:
 		for _, c := range workflow.Commands() {
-			add(c.Name, p.Text("cli.flow.does."+strings.TrimPrefix(c.Name, "~")))
+			add(c.Name, p.app.Text("cli.flow.does."+strings.TrimPrefix(c.Name, "~")))
 		}
 	}
 	return out

@@ -19,9 +19,9 @@ func newAttachCommand(a *cli.App) *cobra.Command {
 	})
 }
 
-// companion goes along with a run that another process works on: it tells what is committed about it and what is written for it.
-type companion struct {
-	*cli.Desk
+// follower goes along with a run that another process works on: it tells what is committed about it and what is written for it.
+type follower struct {
+	desk    *cli.Desk
 	tells   *cli.Reporter
 	outputs *outputs
 	about   func(context.Context, audit.Subject) (bool, error)
@@ -36,7 +36,7 @@ func attach(ctx context.Context, d *cli.Desk, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := &companion{Desk: d, outputs: &outputs{run: r.Run, dir: logs.Of(d.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{Desk: d}}
+	c := &follower{desk: d, outputs: &outputs{run: r.Run, dir: logs.Of(d.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{desk: d}}
 	if c.about, c.next, err = d.Ask().Log().Run(ctx, r.ID); err != nil {
 		return err
 	}
@@ -49,27 +49,27 @@ func attach(ctx context.Context, d *cli.Desk, args []string) error {
 }
 
 // along tells of the run, from its beginning, until it is over or the person leaves.
-func (c *companion) along(ctx context.Context) error {
-	c.tells = cli.NewReporter(c.Desk)
+func (c *follower) along(ctx context.Context) error {
+	c.tells = cli.NewReporter(c.desk)
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); c.tells.Tick(done) }()
 	err := c.follow(ctx)
 	close(done)
 	<-ticked
 	if ctx.Err() != nil {
-		c.Note(c.Style.Warn() + " " + c.Text("see.detached"))
+		c.desk.Note(c.desk.Style.Warn() + " " + c.desk.Text("see.detached"))
 	}
 	return err
 }
 
-func (c *companion) follow(ctx context.Context) error {
+func (c *follower) follow(ctx context.Context) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	c.silence(ctx)
 	for {
 		// Whether it is over is asked first: what was committed until then is told before the end.
-		_, owned := c.Workspace.Owner()
-		if err := c.outputs.read(ctx, c.Desk); err != nil {
+		_, owned := c.desk.Workspace.Owner()
+		if err := c.outputs.read(ctx, c.desk); err != nil {
 			return err
 		}
 		state := c.outputs.of.State
@@ -92,8 +92,8 @@ func (c *companion) follow(ctx context.Context) error {
 }
 
 // told tells what was committed about the run since it was told last.
-func (c *companion) told(ctx context.Context) error {
-	for rec, err := range c.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
+func (c *follower) told(ctx context.Context) error {
+	for rec, err := range c.desk.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (c *companion) told(ctx context.Context) error {
 }
 
 // silence passes over what was written for effects that were over before: it would stand behind what happened since. `pawl logs` has it.
-func (c *companion) silence(ctx context.Context) {
-	if c.outputs.read(ctx, c.Desk) != nil {
+func (c *follower) silence(ctx context.Context) {
+	if c.outputs.read(ctx, c.desk) != nil {
 		return // the next reading tells why
 	}
 	for _, p := range c.outputs.every() {
@@ -127,7 +127,7 @@ func (c *companion) silence(ctx context.Context) {
 }
 
 // listen tells what was written: each line of an agent's, and the last one of other output.
-func (c *companion) listen() {
+func (c *follower) listen() {
 	for _, p := range c.outputs.every() {
 		if p.log == nil || p.log.Size <= c.heard[p.log.File] {
 			continue

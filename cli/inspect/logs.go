@@ -44,7 +44,7 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 			if f.list || d.Flags.JSON && !f.follow {
 				return listOutputs(d, o)
 			}
-			p := &reader{Desk: d, outputs: o, raw: f.raw, out: d.Std.Out, waiting: waiting{Desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
+			p := &reader{desk: d, outputs: o, raw: f.raw, out: d.Std.Out, waiting: waiting{desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
@@ -240,7 +240,7 @@ func listOutputs(d *cli.Desk, o *outputs) error {
 
 // reader writes outputs to the person.
 type reader struct {
-	*cli.Desk
+	desk    *cli.Desk
 	outputs *outputs
 	raw     bool
 	out     io.Writer
@@ -260,7 +260,7 @@ func (r *reader) whole() error {
 		}
 	}
 	if len(parts) == 0 {
-		r.Note(r.Text("see.no_output"))
+		r.desk.Note(r.desk.Text("see.no_output"))
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (r *reader) write(p part, headed bool) error {
 		}
 		r.told[key] = true
 		if p.kept.Cut {
-			r.Note(r.Style.Warn() + " " + r.Text("see.output_end", cli.Display(p.what()), p.kept.Bytes))
+			r.desk.Note(r.desk.Style.Warn() + " " + r.desk.Text("see.output_end", cli.Display(p.what()), p.kept.Bytes))
 		}
 		if err := r.head(p, key, headed); err != nil {
 			return err
@@ -294,7 +294,7 @@ func (r *reader) write(p part, headed bool) error {
 
 // head says whose output follows, where another's stood before.
 func (r *reader) head(p part, key string, headed bool) error {
-	if !headed || r.at == key || r.Flags.JSON {
+	if !headed || r.at == key || r.desk.Flags.JSON {
 		r.at = key
 		return nil
 	}
@@ -308,19 +308,19 @@ func (r *reader) head(p part, key string, headed bool) error {
 		gap += "\n"
 	}
 	r.open = false
-	_, err := io.WriteString(r.out, gap+r.Style.Bold("==> "+p.title(r.Desk)+" <==")+"\n")
+	_, err := io.WriteString(r.out, gap+r.desk.Style.Bold("==> "+p.title(r.desk)+" <==")+"\n")
 	return err
 }
 
 // text writes a piece of output: to a program as it came, without control sequences unless they were asked for, and to a person so that
 // nothing in it can act on the terminal.
 func (r *reader) text(p part, b []byte) error {
-	if r.Flags.JSON {
-		return r.PrintLine(map[string]any{"type": "output", "effect": p.Effect, "part": p.name, "text": string(b)})
+	if r.desk.Flags.JSON {
+		return r.desk.PrintLine(map[string]any{"type": "output", "effect": p.Effect, "part": p.name, "text": string(b)})
 	}
 	if !r.raw {
 		b = []byte(logs.Plain(b))
-		if r.Std.TTY {
+		if r.desk.Std.TTY {
 			b = []byte(visible(string(b)))
 		}
 	}
@@ -351,7 +351,7 @@ func visible(text string) string {
 
 // waiting tells once that nothing comes before a person has decided something.
 type waiting struct {
-	*cli.Desk
+	desk  *cli.Desk
 	state session.State // of the session when it was looked at last
 }
 
@@ -363,7 +363,7 @@ func (w *waiting) tell(of view.RunOutputs, owned bool) error {
 		return pawl.Fail(pawl.CodeBlocked, "see.nobody_works", of.Run)
 	}
 	if rests && of.State != w.state {
-		w.Note(w.Style.Warn() + " " + w.Text("see.logs_wait", string(of.State)))
+		w.desk.Note(w.desk.Style.Warn() + " " + w.desk.Text("see.logs_wait", string(of.State)))
 	}
 	w.state = of.State
 	return nil
@@ -383,7 +383,7 @@ func (r *reader) follow(ctx context.Context) error {
 		}
 		if over {
 			if r.at == "" {
-				r.Note(r.Text("see.no_output"))
+				r.desk.Note(r.desk.Text("see.no_output"))
 			}
 			return nil
 		}
@@ -393,8 +393,8 @@ func (r *reader) follow(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if time.Since(asked) >= askEvery {
-			_, owned := r.Workspace.Owner()
-			if err := r.outputs.read(ctx, r.Desk); err != nil {
+			_, owned := r.desk.Workspace.Owner()
+			if err := r.outputs.read(ctx, r.desk); err != nil {
 				return err
 			}
 			if err := r.waiting.tell(r.outputs.of, owned); err != nil {
