@@ -75,12 +75,8 @@ func accountText(i AgentInfo) string {
 	return i.Account
 }
 
-// Lending puts before a person what it means that an agent works with the person's own login, and keeps the person's word about an
-// agent in the person's own settings.
-type Lending struct{ *App }
-
-// Show says what is lent, to whom it is shown and who can read it.
-func (a Lending) Show(l AgentLogin) {
+// ShowLogin says what is lent, to whom it is shown and who can read it.
+func ShowLogin(a *App, l AgentLogin) {
 	var t term.Table
 	row := func(key, text string) { t.Row("  "+a.Text(key), text) }
 	who := l.Account
@@ -112,10 +108,10 @@ func (a Lending) Show(l AgentLogin) {
 	a.SayTable(&t, a.Std.Width)
 }
 
-// Agree notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
+// AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
 // returns the file.
-func (a Lending) Agree(name, account string) (string, error) {
-	return a.keep(name, "login", func(AgentSettings) []string {
+func AgreeToLogin(a *App, name, account string) (string, error) {
+	return keepForAgent(a, name, "login", func(AgentSettings) []string {
 		if account == "" {
 			return nil
 		}
@@ -123,8 +119,8 @@ func (a Lending) Agree(name, account string) (string, error) {
 	})
 }
 
-// keep changes a setting of an installed agent in the user's own settings, and returns their file.
-func (a Lending) keep(agent, what string, values func(now AgentSettings) []string) (string, error) {
+// keepForAgent changes a setting of an installed agent in the user's own settings, and returns their file.
+func keepForAgent(a *App, agent, what string, values func(now AgentSettings) []string) (string, error) {
 	place, err := a.Found()
 	if err != nil {
 		return "", err
@@ -140,10 +136,10 @@ func (a Lending) keep(agent, what string, values func(now AgentSettings) []strin
 	return c.userConfigFile, c.change(s, values(c.Agents[agent]))
 }
 
-// Trust notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
+// TrustAgent notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
 // already, or with none that it may not obey any project. It returns the file.
-func (a Lending) Trust(agent string, digests []string) (string, error) {
-	return a.keep(agent, "trust", func(now AgentSettings) []string {
+func TrustAgent(a *App, agent string, digests []string) (string, error) {
+	return keepForAgent(a, agent, "trust", func(now AgentSettings) []string {
 		if len(digests) == 0 {
 			return nil
 		}
@@ -153,9 +149,9 @@ func (a Lending) Trust(agent string, digests []string) (string, error) {
 	})
 }
 
-// offer asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
+// offerLogin asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
 // person is there, and changes nothing otherwise: then the run says what to do.
-func (a Lending) offer(ctx context.Context, named string) error {
+func offerLogin(ctx context.Context, a *App, named string) error {
 	place, err := a.Found()
 	if err != nil || !a.Present() {
 		return err
@@ -179,12 +175,12 @@ func (a Lending) offer(ctx context.Context, named string) error {
 		if err != nil {
 			return err
 		}
-		a.Show(l)
+		ShowLogin(a, l)
 		yes, err := a.Confirm(ctx, a.Text("cli.lend.ask", l.Title))
 		if err != nil || !yes {
 			return err
 		}
-		_, err = a.Agree(named, l.Account)
+		_, err = AgreeToLogin(a, named, l.Account)
 		return err
 	}
 	return nil
@@ -380,7 +376,7 @@ func newAnswerCommand(a *App) *cobra.Command {
 			}
 			give := func(d *Desk) error {
 				if !skip && len(args) == 0 {
-					if args, err = (quiz{d}).ask(c.Context(), s, one); err != nil {
+					if args, err = askQuestions(c.Context(), d, s, one); err != nil {
 						return err
 					}
 				}
@@ -404,12 +400,9 @@ func waiting(s *kernel.Snapshot) bool {
 	return s.Turn != nil && s.Turn.State == string(turn.Clarifying)
 }
 
-// quiz puts the questions of agents to the person.
-type quiz struct{ *Desk }
-
-// open lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
+// openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
 // others.
-func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
+func openQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string) ([]string, error) {
 	if one == "" && waiting(s) {
 		return asked(d.voice, s.Turn), nil
 	}
@@ -443,15 +436,15 @@ func asked(a *voice, t *kernel.Turn) []string {
 	return out
 }
 
-// ask puts open questions to the person at the terminal, one after the other.
-func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
-	questions, err := d.open(ctx, s, one)
+// askQuestions puts open questions to the person at the terminal, one after the other.
+func askQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string) ([]string, error) {
+	questions, err := openQuestions(ctx, d, s, one)
 	if err != nil {
 		return nil, err
 	}
 	if !d.Present() {
 		if !d.Flags.JSON {
-			d.list(questions)
+			listQuestions(d, questions)
 		}
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 	}
@@ -470,8 +463,8 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	return out, nil
 }
 
-// list prints questions.
-func (d quiz) list(questions []string) {
+// listQuestions prints questions.
+func listQuestions(d *Desk, questions []string) {
 	for i, q := range questions {
 		d.SayText("cli.question", i+1, len(questions), Display(q))
 	}
@@ -489,23 +482,23 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	if s.Turn == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
-	if v.Flags.JSON {
-		if err := v.PrintLine(map[string]any{"type": "questions", "questions": asked(v.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
+	if v.desk.Flags.JSON {
+		if err := v.desk.PrintLine(map[string]any{"type": "questions", "questions": asked(v.desk.App.terminal.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
-	if !v.Present() {
-		if !v.Flags.JSON {
-			quiz{v.Desk}.list(asked(v.voice, s.Turn))
-			v.Say("  " + v.Style.Cyan(v.Text("cli.next")) + v.Text("cli.answer_how"))
+	if !v.desk.Present() {
+		if !v.desk.Flags.JSON {
+			listQuestions(v.desk, asked(v.desk.App.terminal.voice, s.Turn))
+			v.desk.Say("  " + v.desk.Style.Cyan(v.desk.Text("cli.next")) + v.desk.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
 	}
-	answers, err := quiz{v.Desk}.ask(ctx, s, "")
+	answers, err := askQuestions(ctx, v.desk, s, "")
 	if err != nil {
 		return false, err
 	}
-	_, err = v.Do(ctx, &kernel.Give{Answers: answers})
+	_, err = v.desk.Do(ctx, &kernel.Give{Answers: answers})
 	return err == nil, err
 }
 

@@ -129,7 +129,7 @@ func waitingOf(ctx context.Context, d *Desk, i *view.Issue) (w *waitingPlan, err
 		}
 		if d.Flags.JSON {
 			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": s.Status().Approval, "plan": s.Plan()})
-		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); (asker{at}).show(ctx, s, s.Plan(), false) {
+		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); showApproval(ctx, at, s, s.Plan(), false) {
 			return nil // what was not shown in full is asked about by itself
 		}
 		w = &waitingPlan{i, s.Approval.Hash, rule}
@@ -239,7 +239,7 @@ func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
 		return nil // the work that follows puts the question
 	}
 	if !yes {
-		asker{d}.tellHow(ctx, s, s.Plan())
+		tellHow(ctx, d, s, s.Plan())
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(d.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
 	_, err = d.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
@@ -356,11 +356,11 @@ func newPlanEditCommand(a *App) *cobra.Command {
 				return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", sessionState(s))
 			}
 			if from == "" {
-				err = asker{d}.editPlan(c.Context(), s)
+				err = editPlan(c.Context(), d, s)
 			} else if text, readErr := a.ReadInput(from, plan.MaxBytes); readErr != nil {
 				err = readErr
 			} else {
-				err = asker{d}.replacePlan(c.Context(), s, string(text))
+				err = replacePlan(c.Context(), d, s, string(text))
 			}
 			if err != nil || !a.Flags.JSON {
 				return err
@@ -481,11 +481,8 @@ type judgedCall struct {
 	Verdict policy.Verdict `json:"verdict"`
 }
 
-// judge tells what the policy says of a plan file.
-type judge struct{ *App }
-
-// calls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
-func (a judge) calls(f planFile) ([]judgedCall, error) {
+// judgeCalls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
+func judgeCalls(a *App, f planFile) ([]judgedCall, error) {
 	place, err := a.Found()
 	if err != nil {
 		return nil, err
@@ -529,7 +526,7 @@ func validatePlan(a *App, name string) error {
 	if err != nil {
 		return err
 	}
-	calls, err := judge{a}.calls(p)
+	calls, err := judgeCalls(a, p)
 	if err != nil {
 		return err
 	}
@@ -542,7 +539,7 @@ func validatePlan(a *App, name string) error {
 	if a.Flags.JSON {
 		err = a.PrintJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
 	} else {
-		judge{a}.print(name, len(p.Steps), calls)
+		printJudged(a, name, len(p.Steps), calls)
 	}
 	if denied > 0 && err == nil {
 		err = pawl.Fail(pawl.CodeDenied, "cli.plan.denied_calls", name, denied)
@@ -550,8 +547,8 @@ func validatePlan(a *App, name string) error {
 	return err
 }
 
-// print lists what the policy does not simply allow, with its reasons and their codes.
-func (a judge) print(name string, steps int, calls []judgedCall) {
+// printJudged lists what the policy does not simply allow, with its reasons and their codes.
+func printJudged(a *App, name string, steps int, calls []judgedCall) {
 	a.Say(a.Style.OK() + " " + a.Text("cli.plan.valid", name, steps))
 	for _, c := range calls {
 		symbol := a.Style.Warn()

@@ -171,7 +171,8 @@ func (a *App) prepare() {
 	a.Flags.JSON = early(a.Args, "--json") == "true"
 	a.Lang = message.ParseLang(a.locale())
 	a.Style = term.Detect(a.Std.TTY, a.Flags.noColor, a.Std.Env)
-	a.tty.Lang, a.tty.Style, a.tty.Hear = a.Lang, a.Style, listener{a}.hear
+	a.tty.Lang, a.tty.Style = a.Lang, a.Style
+	a.tty.Hear = func(ctx context.Context, line string) bool { return hear(ctx, a, line) }
 }
 
 // early reads a global flag before the flags are parsed: "true" for one that stands alone.

@@ -29,20 +29,20 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		return v.stage(ctx, s)
 	}
 	p := s.Plan()
-	if v.Flags.JSON {
-		if err := v.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+	if v.desk.Flags.JSON {
+		if err := v.desk.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
-		asker{v.Desk}.tellHow(ctx, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))}
+		tellHow(ctx, v.desk, s, p)
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, s.Approval.About), short(s.Approval.Hash))}
 	}
-	cut := asker{v.Desk}.show(ctx, s, p, false)
+	cut := showApproval(ctx, v.desk, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, tui.ErrSettled) {
-			v.SayText("cli.ask.settled")
+			v.desk.SayText("cli.ask.settled")
 			return true, nil
 		}
 		if err != nil {
@@ -51,15 +51,15 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y":
 			if cut {
-				cut = asker{v.Desk}.show(ctx, s, p, true)
+				cut = showApproval(ctx, v.desk, s, p, true)
 				continue
 			}
-			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
+			_, err = v.desk.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v":
-			cut = asker{v.Desk}.show(ctx, s, p, true)
+			cut = showApproval(ctx, v.desk, s, p, true)
 		case "n":
-			_, err = v.Do(ctx, &kernel.Deny{})
+			_, err = v.desk.Do(ctx, &kernel.Deny{})
 			return err == nil, err
 		case "r":
 			again, err := v.askRevise(ctx)
@@ -68,8 +68,8 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			}
 			return again, err
 		case "e":
-			if err := (asker{v.Desk}).editPlan(ctx, s); err != nil {
-				v.report(err)
+			if err := editPlan(ctx, v.desk, s); err != nil {
+				v.desk.report(err)
 				continue
 			}
 			// The edited plan is another question, which the next round asks.
@@ -78,25 +78,22 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 }
 
-// asker shows plans and questions about them.
-type asker struct{ *Desk }
-
-// show prints what is asked about and reports whether something was left out.
-func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+// showApproval prints what is asked about and reports whether something was left out.
+func showApproval(ctx context.Context, d *Desk, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
 	a := d.App
 	if s.Approval.About == "checks" {
-		return d.showChecks(ctx, s, full)
+		return showChecks(ctx, d, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
 		a.Say("\n" + a.Text("cli.ask.call_wanted"))
-		return d.showCall(s, full)
+		return showCall(d, s, full)
 	}
 	if s.Approval.About == "action" {
-		p = d.repairOf(s, p)
+		p = repairOf(d, s, p)
 		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
-	sheet := newProposal(a, p, full, Drafts(d.Desk, p))
+	sheet := newProposal(a, p, full, Drafts(d, p))
 	for _, l := range sheet.lines {
 		a.Say(l)
 	}
@@ -104,11 +101,11 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 }
 
 // showCall prints the one call that an agent asks for, with what the policy has against it.
-func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{App: d.App, full: full}
+func showCall(d *Desk, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: d.App, full: full}
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
-		c.Verdict = d.verdict(s, c)
+		c.Verdict = verdictOf(d, s, c)
 		sheet.call(c, Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
@@ -123,8 +120,8 @@ func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
 }
 
 // showChecks prints how the work changed what it is judged by.
-func (d asker) showChecks(ctx context.Context, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{App: d.App, full: full}
+func showChecks(ctx context.Context, d *Desk, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: d.App, full: full}
 	sheet.add("")
 	sheet.wrapped(0, d.Text("cli.ask.checks_changed"))
 	t, files := s.Task, s.ChangedChecks()
@@ -165,14 +162,14 @@ func diffOf(diff string, files []string) string {
 }
 
 // repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
-func (d asker) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
+func repairOf(d *Desk, s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
 	for _, step := range p.Steps {
 		if step.Repair == 0 || step.Status.Closed() {
 			continue
 		}
 		for i := range step.Calls {
-			step.Calls[i].Verdict = d.verdict(s, step.Calls[i])
+			step.Calls[i].Verdict = verdictOf(d, s, step.Calls[i])
 		}
 		steps = append(steps, step)
 	}
@@ -180,8 +177,8 @@ func (d asker) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
 	return p
 }
 
-// verdict asks the policy about a call as the kernel does.
-func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+// verdictOf asks the policy about a call as the kernel does.
+func verdictOf(d *Desk, s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	tool, ok := s.Config.Tools[c.Tool]
 	if !ok {
 		return nil
@@ -201,48 +198,48 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	if about == "call" || about == "action" || about == "checks" {
 		key = "cli.ask." + about
 	}
-	yes := way(v.voice, "cli.ask.does."+about, "y", "yes", "是")
+	yes := way(v.desk.App.terminal.voice, "cli.ask.does."+about, "y", "yes", "是")
 	if cut && about != "action" {
 		key += "_cut"
-		yes.Does = v.Text("cli.ask.does.yes_cut")
+		yes.Does = v.desk.Text("cli.ask.does.yes_cut")
 	}
 	ways := []tui.Way{yes}
 	if about != "action" && (cut || about == "checks" || about == "plan") {
-		ways = append(ways, way(v.voice, "cli.ask.does.view", "v", "view"))
+		ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
-		ways = append(ways, way(v.voice, "cli.ask.does.edit", "e", "edit"), way(v.voice, "cli.ask.does.revise", "r", "revise"))
+		ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.edit", "e", "edit"), way(v.desk.App.terminal.voice, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.voice, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := v.AskUser(ctx, tui.Question{Text: v.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.desk.AskUser(ctx, tui.Question{Text: v.desk.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, about), short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, about), short(s.Approval.Hash))
 	}
 	return answer, err
 }
 
 // settled reports whether a question is no longer open.
 func (v *Drive) settled(ctx context.Context, id string) bool {
-	s, err := v.Workspace.Kernel.Look(ctx)
+	s, err := v.desk.Workspace.Kernel.Look(ctx)
 	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.AskUser(ctx, tui.Question{Text: v.Text("cli.ask.revise"), Free: true})
+	note, err := v.desk.AskUser(ctx, tui.Question{Text: v.desk.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
-	_, err = v.Do(ctx, &kernel.Revise{Feedback: note})
+	_, err = v.desk.Do(ctx, &kernel.Revise{Feedback: note})
 	return err == nil, err
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
+func tellHow(ctx context.Context, v *Desk, s *kernel.Snapshot, p view.Plan) {
 	if v.Flags.JSON {
 		return
 	}
 	// The arguments of a call stand nowhere else, so all of them are shown.
-	if v.show(ctx, s, p, s.Approval.About == "call") {
+	if showApproval(ctx, v, s, p, s.Approval.About == "call") {
 		v.Say(v.Style.Yellow(v.Text("cli.ask.see_all")))
 	}
 	v.Say(v.Text("cli.ask.how"))
@@ -300,12 +297,12 @@ func Kept(err error, name string) error {
 
 // editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
-func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
+func editPlan(ctx context.Context, d *Desk, s *kernel.Snapshot) error {
 	text, name, err := Edit(ctx, d.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(d.voice)), plan.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := d.replacePlan(ctx, s, text); err != nil {
+	if err := replacePlan(ctx, d, s, text); err != nil {
 		if d.Flags.JSON {
 			return Kept(err, name)
 		}
@@ -317,7 +314,7 @@ func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 }
 
 // replacePlan reads an edited document and gives the plan that it says.
-func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
+func replacePlan(ctx context.Context, d *Desk, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
 	var bad *plan.Malformed
@@ -358,15 +355,15 @@ const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	if v.Flags.JSON {
+	if v.desk.Flags.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
-		if err := v.PrintLine(line); err != nil {
+		if err := v.desk.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, aboutStage), short(s.Approval.Hash))}
 	}
-	for _, l := range stageSheet(v.voice, s) {
-		v.Say(l)
+	for _, l := range stageSheet(v.desk.App.terminal.voice, s) {
+		v.desk.Say(l)
 	}
 	if !v.ask {
 		return false, v.openStage(s)
@@ -377,35 +374,35 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range s.Status().Next {
-		v.Say("  " + nextText(v.voice, n))
+		v.desk.Say("  " + nextText(v.desk.App.terminal.voice, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, aboutStage), short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	path := workflow.PathNone
-	q := tui.Question{Text: v.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
-		Ways: []tui.Way{way(v.voice, "cli.stage.does.start", "y", "yes", "是")}}
+	q := tui.Question{Text: v.desk.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{way(v.desk.App.terminal.voice, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
-		q.Text = v.Text("cli.stage.ask_auto")
-		q.Ways = []tui.Way{way(v.voice, "cli.stage.does.silent", "y", "yes", "是"), way(v.voice, "cli.stage.does.interactive", "i", "interactive")}
+		q.Text = v.desk.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{way(v.desk.App.terminal.voice, "cli.stage.does.silent", "y", "yes", "是"), way(v.desk.App.terminal.voice, "cli.stage.does.interactive", "i", "interactive")}
 	case !evaluated:
-		q.Text = v.Text("cli.stage.ask_on")
+		q.Text = v.desk.Text("cli.stage.ask_on")
 	}
 	if evaluated {
 		for _, p := range []string{"tweak", "light", "standard"} {
-			q.Ways = append(q.Ways, way(v.voice, "cli.stage.does."+p, p))
+			q.Ways = append(q.Ways, way(v.desk.App.terminal.voice, "cli.stage.does."+p, p))
 		}
 	}
-	q.Ways = append(q.Ways, way(v.voice, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
+	q.Ways = append(q.Ways, way(v.desk.App.terminal.voice, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		answer, err := v.AskUser(ctx, q)
+		answer, err := v.desk.AskUser(ctx, q)
 		switch {
 		case errors.Is(err, tui.ErrSettled):
-			v.SayText("cli.ask.settled")
+			v.desk.SayText("cli.ask.settled")
 			return true, nil
 		case errors.Is(err, tui.ErrLeft):
 			return false, v.openStage(s)
@@ -415,21 +412,21 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		choice := workflow.ChooseStart
 		switch {
 		case answer == "n":
-			_, err := v.Do(ctx, &kernel.CancelRun{Reason: v.Text("cli.stage.canceled")})
+			_, err := v.desk.Do(ctx, &kernel.CancelRun{Reason: v.desk.Text("cli.stage.canceled")})
 			return err == nil, err
 		case answer == "i":
 			choice = workflow.ChooseInteractive
 		case answer != "y":
 			path = workflow.Path(answer)
-			v.SayText("cli.stage.path_set", answer)
+			v.desk.SayText("cli.stage.path_set", answer)
 			continue
 		case auto:
 			choice = workflow.ChooseSilent
 		}
-		if _, err = v.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
+		if _, err = v.desk.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
 		}
-		v.report(err)
+		v.desk.report(err)
 	}
 }
 
@@ -525,11 +522,8 @@ var looking = map[string][]string{
 	"agent": {"list"}, "config": {"show", "get"}, "mcp": {"list"}, "skill": {"list", "show"}, "question": {"list"},
 }
 
-// listener hears what is typed while something is asked.
-type listener struct{ *App }
-
 // hear carries out what was typed at a question and is no answer to it. It reports whether it meant anything.
-func (a listener) hear(ctx context.Context, line string) bool {
+func hear(ctx context.Context, a *App, line string) bool {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return false
@@ -539,7 +533,7 @@ func (a listener) hear(ctx context.Context, line string) bool {
 		words, command = words[1:], true
 		first = words[0]
 	}
-	names := Names(a.App)
+	names := Names(a)
 	switch {
 	case slices.Contains(names, first) && (command || len(words) <= 3):
 		args := append([]string{first}, words[1:]...)
@@ -547,7 +541,7 @@ func (a listener) hear(ctx context.Context, line string) bool {
 			a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", "pawl "+strings.Join(args, " ")))
 			return true
 		}
-		a.within(ctx, args)
+		runWhileAsked(ctx, a, args)
 		return true
 	case strings.HasPrefix(first, "~"):
 		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
@@ -555,7 +549,7 @@ func (a listener) hear(ctx context.Context, line string) bool {
 	}
 	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
 		lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
-		if _, err := Inquiry(ctx, a.App, line); err != nil {
+		if _, err := Inquiry(ctx, a, line); err != nil {
 			a.report(err)
 		}
 		a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
@@ -566,17 +560,17 @@ func (a listener) hear(ctx context.Context, line string) bool {
 		return false
 	}
 	a.SayText("cli.flow.question")
-	a.within(ctx, []string{"status"})
+	runWhileAsked(ctx, a, []string{"status"})
 	return true
 }
 
 // wordy is how many characters a question has at least: what is shorter is a mistyped answer.
 const wordy = 5
 
-// within runs a command line while a question is open; it tells by itself what went wrong.
-func (a listener) within(ctx context.Context, args []string) {
+// runWhileAsked runs a command line while a question is open; it tells by itself what went wrong.
+func runWhileAsked(ctx context.Context, a *App, args []string) {
 	lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
-	Again(ctx, a.App, args)
+	Again(ctx, a, args)
 	a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
 }
 

@@ -47,7 +47,7 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 				}
 				about = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}
 			}
-			return logbook{d}.log(c.Context(), about, f)
+			return printLog(c.Context(), d, about, f)
 		})
 	}
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.Text("cli.flag.follow"))
@@ -55,11 +55,8 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 	return c
 }
 
-// logbook reads the audit log.
-type logbook struct{ *Desk }
-
-// log streams records, and with follow waits for further ones until ctx ends.
-func (d logbook) log(ctx context.Context, about audit.Subject, f logFlags) error {
+// printLog streams records, and with follow waits for further ones until ctx ends.
+func printLog(ctx context.Context, d *Desk, about audit.Subject, f logFlags) error {
 	next := int64(0)
 	if f.last > 0 {
 		first, err := d.Ask().Log().FirstOf(ctx, about, f.last)
@@ -78,21 +75,21 @@ func (d logbook) log(ctx context.Context, about audit.Subject, f logFlags) error
 				return err
 			}
 			next = rec.Index + 1
-			if err := d.writeRecord(ctx, out, rec, names); err != nil {
+			if err := writeRecord(ctx, d, out, rec, names); err != nil {
 				return err
 			}
 		}
 		if err := out.Flush(); err != nil || !f.follow {
 			return err
 		}
-		if err := d.grown(ctx, next, tick); err != nil {
+		if err := untilGrown(ctx, d, next, tick); err != nil {
 			return err
 		}
 	}
 }
 
-// grown waits until the log is longer than size.
-func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error {
+// untilGrown waits until the log is longer than size.
+func untilGrown(ctx context.Context, d *Desk, size int64, tick *time.Ticker) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,7 +104,7 @@ func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
-func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+func writeRecord(ctx context.Context, d *Desk, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
 	if d.Flags.JSON {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
@@ -121,7 +118,7 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 	if m := p.Move; m != nil {
 		what, by = moveText(d.voice, m.From, m.To)+"  "+d.Style.Dim(Display(m.Rule)), m.Actor
 	}
-	line := d.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 16) + "  " + what
+	line := d.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(nameOf(ctx, d, p.Subject, names), 16) + "  " + what
 	if by != "" {
 		line += "  " + d.Style.Dim(Display(string(by)))
 	}
@@ -179,7 +176,7 @@ func becauseText(a *voice, reason string) string {
 }
 
 // nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.
-func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]string) string {
+func nameOf(ctx context.Context, d *Desk, s audit.Subject, names map[string]string) string {
 	if n, ok := names[s.ID]; ok {
 		return n
 	}
@@ -203,11 +200,11 @@ func newAuditVerifyCommand(a *App) *cobra.Command {
 		case proof != "" && file != "":
 			return Usage("cli.flags_conflict", "--proof", "--checkpoint")
 		case proof != "":
-			return checker{a}.verify(proof, key)
+			return verifyProof(a, proof, key)
 		case key != "":
 			return Usage("cli.audit.key_alone")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return verifyAudit(c.Context(), d, file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.Text("cli.flag.checkpoint"))
 	c.Flags().StringVar(&proof, "proof", "", a.Text("cli.flag.proof"))
@@ -215,7 +212,7 @@ func newAuditVerifyCommand(a *App) *cobra.Command {
 	return c
 }
 
-func (d logbook) verifyAudit(ctx context.Context, file string) error {
+func verifyAudit(ctx context.Context, d *Desk, file string) error {
 	var notes [][]byte
 	if file != "" {
 		note, err := d.ReadInput(file, 64<<10)
@@ -254,11 +251,11 @@ func newAuditExportCommand(a *App) *cobra.Command {
 	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", Between(0, 1), func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			if len(args) == 0 {
-				_, err := logbook{d}.exportAudit(c.Context(), a.Std.Out)
+				_, err := exportAudit(c.Context(), d, a.Std.Out)
 				return err
 			}
 			return a.writeTo(args[0], func(w io.Writer) error {
-				n, err := logbook{d}.exportAudit(c.Context(), w)
+				n, err := exportAudit(c.Context(), d, w)
 				if err == nil {
 					err = tellWritten(a, args[0], n)
 				}
@@ -269,7 +266,7 @@ func newAuditExportCommand(a *App) *cobra.Command {
 }
 
 // exportAudit writes every record's exact bytes, one on a line, and returns their number.
-func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
+func exportAudit(ctx context.Context, d *Desk, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
 	for rec, err := range d.Ask().Log().Records(ctx, audit.Subject{}, 0) {

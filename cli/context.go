@@ -20,7 +20,7 @@ func newContextCommand(a *App) *cobra.Command {
 func newContextReadCommand(a *App) *cobra.Command {
 	c := a.Command("read", "cli.context.read", "  pawl context read --json", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return glance{d}.printStatus(c.Context()) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return printStatus(c.Context(), d) })
 	}
 	return c
 }

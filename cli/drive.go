@@ -15,8 +15,8 @@ import (
 
 // Drive runs the work of the session in the foreground until it ends, needs a person who is not there, or ctx ends.
 type Drive struct {
-	*Desk
-	run *runner.Runner
+	desk *Desk
+	run  *runner.Runner
 	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
 	ask bool
 	// once says that an answer about a plan ends Work, and again that it did: whether the work may begin is to be seen then.
@@ -30,7 +30,7 @@ func (d *Desk) NewDrive(wanted ...string) *Drive {
 	if d.rep == nil {
 		d.rep = newReporter(d)
 	}
-	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.Said), ask: d.Present(), wanted: wanted}
+	return &Drive{desk: d, run: d.Workspace.Runner(d.rep.Said), ask: d.Present(), wanted: wanted}
 }
 
 // Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
@@ -41,7 +41,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
-		s, err := v.lookRun(ctx, runID)
+		s, err := v.desk.lookRun(ctx, runID)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 				return nil
 			}
 			// A revised plan is a run of its own.
-			if s, err := v.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
+			if s, err := v.desk.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
 				runID = s.Session.Run
 			}
 		case runner.RestQuestion:
@@ -77,12 +77,12 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 // foreground runs the runner with its live line. At an interrupt it says at once how to go on.
 func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
-	go func() { defer close(ticked); v.rep.Tick(done) }()
+	go func() { defer close(ticked); v.desk.rep.Tick(done) }()
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		if !v.Flags.JSON {
-			v.Say(v.Style.Warn() + " " + v.Text("cli.interrupted"))
+		if !v.desk.Flags.JSON {
+			v.desk.Say(v.desk.Style.Warn() + " " + v.desk.Text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)
@@ -123,7 +123,7 @@ func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 
 // blocked explains why work stopped and the ways on.
 func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
-	v.tty.Call(v.stateText(string(session.Blocked)))
+	v.desk.tty.Call(v.desk.stateText(string(session.Blocked)))
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {

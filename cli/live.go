@@ -21,7 +21,7 @@ import (
 // live line about what is being done; with --json each audit record and each line of progress as a line of JSON. It is
 // called from the goroutines of the runner.
 type Reporter struct {
-	*Desk
+	desk *Desk
 
 	mu     sync.Mutex
 	at     effect.Effect // the effect at work
@@ -41,7 +41,7 @@ func newReporter(d *Desk) *Reporter {
 }
 
 // NewReporter returns a reporter of what another process does, which is told to it by Tell and Said.
-func NewReporter(d *Desk) *Reporter { return &Reporter{Desk: d} }
+func NewReporter(d *Desk) *Reporter { return &Reporter{desk: d} }
 
 // happened is the JSON form of a record while it is committed.
 type happened struct {
@@ -78,7 +78,7 @@ func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	var begun effect.Effect
 	if e.Event == effectStarted {
 		// An effect that cannot be read is told of without its name.
-		if doc, err := r.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
+		if doc, err := r.desk.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
 			begun = doc.Effect
 		}
 	}
@@ -91,14 +91,14 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := line
-	line = r.Wordy(key)
-	if r.Flags.JSON {
-		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
+	line = r.desk.Wordy(key)
+	if r.desk.Flags.JSON {
+		_ = r.desk.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
 	line = policy.Display(line)
 	if line != "" && (e.Kind.Agent() || line != key) {
-		r.Say("    " + r.Style.Dim(r.fold(line, 4, 2)))
+		r.desk.Say("    " + r.desk.Style.Dim(r.desk.fold(line, 4, 2)))
 	}
 	r.line = line
 	r.draw()
@@ -106,8 +106,8 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 
 // tell says one record: to a program as it is, to a person in words. Begun is the effect where the record is of its begin.
 func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
-	if r.Flags.JSON {
-		_ = r.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
+	if r.desk.Flags.JSON {
+		_ = r.desk.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
 		return
 	}
 	if e.Move != nil {
@@ -115,9 +115,9 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.Say(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
+				r.desk.Say(r.desk.Style.Dot() + " " + r.desk.Style.Bold(e.Move.From) + "  " + r.desk.Style.Dim(r.desk.stateText(e.Move.From)))
 			}
-			r.Say(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
+			r.desk.Say(r.desk.Style.Arrow() + " " + r.desk.Style.Bold(e.Move.To) + "  " + r.desk.Style.Dim(r.desk.stateText(e.Move.To)))
 		}
 		return
 	}
@@ -131,11 +131,11 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Effect string `json:"effect"`
 			Answer string `json:"answer"`
 		}](e)
-		what := r.kindText(effect.Kind(d.Effect))
-		if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
-			what = r.effectText(doc.Effect)
+		what := r.desk.kindText(effect.Kind(d.Effect))
+		if doc, err := r.desk.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
+			what = r.desk.effectText(doc.Effect)
 		}
-		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
+		r.desk.Say("  " + r.desk.Style.Warn() + " " + r.desk.Text("cli.live.recovered", what, r.desk.Text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -143,10 +143,10 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
+		r.desk.Say("  " + r.desk.Style.Warn() + " " + r.desk.Text("cli.live.fix_planned", d.Attempt, r.desk.Config.MaxFixes, r.desk.Wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
+			r.desk.Say("  " + r.desk.Style.Warn() + " " + r.desk.Text("cli.live.context", r.desk.reason(key, nil, nil)))
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
@@ -157,18 +157,18 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		if d.Again {
 			key = "cli.live.fix_again"
 		}
-		r.Say("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
+		r.desk.Say("  " + r.desk.Style.Bad() + " " + r.desk.Text(key, d.Attempt, r.desk.Config.MaxFixes))
 	case "FIX_UNKNOWN":
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
-		r.Say("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
+		r.desk.Say("  " + r.desk.Style.Bad() + " " + r.desk.Text("cli.live.fix_unknown", r.desk.Wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
 		}](e)
-		r.Say("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
+		r.desk.Say("  " + r.desk.Style.Dot() + " " + r.desk.Text("cli.live.retry", d.Count, r.desk.Clock(d.Next)))
 	}
 }
 
@@ -200,18 +200,18 @@ func (r *Reporter) started(e effect.Effect) {
 // announce prints the title of the step that begins.
 func (r *Reporter) announce(taskID, step string) {
 	r.step = step
-	at, err := r.Ask().Step(context.Background(), taskID, step)
+	at, err := r.desk.Ask().Step(context.Background(), taskID, step)
 	if err != nil || at == nil {
 		return
 	}
 	r.number, r.steps = at.Number, at.Total
 	place := fmt.Sprintf("%d/%d", at.Number, at.Total)
 	if at.Repair > 0 {
-		place = r.Text("cli.sum.repair_step", at.Repair)
+		place = r.desk.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.Std.Width, maxTitle, r.Style.Ellipsis())
-		r.Say("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.desk.Std.Width, maxTitle, r.desk.Style.Ellipsis())
+		r.desk.Say("  " + r.desk.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 
@@ -228,30 +228,30 @@ func (r *Reporter) ended(e audit.Entry) {
 	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
 		return
 	}
-	what := r.kindText(d.Effect)
+	what := r.desk.kindText(d.Effect)
 	if at.ID == e.Subject.ID {
-		what = r.effectText(at)
+		what = r.desk.effectText(at)
 	}
-	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
+	took := r.desk.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == "EFFECT_DONE"
 	if done && !d.Effect.Agent() {
-		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
+		r.desk.Say("  " + r.desk.Style.OK() + " " + what + "  " + took)
 		return
 	}
 	var receipt effect.Receipt
-	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	if doc, err := r.desk.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		receipt = *doc.Receipt
 	}
-	if cost := spentText(r.voice, d.Effect, receipt); cost != "" {
-		took += "  " + r.Style.Dim(cost)
+	if cost := spentText(r.desk.App.terminal.voice, d.Effect, receipt); cost != "" {
+		took += "  " + r.desk.Style.Dim(cost)
 	}
 	if done {
-		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
+		r.desk.Say("  " + r.desk.Style.OK() + " " + what + "  " + took)
 		return
 	}
-	r.Say("  " + r.Style.Bad() + " " + what + "  " + took)
+	r.desk.Say("  " + r.desk.Style.Bad() + " " + what + "  " + took)
 	if err := receipt.Err(); err != nil {
-		r.Say("    " + r.fold(r.describe(err).Message, 4, 0))
+		r.desk.Say("    " + r.desk.fold(r.desk.describe(err).Message, 4, 0))
 	}
 }
 
@@ -280,7 +280,7 @@ func (r *Reporter) verified(e audit.Entry) {
 	}](e)
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
-		r.Say("  " + r.outcomeLine(o))
+		r.desk.Say("  " + r.desk.outcomeLine(o))
 	}
 }
 
@@ -317,21 +317,21 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 // draw sets the live line: state, step, and what runs for how long.
 func (r *Reporter) draw() {
 	if r.at.ID == "" {
-		r.Status("", nil)
+		r.desk.Status("", nil)
 		return
 	}
 	text := "  " + r.state
 	if r.number > 0 && r.at.Kind == effect.KindTool {
 		text += fmt.Sprintf("  %d/%d", r.number, r.steps)
 	}
-	text += "  " + r.effectText(r.at)
+	text += "  " + r.desk.effectText(r.at)
 	if r.line != "" {
 		text += "  " + r.line
 	}
 	if n := time.Since(r.since); n >= time.Second {
 		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
-	r.Status(text, r.Style.Dim)
+	r.desk.Status(text, r.desk.Style.Dim)
 }
 
 // Tick redraws the live line until done is closed, so that its time goes on.
@@ -342,7 +342,7 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 		select {
 		case <-done:
 			r.mu.Lock()
-			r.Status("", nil)
+			r.desk.Status("", nil)
 			r.mu.Unlock()
 			return
 		case <-t.C:

@@ -95,7 +95,7 @@ func Put(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) {
 			return err
 		}
 		open = true
-		_, err = (&Drive{Desk: at, ask: d.Present()}).approval(ctx, s)
+		_, err = (&Drive{desk: at, ask: d.Present()}).approval(ctx, s)
 		return err
 	})
 	return open, err
@@ -109,7 +109,7 @@ func Refuse(ctx context.Context, d *Desk, i *view.Issue) (open bool, err error) 
 			return err
 		}
 		open = true
-		asker{at}.show(ctx, s, s.Plan(), false)
+		showApproval(ctx, at, s, s.Plan(), false)
 		ok, err := at.Confirm(ctx, at.Text("cli.ask.deny", i.Label))
 		if err != nil || !ok {
 			return err

@@ -45,9 +45,6 @@ func newMachineCommand(a *App) *cobra.Command {
 	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
 }
 
-// atlas shows the machines.
-type atlas struct{ *App }
-
 // machineLine is one line of `pawl machine list`.
 type machineLine struct {
 	Name    string `json:"name"`
@@ -98,7 +95,7 @@ func newMachineShowCommand(a *App) *cobra.Command {
 		if a.Flags.JSON {
 			format = "json"
 		}
-		return atlas{a}.showMachine(tables, format)
+		return showMachine(a, tables, format)
 	}
 	c.Flags().StringVar(&format, "format", "table", a.Text("cli.flag.format"))
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
@@ -122,7 +119,7 @@ func named(name string) ([]machine.Description, error) {
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
 
-func (a atlas) showMachine(tables []machine.Description, format string) error {
+func showMachine(a *App, tables []machine.Description, format string) error {
 	for i := range tables {
 		tables[i] = tables[i].Translate(message.Translation)
 	}
@@ -144,7 +141,7 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 		}
 	case "table":
 		for _, d := range tables {
-			a.machineTable(d)
+			machineTable(a, d)
 		}
 	default:
 		return Usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
@@ -153,7 +150,7 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 }
 
 // machineTable prints states and rows in aligned columns.
-func (a atlas) machineTable(d machine.Description) {
+func machineTable(a *App, d machine.Description) {
 	states, seed, ext := d.Count()
 	a.Say(a.Style.Bold(d.Name) + "  " + a.Style.Dim(a.Text("cli.machine.head", d.Seed, states, seed, ext)))
 	a.Say("")
@@ -182,13 +179,13 @@ func (a atlas) machineTable(d machine.Description) {
 func newMachineCheckCommand(a *App) *cobra.Command {
 	var strict bool
 	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", Exactly(0), nil)
-	c.RunE = func(*cobra.Command, []string) error { return atlas{a}.checkMachines(strict) }
+	c.RunE = func(*cobra.Command, []string) error { return checkMachines(a, strict) }
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
 }
 
 // checkMachines checks every table, and walks the machine that they make together.
-func (a atlas) checkMachines(strict bool) error {
+func checkMachines(a *App, strict bool) error {
 	problems := []machine.Problem{}
 	var lines []machineLine
 	for _, f := range families() {
@@ -209,7 +206,7 @@ func (a atlas) checkMachines(strict bool) error {
 			return err
 		}
 	} else {
-		a.checkText(lines, problems, joint, wrong)
+		checkText(a, lines, problems, joint, wrong)
 	}
 	if wrong > 0 {
 		return shown{pawl.Fail(pawl.CodeInvalid, "cli.machine.problems", wrong)}
@@ -217,7 +214,7 @@ func (a atlas) checkMachines(strict bool) error {
 	return nil
 }
 
-func (a atlas) checkText(lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
+func checkText(a *App, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
 		a.Say(a.Style.OK() + " " + term.Pad(l.Table, 16) + a.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}

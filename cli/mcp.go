@@ -55,7 +55,7 @@ func newMCPCommand(a *App) *cobra.Command {
 		token := ""
 		if addr != "" {
 			var err error
-			if token, err = (door{a}).token(file); err != nil {
+			if token, err = doorToken(a, file); err != nil {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func newMCPCommand(a *App) *cobra.Command {
 			}
 			return d.Workspace.Serve(c.Context(), Serving{
 				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(d),
-				Ready: func(url string) { door{a}.served(url, token, file) },
+				Ready: func(url string) { printServed(a, url, token, file) },
 			})
 		})
 	}
@@ -97,11 +97,8 @@ func advancer(d *Desk) func(context.Context) error {
 	}
 }
 
-// door is how clients get in: where the server is, and with which token.
-type door struct{ *App }
-
-// served says where the server is and how to get in. A token that is kept in a file is not shown.
-func (a door) served(url, token, file string) {
+// printServed says where the server is and how to get in. A token that is kept in a file is not shown.
+func printServed(a *App, url, token, file string) {
 	if a.Flags.JSON {
 		out := map[string]string{"url": url, "token": token}
 		if file != "" {
@@ -118,9 +115,9 @@ func (a door) served(url, token, file string) {
 	a.SayText("cli.mcp.token", token)
 }
 
-// token reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
+// doorToken reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
 // exist yet. A file that others can read is refused, because whoever has the token can speak to the server.
-func (a door) token(file string) (string, error) {
+func doorToken(a *App, file string) (string, error) {
 	if file == "" {
 		return rand.Text(), nil
 	}
@@ -331,7 +328,7 @@ func newMCPTrustCommand(a *App) *cobra.Command {
 	expected := ""
 	c := a.Command("trust SERVER", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return (clerk{a}).trust(c.Context(), args[0], expected)
+		return trustServer(c.Context(), a, args[0], expected)
 	}
 	c.Flags().StringVar(&expected, "digest", "", a.Text("cli.flag.digest"))
 	return c
@@ -339,7 +336,7 @@ func newMCPTrustCommand(a *App) *cobra.Command {
 
 func newMCPUntrustCommand(a *App) *cobra.Command {
 	return a.Command("untrust SERVER", "cli.mcp.untrust", "  pawl mcp untrust docs", Exactly(1), func(_ *cobra.Command, args []string) error {
-		server, config, err := (clerk{a}).named(args[0])
+		server, config, err := namedServer(a, args[0])
 		if err != nil {
 			return err
 		}
@@ -361,11 +358,8 @@ func newMCPUntrustCommand(a *App) *cobra.Command {
 	})
 }
 
-// clerk notes which servers the user trusts.
-type clerk struct{ *App }
-
-// named returns a server of the settings.
-func (a clerk) named(name string) (MCPServer, Config, error) {
+// namedServer returns a server of the settings.
+func namedServer(a *App, name string) (MCPServer, Config, error) {
 	place, err := a.Found()
 	if err != nil {
 		return MCPServer{}, Config{}, err
@@ -384,16 +378,16 @@ func (a clerk) named(name string) (MCPServer, Config, error) {
 	return MCPServer{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", Display(name), strings.Join(names, ", "), c.userConfigFile)
 }
 
-// trust shows what a server offers and, when the user says so, notes the digest of exactly that.
-func (a clerk) trust(ctx context.Context, name, expected string) error {
+// trustServer shows what a server offers and, when the user says so, notes the digest of exactly that.
+func trustServer(ctx context.Context, a *App, name, expected string) error {
 	if expected != "" && !digestWord().MatchString(expected) {
 		return Usage("cli.flag_invalid", expected, "--digest", "sha256:…")
 	}
-	server, config, err := a.named(name)
+	server, config, err := namedServer(a, name)
 	if err != nil {
 		return err
 	}
-	agents, err := AgentsOf(a.App)
+	agents, err := AgentsOf(a)
 	if err != nil {
 		return err
 	}
@@ -403,7 +397,7 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 	}
 	trusted := server.Digest == offer.Digest
 	if !a.Flags.JSON {
-		a.show(server, offer)
+		showServer(a, server, offer)
 	}
 	switch {
 	case trusted:
@@ -419,7 +413,7 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 		}
 	}
 	if trusted {
-		if err := a.keep(server, config, offer); err != nil {
+		if err := keepServer(a, server, config, offer); err != nil {
 			return err
 		}
 	}
@@ -433,8 +427,8 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 	return nil
 }
 
-// keep keeps what was looked at and then its digest, so that a digest without its document is never in force.
-func (a clerk) keep(server MCPServer, config Config, offer Offer) error {
+// keepServer keeps what was looked at and then its digest, so that a digest without its document is never in force.
+func keepServer(a *App, server MCPServer, config Config, offer Offer) error {
 	path := config.Kept(offer.Digest)
 	if path == "" {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.mcp")
@@ -455,8 +449,8 @@ func (a clerk) keep(server MCPServer, config Config, offer Offer) error {
 	return nil
 }
 
-// show prints what a server offers, every word of it: a description may hold anything.
-func (a clerk) show(server MCPServer, offer Offer) {
+// showServer prints what a server offers, every word of it: a description may hold anything.
+func showServer(a *App, server MCPServer, offer Offer) {
 	where := strings.Join(server.Command, " ")
 	if server.URL != "" {
 		where = server.URL

@@ -27,7 +27,7 @@ func newAuditProveCommand(a *App) *cobra.Command {
 		if (len(args) == 1) == (f.task != "") {
 			return Usage("cli.audit.prove_what")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.prove(c.Context(), args, f) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return prove(c.Context(), d, args, f) })
 	}
 	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
 	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
@@ -36,8 +36,8 @@ func newAuditProveCommand(a *App) *cobra.Command {
 }
 
 // prove makes a proof and prints it, or writes it to a file.
-func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
-	p, err := d.proof(ctx, args, f)
+func prove(ctx context.Context, d *Desk, args []string, f proofFlags) error {
+	p, err := makeProof(ctx, d, args, f)
 	if err != nil {
 		return err
 	}
@@ -63,20 +63,20 @@ func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
 	}
 	for _, r := range p.Records {
 		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proven", r.Index, p.Size))
-		checker{d.App}.record(r.Record)
-		checker{d.App}.hashes(r.Hashes)
+		proveRecord(d.App, r.Record)
+		printHashes(d.App, r.Hashes)
 	}
 	d.Say("  " + d.Text("cli.audit.root", p.Root.String()))
 	if c := p.Checkpoint; c != nil {
 		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", f.against))
-		checker{d.App}.hashes(c.Hashes)
+		printHashes(d.App, c.Hashes)
 	}
 	return nil
 }
 
-// proof selects the records and makes the proof of them.
-func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.Proof, error) {
-	wanted, err := d.wanted(ctx, args, f.task)
+// makeProof selects the records and makes the proof of them.
+func makeProof(ctx context.Context, d *Desk, args []string, f proofFlags) (audit.Proof, error) {
+	wanted, err := wantedRecords(ctx, d, args, f.task)
 	if err != nil {
 		return audit.Proof{}, err
 	}
@@ -121,8 +121,8 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	return leaves.Tie(p, c, older)
 }
 
-// wanted tells the records that are to be proven: the one with a number or an id, or all of a task.
-func (d logbook) wanted(ctx context.Context, args []string, task string) (func(audit.Stored) bool, error) {
+// wantedRecords tells the records that are to be proven: the one with a number or an id, or all of a task.
+func wantedRecords(ctx context.Context, d *Desk, args []string, task string) (func(audit.Stored) bool, error) {
 	if task != "" {
 		s, err := d.task(ctx, task)
 		if err != nil {
@@ -144,10 +144,7 @@ func (d logbook) wanted(ctx context.Context, args []string, task string) (func(a
 	}, nil
 }
 
-// checker prints and checks proofs.
-type checker struct{ *App }
-
-func (d checker) record(record string) {
+func proveRecord(d *App, record string) {
 	const most = 12 // lines; the whole record is in the proof itself
 	for i, l := range term.Wrap(Display(record), d.Std.Width-4) {
 		if i == most {
@@ -158,15 +155,15 @@ func (d checker) record(record string) {
 	}
 }
 
-func (d checker) hashes(hashes []audit.Hash) {
+func printHashes(d *App, hashes []audit.Hash) {
 	d.Say("  " + d.Style.Dim(d.Text("cli.audit.hashes", len(hashes))))
 	for _, h := range hashes {
 		d.Say("    " + d.Style.Dim(h.String()))
 	}
 }
 
-// verify checks a proof file. It needs neither a workspace nor a store.
-func (a checker) verify(name, key string) error {
+// verifyProof checks a proof file. It needs neither a workspace nor a store.
+func verifyProof(a *App, name, key string) error {
 	data, err := a.ReadInput(name, audit.MaxProof)
 	if err != nil {
 		return err
@@ -188,7 +185,7 @@ func (a checker) verify(name, key string) error {
 	}
 	for _, r := range p.Records {
 		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proven", r.Index, p.Size))
-		a.record(r.Record)
+		proveRecord(a, r.Record)
 	}
 	a.Say("  " + a.Text("cli.audit.root", p.Root.String()))
 	switch c := p.Checkpoint; {

@@ -34,8 +34,8 @@ const maxTail = 20
 
 // result prints how the work ended.
 func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
-	left := stays(ctx, v.Desk, s)
-	if v.Flags.JSON {
+	left := stays(ctx, v.desk, s)
+	if v.desk.Flags.JSON {
 		st := s.Status()
 		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
 		if len(left) > 0 {
@@ -44,21 +44,21 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
 			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
 		}
-		_ = v.PrintLine(line)
+		_ = v.desk.PrintLine(line)
 		return
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.App, s, v.wanted, left, costOf(ctx, v.Desk, s))
+		printSummary(v.desk.App, s, v.wanted, left, costOf(ctx, v.desk, s))
 	case resultBlocked:
-		printBlocked(v.App, s, left)
-		if cost := costOf(ctx, v.Desk, s); cost != "" {
-			v.Say("\n" + v.Style.Dim(cost))
+		printBlocked(v.desk.App, s, left)
+		if cost := costOf(ctx, v.desk, s); cost != "" {
+			v.desk.Say("\n" + v.desk.Style.Dim(cost))
 		}
 	case resultPaused:
-		v.SayText("cli.paused", s.Session.State)
+		v.desk.SayText("cli.paused", s.Session.State)
 	case resultIdle:
-		v.SayText("cli.state_now", s.Session.State)
+		v.desk.SayText("cli.state_now", s.Session.State)
 	}
 }
 

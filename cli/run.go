@@ -95,7 +95,7 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 	if f.yes {
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
-	if err := (Lending{a}).offer(ctx, f.agent); err != nil {
+	if err := offerLogin(ctx, a, f.agent); err != nil {
 		return err
 	}
 	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }

@@ -59,7 +59,7 @@ func TestScreensFit(t *testing.T) {
 
 				out.Reset()
 				d := &Desk{App: a}
-				tasks{d}.showTask(view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
+				showTask(d, view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
 				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") || strings.Count(out.String(), "\n") > 20 {
 					t.Errorf("%s", out)
 				}

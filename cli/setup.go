@@ -47,11 +47,11 @@ func newDoctorCommand(a *App) *cobra.Command {
 		config, err := a.config(place)
 		found := a.Host.Doctor(c.Context(), place, config)
 		if err != nil {
-			found = append(found, examiner{a}.asFinding("config", err))
-		} else if f, ok := (examiner{a}).storeFinding(c.Context()); ok {
+			found = append(found, asFinding(a, "config", err))
+		} else if f, ok := storeFinding(c.Context(), a); ok {
 			found = append(found, f)
 		}
-		return examiner{a}.printFindings(found)
+		return printFindings(a, found)
 	})
 	command.Flags().BoolVar(&profile, "apparmor", false, a.Text("cli.flag.apparmor"))
 	return command
@@ -62,16 +62,13 @@ func profileOf(program string) string {
 	return "abi <abi/4.0>,\ninclude <tunables/global>\n\nprofile pawl " + strconv.Quote(program) + " flags=(unconfined) {\n  userns,\n\n  include if exists <local/pawl>\n}\n"
 }
 
-// examiner puts together what `pawl doctor` found.
-type examiner struct{ *App }
-
 // asFinding makes a finding of an error.
-func (a examiner) asFinding(name string, err error) Finding {
+func asFinding(a *App, name string, err error) Finding {
 	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
-func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
+func storeFinding(ctx context.Context, a *App) (f Finding, ok bool) {
 	d, err := a.Open(ctx, Reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
@@ -82,12 +79,12 @@ func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
 		err = errors.Join(err, d.Workspace.Close())
 	}
 	if err != nil {
-		return a.asFinding("store", err), true
+		return asFinding(a, "store", err), true
 	}
 	return Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
-func (a examiner) printFindings(found []Finding) error {
+func printFindings(a *App, found []Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
@@ -608,7 +605,7 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &demoScreen{App: a}
+	s := &demoScreen{app: a}
 	made, err := a.Host.Demo(ctx, Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config, Text: a.Text, Scene: s.see})
 	s.rested()
 	if ctx.Err() != nil {
@@ -623,14 +620,14 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 
 // demoScreen shows the scenes of the demo.
 type demoScreen struct {
-	*App
+	app  *App
 	rest int // lines of output that were left out
 }
 
 // see shows one scene: to a program as a line of JSON, to a person in words.
 func (s *demoScreen) see(c Scene) {
-	if s.Flags.JSON {
-		_ = s.PrintLine(c) // nobody may be reading
+	if s.app.Flags.JSON {
+		_ = s.app.PrintLine(c) // nobody may be reading
 		return
 	}
 	if c.Type == SceneRest {
@@ -640,29 +637,29 @@ func (s *demoScreen) see(c Scene) {
 	s.rested()
 	switch c.Type {
 	case SceneAct:
-		s.Say("\n" + s.Style.Bold(policy.Display(c.Text)))
+		s.app.Say("\n" + s.app.Style.Bold(policy.Display(c.Text)))
 	case SceneNote:
 		s.tell("", c.Text)
 	case SceneCommand:
-		s.Say("\n" + s.Style.Bold("$ "+policy.Display(c.Text)))
+		s.app.Say("\n" + s.app.Style.Bold("$ "+policy.Display(c.Text)))
 	case SceneOutput:
-		s.Say(c.Text) // pawl's own words, which it has escaped where they were of others
+		s.app.Say(c.Text) // pawl's own words, which it has escaped where they were of others
 	case SceneStatus:
 		if c.Status > 0 {
-			s.Say(s.Style.Dim(s.Text("cli.demo.status", c.Status)))
+			s.app.Say(s.app.Style.Dim(s.app.Text("cli.demo.status", c.Status)))
 		}
 	case SceneSaid:
-		s.Say("")
-		s.tell(s.Text("cli.demo.said"), c.Text)
+		s.app.Say("")
+		s.tell(s.app.Text("cli.demo.said"), c.Text)
 	case SceneSaw:
-		s.tell(s.Text("cli.demo.saw"), c.Text)
+		s.tell(s.app.Text("cli.demo.saw"), c.Text)
 	}
 }
 
 // rested says how many lines were left out.
 func (s *demoScreen) rested() {
 	if s.rest > 0 {
-		s.Say(s.Style.Dim(s.Text("cli.demo.rest", s.rest)))
+		s.app.Say(s.app.Style.Dim(s.app.Text("cli.demo.rest", s.rest)))
 	}
 	s.rest = 0
 }
@@ -671,23 +668,23 @@ func (s *demoScreen) rested() {
 func (s *demoScreen) tell(head, text string) {
 	indent := 0
 	if head != "" {
-		indent = max(term.Width(s.Text("cli.demo.said")), term.Width(s.Text("cli.demo.saw"))) + 2
+		indent = max(term.Width(s.app.Text("cli.demo.said")), term.Width(s.app.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.Say(s.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.Width, 0, ""), "\n"))
+	s.app.Say(s.app.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.app.Width, 0, ""), "\n"))
 }
 
 // end says where everything is, and how it is removed.
 func (s *demoScreen) end(made Sample) {
-	if s.Flags.JSON {
-		_ = s.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
+	if s.app.Flags.JSON {
+		_ = s.app.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return
 	}
-	s.Say("")
-	s.SayText("cli.demo.end", made.Dir)
+	s.app.Say("")
+	s.app.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.Text("cli.demo.end_remove")},
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.app.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.app.Text("cli.demo.end_remove")},
 	} {
-		s.Say("  " + s.Style.Bold(l[0]) + "  # " + l[1])
+		s.app.Say("  " + s.app.Style.Bold(l[0]) + "  # " + l[1])
 	}
 }

@@ -23,20 +23,17 @@ func newStatusCommand(a *App) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.With(c.Context(), Reading(), func(d *Desk) error {
 			if watch {
-				return glance{d}.watch(c.Context())
+				return watchStatus(c.Context(), d)
 			}
-			return glance{d}.printStatus(c.Context())
+			return printStatus(c.Context(), d)
 		})
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, a.Text("cli.flag.watch"))
 	return c
 }
 
-// glance shows where the session stands.
-type glance struct{ *Desk }
-
-func (d glance) printStatus(ctx context.Context) error {
-	st, err := d.initialised(ctx)
+func printStatus(ctx context.Context, d *Desk) error {
+	st, err := initialised(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -48,14 +45,14 @@ func (d glance) printStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range d.statusLines(st, last) {
+	for _, l := range statusLines(d, st, last) {
 		d.Say(l)
 	}
 	return nil
 }
 
 // initialised reads the status, or fails where the workspace has no session.
-func (d glance) initialised(ctx context.Context) (view.Status, error) {
+func initialised(ctx context.Context, d *Desk) (view.Status, error) {
 	st, err := d.status(ctx)
 	if err == nil && st.ID == "" {
 		_, err = d.Session(ctx)
@@ -63,9 +60,9 @@ func (d glance) initialised(ctx context.Context) (view.Status, error) {
 	return st, err
 }
 
-// watch prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
+// watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
 // place; elsewhere, and with --json, each state is printed below the last.
-func (d glance) watch(ctx context.Context) error {
+func watchStatus(ctx context.Context, d *Desk) error {
 	size, drawn := int64(-1), 0
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -76,11 +73,11 @@ func (d glance) watch(ctx context.Context) error {
 		}
 		if head.Size != size {
 			size = head.Size
-			st, err := d.initialised(ctx)
+			st, err := initialised(ctx, d)
 			if err != nil {
 				return err
 			}
-			if drawn, err = d.redraw(ctx, st, drawn); err != nil {
+			if drawn, err = redrawStatus(ctx, d, st, drawn); err != nil {
 				return err
 			}
 			if st.State == "IDLE" && st.Doing == nil {
@@ -95,8 +92,8 @@ func (d glance) watch(ctx context.Context) error {
 	}
 }
 
-// redraw prints the status over the lines that were drawn before and returns how many it drew.
-func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
+// redrawStatus prints the status over the lines that were drawn before and returns how many it drew.
+func redrawStatus(ctx context.Context, d *Desk, st view.Status, drawn int) (int, error) {
 	if d.Flags.JSON {
 		return 0, d.PrintLine(st)
 	}
@@ -104,7 +101,7 @@ func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, err
 	if err != nil {
 		return 0, err
 	}
-	lines := d.statusLines(st, last)
+	lines := statusLines(d, st, last)
 	if d.Std.TTY && drawn > 0 {
 		fmt.Fprintf(d.Std.Out, "\x1b[%dA\x1b[J", drawn)
 	} else if drawn > 0 {
@@ -117,7 +114,7 @@ func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, err
 }
 
 // statusLines renders the status at one glance.
-func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
+func statusLines(d *Desk, st view.Status, last *audit.Parsed) []string {
 	var t term.Table
 	// A row without a key has no heading: it goes on with what the row above it says.
 	row := func(key, text string) {
@@ -125,7 +122,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 			t.Painted(d.Style.Dim, d.Text(key), text)
 		}
 	}
-	out := []string{d.headline(st)}
+	out := []string{headline(d, st)}
 	row("cli.status.goal", d.glimpse(st.Goal))
 	if st.Task != nil {
 		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+d.glimpse(st.Task.Title))
@@ -171,7 +168,7 @@ func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
 		row("cli.status.owner", d.Text("cli.status.nobody"))
 	}
 	row("cli.status.checkpoint", Display(st.Checkpoint))
-	row("cli.status.last", d.lastText(st.Last))
+	row("cli.status.last", lastText(d, st.Last))
 	if last != nil {
 		row("cli.status.event", d.Clock(last.At)+"  "+d.recordText(*last))
 	}
@@ -216,7 +213,7 @@ func nextText(a *voice, n view.Next) string {
 }
 
 // headline is the state with its meaning.
-func (d glance) headline(st view.Status) string {
+func headline(d *Desk, st view.Status) string {
 	symbol := d.Style.Dot()
 	switch {
 	case st.Blocked != nil:
@@ -252,7 +249,7 @@ func stepText(s *view.Step) string {
 }
 
 // lastText is the result of the last run in one line.
-func (d glance) lastText(r *view.Result) string {
+func lastText(d *Desk, r *view.Result) string {
 	if r == nil {
 		return ""
 	}

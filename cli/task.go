@@ -109,7 +109,7 @@ func newTaskListCommand(a *App) *cobra.Command {
 		if limit < 0 {
 			return Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return tasks{d}.listTasks(c.Context(), page, wide) })
+		return a.With(c.Context(), Reading(), func(d *Desk) error { return listTasks(c.Context(), d, page, wide) })
 	}
 	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
@@ -117,11 +117,8 @@ func newTaskListCommand(a *App) *cobra.Command {
 	return c
 }
 
-// tasks lists, shows and moves tasks.
-type tasks struct{ *Desk }
-
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error {
+func listTasks(ctx context.Context, d *Desk, page query.Page, wide bool) error {
 	width := d.screen()
 	if wide {
 		width = 0
@@ -132,7 +129,7 @@ func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error 
 		if err != nil {
 			return err
 		}
-		if err := d.listTask(out, t.Value, width); err != nil {
+		if err := listTask(d, out, t.Value, width); err != nil {
 			return err
 		}
 		if n++; n == 1 {
@@ -147,7 +144,7 @@ func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error 
 	return out.Flush()
 }
 
-func (d tasks) listTask(out *bufio.Writer, line view.TaskLine, width int) error {
+func listTask(d *Desk, out *bufio.Writer, line view.TaskLine, width int) error {
 	if !d.Flags.JSON {
 		_, err := out.WriteString(d.taskLine(line, width) + "\n")
 		return err
@@ -171,7 +168,7 @@ func newTaskShowCommand(a *App) *cobra.Command {
 			if a.Flags.JSON {
 				return a.PrintJSON(v)
 			}
-			tasks{d}.showTask(v, s.Task.Title, long)
+			showTask(d, v, s.Task.Title, long)
 			return nil
 		})
 	})
@@ -212,7 +209,7 @@ func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapsho
 	return s, err
 }
 
-func (d tasks) showTask(v view.Task, title string, long bool) {
+func showTask(d *Desk, v view.Task, title string, long bool) {
 	head := v.Label + "  " + string(v.State) + "  "
 	for i, l := range term.Hang(Display(firstLine(title)), len(head), d.Std.Width, maxTitle, d.Style.Ellipsis()) {
 		if i == 0 {
@@ -314,7 +311,7 @@ func moveCommand(a *App, name string, to task.State, from ...task.State) *cobra.
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), Writing(), func(d *Desk) error {
 			m := move{to: to, reason: reason, from: from}
-			return tasks{d}.move(c.Context(), args[0], m)
+			return moveTask(c.Context(), d, args[0], m)
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -348,7 +345,7 @@ func newTaskMoveCommand(a *App) *cobra.Command {
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
 			return Usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return tasks{d}.move(c.Context(), args[0], m) })
+		return a.With(c.Context(), Writing(), func(d *Desk) error { return moveTask(c.Context(), d, args[0], m) })
 	}
 	c.Flags().StringVar(&to, "to", "", a.Text("cli.flag.to"))
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
@@ -366,8 +363,8 @@ func joined[T ~string](in []T) string {
 	return strings.Join(out, "|")
 }
 
-// move gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
-func (d tasks) move(ctx context.Context, given string, m move) error {
+// moveTask gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
+func moveTask(ctx context.Context, d *Desk, given string, m move) error {
 	s, err := d.task(ctx, given)
 	if err != nil {
 		return err
@@ -377,7 +374,7 @@ func (d tasks) move(ctx context.Context, given string, m move) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task_wrong_state", t.Label, t.State, joined(m.from))
 	}
 	if m.to == task.Verified && t.State == string(task.Verifying) && t.Session == "" {
-		if err := d.runGates(ctx, t); err != nil {
+		if err := runGates(ctx, d, t); err != nil {
 			return err
 		}
 	}
@@ -396,11 +393,11 @@ func (d tasks) move(ctx context.Context, given string, m move) error {
 	if !out.Changed && !d.Flags.JSON {
 		d.Note(d.Text("cli.task.already", t.Label, string(m.to)))
 	}
-	return printTask(ctx, d.Desk, t.ID)
+	return printTask(ctx, d, t.ID)
 }
 
 // runGates runs the gates of a task that is moved by hand.
-func (d tasks) runGates(ctx context.Context, t *kernel.Task) error {
+func runGates(ctx context.Context, d *Desk, t *kernel.Task) error {
 	release, err := d.MustOwn()
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	a.tty.Lang, a.tty.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	d := &Desk{App: a, Config: o.Config}
 	o.Tell = a.remark
-	made, err := settler{a}.settle(ctx, place, o)
+	made, err := settleFolder(ctx, a, place, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +97,9 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	return d, nil
 }
 
-// settler decides whether a folder becomes a workspace.
-type settler struct{ *App }
-
-// settle makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
+// settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
 // The top of a git repository is; of another folder a person is asked, and where nobody can be, it is refused.
-func (a settler) settle(ctx context.Context, place effect.Place, o Open) (made bool, err error) {
+func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made bool, err error) {
 	h, ok := a.Host.(Founder)
 	if !ok || !o.Create || o.Meant {
 		return false, nil

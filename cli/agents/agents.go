@@ -44,9 +44,8 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	asked := cli.Lending{App: a}
 	if !a.Flags.JSON {
-		asked.Show(l)
+		cli.ShowLogin(a, l)
 	}
 	agreed := l.Agreed || yes
 	if !agreed && a.Present() {
@@ -56,7 +55,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	}
 	file := ""
 	if agreed && !l.Agreed {
-		if file, err = asked.Agree(name, l.Account); err != nil {
+		if file, err = cli.AgreeToLogin(a, name, l.Account); err != nil {
 			return err
 		}
 	}
@@ -97,7 +96,7 @@ func remove(a *cli.App, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := (cli.Lending{App: a}).Agree(name, "")
+	file, err := cli.AgreeToLogin(a, name, "")
 	if err != nil {
 		return err
 	}
