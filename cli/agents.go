@@ -33,7 +33,7 @@ func newAgentListCommand(a *App) *cobra.Command {
 			return err
 		}
 		infos := agents.List(c.Context(), "")
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"agents": infos})
 		}
 		rows := [][]string{}
@@ -46,9 +46,9 @@ func newAgentListCommand(a *App) *cobra.Command {
 					what = hint
 				}
 			}
-			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, Display(accountText(i)), Display(i.Model), what})
+			rows = append(rows, []string{i.Name, agentWord(a.Printer, "kind", i.Kind), agentWord(a.Printer, "state", i.State), i.Version, Display(accountText(i)), Display(i.Model), what})
 		}
-		a.table([]string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
+		printTable(a.Printer, []string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
 		return nil
 	})
 }
@@ -125,7 +125,7 @@ func keepForAgent(a *App, agent, what string, values func(now AgentSettings) []s
 	if err != nil {
 		return "", err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func offerLogin(ctx context.Context, a *App, named string) error {
 	if err != nil || !a.Present() {
 		return err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func offerLogin(ctx context.Context, a *App, named string) error {
 			return err
 		}
 		ShowLogin(a, l)
-		yes, err := a.Confirm(ctx, a.Text("cli.lend.ask", l.Title))
+		yes, err := Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title))
 		if err != nil || !yes {
 			return err
 		}
@@ -187,7 +187,7 @@ func offerLogin(ctx context.Context, a *App, named string) error {
 }
 
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
-func agentWord(a *voice, what, name string) string {
+func agentWord(a *Printer, what, name string) string {
 	key := "cli.agent_" + what + "." + name
 	if _, ok := a.Lang.Format(key); !ok {
 		return Display(name)
@@ -196,7 +196,7 @@ func agentWord(a *voice, what, name string) string {
 }
 
 // AgentState says in a word whether an agent can work.
-func AgentState(a *App, i AgentInfo) string { return agentWord(a.voice, "state", i.State) }
+func AgentState(a *App, i AgentInfo) string { return agentWord(a.Printer, "state", i.State) }
 
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
@@ -209,7 +209,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 			return err
 		}
 		if check.Limit <= 0 {
-			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
+			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.Printer, "duration"))
 		}
 		if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
 			return err
@@ -223,7 +223,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 			} else {
 				passed++
 			}
-			a.stage(s)
+			printStage(a.Printer, s)
 		}
 		kept, err := agents.Check(c.Context(), check)
 		if kept != "" {
@@ -232,7 +232,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			if err := json.NewEncoder(a.Std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
 				return err
 			}
@@ -249,8 +249,8 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 	return c
 }
 
-// stage prints one stage of a check when it is over.
-func (a *terminal) stage(s Stage) {
+// printStage prints one stage of a check when it is over.
+func printStage(a *Printer, s Stage) {
 	var saw []string
 	for _, p := range s.Saw {
 		saw = append(saw, a.Text(p.Key, words(p.Args)...))
@@ -265,10 +265,10 @@ func (a *terminal) stage(s Stage) {
 		Said  []string `json:"said,omitempty"`
 	}{Type: "stage", Stage: s.Name, OK: s.Err == nil, MS: s.Took.Milliseconds(), Saw: saw, Said: s.Said}
 	if s.Err != nil {
-		f := a.describe(s.Err)
+		f := describe(a, s.Err)
 		line.Error = &f
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		_ = json.NewEncoder(a.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
 		return
 	}
@@ -279,7 +279,7 @@ func (a *terminal) stage(s Stage) {
 	}
 	const titles, times = 26, 8
 	head := term.Pad(a.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
-	for i, l := range term.Hang(text, titles+times+2, a.Width, 0, "") {
+	for i, l := range term.Hang(text, titles+times+2, a.Std.Width, 0, "") {
 		if i == 0 {
 			l = symbol + " " + head + l
 		}
@@ -289,21 +289,21 @@ func (a *terminal) stage(s Stage) {
 		return
 	}
 	for _, l := range s.Said {
-		a.Say("    " + a.Style.Dim(term.Clip("> "+Display(l), a.Width-4, a.Style.Ellipsis())))
+		a.Say("    " + a.Style.Dim(term.Clip("> "+Display(l), a.Std.Width-4, a.Style.Ellipsis())))
 	}
 	if line.Error.Hint != "" {
 		a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + line.Error.Hint)
 	}
 }
 
-// table prints rows in columns under a head.
-func (a *terminal) table(head []string, rows [][]string) {
+// printTable prints rows in columns under a head.
+func printTable(a *Printer, head []string, rows [][]string) {
 	var t term.Table
 	t.Row(head...)
 	for _, r := range rows {
 		t.Row(r...)
 	}
-	for _, line := range t.Lines(a.Width) {
+	for _, line := range t.Lines(a.Std.Width) {
 		a.Say(strings.TrimRight(line, " "))
 	}
 }
@@ -318,7 +318,7 @@ func words(list []string) []any {
 
 // AgentsOf returns the agents of the machine, with the settings of the folder that the command is about.
 func AgentsOf(a *App) (Agents, error) {
-	dir, err := a.start()
+	dir, err := startFolder(a)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -326,7 +326,7 @@ func AgentsOf(a *App) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -334,12 +334,12 @@ func AgentsOf(a *App) (Agents, error) {
 }
 
 // ready refuses a run whose agent cannot work, before anything is begun.
-func (d *Desk) Ready(ctx context.Context, name string) error {
+func Ready(ctx context.Context, sess *Session, name string) error {
 	if name == "" {
 		return nil
 	}
 	var names []string
-	for _, i := range d.Host.Agents(d.Workspace.Place, d.Config).List(ctx, name) {
+	for _, i := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, name) {
 		if i.Name != name {
 			names = append(names, i.Name)
 			continue
@@ -348,10 +348,10 @@ func (d *Desk) Ready(ctx context.Context, name string) error {
 			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, words(i.Args)...))
 		}
 		if i.Key != "" {
-			d.Note(d.Style.Warn() + " " + d.Text(i.Key, words(i.Args)...))
+			sess.Note(sess.Style.Warn() + " " + sess.Text(i.Key, words(i.Args)...))
 		}
 		if off := i.leftOut(); len(off) > 0 {
-			d.Note(d.Style.Warn() + " " + d.Text("cli.trust.left_out", name, Display(strings.Join(off, ", "))))
+			sess.Note(sess.Style.Warn() + " " + sess.Text("cli.trust.left_out", name, Display(strings.Join(off, ", "))))
 		}
 		return nil
 	}
@@ -369,21 +369,21 @@ func newAnswerCommand(a *App) *cobra.Command {
 		if skip && len(args) > 0 {
 			return Usage("cli.flags_conflict", "--go-on", args[0])
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			s, err := d.Workspace.Kernel.Look(c.Context())
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			s, err := sess.Workspace.Kernel.Look(c.Context())
 			if err != nil {
 				return err
 			}
-			give := func(d *Desk) error {
+			give := func(sess *Session) error {
 				if !skip && len(args) == 0 {
-					if args, err = askQuestions(c.Context(), d, s, one); err != nil {
+					if args, err = askQuestions(c.Context(), sess, s, one); err != nil {
 						return err
 					}
 				}
-				return d.doNow(c.Context(), &kernel.Give{Answers: args, Question: one})
+				return doNow(c.Context(), sess, &kernel.Give{Answers: args, Question: one})
 			}
 			// What no work waits for is answered without working on anything.
-			return d.GoOn(c.Context(), noWait || !waiting(s), []string{"completed"}, give)
+			return GoOn(c.Context(), sess, noWait || !waiting(s), []string{"completed"}, give)
 		})
 	}
 	c.Flags().BoolVar(&skip, "go-on", false, a.Text("cli.flag.go_on"))
@@ -402,11 +402,11 @@ func waiting(s *kernel.Snapshot) bool {
 
 // openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
 // others.
-func openQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string) ([]string, error) {
+func openQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
 	if one == "" && waiting(s) {
-		return asked(d.voice, s.Turn), nil
+		return asked(sess.Printer, s.Turn), nil
 	}
-	list, err := d.Workspace.Kernel.Questions(ctx)
+	list, err := sess.Workspace.Kernel.Questions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -426,7 +426,7 @@ func openQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string)
 }
 
 // asked are the questions that the turn waits for, in words.
-func asked(a *voice, t *kernel.Turn) []string {
+func asked(a *Printer, t *kernel.Turn) []string {
 	out := slices.Clone(t.Questions)
 	for i, q := range t.Put {
 		if q.Key != "" && i < len(out) {
@@ -437,21 +437,21 @@ func asked(a *voice, t *kernel.Turn) []string {
 }
 
 // askQuestions puts open questions to the person at the terminal, one after the other.
-func askQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string) ([]string, error) {
-	questions, err := openQuestions(ctx, d, s, one)
+func askQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
+	questions, err := openQuestions(ctx, sess, s, one)
 	if err != nil {
 		return nil, err
 	}
-	if !d.Present() {
-		if !d.Flags.JSON {
-			listQuestions(d, questions)
+	if !sess.Present() {
+		if !sess.JSON {
+			listQuestions(sess, questions)
 		}
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 	}
 	var out []string
 	for i, q := range questions {
-		d.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := d.Prompt(ctx, ">")
+		sess.SayText("cli.question", i+1, len(questions), Display(q))
+		line, err := AskText(ctx, sess.Printer, ">")
 		if errors.Is(err, tui.ErrLeft) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
@@ -464,9 +464,9 @@ func askQuestions(ctx context.Context, d *Desk, s *kernel.Snapshot, one string) 
 }
 
 // listQuestions prints questions.
-func listQuestions(d *Desk, questions []string) {
+func listQuestions(sess *Session, questions []string) {
 	for i, q := range questions {
-		d.SayText("cli.question", i+1, len(questions), Display(q))
+		sess.SayText("cli.question", i+1, len(questions), Display(q))
 	}
 }
 
@@ -482,23 +482,23 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	if s.Turn == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
-	if v.desk.Flags.JSON {
-		if err := v.desk.PrintLine(map[string]any{"type": "questions", "questions": asked(v.desk.App.terminal.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.App.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
-	if !v.desk.Present() {
-		if !v.desk.Flags.JSON {
-			listQuestions(v.desk, asked(v.desk.App.terminal.voice, s.Turn))
-			v.desk.Say("  " + v.desk.Style.Cyan(v.desk.Text("cli.next")) + v.desk.Text("cli.answer_how"))
+	if !v.sess.Present() {
+		if !v.sess.JSON {
+			listQuestions(v.sess, asked(v.sess.App.Printer, s.Turn))
+			v.sess.Say("  " + v.sess.Style.Cyan(v.sess.Text("cli.next")) + v.sess.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
 	}
-	answers, err := askQuestions(ctx, v.desk, s, "")
+	answers, err := askQuestions(ctx, v.sess, s, "")
 	if err != nil {
 		return false, err
 	}
-	_, err = v.desk.Do(ctx, &kernel.Give{Answers: answers})
+	_, err = v.sess.Do(ctx, &kernel.Give{Answers: answers})
 	return err == nil, err
 }
 
@@ -512,33 +512,33 @@ type budgetLine struct {
 
 func newBudgetCommand(a *App) *cobra.Command {
 	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			lines, err := d.budgets(c.Context())
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			lines, err := budgetsOf(c.Context(), sess)
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]any{"budgets": lines})
 			}
 			if len(lines) == 0 {
 				a.SayText("cli.budget_none")
 				// What may be spent is worth knowing before anything is.
-				if lines = limitsOf(d.Config); len(lines) == 0 {
+				if lines = limitsOf(sess.Config); len(lines) == 0 {
 					return nil
 				}
 			}
 			rows := [][]string{}
 			for _, l := range lines {
-				rows = append(rows, l.rows(a.voice)...)
+				rows = append(rows, l.rows(a.Printer)...)
 			}
-			a.table([]string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
+			printTable(a.Printer, []string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
 			return nil
 		})
 	})
 }
 
 // rows are the measures of a scope of which there is something to say, the scope's name before the first.
-func (l *budgetLine) rows(a *voice) [][]string {
+func (l *budgetLine) rows(a *Printer) [][]string {
 	dollars := func(u effect.Usage) string { return dollarsText(a, u.MicroUSD, u.Unpriced) }
 	counted := func(of func(effect.Usage) int64, show func(int64) string) func(effect.Usage) string {
 		return func(u effect.Usage) string { return show(of(u)) }
@@ -586,22 +586,22 @@ func limitsOf(c Config) []budgetLine {
 	return out
 }
 
-// budgets reads what was spent, newest first.
-func (d *Desk) budgets(ctx context.Context) ([]budgetLine, error) {
-	found, err := d.Ask().Budgets(ctx)
+// budgetsOf reads what was spent, newest first.
+func budgetsOf(ctx context.Context, sess *Session) ([]budgetLine, error) {
+	found, err := sess.Ask().Budgets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []budgetLine
 	for _, b := range found {
 		scope, _, _ := strings.Cut(b.Scope, ":")
-		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: d.Config.Budgets[scope], Held: b.Held})
+		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: sess.Config.Budgets[scope], Held: b.Held})
 	}
 	return out, nil
 }
 
 // dollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
-func dollarsText(a *voice, micro int64, unpriced bool) string {
+func dollarsText(a *Printer, micro int64, unpriced bool) string {
 	switch {
 	case unpriced && micro == 0:
 		return a.Text("cli.price_unknown")
@@ -639,19 +639,19 @@ type replayed struct {
 
 func newReplayCommand(a *App) *cobra.Command {
 	return a.Command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			run := strings.ToUpper(strings.TrimSpace(args[0]))
 			if n, err := strconv.Atoi(run); err == nil {
 				run = "RUN-" + itoa(n)
 			}
-			return replayRun(c.Context(), d, run)
+			return replayRun(c.Context(), sess, run)
 		})
 	})
 }
 
 // replayRun makes the decisions of a run again and says which would be different.
-func replayRun(ctx context.Context, d *Desk, run string) error {
-	in, config, err := d.Workspace.Recording(run)
+func replayRun(ctx context.Context, sess *Session, run string) error {
+	in, config, err := sess.Workspace.Recording(run)
 	if err != nil {
 		return err
 	}
@@ -663,7 +663,7 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			out.Bad = append(out.Bad, d.describe(err))
+			out.Bad = append(out.Bad, describe(sess.Printer, err))
 			if first == nil {
 				first = err
 			}
@@ -672,18 +672,18 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 			out.Lost++
 		case f.Differs():
 			out.Differences = append(out.Differences, f)
-			if !d.Flags.JSON {
-				printFinding(d.terminal, &f)
+			if !sess.JSON {
+				printFinding(sess.Printer, &f)
 			}
 		}
 		out.Decisions++
 	}
-	if d.Flags.JSON {
-		if err := d.PrintJSON(out); err != nil {
+	if sess.JSON {
+		if err := sess.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
-		printReplayed(d.terminal, &out)
+		printReplayed(sess.Printer, &out)
 	}
 	switch {
 	case first != nil:
@@ -695,7 +695,7 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 }
 
 // printReplayed prints how a replay came out.
-func printReplayed(a *terminal, out *replayed) {
+func printReplayed(a *Printer, out *replayed) {
 	if len(out.Bad) > 1 {
 		a.Note(a.Style.Warn() + " " + a.Text("cli.replay_bad", len(out.Bad)))
 	}
@@ -720,7 +720,7 @@ func printReplayed(a *terminal, out *replayed) {
 }
 
 // changeText names what a decision would do differently.
-func changeText(a *voice, what string) string {
+func changeText(a *Printer, what string) string {
 	switch what {
 	case "moves", "effects", "records", "rows", "result", "refused":
 		return a.Text("cli.replay_what." + what)
@@ -729,15 +729,15 @@ func changeText(a *voice, what string) string {
 }
 
 // printFinding prints one decision that would be different.
-func printFinding(a *terminal, f *replay.Finding) {
+func printFinding(a *Printer, f *replay.Finding) {
 	a.Say(a.Style.Bold(a.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
 	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.Style.To()) }
 	for _, m := range f.Decided {
 		a.Say("  " + a.Text("cli.replay_decided", line(m)))
 	}
 	if f.Refused != nil {
-		text := a.describe(f.Refused)
-		a.Say("  " + a.Text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
+		text := describe(a, f.Refused)
+		a.Say("  " + a.Text("cli.replay_refused", text.Message+" ("+faultLabel(a, text)+")"))
 	} else if len(f.Now) == 0 {
 		a.Say("  " + a.Text("cli.replay_now", a.Style.None()))
 	}
@@ -750,7 +750,7 @@ func printFinding(a *terminal, f *replay.Finding) {
 		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
-		a.Say("  " + changeText(a.voice, c.What))
+		a.Say("  " + changeText(a, c.What))
 		for _, l := range c.Decided {
 			a.Say("    - " + Display(l))
 		}

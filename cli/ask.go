@@ -29,20 +29,20 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		return v.stage(ctx, s)
 	}
 	p := s.Plan()
-	if v.desk.Flags.JSON {
-		if err := v.desk.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
-		tellHow(ctx, v.desk, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, s.Approval.About), short(s.Approval.Hash))}
+		tellHow(ctx, v.sess, s, p)
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, s.Approval.About), short(s.Approval.Hash))}
 	}
-	cut := showApproval(ctx, v.desk, s, p, false)
+	cut := showApproval(ctx, v.sess, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, tui.ErrSettled) {
-			v.desk.SayText("cli.ask.settled")
+			v.sess.SayText("cli.ask.settled")
 			return true, nil
 		}
 		if err != nil {
@@ -51,15 +51,15 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y":
 			if cut {
-				cut = showApproval(ctx, v.desk, s, p, true)
+				cut = showApproval(ctx, v.sess, s, p, true)
 				continue
 			}
-			_, err = v.desk.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
+			_, err = v.sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v":
-			cut = showApproval(ctx, v.desk, s, p, true)
+			cut = showApproval(ctx, v.sess, s, p, true)
 		case "n":
-			_, err = v.desk.Do(ctx, &kernel.Deny{})
+			_, err = v.sess.Do(ctx, &kernel.Deny{})
 			return err == nil, err
 		case "r":
 			again, err := v.askRevise(ctx)
@@ -68,8 +68,8 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			}
 			return again, err
 		case "e":
-			if err := editPlan(ctx, v.desk, s); err != nil {
-				v.desk.report(err)
+			if err := editPlan(ctx, v.sess, s); err != nil {
+				reportError(v.sess.Printer, err)
 				continue
 			}
 			// The edited plan is another question, which the next round asks.
@@ -79,21 +79,21 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 }
 
 // showApproval prints what is asked about and reports whether something was left out.
-func showApproval(ctx context.Context, d *Desk, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
-	a := d.App
+func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+	a := sess.App
 	if s.Approval.About == "checks" {
-		return showChecks(ctx, d, s, full)
+		return showChecks(ctx, sess, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
 		a.Say("\n" + a.Text("cli.ask.call_wanted"))
-		return showCall(d, s, full)
+		return showCall(sess, s, full)
 	}
 	if s.Approval.About == "action" {
-		p = repairOf(d, s, p)
+		p = repairOf(sess, s, p)
 		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
-	sheet := newProposal(a, p, full, Drafts(d, p))
+	sheet := newProposal(a, p, full, Drafts(sess, p))
 	for _, l := range sheet.lines {
 		a.Say(l)
 	}
@@ -101,46 +101,46 @@ func showApproval(ctx context.Context, d *Desk, s *kernel.Snapshot, p view.Plan,
 }
 
 // showCall prints the one call that an agent asks for, with what the policy has against it.
-func showCall(d *Desk, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: d.App, full: full}
+func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: sess.App, full: full}
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
-		c.Verdict = verdictOf(d, s, c)
+		c.Verdict = verdictOf(sess, s, c)
 		sheet.call(c, Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
 	}
 	sheet.add("")
-	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return sheet.cut
 }
 
 // showChecks prints how the work changed what it is judged by.
-func showChecks(ctx context.Context, d *Desk, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: d.App, full: full}
+func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{app: sess.App, full: full}
 	sheet.add("")
-	sheet.wrapped(0, d.Text("cli.ask.checks_changed"))
+	sheet.wrapped(0, sess.Text("cli.ask.checks_changed"))
 	t, files := s.Task, s.ChangedChecks()
 	for _, f := range files {
-		sheet.add("  " + d.Style.Yellow(Display(f)))
+		sheet.add("  " + sess.Style.Yellow(Display(f)))
 	}
-	if d.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
+	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.
-		diff, _ := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
+		diff, _ := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
 		if part := diffOf(diff, files); part != "" {
 			sheet.add("")
 			sheet.value(2, part)
 		}
 	}
 	sheet.add("")
-	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return sheet.cut
 }
@@ -162,14 +162,14 @@ func diffOf(diff string, files []string) string {
 }
 
 // repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
-func repairOf(d *Desk, s *kernel.Snapshot, p view.Plan) view.Plan {
+func repairOf(sess *Session, s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
 	for _, step := range p.Steps {
 		if step.Repair == 0 || step.Status.Closed() {
 			continue
 		}
 		for i := range step.Calls {
-			step.Calls[i].Verdict = verdictOf(d, s, step.Calls[i])
+			step.Calls[i].Verdict = verdictOf(sess, s, step.Calls[i])
 		}
 		steps = append(steps, step)
 	}
@@ -178,7 +178,7 @@ func repairOf(d *Desk, s *kernel.Snapshot, p view.Plan) view.Plan {
 }
 
 // verdictOf asks the policy about a call as the kernel does.
-func verdictOf(d *Desk, s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+func verdictOf(sess *Session, s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	tool, ok := s.Config.Tools[c.Tool]
 	if !ok {
 		return nil
@@ -198,62 +198,62 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	if about == "call" || about == "action" || about == "checks" {
 		key = "cli.ask." + about
 	}
-	yes := way(v.desk.App.terminal.voice, "cli.ask.does."+about, "y", "yes", "是")
+	yes := way(v.sess.App.Printer, "cli.ask.does."+about, "y", "yes", "是")
 	if cut && about != "action" {
 		key += "_cut"
-		yes.Does = v.desk.Text("cli.ask.does.yes_cut")
+		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
 	}
 	ways := []tui.Way{yes}
 	if about != "action" && (cut || about == "checks" || about == "plan") {
-		ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.view", "v", "view"))
+		ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
-		ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.edit", "e", "edit"), way(v.desk.App.terminal.voice, "cli.ask.does.revise", "r", "revise"))
+		ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.App.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.desk.App.terminal.voice, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := v.desk.AskUser(ctx, tui.Question{Text: v.desk.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := AskUser(ctx, v.sess.Printer, tui.Question{Text: v.sess.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, about), short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, about), short(s.Approval.Hash))
 	}
 	return answer, err
 }
 
 // settled reports whether a question is no longer open.
 func (v *Drive) settled(ctx context.Context, id string) bool {
-	s, err := v.desk.Workspace.Kernel.Look(ctx)
+	s, err := v.sess.Workspace.Kernel.Look(ctx)
 	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.desk.AskUser(ctx, tui.Question{Text: v.desk.Text("cli.ask.revise"), Free: true})
+	note, err := AskUser(ctx, v.sess.Printer, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
-	_, err = v.desk.Do(ctx, &kernel.Revise{Feedback: note})
+	_, err = v.sess.Do(ctx, &kernel.Revise{Feedback: note})
 	return err == nil, err
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func tellHow(ctx context.Context, v *Desk, s *kernel.Snapshot, p view.Plan) {
-	if v.Flags.JSON {
+func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan) {
+	if sess.JSON {
 		return
 	}
 	// The arguments of a call stand nowhere else, so all of them are shown.
-	if showApproval(ctx, v, s, p, s.Approval.About == "call") {
-		v.Say(v.Style.Yellow(v.Text("cli.ask.see_all")))
+	if showApproval(ctx, sess, s, p, s.Approval.About == "call") {
+		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
 	}
-	v.Say(v.Text("cli.ask.how"))
+	sess.Say(sess.Text("cli.ask.how"))
 	// Where nobody sits at a terminal, only --yes approves.
 	approve := "  pawl approve " + short(s.Approval.Hash)
-	if !v.Std.TTY {
+	if !sess.Std.TTY {
 		approve += " --yes"
 	}
 	ways := []string{approve, "  pawl deny"}
 	if s.Approval.About == "plan" {
-		ways = append(ways, "  pawl revise -m \""+v.Text("cli.ask.what_differs")+"\"")
+		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
 	}
 	for _, w := range ways {
-		v.Say(view.ForIssue(w, v.voice.issue))
+		sess.Say(view.ForIssue(w, sess.Printer.issue))
 	}
 }
 
@@ -273,7 +273,7 @@ func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text
 		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
 		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	failed := a.tty.Suspend(func() error { return a.Host.Edit(ctx, name) })
+	failed := a.Screen.Suspend(func() error { return a.Host.Edit(ctx, name) })
 	raw, err := readFile(name, limit)
 	switch {
 	case failed == nil && err == nil:
@@ -297,16 +297,16 @@ func Kept(err error, name string) error {
 
 // editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
-func editPlan(ctx context.Context, d *Desk, s *kernel.Snapshot) error {
-	text, name, err := Edit(ctx, d.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(d.voice)), plan.MaxBytes)
+func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
+	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(sess.Printer)), plan.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := replacePlan(ctx, d, s, text); err != nil {
-		if d.Flags.JSON {
+	if err := replacePlan(ctx, sess, s, text); err != nil {
+		if sess.JSON {
 			return Kept(err, name)
 		}
-		d.SayText("cli.plan.edit_kept", name)
+		sess.SayText("cli.plan.edit_kept", name)
 		return err
 	}
 	_ = os.Remove(name)
@@ -314,7 +314,7 @@ func editPlan(ctx context.Context, d *Desk, s *kernel.Snapshot) error {
 }
 
 // replacePlan reads an edited document and gives the plan that it says.
-func replacePlan(ctx context.Context, d *Desk, s *kernel.Snapshot, text string) error {
+func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
 	var bad *plan.Malformed
@@ -324,26 +324,26 @@ func replacePlan(ctx context.Context, d *Desk, s *kernel.Snapshot, text string) 
 	if err != nil {
 		return err
 	}
-	out, err := d.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	out, err := sess.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		return nil
 	}
 	if len(changes) == 0 {
-		d.SayText("cli.plan.unchanged")
+		sess.SayText("cli.plan.unchanged")
 		return nil
 	}
 	for _, c := range changes {
-		d.Say("  " + d.Style.Dot() + " " + d.Text(c.Key, c.Args...))
+		sess.Say("  " + sess.Style.Dot() + " " + sess.Text(c.Key, c.Args...))
 	}
-	d.SayText("cli.plan.edited", short(ID(out)))
+	sess.SayText("cli.plan.edited", short(ID(out)))
 	return nil
 }
 
 // labels are the words of a plan's document in the language of the call.
-func labelsOf(a *voice) plan.Labels {
+func labelsOf(a *Printer) plan.Labels {
 	if a.Choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}
@@ -355,15 +355,15 @@ const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	if v.desk.Flags.JSON {
+	if v.sess.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
-		if err := v.desk.PrintLine(line); err != nil {
+		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, aboutStage), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, aboutStage), short(s.Approval.Hash))}
 	}
-	for _, l := range stageSheet(v.desk.App.terminal.voice, s) {
-		v.desk.Say(l)
+	for _, l := range stageSheet(v.sess.App.Printer, s) {
+		v.sess.Say(l)
 	}
 	if !v.ask {
 		return false, v.openStage(s)
@@ -374,35 +374,35 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range s.Status().Next {
-		v.desk.Say("  " + nextText(v.desk.App.terminal.voice, n))
+		v.sess.Say("  " + nextText(v.sess.App.Printer, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.desk.App.terminal.voice, aboutStage), short(s.Approval.Hash))}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, aboutStage), short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	path := workflow.PathNone
-	q := tui.Question{Text: v.desk.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
-		Ways: []tui.Way{way(v.desk.App.terminal.voice, "cli.stage.does.start", "y", "yes", "是")}}
+	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{way(v.sess.App.Printer, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
-		q.Text = v.desk.Text("cli.stage.ask_auto")
-		q.Ways = []tui.Way{way(v.desk.App.terminal.voice, "cli.stage.does.silent", "y", "yes", "是"), way(v.desk.App.terminal.voice, "cli.stage.does.interactive", "i", "interactive")}
+		q.Text = v.sess.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{way(v.sess.App.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.App.Printer, "cli.stage.does.interactive", "i", "interactive")}
 	case !evaluated:
-		q.Text = v.desk.Text("cli.stage.ask_on")
+		q.Text = v.sess.Text("cli.stage.ask_on")
 	}
 	if evaluated {
 		for _, p := range []string{"tweak", "light", "standard"} {
-			q.Ways = append(q.Ways, way(v.desk.App.terminal.voice, "cli.stage.does."+p, p))
+			q.Ways = append(q.Ways, way(v.sess.App.Printer, "cli.stage.does."+p, p))
 		}
 	}
-	q.Ways = append(q.Ways, way(v.desk.App.terminal.voice, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
+	q.Ways = append(q.Ways, way(v.sess.App.Printer, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		answer, err := v.desk.AskUser(ctx, q)
+		answer, err := AskUser(ctx, v.sess.Printer, q)
 		switch {
 		case errors.Is(err, tui.ErrSettled):
-			v.desk.SayText("cli.ask.settled")
+			v.sess.SayText("cli.ask.settled")
 			return true, nil
 		case errors.Is(err, tui.ErrLeft):
 			return false, v.openStage(s)
@@ -412,26 +412,26 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		choice := workflow.ChooseStart
 		switch {
 		case answer == "n":
-			_, err := v.desk.Do(ctx, &kernel.CancelRun{Reason: v.desk.Text("cli.stage.canceled")})
+			_, err := v.sess.Do(ctx, &kernel.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
 			return err == nil, err
 		case answer == "i":
 			choice = workflow.ChooseInteractive
 		case answer != "y":
 			path = workflow.Path(answer)
-			v.desk.SayText("cli.stage.path_set", answer)
+			v.sess.SayText("cli.stage.path_set", answer)
 			continue
 		case auto:
 			choice = workflow.ChooseSilent
 		}
-		if _, err = v.desk.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
+		if _, err = v.sess.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
 		}
-		v.desk.report(err)
+		reportError(v.sess.Printer, err)
 	}
 }
 
 // stageSheet tells what a stage has found.
-func stageSheet(a *voice, s *kernel.Snapshot) []string {
+func stageSheet(a *Printer, s *kernel.Snapshot) []string {
 	if s.Run.Stage != workflow.Evaluate || s.Run.Evaluation == nil {
 		out := []string{"", a.Style.Bold(a.Text("cli.stage.analyzed"))}
 		if c := s.Run.Context; c != nil {
@@ -475,23 +475,23 @@ func stageSheet(a *voice, s *kernel.Snapshot) []string {
 }
 
 // AskUser asks a person. A question that is left open is the error tui.ErrLeft, one that was answered elsewhere tui.ErrSettled.
-func (a *terminal) AskUser(ctx context.Context, q tui.Question) (string, error) {
-	return a.tty.Ask(ctx, q)
+func AskUser(ctx context.Context, a *Printer, q tui.Question) (string, error) {
+	return a.Screen.Ask(ctx, q)
 }
 
-// Prompt asks for a text. An empty line is one.
-func (a *terminal) Prompt(ctx context.Context, question string) (string, error) {
-	return a.AskUser(ctx, tui.Question{Text: question, Free: true, Empty: true})
+// AskText asks for a text. An empty line is one.
+func AskText(ctx context.Context, a *Printer, question string) (string, error) {
+	return AskUser(ctx, a, tui.Question{Text: question, Free: true, Empty: true})
 }
 
 // Confirm asks a question that is answered with yes or no; an empty line is no. Without a terminal it fails with
 // approval_needed, naming the flag that answers it.
-func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
+func Confirm(ctx context.Context, a *Printer, question string) (bool, error) {
 	if !a.Present() {
 		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
 	}
-	answer, err := a.AskUser(ctx, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
-		way(a.voice, "cli.ask.does.confirm", "y", "yes", "是"), way(a.voice, "cli.ask.does.refuse", "n", "no", "否"),
+	answer, err := AskUser(ctx, a, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
+		way(a, "cli.ask.does.confirm", "y", "yes", "是"), way(a, "cli.ask.does.refuse", "n", "no", "否"),
 	}})
 	if errors.Is(err, tui.ErrLeft) {
 		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
@@ -500,17 +500,14 @@ func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
 }
 
 // way is an answer with what it does, by its key.
-func way(a *voice, does string, words ...string) tui.Way {
+func way(a *Printer, does string, words ...string) tui.Way {
 	return tui.Way{Words: words, Does: a.Text(does)}
 }
 
-// Terminal is the one thing that reads what a person types, and that draws.
-func (a *terminal) Terminal() *tui.Screen { return a.tty }
-
 // Status sets the live line, where a person sees what goes on.
-func (a *terminal) Status(text string, paint func(string) string) {
+func (a *Printer) Status(text string, paint func(string) string) {
 	if a.Present() {
-		a.tty.Status(text, paint)
+		a.Screen.Status(text, paint)
 	}
 }
 
@@ -548,11 +545,11 @@ func hear(ctx context.Context, a *App, line string) bool {
 		return true
 	}
 	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
-		lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
+		lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
 		if _, err := Inquiry(ctx, a, line); err != nil {
-			a.report(err)
+			reportError(a.Printer, err)
 		}
-		a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+		a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
 		return true
 	}
 	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
@@ -569,22 +566,22 @@ const wordy = 5
 
 // runWhileAsked runs a command line while a question is open; it tells by itself what went wrong.
 func runWhileAsked(ctx context.Context, a *App, args []string) {
-	lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
+	lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
 	Again(ctx, a, args)
-	a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+	a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
 }
 
 // Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
 func Named(a *App) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 && picks(a.terminal) {
+		if len(args) == 0 && picks(a.Printer) {
 			return nil
 		}
 		return Exactly(1)(c, args)
 	}
 }
 
-func picks(a *terminal) bool { return a.Present() && a.tty.Drawn() }
+func picks(a *Printer) bool { return a.Present() && a.Screen.Drawn() }
 
 // Pick returns the name that was given, or lets a person choose one of the items.
 func Pick(ctx context.Context, a *App, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
@@ -598,7 +595,7 @@ func Pick(ctx context.Context, a *App, args []string, title string, items func()
 	if len(list) == 0 {
 		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
 	}
-	i, err := a.tty.Pick(ctx, a.Text(title), list)
+	i, err := a.Screen.Pick(ctx, a.Text(title), list)
 	if errors.Is(err, tui.ErrLeft) {
 		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
 	}
@@ -615,7 +612,7 @@ func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) 
 		var out []tui.Item
 		for _, i := range agents.List(ctx, "") {
 			if fits == nil || fits(i) {
-				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.voice, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.voice, "state", i.State)})
+				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.Printer, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.Printer, "state", i.State)})
 			}
 		}
 		return out, nil

@@ -125,7 +125,7 @@ func (s setting) env() string {
 }
 
 // meaning says in a line what the setting does. Those of one limit, of one server or of one agent share their words.
-func (s setting) meaning(a *voice) string {
+func (s setting) meaning(a *Printer) string {
 	parts := strings.Split(s.name, ".")
 	switch {
 	case len(parts) == 3 && parts[0] == "budget":

@@ -28,11 +28,11 @@ func (s shown) Unwrap() error { return s.error }
 func Shown(err error) error { return shown{err} }
 
 // Explain puts an error into words, on one line and escaped.
-func (a *voice) Explain(err error) string { return a.describe(err).Message }
+func Explain(a *Printer, err error) string { return describe(a, err).Message }
 
-// Next says what to do about an error, on one line and escaped, or "".
-func (a *terminal) Next(err error) string {
-	hint := a.describe(err).Hint
+// NextStep says what to do about an error, on one line and escaped, or "".
+func NextStep(a *Printer, err error) string {
+	hint := describe(a, err).Hint
 	if hint == "" {
 		return ""
 	}
@@ -40,11 +40,11 @@ func (a *terminal) Next(err error) string {
 }
 
 // Made names what a command made, before it prints that: where the output cannot be written, the name is told all the same.
-func (a *terminal) Made(name string) { a.made = name }
+func (a *App) Made(name string) { a.made = name }
 
-// judge returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
+// judgeOutput returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
 // no fault of the command, and whatever else went wrong is told first.
-func (a *terminal) judge(err error) error {
+func judgeOutput(a *App, err error) error {
 	failed := a.out.Err()
 	if failed == nil || errors.Is(failed, syscall.EPIPE) || err != nil && !errors.Is(err, failed) {
 		return err
@@ -88,7 +88,7 @@ type fault struct {
 }
 
 // describe turns an error into its parts. Texts are escaped.
-func (a *voice) describe(err error) fault {
+func describe(a *Printer, err error) fault {
 	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
 	f.Class = f.Code.Info().Class
 	var e *pawl.Error
@@ -98,7 +98,7 @@ func (a *voice) describe(err error) fault {
 		var bad flawed
 		if errors.As(err, &bad) {
 			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(a.Lang, e.Key, safe(e.Args))...)
-			f.Problems = a.problems(bad)
+			f.Problems = problemTexts(a, bad)
 		}
 	}
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
@@ -156,8 +156,8 @@ func fit(l message.Lang, key string, args []any) []any {
 	return out
 }
 
-// problems lists what is wrong with a document, each with its place and its next step.
-func (a *voice) problems(bad flawed) []string {
+// problemTexts lists what is wrong with a document, each with its place and its next step.
+func problemTexts(a *Printer, bad flawed) []string {
 	var out []string
 	for _, p := range bad.Errors() {
 		text, hint := a.Lang.Error(p)
@@ -172,10 +172,10 @@ func (a *voice) problems(bad flawed) []string {
 	return out
 }
 
-// report writes an error to Err.
-func (a *terminal) report(err error) {
-	f := a.describe(err)
-	if a.Flags.JSON {
+// reportError writes an error to Err.
+func reportError(a *Printer, err error) {
+	f := describe(a, err)
+	if a.JSON {
 		raw, _ := json.Marshal(map[string]fault{"error": f})
 		_, _ = a.Std.Err.Write(append(raw, '\n'))
 		return
@@ -186,21 +186,21 @@ func (a *terminal) report(err error) {
 	}
 	var b strings.Builder
 	const name = "pawl:"
-	b.WriteString(a.Style.Red(name) + " " + a.fold(f.Message, 2, len(name)-1) + "\n")
+	b.WriteString(a.Style.Red(name) + " " + fold(a, f.Message, 2, len(name)-1) + "\n")
 	for _, p := range f.Problems {
-		b.WriteString("  " + a.fold(p, 4, -2) + "\n")
+		b.WriteString("  " + fold(a, p, 4, -2) + "\n")
 	}
 	if f.Hint != "" {
 		next := a.Text("cli.next")
-		b.WriteString("  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2) + "\n")
+		b.WriteString("  " + a.Style.Cyan(next) + fold(a, f.Hint, 4, term.Width(next)-2) + "\n")
 	}
-	b.WriteString("  " + a.Style.Dim(a.label(f)) + "\n")
+	b.WriteString("  " + a.Style.Dim(faultLabel(a, f)) + "\n")
 	_, _ = io.WriteString(a.Std.Err, b.String())
 }
 
 // fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further in.
 // Where the output goes elsewhere a line stays whole, so that programs find it.
-func (a *terminal) fold(text string, indent, further int) string {
+func fold(a *Printer, text string, indent, further int) string {
 	if !a.Std.TTY {
 		return text
 	}
@@ -209,8 +209,8 @@ func (a *terminal) fold(text string, indent, further int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
-// label joins what programs and reports need: code, rule, gate and trace.
-func (a *voice) label(f fault) string {
+// faultLabel joins what programs and reports need: code, rule, gate and trace.
+func faultLabel(a *Printer, f fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
 		parts = append(parts, a.Text("cli.rule", f.Rule))
@@ -225,7 +225,7 @@ func (a *voice) label(f fault) string {
 }
 
 // PrintLine writes v to Out as one line of JSON, in one piece.
-func (a *terminal) PrintLine(v any) error {
+func (a *Printer) PrintLine(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (a *terminal) PrintLine(v any) error {
 }
 
 // PrintJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
-func (a *terminal) PrintJSON(v any) error {
+func (a *Printer) PrintJSON(v any) error {
 	enc := json.NewEncoder(a.Std.Out)
 	enc.SetEscapeHTML(false)
 	if a.Std.TTY {

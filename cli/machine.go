@@ -65,7 +65,7 @@ func newMachineListCommand(a *App) *cobra.Command {
 				lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(lines)
 		}
 		var t term.Table
@@ -92,7 +92,7 @@ func newMachineShowCommand(a *App) *cobra.Command {
 				tables[i] = strictly(tables[i])
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			format = "json"
 		}
 		return showMachine(a, tables, format)
@@ -201,7 +201,7 @@ func checkMachines(a *App, strict bool) error {
 	}
 	joint := joint.Explore()
 	wrong := len(problems) + len(joint.DeadEnds) + len(joint.Trapped) + len(joint.Unreachable)
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func newMCPCommand(a *App) *cobra.Command {
 	var addr, file string
 	none := func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return a.unknownCommand(c, args[0])
+			return unknownCommand(a, c, args[0])
 		}
 		return nil
 	}
@@ -59,12 +59,12 @@ func newMCPCommand(a *App) *cobra.Command {
 				return err
 			}
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			if _, err := d.Session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
-			return d.Workspace.Serve(c.Context(), Serving{
-				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(d),
+			return sess.Workspace.Serve(c.Context(), Serving{
+				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(sess),
 				Ready: func(url string) { printServed(a, url, token, file) },
 			})
 		})
@@ -81,10 +81,10 @@ func newMCPCommand(a *App) *cobra.Command {
 
 // advancer returns a function that works on a run until it waits for a person. Where another process has the workspace's
 // work, that process does it. It must not be called by several goroutines at once.
-func advancer(d *Desk) func(context.Context) error {
-	r := d.Workspace.Runner(nil)
+func advancer(sess *Session) func(context.Context) error {
+	r := sess.Workspace.Runner(nil)
 	return func(ctx context.Context) error {
-		release, other, err := d.Own()
+		release, other, err := sess.Own()
 		if other != nil {
 			return nil
 		}
@@ -99,7 +99,7 @@ func advancer(d *Desk) func(context.Context) error {
 
 // printServed says where the server is and how to get in. A token that is kept in a file is not shown.
 func printServed(a *App, url, token, file string) {
-	if a.Flags.JSON {
+	if a.JSON {
 		out := map[string]string{"url": url, "token": token}
 		if file != "" {
 			out = map[string]string{"url": url, "token_file": a.Path(file)}
@@ -303,7 +303,7 @@ func newMCPListCommand(a *App) *cobra.Command {
 			l := line{ServerInfo: s}
 			what := strings.Join(s.Tools, ", ")
 			if s.Err != nil {
-				f := a.describe(s.Err)
+				f := describe(a.Printer, s.Err)
 				l.Error = &f
 				what = f.Message
 			} else if s.State == "untrusted" {
@@ -312,14 +312,14 @@ func newMCPListCommand(a *App) *cobra.Command {
 			lines = append(lines, l)
 			rows = append(rows, []string{Display(s.Name), s.Kind, a.Text("cli.mcp.state." + s.State), Display(s.Where), Display(what)})
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"servers": lines})
 		}
 		if len(rows) == 0 {
-			a.SayText("cli.mcp.none", a.userConfig())
+			a.SayText("cli.mcp.none", userConfigPath(a))
 			return nil
 		}
-		a.table([]string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
+		printTable(a.Printer, []string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
 		return nil
 	})
 }
@@ -350,7 +350,7 @@ func newMCPUntrustCommand(a *App) *cobra.Command {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"server": server.Name, "trusted": false})
 		}
 		a.SayText("cli.mcp.untrusted", server.Name)
@@ -364,7 +364,7 @@ func namedServer(a *App, name string) (MCPServer, Config, error) {
 	if err != nil {
 		return MCPServer{}, Config{}, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return MCPServer{}, c, err
 	}
@@ -396,7 +396,7 @@ func trustServer(ctx context.Context, a *App, name, expected string) error {
 		return err
 	}
 	trusted := server.Digest == offer.Digest
-	if !a.Flags.JSON {
+	if !a.JSON {
 		showServer(a, server, offer)
 	}
 	switch {
@@ -405,10 +405,10 @@ func trustServer(ctx context.Context, a *App, name, expected string) error {
 		return pawl.Fail(pawl.CodeConflict, "cli.mcp.other_digest", name, offer.Digest, expected)
 	case expected != "":
 		trusted = true
-	case a.Flags.JSON || !a.Std.TTY:
+	case a.JSON || !a.Std.TTY:
 		// Without a person at the terminal a digest is taken only where it is named.
 	default:
-		if trusted, err = a.Confirm(ctx, a.Text("cli.mcp.trust_ask", name)); err != nil {
+		if trusted, err = Confirm(ctx, a.Printer, a.Text("cli.mcp.trust_ask", name)); err != nil {
 			return err
 		}
 	}
@@ -417,7 +417,7 @@ func trustServer(ctx context.Context, a *App, name, expected string) error {
 			return err
 		}
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
 	}
 	if !trusted {

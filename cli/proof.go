@@ -27,7 +27,7 @@ func newAuditProveCommand(a *App) *cobra.Command {
 		if (len(args) == 1) == (f.task != "") {
 			return Usage("cli.audit.prove_what")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return prove(c.Context(), d, args, f) })
+		return a.With(c.Context(), Reading(), func(sess *Session) error { return prove(c.Context(), sess, args, f) })
 	}
 	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
 	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
@@ -36,13 +36,13 @@ func newAuditProveCommand(a *App) *cobra.Command {
 }
 
 // prove makes a proof and prints it, or writes it to a file.
-func prove(ctx context.Context, d *Desk, args []string, f proofFlags) error {
-	p, err := makeProof(ctx, d, args, f)
+func prove(ctx context.Context, sess *Session, args []string, f proofFlags) error {
+	p, err := makeProof(ctx, sess, args, f)
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		err := d.writeTo(f.out, func(w io.Writer) error {
+		err := writeTo(sess.App, f.out, func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetEscapeHTML(false)
 			enc.SetIndent("", "  ")
@@ -51,38 +51,38 @@ func prove(ctx context.Context, d *Desk, args []string, f proofFlags) error {
 		if err != nil {
 			return err
 		}
-		if d.Flags.JSON {
-			return d.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
+		if sess.JSON {
+			return sess.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
 		}
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proof_written", len(p.Records), f.out))
-		d.Say("  " + d.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proof_written", len(p.Records), f.out))
+		sess.Say("  " + sess.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
 		return nil
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(p)
+	if sess.JSON {
+		return sess.PrintJSON(p)
 	}
 	for _, r := range p.Records {
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proven", r.Index, p.Size))
-		proveRecord(d.App, r.Record)
-		printHashes(d.App, r.Hashes)
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proven", r.Index, p.Size))
+		proveRecord(sess.App, r.Record)
+		printHashes(sess.App, r.Hashes)
 	}
-	d.Say("  " + d.Text("cli.audit.root", p.Root.String()))
+	sess.Say("  " + sess.Text("cli.audit.root", p.Root.String()))
 	if c := p.Checkpoint; c != nil {
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", f.against))
-		printHashes(d.App, c.Hashes)
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", f.against))
+		printHashes(sess.App, c.Hashes)
 	}
 	return nil
 }
 
 // makeProof selects the records and makes the proof of them.
-func makeProof(ctx context.Context, d *Desk, args []string, f proofFlags) (audit.Proof, error) {
-	wanted, err := wantedRecords(ctx, d, args, f.task)
+func makeProof(ctx context.Context, sess *Session, args []string, f proofFlags) (audit.Proof, error) {
+	wanted, err := wantedRecords(ctx, sess, args, f.task)
 	if err != nil {
 		return audit.Proof{}, err
 	}
 	var leaves audit.Leaves
 	var records []audit.Stored
-	err = d.Ask().Log().At(ctx, func(l audit.Log) error {
+	err = sess.Ask().Log().At(ctx, func(l audit.Log) error {
 		for rec, err := range l.Records {
 			if err != nil {
 				return err
@@ -110,11 +110,11 @@ func makeProof(ctx context.Context, d *Desk, args []string, f proofFlags) (audit
 	if err != nil || f.against == "" {
 		return p, err
 	}
-	text, err := d.ReadInput(f.against, 64<<10)
+	text, err := sess.App.ReadInput(f.against, 64<<10)
 	if err != nil {
 		return p, err
 	}
-	c, older, err := d.Workspace.Anchor(text)
+	c, older, err := sess.Workspace.Anchor(text)
 	if err != nil {
 		return p, err
 	}
@@ -122,9 +122,9 @@ func makeProof(ctx context.Context, d *Desk, args []string, f proofFlags) (audit
 }
 
 // wantedRecords tells the records that are to be proven: the one with a number or an id, or all of a task.
-func wantedRecords(ctx context.Context, d *Desk, args []string, task string) (func(audit.Stored) bool, error) {
+func wantedRecords(ctx context.Context, sess *Session, args []string, task string) (func(audit.Stored) bool, error) {
 	if task != "" {
-		s, err := d.task(ctx, task)
+		s, err := findTask(ctx, sess, task)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func verifyProof(a *App, name, key string) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(), "checkpoint": p.Checkpoint != nil}
 		if c := p.Checkpoint; c != nil {
 			out["checkpoint_size"], out["key"], out["key_given"] = older.N, c.Key, key != ""

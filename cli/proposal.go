@@ -32,11 +32,11 @@ type sheet struct {
 
 // Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by the ids of
 // their steps, none where that cannot be told.
-func Drafts(d *Desk, p view.Plan) map[string][]Draft {
-	if d.Workspace.Preview == nil {
+func Drafts(sess *Session, p view.Plan) map[string][]Draft {
+	if sess.Workspace.Preview == nil {
 		return nil
 	}
-	place := d.Workspace.Place
+	place := sess.Workspace.Place
 	place.Tree = place.Workspace
 	var calls []effect.ToolCall
 	for _, step := range p.Steps {
@@ -47,7 +47,7 @@ func Drafts(d *Desk, p view.Plan) map[string][]Draft {
 			calls = append(calls, effect.ToolCall{Name: c.Tool, Args: c.Args, StepID: step.ID})
 		}
 	}
-	found, err := d.Workspace.Preview(place, calls)
+	found, err := sess.Workspace.Preview(place, calls)
 	if err != nil {
 		return nil // what is asked about is told by its arguments, too
 	}
@@ -76,7 +76,7 @@ func newProposal(a *App, p view.Plan, full bool, drafts map[string][]Draft) *she
 	if p.Agent != "" {
 		head += " " + a.Style.Middle() + " " + a.Text("cli.plan.by", p.Agent)
 	}
-	s.add(a.Style.Bold(head) + " " + a.Style.Middle() + " " + a.riskText(p.Risk))
+	s.add(a.Style.Bold(head) + " " + a.Style.Middle() + " " + riskText(a.Printer, p.Risk))
 	s.add("")
 	s.value(2, p.Goal)
 	for _, c := range p.Constraints {
@@ -186,7 +186,7 @@ func diffPaint(s term.Style, l string) func(string) string {
 	return s.Dim
 }
 
-func (a *voice) riskText(r pawl.Risk) string {
+func riskText(a *Printer, r pawl.Risk) string {
 	text := a.Text("cli.plan.risk", string(r))
 	switch {
 	case r == pawl.RiskLow:
@@ -229,8 +229,8 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 		s.add(head)
 		head, at = "       ", 7
 	}
-	text, paint := s.app.verdict(c.Verdict)
-	reasons := reasonsOf(s.app.terminal.voice, c.Verdict)
+	text, paint := verdictText(s.app.Printer, c.Verdict)
+	reasons := reasonsOf(s.app.Printer, c.Verdict)
 	if len(reasons) > 1 {
 		// Several reasons are read one by one.
 		text = s.app.Text("cli.plan.asks_for", len(reasons))
@@ -266,7 +266,7 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 // draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff does.
 func (s *sheet) draft(d Draft) bool {
 	if d.Err != nil {
-		s.hung("       "+s.app.Style.Bad()+" ", 9, s.app.Text("cli.plan.would_fail", s.app.Explain(d.Err)), "")
+		s.hung("       "+s.app.Style.Bad()+" ", 9, s.app.Text("cli.plan.would_fail", Explain(s.app.Printer, d.Err)), "")
 	}
 	if !d.Known || d.Err != nil || d.Patch == "" {
 		return false
@@ -310,8 +310,8 @@ func (s *sheet) hung(head string, at int, text, name string) {
 	}
 }
 
-// verdict says what the policy says, nothing is asked, or what is and why, and how to paint it.
-func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
+// verdictText says what the policy says, nothing is asked, or what is and why, and how to paint it.
+func verdictText(s *Printer, v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
 		return "", s.Style.Dim
 	}
@@ -326,7 +326,7 @@ func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
 }
 
 // reasonsOf are what the policy has against a call, each in its own words.
-func reasonsOf(s *voice, v *policy.Verdict) []string {
+func reasonsOf(s *Printer, v *policy.Verdict) []string {
 	if v == nil {
 		return nil
 	}
@@ -471,7 +471,7 @@ func (s *sheet) facts(p view.Plan) {
 	}
 	for _, v := range p.Commands {
 		if v.Decision != policy.Allow {
-			text, paint := s.app.verdict(&v)
+			text, paint := verdictText(s.app.Printer, &v)
 			for _, l := range term.Wrap(text, s.app.Std.Width-2) {
 				s.add("  " + paint(l))
 			}
@@ -500,7 +500,7 @@ func touched(p view.Plan) []string {
 }
 
 // FileLines renders the statistics of changed files.
-func (a *voice) FileLines(files []effect.FileStat, indent string) []string {
+func FileLines(a *Printer, files []effect.FileStat, indent string) []string {
 	var t term.Table
 	for _, f := range files {
 		mark := f.Status

@@ -34,8 +34,8 @@ const maxTail = 20
 
 // result prints how the work ended.
 func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
-	left := stays(ctx, v.desk, s)
-	if v.desk.Flags.JSON {
+	left := stays(ctx, v.sess, s)
+	if v.sess.JSON {
 		st := s.Status()
 		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
 		if len(left) > 0 {
@@ -44,21 +44,21 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
 			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
 		}
-		_ = v.desk.PrintLine(line)
+		_ = v.sess.PrintLine(line)
 		return
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.desk.App, s, v.wanted, left, costOf(ctx, v.desk, s))
+		printSummary(v.sess.App, s, v.wanted, left, costOf(ctx, v.sess, s))
 	case resultBlocked:
-		printBlocked(v.desk.App, s, left)
-		if cost := costOf(ctx, v.desk, s); cost != "" {
-			v.desk.Say("\n" + v.desk.Style.Dim(cost))
+		printBlocked(v.sess.App, s, left)
+		if cost := costOf(ctx, v.sess, s); cost != "" {
+			v.sess.Say("\n" + v.sess.Style.Dim(cost))
 		}
 	case resultPaused:
-		v.desk.SayText("cli.paused", s.Session.State)
+		v.sess.SayText("cli.paused", s.Session.State)
 	case resultIdle:
-		v.desk.SayText("cli.state_now", s.Session.State)
+		v.sess.SayText("cli.state_now", s.Session.State)
 	}
 }
 
@@ -73,21 +73,21 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 		symbol = a.Style.OK()
 	}
 	a.Say("")
-	a.Say(symbol + " " + a.Style.Bold(a.Outcome(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
+	a.Say(symbol + " " + a.Style.Bold(OutcomeText(a.Printer, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
 		printHalf(a, sum)
-		a.Section("cli.sum.stays", a.FileLines(stays, "  "))
+		PrintSection(a.Printer, "cli.sum.stays", FileLines(a.Printer, stays, "  "))
 		if s.Run != nil {
-			a.Section("cli.sum.cut", leftLines(s.Run.Cut))
-			a.Section("cli.sum.left", leftLines(s.Run.Left))
+			PrintSection(a.Printer, "cli.sum.cut", leftLines(s.Run.Cut))
+			PrintSection(a.Printer, "cli.sum.left", leftLines(s.Run.Left))
 		}
-		a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-		a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+		PrintSection(a.Printer, "cli.sum.undo", commandLines(a.Printer, sum.Undo))
+		PrintSection(a.Printer, "cli.sum.next", commandLines(a.Printer, sum.Next))
 		return
 	}
-	a.Section("cli.sum.changed", a.FileLines(sum.Files, "  "))
+	PrintSection(a.Printer, "cli.sum.changed", FileLines(a.Printer, sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		a.Section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
+		PrintSection(a.Printer, "cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
 	}
 	proof(a, sum)
 	if sum.Duration > 0 {
@@ -105,55 +105,55 @@ func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.Fi
 
 // proof prints the sections of a summary behind what changed.
 func proof(a *App, sum view.Summary) {
-	a.Section("cli.sum.why", a.stepLines(sum.Steps))
-	a.Section("cli.sum.verified", a.evidenceLines(sum))
+	PrintSection(a.Printer, "cli.sum.why", stepLines(a.Printer, sum.Steps))
+	PrintSection(a.Printer, "cli.sum.verified", evidenceLines(a.Printer, sum))
 	var risks []string
 	for _, n := range sum.Risks {
-		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
+		risks = append(risks, "  "+a.Style.Warn()+" "+noteText(a.Printer, n))
 	}
-	a.Section("cli.sum.risks", risks)
-	a.Section("cli.sum.result", a.landingLines(sum.Landing))
-	a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-	a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+	PrintSection(a.Printer, "cli.sum.risks", risks)
+	PrintSection(a.Printer, "cli.sum.result", landingLines(a.Printer, sum.Landing))
+	PrintSection(a.Printer, "cli.sum.undo", commandLines(a.Printer, sum.Undo))
+	PrintSection(a.Printer, "cli.sum.next", commandLines(a.Printer, sum.Next))
 }
 
 // Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
 // cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
-func Report(d *Desk, r *view.Report, files []effect.FileStat) {
-	state, symbol := d.Outcome(r.Outcome), d.Style.Warn()
+func Report(sess *Session, r *view.Report, files []effect.FileStat) {
+	state, symbol := OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
 	switch {
 	case r.State != "":
-		state, symbol = r.State, d.Style.Arrow()
+		state, symbol = r.State, sess.Style.Arrow()
 		if r.Waiting != nil {
-			symbol = d.Style.Bad()
+			symbol = sess.Style.Bad()
 		}
 	case r.Outcome == "completed":
-		symbol = d.Style.OK()
+		symbol = sess.Style.OK()
 	}
-	d.Say(symbol + " " + d.Style.Bold(state) + "  " + d.glimpse(r.Goal))
-	d.SayTable(facts(d, r), d.Std.Width)
+	sess.Say(symbol + " " + sess.Style.Bold(state) + "  " + glimpse(sess.Printer, r.Goal))
+	sess.SayTable(facts(sess, r), sess.Std.Width)
 	if len(files) == 0 {
 		files = r.Files
 	}
-	d.Section("cli.sum.changed", d.FileLines(files, "  "))
+	PrintSection(sess.Printer, "cli.sum.changed", FileLines(sess.Printer, files, "  "))
 	if len(files) == 0 && r.Outcome == "completed" {
-		d.Section("cli.sum.changed", []string{"  " + d.Text("cli.sum.nothing")})
+		PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
 	}
 	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
-		d.Section("cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, d.failureLines(r.Failures[n-1])...))
+		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, failureLines(sess.Printer, r.Failures[n-1])...))
 	}
-	proof(d.App, r.Summary)
+	proof(sess.App, r.Summary)
 }
 
 // facts are who and when: what stands above the sections of a report.
-func facts(d *Desk, r *view.Report) *term.Table {
+func facts(sess *Session, r *view.Report) *term.Table {
 	t := new(term.Table)
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.Style.Dim, "  "+d.Text(key), text)
+			t.Painted(sess.Style.Dim, "  "+sess.Text(key), text)
 		}
 	}
-	middle := " " + d.Style.Middle() + " "
+	middle := " " + sess.Style.Middle() + " "
 	var names []string
 	for _, n := range []string{r.Run, r.Task, r.Issue} {
 		if n != "" {
@@ -162,65 +162,65 @@ func facts(d *Desk, r *view.Report) *term.Table {
 	}
 	row("see.fact.run", strings.Join(names, middle))
 	if b := r.Waiting; b != nil {
-		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil && r.Outcome != "completed" {
-		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
+		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	for _, a := range r.Approvals {
-		row("see.fact."+a.State, approvalText(d, a))
+		row("see.fact."+a.State, approvalText(sess, a))
 	}
 	if len(r.Approvals) == 0 && r.State == "" {
-		row("see.fact.granted", d.Text("see.nobody"))
+		row("see.fact.granted", sess.Text("see.nobody"))
 	}
 	if r.Reversal != "" {
-		row("cli.status.undone", d.Text("cli.land.landed", short(r.Reversal), r.Branch))
+		row("cli.status.undone", sess.Text("cli.land.landed", short(r.Reversal), r.Branch))
 	}
 	row("see.fact.agent", Display(r.Agent))
-	when := d.Clock(r.StartedAt)
+	when := sess.Clock(r.StartedAt)
 	if r.Duration > 0 {
-		when += middle + d.Text("cli.sum.time", duration(r.Duration))
+		when += middle + sess.Text("cli.sum.time", duration(r.Duration))
 	}
 	row("see.fact.begun", when)
 	if r.Repairs > 0 {
 		row("see.fact.repairs", itoa(r.Repairs))
 	}
 	if c := r.Cost; c != nil {
-		row("see.fact.cost", costText(d.voice, c.Spent))
+		row("see.fact.cost", costText(sess.Printer, c.Spent))
 	}
 	row("cli.blocked.tree", Display(r.Worktree))
 	return t
 }
 
 // approvalText says on whose word something was done, and how it was given.
-func approvalText(d *Desk, a view.ApprovalLine) string {
-	text := aboutText(d.voice, a.About)
+func approvalText(sess *Session, a view.ApprovalLine) string {
+	text := aboutText(sess.Printer, a.About)
 	if a.About == "plan" {
 		text += " " + short(a.Hash)
 	}
 	by := pawl.Actor(a.By)
 	switch {
 	case a.State == "pending":
-		return text + "  " + d.Text("cli.status.waiting", d.Since(a.Asked))
+		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
 	case by.Kind() == pawl.KindPolicy:
-		text += "  " + d.Text("see.by_policy", by.Name())
+		text += "  " + sess.Text("see.by_policy", by.Name())
 	case a.Way != "":
-		text += "  " + d.Text("see.by_way."+a.Way, by.Name())
+		text += "  " + sess.Text("see.by_way."+a.Way, by.Name())
 	case by.Kind() == pawl.KindUser && by.Name() != "":
-		text += "  " + d.Text("see.by_person", by.Name())
+		text += "  " + sess.Text("see.by_person", by.Name())
 	default:
 		text += "  " + Display(string(by))
 	}
 	if !a.At.IsZero() {
-		text += "  " + d.Style.Dim(d.Clock(a.At))
+		text += "  " + sess.Style.Dim(sess.Clock(a.At))
 	}
 	if a.Note != "" {
-		text += "  " + d.Style.Dim(d.glimpse(a.Note))
+		text += "  " + sess.Style.Dim(glimpse(sess.Printer, a.Note))
 	}
 	return text
 }
 
 // costText says what was spent on models, "" where none was asked.
-func costText(a *voice, u effect.Usage) string {
+func costText(a *Printer, u effect.Usage) string {
 	if u.Requests == 0 {
 		return ""
 	}
@@ -232,13 +232,13 @@ func costText(a *voice, u effect.Usage) string {
 }
 
 // costOf says what a run has spent on models, "" where it asked none.
-func costOf(ctx context.Context, d *Desk, s *kernel.Snapshot) string {
+func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 	if s.Run == nil {
 		return ""
 	}
 	// What cannot be read here is told by `pawl budget`.
-	b, _, _ := d.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
-	return costText(d.voice, b.Spent)
+	b, _, _ := sess.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
+	return costText(sess.Printer, b.Spent)
 }
 
 // looks are the commands that answer a topic by what they show.
@@ -257,61 +257,61 @@ func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
 	if argv, ok := looks[topic]; ok {
 		err = Within(ctx, a, argv)
 	} else {
-		err = a.With(ctx, Reading(), func(d *Desk) error { return answer(ctx, d, topic) })
+		err = a.With(ctx, Reading(), func(sess *Session) error { return answer(ctx, sess, topic) })
 	}
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		a.report(err) // that there is nothing yet is an answer as well
+		reportError(a.Printer, err) // that there is nothing yet is an answer as well
 		err = nil
 	}
 	return true, err
 }
 
 // answer tells what the last run says of a topic.
-func answer(ctx context.Context, d *Desk, topic triage.Topic) error {
-	r, err := d.Ask().Run(ctx, d.Label(), "")
+func answer(ctx context.Context, sess *Session, topic triage.Topic) error {
+	r, err := sess.Ask().Run(ctx, sess.Label(), "")
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(r)
+	if sess.JSON {
+		return sess.PrintJSON(r)
 	}
-	d.Say(d.Style.Dim(r.Run) + "  " + d.glimpse(r.Goal))
-	lines, none := answerTo(d, r, topic)
+	sess.Say(sess.Style.Dim(r.Run) + "  " + glimpse(sess.Printer, r.Goal))
+	lines, none := answerTo(sess, r, topic)
 	if len(lines) == 0 {
-		lines = []string{"  " + d.Text(none)}
+		lines = []string{"  " + sess.Text(none)}
 	}
 	for _, l := range lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return nil
 }
 
 // answerTo is what a report says about a topic, with the message for a report that says nothing of it.
-func answerTo(d *Desk, r *view.Report, topic triage.Topic) (lines []string, none string) {
+func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string, none string) {
 	switch topic {
 	case triage.TopicApproval:
 		for _, ap := range r.Approvals {
-			lines = append(lines, "  "+d.Text("see.fact."+ap.State)+"  "+approvalText(d, ap))
+			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+approvalText(sess, ap))
 		}
 		return lines, "see.nobody"
 	case triage.TopicProof:
-		return d.evidenceLines(r.Summary), "cli.inquiry.no_proof"
+		return evidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
 	case triage.TopicCost:
 		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
-			lines = []string{"  " + costText(d.voice, c.Spent)}
+			lines = []string{"  " + costText(sess.Printer, c.Spent)}
 		}
 		return lines, "cli.inquiry.no_cost"
 	case triage.TopicUndo:
-		return commandLines(d.voice, r.Undo), "cli.inquiry.no_undo"
+		return commandLines(sess.Printer, r.Undo), "cli.inquiry.no_undo"
 	}
 	if b := r.Waiting; b != nil {
-		lines = append(lines, "  "+d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		lines = append(lines, "  "+reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil {
-		lines = append(lines, "  "+d.reason(e.Key, e.Args, e.Cause))
+		lines = append(lines, "  "+reasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	if n := len(r.Failures); n > 0 {
-		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), d.failureLines(r.Failures[n-1])...)
-		lines = append(lines, "  "+d.Style.Cyan(d.Text("cli.next"))+view.ForIssue("pawl logs --failed", d.voice.issue))
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), failureLines(sess.Printer, r.Failures[n-1])...)
+		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+view.ForIssue("pawl logs --failed", sess.Printer.issue))
 	}
 	return lines, "cli.inquiry.no_failure"
 }
@@ -321,14 +321,14 @@ func printHalf(a *App, sum view.Summary) {
 	var half []string
 	for _, n := range sum.Risks {
 		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
-			half = append(half, "  "+a.Style.Warn()+" "+Display(a.noteText(n)))
+			half = append(half, "  "+a.Style.Warn()+" "+Display(noteText(a.Printer, n)))
 		}
 	}
-	a.Section("cli.sum.half", half)
+	PrintSection(a.Printer, "cli.sum.half", half)
 }
 
-// Section prints lines under a title, or nothing when there are none.
-func (a *terminal) Section(title string, lines []string) {
+// PrintSection prints lines under a title, or nothing when there are none.
+func PrintSection(a *Printer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -338,8 +338,8 @@ func (a *terminal) Section(title string, lines []string) {
 	}
 }
 
-// Outcome is how a run ended, in words.
-func (a *voice) Outcome(outcome string) string {
+// OutcomeText is how a run ended, in words.
+func OutcomeText(a *Printer, outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
 		return a.Text("cli.outcome." + outcome)
@@ -347,7 +347,7 @@ func (a *voice) Outcome(outcome string) string {
 	return Display(outcome)
 }
 
-func (a *voice) noteText(n view.Note) string {
+func noteText(a *Printer, n view.Note) string {
 	args := make([]any, len(n.Args))
 	for i, s := range n.Args {
 		args[i] = s
@@ -355,7 +355,7 @@ func (a *voice) noteText(n view.Note) string {
 	return a.Text(n.Key, args...)
 }
 
-func (a *voice) stepLines(steps []view.SummaryStep) []string {
+func stepLines(a *Printer, steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
 		symbol := a.Style.Dot()
@@ -365,7 +365,7 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 		case "blocked":
 			symbol = a.Style.Bad()
 		}
-		lines := term.Hang(Display(st.Title), 4, a.Width, maxTitle, a.Style.Ellipsis())
+		lines := term.Hang(Display(st.Title), 4, a.Std.Width, maxTitle, a.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		why := st.Why
 		if st.Repair > 0 {
@@ -376,7 +376,7 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 		}
 		out = append(out, lines...)
 		if why != "" && why != st.Title {
-			for _, l := range term.Wrap(Display(why), a.Width-4) {
+			for _, l := range term.Wrap(Display(why), a.Std.Width-4) {
 				out = append(out, "    "+a.Style.Dim(l))
 			}
 		}
@@ -385,12 +385,12 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 }
 
 // evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
-func (a *voice) evidenceLines(sum view.Summary) []string {
+func evidenceLines(a *Printer, sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
 			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
-			line := "  " + a.outcomeLine(o)
+			line := "  " + outcomeLine(a, o)
 			if c.Status == effect.CheckPassed {
 				line += "  " + a.Style.Dim(a.Text("cli.check.exit", c.ExitCode))
 			}
@@ -410,7 +410,7 @@ func (a *voice) evidenceLines(sum view.Summary) []string {
 }
 
 // wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
-func wallsLine(a *voice, sum view.Summary) string {
+func wallsLine(a *Printer, sum view.Summary) string {
 	var bare []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -429,7 +429,7 @@ func wallsLine(a *voice, sum view.Summary) string {
 }
 
 // dependencyLine says with which dependencies checks ran.
-func dependencyLine(a *voice, d effect.Dependency) string {
+func dependencyLine(a *Printer, d effect.Dependency) string {
 	by := strings.Join(d.Locks, ", ")
 	if d.Digest != "" {
 		by += " " + short(d.Digest)
@@ -448,7 +448,7 @@ func dependencyLine(a *voice, d effect.Dependency) string {
 }
 
 // landingLines says where the result is.
-func (a *voice) landingLines(l *view.Landing) []string {
+func landingLines(a *Printer, l *view.Landing) []string {
 	if l == nil {
 		return nil
 	}
@@ -470,7 +470,7 @@ func (a *voice) landingLines(l *view.Landing) []string {
 	return out
 }
 
-func commandLines(a *voice, next []view.Next) []string {
+func commandLines(a *Printer, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
 		out = append(out, "  "+nextText(a, n))
@@ -485,42 +485,42 @@ func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
 	if b == nil {
 		return
 	}
-	f := a.describe(b.Error.Err())
+	f := describe(a.Printer, b.Error.Err())
 	a.Say("")
-	a.Say(a.Style.Bad() + " " + a.Style.Bold(a.Text("cli.blocked.head", kindOfBlock(a.voice, string(b.Kind)))))
-	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.Std.Width-2) {
+	a.Say(a.Style.Bad() + " " + a.Style.Bold(a.Text("cli.blocked.head", kindOfBlock(a.Printer, string(b.Kind)))))
+	for _, l := range term.Wrap(reasonText(a.Printer, b.Error.Key, b.Error.Args, b.Error.Cause), a.Std.Width-2) {
 		a.Say("  " + l)
 	}
 	sum := s.Summary()
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
-		a.Section("cli.blocked.checks", a.evidenceLines(view.Summary{Verification: sum.Verification[n-1:]}))
+		PrintSection(a.Printer, "cli.blocked.checks", evidenceLines(a.Printer, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
 	if n := len(sum.Failures); n > 0 {
-		a.Section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
+		PrintSection(a.Printer, "cli.blocked.output", failureLines(a.Printer, sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
-		a.Section("cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
+		PrintSection(a.Printer, "cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
 	}
 	printHalf(a, sum)
-	a.Section("cli.sum.so_far", a.FileLines(stays, "  "))
+	PrintSection(a.Printer, "cli.sum.so_far", FileLines(a.Printer, stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
-		a.Section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
+		PrintSection(a.Printer, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
 	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
 		f.Hint = a.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
 		next := a.Text("cli.next")
-		a.Say("\n" + a.Style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))
+		a.Say("\n" + a.Style.Cyan(next) + fold(a.Printer, f.Hint, 2, term.Width(next)-2))
 	}
 	var t term.Table
 	for _, n := range sum.Next {
-		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
+		t.Row("  "+n.Command, wayText(a.Printer, n, s.Session.LastCheckpoint))
 	}
-	a.Section("cli.blocked.ways", t.Lines(a.Std.Width))
+	PrintSection(a.Printer, "cli.blocked.ways", t.Lines(a.Std.Width))
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.
-func kindOfBlock(a *voice, kind string) string {
+func kindOfBlock(a *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
 		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
@@ -529,9 +529,9 @@ func kindOfBlock(a *voice, kind string) string {
 	return Display(kind)
 }
 
-// reason puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
+// reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
-func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
+func reasonText(a *Printer, key string, args []string, cause *effect.Cause) string {
 	text := a.Text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
 		text += a.Choose(": ", "：") + a.Text(cause.Key, anys(cause.Args)...)
@@ -543,11 +543,11 @@ func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
 }
 
 // failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
-func (a *terminal) failureLines(f view.Failure) []string {
+func failureLines(a *Printer, f view.Failure) []string {
 	width := a.Std.Width
 	var out []string
 	if f.Error.Key != "" {
-		for _, l := range term.Wrap(a.reason(f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+		for _, l := range term.Wrap(reasonText(a, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
 			out = append(out, "  "+l)
 		}
 	}
@@ -563,7 +563,7 @@ func (a *terminal) failureLines(f view.Failure) []string {
 }
 
 // wayText says what a way on does for a session that is BLOCKED.
-func (a *voice) wayText(n view.Next, checkpoint string) string {
+func wayText(a *Printer, n view.Next, checkpoint string) string {
 	switch {
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
 		return a.Text("cli.way.done")
@@ -604,24 +604,24 @@ func firstLine(s string) string {
 	return s
 }
 
-// status is the session's status with the process that works, for `pawl status` and for commands that only give orders.
-func (d *Desk) status(ctx context.Context) (view.Status, error) {
-	st, err := d.Workspace.Kernel.Status(ctx)
+// statusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+func statusOf(ctx context.Context, sess *Session) (view.Status, error) {
+	st, err := sess.Workspace.Kernel.Status(ctx)
 	if err != nil {
 		return st, err
 	}
-	if o, ok := d.Workspace.Owner(); ok {
+	if o, ok := sess.Workspace.Owner(); ok {
 		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
 	}
 	return st, nil
 }
 
 // Since writes how long ago an instant was.
-func (d *Desk) Since(t time.Time) string {
+func (sess *Session) Since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := d.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
+	if gap := sess.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
 		return duration(gap.Truncate(time.Second))
 	}
 	return "0s"

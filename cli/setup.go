@@ -36,7 +36,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 			}
 			return err
 		}
-		dir, err := a.start()
+		dir, err := startFolder(a)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		config, err := a.config(place)
+		config, err := loadConfig(a, place)
 		found := a.Host.Doctor(c.Context(), place, config)
 		if err != nil {
 			found = append(found, asFinding(a, "config", err))
@@ -64,19 +64,19 @@ func profileOf(program string) string {
 
 // asFinding makes a finding of an error.
 func asFinding(a *App, name string, err error) Finding {
-	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
+	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{describe(a.Printer, err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
 func storeFinding(ctx context.Context, a *App) (f Finding, ok bool) {
-	d, err := a.Open(ctx, Reading())
+	sess, err := a.Open(ctx, Reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
 	}
 	var head audit.Head
 	if err == nil {
-		head, err = d.Ask().Log().Head(ctx)
-		err = errors.Join(err, d.Workspace.Close())
+		head, err = sess.Ask().Log().Head(ctx)
+		err = errors.Join(err, sess.Workspace.Close())
 	}
 	if err != nil {
 		return asFinding(a, "store", err), true
@@ -96,13 +96,13 @@ func printFindings(a *App, found []Finding) error {
 			symbol = a.Style.Bad()
 			bad++
 		}
-		text := findingText(a.voice, f)
+		text := findingText(a.Printer, f)
 		if f.Value != "" {
 			text += "  " + Display(f.Value)
 		}
 		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+Display(f.Name), text)
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
 			return err
 		}
@@ -124,12 +124,12 @@ func newToolsCommand(a *App) *cobra.Command {
 		if len(args) > 0 {
 			return showTool(a, tools, args[0])
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(tools)
 		}
 		var t term.Table
 		for _, x := range tools {
-			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.voice, x))
+			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.Printer, x))
 		}
 		a.SayTable(&t, a.Std.Width)
 		return nil
@@ -137,7 +137,7 @@ func newToolsCommand(a *App) *cobra.Command {
 }
 
 // toolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
-func toolText(a *voice, t effect.ToolInfo) string {
+func toolText(a *Printer, t effect.ToolInfo) string {
 	key := "cli.tool." + t.Name
 	if _, ok := a.Lang.Format(key); !ok {
 		return Display(firstLine(t.Description))
@@ -160,22 +160,22 @@ func newExportCommand(a *App) *cobra.Command {
 	var backup string
 	c := a.Command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			if _, err := d.Session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
 			var files []string
 			var err error
 			if backup != "" {
 				files = []string{a.Path(backup)}
-				err = d.Workspace.Backup(c.Context(), files[0])
+				err = sess.Workspace.Backup(c.Context(), files[0])
 			} else {
-				files, err = d.Workspace.Export(c.Context())
+				files, err = sess.Workspace.Export(c.Context())
 			}
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]any{"files": files})
 			}
 			done := "cli.export.written"
@@ -225,7 +225,7 @@ func newVersionCommand(a *App) *cobra.Command {
 				}
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(v)
 		}
 		line := "pawl " + v["version"]
@@ -263,15 +263,15 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 			if !a.Present() {
 				return pawl.Fail(pawl.CodeApprovalNeeded, "cli.isolation_unasked")
 			}
-			if said, err := a.Confirm(cmd.Context(), a.Text("cli.isolation_question")); err != nil || !said {
+			if said, err := Confirm(cmd.Context(), a.Printer, a.Text("cli.isolation_question")); err != nil || !said {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
-		c := Config{userConfigFile: a.userConfig()}
+		c := Config{userConfigFile: userConfigPath(a)}
 		if err := c.change(s, args[1:]); err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
 		}
 		a.SayText("cli.config_changed", s.name, c.userConfigFile)
@@ -287,11 +287,11 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 }
 
 // ToolText says in a line what a tool does.
-func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.voice, t) }
+func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.Printer, t) }
 
 // Found is the workspace's place, without opening it.
 func (a *App) Found() (effect.Place, error) {
-	dir, err := a.start()
+	dir, err := startFolder(a)
 	if err != nil {
 		return effect.Place{}, err
 	}
@@ -319,7 +319,7 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 	for _, s := range slices.Concat(settings(), named) {
 		source := cmp.Or(c.sources[s.name], "default")
 		own := c.userConfigFile != "" && strings.HasPrefix(source, c.userConfigFile+":")
-		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), source, s.env(), s.meaning(a.voice), s.values, own})
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), source, s.env(), s.meaning(a.Printer), s.values, own})
 	}
 	return out, nil
 }
@@ -343,7 +343,7 @@ func DefaultsOf(a *App) []SettingLine {
 	c := DefaultConfig()
 	var out []SettingLine
 	for _, s := range settings() {
-		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.voice), s.values, false})
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.Printer), s.values, false})
 	}
 	return out
 }
@@ -354,7 +354,7 @@ func ValuesOf(a *App, name string) (values []string, meaning string, ok bool) {
 	if !ok {
 		return nil, "", false
 	}
-	return s.values, s.meaning(a.voice), true
+	return s.values, s.meaning(a.Printer), true
 }
 
 func newConfigShowCommand(a *App) *cobra.Command {
@@ -363,7 +363,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(lines)
 		}
 		var t term.Table
@@ -379,7 +379,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 		}
 		for i, shown := range t.Lines(0) {
 			a.Say(shown)
-			for _, l := range wrapped(lines[i].Meaning, a.screen()-4) {
+			for _, l := range wrapped(lines[i].Meaning, ListWidth(a.Printer)-4) {
 				a.Say("    " + a.Style.Dim(l))
 			}
 		}
@@ -401,8 +401,8 @@ func newConfigPathCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		paths := map[string]string{"user": a.userConfig(), "project": projectConfig(place)}
-		if a.Flags.JSON {
+		paths := map[string]string{"user": userConfigPath(a), "project": projectConfig(place)}
+		if a.JSON {
 			return a.PrintJSON(paths)
 		}
 		var t term.Table
@@ -420,7 +420,7 @@ func newConfigPathCommand(a *App) *cobra.Command {
 
 // configPath is the user's configuration file, or the project's.
 func configPath(a *App, project bool) (string, error) {
-	path := a.userConfig()
+	path := userConfigPath(a)
 	if project {
 		place, err := a.Found()
 		if err != nil {
@@ -471,7 +471,7 @@ func editConfig(ctx context.Context, a *App, path string, project bool) error {
 		return Kept(err, name)
 	}
 	_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"path": path, "changed": text != given})
 	}
 	a.Say(a.Style.OK() + " " + Display(path))
@@ -494,7 +494,7 @@ func newConfigInitCommand(a *App) *cobra.Command {
 			err = replaceFile(path, []byte(template))
 			return configWritten(a, path, err)
 		}
-		return configWritten(a, path, a.writeTo(path, func(w io.Writer) error {
+		return configWritten(a, path, writeTo(a, path, func(w io.Writer) error {
 			if _, err := io.WriteString(w, template); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
@@ -510,7 +510,7 @@ func configWritten(a *App, path string, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]string{"path": path})
 	}
 	a.Say(a.Style.OK() + " " + Display(path))
@@ -543,7 +543,7 @@ func configTemplate(a *App, project bool) string {
 		} else if value == "" {
 			value = `""`
 		}
-		for _, l := range term.Wrap(s.meaning(a.voice), 96) {
+		for _, l := range term.Wrap(s.meaning(a.Printer), 96) {
 			b.WriteString("#" + indent + "# " + l + "\n")
 		}
 		fmt.Fprintf(&b, "#%s%s: %s\n", indent, name, value)
@@ -558,7 +558,7 @@ func newConfigValidateCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := a.config(place)
+			c, err := loadConfig(a, place)
 			if err == nil {
 				_, err = c.Kernel(kernel.Defaults())
 			}
@@ -582,7 +582,7 @@ func configGood(a *App, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]bool{"valid": true})
 	}
 	a.Say(a.Style.OK() + " " + a.Text("cli.config.good"))
@@ -601,7 +601,7 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 	if len(args) > 0 {
 		dir = a.Path(args[0])
 	}
-	config, err := a.config(effect.Place{}) // no project has a word in it
+	config, err := loadConfig(a, effect.Place{}) // no project has a word in it
 	if err != nil {
 		return err
 	}
@@ -626,7 +626,7 @@ type demoScreen struct {
 
 // see shows one scene: to a program as a line of JSON, to a person in words.
 func (s *demoScreen) see(c Scene) {
-	if s.app.Flags.JSON {
+	if s.app.JSON {
 		_ = s.app.PrintLine(c) // nobody may be reading
 		return
 	}
@@ -671,12 +671,12 @@ func (s *demoScreen) tell(head, text string) {
 		indent = max(term.Width(s.app.Text("cli.demo.said")), term.Width(s.app.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.app.Say(s.app.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.app.Width, 0, ""), "\n"))
+	s.app.Say(s.app.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.app.Std.Width, 0, ""), "\n"))
 }
 
 // end says where everything is, and how it is removed.
 func (s *demoScreen) end(made Sample) {
-	if s.app.Flags.JSON {
+	if s.app.JSON {
 		_ = s.app.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return
 	}

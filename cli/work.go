@@ -19,8 +19,9 @@ import (
 )
 
 // Desk is an open workspace with what a command does in it.
-type Desk struct {
-	*App
+type Session struct {
+	*Printer
+	App       *App
 	Workspace *Workspace
 	Config    Config
 	// rep tells of what happens; it is nil until a command works.
@@ -31,8 +32,8 @@ type Desk struct {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// start is the folder that the command works in.
-func (a *App) start() (string, error) {
+// startFolder is the folder that the command works in.
+func startFolder(a *App) (string, error) {
 	dir := a.Std.Dir
 	if a.Flags.dir != "" {
 		dir = a.Flags.dir
@@ -47,8 +48,8 @@ func (a *App) start() (string, error) {
 }
 
 // Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
-func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error) (*Desk, error) {
-	dir, err := a.start()
+func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error) (*Session, error) {
+	dir, err := startFolder(a)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if err != nil {
 		return nil, err
 	}
-	o.Config, err = a.config(place)
+	o.Config, err = loadConfig(a, place)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +69,9 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if a.Flags.lang == "" && o.Config.Lang != "" {
 		a.Lang = message.ParseLang(o.Config.Lang)
 	}
-	a.tty.Lang, a.tty.Notice = a.Lang, tui.Notice(o.Config.Notify)
-	d := &Desk{App: a, Config: o.Config}
-	o.Tell = a.remark
+	a.Screen.Lang, a.Screen.Notice = a.Lang, tui.Notice(o.Config.Notify)
+	sess := &Session{Printer: a.Printer, App: a, Config: o.Config}
+	o.Tell = func(why error) { remark(a.Printer, why) }
 	made, err := settleFolder(ctx, a, place, o)
 	if err != nil {
 		return nil, err
@@ -79,22 +80,22 @@ func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error
 	if err != nil {
 		return nil, err
 	}
-	d.Workspace = ws
+	sess.Workspace = ws
 	ws.Kernel.OnCommit(func(kernel.Outcome) { a.did.Store(true) })
 	for _, f := range ws.Said {
-		a.Note(a.Style.Warn() + " " + findingText(a.voice, f))
+		a.Note(a.Style.Warn() + " " + findingText(a.Printer, f))
 	}
 	if made {
 		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
 	}
 	if a.Flags.issue != "" {
-		i, err := d.Ask().Board().Issue(ctx, a.Flags.issue)
+		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)
 		if err != nil {
 			return nil, errors.Join(err, ws.Close())
 		}
-		d.Enter(i)
+		sess.Enter(i)
 	}
-	return d, nil
+	return sess, nil
 }
 
 // settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
@@ -123,7 +124,7 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made
 		return false, pawl.Fail(pawl.CodeNotFound, key, args...)
 	}
 	a.Say(a.Text(key, args...))
-	yes, err := a.Confirm(ctx, a.Text("cli.workspace_ask"))
+	yes, err := Confirm(ctx, a.Printer, a.Text("cli.workspace_ask"))
 	if err == nil && !yes {
 		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
 	}
@@ -131,19 +132,19 @@ func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made
 }
 
 // With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
-func (a *App) With(ctx context.Context, o Open, f func(*Desk) error, overrides ...func(*Config) error) error {
-	d, err := a.Open(ctx, o, overrides...)
+func (a *App) With(ctx context.Context, o Open, f func(*Session) error, overrides ...func(*Config) error) error {
+	sess, err := a.Open(ctx, o, overrides...)
 	if err != nil {
 		return err
 	}
-	err = f(d)
-	if d.Workspace.Holds != nil && err != nil {
+	err = f(sess)
+	if sess.Workspace.Holds != nil && err != nil {
 		// Whatever it failed for, this is why.
-		if gone := d.Workspace.Holds(); gone != nil {
+		if gone := sess.Workspace.Holds(); gone != nil {
 			err = gone
 		}
 	}
-	if closed := d.Workspace.Close(); err == nil {
+	if closed := sess.Workspace.Close(); err == nil {
 		err = closed
 	}
 	return err
@@ -154,24 +155,24 @@ func Reading() Open { return Open{ReadOnly: true} }
 func Writing() Open { return Open{} }
 
 // Do gives a command in the user's name.
-func (d *Desk) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
-	return d.DoAs(ctx, d.Actor(), c)
+func (sess *Session) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
+	return sess.DoAs(ctx, sess.App.Actor(), c)
 }
 
 // doNow gives a command after which work is to go on, so that a pause ends.
-func (d *Desk) doNow(ctx context.Context, c kernel.Command) error {
-	if _, err := d.Do(ctx, c); err != nil {
+func doNow(ctx context.Context, sess *Session, c kernel.Command) error {
+	if _, err := sess.Do(ctx, c); err != nil {
 		return err
 	}
-	s, err := d.Session(ctx)
+	s, err := sess.View(ctx)
 	if err == nil && s.Paused {
-		_, err = d.Do(ctx, &kernel.Resume{})
+		_, err = sess.Do(ctx, &kernel.Resume{})
 	}
 	return err
 }
 
-func (d *Desk) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
-	return d.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
+	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
 }
 
 // ID reads an outcome's result as an id.
@@ -182,13 +183,13 @@ func ID(o kernel.Outcome) string {
 }
 
 // Own takes the right to run work. It returns the owner instead when another process has it.
-func (d *Desk) Own() (release func(), other *Owner, err error) {
-	release, err = d.Workspace.Own(commandLine(d.App))
+func (sess *Session) Own() (release func(), other *Owner, err error) {
+	release, err = sess.Workspace.Own(commandLine(sess.App))
 	if err == nil {
 		return release, nil, nil
 	}
 	if errors.Is(err, pawl.ErrBusy) {
-		if o, ok := d.Workspace.Owner(); ok {
+		if o, ok := sess.Workspace.Owner(); ok {
 			return nil, &o, err
 		}
 	}
@@ -196,54 +197,54 @@ func (d *Desk) Own() (release func(), other *Owner, err error) {
 }
 
 // MustOwn takes the right to run work, or fails with an error that names the process that has it.
-func (d *Desk) MustOwn() (release func(), err error) {
-	release, other, err := d.Own()
+func (sess *Session) MustOwn() (release func(), err error) {
+	release, other, err := sess.Own()
 	if other != nil {
-		if err := d.Halted(other); err != nil {
+		if err := Halted(sess, other); err != nil {
 			return nil, err
 		}
-		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, d.Clock(other.Started), other.Command)
+		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, sess.Clock(other.Started), other.Command)
 	}
 	return release, err
 }
 
 // Halted returns an error that says what to do about another process that has the work and does not go on by itself, nil for one
 // that does.
-func (d *Desk) Halted(other *Owner) error {
+func Halted(sess *Session, other *Owner) error {
 	if other.State == "" {
 		return nil
 	}
-	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, d.Clock(other.Started), other.Command)
+	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, sess.Clock(other.Started), other.Command)
 }
 
 // Warn tells what is to be known before anything else, such as a projection that was edited by hand.
-func (d *Desk) Warn(ctx context.Context) {
-	if d.Workspace.Warnings == nil {
+func Warn(ctx context.Context, sess *Session) {
+	if sess.Workspace.Warnings == nil {
 		return
 	}
-	for _, f := range d.Workspace.Warnings(ctx) {
-		d.Note(d.Style.Warn() + " " + findingText(d.voice, f))
+	for _, f := range sess.Workspace.Warnings(ctx) {
+		sess.Note(sess.Style.Warn() + " " + findingText(sess.Printer, f))
 	}
 }
 
 // remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
-func (a *terminal) remark(why error) {
-	f := a.describe(why)
-	if a.Flags.JSON {
+func remark(a *Printer, why error) {
+	f := describe(a, why)
+	if a.JSON {
 		raw, _ := json.Marshal(map[string]fault{"warning": f})
 		_, _ = a.Std.Err.Write(append(raw, '\n'))
 		return
 	}
-	text := a.Style.Warn() + " " + a.fold(f.Message, 2, 2)
+	text := a.Style.Warn() + " " + fold(a, f.Message, 2, 2)
 	if f.Hint != "" {
 		next := a.Text("cli.next")
-		text += "\n  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2)
+		text += "\n  " + a.Style.Cyan(next) + fold(a, f.Hint, 4, term.Width(next)-2)
 	}
 	aside(a, text)
 }
 
 // finding renders a finding's message.
-func findingText(a *voice, f Finding) string {
+func findingText(a *Printer, f Finding) string {
 	args := make([]any, len(f.Args))
 	for i, s := range f.Args {
 		args[i] = s

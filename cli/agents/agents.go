@@ -44,12 +44,12 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if !a.Flags.JSON {
+	if !a.JSON {
 		cli.ShowLogin(a, l)
 	}
 	agreed := l.Agreed || yes
 	if !agreed && a.Present() {
-		if agreed, err = a.Confirm(ctx, a.Text("cli.lend.ask", l.Title)); err != nil {
+		if agreed, err = cli.Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title)); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 		}
 	}
 	l.Agreed = agreed
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(l); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	if !agreed {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.lend.not_agreed", name)
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return nil
 	}
 	key := "cli.lend.agreed"
@@ -100,7 +100,7 @@ func remove(a *cli.App, name string) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"agent": name, "agreed": false, "copies_removed": gone})
 	}
 	a.Say(a.Style.OK() + " " + a.Text("cli.lend.taken_back", name, file, gone))

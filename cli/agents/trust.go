@@ -32,11 +32,11 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 			wanted = append(wanted, s.Digest)
 		}
 	}
-	if !a.Flags.JSON {
+	if !a.JSON {
 		show(a, name, settings)
 	}
 	if !yes && len(wanted) > 0 && a.Present() {
-		if yes, err = a.Confirm(ctx, a.Text("cli.trust.ask", name)); err != nil {
+		if yes, err = cli.Confirm(ctx, a.Printer, a.Text("cli.trust.ask", name)); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 			settings[i].Trusted = s.Digest != ""
 		}
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(map[string]any{"agent": name, "project_settings": settings}); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 	switch {
 	case len(wanted) > 0 && !yes:
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.trust.not_trusted", name)
-	case file != "" && !a.Flags.JSON:
+	case file != "" && !a.JSON:
 		a.Say(a.Style.OK() + " " + a.Text("cli.trust.trusted", name, file))
 	}
 	return nil
@@ -111,7 +111,7 @@ func newUntrustCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"agent": args[0], "trusted": []string{}})
 		}
 		a.Say(a.Style.OK() + " " + a.Text("cli.trust.untrusted", args[0], file))

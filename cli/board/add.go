@@ -62,28 +62,28 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		}
 		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
-			data, _, err := a.PlanFile(f.plan)
+			data, _, err := cli.PlanFile(a, f.plan)
 			if err != nil {
 				return err
 			}
 			n.Given, n.GivenName = data, f.plan
 		}
-		return making(c.Context(), a, func(d *cli.Desk) error {
-			if err := checkBranch(c.Context(), d, f.branch); err != nil {
+		return making(c.Context(), a, func(sess *cli.Session) error {
+			if err := checkBranch(c.Context(), sess, f.branch); err != nil {
 				return err
 			}
-			on, err := findIssues(c.Context(), d, f.after)
+			on, err := findIssues(c.Context(), sess, f.after)
 			if err != nil {
 				return err
 			}
 			for _, i := range on {
 				n.After = append(n.After, i.ID)
 			}
-			fresh, err := startsBatch(c.Context(), d)
+			fresh, err := startsBatch(c.Context(), sess)
 			if err != nil {
 				return err
 			}
-			out, err := d.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
+			out, err := sess.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
 			if err != nil {
 				return err
 			}
@@ -92,11 +92,11 @@ func newAddCommand(a *cli.App) *cobra.Command {
 				return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 			}
 			a.Made(labels[0])
-			i, err := d.Ask().Board().Issue(c.Context(), labels[0])
+			i, err := sess.Ask().Board().Issue(c.Context(), labels[0])
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(i.IssueLine)
 			}
 			a.Say(a.Style.OK() + " " + a.Style.Bold(i.Label) + "  " + cli.Display(i.Title))
@@ -120,7 +120,7 @@ func newEditCommand(a *cli.App) *cobra.Command {
 		if c.Flags().NFlag() == 0 {
 			return cli.Usage("issue.edit_nothing", c.CommandPath())
 		}
-		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error { return editIssue(c.Context(), d, c.Flags().Changed, &f, args[0]) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return editIssue(c.Context(), sess, c.Flags().Changed, &f, args[0]) })
 	}
 	f.flags(a, c)
 	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))
@@ -130,16 +130,16 @@ func newEditCommand(a *cli.App) *cobra.Command {
 }
 
 // editIssue changes what flags were given for.
-func editIssue(ctx context.Context, d *cli.Desk, given func(flag string) bool, f *facts, name string) error {
-	i, err := d.Ask().Board().Issue(ctx, name)
+func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) bool, f *facts, name string) error {
+	i, err := sess.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	on, err := findIssues(ctx, d, f.after)
+	on, err := findIssues(ctx, sess, f.after)
 	if err != nil {
 		return err
 	}
-	off, err := findIssues(ctx, d, f.notAfter)
+	off, err := findIssues(ctx, sess, f.notAfter)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func editIssue(ctx context.Context, d *cli.Desk, given func(flag string) bool, f
 		e.Agent = &f.agent
 	}
 	if given("branch") {
-		if err := checkBranch(ctx, d, f.branch); err != nil {
+		if err := checkBranch(ctx, sess, f.branch); err != nil {
 			return err
 		}
 		e.Branch = &f.branch
@@ -170,26 +170,26 @@ func editIssue(ctx context.Context, d *cli.Desk, given func(flag string) bool, f
 		e.Paused = &f.paused
 	}
 	if f.plan != "" {
-		data, _, err := d.PlanFile(f.plan)
+		data, _, err := cli.PlanFile(sess.App, f.plan)
 		if err != nil {
 			return err
 		}
 		e.Given, e.GivenName = &data, f.plan
 	}
-	if _, err := d.Do(ctx, e); err != nil {
+	if _, err := sess.Do(ctx, e); err != nil {
 		return err
 	}
 	for _, other := range off {
-		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
 			return err
 		}
 	}
 	for _, other := range on {
-		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
 			return err
 		}
 	}
-	return showIssue(ctx, d, name, false)
+	return showIssue(ctx, sess, name, false)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -31,21 +31,21 @@ func newIssueCommand(a *cli.App) *cobra.Command {
 }
 
 // making opens the workspace and makes it where it is missing.
-func making(ctx context.Context, a *cli.App, f func(*cli.Desk) error) error {
-	return a.With(ctx, cli.Open{Create: true}, func(d *cli.Desk) error {
-		if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func making(ctx context.Context, a *cli.App, f func(*cli.Session) error) error {
+	return a.With(ctx, cli.Open{Create: true}, func(sess *cli.Session) error {
+		if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 			return err
 		}
-		return f(d)
+		return f(sess)
 	})
 }
 
 // findIssues finds issues by their names; each is found once.
-func findIssues(ctx context.Context, d *cli.Desk, names []string) ([]*view.Issue, error) {
+func findIssues(ctx context.Context, sess *cli.Session, names []string) ([]*view.Issue, error) {
 	var out []*view.Issue
 	seen := map[string]bool{}
 	for _, name := range names {
-		i, err := d.Ask().Board().Issue(ctx, name)
+		i, err := sess.Ask().Board().Issue(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -58,17 +58,17 @@ func findIssues(ctx context.Context, d *cli.Desk, names []string) ([]*view.Issue
 }
 
 // startsBatch reports whether no issue is open, so that those which are added now begin something new.
-func startsBatch(ctx context.Context, d *cli.Desk) (bool, error) {
-	n, err := d.Ask().Board().Counts(ctx)
+func startsBatch(ctx context.Context, sess *cli.Session) (bool, error) {
+	n, err := sess.Ask().Board().Counts(ctx)
 	return n.Unfinished() == 0, err
 }
 
 // checkBranch fails unless there is a branch of that name. "" is none, and fits.
-func checkBranch(ctx context.Context, d *cli.Desk, name string) error {
+func checkBranch(ctx context.Context, sess *cli.Session, name string) error {
 	if name == "" {
 		return nil
 	}
-	_, err := d.Workspace.Branch(ctx, name)
+	_, err := sess.Workspace.Branch(ctx, name)
 	return err
 }
 

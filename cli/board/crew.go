@@ -107,19 +107,19 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 	if err := w.check(); err != nil {
 		return err
 	}
-	return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
-		if _, err := d.Ask().Board().Counts(ctx); err != nil {
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 			return err
 		}
-		chosen, err := findIssues(ctx, d, names)
+		chosen, err := findIssues(ctx, sess, names)
 		if err != nil {
 			return err
 		}
-		if err := d.Ready(ctx, d.Config.Agent); err != nil {
+		if err := cli.Ready(ctx, sess, sess.Config.Agent); err != nil {
 			return err
 		}
 		o := runner.CrewOptions{Workers: w.workers}
-		if o.Branch, err = aimBoard(ctx, d, w.branch); err != nil {
+		if o.Branch, err = aimBoard(ctx, sess, w.branch); err != nil {
 			return err
 		}
 		set(&o)
@@ -129,51 +129,51 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = kernel.Start{Place: cli.WorkPlace(d.Workspace.Place, false), RunMode: d.Config.RunMode, Agent: d.Config.Agent}
+		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode, Agent: sess.Config.Agent}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
-		return runCrew(ctx, d, o, chosen)
+		return runCrew(ctx, sess, o, chosen)
 	}, cli.Override("agent", w.agent))
 }
 
 // aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked
 // out now. It tells where that is another one than the person sees.
-func aimBoard(ctx context.Context, d *cli.Desk, asked string) (string, error) {
-	if d.Workspace.Branch == nil {
+func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, error) {
+	if sess.Workspace.Branch == nil {
 		return "", nil
 	}
-	here, err := d.Workspace.Branch(ctx, asked)
+	here, err := sess.Workspace.Branch(ctx, asked)
 	if err != nil {
 		return "", err
 	}
 	if asked != "" {
-		_, err := d.Do(ctx, &kernel.AimBoard{Branch: asked})
+		_, err := sess.Do(ctx, &kernel.AimBoard{Branch: asked})
 		return asked, err
 	}
-	b, err := d.Ask().Board().Batch(ctx)
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil || b == nil || b.Status == board.RunCompleted || b.Branch == "" || b.Branch == here {
 		return here, err
 	}
-	d.Note(d.Style.Warn() + " " + d.Text("issue.board_branch", b.Branch))
+	sess.Note(sess.Style.Warn() + " " + sess.Text("issue.board_branch", b.Branch))
 	return here, nil
 }
 
 // runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
 // the work goes on with what was answered. It ends with what is left.
-func runCrew(ctx context.Context, d *cli.Desk, o runner.CrewOptions, chosen []*view.Issue) error {
-	d.Warn(ctx)
-	t := newCrewReporter(d)
+func runCrew(ctx context.Context, sess *cli.Session, o runner.CrewOptions, chosen []*view.Issue) error {
+	cli.Warn(ctx, sess)
+	t := newCrewReporter(sess)
 	o.Tell = t.tell
 	for {
-		if err := runOnce(ctx, d, o, t); err != nil {
+		if err := runOnce(ctx, sess, o, t); err != nil {
 			return err
 		}
-		answered, err := askPerson(ctx, d, chosen)
+		answered, err := askPerson(ctx, sess, chosen)
 		if err == nil && answered && o.Execute {
 			continue
 		}
-		if rest := reportRest(ctx, d, o, t, chosen); err == nil {
+		if rest := reportRest(ctx, sess, o, t, chosen); err == nil {
 			err = rest
 		}
 		return err
@@ -181,8 +181,8 @@ func runCrew(ctx context.Context, d *cli.Desk, o runner.CrewOptions, chosen []*v
 }
 
 // runOnce has workers do what can be done.
-func runOnce(ctx context.Context, d *cli.Desk, o runner.CrewOptions, t *crewReporter) error {
-	crew, err := d.Workspace.Crew(o)
+func runOnce(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter) error {
+	crew, err := sess.Workspace.Crew(o)
 	if err != nil {
 		return err
 	}
@@ -201,15 +201,15 @@ func runOnce(ctx context.Context, d *cli.Desk, o runner.CrewOptions, t *crewRepo
 
 // askPerson puts what waits for an answer before the person who is there, and reports whether anything was answered. It ends where one is
 // left open.
-func askPerson(ctx context.Context, d *cli.Desk, chosen []*view.Issue) (answered bool, err error) {
-	for d.Present() {
-		asking, err := askingIssues(ctx, d, chosen)
+func askPerson(ctx context.Context, sess *cli.Session, chosen []*view.Issue) (answered bool, err error) {
+	for sess.Present() {
+		asking, err := askingIssues(ctx, sess, chosen)
 		if err != nil {
 			return answered, err
 		}
 		open := false
 		for _, i := range asking {
-			put, err := cli.Put(ctx, d, i)
+			put, err := cli.Put(ctx, sess, i)
 			if err != nil {
 				return answered, err
 			}
@@ -225,7 +225,7 @@ func askPerson(ctx context.Context, d *cli.Desk, chosen []*view.Issue) (answered
 // crewReporter says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
 // as a line of JSON. It is called from the goroutines of the crew.
 type crewReporter struct {
-	desk *cli.Desk
+	sess *cli.Session
 
 	mu     sync.Mutex
 	doing  map[string]string // what is done about an issue
@@ -234,8 +234,8 @@ type crewReporter struct {
 	left   map[string]bool // issues that were worked on
 }
 
-func newCrewReporter(d *cli.Desk) *crewReporter {
-	return &crewReporter{desk: d, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+func newCrewReporter(sess *cli.Session) *crewReporter {
+	return &crewReporter{sess: sess, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
 }
 
 // event is the JSON form of what happened.
@@ -259,25 +259,25 @@ func (t *crewReporter) tell(h runner.Happened) {
 	case runner.DidWork:
 		t.doing[h.Issue] = t.effect(h)
 	}
-	if t.desk.Flags.JSON {
-		e := event{Type: "worker", At: t.desk.Workspace.Kernel.Now(), Happened: h}
+	if t.sess.JSON {
+		e := event{Type: "worker", At: t.sess.Workspace.Kernel.Now(), Happened: h}
 		if h.Err != nil {
-			e.Error = t.desk.Explain(h.Err)
+			e.Error = cli.Explain(t.sess.Printer, h.Err)
 		}
-		_ = t.desk.PrintLine(e)
+		_ = t.sess.PrintLine(e)
 		return
 	}
 	if line := t.line(h); line != "" {
-		t.desk.Say(line)
+		t.sess.Say(line)
 	}
 	t.draw()
 }
 
 // effect says what a worker is doing.
 func (t *crewReporter) effect(h runner.Happened) string {
-	text := t.desk.Text("cli.effect." + string(h.Effect))
+	text := t.sess.Text("cli.effect." + string(h.Effect))
 	if h.Line != "" {
-		text += "  " + cli.Display(t.desk.Wordy(h.Line))
+		text += "  " + cli.Display(t.sess.Wordy(h.Line))
 	}
 	return text
 }
@@ -287,60 +287,60 @@ const maxReason = 2
 
 // line is what happened on one line, or "" where there is nothing to say.
 func (t *crewReporter) line(h runner.Happened) string {
-	who, issue := t.desk.Style.Dim(t.desk.Text("issue.live.worker", short(h.Owner))), t.desk.Style.Bold(h.Issue)
+	who, issue := t.sess.Style.Dim(t.sess.Text("issue.live.worker", short(h.Owner))), t.sess.Style.Bold(h.Issue)
 	switch h.What {
 	case runner.DidTake:
 		key := "issue.live.executes"
 		if h.Planning {
 			key = "issue.live.plans"
 		}
-		return t.desk.Style.Arrow() + " " + issue + "  " + t.desk.Text(key) + "  " + who
+		return t.sess.Style.Arrow() + " " + issue + "  " + t.sess.Text(key) + "  " + who
 	case runner.DidLeave:
 		line := t.ended(h, issue) + "  " + who
 		if h.Err != nil {
 			const indent = 4
-			why := term.Hang(t.desk.Explain(h.Err), indent, t.desk.Std.Width, maxReason, t.desk.Style.Ellipsis())
+			why := term.Hang(cli.Explain(t.sess.Printer, h.Err), indent, t.sess.Std.Width, maxReason, t.sess.Style.Ellipsis())
 			line += "\n" + strings.Repeat(" ", indent) + strings.Join(why, "\n")
 		}
 		return line
 	case runner.DidRetry:
-		return t.desk.Style.Warn() + " " + issue + "  " + t.desk.Text("issue.live.retried") + "  " + who
+		return t.sess.Style.Warn() + " " + issue + "  " + t.sess.Text("issue.live.retried") + "  " + who
 	case runner.DidEvict:
-		return t.desk.Style.Warn() + " " + issue + "  " + t.desk.Text("issue.live.evicted", h.Owner)
+		return t.sess.Style.Warn() + " " + issue + "  " + t.sess.Text("issue.live.evicted", h.Owner)
 	case runner.DidWait:
-		if issue = t.desk.Style.Warn() + " " + issue; h.Issue == "" {
-			issue = t.desk.Style.Warn()
+		if issue = t.sess.Style.Warn() + " " + issue; h.Issue == "" {
+			issue = t.sess.Style.Warn()
 		}
-		return issue + "  " + t.desk.Explain(h.Err) + "  " + who + "\n    " + t.desk.Next(h.Err)
+		return issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who + "\n    " + cli.NextStep(t.sess.Printer, h.Err)
 	case runner.DidStumble:
-		return t.desk.Style.Bad() + " " + issue + "  " + t.desk.Explain(h.Err) + "  " + who
+		return t.sess.Style.Bad() + " " + issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who
 	}
 	return ""
 }
 
 // ended says how an issue was left.
 func (t *crewReporter) ended(h runner.Happened, issue string) string {
-	took := t.desk.Style.Dim(time.Since(t.begun[h.Issue]).Round(100 * time.Millisecond).String())
-	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.desk.Text(key) + "  " + took }
+	took := t.sess.Style.Dim(time.Since(t.begun[h.Issue]).Round(100 * time.Millisecond).String())
+	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.sess.Text(key) + "  " + took }
 	switch {
 	case h.State == string(board.IssueCompleted):
-		line := text(t.desk.Style.OK(), "issue.live.completed")
+		line := text(t.sess.Style.OK(), "issue.live.completed")
 		if h.Branch != "" {
-			line += "  " + t.desk.Text("issue.live.landed", h.Branch)
+			line += "  " + t.sess.Text("issue.live.landed", h.Branch)
 		}
 		return line
 	case h.State == string(board.IssueFailed):
-		return text(t.desk.Style.Bad(), "issue.live.failed")
+		return text(t.sess.Style.Bad(), "issue.live.failed")
 	case h.Rest == runner.RestApproval:
-		return text(t.desk.Style.Warn(), "issue.live.approval")
+		return text(t.sess.Style.Warn(), "issue.live.approval")
 	case h.Rest == runner.RestQuestion:
-		return text(t.desk.Style.Warn(), "issue.live.question")
+		return text(t.sess.Style.Warn(), "issue.live.question")
 	case h.Rest == runner.RestBlocked:
-		return text(t.desk.Style.Warn(), "issue.live.blocked")
+		return text(t.sess.Style.Warn(), "issue.live.blocked")
 	case h.Rest == runner.RestPlanned:
-		return text(t.desk.Style.OK(), "issue.live.planned")
+		return text(t.sess.Style.OK(), "issue.live.planned")
 	}
-	return text(t.desk.Style.Dot(), "issue.live.left")
+	return text(t.sess.Style.Dot(), "issue.live.left")
 }
 
 // short is the number of a worker in its process.
@@ -352,22 +352,22 @@ func (t *crewReporter) draw() {
 	for _, issue := range slices.Sorted(maps.Keys(t.doing)) {
 		parts = append(parts, issue+" "+t.doing[issue])
 	}
-	t.desk.Status(strings.Join(parts, "   "), t.desk.Style.Dim)
+	t.sess.Status(strings.Join(parts, "   "), t.sess.Style.Dim)
 }
 
 // interrupted says at once that the workers are ending.
 func (t *crewReporter) interrupted() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.desk.Flags.JSON {
-		t.desk.Say(t.desk.Style.Warn() + " " + t.desk.Text("issue.live.interrupted"))
+	if !t.sess.JSON {
+		t.sess.Say(t.sess.Style.Warn() + " " + t.sess.Text("issue.live.interrupted"))
 	}
 }
 
 func (t *crewReporter) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.desk.Status("", nil)
+	t.sess.Status("", nil)
 }
 
 // failures counts the issues that were worked on here and are failed.
@@ -386,24 +386,24 @@ const maxNamed = 20
 
 // reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
 // was named could not be worked on.
-func reportRest(ctx context.Context, d *cli.Desk, o runner.CrewOptions, t *crewReporter, chosen []*view.Issue) error {
+func reportRest(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter, chosen []*view.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
 			continue
 		}
-		if err := whyIdle(ctx, d, c.ID, o); err != nil {
+		if err := whyIdle(ctx, sess, c.ID, o); err != nil {
 			errs = append(errs, err)
-			if !d.Flags.JSON {
-				d.Note(d.Style.Bad() + " " + d.Explain(err))
+			if !sess.JSON {
+				sess.Note(sess.Style.Bad() + " " + cli.Explain(sess.Printer, err))
 			}
 		}
 	}
-	asking, err := askingIssues(ctx, d, chosen)
+	asking, err := askingIssues(ctx, sess, chosen)
 	if err != nil {
 		return err
 	}
-	if err := printSummary(ctx, d, t, asking); err != nil {
+	if err := printSummary(ctx, sess, t, asking); err != nil {
 		return err
 	}
 	if n := t.failures(); n > 0 {
@@ -413,8 +413,8 @@ func reportRest(ctx context.Context, d *cli.Desk, o runner.CrewOptions, t *crewR
 }
 
 // whyIdle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
-func whyIdle(ctx context.Context, d *cli.Desk, id string, o runner.CrewOptions) error {
-	found, err := d.Ask().Board().ByID(ctx, []string{id})
+func whyIdle(ctx context.Context, sess *cli.Session, id string, o runner.CrewOptions) error {
+	found, err := sess.Ask().Board().ByID(ctx, []string{id})
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -443,14 +443,14 @@ func whyIdle(ctx context.Context, d *cli.Desk, id string, o runner.CrewOptions) 
 }
 
 // askingIssues lists issues that wait for a person: those that were chosen, or the first of all.
-func askingIssues(ctx context.Context, d *cli.Desk, chosen []*view.Issue) ([]*view.Issue, error) {
+func askingIssues(ctx context.Context, sess *cli.Session, chosen []*view.Issue) ([]*view.Issue, error) {
 	var out []*view.Issue
 	if len(chosen) > 0 {
 		ids := make([]string, len(chosen))
 		for n, i := range chosen {
 			ids[n] = i.ID
 		}
-		found, err := d.Ask().Board().ByID(ctx, ids)
+		found, err := sess.Ask().Board().ByID(ctx, ids)
 		for _, i := range found {
 			if i.Standing == view.StandingAsks {
 				out = append(out, i)
@@ -458,53 +458,53 @@ func askingIssues(ctx context.Context, d *cli.Desk, chosen []*view.Issue) ([]*vi
 		}
 		return out, err
 	}
-	return d.Ask().Board().Asking(ctx, maxNamed+1)
+	return sess.Ask().Board().Asking(ctx, maxNamed+1)
 }
 
 // printSummary prints how the board stands.
-func printSummary(ctx context.Context, d *cli.Desk, t *crewReporter, asking []*view.Issue) error {
-	counts, err := d.Ask().Board().Counts(ctx)
+func printSummary(ctx context.Context, sess *cli.Session, t *crewReporter, asking []*view.Issue) error {
+	counts, err := sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		labels := []string{}
 		for _, i := range asking {
 			labels = append(labels, i.Label)
 		}
-		return d.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
+		return sess.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
-	d.Say(countLine(d, counts))
+	sess.Say(countLine(sess, counts))
 	for n, i := range asking {
 		if n == maxNamed {
-			d.Say("  " + d.Text("issue.more"))
+			sess.Say("  " + sess.Text("issue.more"))
 			break
 		}
-		d.Say("  " + d.Style.Warn() + " " + i.Label + "  " + d.Text("issue.asks_person", i.Label))
+		sess.Say("  " + sess.Style.Warn() + " " + i.Label + "  " + sess.Text("issue.asks_person", i.Label))
 	}
 	return nil
 }
 
 // countLine is the number of issues by status on one line.
-func countLine(d *cli.Desk, counts view.IssueCounts) string {
-	parts := []string{d.Text("issue.count", counts.Total)}
+func countLine(sess *cli.Session, counts view.IssueCounts) string {
+	parts := []string{sess.Text("issue.count", counts.Total)}
 	for _, s := range board.Issue.States() {
 		if n := counts.ByStatus[s]; n > 0 {
-			parts = append(parts, statusText(d, s)+" "+itoa(n))
+			parts = append(parts, statusText(sess, s)+" "+itoa(n))
 		}
 	}
-	return strings.Join(parts, " "+d.Style.Middle()+" ")
+	return strings.Join(parts, " "+sess.Style.Middle()+" ")
 }
 
 // statusText is a status in its colour.
-func statusText(d *cli.Desk, s board.IssueStatus) string {
+func statusText(sess *cli.Session, s board.IssueStatus) string {
 	switch s {
 	case board.IssueCompleted:
-		return d.Style.Green(string(s))
+		return sess.Style.Green(string(s))
 	case board.IssueFailed:
-		return d.Style.Red(string(s))
+		return sess.Style.Red(string(s))
 	case board.IssuePlanning, board.IssueExecuting:
-		return d.Style.Cyan(string(s))
+		return sess.Style.Cyan(string(s))
 	}
 	return string(s)
 }

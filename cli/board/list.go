@@ -49,7 +49,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return listIssues(c.Context(), d, &f) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return listIssues(c.Context(), sess, &f) })
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -71,24 +71,24 @@ func join[S ~string](list []S) string {
 }
 
 // listIssues streams issues in the order of their registration.
-func listIssues(ctx context.Context, d *cli.Desk, f *filter) error {
-	counts, err := d.Ask().Board().Counts(ctx)
+func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
+	counts, err := sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+	out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
 	n, more, most := 0, false, 0
 	if f.limit > 0 {
 		most = f.limit + 1 // one more tells whether there are further ones
 	}
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: d.Flags.JSON, Limit: most}) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: sess.JSON, Limit: most}) {
 		if err != nil {
 			return err
 		}
 		if more = f.limit > 0 && n == f.limit; more {
 			break
 		}
-		if err := writeIssue(d, out, &i.IssueLine); err != nil {
+		if err := writeIssue(sess, out, &i.IssueLine); err != nil {
 			return err
 		}
 		if n++; n%flushed == 0 {
@@ -97,17 +97,17 @@ func listIssues(ctx context.Context, d *cli.Desk, f *filter) error {
 			}
 		}
 	}
-	if err := out.Flush(); err != nil || d.Flags.JSON {
+	if err := out.Flush(); err != nil || sess.JSON {
 		return err
 	}
 	if more {
-		d.Note(d.Text("issue.list_more", n))
+		sess.Note(sess.Text("issue.list_more", n))
 	}
 	if counts.Total == 0 {
-		d.Note(d.Text("issue.none"))
+		sess.Note(sess.Text("issue.none"))
 		return nil
 	}
-	d.Note(countLine(d, counts))
+	sess.Note(countLine(sess, counts))
 	return nil
 }
 
@@ -115,9 +115,9 @@ func listIssues(ctx context.Context, d *cli.Desk, f *filter) error {
 const flushed = 100
 
 // writeIssue writes an issue of a list.
-func writeIssue(d *cli.Desk, out *bufio.Writer, l *view.IssueLine) error {
-	if !d.Flags.JSON {
-		_, err := out.WriteString(issueLine(d, l, d.Screen()) + "\n")
+func writeIssue(sess *cli.Session, out *bufio.Writer, l *view.IssueLine) error {
+	if !sess.JSON {
+		_, err := out.WriteString(issueLine(sess, l, cli.ListWidth(sess.Printer)) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(l)
@@ -128,52 +128,52 @@ func writeIssue(d *cli.Desk, out *bufio.Writer, l *view.IssueLine) error {
 }
 
 // issueLine is an issue on one line, in columns that do not depend on the other lines.
-func issueLine(d *cli.Desk, l *view.IssueLine, width int) string {
+func issueLine(sess *cli.Session, l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
 	mark := "p" + itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
 	}
-	head := label + statusText(d, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(d, l.Standing, 8) + "  " + mark + "  "
+	head := label + statusText(sess, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(sess, l.Standing, 8) + "  " + mark + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), d.Style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), sess.Style.Ellipsis())
 	}
-	return head + title + d.Style.Dim(tail)
+	return head + title + sess.Style.Dim(tail)
 }
 
 // standingText is a standing in its colour, padded.
-func standingText(d *cli.Desk, s view.Standing, width int) string {
+func standingText(sess *cli.Session, s view.Standing, width int) string {
 	pad := strings.Repeat(" ", max(0, width-len(s)))
 	switch s {
 	case view.StandingWorking:
-		return d.Style.Cyan(string(s)) + pad
+		return sess.Style.Cyan(string(s)) + pad
 	case view.StandingReady:
-		return d.Style.Green(string(s)) + pad
+		return sess.Style.Green(string(s)) + pad
 	case view.StandingBlocked:
-		return d.Style.Red(string(s)) + pad
+		return sess.Style.Red(string(s)) + pad
 	case view.StandingAsks, view.StandingPaused:
-		return d.Style.Yellow(string(s)) + pad
+		return sess.Style.Yellow(string(s)) + pad
 	}
 	return string(s) + pad
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
-			name, err := pickIssue(c.Context(), d, args)
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			name, err := pickIssue(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
-			return showIssue(c.Context(), d, name, true)
+			return showIssue(c.Context(), sess, name, true)
 		})
 	})
 }
 
 // pickIssue returns the issue that was named, or lets a person choose one.
-func pickIssue(ctx context.Context, d *cli.Desk, args []string) (string, error) {
-	return cli.Pick(ctx, d.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
-		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
+func pickIssue(ctx context.Context, sess *cli.Session, args []string) (string, error) {
+	return cli.Pick(ctx, sess.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
+		for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
 			if err != nil {
 				return nil, err
 			}
@@ -190,49 +190,49 @@ type whole struct {
 }
 
 // showIssue prints an issue.
-func showIssue(ctx context.Context, d *cli.Desk, name string, next bool) error {
-	i, err := d.Ask().Board().Issue(ctx, name)
+func showIssue(ctx context.Context, sess *cli.Session, name string, next bool) error {
+	i, err := sess.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	w, err := d.Ask().Board().Detail(ctx, i)
+	w, err := sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(whole{w, failureText(d, &w.Issue)})
+	if sess.JSON {
+		return sess.PrintJSON(whole{w, failureText(sess, &w.Issue)})
 	}
-	printIssue(d, w, next)
+	printIssue(sess, w, next)
 	return nil
 }
 
 // failureText says what stopped an issue last, "" where nothing did.
-func failureText(d *cli.Desk, i *view.Issue) string {
+func failureText(sess *cli.Session, i *view.Issue) string {
 	if i.Failure == nil {
 		return ""
 	}
-	return d.Explain(i.Failure.Err())
+	return cli.Explain(sess.Printer, i.Failure.Err())
 }
 
 // printIssue shows an issue to a person.
-func printIssue(d *cli.Desk, w *view.IssueDetail, next bool) {
-	d.Say(d.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
+func printIssue(sess *cli.Session, w *view.IssueDetail, next bool) {
+	sess.Say(sess.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
 		if value != "" {
-			t.Row("  "+d.Text(key), value)
+			t.Row("  "+sess.Text(key), value)
 		}
 	}
 	status := string(w.Status)
 	if w.Standing != view.StandingNone {
-		status += " " + d.Style.Middle() + " " + d.Text("issue.standing."+string(w.Standing))
+		status += " " + sess.Style.Middle() + " " + sess.Text("issue.standing."+string(w.Standing))
 	}
 	add("issue.show.status", status)
 	add("issue.show.priority", itoa(w.Priority))
 	add("issue.show.tags", cli.Display(strings.Join(w.Tags, ", ")))
 	branch := cli.Display(w.Branch)
 	if w.Landed != "" {
-		branch = d.Text("issue.show.landed", w.Landed)
+		branch = sess.Text("issue.show.landed", w.Landed)
 	}
 	add("issue.show.branch", branch)
 	add("issue.show.agent", cli.Display(w.Agent))
@@ -249,31 +249,31 @@ func printIssue(d *cli.Desk, w *view.IssueDetail, next bool) {
 	for _, s := range w.Solutions {
 		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " + cli.Display(s.Goal)
 		if s.Bound {
-			text += "  " + d.Style.OK()
+			text += "  " + sess.Style.OK()
 		}
 		add("issue.show.solution", text)
 	}
 	add("issue.show.files", cli.Display(strings.Join(w.Files, ", ")))
-	add("issue.show.error", failureText(d, &w.Issue))
+	add("issue.show.error", failureText(sess, &w.Issue))
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
-	d.SayTable(&t, d.Std.Width)
+	sess.SayTable(&t, sess.Std.Width)
 	if w.Context != "" {
-		d.Say("")
+		sess.Say("")
 		for _, l := range strings.Split(w.Context, "\n") {
-			d.Say("  " + cli.Display(l))
+			sess.Say("  " + cli.Display(l))
 		}
 	}
 	if next {
-		printNext(d, w)
+		printNext(sess, w)
 	}
 }
 
 // printNext tells what can be done next with an issue.
-func printNext(d *cli.Desk, w *view.IssueDetail) {
+func printNext(sess *cli.Session, w *view.IssueDetail) {
 	if out := nextOf(&w.IssueLine); len(out) > 0 {
-		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
+		sess.Say("\n" + sess.Style.Cyan(sess.Text("cli.next")) + strings.Join(out, "   "))
 	}
 }
 
@@ -304,16 +304,16 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 		if limit < 0 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}
 			if len(args) > 0 {
-				i, err := d.Ask().Board().Issue(c.Context(), args[0])
+				i, err := sess.Ask().Board().Issue(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				subject = audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}
 			} else {
-				b, err := d.Ask().Board().Batch(c.Context())
+				b, err := sess.Ask().Board().Batch(c.Context())
 				if err != nil {
 					return err
 				}
@@ -322,7 +322,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 				}
 				subject.ID = b.ID
 			}
-			return printHistory(c.Context(), d, subject, limit)
+			return printHistory(c.Context(), sess, subject, limit)
 		})
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", 200, a.Text("issue.flag.limit"))
@@ -330,9 +330,9 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 }
 
 // printHistory prints the newest records about an issue or a batch, the oldest of them first.
-func printHistory(ctx context.Context, d *cli.Desk, subject audit.Subject, limit int) error {
+func printHistory(ctx context.Context, sess *cli.Session, subject audit.Subject, limit int) error {
 	var last []audit.Parsed
-	for rec, err := range d.Ask().Log().Records(ctx, subject, 0) {
+	for rec, err := range sess.Ask().Log().Records(ctx, subject, 0) {
 		if err != nil {
 			return err
 		}
@@ -349,20 +349,20 @@ func printHistory(ctx context.Context, d *cli.Desk, subject audit.Subject, limit
 	}
 	var t term.Table
 	for _, p := range last {
-		if d.Flags.JSON {
-			if err := d.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor, "move": p.Move, "data": p.Data}); err != nil {
+		if sess.JSON {
+			if err := sess.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor, "move": p.Move, "data": p.Data}); err != nil {
 				return err
 			}
 			continue
 		}
 		text := cli.Display(p.Event)
 		if p.Move != nil {
-			text = p.Move.From + " " + d.Style.To() + " " + p.Move.To + "  " + d.Style.Dim(cli.Display(p.Move.Reason))
+			text = p.Move.From + " " + sess.Style.To() + " " + p.Move.To + "  " + sess.Style.Dim(cli.Display(p.Move.Reason))
 		} else if len(p.Data) > 2 {
-			text += "  " + d.Style.Dim(cli.Display(string(p.Data)))
+			text += "  " + sess.Style.Dim(cli.Display(string(p.Data)))
 		}
-		t.Row(d.Clock(p.At), cli.Display(string(p.Actor)), text)
+		t.Row(sess.Clock(p.At), cli.Display(string(p.Actor)), text)
 	}
-	d.SayTable(&t, d.Screen())
+	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	return nil
 }

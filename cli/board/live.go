@@ -24,13 +24,13 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
-		return a.With(ctx, cli.Reading(), func(open *cli.Desk) error {
-			d := &boardReader{desk: open}
-			if d.desk.Flags.JSON || once || !d.desk.Std.TTY || d.desk.Std.TermIn == nil {
+		return a.With(ctx, cli.Reading(), func(open *cli.Session) error {
+			d := &boardReader{sess: open}
+			if d.sess.JSON || once || !d.sess.Std.TTY || d.sess.Std.TermIn == nil {
 				return d.glance(ctx)
 			}
 			return tui.Live{
-				Screen: d.desk.Terminal(),
+				Screen: d.sess.Screen,
 				Refresh: func(ctx context.Context, q tui.Query) (tui.Board, error) {
 					b, err := d.scene(ctx, q)
 					return b.In(time.Local), err
@@ -49,8 +49,8 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 
 // decide puts what an issue asks before the person.
 func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) error {
-	return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
-		i, err := d.Ask().Board().Issue(ctx, id)
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		i, err := sess.Ask().Board().Issue(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 		if verdict == tui.Deny {
 			put = cli.Refuse
 		}
-		asked, err := put(ctx, d, i)
+		asked, err := put(ctx, sess, i)
 		if err == nil && !asked {
 			err = pawl.Fail(pawl.CodeNotFound, "issue.asks_nothing", i.Label)
 		}
@@ -68,7 +68,7 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 
 // boardReader reads the board for the screen, one reading at a time.
 type boardReader struct {
-	desk *cli.Desk
+	sess *cli.Session
 	// board and issue are what was read of the audit log about the board, and about the issue that was opened last.
 	board, issue chronicle
 }
@@ -82,22 +82,22 @@ func (d *boardReader) glance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.desk.Flags.JSON {
-		return d.desk.PrintJSON(b)
+	if d.sess.JSON {
+		return d.sess.PrintJSON(b)
 	}
-	_, err = d.desk.Std.Out.Write([]byte(b.In(time.Local).Text(d.desk.Lang, d.desk.Std.Width)))
+	_, err = d.sess.Std.Out.Write([]byte(b.In(time.Local).Text(d.sess.Lang, d.sess.Std.Width)))
 	return err
 }
 
 // scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
 // filter has to look for what fits.
 func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
-	out := tui.Board{At: d.desk.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
-	counts, err := d.desk.Ask().Board().Counts(ctx)
+	out := tui.Board{At: d.sess.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
+	counts, err := d.sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return out, err
 	}
-	b, err := d.desk.Ask().Board().Batch(ctx)
+	b, err := d.sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -140,14 +140,14 @@ const maxLooked = 5000
 func (d *boardReader) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
 	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
 	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked, Limit: max(1, q.PerColumn)}
-	for i, err := range d.desk.Ask().Board().Issues(ctx, f) {
+	for i, err := range d.sess.Ask().Board().Issues(ctx, f) {
 		if err != nil {
 			return nil, 0, err
 		}
 		out = append(out, i)
 	}
 	if fit = len(out); q.Filter != "" && fit == f.Limit {
-		fit, err = d.desk.Ask().Board().Fitting(ctx, f)
+		fit, err = d.sess.Ask().Board().Fitting(ctx, f)
 	}
 	return out[:min(len(out), q.PerColumn)], fit, err
 }
@@ -190,12 +190,12 @@ func pace(done []*view.Issue, workers int) (finished int, took time.Duration) {
 // atWork says what a worker does now.
 func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
-	s, err := d.desk.Workspace.Kernel.Lane(b.Label).Look(ctx)
+	s, err := d.sess.Workspace.Kernel.Lane(b.Label).Look(ctx)
 	if err != nil || s.Session == nil {
 		return w
 	}
 	if w.Step = s.Session.State; s.Effect != nil && s.Effect.State == kernel.EffectRunning {
-		w.Step += " " + d.desk.Text("cli.effect."+string(s.Effect.What()))
+		w.Step += " " + d.sess.Text("cli.effect."+string(s.Effect.What()))
 	}
 	if t := s.Task; t != nil {
 		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
@@ -228,7 +228,7 @@ func (c *chronicle) tell(events []tui.Event) {
 
 // lately reads the last moves of issues.
 func (d *boardReader) lately(ctx context.Context) ([]tui.Event, error) {
-	head, err := d.desk.Ask().Log().Head(ctx)
+	head, err := d.sess.Ask().Log().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (d *boardReader) lately(ctx context.Context) ([]tui.Event, error) {
 
 // moves reads the moves of the board's issues in a part of the audit log, newest first.
 func (d *boardReader) moves(ctx context.Context, from, until int64) ([]tui.Event, error) {
-	moves, err := d.desk.Ask().Board().Moves(ctx, from, until)
+	moves, err := d.sess.Ask().Board().Moves(ctx, from, until)
 	var out []tui.Event
 	for _, m := range moves {
 		out = append(out, eventOf(m.Issue, m.Parsed))
@@ -274,22 +274,22 @@ func eventOf(label string, p audit.Parsed) tui.Event {
 
 // detail reads one issue as it is opened.
 func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error) {
-	i, err := d.desk.Ask().Board().Issue(ctx, id)
+	i, err := d.sess.Ask().Board().Issue(ctx, id)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	w, err := d.desk.Ask().Board().Detail(ctx, i)
+	w, err := d.sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.desk, &w.Issue), Next: nextOf(&i.IssueLine)}
-	s, err := d.desk.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
+	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess, &w.Issue), Next: nextOf(&i.IssueLine)}
+	s, err := d.sess.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err
 	}
 	if err == nil && s.Session != nil {
 		if s.Session.Blocked != nil {
-			out.Blocked = d.desk.Explain(s.Session.Blocked.Error.Err())
+			out.Blocked = cli.Explain(d.sess.Printer, s.Session.Blocked.Error.Err())
 		}
 		out.Plan, out.Evidence = planLines(s), evidenceLines(s)
 	}
@@ -306,7 +306,7 @@ func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event
 		d.issue = chronicle{of: i.ID}
 	}
 	var last []audit.Stored
-	for rec, err := range d.desk.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
+	for rec, err := range d.sess.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
 		if err != nil {
 			return nil, err
 		}
@@ -329,7 +329,7 @@ func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event
 
 // cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is missing.
 func (d *boardReader) cost(ctx context.Context, label string) (tui.Cost, error) {
-	b, ok, err := d.desk.Ask().Spent(ctx, label)
+	b, ok, err := d.sess.Ask().Spent(ctx, label)
 	if err != nil || !ok {
 		return tui.Cost{}, err
 	}

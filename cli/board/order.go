@@ -31,24 +31,24 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return printQueue(c.Context(), d, limit) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return printQueue(c.Context(), sess, limit) })
 	}
 	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
 	return c
 }
 
 // printQueue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
-func printQueue(ctx context.Context, d *cli.Desk, limit int) error {
-	if _, err := d.Ask().Board().Counts(ctx); err != nil {
+func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
+	if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 		return err
 	}
-	b, err := d.Ask().Board().Batch(ctx)
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
 	}
 	var busy, next, held []*view.Issue
 	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
-		n, h, err := rankedIssues(ctx, d, state, limit)
+		n, h, err := rankedIssues(ctx, sess, state, limit)
 		if err != nil {
 			return err
 		}
@@ -58,16 +58,16 @@ func printQueue(ctx context.Context, d *cli.Desk, limit int) error {
 	next, held = next[:min(len(next), limit)], held[:min(len(held), limit)]
 	var places []place
 	for _, i := range busy {
-		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(d, i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(sess, i, b)})
 	}
 	for n, i := range next {
-		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: placeReason(d, i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: placeReason(sess, i, b)})
 	}
 	for _, i := range held {
-		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(d, i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(sess, i, b)})
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
 	}
 	var t term.Table
 	for _, p := range places {
@@ -75,11 +75,11 @@ func printQueue(ctx context.Context, d *cli.Desk, limit int) error {
 		if p.Order > 0 {
 			order = itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), statusText(d, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(sess, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
 	}
-	d.SayTable(&t, d.Screen())
+	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	if len(places) == 0 {
-		d.Note(d.Text("issue.queue_empty"))
+		sess.Note(sess.Text("issue.queue_empty"))
 	}
 	return nil
 }
@@ -96,8 +96,8 @@ func taken(list *[]*view.Issue) (out []*view.Issue) {
 }
 
 // rankedIssues reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func rankedIssues(ctx context.Context, d *cli.Desk, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
+func rankedIssues(ctx context.Context, sess *cli.Session, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -112,16 +112,16 @@ func rankedIssues(ctx context.Context, d *cli.Desk, state board.IssueStatus, lim
 }
 
 // placeReason says why an issue stands where it stands.
-func placeReason(d *cli.Desk, i *view.Issue, b *view.BoardBatch) string {
+func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 	switch i.Standing {
 	case view.StandingWorking:
-		return d.Text("issue.why.works", i.Owner)
+		return sess.Text("issue.why.works", i.Owner)
 	case view.StandingPaused:
-		return d.Text("issue.why.paused")
+		return sess.Text("issue.why.paused")
 	case view.StandingAsks:
-		return d.Text("issue.why.asks")
+		return sess.Text("issue.why.asks")
 	case view.StandingLater:
-		return d.Text("issue.why.later", d.Clock(i.NotBefore))
+		return sess.Text("issue.why.later", sess.Clock(i.NotBefore))
 	case view.StandingBlocked, view.StandingWaits:
 		var names []string
 		key := "issue.why.waits"
@@ -134,16 +134,16 @@ func placeReason(d *cli.Desk, i *view.Issue, b *view.BoardBatch) string {
 		if n := i.Open - len(i.Waits); n > 0 {
 			names = append(names, "+"+itoa(n))
 		}
-		return d.Text(key, strings.Join(names, ", "))
+		return sess.Text(key, strings.Join(names, ", "))
 	}
 	if b != nil && i.Status != board.IssueRegistered && i.Status != board.IssuePlanning {
 		for _, busy := range b.Workers {
 			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Touches) {
-				return d.Text("issue.why.overlaps", busy.Label)
+				return sess.Text("issue.why.overlaps", busy.Label)
 			}
 		}
 	}
-	return d.Text("issue.why.ready", i.Priority, d.Clock(i.CreatedAt), max(i.Height, 0))
+	return sess.Text("issue.why.ready", i.Priority, sess.Clock(i.CreatedAt), max(i.Height, 0))
 }
 
 func newDagCommand(a *cli.App) *cobra.Command {
@@ -157,12 +157,12 @@ func newDagCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
-			nodes, more, err := readGraph(c.Context(), d, args, limit)
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			nodes, more, err := readGraph(c.Context(), sess, args, limit)
 			if err != nil {
 				return err
 			}
-			return drawGraph(d, nodes, more, dot, mermaid)
+			return drawGraph(sess, nodes, more, dot, mermaid)
 		})
 	}
 	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
@@ -172,12 +172,12 @@ func newDagCommand(a *cli.App) *cobra.Command {
 }
 
 // readGraph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func readGraph(ctx context.Context, d *cli.Desk, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
-	if _, err := d.Ask().Board().Counts(ctx); err != nil {
+func readGraph(ctx context.Context, sess *cli.Session, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
+	if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 		return nil, false, err
 	}
 	if len(names) == 0 {
-		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Every: true}) {
+		for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{Every: true}) {
 			if err != nil {
 				return nil, false, err
 			}
@@ -188,7 +188,7 @@ func readGraph(ctx context.Context, d *cli.Desk, names []string, limit int) (nod
 		}
 		return nodes, false, nil
 	}
-	found, err := findIssues(ctx, d, names)
+	found, err := findIssues(ctx, sess, names)
 	seen := map[string]bool{}
 	for err == nil && len(found) > 0 {
 		var ids []string
@@ -205,13 +205,13 @@ func readGraph(ctx context.Context, d *cli.Desk, names []string, limit int) (nod
 				}
 			}
 		}
-		found, err = d.Ask().Board().ByID(ctx, ids)
+		found, err = sess.Ask().Board().ByID(ctx, ids)
 	}
 	return nodes, false, err
 }
 
 // drawGraph writes a graph. An arrow goes from what comes first to what waits for it.
-func drawGraph(d *cli.Desk, nodes []*view.Issue, more bool, dot, mermaid bool) error {
+func drawGraph(sess *cli.Session, nodes []*view.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label
@@ -224,14 +224,14 @@ func drawGraph(d *cli.Desk, nodes []*view.Issue, more bool, dot, mermaid bool) e
 		}
 		return out
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		out := []map[string]any{}
 		for _, i := range nodes {
 			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status, "depends_on": append([]string{}, edges(i)...)})
 		}
-		return d.PrintJSON(map[string]any{"nodes": out, "more": more})
+		return sess.PrintJSON(map[string]any{"nodes": out, "more": more})
 	}
-	w := bufio.NewWriter(d.Std.Out)
+	w := bufio.NewWriter(sess.Std.Out)
 	switch {
 	case dot:
 		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
@@ -255,16 +255,16 @@ func drawGraph(d *cli.Desk, nodes []*view.Issue, more bool, dot, mermaid bool) e
 		for _, i := range nodes {
 			after := ""
 			if e := edges(i); len(e) > 0 {
-				after = strings.Join(e, ", ") + " " + d.Style.To()
+				after = strings.Join(e, ", ") + " " + sess.Style.To()
 			}
-			t.Row(after, i.Label, statusText(d, i.Status), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
+			t.Row(after, i.Label, statusText(sess, i.Status), term.Clip(cli.Display(i.Title), 50, sess.Style.Ellipsis()))
 		}
-		for _, l := range t.Lines(d.Screen()) {
+		for _, l := range t.Lines(cli.ListWidth(sess.Printer)) {
 			fmt.Fprintln(w, l)
 		}
 	}
 	if more {
-		d.Note(d.Text("issue.list_more", len(nodes)))
+		sess.Note(sess.Text("issue.list_more", len(nodes)))
 	}
 	return w.Flush()
 }

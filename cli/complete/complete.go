@@ -99,7 +99,7 @@ type question struct {
 	args []string
 	// list says that the value is a list with commas.
 	list bool
-	desk *cli.Desk
+	sess *cli.Session
 }
 
 // answer offers what the words of a usage line stand for and what begins with the prefix.
@@ -160,19 +160,19 @@ func shown(w word) string {
 }
 
 // open is the workspace that the command line is about, opened for looking, or nil where there is none that can be read.
-func (q *question) open(ctx context.Context) *cli.Desk {
-	if q.desk == nil {
-		d, err := q.app.Open(ctx, cli.Open{ReadOnly: true, Still: true})
+func (q *question) open(ctx context.Context) *cli.Session {
+	if q.sess == nil {
+		sess, err := q.app.Open(ctx, cli.Open{ReadOnly: true, Still: true})
 		if err != nil {
 			return nil
 		}
-		q.desk = d
+		q.sess = sess
 	}
-	return q.desk
+	return q.sess
 }
 
 func (q *question) close() {
-	if q.desk != nil {
-		_ = q.desk.Workspace.Close() // nothing was written
+	if q.sess != nil {
+		_ = q.sess.Workspace.Close() // nothing was written
 	}
 }

@@ -27,7 +27,7 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 		p := prompt{app: a}
 		defer p.close()
 		return tui.Prompt{
-			Screen: a.Terminal(), History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
+			Screen: a.Screen, History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
 		}.Run(c.Context())
 	})
 }
@@ -35,22 +35,22 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 // prompt answers what the terminal asks while lines are read.
 type prompt struct {
 	app  *cli.App
-	desk *cli.Desk // open for looking, while there is a workspace
+	sess *cli.Session // open for looking, while there is a workspace
 }
 
 func (p *prompt) close() {
-	if p.desk != nil {
-		_ = p.desk.Workspace.Close() // nothing was written
-		p.desk = nil
+	if p.sess != nil {
+		_ = p.sess.Workspace.Close() // nothing was written
+		p.sess = nil
 	}
 }
 
 // look opens the workspace for looking where that is possible.
-func (p *prompt) look() *cli.Desk {
-	if p.desk == nil {
-		p.desk, _ = p.app.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
+func (p *prompt) look() *cli.Session {
+	if p.sess == nil {
+		p.sess, _ = p.app.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
 	}
-	return p.desk
+	return p.sess
 }
 
 // history is the file of what was entered before.
@@ -67,11 +67,11 @@ func (p *prompt) history() string {
 }
 
 func (p *prompt) status() tui.Status {
-	d := p.look()
-	if d == nil {
+	sess := p.look()
+	if sess == nil {
 		return tui.Status{}
 	}
-	s, err := d.Workspace.Kernel.Look(context.Background())
+	s, err := sess.Workspace.Kernel.Look(context.Background())
 	if err != nil || s.Session == nil {
 		p.close()
 		return tui.Status{}
@@ -134,11 +134,11 @@ func (p *prompt) complete(line string, cursor int) []tui.Candidate {
 }
 
 func (p *prompt) packages() []string {
-	d := p.look()
-	if d == nil {
+	sess := p.look()
+	if sess == nil {
 		return nil
 	}
-	known, err := d.Ask().Packages(context.Background())
+	known, err := sess.Ask().Packages(context.Background())
 	if err != nil {
 		return nil // completion is a convenience
 	}

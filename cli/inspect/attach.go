@@ -15,13 +15,13 @@ import (
 
 func newAttachCommand(a *cli.App) *cobra.Command {
 	return a.Command("attach [RUN|TASK|ISSUE]", "see.attach", "  pawl attach\n  pawl attach ISS-2\n  pawl attach --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return attach(c.Context(), d, args) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return attach(c.Context(), sess, args) })
 	})
 }
 
 // follower goes along with a run that another process works on: it tells what is committed about it and what is written for it.
 type follower struct {
-	desk    *cli.Desk
+	sess    *cli.Session
 	tells   *cli.Reporter
 	outputs *outputs
 	about   func(context.Context, audit.Subject) (bool, error)
@@ -31,13 +31,13 @@ type follower struct {
 }
 
 // attach goes along with a run until it is over, and reports on it then.
-func attach(ctx context.Context, d *cli.Desk, args []string) error {
-	r, err := find(ctx, d, args)
+func attach(ctx context.Context, sess *cli.Session, args []string) error {
+	r, err := find(ctx, sess, args)
 	if err != nil {
 		return err
 	}
-	c := &follower{desk: d, outputs: &outputs{run: r.Run, dir: logs.Of(d.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{desk: d}}
-	if c.about, c.next, err = d.Ask().Log().Run(ctx, r.ID); err != nil {
+	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{sess: sess}}
+	if c.about, c.next, err = sess.Ask().Log().Run(ctx, r.ID); err != nil {
 		return err
 	}
 	if r.State != "" {
@@ -45,19 +45,19 @@ func attach(ctx context.Context, d *cli.Desk, args []string) error {
 			return err
 		}
 	}
-	return report(ctx, d, []string{r.Run})
+	return report(ctx, sess, []string{r.Run})
 }
 
 // along tells of the run, from its beginning, until it is over or the person leaves.
 func (c *follower) along(ctx context.Context) error {
-	c.tells = cli.NewReporter(c.desk)
+	c.tells = cli.NewReporter(c.sess)
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); c.tells.Tick(done) }()
 	err := c.follow(ctx)
 	close(done)
 	<-ticked
 	if ctx.Err() != nil {
-		c.desk.Note(c.desk.Style.Warn() + " " + c.desk.Text("see.detached"))
+		c.sess.Note(c.sess.Style.Warn() + " " + c.sess.Text("see.detached"))
 	}
 	return err
 }
@@ -68,8 +68,8 @@ func (c *follower) follow(ctx context.Context) error {
 	c.silence(ctx)
 	for {
 		// Whether it is over is asked first: what was committed until then is told before the end.
-		_, owned := c.desk.Workspace.Owner()
-		if err := c.outputs.read(ctx, c.desk); err != nil {
+		_, owned := c.sess.Workspace.Owner()
+		if err := c.outputs.read(ctx, c.sess); err != nil {
 			return err
 		}
 		state := c.outputs.of.State
@@ -93,7 +93,7 @@ func (c *follower) follow(ctx context.Context) error {
 
 // told tells what was committed about the run since it was told last.
 func (c *follower) told(ctx context.Context) error {
-	for rec, err := range c.desk.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
+	for rec, err := range c.sess.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (c *follower) told(ctx context.Context) error {
 
 // silence passes over what was written for effects that were over before: it would stand behind what happened since. `pawl logs` has it.
 func (c *follower) silence(ctx context.Context) {
-	if c.outputs.read(ctx, c.desk) != nil {
+	if c.outputs.read(ctx, c.sess) != nil {
 		return // the next reading tells why
 	}
 	for _, p := range c.outputs.every() {

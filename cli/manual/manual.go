@@ -32,7 +32,7 @@ func newManCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(files)
 		}
 		a.SayText("manual.written", len(files), args[0])

@@ -21,7 +21,7 @@ func help(a *cli.App) error {
 	for _, c := range workflow.Commands() {
 		rows = append(rows, row{c.Name, a.Choose(string(c.Class), message.Translation("workflow.class."+string(c.Class))), string(c.Effect), a.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(rows)
 	}
 	var t term.Table

@@ -49,14 +49,14 @@ func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show [skill|section]", "skill.show", "  pawl skill show\n  pawl skill show section --lang zh-CN\n  pawl skill show --json", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
 		text := skill.Text(a.Lang)
 		switch {
-		case len(args) == 0 && a.Flags.JSON:
+		case len(args) == 0 && a.JSON:
 			return a.PrintJSON(map[string]any{"name": skill.Name, "language": a.Lang, "skill": text, "section": skill.Section(a.Lang), "agents": skill.Agents()})
 		case len(args) == 1 && args[0] == "section":
 			text = skill.Section(a.Lang)
 		case len(args) == 1 && args[0] != "skill":
 			return cli.Usage("skill.show_what", args[0])
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"language": a.Lang, args[0]: text})
 		}
 		a.Say(strings.TrimSuffix(text, "\n"))
@@ -123,7 +123,7 @@ func folder(a *cli.App, home bool) (string, error) {
 }
 
 func tell(a *cli.App, dir string, steps []step, f flags) error {
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"folder": dir, "language": a.Lang, "dry_run": f.dry, "removed": f.remove, "files": steps})
 	}
 	for _, s := range steps {
