@@ -76,36 +76,36 @@ func accountText(i AgentInfo) string {
 }
 
 // ShowLogin says what is lent, to whom it is shown and who can read it.
-func ShowLogin(a *App, l AgentLogin) {
+func ShowLogin(pr *Printer, l AgentLogin) {
 	var t term.Table
-	row := func(key, text string) { t.Row("  "+a.Text(key), text) }
+	row := func(key, text string) { t.Row("  "+pr.Text(key), text) }
 	who := l.Account
 	if l.Plan != "" && l.Plan != l.Account {
 		who += " (" + l.Plan + ")"
 	}
-	a.Say(a.Style.Bold(l.Title) + "  " + Display(strings.TrimSpace(l.Version+"  "+l.Path)))
+	pr.Say(pr.Style.Bold(l.Title) + "  " + Display(strings.TrimSpace(l.Version+"  "+l.Path)))
 	row("cli.lend.as", Display(who)+", "+Display(l.Where))
 	switch {
 	case l.Renewer != "" && l.Expires != nil:
-		row("cli.lend.until", a.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
+		row("cli.lend.until", pr.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
 	case l.Expires != nil:
 		row("cli.lend.until", l.Expires.Local().Format(time.DateTime))
 	}
 	model := l.Model
 	if model == "" {
-		model = a.Text("cli.lend.own_model")
+		model = pr.Text("cli.lend.own_model")
 	}
 	row("cli.lend.model", Display(model))
-	row("cli.lend.what", a.Text("cli.lend.what_"+l.Kind))
+	row("cli.lend.what", pr.Text("cli.lend.what_"+l.Kind))
 	way := "cli.lend.gateway"
 	if l.Way == "tunnel" {
 		way = "cli.lend.tunnel"
 	}
-	row("cli.lend.goes", a.Text(way, strings.Join(l.Sites, ", ")))
-	row("cli.lend.commands", a.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
-	row("cli.lend.limits", a.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
-	row("cli.lend.terms", a.Text("cli.lend.yours", l.Maker))
-	a.SayTable(&t, a.Std.Width)
+	row("cli.lend.goes", pr.Text(way, strings.Join(l.Sites, ", ")))
+	row("cli.lend.commands", pr.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
+	row("cli.lend.limits", pr.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
+	row("cli.lend.terms", pr.Text("cli.lend.yours", l.Maker))
+	pr.SayTable(&t, pr.Std.Width)
 }
 
 // AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
@@ -175,7 +175,7 @@ func offerLogin(ctx context.Context, a *App, named string) error {
 		if err != nil {
 			return err
 		}
-		ShowLogin(a, l)
+		ShowLogin(a.Printer, l)
 		yes, err := Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title))
 		if err != nil || !yes {
 			return err
@@ -187,23 +187,23 @@ func offerLogin(ctx context.Context, a *App, named string) error {
 }
 
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
-func agentWord(a *Printer, what, name string) string {
+func agentWord(pr *Printer, what, name string) string {
 	key := "cli.agent_" + what + "." + name
-	if _, ok := a.Lang.Format(key); !ok {
+	if _, ok := pr.Lang.Format(key); !ok {
 		return Display(name)
 	}
-	return a.Text(key)
+	return pr.Text(key)
 }
 
 // AgentState says in a word whether an agent can work.
-func AgentState(a *App, i AgentInfo) string { return agentWord(a.Printer, "state", i.State) }
+func AgentState(pr *Printer, i AgentInfo) string { return agentWord(pr, "state", i.State) }
 
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a.Printer), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
@@ -250,10 +250,10 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 }
 
 // printStage prints one stage of a check when it is over.
-func printStage(a *Printer, s Stage) {
+func printStage(pr *Printer, s Stage) {
 	var saw []string
 	for _, p := range s.Saw {
-		saw = append(saw, a.Text(p.Key, words(p.Args)...))
+		saw = append(saw, pr.Text(p.Key, words(p.Args)...))
 	}
 	line := struct {
 		Type  string   `json:"type"`
@@ -265,46 +265,46 @@ func printStage(a *Printer, s Stage) {
 		Said  []string `json:"said,omitempty"`
 	}{Type: "stage", Stage: s.Name, OK: s.Err == nil, MS: s.Took.Milliseconds(), Saw: saw, Said: s.Said}
 	if s.Err != nil {
-		f := describe(a, s.Err)
+		f := describe(pr, s.Err)
 		line.Error = &f
 	}
-	if a.JSON {
-		_ = json.NewEncoder(a.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
+	if pr.JSON {
+		_ = json.NewEncoder(pr.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
 		return
 	}
-	symbol := a.Style.OK()
-	text := strings.Join(saw, " "+a.Style.Middle()+" ")
+	symbol := pr.Style.OK()
+	text := strings.Join(saw, " "+pr.Style.Middle()+" ")
 	if s.Err != nil {
-		symbol, text = a.Style.Bad(), line.Error.Message
+		symbol, text = pr.Style.Bad(), line.Error.Message
 	}
 	const titles, times = 26, 8
-	head := term.Pad(a.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
-	for i, l := range term.Hang(text, titles+times+2, a.Std.Width, 0, "") {
+	head := term.Pad(pr.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
+	for i, l := range term.Hang(text, titles+times+2, pr.Std.Width, 0, "") {
 		if i == 0 {
 			l = symbol + " " + head + l
 		}
-		a.Say(strings.TrimRight(l, " "))
+		pr.Say(strings.TrimRight(l, " "))
 	}
 	if s.Err == nil {
 		return
 	}
 	for _, l := range s.Said {
-		a.Say("    " + a.Style.Dim(term.Clip("> "+Display(l), a.Std.Width-4, a.Style.Ellipsis())))
+		pr.Say("    " + pr.Style.Dim(term.Clip("> "+Display(l), pr.Std.Width-4, pr.Style.Ellipsis())))
 	}
 	if line.Error.Hint != "" {
-		a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + line.Error.Hint)
+		pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + line.Error.Hint)
 	}
 }
 
 // printTable prints rows in columns under a head.
-func printTable(a *Printer, head []string, rows [][]string) {
+func printTable(pr *Printer, head []string, rows [][]string) {
 	var t term.Table
 	t.Row(head...)
 	for _, r := range rows {
 		t.Row(r...)
 	}
-	for _, line := range t.Lines(a.Std.Width) {
-		a.Say(strings.TrimRight(line, " "))
+	for _, line := range t.Lines(pr.Std.Width) {
+		pr.Say(strings.TrimRight(line, " "))
 	}
 }
 
@@ -426,11 +426,11 @@ func openQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one s
 }
 
 // asked are the questions that the turn waits for, in words.
-func asked(a *Printer, t *kernel.Turn) []string {
+func asked(pr *Printer, t *kernel.Turn) []string {
 	out := slices.Clone(t.Questions)
 	for i, q := range t.Put {
 		if q.Key != "" && i < len(out) {
-			out[i] = a.Text(q.Key, words(q.Args)...)
+			out[i] = pr.Text(q.Key, words(q.Args)...)
 		}
 	}
 	return out
@@ -444,7 +444,7 @@ func askQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one st
 	}
 	if !sess.Present() {
 		if !sess.JSON {
-			listQuestions(sess, questions)
+			listQuestions(sess.Printer, questions)
 		}
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 	}
@@ -464,9 +464,9 @@ func askQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one st
 }
 
 // listQuestions prints questions.
-func listQuestions(sess *Session, questions []string) {
+func listQuestions(pr *Printer, questions []string) {
 	for i, q := range questions {
-		sess.SayText("cli.question", i+1, len(questions), Display(q))
+		pr.SayText("cli.question", i+1, len(questions), Display(q))
 	}
 }
 
@@ -483,13 +483,13 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
 	if v.sess.JSON {
-		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.App.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
+		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
 	if !v.sess.Present() {
 		if !v.sess.JSON {
-			listQuestions(v.sess, asked(v.sess.App.Printer, s.Turn))
+			listQuestions(v.sess.Printer, asked(v.sess.Printer, s.Turn))
 			v.sess.Say("  " + v.sess.Style.Cyan(v.sess.Text("cli.next")) + v.sess.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
@@ -538,8 +538,8 @@ func newBudgetCommand(a *App) *cobra.Command {
 }
 
 // rows are the measures of a scope of which there is something to say, the scope's name before the first.
-func (l *budgetLine) rows(a *Printer) [][]string {
-	dollars := func(u effect.Usage) string { return dollarsText(a, u.MicroUSD, u.Unpriced) }
+func (l *budgetLine) rows(pr *Printer) [][]string {
+	dollars := func(u effect.Usage) string { return dollarsText(pr, u.MicroUSD, u.Unpriced) }
 	counted := func(of func(effect.Usage) int64, show func(int64) string) func(effect.Usage) string {
 		return func(u effect.Usage) string { return show(of(u)) }
 	}
@@ -569,7 +569,7 @@ func (l *budgetLine) rows(a *Printer) [][]string {
 		if m.of(l.Held) != 0 {
 			held = text(l.Held)
 		}
-		out = append(out, []string{scope, a.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
+		out = append(out, []string{scope, pr.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
 		scope = ""
 	}
 	return out
@@ -601,12 +601,12 @@ func budgetsOf(ctx context.Context, sess *Session) ([]budgetLine, error) {
 }
 
 // dollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
-func dollarsText(a *Printer, micro int64, unpriced bool) string {
+func dollarsText(pr *Printer, micro int64, unpriced bool) string {
 	switch {
 	case unpriced && micro == 0:
-		return a.Text("cli.price_unknown")
+		return pr.Text("cli.price_unknown")
 	case unpriced:
-		return a.Text("cli.price_at_least", kernel.Dollars(micro))
+		return pr.Text("cli.price_at_least", kernel.Dollars(micro))
 	}
 	return kernel.Dollars(micro)
 }
@@ -695,54 +695,54 @@ func replayRun(ctx context.Context, sess *Session, run string) error {
 }
 
 // printReplayed prints how a replay came out.
-func printReplayed(a *Printer, out *replayed) {
+func printReplayed(pr *Printer, out *replayed) {
 	if len(out.Bad) > 1 {
-		a.Note(a.Style.Warn() + " " + a.Text("cli.replay_bad", len(out.Bad)))
+		pr.Note(pr.Style.Warn() + " " + pr.Text("cli.replay_bad", len(out.Bad)))
 	}
 	if out.Lost > 0 {
-		a.Say(a.Style.Warn() + " " + a.Text("cli.replay_lost", out.Lost))
+		pr.Say(pr.Style.Warn() + " " + pr.Text("cli.replay_lost", out.Lost))
 	}
 	said := map[string]bool{}
 	for _, f := range out.Differences {
 		for _, c := range f.Settings {
-			line := a.Text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
+			line := pr.Text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
 			if !said[line] {
-				a.Say(line)
+				pr.Say(line)
 			}
 			said[line] = true
 		}
 	}
 	if len(out.Differences) > 0 {
-		a.Say(a.Style.Bad() + " " + a.Text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
+		pr.Say(pr.Style.Bad() + " " + pr.Text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
 	} else if len(out.Bad) == 0 {
-		a.Say(a.Style.OK() + " " + a.Text("cli.replay_same", out.Run, out.Decisions))
+		pr.Say(pr.Style.OK() + " " + pr.Text("cli.replay_same", out.Run, out.Decisions))
 	}
 }
 
 // changeText names what a decision would do differently.
-func changeText(a *Printer, what string) string {
+func changeText(pr *Printer, what string) string {
 	switch what {
 	case "moves", "effects", "records", "rows", "result", "refused":
-		return a.Text("cli.replay_what." + what)
+		return pr.Text("cli.replay_what." + what)
 	}
 	return Display(what)
 }
 
 // printFinding prints one decision that would be different.
-func printFinding(a *Printer, f *replay.Finding) {
-	a.Say(a.Style.Bold(a.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
-	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.Style.To()) }
+func printFinding(pr *Printer, f *replay.Finding) {
+	pr.Say(pr.Style.Bold(pr.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", pr.Style.To()) }
 	for _, m := range f.Decided {
-		a.Say("  " + a.Text("cli.replay_decided", line(m)))
+		pr.Say("  " + pr.Text("cli.replay_decided", line(m)))
 	}
 	if f.Refused != nil {
-		text := describe(a, f.Refused)
-		a.Say("  " + a.Text("cli.replay_refused", text.Message+" ("+faultLabel(a, text)+")"))
+		text := describe(pr, f.Refused)
+		pr.Say("  " + pr.Text("cli.replay_refused", text.Message+" ("+faultLabel(pr, text)+")"))
 	} else if len(f.Now) == 0 {
-		a.Say("  " + a.Text("cli.replay_now", a.Style.None()))
+		pr.Say("  " + pr.Text("cli.replay_now", pr.Style.None()))
 	}
 	for _, m := range f.Now {
-		a.Say("  " + a.Text("cli.replay_now", line(m)))
+		pr.Say("  " + pr.Text("cli.replay_now", line(m)))
 	}
 	moved := f.Refused != nil || slices.ContainsFunc(f.Changes, func(c replay.Change) bool { return c.What == "moves" })
 	for _, c := range f.Changes {
@@ -750,13 +750,13 @@ func printFinding(a *Printer, f *replay.Finding) {
 		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
-		a.Say("  " + changeText(a, c.What))
+		pr.Say("  " + changeText(pr, c.What))
 		for _, l := range c.Decided {
-			a.Say("    - " + Display(l))
+			pr.Say("    - " + Display(l))
 		}
 		for _, l := range c.Now {
-			a.Say("    + " + Display(l))
+			pr.Say("    + " + Display(l))
 		}
 	}
-	a.Say("")
+	pr.Say("")
 }

@@ -98,7 +98,7 @@ func approveAll(ctx context.Context, sess *Session, yes bool) error {
 	if err != nil {
 		return err
 	}
-	return approvedAll(sess, approved, open)
+	return approvedAll(sess.Printer, approved, open)
 }
 
 // waitingPlan is a plan of an issue that waits, and the rule that all falls under that is to be confirmed in it.
@@ -198,20 +198,20 @@ func putEach(ctx context.Context, sess *Session, issues []*view.Issue) (open []s
 }
 
 // approvedAll says what was approved and what is left.
-func approvedAll(sess *Session, approved, open []string) error {
-	if sess.JSON {
-		if err := sess.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
+func approvedAll(pr *Printer, approved, open []string) error {
+	if pr.JSON {
+		if err := pr.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
 			return err
 		}
 	} else {
 		for _, label := range approved {
-			sess.Say(sess.Style.OK() + " " + sess.Text("cli.approve.did", label))
+			pr.Say(pr.Style.OK() + " " + pr.Text("cli.approve.did", label))
 		}
 		switch {
 		case len(approved)+len(open) == 0:
-			sess.Note(sess.Text("cli.approve.none"))
+			pr.Note(pr.Text("cli.approve.none"))
 		case len(approved) > 0:
-			sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + "pawl worker")
+			pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + "pawl worker")
 		}
 	}
 	if len(open) > 0 {
@@ -316,7 +316,7 @@ func newPlanShowCommand(a *App) *cobra.Command {
 			case a.JSON:
 				return a.PrintJSON(s.Plan())
 			}
-			for _, l := range newProposal(a, s.Plan(), true, Drafts(sess, s.Plan())).lines {
+			for _, l := range newProposal(a.Printer, s.Plan(), true, Drafts(sess, s.Plan())).lines {
 				a.Say(l)
 			}
 			return nil
@@ -397,13 +397,13 @@ func newPlanNewCommand(a *App) *cobra.Command {
 }
 
 // planTemplate is a plan file that can be carried out as it is, with what each part means beside it.
-func planTemplate(a *Printer) string {
-	note := func(key string) string { return "# " + a.Text("cli.plan.template."+key) }
+func planTemplate(pr *Printer) string {
+	note := func(key string) string { return "# " + pr.Text("cli.plan.template."+key) }
 	return strings.Join([]string{
 		note("head"),
 		"",
 		note("goal"),
-		"goal: " + a.Text("cli.plan.template.example"),
+		"goal: " + pr.Text("cli.plan.template.example"),
 		note("risk"),
 		"risk_level: low",
 		note("constraints"),
@@ -412,9 +412,9 @@ func planTemplate(a *Printer) string {
 		note("steps"),
 		"steps:",
 		"  - step_id: s1",
-		"    title: " + a.Text("cli.plan.template.example"),
+		"    title: " + pr.Text("cli.plan.template.example"),
 		"    " + note("intent"),
-		"    intent: " + a.Text("cli.plan.template.why"),
+		"    intent: " + pr.Text("cli.plan.template.why"),
 		"    status: pending",
 		"    " + note("calls"),
 		"    tool_calls:",
@@ -539,7 +539,7 @@ func validatePlan(a *App, name string) error {
 	if a.JSON {
 		err = a.PrintJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
 	} else {
-		printJudged(a, name, len(p.Steps), calls)
+		printJudged(a.Printer, name, len(p.Steps), calls)
 	}
 	if denied > 0 && err == nil {
 		err = pawl.Fail(pawl.CodeDenied, "cli.plan.denied_calls", name, denied)
@@ -548,24 +548,24 @@ func validatePlan(a *App, name string) error {
 }
 
 // printJudged lists what the policy does not simply allow, with its reasons and their codes.
-func printJudged(a *App, name string, steps int, calls []judgedCall) {
-	a.Say(a.Style.OK() + " " + a.Text("cli.plan.valid", name, steps))
+func printJudged(pr *Printer, name string, steps int, calls []judgedCall) {
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.plan.valid", name, steps))
 	for _, c := range calls {
-		symbol := a.Style.Warn()
+		symbol := pr.Style.Warn()
 		switch c.Verdict.Decision {
 		case policy.Allow:
 			continue
 		case policy.Deny:
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 		}
 		where := c.Path
 		if c.Line > 0 {
 			where = fmt.Sprintf("%s:%d", name, c.Line)
 		}
-		text, paint := verdictText(a.Printer, &c.Verdict)
-		a.Say(symbol + " " + Display(where) + " " + a.Style.Bold(Display(strings.TrimSpace(c.Step+" "+c.Tool))))
-		for _, l := range term.Wrap(text, a.Std.Width-2) {
-			a.Say("  " + paint(l))
+		text, paint := verdictText(pr, &c.Verdict)
+		pr.Say(symbol + " " + Display(where) + " " + pr.Style.Bold(Display(strings.TrimSpace(c.Step+" "+c.Tool))))
+		for _, l := range term.Wrap(text, pr.Std.Width-2) {
+			pr.Say("  " + paint(l))
 		}
 		var codes []string
 		for _, r := range c.Verdict.Reasons {
@@ -573,6 +573,6 @@ func printJudged(a *App, name string, steps int, calls []judgedCall) {
 				codes = append(codes, string(r.Code))
 			}
 		}
-		a.Say("  " + a.Style.Dim(a.Text("cli.rule", strings.Join(codes, ", "))))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.rule", strings.Join(codes, ", "))))
 	}
 }

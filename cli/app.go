@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -20,30 +19,13 @@ import (
 	"pawl"
 	"pawl/cli/term"
 	"pawl/message"
-	"pawl/policy"
 	"pawl/tui"
-	"pawl/view"
 )
 
 // interrupted is the exit status after Ctrl-C or SIGTERM: 128 and the number of SIGINT.
 const interrupted = 130
 
-// Printer puts what happened into the words of one language and writes it to one terminal, or as JSON to a program. It asks there, too.
-// Whoever holds it may write from any goroutine; its fields are set before.
-type Printer struct {
-	Lang  message.Lang
-	Style term.Style
-	Std   Streams
-	// JSON says that a program reads: texts for people are left out.
-	JSON bool
-	// Screen is the one thing that draws on the terminal and reads what a person types.
-	Screen *tui.Screen
-	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here. What a text says can
-	// be done next speaks of it, too.
-	issue string
-}
-
-// App is one call of the program.
+// App is one call of the program: its arguments, what of the machine it may see, and how it speaks.
 type App struct {
 	*Printer
 	Host  Host
@@ -206,77 +188,6 @@ func locale(a *App) string {
 		}
 	}
 	return ""
-}
-
-// Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
-// the terminal.
-func (a *Printer) Text(key string, args ...any) string { return a.TextIn(a.Lang, key, args...) }
-
-// TextIn is Text in another language, for documents that are not written in that of the person.
-func (a *Printer) TextIn(l message.Lang, key string, args ...any) string {
-	return view.ForIssue(l.Text(key, fit(l, key, safe(args))...), a.issue)
-}
-
-// Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.
-func (a *Printer) Wordy(reason string) string {
-	if _, ok := a.Lang.Format(reason); ok {
-		return a.Lang.Text(reason)
-	}
-	return reason
-}
-
-// Choose picks between texts that come in both languages, such as the descriptions of the machines.
-func (a *Printer) Choose(en, zh string) string {
-	if a.Lang == message.Chinese {
-		return zh
-	}
-	return en
-}
-
-func safe(args []any) []any {
-	out := make([]any, len(args))
-	for i, v := range args {
-		switch v := v.(type) {
-		case string:
-			out[i] = policy.Display(v)
-		case error, fmt.Stringer:
-			out[i] = policy.Display(fmt.Sprint(v))
-		default:
-			out[i] = v
-		}
-	}
-	return out
-}
-
-// Say writes a line to Out.
-func (a *Printer) Say(line string) { _, _ = io.WriteString(a.Std.Out, line+"\n") }
-
-// SayText writes a message to Out.
-func (a *Printer) SayText(key string, args ...any) { a.Say(a.Text(key, args...)) }
-
-// SayTable writes a table to Out, no wider than width where that is above 0.
-func (a *Printer) SayTable(t *term.Table, width int) {
-	for _, l := range t.Lines(width) {
-		a.Say(l)
-	}
-}
-
-// Present reports whether there is a person who can be asked and who sees what goes on.
-func (a *Printer) Present() bool { return a.Std.TTY && !a.JSON }
-
-// Note writes a line for people to Err; with --json it is left out.
-func (a *Printer) Note(line string) {
-	if !a.JSON {
-		aside(a, line)
-	}
-}
-
-// aside writes a line to Err, above the line that is drawn.
-func aside(a *Printer, line string) {
-	_ = a.Screen.Suspend(func() error {
-		_, err := io.WriteString(a.Std.Err, line+"\n")
-		return err
-	})
 }
 
 // Actor names the user at the keyboard.

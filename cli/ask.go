@@ -36,7 +36,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	if !v.ask {
 		tellHow(ctx, v.sess, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, s.Approval.About), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), short(s.Approval.Hash))}
 	}
 	cut := showApproval(ctx, v.sess, s, p, false)
 	for {
@@ -93,7 +93,7 @@ func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view
 		p = repairOf(sess, s, p)
 		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
-	sheet := newProposal(a, p, full, Drafts(sess, p))
+	sheet := newProposal(a.Printer, p, full, Drafts(sess, p))
 	for _, l := range sheet.lines {
 		a.Say(l)
 	}
@@ -102,7 +102,7 @@ func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view
 
 // showCall prints the one call that an agent asks for, with what the policy has against it.
 func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: sess.App, full: full}
+	sheet := &sheet{pr: sess.Printer, full: full}
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
 		c.Verdict = verdictOf(sess, s, c)
@@ -121,7 +121,7 @@ func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
 
 // showChecks prints how the work changed what it is judged by.
 func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{app: sess.App, full: full}
+	sheet := &sheet{pr: sess.Printer, full: full}
 	sheet.add("")
 	sheet.wrapped(0, sess.Text("cli.ask.checks_changed"))
 	t, files := s.Task, s.ChangedChecks()
@@ -198,22 +198,22 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	if about == "call" || about == "action" || about == "checks" {
 		key = "cli.ask." + about
 	}
-	yes := way(v.sess.App.Printer, "cli.ask.does."+about, "y", "yes", "是")
+	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
 	if cut && about != "action" {
 		key += "_cut"
 		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
 	}
 	ways := []tui.Way{yes}
 	if about != "action" && (cut || about == "checks" || about == "plan") {
-		ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.view", "v", "view"))
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
-		ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.App.Printer, "cli.ask.does.revise", "r", "revise"))
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.sess.App.Printer, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := AskUser(ctx, v.sess.Printer, tui.Question{Text: v.sess.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, about), short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), short(s.Approval.Hash))
 	}
 	return answer, err
 }
@@ -225,7 +225,7 @@ func (v *Drive) settled(ctx context.Context, id string) bool {
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := AskUser(ctx, v.sess.Printer, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
+	note, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
@@ -343,8 +343,8 @@ func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 }
 
 // labels are the words of a plan's document in the language of the call.
-func labelsOf(a *Printer) plan.Labels {
-	if a.Choose("en", "zh") == "zh" {
+func labelsOf(pr *Printer) plan.Labels {
+	if pr.Choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}
 	return plan.English()
@@ -360,9 +360,9 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, aboutStage), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
 	}
-	for _, l := range stageSheet(v.sess.App.Printer, s) {
+	for _, l := range stageSheet(v.sess.Printer, s) {
 		v.sess.Say(l)
 	}
 	if !v.ask {
@@ -374,32 +374,32 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range s.Status().Next {
-		v.sess.Say("  " + nextText(v.sess.App.Printer, n))
+		v.sess.Say("  " + nextText(v.sess.Printer, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.App.Printer, aboutStage), short(s.Approval.Hash))}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	path := workflow.PathNone
 	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
-		Ways: []tui.Way{way(v.sess.App.Printer, "cli.stage.does.start", "y", "yes", "是")}}
+		Ways: []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
 		q.Text = v.sess.Text("cli.stage.ask_auto")
-		q.Ways = []tui.Way{way(v.sess.App.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.App.Printer, "cli.stage.does.interactive", "i", "interactive")}
+		q.Ways = []tui.Way{way(v.sess.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.Printer, "cli.stage.does.interactive", "i", "interactive")}
 	case !evaluated:
 		q.Text = v.sess.Text("cli.stage.ask_on")
 	}
 	if evaluated {
 		for _, p := range []string{"tweak", "light", "standard"} {
-			q.Ways = append(q.Ways, way(v.sess.App.Printer, "cli.stage.does."+p, p))
+			q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does."+p, p))
 		}
 	}
-	q.Ways = append(q.Ways, way(v.sess.App.Printer, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
+	q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		answer, err := AskUser(ctx, v.sess.Printer, q)
+		answer, err := v.sess.Screen.Ask(ctx, q)
 		switch {
 		case errors.Is(err, tui.ErrSettled):
 			v.sess.SayText("cli.ask.settled")
@@ -431,15 +431,15 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 }
 
 // stageSheet tells what a stage has found.
-func stageSheet(a *Printer, s *kernel.Snapshot) []string {
+func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	if s.Run.Stage != workflow.Evaluate || s.Run.Evaluation == nil {
-		out := []string{"", a.Style.Bold(a.Text("cli.stage.analyzed"))}
+		out := []string{"", pr.Style.Bold(pr.Text("cli.stage.analyzed"))}
 		if c := s.Run.Context; c != nil {
-			out = append(out, "  "+a.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
+			out = append(out, "  "+pr.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
 			for _, check := range c.Checks {
-				line := "  " + a.Style.Middle() + " " + Display(check.Name) + "  " + a.Style.Dim(Display(check.Command))
+				line := "  " + pr.Style.Middle() + " " + Display(check.Name) + "  " + pr.Style.Dim(Display(check.Command))
 				if check.Missing != "" {
-					line += "  " + a.Style.Yellow(a.Text("cli.check.not_installed", Display(check.Missing)))
+					line += "  " + pr.Style.Yellow(pr.Text("cli.check.not_installed", Display(check.Missing)))
 				}
 				out = append(out, line)
 			}
@@ -447,68 +447,36 @@ func stageSheet(a *Printer, s *kernel.Snapshot) []string {
 		return out
 	}
 	e := s.Run.Evaluation
-	out := []string{"", a.Style.Bold(a.Text("cli.stage.evaluated", e.Score, e.By))}
+	out := []string{"", pr.Style.Bold(pr.Text("cli.stage.evaluated", e.Score, e.By))}
 	for _, d := range e.Dimensions {
 		words := make([]string, 0, len(d.Evidence))
 		for _, q := range d.Evidence {
 			words = append(words, "“"+Display(q.Quote)+"”")
 		}
 		if len(words) == 0 {
-			words = []string{a.Style.Dim(a.Text("cli.stage.no_evidence"))}
+			words = []string{pr.Style.Dim(pr.Text("cli.stage.no_evidence"))}
 		}
-		out = append(out, "  "+a.Text("cli.stage.dimension", a.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
+		out = append(out, "  "+pr.Text("cli.stage.dimension", pr.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
 	}
 	_, why := e.Path()
 	reasons := make([]string, 0, len(why))
 	for _, r := range why {
-		reasons = append(reasons, a.Text(r.Key, words(r.Args)...))
+		reasons = append(reasons, pr.Text(r.Key, words(r.Args)...))
 	}
-	out = append(out, "  "+a.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
+	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
 	for _, f := range e.EHRB {
-		mark, key := a.Style.Middle(), "cli.stage.risk_mention"
+		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
 		if f.Stance == triage.StanceAction {
-			mark, key = a.Style.Warn(), "cli.stage.risk_action"
+			mark, key = pr.Style.Warn(), "cli.stage.risk_action"
 		}
-		out = append(out, "  "+mark+" "+a.Text(key, a.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
+		out = append(out, "  "+mark+" "+pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
 	}
 	return out
 }
 
-// AskUser asks a person. A question that is left open is the error tui.ErrLeft, one that was answered elsewhere tui.ErrSettled.
-func AskUser(ctx context.Context, a *Printer, q tui.Question) (string, error) {
-	return a.Screen.Ask(ctx, q)
-}
-
-// AskText asks for a text. An empty line is one.
-func AskText(ctx context.Context, a *Printer, question string) (string, error) {
-	return AskUser(ctx, a, tui.Question{Text: question, Free: true, Empty: true})
-}
-
-// Confirm asks a question that is answered with yes or no; an empty line is no. Without a terminal it fails with
-// approval_needed, naming the flag that answers it.
-func Confirm(ctx context.Context, a *Printer, question string) (bool, error) {
-	if !a.Present() {
-		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
-	}
-	answer, err := AskUser(ctx, a, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
-		way(a, "cli.ask.does.confirm", "y", "yes", "是"), way(a, "cli.ask.does.refuse", "n", "no", "否"),
-	}})
-	if errors.Is(err, tui.ErrLeft) {
-		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
-	}
-	return answer == "y", err
-}
-
 // way is an answer with what it does, by its key.
-func way(a *Printer, does string, words ...string) tui.Way {
-	return tui.Way{Words: words, Does: a.Text(does)}
-}
-
-// Status sets the live line, where a person sees what goes on.
-func (a *Printer) Status(text string, paint func(string) string) {
-	if a.Present() {
-		a.Screen.Status(text, paint)
-	}
+func way(pr *Printer, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: pr.Text(does)}
 }
 
 // looking are the commands that only look, so that they can be given while something is asked; those of a group are named behind
@@ -572,19 +540,19 @@ func runWhileAsked(ctx context.Context, a *App, args []string) {
 }
 
 // Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
-func Named(a *App) cobra.PositionalArgs {
+func Named(pr *Printer) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 && picks(a.Printer) {
+		if len(args) == 0 && picks(pr) {
 			return nil
 		}
 		return Exactly(1)(c, args)
 	}
 }
 
-func picks(a *Printer) bool { return a.Present() && a.Screen.Drawn() }
+func picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
 
 // Pick returns the name that was given, or lets a person choose one of the items.
-func Pick(ctx context.Context, a *App, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+func Pick(ctx context.Context, pr *Printer, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
@@ -595,7 +563,7 @@ func Pick(ctx context.Context, a *App, args []string, title string, items func()
 	if len(list) == 0 {
 		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
 	}
-	i, err := a.Screen.Pick(ctx, a.Text(title), list)
+	i, err := pr.Screen.Pick(ctx, pr.Text(title), list)
 	if errors.Is(err, tui.ErrLeft) {
 		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
 	}
@@ -604,7 +572,7 @@ func Pick(ctx context.Context, a *App, args []string, title string, items func()
 
 // PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
 func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) bool) (string, error) {
-	return Pick(ctx, a, args, "cli.pick.agent", func() ([]tui.Item, error) {
+	return Pick(ctx, a.Printer, args, "cli.pick.agent", func() ([]tui.Item, error) {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return nil, err

@@ -130,20 +130,20 @@ func writeRecord(ctx context.Context, sess *Session, out *bufio.Writer, rec audi
 }
 
 // moveText is a move between two states; a state that is empty is shown as nothing.
-func moveText(a *Printer, from, to string) string {
+func moveText(pr *Printer, from, to string) string {
 	name := func(state string) string {
 		if state == "" {
-			return a.Style.None()
+			return pr.Style.None()
 		}
 		return Display(state)
 	}
-	return name(from) + " " + a.Style.To() + " " + name(to)
+	return name(from) + " " + pr.Style.To() + " " + name(to)
 }
 
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
 // agents wrote stays as it is.
-func becauseText(a *Printer, reason string) string {
-	if format, ok := a.Lang.Format(reason); ok && strings.Contains(reason, ".") {
+func becauseText(pr *Printer, reason string) string {
+	if format, ok := pr.Lang.Format(reason); ok && strings.Contains(reason, ".") {
 		// The record has the key alone: what the text says at its end with an argument stands in other records.
 		head, _, _ := strings.Cut(format, ": %")
 		head, _, _ = strings.Cut(head, "：%")
@@ -154,7 +154,7 @@ func becauseText(a *Printer, reason string) string {
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {
-			return a.Choose(c.Text, message.Translation("compose."+c.ID))
+			return pr.Choose(c.Text, message.Translation("compose."+c.ID))
 		}
 	}
 	for _, known := range []struct{ begins, key string }{
@@ -162,15 +162,15 @@ func becauseText(a *Printer, reason string) string {
 		{"allowed by ", "cli.because.allowed_by"}, {"back at ", "cli.because.back"}, {"plan ", "cli.because.plan"},
 		{"every gate passed on tree ", "cli.because.proven"}, {"the last repair failed: ", "cli.because.fuse"},
 	} {
-		if rest, ok := strings.CutPrefix(reason, known.begins); ok && a.Choose("en", "zh") == "zh" {
-			return a.Text(known.key, rest)
+		if rest, ok := strings.CutPrefix(reason, known.begins); ok && pr.Choose("en", "zh") == "zh" {
+			return pr.Text(known.key, rest)
 		}
 	}
 	switch reason {
 	case "approved", "archived", "landed", "allowed", "empty", "kept":
-		return a.Text("cli.because." + reason)
+		return pr.Text("cli.because." + reason)
 	case "context built", "attempt at the approved plan", "the task was canceled":
-		return a.Text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
+		return pr.Text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
 	}
 	return reason
 }
@@ -257,7 +257,7 @@ func newAuditExportCommand(a *App) *cobra.Command {
 			return writeTo(a, args[0], func(w io.Writer) error {
 				n, err := exportAudit(c.Context(), sess, w)
 				if err == nil {
-					err = tellWritten(a, args[0], n)
+					err = tellWritten(a.Printer, args[0], n)
 				}
 				return err
 			})
@@ -281,11 +281,11 @@ func exportAudit(ctx context.Context, sess *Session, w io.Writer) (int64, error)
 	return n, out.Flush()
 }
 
-func tellWritten(a *App, name string, n int64) error {
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"file": name, "records": n})
+func tellWritten(pr *Printer, name string, n int64) error {
+	if pr.JSON {
+		return pr.PrintJSON(map[string]any{"file": name, "records": n})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.audit.exported", n, name))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.audit.exported", n, name))
 	return nil
 }
 
@@ -317,11 +317,11 @@ func newAuditCheckpointCommand(a *App) *cobra.Command {
 					if _, err := w.Write(note); err != nil {
 						return err
 					}
-					return printNote(a, args[0], note)
+					return printNote(a.Printer, args[0], note)
 				})
 			}
 			if a.JSON {
-				return printNote(a, "", note)
+				return printNote(a.Printer, "", note)
 			}
 			_, err = a.Std.Out.Write(note)
 			return err
@@ -329,10 +329,10 @@ func newAuditCheckpointCommand(a *App) *cobra.Command {
 	})
 }
 
-func printNote(a *App, file string, note []byte) error {
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"file": file, "note": string(note)})
+func printNote(pr *Printer, file string, note []byte) error {
+	if pr.JSON {
+		return pr.PrintJSON(map[string]any{"file": file, "note": string(note)})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.audit.noted", file))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.audit.noted", file))
 	return nil
 }

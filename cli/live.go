@@ -242,7 +242,7 @@ func (r *Reporter) ended(e audit.Entry) {
 	if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		receipt = *doc.Receipt
 	}
-	if cost := spentText(r.sess.App.Printer, d.Effect, receipt); cost != "" {
+	if cost := spentText(r.sess.Printer, d.Effect, receipt); cost != "" {
 		took += "  " + r.sess.Style.Dim(cost)
 	}
 	if done {
@@ -256,13 +256,13 @@ func (r *Reporter) ended(e audit.Entry) {
 }
 
 // spentText says what an agent's work has cost, "" where nothing was asked of a model.
-func spentText(a *Printer, k effect.Kind, r effect.Receipt) string {
+func spentText(pr *Printer, k effect.Kind, r effect.Receipt) string {
 	if !k.Agent() {
 		return ""
 	}
 	var said effect.Said
 	_ = json.Unmarshal(r.Result, &said) // without a result nothing is known
-	return costText(a, said.Usage)
+	return costText(pr, said.Usage)
 }
 
 // verified prints each command that pawl ran and how it ended.
@@ -285,31 +285,31 @@ func (r *Reporter) verified(e audit.Entry) {
 }
 
 // outcomeLine renders the outcome of one check.
-func outcomeLine(a *Printer, o effect.CheckOutcome) string {
+func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	what := policy.Display(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + a.Style.Dim(term.Clip(policy.Display(o.Command), max(30, a.Std.Width-40), a.Style.Ellipsis()))
+		what += "  " + pr.Style.Dim(term.Clip(policy.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 	}
-	took := a.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
+	took := pr.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
 	case effect.CheckPassed:
-		line := a.Style.OK() + " " + what + "  " + took
+		line := pr.Style.OK() + " " + what + "  " + took
 		if o.Before == effect.CheckFailed {
-			line += "  " + a.Style.Green(a.Text("cli.check.mended"))
+			line += "  " + pr.Style.Green(pr.Text("cli.check.mended"))
 		}
 		return line
 	case effect.CheckSkipped:
 		if o.LeftOut() {
-			return a.Style.Dot() + " " + policy.Display(o.Name) + "  " + a.Style.Yellow(a.Text("cli.check.left_out", policy.Display(o.Missing)))
+			return pr.Style.Dot() + " " + policy.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", policy.Display(o.Missing)))
 		}
-		return a.Style.Dot() + " " + what + "  " + a.Style.Dim(a.Text("cli.check.skipped"))
+		return pr.Style.Dot() + " " + what + "  " + pr.Style.Dim(pr.Text("cli.check.skipped"))
 	}
-	line := a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took
+	line := pr.Style.Bad() + " " + what + "  " + pr.Text("cli.check.failed", o.ExitCode) + "  " + took
 	switch o.Before {
 	case effect.CheckPassed:
-		line += "  " + a.Style.Yellow(a.Text("cli.check.broken"))
+		line += "  " + pr.Style.Yellow(pr.Text("cli.check.broken"))
 	case effect.CheckFailed:
-		line += "  " + a.Style.Dim(a.Text("cli.check.red"))
+		line += "  " + pr.Style.Dim(pr.Text("cli.check.red"))
 	}
 	return line
 }
@@ -355,19 +355,19 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 
 // stateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
 // told beside it.
-func stateText(a *Printer, state string) string {
+func stateText(pr *Printer, state string) string {
 	switch session.State(state) {
 	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
-		return a.Text("cli.state." + strings.ToLower(state))
+		return pr.Text("cli.state." + strings.ToLower(state))
 	}
 	return ""
 }
 
 // kindText names an effect by its kind.
-func kindText(a *Printer, k effect.Kind) string { return a.Text("cli.effect." + string(k)) }
+func kindText(pr *Printer, k effect.Kind) string { return pr.Text("cli.effect." + string(k)) }
 
 // effectText names an effect with what it is about.
-func effectText(a *Printer, e effect.Effect) string {
+func effectText(pr *Printer, e effect.Effect) string {
 	switch e.Kind {
 	case effect.KindTool:
 		var call effect.ToolCall
@@ -377,10 +377,10 @@ func effectText(a *Printer, e effect.Effect) string {
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec
 		if json.Unmarshal(e.Spec, &spec) == nil {
-			return kindText(a, e.Kind) + " " + policy.Display(spec.Name)
+			return kindText(pr, e.Kind) + " " + policy.Display(spec.Name)
 		}
 	}
-	return kindText(a, e.Kind)
+	return kindText(pr, e.Kind)
 }
 
 // Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.

@@ -397,7 +397,7 @@ func trustServer(ctx context.Context, a *App, name, expected string) error {
 	}
 	trusted := server.Digest == offer.Digest
 	if !a.JSON {
-		showServer(a, server, offer)
+		showServer(a.Printer, server, offer)
 	}
 	switch {
 	case trusted:
@@ -450,35 +450,35 @@ func keepServer(a *App, server MCPServer, config Config, offer Offer) error {
 }
 
 // showServer prints what a server offers, every word of it: a description may hold anything.
-func showServer(a *App, server MCPServer, offer Offer) {
+func showServer(pr *Printer, server MCPServer, offer Offer) {
 	where := strings.Join(server.Command, " ")
 	if server.URL != "" {
 		where = server.URL
 	}
-	a.Say(a.Style.Bold(Display(server.Name)) + "  " + Display(where))
+	pr.Say(pr.Style.Bold(Display(server.Name)) + "  " + Display(where))
 	if len(server.Network) > 0 {
-		a.SayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
+		pr.SayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
 	}
 	for _, t := range offer.Tools {
-		a.Say("")
-		a.Say(a.Style.Bold(Display(t.Name)) + "  " + Display(t.Title))
+		pr.Say("")
+		pr.Say(pr.Style.Bold(Display(t.Name)) + "  " + Display(t.Title))
 		for l := range strings.SplitSeq(t.Description, "\n") {
-			a.Say("  " + policy.Display(l))
+			pr.Say("  " + policy.Display(l))
 		}
-		a.Say("  " + a.Style.Dim(a.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
 		if t.Output != nil {
-			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
 		}
 		if t.Annotations != nil {
-			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
 		}
 	}
-	a.Say("")
+	pr.Say("")
 	if len(offer.Changed) > 0 {
-		a.Say(a.Style.Warn() + " " + a.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
+		pr.Say(pr.Style.Warn() + " " + pr.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
 		for _, c := range offer.Changed {
-			a.Say("  " + policy.Display(c))
+			pr.Say("  " + policy.Display(c))
 		}
 	}
-	a.Say(a.Text("cli.mcp.digest", offer.Digest))
+	pr.Say(pr.Text("cli.mcp.digest", offer.Digest))
 }

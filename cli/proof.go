@@ -63,13 +63,13 @@ func prove(ctx context.Context, sess *Session, args []string, f proofFlags) erro
 	}
 	for _, r := range p.Records {
 		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proven", r.Index, p.Size))
-		proveRecord(sess.App, r.Record)
-		printHashes(sess.App, r.Hashes)
+		proveRecord(sess.Printer, r.Record)
+		printHashes(sess.Printer, r.Hashes)
 	}
 	sess.Say("  " + sess.Text("cli.audit.root", p.Root.String()))
 	if c := p.Checkpoint; c != nil {
 		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", f.against))
-		printHashes(sess.App, c.Hashes)
+		printHashes(sess.Printer, c.Hashes)
 	}
 	return nil
 }
@@ -144,21 +144,21 @@ func wantedRecords(ctx context.Context, sess *Session, args []string, task strin
 	}, nil
 }
 
-func proveRecord(d *App, record string) {
+func proveRecord(pr *Printer, record string) {
 	const most = 12 // lines; the whole record is in the proof itself
-	for i, l := range term.Wrap(Display(record), d.Std.Width-4) {
+	for i, l := range term.Wrap(Display(record), pr.Std.Width-4) {
 		if i == most {
-			d.Say("    " + d.Style.Ellipsis())
+			pr.Say("    " + pr.Style.Ellipsis())
 			break
 		}
-		d.Say("    " + l)
+		pr.Say("    " + l)
 	}
 }
 
-func printHashes(d *App, hashes []audit.Hash) {
-	d.Say("  " + d.Style.Dim(d.Text("cli.audit.hashes", len(hashes))))
+func printHashes(pr *Printer, hashes []audit.Hash) {
+	pr.Say("  " + pr.Style.Dim(pr.Text("cli.audit.hashes", len(hashes))))
 	for _, h := range hashes {
-		d.Say("    " + d.Style.Dim(h.String()))
+		pr.Say("    " + pr.Style.Dim(h.String()))
 	}
 }
 
@@ -185,7 +185,7 @@ func verifyProof(a *App, name, key string) error {
 	}
 	for _, r := range p.Records {
 		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proven", r.Index, p.Size))
-		proveRecord(a, r.Record)
+		proveRecord(a.Printer, r.Record)
 	}
 	a.Say("  " + a.Text("cli.audit.root", p.Root.String()))
 	switch c := p.Checkpoint; {

@@ -49,9 +49,9 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.sess.App, s, v.wanted, left, costOf(ctx, v.sess, s))
+		printSummary(v.sess.Printer, s, v.wanted, left, costOf(ctx, v.sess, s))
 	case resultBlocked:
-		printBlocked(v.sess.App, s, left)
+		printBlocked(v.sess.Printer, s, left)
 		if cost := costOf(ctx, v.sess, s); cost != "" {
 			v.sess.Say("\n" + v.sess.Style.Dim(cost))
 		}
@@ -66,55 +66,55 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // it and what to do next.
 // Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
 // what pawl changed in the user's own tree and left there.
-func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
+func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := s.Summary()
-	symbol := a.Style.Warn()
+	symbol := pr.Style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
-		symbol = a.Style.OK()
+		symbol = pr.Style.OK()
 	}
-	a.Say("")
-	a.Say(symbol + " " + a.Style.Bold(OutcomeText(a.Printer, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
+	pr.Say("")
+	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
-		printHalf(a, sum)
-		PrintSection(a.Printer, "cli.sum.stays", FileLines(a.Printer, stays, "  "))
+		printHalf(pr, sum)
+		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
 		if s.Run != nil {
-			PrintSection(a.Printer, "cli.sum.cut", leftLines(s.Run.Cut))
-			PrintSection(a.Printer, "cli.sum.left", leftLines(s.Run.Left))
+			PrintSection(pr, "cli.sum.cut", leftLines(s.Run.Cut))
+			PrintSection(pr, "cli.sum.left", leftLines(s.Run.Left))
 		}
-		PrintSection(a.Printer, "cli.sum.undo", commandLines(a.Printer, sum.Undo))
-		PrintSection(a.Printer, "cli.sum.next", commandLines(a.Printer, sum.Next))
+		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 		return
 	}
-	PrintSection(a.Printer, "cli.sum.changed", FileLines(a.Printer, sum.Files, "  "))
+	PrintSection(pr, "cli.sum.changed", FileLines(pr, sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		PrintSection(a.Printer, "cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
+		PrintSection(pr, "cli.sum.changed", []string{"  " + pr.Text("cli.sum.nothing")})
 	}
-	proof(a, sum)
+	proof(pr, sum)
 	if sum.Duration > 0 {
-		a.Say("")
-		line := a.Text("cli.sum.time", duration(sum.Duration))
+		pr.Say("")
+		line := pr.Text("cli.sum.time", duration(sum.Duration))
 		if sum.Repairs > 0 {
-			line += " " + a.Style.Middle() + " " + a.Text("cli.sum.repairs", sum.Repairs)
+			line += " " + pr.Style.Middle() + " " + pr.Text("cli.sum.repairs", sum.Repairs)
 		}
 		if cost != "" {
-			line += " " + a.Style.Middle() + " " + cost
+			line += " " + pr.Style.Middle() + " " + cost
 		}
-		a.Say(a.Style.Dim(line))
+		pr.Say(pr.Style.Dim(line))
 	}
 }
 
 // proof prints the sections of a summary behind what changed.
-func proof(a *App, sum view.Summary) {
-	PrintSection(a.Printer, "cli.sum.why", stepLines(a.Printer, sum.Steps))
-	PrintSection(a.Printer, "cli.sum.verified", evidenceLines(a.Printer, sum))
+func proof(pr *Printer, sum view.Summary) {
+	PrintSection(pr, "cli.sum.why", stepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.verified", evidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
-		risks = append(risks, "  "+a.Style.Warn()+" "+noteText(a.Printer, n))
+		risks = append(risks, "  "+pr.Style.Warn()+" "+noteText(pr, n))
 	}
-	PrintSection(a.Printer, "cli.sum.risks", risks)
-	PrintSection(a.Printer, "cli.sum.result", landingLines(a.Printer, sum.Landing))
-	PrintSection(a.Printer, "cli.sum.undo", commandLines(a.Printer, sum.Undo))
-	PrintSection(a.Printer, "cli.sum.next", commandLines(a.Printer, sum.Next))
+	PrintSection(pr, "cli.sum.risks", risks)
+	PrintSection(pr, "cli.sum.result", landingLines(pr, sum.Landing))
+	PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+	PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 }
 
 // Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
@@ -142,7 +142,7 @@ func Report(sess *Session, r *view.Report, files []effect.FileStat) {
 	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
 		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, failureLines(sess.Printer, r.Failures[n-1])...))
 	}
-	proof(sess.App, r.Summary)
+	proof(sess.Printer, r.Summary)
 }
 
 // facts are who and when: what stands above the sections of a report.
@@ -220,15 +220,15 @@ func approvalText(sess *Session, a view.ApprovalLine) string {
 }
 
 // costText says what was spent on models, "" where none was asked.
-func costText(a *Printer, u effect.Usage) string {
+func costText(pr *Printer, u effect.Usage) string {
 	if u.Requests == 0 {
 		return ""
 	}
-	money := dollarsText(a, u.MicroUSD, u.Unpriced)
+	money := dollarsText(pr, u.MicroUSD, u.Unpriced)
 	if u.MicroUSD > 0 {
-		money = a.Text("cli.sum.usd", money)
+		money = pr.Text("cli.sum.usd", money)
 	}
-	return a.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
+	return pr.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
 }
 
 // costOf says what a run has spent on models, "" where it asked none.
@@ -317,67 +317,67 @@ func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
-func printHalf(a *App, sum view.Summary) {
+func printHalf(pr *Printer, sum view.Summary) {
 	var half []string
 	for _, n := range sum.Risks {
 		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
-			half = append(half, "  "+a.Style.Warn()+" "+Display(noteText(a.Printer, n)))
+			half = append(half, "  "+pr.Style.Warn()+" "+Display(noteText(pr, n)))
 		}
 	}
-	PrintSection(a.Printer, "cli.sum.half", half)
+	PrintSection(pr, "cli.sum.half", half)
 }
 
 // PrintSection prints lines under a title, or nothing when there are none.
-func PrintSection(a *Printer, title string, lines []string) {
+func PrintSection(pr *Printer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	a.Say("\n" + a.Style.Bold(a.Text(title)))
+	pr.Say("\n" + pr.Style.Bold(pr.Text(title)))
 	for _, l := range lines {
-		a.Say(l)
+		pr.Say(l)
 	}
 }
 
 // OutcomeText is how a run ended, in words.
-func OutcomeText(a *Printer, outcome string) string {
+func OutcomeText(pr *Printer, outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
-		return a.Text("cli.outcome." + outcome)
+		return pr.Text("cli.outcome." + outcome)
 	}
 	return Display(outcome)
 }
 
-func noteText(a *Printer, n view.Note) string {
+func noteText(pr *Printer, n view.Note) string {
 	args := make([]any, len(n.Args))
 	for i, s := range n.Args {
 		args[i] = s
 	}
-	return a.Text(n.Key, args...)
+	return pr.Text(n.Key, args...)
 }
 
-func stepLines(a *Printer, steps []view.SummaryStep) []string {
+func stepLines(pr *Printer, steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
-		symbol := a.Style.Dot()
+		symbol := pr.Style.Dot()
 		switch st.Status {
 		case "done":
-			symbol = a.Style.OK()
+			symbol = pr.Style.OK()
 		case "blocked":
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 		}
-		lines := term.Hang(Display(st.Title), 4, a.Std.Width, maxTitle, a.Style.Ellipsis())
+		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, maxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		why := st.Why
 		if st.Repair > 0 {
-			lines[len(lines)-1] += "  " + a.Style.Dim(a.Text("cli.sum.repair_step", st.Repair))
+			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.repair_step", st.Repair))
 			if why != "" {
-				why = a.Text("cli.plan.why", why)
+				why = pr.Text("cli.plan.why", why)
 			}
 		}
 		out = append(out, lines...)
 		if why != "" && why != st.Title {
-			for _, l := range term.Wrap(Display(why), a.Std.Width-4) {
-				out = append(out, "    "+a.Style.Dim(l))
+			for _, l := range term.Wrap(Display(why), pr.Std.Width-4) {
+				out = append(out, "    "+pr.Style.Dim(l))
 			}
 		}
 	}
@@ -385,32 +385,32 @@ func stepLines(a *Printer, steps []view.SummaryStep) []string {
 }
 
 // evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
-func evidenceLines(a *Printer, sum view.Summary) []string {
+func evidenceLines(pr *Printer, sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
 			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
-			line := "  " + outcomeLine(a, o)
+			line := "  " + outcomeLine(pr, o)
 			if c.Status == effect.CheckPassed {
-				line += "  " + a.Style.Dim(a.Text("cli.check.exit", c.ExitCode))
+				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
 			}
 			out = append(out, line)
 		}
 	}
-	if line := wallsLine(a, sum); line != "" {
+	if line := wallsLine(pr, sum); line != "" {
 		out = append(out, "  "+line)
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
-		out = append(out, "  "+a.Style.Dim(a.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
 		for _, d := range sum.Verification[n-1].Dependencies {
-			out = append(out, "  "+a.Style.Dim(dependencyLine(a, d)))
+			out = append(out, "  "+pr.Style.Dim(dependencyLine(pr, d)))
 		}
 	}
 	return out
 }
 
 // wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
-func wallsLine(a *Printer, sum view.Summary) string {
+func wallsLine(pr *Printer, sum view.Summary) string {
 	var bare []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -423,19 +423,19 @@ func wallsLine(a *Printer, sum view.Summary) string {
 	case bare == nil:
 		return ""
 	case slices.Contains(bare, "outer"):
-		return a.Style.Warn() + " " + a.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
+		return pr.Style.Warn() + " " + pr.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
 	}
-	return a.Style.Warn() + " " + a.Text("cli.sum.floor", strings.Join(bare, ", "))
+	return pr.Style.Warn() + " " + pr.Text("cli.sum.floor", strings.Join(bare, ", "))
 }
 
 // dependencyLine says with which dependencies checks ran.
-func dependencyLine(a *Printer, d effect.Dependency) string {
+func dependencyLine(pr *Printer, d effect.Dependency) string {
 	by := strings.Join(d.Locks, ", ")
 	if d.Digest != "" {
 		by += " " + short(d.Digest)
 	}
 	if by == "" {
-		by = a.Text("cli.sum.no_lock")
+		by = pr.Text("cli.sum.no_lock")
 	}
 	key := "cli.sum.with_used"
 	switch d.State {
@@ -444,110 +444,110 @@ func dependencyLine(a *Printer, d effect.Dependency) string {
 	case "own":
 		key = "cli.sum.with_own"
 	}
-	return a.Text(key, Display(d.Path), Display(by))
+	return pr.Text(key, Display(d.Path), Display(by))
 }
 
 // landingLines says where the result is.
-func landingLines(a *Printer, l *view.Landing) []string {
+func landingLines(pr *Printer, l *view.Landing) []string {
 	if l == nil {
 		return nil
 	}
 	switch l.Outcome {
 	case effect.Landed:
-		return []string{"  " + a.Text("cli.land.landed", short(l.Commit), l.Branch)}
+		return []string{"  " + pr.Text("cli.land.landed", short(l.Commit), l.Branch)}
 	case effect.InPlace:
-		return []string{"  " + a.Text("cli.land.in_place")}
+		return []string{"  " + pr.Text("cli.land.in_place")}
 	case effect.Empty:
-		return []string{"  " + a.Text("cli.land.empty")}
+		return []string{"  " + pr.Text("cli.land.empty")}
 	}
-	out := []string{"  " + a.Text("cli.land.kept", l.Branch)}
+	out := []string{"  " + pr.Text("cli.land.kept", l.Branch)}
 	if l.Reason != "" {
-		out = append(out, "  "+a.Text(l.Reason))
+		out = append(out, "  "+pr.Text(l.Reason))
 	}
 	if l.Command != "" {
-		out = append(out, "  "+a.Style.Arrow()+" "+Display(l.Command))
+		out = append(out, "  "+pr.Style.Arrow()+" "+Display(l.Command))
 	}
 	return out
 }
 
-func commandLines(a *Printer, next []view.Next) []string {
+func commandLines(pr *Printer, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
-		out = append(out, "  "+nextText(a, n))
+		out = append(out, "  "+nextText(pr, n))
 	}
 	return out
 }
 
 // printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
 // the ways on.
-func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
+func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
 	}
-	f := describe(a.Printer, b.Error.Err())
-	a.Say("")
-	a.Say(a.Style.Bad() + " " + a.Style.Bold(a.Text("cli.blocked.head", kindOfBlock(a.Printer, string(b.Kind)))))
-	for _, l := range term.Wrap(reasonText(a.Printer, b.Error.Key, b.Error.Args, b.Error.Cause), a.Std.Width-2) {
-		a.Say("  " + l)
+	f := describe(pr, b.Error.Err())
+	pr.Say("")
+	pr.Say(pr.Style.Bad() + " " + pr.Style.Bold(pr.Text("cli.blocked.head", kindOfBlock(pr, string(b.Kind)))))
+	for _, l := range term.Wrap(reasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
+		pr.Say("  " + l)
 	}
 	sum := s.Summary()
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
-		PrintSection(a.Printer, "cli.blocked.checks", evidenceLines(a.Printer, view.Summary{Verification: sum.Verification[n-1:]}))
+		PrintSection(pr, "cli.blocked.checks", evidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
 	if n := len(sum.Failures); n > 0 {
-		PrintSection(a.Printer, "cli.blocked.output", failureLines(a.Printer, sum.Failures[n-1]))
+		PrintSection(pr, "cli.blocked.output", failureLines(pr, sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
-		PrintSection(a.Printer, "cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
+		PrintSection(pr, "cli.blocked.output", tail(b.Error.Detail, pr.Std.Width))
 	}
-	printHalf(a, sum)
-	PrintSection(a.Printer, "cli.sum.so_far", FileLines(a.Printer, stays, "  "))
+	printHalf(pr, sum)
+	PrintSection(pr, "cli.sum.so_far", FileLines(pr, stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
-		PrintSection(a.Printer, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
+		PrintSection(pr, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
 	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
-		f.Hint = a.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
+		f.Hint = pr.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
-		next := a.Text("cli.next")
-		a.Say("\n" + a.Style.Cyan(next) + fold(a.Printer, f.Hint, 2, term.Width(next)-2))
+		next := pr.Text("cli.next")
+		pr.Say("\n" + pr.Style.Cyan(next) + fold(pr, f.Hint, 2, term.Width(next)-2))
 	}
 	var t term.Table
 	for _, n := range sum.Next {
-		t.Row("  "+n.Command, wayText(a.Printer, n, s.Session.LastCheckpoint))
+		t.Row("  "+n.Command, wayText(pr, n, s.Session.LastCheckpoint))
 	}
-	PrintSection(a.Printer, "cli.blocked.ways", t.Lines(a.Std.Width))
+	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.
-func kindOfBlock(a *Printer, kind string) string {
+func kindOfBlock(pr *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
 		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
-		return a.Text("cli.blocked_kind." + kind)
+		return pr.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)
 }
 
 // reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
-func reasonText(a *Printer, key string, args []string, cause *effect.Cause) string {
-	text := a.Text(key, anys(args)...)
+func reasonText(pr *Printer, key string, args []string, cause *effect.Cause) string {
+	text := pr.Text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
-		text += a.Choose(": ", "：") + a.Text(cause.Key, anys(cause.Args)...)
+		text += pr.Choose(": ", "：") + pr.Text(cause.Key, anys(cause.Args)...)
 		if cause.Cause == nil && cause.Detail != "" {
-			text += a.Choose(": ", "：") + Display(cause.Detail)
+			text += pr.Choose(": ", "：") + Display(cause.Detail)
 		}
 	}
 	return text
 }
 
 // failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
-func failureLines(a *Printer, f view.Failure) []string {
-	width := a.Std.Width
+func failureLines(pr *Printer, f view.Failure) []string {
+	width := pr.Std.Width
 	var out []string
 	if f.Error.Key != "" {
-		for _, l := range term.Wrap(reasonText(a, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+		for _, l := range term.Wrap(reasonText(pr, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
 			out = append(out, "  "+l)
 		}
 	}
@@ -555,26 +555,26 @@ func failureLines(a *Printer, f view.Failure) []string {
 		out = append(out, tail(f.Output, width)...)
 	}
 	if f.FailingBefore {
-		for _, l := range term.Wrap(a.Text("cli.failing_before", f.What), width-2) {
-			out = append(out, "  "+a.Style.Yellow(l))
+		for _, l := range term.Wrap(pr.Text("cli.failing_before", f.What), width-2) {
+			out = append(out, "  "+pr.Style.Yellow(l))
 		}
 	}
 	return out
 }
 
 // wayText says what a way on does for a session that is BLOCKED.
-func wayText(a *Printer, n view.Next, checkpoint string) string {
+func wayText(pr *Printer, n view.Next, checkpoint string) string {
 	switch {
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
-		return a.Text("cli.way.done")
+		return pr.Text("cli.way.done")
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerRetry)):
-		return a.Text("cli.way.retry")
+		return pr.Text("cli.way.retry")
 	case n.Op == "fix":
-		return a.Text("cli.way.fix")
+		return pr.Text("cli.way.fix")
 	case n.Op == "rollback":
-		return a.Text("cli.way.rollback", checkpoint)
+		return pr.Text("cli.way.rollback", checkpoint)
 	case n.Op == "skip":
-		return a.Text("cli.way.skip")
+		return pr.Text("cli.way.skip")
 	}
 	return ""
 }

@@ -84,8 +84,11 @@ func newRoot(a *App) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, helpText(a, c, false)) })
-	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.Std.Err, helpText(a, c, false)); return err })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, helpText(a.Printer, c, false)) })
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(a.Std.Err, helpText(a.Printer, c, false))
+		return err
+	})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(a, c, err) })
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
@@ -262,12 +265,12 @@ func flagError(a *App, c *cobra.Command, err error) error {
 }
 
 // takes says in words what the flags of a type take.
-func takes(a *Printer, kind string) string {
+func takes(pr *Printer, kind string) string {
 	switch kind {
 	case "int":
-		return a.Text("cli.takes.number")
+		return pr.Text("cli.takes.number")
 	case "duration":
-		return a.Text("cli.takes.duration")
+		return pr.Text("cli.takes.duration")
 	case "bool":
 		return "true, false"
 	}
@@ -298,7 +301,7 @@ func newHelpCommand(a *App) *cobra.Command {
 			return unknownCommand(a, c.Root(), strings.Join(args, " "))
 		}
 		if every && !found.HasParent() {
-			_, err := io.WriteString(a.Std.Out, helpText(a, found, true))
+			_, err := io.WriteString(a.Std.Out, helpText(a.Printer, found, true))
 			return err
 		}
 		return found.Help()
@@ -311,57 +314,57 @@ func newHelpCommand(a *App) *cobra.Command {
 var usual = []string{"run", "check", "status", "show", "diff", "log", "approve", "resume", "undo", "board"}
 
 // helpText renders the help text of a command. That of pawl itself is short unless everything is asked for.
-func helpText(a *App, c *cobra.Command, everything bool) string {
+func helpText(pr *Printer, c *cobra.Command, everything bool) string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(s + "\n") }
-	for _, l := range term.Wrap(c.Long, min(a.Std.Width, 100)) {
+	for _, l := range term.Wrap(c.Long, min(pr.Std.Width, 100)) {
 		line(l)
 	}
 	line("")
-	line(a.Style.Bold(a.Text("cli.help.usage")))
+	line(pr.Style.Bold(pr.Text("cli.help.usage")))
 	if c.HasAvailableSubCommands() {
-		line("  " + a.Text("cli.help.use_command", c.CommandPath()))
+		line("  " + pr.Text("cli.help.use_command", c.CommandPath()))
 	}
 	if !c.HasAvailableSubCommands() || c.Example != "" {
-		line("  " + c.UseLine() + " " + a.Text("cli.help.flags_word"))
+		line("  " + c.UseLine() + " " + pr.Text("cli.help.flags_word"))
 	}
 	if c.Example != "" {
-		line("\n" + a.Style.Bold(a.Text("cli.help.examples")))
+		line("\n" + pr.Style.Bold(pr.Text("cli.help.examples")))
 		line(c.Example)
 	}
 	if !c.HasParent() && !everything {
-		helpUsual(a, c, line)
+		helpUsual(pr, c, line)
 		return b.String()
 	}
-	helpCommands(a, c, line)
-	helpFlags(a, a.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
+	helpCommands(pr, c, line)
+	helpFlags(pr, pr.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
 	global := c.Root().PersistentFlags()
-	helpFlags(a, a.Text("cli.help.globals"), global, line)
+	helpFlags(pr, pr.Text("cli.help.globals"), global, line)
 	if c.HasAvailableSubCommands() {
-		line("\n" + a.Text("cli.help.more", c.CommandPath()))
+		line("\n" + pr.Text("cli.help.more", c.CommandPath()))
 	}
 	return b.String()
 }
 
 // helpUsual lists the commands that most people need, and how to see the others.
-func helpUsual(a *App, c *cobra.Command, line func(string)) {
+func helpUsual(pr *Printer, c *cobra.Command, line func(string)) {
 	var t term.Table
 	for _, name := range usual {
 		if s, _, err := c.Find([]string{name}); err == nil && s != c {
 			t.Row("  "+s.Name(), s.Short)
 		}
 	}
-	line("\n" + a.Style.Bold(a.Text("cli.help.usual")))
-	for _, l := range t.Lines(a.Std.Width) {
+	line("\n" + pr.Style.Bold(pr.Text("cli.help.usual")))
+	for _, l := range t.Lines(pr.Std.Width) {
 		line(l)
 	}
 	line("")
-	for _, l := range term.Wrap(a.Text("cli.help.rest", len(c.Commands())-len(usual)), a.Std.Width) {
+	for _, l := range term.Wrap(pr.Text("cli.help.rest", len(c.Commands())-len(usual)), pr.Std.Width) {
 		line(l)
 	}
 }
 
-func helpCommands(a *App, c *cobra.Command, line func(string)) {
+func helpCommands(pr *Printer, c *cobra.Command, line func(string)) {
 	all := slices.SortedFunc(slices.Values(c.Commands()), func(x, y *cobra.Command) int {
 		return strings.Compare(x.Annotations["order"], y.Annotations["order"])
 	})
@@ -377,21 +380,21 @@ func helpCommands(a *App, c *cobra.Command, line func(string)) {
 		if n == 0 {
 			return
 		}
-		line("\n" + a.Style.Bold(title))
-		for _, l := range t.Lines(a.Std.Width) {
+		line("\n" + pr.Style.Bold(title))
+		for _, l := range t.Lines(pr.Std.Width) {
 			line(l)
 		}
 	}
 	if c.HasParent() {
-		list(a.Text("cli.help.commands"), "")
+		list(pr.Text("cli.help.commands"), "")
 		return
 	}
 	for _, g := range groups() {
-		list(a.Text("cli.group."+g), g)
+		list(pr.Text("cli.group."+g), g)
 	}
 }
 
-func helpFlags(a *App, title string, flags *pflag.FlagSet, line func(string)) {
+func helpFlags(pr *Printer, title string, flags *pflag.FlagSet, line func(string)) {
 	var t term.Table
 	n := 0
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -412,8 +415,8 @@ func helpFlags(a *App, title string, flags *pflag.FlagSet, line func(string)) {
 	if n == 0 {
 		return
 	}
-	line("\n" + a.Style.Bold(title))
-	for _, l := range t.Lines(a.Std.Width) {
+	line("\n" + pr.Style.Bold(title))
+	for _, l := range t.Lines(pr.Std.Width) {
 		line(l)
 	}
 }

@@ -69,7 +69,7 @@ func TestScreensFit(t *testing.T) {
 					StepLine: view.StepLine{ID: "a-step", Title: text}, DependsOn: []string{"s1"},
 					Calls: []view.PlanCall{{Tool: "run_terminal_cmd", Args: json.RawMessage("{}"), Verdict: &policy.Verdict{Decision: policy.Ask, Reasons: []policy.Reason{{Code: "x", Key: "policy.secret", Args: []string{text}}}}}},
 				}}}
-				sheet := strings.Join(newProposal(a, p, false, nil).lines, "\n")
+				sheet := strings.Join(newProposal(a.Printer, p, false, nil).lines, "\n")
 				if !strings.Contains(sheet, p.Hash) {
 					t.Error("the hash is not shown whole")
 				}

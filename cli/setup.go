@@ -47,11 +47,11 @@ func newDoctorCommand(a *App) *cobra.Command {
 		config, err := loadConfig(a, place)
 		found := a.Host.Doctor(c.Context(), place, config)
 		if err != nil {
-			found = append(found, asFinding(a, "config", err))
+			found = append(found, asFinding(a.Printer, "config", err))
 		} else if f, ok := storeFinding(c.Context(), a); ok {
 			found = append(found, f)
 		}
-		return printFindings(a, found)
+		return printFindings(a.Printer, found)
 	})
 	command.Flags().BoolVar(&profile, "apparmor", false, a.Text("cli.flag.apparmor"))
 	return command
@@ -63,8 +63,8 @@ func profileOf(program string) string {
 }
 
 // asFinding makes a finding of an error.
-func asFinding(a *App, name string, err error) Finding {
-	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{describe(a.Printer, err).Message}}
+func asFinding(pr *Printer, name string, err error) Finding {
+	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{describe(pr, err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
@@ -79,35 +79,35 @@ func storeFinding(ctx context.Context, a *App) (f Finding, ok bool) {
 		err = errors.Join(err, sess.Workspace.Close())
 	}
 	if err != nil {
-		return asFinding(a, "store", err), true
+		return asFinding(a.Printer, "store", err), true
 	}
 	return Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
-func printFindings(a *App, found []Finding) error {
+func printFindings(pr *Printer, found []Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
-		symbol := a.Style.OK()
+		symbol := pr.Style.OK()
 		switch f.State {
 		case "warn":
-			symbol = a.Style.Warn()
+			symbol = pr.Style.Warn()
 		case "fail":
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 			bad++
 		}
-		text := findingText(a.Printer, f)
+		text := findingText(pr, f)
 		if f.Value != "" {
 			text += "  " + Display(f.Value)
 		}
 		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+Display(f.Name), text)
 	}
-	if a.JSON {
-		if err := a.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
+	if pr.JSON {
+		if err := pr.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
 			return err
 		}
 	} else {
-		a.SayTable(&t, a.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 	}
 	if bad > 0 {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.doctor.bad", bad)
@@ -122,7 +122,7 @@ func newToolsCommand(a *App) *cobra.Command {
 			tools = append(tools, t.Info)
 		}
 		if len(args) > 0 {
-			return showTool(a, tools, args[0])
+			return showTool(a.Printer, tools, args[0])
 		}
 		if a.JSON {
 			return a.PrintJSON(tools)
@@ -137,19 +137,19 @@ func newToolsCommand(a *App) *cobra.Command {
 }
 
 // toolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
-func toolText(a *Printer, t effect.ToolInfo) string {
+func toolText(pr *Printer, t effect.ToolInfo) string {
 	key := "cli.tool." + t.Name
-	if _, ok := a.Lang.Format(key); !ok {
+	if _, ok := pr.Lang.Format(key); !ok {
 		return Display(firstLine(t.Description))
 	}
-	return a.Text(key)
+	return pr.Text(key)
 }
 
-func showTool(a *App, tools []effect.ToolInfo, name string) error {
+func showTool(pr *Printer, tools []effect.ToolInfo, name string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
-			return a.PrintJSON(t)
+			return pr.PrintJSON(t)
 		}
 		names = append(names, t.Name)
 	}
@@ -287,7 +287,7 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 }
 
 // ToolText says in a line what a tool does.
-func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.Printer, t) }
+func ToolText(pr *Printer, t effect.ToolInfo) string { return toolText(pr, t) }
 
 // Found is the workspace's place, without opening it.
 func (a *App) Found() (effect.Place, error) {
@@ -339,22 +339,22 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 }
 
 // DefaultsOf are the settings that there always are, as they are where nothing is set.
-func DefaultsOf(a *App) []SettingLine {
+func DefaultsOf(pr *Printer) []SettingLine {
 	c := DefaultConfig()
 	var out []SettingLine
 	for _, s := range settings() {
-		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.Printer), s.values, false})
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(pr), s.values, false})
 	}
 	return out
 }
 
 // ValuesOf are the values that a setting takes, with what it does; ok is false where there is no such setting.
-func ValuesOf(a *App, name string) (values []string, meaning string, ok bool) {
+func ValuesOf(pr *Printer, name string) (values []string, meaning string, ok bool) {
 	s, ok := findSetting(name)
 	if !ok {
 		return nil, "", false
 	}
-	return s.values, s.meaning(a.Printer), true
+	return s.values, s.meaning(pr), true
 }
 
 func newConfigShowCommand(a *App) *cobra.Command {
@@ -451,7 +451,7 @@ func newConfigEditCommand(a *App) *cobra.Command {
 // editConfig has a person edit a configuration file, or the commented one where there is none, and puts it in place when it can be
 // read. What cannot is kept beside it.
 func editConfig(ctx context.Context, a *App, path string, project bool) error {
-	given := configTemplate(a, project)
+	given := configTemplate(a.Printer, project)
 	switch old, err := readFile(path, maxConfig); {
 	case err == nil:
 		given = string(old)
@@ -489,12 +489,12 @@ func newConfigInitCommand(a *App) *cobra.Command {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 		}
-		template := configTemplate(a, project)
+		template := configTemplate(a.Printer, project)
 		if old, err := readFile(path, maxConfig); err == nil && vacant(old) {
 			err = replaceFile(path, []byte(template))
-			return configWritten(a, path, err)
+			return configWritten(a.Printer, path, err)
 		}
-		return configWritten(a, path, writeTo(a, path, func(w io.Writer) error {
+		return configWritten(a.Printer, path, writeTo(a, path, func(w io.Writer) error {
 			if _, err := io.WriteString(w, template); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
@@ -506,21 +506,21 @@ func newConfigInitCommand(a *App) *cobra.Command {
 }
 
 // configWritten tells which file was written.
-func configWritten(a *App, path string, err error) error {
+func configWritten(pr *Printer, path string, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]string{"path": path})
+	if pr.JSON {
+		return pr.PrintJSON(map[string]string{"path": path})
 	}
-	a.Say(a.Style.OK() + " " + Display(path))
+	pr.Say(pr.Style.OK() + " " + Display(path))
 	return nil
 }
 
 // configTemplate is a configuration file in which every setting stands as a comment with its default.
-func configTemplate(a *App, project bool) string {
+func configTemplate(pr *Printer, project bool) string {
 	var b strings.Builder
-	b.WriteString("# " + a.Text("cli.config.template") + "\n")
+	b.WriteString("# " + pr.Text("cli.config.template") + "\n")
 	c := DefaultConfig()
 	section := ""
 	for _, s := range settings() {
@@ -543,7 +543,7 @@ func configTemplate(a *App, project bool) string {
 		} else if value == "" {
 			value = `""`
 		}
-		for _, l := range term.Wrap(s.meaning(a.Printer), 96) {
+		for _, l := range term.Wrap(s.meaning(pr), 96) {
 			b.WriteString("#" + indent + "# " + l + "\n")
 		}
 		fmt.Fprintf(&b, "#%s%s: %s\n", indent, name, value)
@@ -562,7 +562,7 @@ func newConfigValidateCommand(a *App) *cobra.Command {
 			if err == nil {
 				_, err = c.Kernel(kernel.Defaults())
 			}
-			return configGood(a, err)
+			return configGood(a.Printer, err)
 		}
 		data, err := a.ReadInput(args[0], maxConfig)
 		if err != nil {
@@ -574,18 +574,18 @@ func newConfigValidateCommand(a *App) *cobra.Command {
 		if err == nil {
 			_, err = c.Kernel(kernel.Defaults())
 		}
-		return configGood(a, err)
+		return configGood(a.Printer, err)
 	})
 }
 
-func configGood(a *App, err error) error {
+func configGood(pr *Printer, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]bool{"valid": true})
+	if pr.JSON {
+		return pr.PrintJSON(map[string]bool{"valid": true})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.config.good"))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.config.good"))
 	return nil
 }
 
@@ -605,7 +605,7 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &demoScreen{app: a}
+	s := &demoScreen{pr: a.Printer}
 	made, err := a.Host.Demo(ctx, Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config, Text: a.Text, Scene: s.see})
 	s.rested()
 	if ctx.Err() != nil {
@@ -620,14 +620,14 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 
 // demoScreen shows the scenes of the demo.
 type demoScreen struct {
-	app  *App
+	pr   *Printer
 	rest int // lines of output that were left out
 }
 
 // see shows one scene: to a program as a line of JSON, to a person in words.
 func (s *demoScreen) see(c Scene) {
-	if s.app.JSON {
-		_ = s.app.PrintLine(c) // nobody may be reading
+	if s.pr.JSON {
+		_ = s.pr.PrintLine(c) // nobody may be reading
 		return
 	}
 	if c.Type == SceneRest {
@@ -637,29 +637,29 @@ func (s *demoScreen) see(c Scene) {
 	s.rested()
 	switch c.Type {
 	case SceneAct:
-		s.app.Say("\n" + s.app.Style.Bold(policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold(policy.Display(c.Text)))
 	case SceneNote:
 		s.tell("", c.Text)
 	case SceneCommand:
-		s.app.Say("\n" + s.app.Style.Bold("$ "+policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold("$ "+policy.Display(c.Text)))
 	case SceneOutput:
-		s.app.Say(c.Text) // pawl's own words, which it has escaped where they were of others
+		s.pr.Say(c.Text) // pawl's own words, which it has escaped where they were of others
 	case SceneStatus:
 		if c.Status > 0 {
-			s.app.Say(s.app.Style.Dim(s.app.Text("cli.demo.status", c.Status)))
+			s.pr.Say(s.pr.Style.Dim(s.pr.Text("cli.demo.status", c.Status)))
 		}
 	case SceneSaid:
-		s.app.Say("")
-		s.tell(s.app.Text("cli.demo.said"), c.Text)
+		s.pr.Say("")
+		s.tell(s.pr.Text("cli.demo.said"), c.Text)
 	case SceneSaw:
-		s.tell(s.app.Text("cli.demo.saw"), c.Text)
+		s.tell(s.pr.Text("cli.demo.saw"), c.Text)
 	}
 }
 
 // rested says how many lines were left out.
 func (s *demoScreen) rested() {
 	if s.rest > 0 {
-		s.app.Say(s.app.Style.Dim(s.app.Text("cli.demo.rest", s.rest)))
+		s.pr.Say(s.pr.Style.Dim(s.pr.Text("cli.demo.rest", s.rest)))
 	}
 	s.rest = 0
 }
@@ -668,23 +668,23 @@ func (s *demoScreen) rested() {
 func (s *demoScreen) tell(head, text string) {
 	indent := 0
 	if head != "" {
-		indent = max(term.Width(s.app.Text("cli.demo.said")), term.Width(s.app.Text("cli.demo.saw"))) + 2
+		indent = max(term.Width(s.pr.Text("cli.demo.said")), term.Width(s.pr.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.app.Say(s.app.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.app.Std.Width, 0, ""), "\n"))
+	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.pr.Std.Width, 0, ""), "\n"))
 }
 
 // end says where everything is, and how it is removed.
 func (s *demoScreen) end(made Sample) {
-	if s.app.JSON {
-		_ = s.app.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
+	if s.pr.JSON {
+		_ = s.pr.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return
 	}
-	s.app.Say("")
-	s.app.SayText("cli.demo.end", made.Dir)
+	s.pr.Say("")
+	s.pr.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.app.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.app.Text("cli.demo.end_remove")},
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.pr.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
 	} {
-		s.app.Say("  " + s.app.Style.Bold(l[0]) + "  # " + l[1])
+		s.pr.Say("  " + s.pr.Style.Bold(l[0]) + "  # " + l[1])
 	}
 }

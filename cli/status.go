@@ -168,7 +168,7 @@ func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
 		row("cli.status.owner", sess.Text("cli.status.nobody"))
 	}
 	row("cli.status.checkpoint", Display(st.Checkpoint))
-	row("cli.status.last", lastText(sess, st.Last))
+	row("cli.status.last", lastText(sess.Printer, st.Last))
 	if last != nil {
 		row("cli.status.event", sess.Clock(last.At)+"  "+recordText(sess.Printer, *last))
 	}
@@ -190,23 +190,23 @@ func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
 }
 
 // aboutText names what an open question is about.
-func aboutText(a *Printer, about string) string {
+func aboutText(pr *Printer, about string) string {
 	switch about {
 	case "plan", "call", "action", "checks", aboutStage:
-		return a.Text("cli.about." + about)
+		return pr.Text("cli.about." + about)
 	}
 	return Display(about)
 }
 
 // nextText is a command that a person can give, with the words to fill in in the person's language.
-func nextText(a *Printer, n view.Next) string {
+func nextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
 			if strings.HasSuffix(head, " revise") {
 				head += " -m"
 			}
-			return head + ` "` + a.Text(key) + `"`
+			return head + ` "` + pr.Text(key) + `"`
 		}
 	}
 	return command
@@ -233,8 +233,8 @@ func headline(sess *Session, st view.Status) string {
 }
 
 // glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
-func glimpse(a *Printer, text string) string {
-	return term.Clip(Display(firstLine(text)), max(2*a.Std.Width-40, 40), a.Style.Ellipsis())
+func glimpse(pr *Printer, text string) string {
+	return term.Clip(Display(firstLine(text)), max(2*pr.Std.Width-40, 40), pr.Style.Ellipsis())
 }
 
 func stepText(s *view.Step) string {
@@ -249,11 +249,11 @@ func stepText(s *view.Step) string {
 }
 
 // lastText is the result of the last run in one line.
-func lastText(sess *Session, r *view.Result) string {
+func lastText(pr *Printer, r *view.Result) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{OutcomeText(sess.Printer, r.Outcome)}
+	parts := []string{OutcomeText(pr, r.Outcome)}
 	if r.Commit != "" {
 		parts = append(parts, short(r.Commit))
 	}
@@ -261,16 +261,16 @@ func lastText(sess *Session, r *view.Result) string {
 		parts = append(parts, Display(r.Branch))
 	}
 	if r.Undone {
-		parts = append(parts, sess.Text("cli.status.undone"))
+		parts = append(parts, pr.Text("cli.status.undone"))
 	}
-	return strings.Join(append(parts, glimpse(sess.Printer, r.Goal)), "  ")
+	return strings.Join(append(parts, glimpse(pr, r.Goal)), "  ")
 }
 
 // recordText is an audit record in one line, without its time.
-func recordText(a *Printer, p audit.Parsed) string {
+func recordText(pr *Printer, p audit.Parsed) string {
 	text := p.Subject.Kind + "  " + Display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + moveText(a, m.From, m.To) + "  " + Display(m.Rule)
+		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To) + "  " + Display(m.Rule)
 	}
 	return text
 }

@@ -59,7 +59,7 @@ func stop(ctx context.Context, sess *Session, reason string) error {
 	}
 	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err == nil {
-		printBlocked(sess.App, s, stays(ctx, sess, s))
+		printBlocked(sess.Printer, s, stays(ctx, sess, s))
 	}
 	return err
 }

@@ -60,34 +60,26 @@ func printTask(ctx context.Context, sess *Session, id string) error {
 
 // taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
 // that the line fits.
-func taskLine(a *Printer, t view.TaskLine, width int) string {
+func taskLine(pr *Printer, t view.TaskLine, width int) string {
 	title, exit := Display(firstLine(t.Title)), ""
 	if t.Exit != "" {
 		exit = "  " + Display(t.Exit)
 	}
 	label := term.Pad(Display(t.Label), 8) + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), a.Style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), pr.Style.Ellipsis())
 	}
-	return label + taskStateText(a, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + a.Style.Dim(exit)
+	return label + taskStateText(pr, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + pr.Style.Dim(exit)
 }
 
-// ListWidth is the width to which lists are cut: that of the terminal, and 0, which cuts nothing, where the output goes elsewhere.
-func ListWidth(a *Printer) int {
-	if a.Std.TTY {
-		return a.Std.Width
-	}
-	return 0
-}
-
-func taskStateText(a *Printer, s task.State) string {
+func taskStateText(pr *Printer, s task.State) string {
 	switch s {
 	case task.Done, task.Verified:
-		return a.Style.Green(string(s))
+		return pr.Style.Green(string(s))
 	case task.Failed, task.Blocked:
-		return a.Style.Red(string(s))
+		return pr.Style.Red(string(s))
 	case task.Running, task.Verifying, task.Queued:
-		return a.Style.Cyan(string(s))
+		return pr.Style.Cyan(string(s))
 	}
 	return string(s)
 }
@@ -129,7 +121,7 @@ func listTasks(ctx context.Context, sess *Session, page query.Page, wide bool) e
 		if err != nil {
 			return err
 		}
-		if err := listTask(sess, out, t.Value, width); err != nil {
+		if err := listTask(sess.Printer, out, t.Value, width); err != nil {
 			return err
 		}
 		if n++; n == 1 {
@@ -144,9 +136,9 @@ func listTasks(ctx context.Context, sess *Session, page query.Page, wide bool) e
 	return out.Flush()
 }
 
-func listTask(sess *Session, out *bufio.Writer, line view.TaskLine, width int) error {
-	if !sess.JSON {
-		_, err := out.WriteString(taskLine(sess.Printer, line, width) + "\n")
+func listTask(pr *Printer, out *bufio.Writer, line view.TaskLine, width int) error {
+	if !pr.JSON {
+		_, err := out.WriteString(taskLine(pr, line, width) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(line)
@@ -189,7 +181,7 @@ func taskOrCurrent(ctx context.Context, sess *Session, args []string) (*kernel.S
 		return s, err
 	}
 	if picks(sess.Printer) {
-		name, err := Pick(ctx, sess.App, nil, "cli.pick.task", func() (out []tui.Item, err error) {
+		name, err := Pick(ctx, sess.Printer, nil, "cli.pick.task", func() (out []tui.Item, err error) {
 			for t, err := range sess.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
 				if err != nil {
 					return nil, err

@@ -22,7 +22,7 @@ func newAgentCommand(a *cli.App) *cobra.Command {
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a), nil)
+	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		name, err := cli.PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
@@ -45,7 +45,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 		return err
 	}
 	if !a.JSON {
-		cli.ShowLogin(a, l)
+		cli.ShowLogin(a.Printer, l)
 	}
 	agreed := l.Agreed || yes
 	if !agreed && a.Present() {

@@ -33,7 +33,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 		}
 	}
 	if !a.JSON {
-		show(a, name, settings)
+		show(a.Printer, name, settings)
 	}
 	if !yes && len(wanted) > 0 && a.Present() {
 		if yes, err = cli.Confirm(ctx, a.Printer, a.Text("cli.trust.ask", name)); err != nil {
@@ -85,12 +85,12 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSett
 }
 
 // show lists the settings, each with what becomes of it.
-func show(a *cli.App, name string, settings []cli.ProjectSetting) {
+func show(pr *cli.Printer, name string, settings []cli.ProjectSetting) {
 	if len(settings) == 0 {
-		a.SayText("cli.trust.none", name)
+		pr.SayText("cli.trust.none", name)
 		return
 	}
-	a.SayText("cli.trust.head", name)
+	pr.SayText("cli.trust.head", name)
 	var t term.Table
 	for _, s := range settings {
 		state := "cli.trust.off"
@@ -100,9 +100,9 @@ func show(a *cli.App, name string, settings []cli.ProjectSetting) {
 		case s.Digest == "":
 			state = "cli.trust.never"
 		}
-		t.Row("  "+cli.Display(s.Name), a.Text(state), s.Digest)
+		t.Row("  "+cli.Display(s.Name), pr.Text(state), s.Digest)
 	}
-	a.SayTable(&t, a.Std.Width)
+	pr.SayTable(&t, pr.Std.Width)
 }
 
 func newUntrustCommand(a *cli.App) *cobra.Command {

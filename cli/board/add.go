@@ -26,16 +26,16 @@ type facts struct {
 	paused                      bool
 }
 
-func (f *facts) flags(a *cli.App, c *cobra.Command) {
-	c.Flags().StringVar(&f.context, "context", "", a.Text("issue.flag.context"))
-	c.Flags().StringVarP(&f.file, "file", "F", "", a.Text("issue.flag.file"))
-	c.Flags().IntVarP(&f.priority, "priority", "p", 0, a.Text("issue.flag.priority"))
-	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag"))
-	c.Flags().StringSliceVar(&f.after, "after", nil, a.Text("issue.flag.after"))
-	c.Flags().StringVar(&f.plan, "plan", "", a.Text("issue.flag.plan"))
-	c.Flags().StringVar(&f.agent, "agent", "", a.Text("issue.flag.agent"))
-	c.Flags().StringVar(&f.branch, "branch", "", a.Text("issue.flag.branch"))
-	c.Flags().BoolVar(&f.paused, "paused", false, a.Text("issue.flag.paused"))
+func (f *facts) flags(pr *cli.Printer, c *cobra.Command) {
+	c.Flags().StringVar(&f.context, "context", "", pr.Text("issue.flag.context"))
+	c.Flags().StringVarP(&f.file, "file", "F", "", pr.Text("issue.flag.file"))
+	c.Flags().IntVarP(&f.priority, "priority", "p", 0, pr.Text("issue.flag.priority"))
+	c.Flags().StringSliceVar(&f.tags, "tag", nil, pr.Text("issue.flag.tag"))
+	c.Flags().StringSliceVar(&f.after, "after", nil, pr.Text("issue.flag.after"))
+	c.Flags().StringVar(&f.plan, "plan", "", pr.Text("issue.flag.plan"))
+	c.Flags().StringVar(&f.agent, "agent", "", pr.Text("issue.flag.agent"))
+	c.Flags().StringVar(&f.branch, "branch", "", pr.Text("issue.flag.branch"))
+	c.Flags().BoolVar(&f.paused, "paused", false, pr.Text("issue.flag.paused"))
 }
 
 // read reads the description where a file holds it.
@@ -104,7 +104,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			return nil
 		})
 	}
-	f.flags(a, c)
+	f.flags(a.Printer, c)
 	return c
 }
 
@@ -122,7 +122,7 @@ func newEditCommand(a *cli.App) *cobra.Command {
 		}
 		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return editIssue(c.Context(), sess, c.Flags().Changed, &f, args[0]) })
 	}
-	f.flags(a, c)
+	f.flags(a.Printer, c)
 	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))
 	c.Flags().StringSliceVar(&f.notAfter, "not-after", nil, a.Text("issue.flag.not_after"))
 	c.Flags().StringVar(&f.feedback, "feedback", "", a.Text("issue.flag.feedback"))

@@ -33,11 +33,11 @@ type work struct {
 // maxWorkers is how many issues one process works on at the same time.
 const maxWorkers = 64
 
-func (w *work) flags(a *cli.App, c *cobra.Command) {
-	c.Flags().IntVarP(&w.workers, "workers", "w", 0, a.Text("issue.flag.workers"))
-	c.Flags().BoolVar(&w.yes, "yes", false, a.Text("issue.flag.yes"))
-	c.Flags().StringVar(&w.agent, "agent", "", a.Text("issue.flag.agent"))
-	c.Flags().StringVar(&w.branch, "branch", "", a.Text("issue.flag.board_branch"))
+func (w *work) flags(pr *cli.Printer, c *cobra.Command) {
+	c.Flags().IntVarP(&w.workers, "workers", "w", 0, pr.Text("issue.flag.workers"))
+	c.Flags().BoolVar(&w.yes, "yes", false, pr.Text("issue.flag.yes"))
+	c.Flags().StringVar(&w.agent, "agent", "", pr.Text("issue.flag.agent"))
+	c.Flags().StringVar(&w.branch, "branch", "", pr.Text("issue.flag.board_branch"))
 }
 
 func (w *work) check() error {
@@ -60,7 +60,7 @@ func newWorkerCommand(a *cli.App) *cobra.Command {
 			o.Plan, o.Execute, o.Stay = !w.executeOnly, !w.planOnly, w.stay
 		})
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.planOnly, "plan-only", false, a.Text("issue.flag.plan_only"))
 	c.Flags().BoolVar(&w.executeOnly, "execute-only", false, a.Text("issue.flag.execute_only"))
 	c.Flags().BoolVar(&w.stay, "stay", false, a.Text("issue.flag.stay"))
@@ -78,7 +78,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		}
 		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) { o.Plan = true })
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
 	return c
 }
@@ -97,7 +97,7 @@ func newExecuteCommand(a *cli.App) *cobra.Command {
 			o.Plan, o.Execute = w.yes, true
 		})
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
 	return c
 }
@@ -474,7 +474,7 @@ func printSummary(ctx context.Context, sess *cli.Session, t *crewReporter, askin
 		}
 		return sess.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
-	sess.Say(countLine(sess, counts))
+	sess.Say(countLine(sess.Printer, counts))
 	for n, i := range asking {
 		if n == maxNamed {
 			sess.Say("  " + sess.Text("issue.more"))
@@ -486,25 +486,25 @@ func printSummary(ctx context.Context, sess *cli.Session, t *crewReporter, askin
 }
 
 // countLine is the number of issues by status on one line.
-func countLine(sess *cli.Session, counts view.IssueCounts) string {
-	parts := []string{sess.Text("issue.count", counts.Total)}
+func countLine(pr *cli.Printer, counts view.IssueCounts) string {
+	parts := []string{pr.Text("issue.count", counts.Total)}
 	for _, s := range board.Issue.States() {
 		if n := counts.ByStatus[s]; n > 0 {
-			parts = append(parts, statusText(sess, s)+" "+itoa(n))
+			parts = append(parts, statusText(pr, s)+" "+itoa(n))
 		}
 	}
-	return strings.Join(parts, " "+sess.Style.Middle()+" ")
+	return strings.Join(parts, " "+pr.Style.Middle()+" ")
 }
 
 // statusText is a status in its colour.
-func statusText(sess *cli.Session, s board.IssueStatus) string {
+func statusText(pr *cli.Printer, s board.IssueStatus) string {
 	switch s {
 	case board.IssueCompleted:
-		return sess.Style.Green(string(s))
+		return pr.Style.Green(string(s))
 	case board.IssueFailed:
-		return sess.Style.Red(string(s))
+		return pr.Style.Red(string(s))
 	case board.IssuePlanning, board.IssueExecuting:
-		return sess.Style.Cyan(string(s))
+		return pr.Style.Cyan(string(s))
 	}
 	return string(s)
 }

@@ -79,7 +79,7 @@ func importIssues(ctx context.Context, sess *cli.Session, source string, format 
 		return err
 	}
 	if !sess.JSON {
-		printNotes(sess, &read.Backlog)
+		printNotes(sess.Printer, &read.Backlog)
 	}
 	ids := make([]string, len(read.Backlog.Issues))
 	for n := range read.Backlog.Issues {
@@ -151,16 +151,16 @@ func readBacklog(ctx context.Context, sess *cli.Session, source string, format b
 }
 
 // printNotes tells what was understood and not kept.
-func printNotes(sess *cli.Session, b *backlog.Backlog) {
+func printNotes(pr *cli.Printer, b *backlog.Backlog) {
 	for _, n := range b.Notes {
 		at := ""
 		if n.File != "" && n.Line > 0 {
 			at = cli.Display(n.File) + ":" + itoa(n.Line) + "  "
 		}
-		sess.Note(sess.Style.Warn() + " " + at + sess.Text(n.Key, n.Args...))
+		pr.Note(pr.Style.Warn() + " " + at + pr.Text(n.Key, n.Args...))
 	}
 	if b.MoreNotes > 0 {
-		sess.Note("  " + sess.Text("issue.more_notes", b.MoreNotes))
+		pr.Note("  " + pr.Text("issue.more_notes", b.MoreNotes))
 	}
 }
 

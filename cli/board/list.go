@@ -88,7 +88,7 @@ func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
 		if more = f.limit > 0 && n == f.limit; more {
 			break
 		}
-		if err := writeIssue(sess, out, &i.IssueLine); err != nil {
+		if err := writeIssue(sess.Printer, out, &i.IssueLine); err != nil {
 			return err
 		}
 		if n++; n%flushed == 0 {
@@ -107,7 +107,7 @@ func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
 		sess.Note(sess.Text("issue.none"))
 		return nil
 	}
-	sess.Note(countLine(sess, counts))
+	sess.Note(countLine(sess.Printer, counts))
 	return nil
 }
 
@@ -115,9 +115,9 @@ func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
 const flushed = 100
 
 // writeIssue writes an issue of a list.
-func writeIssue(sess *cli.Session, out *bufio.Writer, l *view.IssueLine) error {
-	if !sess.JSON {
-		_, err := out.WriteString(issueLine(sess, l, cli.ListWidth(sess.Printer)) + "\n")
+func writeIssue(pr *cli.Printer, out *bufio.Writer, l *view.IssueLine) error {
+	if !pr.JSON {
+		_, err := out.WriteString(issueLine(pr, l, cli.ListWidth(pr)) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(l)
@@ -128,38 +128,38 @@ func writeIssue(sess *cli.Session, out *bufio.Writer, l *view.IssueLine) error {
 }
 
 // issueLine is an issue on one line, in columns that do not depend on the other lines.
-func issueLine(sess *cli.Session, l *view.IssueLine, width int) string {
+func issueLine(pr *cli.Printer, l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
 	mark := "p" + itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
 	}
-	head := label + statusText(sess, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(sess, l.Standing, 8) + "  " + mark + "  "
+	head := label + statusText(pr, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(pr, l.Standing, 8) + "  " + mark + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), sess.Style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
-	return head + title + sess.Style.Dim(tail)
+	return head + title + pr.Style.Dim(tail)
 }
 
 // standingText is a standing in its colour, padded.
-func standingText(sess *cli.Session, s view.Standing, width int) string {
+func standingText(pr *cli.Printer, s view.Standing, width int) string {
 	pad := strings.Repeat(" ", max(0, width-len(s)))
 	switch s {
 	case view.StandingWorking:
-		return sess.Style.Cyan(string(s)) + pad
+		return pr.Style.Cyan(string(s)) + pad
 	case view.StandingReady:
-		return sess.Style.Green(string(s)) + pad
+		return pr.Style.Green(string(s)) + pad
 	case view.StandingBlocked:
-		return sess.Style.Red(string(s)) + pad
+		return pr.Style.Red(string(s)) + pad
 	case view.StandingAsks, view.StandingPaused:
-		return sess.Style.Yellow(string(s)) + pad
+		return pr.Style.Yellow(string(s)) + pad
 	}
 	return string(s) + pad
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a), func(c *cobra.Command, args []string) error {
+	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			name, err := pickIssue(c.Context(), sess, args)
 			if err != nil {
@@ -172,7 +172,7 @@ func newShowCommand(a *cli.App) *cobra.Command {
 
 // pickIssue returns the issue that was named, or lets a person choose one.
 func pickIssue(ctx context.Context, sess *cli.Session, args []string) (string, error) {
-	return cli.Pick(ctx, sess.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
+	return cli.Pick(ctx, sess.Printer, args, "cli.pick.issue", func() (out []tui.Item, err error) {
 		for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
 			if err != nil {
 				return nil, err
@@ -200,39 +200,39 @@ func showIssue(ctx context.Context, sess *cli.Session, name string, next bool) e
 		return err
 	}
 	if sess.JSON {
-		return sess.PrintJSON(whole{w, failureText(sess, &w.Issue)})
+		return sess.PrintJSON(whole{w, failureText(sess.Printer, &w.Issue)})
 	}
-	printIssue(sess, w, next)
+	printIssue(sess.Printer, w, next)
 	return nil
 }
 
 // failureText says what stopped an issue last, "" where nothing did.
-func failureText(sess *cli.Session, i *view.Issue) string {
+func failureText(pr *cli.Printer, i *view.Issue) string {
 	if i.Failure == nil {
 		return ""
 	}
-	return cli.Explain(sess.Printer, i.Failure.Err())
+	return cli.Explain(pr, i.Failure.Err())
 }
 
 // printIssue shows an issue to a person.
-func printIssue(sess *cli.Session, w *view.IssueDetail, next bool) {
-	sess.Say(sess.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
+func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
+	pr.Say(pr.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
 		if value != "" {
-			t.Row("  "+sess.Text(key), value)
+			t.Row("  "+pr.Text(key), value)
 		}
 	}
 	status := string(w.Status)
 	if w.Standing != view.StandingNone {
-		status += " " + sess.Style.Middle() + " " + sess.Text("issue.standing."+string(w.Standing))
+		status += " " + pr.Style.Middle() + " " + pr.Text("issue.standing."+string(w.Standing))
 	}
 	add("issue.show.status", status)
 	add("issue.show.priority", itoa(w.Priority))
 	add("issue.show.tags", cli.Display(strings.Join(w.Tags, ", ")))
 	branch := cli.Display(w.Branch)
 	if w.Landed != "" {
-		branch = sess.Text("issue.show.landed", w.Landed)
+		branch = pr.Text("issue.show.landed", w.Landed)
 	}
 	add("issue.show.branch", branch)
 	add("issue.show.agent", cli.Display(w.Agent))
@@ -249,31 +249,31 @@ func printIssue(sess *cli.Session, w *view.IssueDetail, next bool) {
 	for _, s := range w.Solutions {
 		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " + cli.Display(s.Goal)
 		if s.Bound {
-			text += "  " + sess.Style.OK()
+			text += "  " + pr.Style.OK()
 		}
 		add("issue.show.solution", text)
 	}
 	add("issue.show.files", cli.Display(strings.Join(w.Files, ", ")))
-	add("issue.show.error", failureText(sess, &w.Issue))
+	add("issue.show.error", failureText(pr, &w.Issue))
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
-	sess.SayTable(&t, sess.Std.Width)
+	pr.SayTable(&t, pr.Std.Width)
 	if w.Context != "" {
-		sess.Say("")
+		pr.Say("")
 		for _, l := range strings.Split(w.Context, "\n") {
-			sess.Say("  " + cli.Display(l))
+			pr.Say("  " + cli.Display(l))
 		}
 	}
 	if next {
-		printNext(sess, w)
+		printNext(pr, w)
 	}
 }
 
 // printNext tells what can be done next with an issue.
-func printNext(sess *cli.Session, w *view.IssueDetail) {
+func printNext(pr *cli.Printer, w *view.IssueDetail) {
 	if out := nextOf(&w.IssueLine); len(out) > 0 {
-		sess.Say("\n" + sess.Style.Cyan(sess.Text("cli.next")) + strings.Join(out, "   "))
+		pr.Say("\n" + pr.Style.Cyan(pr.Text("cli.next")) + strings.Join(out, "   "))
 	}
 }
 

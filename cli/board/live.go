@@ -282,7 +282,7 @@ func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess, &w.Issue), Next: nextOf(&i.IssueLine)}
+	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
 	s, err := d.sess.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err

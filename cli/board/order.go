@@ -75,7 +75,7 @@ func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
 		if p.Order > 0 {
 			order = itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), statusText(sess, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
 	}
 	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	if len(places) == 0 {
@@ -162,7 +162,7 @@ func newDagCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return drawGraph(sess, nodes, more, dot, mermaid)
+			return drawGraph(sess.Printer, nodes, more, dot, mermaid)
 		})
 	}
 	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
@@ -211,7 +211,7 @@ func readGraph(ctx context.Context, sess *cli.Session, names []string, limit int
 }
 
 // drawGraph writes a graph. An arrow goes from what comes first to what waits for it.
-func drawGraph(sess *cli.Session, nodes []*view.Issue, more bool, dot, mermaid bool) error {
+func drawGraph(pr *cli.Printer, nodes []*view.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label
@@ -224,14 +224,14 @@ func drawGraph(sess *cli.Session, nodes []*view.Issue, more bool, dot, mermaid b
 		}
 		return out
 	}
-	if sess.JSON {
+	if pr.JSON {
 		out := []map[string]any{}
 		for _, i := range nodes {
 			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status, "depends_on": append([]string{}, edges(i)...)})
 		}
-		return sess.PrintJSON(map[string]any{"nodes": out, "more": more})
+		return pr.PrintJSON(map[string]any{"nodes": out, "more": more})
 	}
-	w := bufio.NewWriter(sess.Std.Out)
+	w := bufio.NewWriter(pr.Std.Out)
 	switch {
 	case dot:
 		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
@@ -255,16 +255,16 @@ func drawGraph(sess *cli.Session, nodes []*view.Issue, more bool, dot, mermaid b
 		for _, i := range nodes {
 			after := ""
 			if e := edges(i); len(e) > 0 {
-				after = strings.Join(e, ", ") + " " + sess.Style.To()
+				after = strings.Join(e, ", ") + " " + pr.Style.To()
 			}
-			t.Row(after, i.Label, statusText(sess, i.Status), term.Clip(cli.Display(i.Title), 50, sess.Style.Ellipsis()))
+			t.Row(after, i.Label, statusText(pr, i.Status), term.Clip(cli.Display(i.Title), 50, pr.Style.Ellipsis()))
 		}
-		for _, l := range t.Lines(cli.ListWidth(sess.Printer)) {
+		for _, l := range t.Lines(cli.ListWidth(pr)) {
 			fmt.Fprintln(w, l)
 		}
 	}
 	if more {
-		sess.Note(sess.Text("issue.list_more", len(nodes)))
+		pr.Note(pr.Text("issue.list_more", len(nodes)))
 	}
 	return w.Flush()
 }

@@ -93,7 +93,7 @@ func completeBatch(ctx context.Context, sess *cli.Session, dry bool) error {
 	if err != nil {
 		return err
 	}
-	text := reportText(sess, s)
+	text := reportText(sess.Printer, s)
 	if !dry {
 		if err := sess.Workspace.Write(ctx, []effect.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
 			return err
@@ -202,14 +202,14 @@ func addFailure(ctx context.Context, sess *cli.Session, s *statistics, i *view.I
 }
 
 // reportText is the final report in Markdown.
-func reportText(sess *cli.Session, s *statistics) string {
+func reportText(pr *cli.Printer, s *statistics) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# %s", sess.Text("issue.report.title", s.Batch))
+	line("# %s", pr.Text("issue.report.title", s.Batch))
 	line("")
-	line("| %s | |", sess.Text("issue.report.what"))
+	line("| %s | |", pr.Text("issue.report.what"))
 	line("|---|---|")
-	row := func(key, format string, args ...any) { line("| "+sess.Text(key)+" | "+format+" |", args...) }
+	row := func(key, format string, args ...any) { line("| "+pr.Text(key)+" | "+format+" |", args...) }
 	row("issue.report.status", "%s", s.Status)
 	row("issue.report.issues", "%d", s.Issues)
 	for _, state := range board.Issue.States() {
@@ -217,7 +217,7 @@ func reportText(sess *cli.Session, s *statistics) string {
 			line("| %s | %d |", state, n)
 		}
 	}
-	row("issue.report.success", "%.1f %% (%s)", s.Success, sess.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
+	row("issue.report.success", "%.1f %% (%s)", s.Success, pr.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
 	row("issue.report.plans", "%d", s.Plans)
 	row("issue.report.retries", "%d", s.Retries)
 	row("issue.report.conflicts", "%d", s.Conflicts)
@@ -226,22 +226,22 @@ func reportText(sess *cli.Session, s *statistics) string {
 		row("issue.report.ended", "%s", s.Ended.UTC().Format(time.RFC3339))
 	}
 	line("")
-	line("## %s", sess.Text("issue.report.quality"))
+	line("## %s", pr.Text("issue.report.quality"))
 	line("")
-	line("| %s | %% | |", sess.Text("issue.report.part"))
+	line("| %s | %% | |", pr.Text("issue.report.part"))
 	line("|---|---|---|")
 	for _, p := range []struct {
 		key   string
 		value float64
 	}{{"completeness", s.Quality.Completeness}, {"consistency", s.Quality.Consistency}, {"correctness", s.Quality.Correctness}, {"clarity", s.Quality.Clarity}} {
-		line("| %s (25 %%) | %.1f | %s |", sess.Text("issue.quality."+p.key), p.value, sess.Text("issue.quality_what."+p.key))
+		line("| %s (25 %%) | %.1f | %s |", pr.Text("issue.quality."+p.key), p.value, pr.Text("issue.quality_what."+p.key))
 	}
-	line("| **%s** | **%.1f** | %s |", sess.Text("issue.report.score"), s.Quality.Score, sess.Text("issue.verdict."+s.Quality.Verdict))
+	line("| **%s** | **%.1f** | %s |", pr.Text("issue.report.score"), s.Quality.Score, pr.Text("issue.verdict."+s.Quality.Verdict))
 	if len(s.Failed) == 0 {
 		return b.String()
 	}
 	line("")
-	line("## %s", sess.Text("issue.report.failed"))
+	line("## %s", pr.Text("issue.report.failed"))
 	line("")
 	for _, f := range s.Failed {
 		line("- **%s** %s%s", f.ID, oneLine(f.Title), reason(f.Error))

@@ -383,7 +383,7 @@ func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	}
 	return func(yield func(word) bool) {
 		for _, i := range all.List(ctx, "-") { // with the name of none, none is looked into
-			if !yield(word{i.Name, cli.AgentState(q.app, i)}) {
+			if !yield(word{i.Name, cli.AgentState(q.app.Printer, i)}) {
 				return
 			}
 		}
@@ -435,7 +435,7 @@ func values(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	case "profile":
 		return profiles(ctx, q, begins)
 	default:
-		takes, _, _ := cli.ValuesOf(q.app, named)
+		takes, _, _ := cli.ValuesOf(q.app.Printer, named)
 		return one(takes...)(ctx, q, begins)
 	}
 }
@@ -443,7 +443,7 @@ func values(ctx context.Context, q *question, begins string) iter.Seq[word] {
 func tools(_ context.Context, q *question, _ string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for _, t := range q.app.Host.Tools() {
-			if !yield(word{t.Info.Name, cli.ToolText(q.app, t.Info)}) {
+			if !yield(word{t.Info.Name, cli.ToolText(q.app.Printer, t.Info)}) {
 				return
 			}
 		}

@@ -46,13 +46,13 @@ type flags struct {
 	agent                                   string
 }
 
-func (f *flags) bind(a *cli.App, c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("cli.flow.flag.yes"))
-	c.Flags().BoolVar(&f.inPlace, "in-place", false, a.Text("cli.flag.in_place"))
-	c.Flags().BoolVar(&f.unattended, "unattended", false, a.Text("cli.flag.unattended"))
-	c.Flags().BoolVar(&f.replace, "replace", false, a.Text("cli.flow.flag.replace"))
-	c.Flags().BoolVar(&f.asIs, "as-is", false, a.Text("cli.flow.flag.as_is"))
-	c.Flags().StringVar(&f.agent, "agent", "", a.Text("cli.flag.agent"))
+func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&f.yes, "yes", false, pr.Text("cli.flow.flag.yes"))
+	c.Flags().BoolVar(&f.inPlace, "in-place", false, pr.Text("cli.flag.in_place"))
+	c.Flags().BoolVar(&f.unattended, "unattended", false, pr.Text("cli.flag.unattended"))
+	c.Flags().BoolVar(&f.replace, "replace", false, pr.Text("cli.flow.flag.replace"))
+	c.Flags().BoolVar(&f.asIs, "as-is", false, pr.Text("cli.flow.flag.as_is"))
+	c.Flags().StringVar(&f.agent, "agent", "", pr.Text("cli.flag.agent"))
 	return c
 }
 
@@ -66,7 +66,7 @@ func (f *flags) overrides() []func(*cli.Config) error {
 
 func newAutoCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
+	return f.bind(a.Printer, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
   pawl '~auto make go vet and the tests pass'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
 		return start(c.Context(), a, f, &kernel.Start{Command: "~auto", Requirement: strings.Join(args, " ")})
 	}))
@@ -85,12 +85,12 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		}
 		return start(c.Context(), a, f, &kernel.Start{Command: "~plan", Requirement: strings.Join(args, " ")})
 	}
-	return f.bind(a, c)
+	return f.bind(a.Printer, c)
 }
 
 func newExecCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("exec [PACKAGE]", "cli.flow.exec", `  pawl exec
+	return f.bind(a.Printer, a.Command("exec [PACKAGE]", "cli.flow.exec", `  pawl exec
   pawl exec 202602081200_add-a-flag
   pawl '~exec add-a-flag'`, cli.Between(0, 1), func(c *cobra.Command, args []string) error {
 		return exec(c.Context(), a, f, strings.Join(args, " "))
@@ -99,7 +99,7 @@ func newExecCommand(a *cli.App) *cobra.Command {
 
 func newSayCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("say WORDS", "cli.flow.say", `  pawl say "~auto make the tests pass"
+	return f.bind(a.Printer, a.Command("say WORDS", "cli.flow.say", `  pawl say "~auto make the tests pass"
   pawl say "what is going on?"
   pawl '~validate'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
 		return Hear(c.Context(), a, f, strings.Join(args, " "))

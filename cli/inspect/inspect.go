@@ -113,7 +113,7 @@ func list(ctx context.Context, sess *cli.Session, limit int) error {
 			}
 			continue
 		}
-		if _, err := out.WriteString(line(sess, r.Value) + "\n"); err != nil {
+		if _, err := out.WriteString(line(sess.Printer, r.Value) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -127,31 +127,31 @@ func list(ctx context.Context, sess *cli.Session, limit int) error {
 }
 
 // line is a run on one line, in columns that do not depend on the other lines.
-func line(sess *cli.Session, r view.RunLine) string {
-	symbol, state := sess.Style.Arrow(), r.State
+func line(pr *cli.Printer, r view.RunLine) string {
+	symbol, state := pr.Style.Arrow(), r.State
 	switch {
 	case state == string(session.Blocked):
-		symbol = sess.Style.Bad()
+		symbol = pr.Style.Bad()
 	case r.Undone:
-		symbol, state = sess.Style.Dot(), sess.Text("cli.status.undone")
+		symbol, state = pr.Style.Dot(), pr.Text("cli.status.undone")
 	case r.Outcome == "completed":
-		symbol, state = sess.Style.OK(), r.Outcome
+		symbol, state = pr.Style.OK(), r.Outcome
 	case r.Outcome != "":
-		symbol, state = sess.Style.Warn(), cli.Display(r.Outcome)
+		symbol, state = pr.Style.Warn(), cli.Display(r.Outcome)
 	}
 	when := r.EndedAt
 	if when.IsZero() {
 		when = r.StartedAt
 	}
-	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + sess.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
+	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
 	tail := ""
 	if r.Commit != "" {
-		tail = "  " + sess.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
+		tail = "  " + pr.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
 	}
 	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
 	goal = cli.Display(goal)
-	if width := cli.ListWidth(sess.Printer); width > 0 {
-		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), sess.Style.Ellipsis())
+	if width := cli.ListWidth(pr); width > 0 {
+		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
 	return head + goal + tail
 }
@@ -214,7 +214,7 @@ func diff(ctx context.Context, sess *cli.Session, r *view.Report, step string, s
 		}
 		return nil
 	}
-	return paint(sess, text, plain)
+	return paint(sess.Printer, text, plain)
 }
 
 // patch is the unified diff of a run, or of one of its steps.
@@ -275,12 +275,12 @@ func planned(sess *cli.Session, r *view.Report, only string) string {
 
 // paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible and with a mark at
 // files that judge the work.
-func paint(sess *cli.Session, text string, plain bool) error {
-	return paged(sess, plain, func(out io.Writer) error {
+func paint(pr *cli.Printer, text string, plain bool) error {
+	return paged(pr, plain, func(out io.Writer) error {
 		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			if sess.Std.TTY {
-				mark := judging(sess, l)
-				l = cli.DiffLine(sess.Style, l) + mark
+			if pr.Std.TTY {
+				mark := judging(pr, l)
+				l = cli.DiffLine(pr.Style, l) + mark
 			}
 			if _, err := io.WriteString(out, l+"\n"); err != nil {
 				return err
@@ -292,23 +292,23 @@ func paint(sess *cli.Session, text string, plain bool) error {
 
 // judging marks the line of a diff at which a file begins that tests, or that decides what is run: there a change may be meant to make
 // the work pass.
-func judging(sess *cli.Session, line string) string {
+func judging(pr *cli.Printer, line string) string {
 	_, name, ok := strings.Cut(line, " b/")
 	if !ok || !strings.HasPrefix(line, "diff --git ") {
 		return ""
 	}
 	switch kind := view.KindOf(name); kind {
 	case view.TestFile, view.CIFile:
-		return "  " + sess.Style.Yellow(sess.Text("see.judges."+string(kind)))
+		return "  " + pr.Style.Yellow(pr.Text("see.judges."+string(kind)))
 	}
 	return ""
 }
 
 // paged has output written to the person's pager where a person looks, or plainly.
-func paged(sess *cli.Session, plain bool, write func(io.Writer) error) error {
-	if sess.Present() && !plain && sess.Std.Pager != nil {
+func paged(pr *cli.Printer, plain bool, write func(io.Writer) error) error {
+	if pr.Present() && !plain && pr.Std.Pager != nil {
 		// Without a pager it is printed: nobody is kept from reading by a missing program.
-		if p, ok := sess.Std.Pager(); ok {
+		if p, ok := pr.Std.Pager(); ok {
 			err := write(p)
 			closed := p.Close()
 			if errors.Is(err, syscall.EPIPE) {
@@ -317,7 +317,7 @@ func paged(sess *cli.Session, plain bool, write func(io.Writer) error) error {
 			return cmp.Or(err, closed)
 		}
 	}
-	out := bufio.NewWriterSize(sess.Std.Out, 64<<10)
+	out := bufio.NewWriterSize(pr.Std.Out, 64<<10)
 	if err := write(out); err != nil {
 		return err
 	}

@@ -42,13 +42,13 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if f.list || sess.JSON && !f.follow {
-				return listOutputs(sess, o)
+				return listOutputs(sess.Printer, o)
 			}
 			p := &reader{sess: sess, outputs: o, raw: f.raw, out: sess.Std.Out, waiting: waiting{sess: sess}, seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
-			return paged(sess, f.plain, func(out io.Writer) error {
+			return paged(sess.Printer, f.plain, func(out io.Writer) error {
 				p.out = out
 				return p.whole()
 			})
@@ -194,22 +194,22 @@ func (o *outputs) names() []string {
 }
 
 // title heads a part.
-func (p part) title(sess *cli.Session) string {
+func (p part) title(pr *cli.Printer) string {
 	out := cli.Display(p.what())
 	if p.Step != "" {
 		out = cli.Display(p.Step) + "  " + out
 	}
 	if p.Before {
-		out += "  " + sess.Text("see.before_work")
+		out += "  " + pr.Text("see.before_work")
 	}
 	if p.kept != nil && p.kept.Failed {
-		out += "  " + sess.Text("cli.check.failed", p.kept.Exit)
+		out += "  " + pr.Text("cli.check.failed", p.kept.Exit)
 	}
 	return out
 }
 
 // listOutputs tells which outputs there are, where they are and how long.
-func listOutputs(sess *cli.Session, o *outputs) error {
+func listOutputs(pr *cli.Printer, o *outputs) error {
 	type line struct {
 		*view.Output
 		Part  string `json:"part,omitempty"`
@@ -225,15 +225,15 @@ func listOutputs(sess *cli.Session, o *outputs) error {
 			l.Bytes = int64(len(p.kept.Text))
 		}
 		all = append(all, l)
-		if !sess.JSON {
-			sess.Say(p.title(sess) + "  " + sess.Style.Dim(sess.Text("see.bytes", l.Bytes)))
+		if !pr.JSON {
+			pr.Say(p.title(pr) + "  " + pr.Style.Dim(pr.Text("see.bytes", l.Bytes)))
 		}
 	}
-	if sess.JSON {
-		return sess.PrintJSON(all)
+	if pr.JSON {
+		return pr.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		sess.Note(sess.Text("see.no_output"))
+		pr.Note(pr.Text("see.no_output"))
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (r *reader) head(p part, key string, headed bool) error {
 		gap += "\n"
 	}
 	r.open = false
-	_, err := io.WriteString(r.out, gap+r.sess.Style.Bold("==> "+p.title(r.sess)+" <==")+"\n")
+	_, err := io.WriteString(r.out, gap+r.sess.Style.Bold("==> "+p.title(r.sess.Printer)+" <==")+"\n")
 	return err
 }
 

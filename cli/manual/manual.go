@@ -193,7 +193,7 @@ func (w *writer) whole() {
 	for _, v := range variables {
 		w.item(v[0], w.app.Text("manual.env."+v[1]))
 	}
-	for _, s := range cli.DefaultsOf(w.app) {
+	for _, s := range cli.DefaultsOf(w.app.Printer) {
 		w.item(s.Env, s.Meaning)
 	}
 }

@@ -136,7 +136,7 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 	ran := len(r.Outcomes) - len(left)
 	out := map[string]any{"passed": r.Passed, "tree": r.Tree, "checks": r.Outcomes, "failures": failures(r)}
 	if !sess.JSON {
-		printOutcomes(sess, r)
+		printOutcomes(sess.Printer, r)
 	}
 	var fault error
 	switch {
@@ -188,28 +188,28 @@ func names(outcomes []effect.CheckOutcome) string {
 }
 
 // printOutcomes prints each outcome, and of what did not pass the lines that matter.
-func printOutcomes(sess *cli.Session, r effect.VerifyResult) {
+func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	for _, o := range r.Outcomes {
 		if o.LeftOut() {
-			sess.Say(sess.Style.Dot() + " " + cli.Display(o.Name) + "  " + sess.Style.Yellow(sess.Text("cli.check.left_out", o.Missing)))
+			pr.Say(pr.Style.Dot() + " " + cli.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", o.Missing)))
 			continue
 		}
-		symbol := sess.Style.OK()
+		symbol := pr.Style.OK()
 		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
-		said := sess.Style.Dim(took)
+		said := pr.Style.Dim(took)
 		if o.Status != effect.CheckPassed {
-			symbol, said = sess.Style.Bad(), sess.Text("cli.check.failed", o.ExitCode)+"  "+said
+			symbol, said = pr.Style.Bad(), pr.Text("cli.check.failed", o.ExitCode)+"  "+said
 		}
 		command := ""
 		if o.Command != o.Name {
-			command = "  " + sess.Style.Dim(term.Clip(cli.Display(o.Command), max(30, sess.Std.Width-40), sess.Style.Ellipsis()))
+			command = "  " + pr.Style.Dim(term.Clip(cli.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 		}
-		sess.Say(symbol + " " + cli.Display(o.Name) + command + "  " + said)
+		pr.Say(symbol + " " + cli.Display(o.Name) + command + "  " + said)
 		if o.Status == effect.CheckPassed {
 			continue
 		}
 		for _, l := range essential(o.Output) {
-			sess.Say("    " + sess.Style.Dim(cli.Display(l)))
+			pr.Say("    " + pr.Style.Dim(cli.Display(l)))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 			others = append(others, l.Name)
 		}
 	}
-	chosen, err := pickLeftovers(ctx, sess, left, names, args, all)
+	chosen, err := pickLeftovers(ctx, sess.Printer, left, names, args, all)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func clean(ctx context.Context, sess *cli.Session, args []string, all bool) erro
 
 // pickLeftovers says which packages are meant. Where nobody said it, a person is asked; without one the packages are listed
 // with what to pass.
-func pickLeftovers(ctx context.Context, sess *cli.Session, left []solution.Leftover, names, args []string, all bool) ([]string, error) {
+func pickLeftovers(ctx context.Context, pr *cli.Printer, left []solution.Leftover, names, args []string, all bool) ([]string, error) {
 	switch {
 	case all || len(names) == 0 && len(args) == 0:
 		return names, nil
@@ -106,8 +106,8 @@ func pickLeftovers(ctx context.Context, sess *cli.Session, left []solution.Lefto
 		}
 		return out, nil
 	}
-	if !sess.JSON {
-		sess.SayText("orders.clean.list")
+	if !pr.JSON {
+		pr.SayText("orders.clean.list")
 		var t term.Table
 		n := 0
 		for _, l := range left {
@@ -116,17 +116,17 @@ func pickLeftovers(ctx context.Context, sess *cli.Session, left []solution.Lefto
 				t.Row("  "+strconv.Itoa(n), cli.Display(l.Name), l.Minute.UTC().Format("2006-01-02 15:04"))
 			}
 		}
-		sess.SayTable(&t, sess.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 	}
-	if !sess.Present() {
+	if !pr.Present() {
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.clean.which", len(names))
 	}
-	return askLeftovers(ctx, sess, names)
+	return askLeftovers(ctx, pr, names)
 }
 
-func askLeftovers(ctx context.Context, sess *cli.Session, names []string) ([]string, error) {
+func askLeftovers(ctx context.Context, pr *cli.Printer, names []string) ([]string, error) {
 	for {
-		line, err := cli.AskText(ctx, sess.Printer, sess.Text("orders.clean.ask"))
+		line, err := cli.AskText(ctx, pr, pr.Text("orders.clean.ask"))
 		if err != nil {
 			return nil, ctx.Err()
 		}
@@ -134,7 +134,7 @@ func askLeftovers(ctx context.Context, sess *cli.Session, names []string) ([]str
 		case "a", "all":
 			return names, nil
 		case "", "n", "no", "c":
-			sess.SayText("orders.left")
+			pr.SayText("orders.left")
 			return nil, nil
 		}
 		var out []string

@@ -69,10 +69,10 @@ func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags)
 		return noRemote
 	}
 	var m draftMessage
-	defer func() { err = m.settle(ctx, sess, err) }()
+	defer func() { err = m.settle(ctx, sess.Printer, err) }()
 	if !f.yes {
 		if !sess.Present() {
-			showCommit(sess, st, text)
+			showCommit(sess.Printer, st, text)
 			if push && !sess.JSON {
 				sess.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
 			}
@@ -195,24 +195,24 @@ func chinese(s string) bool {
 }
 
 // showCommit prints what would be committed, and how it would be called.
-func showCommit(sess *cli.Session, st cli.Standing, text string) {
-	if sess.JSON {
+func showCommit(pr *cli.Printer, st cli.Standing, text string) {
+	if pr.JSON {
 		return
 	}
 	key := "orders.commit.everything"
 	if st.Staged {
 		key = "orders.commit.staged"
 	}
-	cli.PrintSection(sess.Printer, key, cli.FileLines(sess.Printer, st.Files, "  "))
+	cli.PrintSection(pr, key, cli.FileLines(pr, st.Files, "  "))
 	if len(st.Beside) > 0 {
-		sess.Say("  " + sess.Style.Dim(sess.Text("orders.commit.beside", len(st.Beside))))
+		pr.Say("  " + pr.Style.Dim(pr.Text("orders.commit.beside", len(st.Beside))))
 	}
 	var lines []string
 	for l := range strings.Lines(text) {
 		lines = append(lines, "  "+cli.Display(strings.TrimRight(l, "\n")))
 	}
-	cli.PrintSection(sess.Printer, "orders.commit.message", lines)
-	sess.Say("")
+	cli.PrintSection(pr, "orders.commit.message", lines)
+	pr.Say("")
 }
 
 // draftMessage is the message of a commit while it is talked about.
@@ -230,13 +230,13 @@ func (m *draftMessage) drop() {
 }
 
 // settle sees to it that a failure does not lose what the person wrote. Whoever says no gives it up.
-func (m *draftMessage) settle(ctx context.Context, sess *cli.Session, err error) error {
+func (m *draftMessage) settle(ctx context.Context, pr *cli.Printer, err error) error {
 	switch {
 	case err == nil || m.file == "":
 	case pawl.CodeOf(err) == pawl.CodeUserDenied:
 		m.drop()
 	case ctx.Err() != nil: // an interrupt is not explained behind it
-		sess.Note(sess.Text("cli.edit_kept", m.file))
+		pr.Note(pr.Text("cli.edit_kept", m.file))
 	default:
 		return cli.Kept(err, m.file)
 	}
@@ -257,8 +257,8 @@ func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standi
 		options = []option{options[1], options[0], options[2], options[3]}
 	}
 	for {
-		showCommit(sess, st, m.text)
-		got, err := choose(ctx, sess.App, sess.Text("orders.commit.ask"), options)
+		showCommit(sess.Printer, st, m.text)
+		got, err := choose(ctx, sess.Printer, sess.Text("orders.commit.ask"), options)
 		if err != nil {
 			return false, err
 		}

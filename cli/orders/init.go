@@ -70,27 +70,27 @@ func initialise(ctx context.Context, sess *cli.Session, f initFlags) error {
 		sess.Say("  " + sess.Text("cli.init.no_git"))
 	}
 	if !f.bare {
-		kb.say(sess)
+		kb.say(sess.Printer)
 	}
 	sess.Say("  " + sess.Text("cli.init.next"))
 	return nil
 }
 
-func (b built) say(sess *cli.Session) {
+func (b built) say(pr *cli.Printer) {
 	switch {
 	case b.Skipped != "":
-		sess.Say(sess.Style.Warn() + " " + sess.Text(b.Skipped))
+		pr.Say(pr.Style.Warn() + " " + pr.Text(b.Skipped))
 	case b.Choice == knowledge.InitCancel:
-		sess.Say("  " + sess.Text("orders.left"))
+		pr.Say("  " + pr.Text("orders.left"))
 	case len(b.Written) == 0:
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.init.same", b.Modules))
+		pr.Say(pr.Style.OK() + " " + pr.Text("orders.init.same", b.Modules))
 	default:
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.init.built", b.Modules, len(b.Written)))
+		pr.Say(pr.Style.OK() + " " + pr.Text("orders.init.built", b.Modules, len(b.Written)))
 		for _, name := range b.Written[:min(len(b.Written), 8)] {
-			sess.Say("  " + sess.Style.Dim(cli.Display(".pawl/"+name)))
+			pr.Say("  " + pr.Style.Dim(cli.Display(".pawl/"+name)))
 		}
 		if n := len(b.Written) - 8; n > 0 {
-			sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", n)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("orders.more", n)))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built,
 		b.Choice = knowledge.InitRebuild
 	case len(choices) > 1:
 		for _, w := range wrong {
-			sess.Say(sess.Style.Warn() + " " + onOneLine(sess, w.Error()))
+			sess.Say(sess.Style.Warn() + " " + onOneLine(sess.Printer, w.Error()))
 		}
 		if b.Choice, err = askInit(ctx, sess, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
 			return b, err
@@ -165,7 +165,7 @@ func askInit(ctx context.Context, sess *cli.Session, c knowledge.Condition, choi
 		key := string('1' + rune(n))
 		options = append(options, option{key, sess.Text("orders.init.choice." + string(choice))})
 	}
-	got, err := choose(ctx, sess.App, sess.Text("orders.init.ask."+string(c)), options)
+	got, err := choose(ctx, sess.Printer, sess.Text("orders.init.ask."+string(c)), options)
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +223,7 @@ func fill(ctx context.Context, sess *cli.Session, command string, docs map[strin
 }
 
 // onOneLine renders an error on one line.
-func onOneLine(sess *cli.Session, err *pawl.Error) string {
-	text, _ := sess.Lang.Error(err)
+func onOneLine(pr *cli.Printer, err *pawl.Error) string {
+	text, _ := pr.Lang.Error(err)
 	return cli.Display(text)
 }

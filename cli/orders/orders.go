@@ -40,7 +40,7 @@ func Entries() []cli.Entry {
 func Run(ctx context.Context, a *cli.App, name, argument string) error {
 	word := strings.TrimPrefix(strings.TrimSpace(name), "~")
 	if word == "help" || word == "?" {
-		return help(a)
+		return help(a.Printer)
 	}
 	if slices.ContainsFunc(Entries(), func(e cli.Entry) bool { return e.Name == word }) {
 		return cli.Within(ctx, a, append([]string{word}, Words(argument)...))
@@ -171,14 +171,14 @@ type option struct{ key, text string }
 
 // choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last one,
 // which gives up.
-func choose(ctx context.Context, a *cli.App, question string, options []option) (string, error) {
+func choose(ctx context.Context, pr *cli.Printer, question string, options []option) (string, error) {
 	q := tui.Question{Text: question, Empty: true}
 	for _, o := range options {
 		q.Text += "\n  [" + o.key + "] " + o.text
 		q.Ways = append(q.Ways, tui.Way{Words: []string{strings.ToLower(o.key)}, Does: o.text})
 	}
 	q.Text += "\n>"
-	answer, err := cli.AskUser(ctx, a.Printer, q)
+	answer, err := pr.Screen.Ask(ctx, q)
 	switch {
 	case errors.Is(err, tui.ErrLeft):
 		return options[len(options)-1].key, nil
@@ -189,13 +189,13 @@ func choose(ctx context.Context, a *cli.App, question string, options []option) 
 }
 
 // sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the flag.
-func sure(ctx context.Context, a *cli.App, question string, yes bool) error {
+func sure(ctx context.Context, pr *cli.Printer, question string, yes bool) error {
 	if yes {
 		return nil
 	}
-	ok, err := cli.Confirm(ctx, a.Printer, question)
+	ok, err := cli.Confirm(ctx, pr, question)
 	if err == nil && !ok {
-		a.SayText("orders.left")
+		pr.SayText("orders.left")
 		err = cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
 	}
 	return err

@@ -74,20 +74,20 @@ func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
 	}
 	if !sess.JSON {
 		for _, l := range lacks {
-			sayLack(sess, l)
+			sayLack(sess.Printer, l)
 		}
 		if spec.Scripts {
 			sess.Say(sess.Style.Warn() + " " + sess.Text("orders.prepare.lets"))
 		}
 	}
-	if err := sure(ctx, sess.App, sess.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
+	if err := sure(ctx, sess.Printer, sess.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
 		return err
 	}
 	r, err := carry(ctx, sess, "prepare", effect.KindPrepare, spec)
 	if err != nil {
 		return err
 	}
-	return sayPrepared(sess, r, hopeless)
+	return sayPrepared(sess.Printer, r, hopeless)
 }
 
 // standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's own.
@@ -114,45 +114,45 @@ func connected(spec effect.PrepareSpec) []string {
 }
 
 // sayLack tells what is missing, and how it would be fetched.
-func sayLack(sess *cli.Session, l cli.Lack) {
-	line := cli.Display(l.Set.Path) + "  " + sess.Text("orders.prepare.state."+l.State)
+func sayLack(pr *cli.Printer, l cli.Lack) {
+	line := cli.Display(l.Set.Path) + "  " + pr.Text("orders.prepare.state."+l.State)
 	if l.Detail != "" {
 		line += " (" + cli.Display(l.Detail) + ")"
 	}
-	sess.Say(sess.Style.Warn() + " " + line)
+	pr.Say(pr.Style.Warn() + " " + line)
 	if l.Err != nil {
-		sess.Say("    " + sess.Style.Dim(cli.Display(l.Err.Error())))
+		pr.Say("    " + pr.Style.Dim(cli.Display(l.Err.Error())))
 		return
 	}
-	sess.Say("    " + sess.Style.Dim(cli.Display(l.Tool)+"  "+cli.Display(strings.Join(l.Set.Locks, ", "))))
+	pr.Say("    " + pr.Style.Dim(cli.Display(l.Tool)+"  "+cli.Display(strings.Join(l.Set.Locks, ", "))))
 }
 
 // mostNamed is how many packages are named on one line.
 const mostNamed = 8
 
 // sayPrepared tells what was fetched, and what was not let run.
-func sayPrepared(sess *cli.Session, r effect.Receipt, hopeless error) error {
+func sayPrepared(pr *cli.Printer, r effect.Receipt, hopeless error) error {
 	result, err := effect.Decode[effect.PrepareResult](r.Result)
 	if err != nil {
 		return err
 	}
-	if sess.JSON {
-		if err := sess.PrintJSON(result); err != nil {
+	if pr.JSON {
+		if err := pr.PrintJSON(result); err != nil {
 			return err
 		}
 		return hopeless
 	}
 	for _, s := range result.Sets {
-		sess.Say(sess.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + sess.Style.Dim(cli.Display(s.Tool)))
+		pr.Say(pr.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + pr.Style.Dim(cli.Display(s.Tool)))
 		if names := s.Scripts; len(names) > 0 && !s.Ran {
 			shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
 			if len(names) > mostNamed {
 				shown += ", …"
 			}
-			sess.Say(sess.Style.Warn() + " " + sess.Text("orders.prepare.scripts", len(names), cli.Display(shown)))
+			pr.Say(pr.Style.Warn() + " " + pr.Text("orders.prepare.scripts", len(names), cli.Display(shown)))
 		}
 	}
-	sess.SayText("orders.prepare.done")
+	pr.SayText("orders.prepare.done")
 	return hopeless
 }
 

@@ -47,9 +47,9 @@ func review(ctx context.Context, sess *cli.Session, args []string, pack bool) er
 		}
 	}
 	if sess.JSON {
-		return printReview(sess, r, folder)
+		return printReview(sess.Printer, r, folder)
 	}
-	sayReview(sess, r)
+	sayReview(sess.Printer, r)
 	if folder != "" {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.package_made", ".pawl/"+folder))
 	}
@@ -68,7 +68,7 @@ func scopeOf(ctx context.Context, sess *cli.Session, args []string) (cli.ReviewS
 		if !sess.Present() {
 			return cli.ReviewAll, nil, nil
 		}
-		got, err := choose(ctx, sess.App, sess.Text("orders.review.ask"), []option{
+		got, err := choose(ctx, sess.Printer, sess.Text("orders.review.ask"), []option{
 			{"r", sess.Text("orders.review.recent")}, {"s", sess.Text("orders.review.staged")}, {"a", sess.Text("orders.review.all")},
 		})
 		return map[string]cli.ReviewScope{"r": cli.ReviewRecent, "s": cli.ReviewStaged, "a": cli.ReviewAll}[got], nil, err
@@ -92,7 +92,7 @@ func scopeOf(ctx context.Context, sess *cli.Session, args []string) (cli.ReviewS
 	return cli.ReviewPaths, paths, nil
 }
 
-func printReview(sess *cli.Session, r effect.Review, folder string) error {
+func printReview(pr *cli.Printer, r effect.Review, folder string) error {
 	type line struct {
 		effect.Remark
 		Text string `json:"text"`
@@ -100,44 +100,44 @@ func printReview(sess *cli.Session, r effect.Review, folder string) error {
 	lines := []line{}
 	count := map[effect.Severity]int{effect.Critical: 0, effect.Warning: 0, effect.Info: 0}
 	for _, m := range r.Remarks {
-		lines = append(lines, line{m, remarkText(sess, sess.Lang, m)})
+		lines = append(lines, line{m, remarkText(pr, pr.Lang, m)})
 		count[m.Severity]++
 	}
-	return sess.PrintJSON(map[string]any{"files": r.Files, "lines": r.Lines, "skipped": r.Skipped, "counts": count, "remarks": lines, "more": r.More, "package": folder})
+	return pr.PrintJSON(map[string]any{"files": r.Files, "lines": r.Lines, "skipped": r.Skipped, "counts": count, "remarks": lines, "more": r.More, "package": folder})
 }
 
-func remarkText(sess *cli.Session, l message.Lang, m effect.Remark) string {
+func remarkText(pr *cli.Printer, l message.Lang, m effect.Remark) string {
 	args := make([]any, len(m.Args))
 	for i, a := range m.Args {
 		args[i] = a
 	}
-	return sess.TextIn(l, m.Key, args...)
+	return pr.TextIn(l, m.Key, args...)
 }
 
-func sayReview(sess *cli.Session, r effect.Review) {
+func sayReview(pr *cli.Printer, r effect.Review) {
 	for _, s := range []effect.Severity{effect.Critical, effect.Warning, effect.Info} {
-		symbol := map[effect.Severity]string{effect.Critical: sess.Style.Bad(), effect.Warning: sess.Style.Warn(), effect.Info: sess.Style.Dot()}[s]
+		symbol := map[effect.Severity]string{effect.Critical: pr.Style.Bad(), effect.Warning: pr.Style.Warn(), effect.Info: pr.Style.Dot()}[s]
 		var lines []string
 		for _, m := range r.Remarks {
 			if m.Severity == s {
-				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+remarkText(sess, sess.Lang, m)+"  "+sess.Style.Dim(m.Rule))
+				lines = append(lines, "  "+symbol+" "+cli.Display(m.File)+":"+strconv.Itoa(m.Line)+"  "+remarkText(pr, pr.Lang, m)+"  "+pr.Style.Dim(m.Rule))
 			}
 		}
-		cli.PrintSection(sess.Printer, "orders.review.severity."+string(s), lines)
+		cli.PrintSection(pr, "orders.review.severity."+string(s), lines)
 	}
 	if r.More > 0 {
-		sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", r.More)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("orders.more", r.More)))
 	}
 	if len(r.Remarks) == 0 {
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.review.clean"))
+		pr.Say(pr.Style.OK() + " " + pr.Text("orders.review.clean"))
 	} else {
-		sess.Say("")
+		pr.Say("")
 	}
-	sess.SayText("orders.review.looked", r.Files, r.Lines)
+	pr.SayText("orders.review.looked", r.Files, r.Lines)
 	if len(r.Skipped) > 0 {
-		sess.SayText("orders.review.skipped", len(r.Skipped))
+		pr.SayText("orders.review.skipped", len(r.Skipped))
 	}
-	sess.Say(sess.Style.Dim(sess.Text("orders.review.honest")))
+	pr.Say(pr.Style.Dim(pr.Text("orders.review.honest")))
 }
 
 // reviewPackage makes a package of what is critical or worth a warning.
@@ -152,7 +152,7 @@ func reviewPackage(ctx context.Context, sess *cli.Session, r effect.Review) (str
 			continue
 		}
 		if found++; found <= maxTasks {
-			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" + strconv.Itoa(m.Line) + "` " + remarkText(sess, writing(sess), m), Verify: []string{"`pawl review`"}})
+			p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: "`" + m.File + ":" + strconv.Itoa(m.Line) + "` " + remarkText(sess.Printer, writing(sess), m), Verify: []string{"`pawl review`"}})
 		}
 	}
 	if found == 0 {

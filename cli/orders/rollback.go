@@ -191,7 +191,7 @@ func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFla
 		if err != nil {
 			return err
 		}
-		return printSources(sess, list)
+		return printSources(sess.Printer, list)
 	}
 	to, src, err := resolve(ctx, sess, past, target)
 	if err != nil {
@@ -237,33 +237,33 @@ func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFla
 	return nil
 }
 
-func printSources(sess *cli.Session, list []source) error {
-	if sess.JSON {
+func printSources(pr *cli.Printer, list []source) error {
+	if pr.JSON {
 		if list == nil {
 			list = []source{}
 		}
-		return sess.PrintJSON(map[string]any{"sources": list})
+		return pr.PrintJSON(map[string]any{"sources": list})
 	}
 	if len(list) == 0 {
-		sess.SayText("orders.rollback.nothing")
+		pr.SayText("orders.rollback.nothing")
 		return nil
 	}
 	kind := ""
 	var t term.Table
 	flush := func() {
-		sess.SayTable(&t, sess.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 		t = term.Table{}
 	}
 	for _, s := range list {
 		if s.Kind != kind {
 			flush()
 			kind = s.Kind
-			sess.Say(sess.Style.Bold(sess.Text("orders.rollback.kind." + kind)))
+			pr.Say(pr.Style.Bold(pr.Text("orders.rollback.kind." + kind)))
 		}
 		t.Row("  "+cli.Display(s.Target), s.At.UTC().Format("2006-01-02 15:04"), cli.Display(s.Title))
 	}
 	flush()
-	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + sess.Text("orders.rollback.next"))
+	pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + pr.Text("orders.rollback.next"))
 	return nil
 }
 
@@ -323,5 +323,5 @@ func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec e
 		}
 		sess.Say("  " + sess.Text("orders.rollback.backup", spec.Backup))
 	}
-	return sure(ctx, sess.App, sess.Text("orders.rollback.ask"), yes)
+	return sure(ctx, sess.Printer, sess.Text("orders.rollback.ask"), yes)
 }

@@ -80,7 +80,7 @@ func runTests(ctx context.Context, sess *cli.Session, command string, f testFlag
 	pack := ""
 	if failed != nil {
 		if !sess.JSON {
-			sayOutcomes(sess, result)
+			sayOutcomes(sess.Printer, result)
 		}
 		if pack, err = offerFix(ctx, sess, wrong, result, f); err != nil {
 			return err
@@ -90,7 +90,7 @@ func runTests(ctx context.Context, sess *cli.Session, command string, f testFlag
 	case sess.JSON:
 		err = sess.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong, "package": pack})
 	case failed == nil:
-		sayOutcomes(sess, result)
+		sayOutcomes(sess.Printer, result)
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.test.passed"))
 	case pack != "":
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.package_made", ".pawl/"+pack))
@@ -141,7 +141,7 @@ func pickChecks(ctx context.Context, sess *cli.Session, command string, f testFl
 	for n, t := range tests[:min(len(tests), 9)] {
 		options = append(options, option{strconv.Itoa(n + 1), cli.Display(t.Name + "  " + t.Command)})
 	}
-	got, err := choose(ctx, sess.App, sess.Text("orders.test.ask"), append(options, option{"c", sess.Text("orders.cancel")}))
+	got, err := choose(ctx, sess.Printer, sess.Text("orders.test.ask"), append(options, option{"c", sess.Text("orders.cancel")}))
 	switch {
 	case err != nil:
 		return nil, err
@@ -207,23 +207,23 @@ func failures(r effect.VerifyResult) []failure {
 // maxTail is how many lines of a failed check are shown.
 const maxTail = 20
 
-func sayOutcomes(sess *cli.Session, r effect.VerifyResult) {
+func sayOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	for _, o := range r.Outcomes {
-		symbol := sess.Style.OK()
+		symbol := pr.Style.OK()
 		switch o.Status {
 		case effect.CheckFailed, effect.CheckError:
-			symbol = sess.Style.Bad()
+			symbol = pr.Style.Bad()
 		case effect.CheckSkipped:
-			symbol = sess.Style.Dot()
+			symbol = pr.Style.Dot()
 		}
 		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
-		sess.Say(symbol + " " + cli.Display(o.Command) + "  " + sess.Style.Dim(took))
+		pr.Say(symbol + " " + cli.Display(o.Command) + "  " + pr.Style.Dim(took))
 		if o.Status == effect.CheckPassed || o.Output == "" {
 			continue
 		}
 		lines := strings.Split(strings.TrimRight(o.Output, "\n"), "\n")
 		for _, l := range lines[max(0, len(lines)-maxTail):] {
-			sess.Say("    " + sess.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
+			pr.Say("    " + pr.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
 		}
 	}
 }

@@ -48,11 +48,11 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 				sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", len(t.Findings)-n)))
 				break
 			}
-			sess.Say("  " + sess.Style.Warn() + " " + onOneLine(sess, f.Error()))
+			sess.Say("  " + sess.Style.Warn() + " " + onOneLine(sess.Printer, f.Error()))
 		}
 	}
 	if len(t.Copies) > 0 {
-		if err := sure(ctx, sess.App, sess.Text("orders.upgrade.ask"), yes); err != nil {
+		if err := sure(ctx, sess.Printer, sess.Text("orders.upgrade.ask"), yes); err != nil {
 			return err
 		}
 		spec := effect.KnowledgeSpec{Takeover: &effect.Takeover{Folder: old.Folder, Backup: t.Backup, All: all}}
@@ -70,7 +70,7 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 	if sess.JSON {
 		told := []remark{}
 		for _, f := range t.Findings {
-			told = append(told, remark{f.Place(), onOneLine(sess, f.Error())})
+			told = append(told, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
 		}
 		backup := t.Backup
 		if len(t.Copies) == 0 {
@@ -83,6 +83,6 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 	} else {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.upgrade.done", len(t.Copies), t.Backup))
 	}
-	v.say(sess)
+	v.say(sess.Printer)
 	return nil
 }

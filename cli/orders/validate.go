@@ -79,9 +79,9 @@ func validate(ctx context.Context, sess *cli.Session, what string, fix bool) err
 		return err
 	}
 	if sess.JSON {
-		err = v.print(sess, what)
+		err = v.print(sess.Printer, what)
 	} else {
-		v.say(sess)
+		v.say(sess.Printer)
 	}
 	if n := v.wrong(); n > 0 && err == nil {
 		err = cli.Shown(pawl.Fail(pawl.CodeInvalid, "orders.validate.wrong", n))
@@ -143,7 +143,7 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 	known := map[string]bool{}
 	for _, f := range found {
 		known[f.String()] = true
-		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(sess, f.Error())})
+		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
 	}
 	if kb.Condition == knowledge.Missing {
 		return kb, nil
@@ -154,15 +154,15 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 	}
 	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: sess.Workspace.Kernel.Now(), Language: language(sess)}, docs) {
 		if !known[f.String()] {
-			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess, f.Error())})
+			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
 		}
 	}
 	return kb, nil
 }
 
 // print writes the reports for programs: that of a package has the form that spec.md §3.10 gives.
-func (v verdict) print(sess *cli.Session, what string) error {
-	say := func(f solution.Finding) string { return onOneLine(sess, f.Error()) }
+func (v verdict) print(pr *cli.Printer, what string) error {
+	say := func(f solution.Finding) string { return onOneLine(pr, f.Error()) }
 	reports := map[string]json.RawMessage{}
 	for name, r := range v.Packages {
 		raw, err := r.JSON(say)
@@ -172,62 +172,62 @@ func (v verdict) print(sess *cli.Session, what string) error {
 		reports[name] = raw
 	}
 	if what != "all" && what != "kb" {
-		return sess.PrintJSON(reports[v.names[0]])
+		return pr.PrintJSON(reports[v.names[0]])
 	}
 	out := map[string]any{"valid": v.wrong() == 0, "kb": v.KB}
 	if what == "all" {
 		out["packages"] = reports
 	}
-	return sess.PrintJSON(out)
+	return pr.PrintJSON(out)
 }
 
-func (v verdict) say(sess *cli.Session) {
+func (v verdict) say(pr *cli.Printer) {
 	if kb := v.KB; kb != nil {
-		symbol := sess.Style.OK()
+		symbol := pr.Style.OK()
 		switch {
 		case !kb.Valid:
-			symbol = sess.Style.Bad()
+			symbol = pr.Style.Bad()
 		case len(kb.Warnings) > 0 || kb.Condition == knowledge.Missing:
-			symbol = sess.Style.Warn()
+			symbol = pr.Style.Warn()
 		}
-		sess.Say(symbol + " " + sess.Text("orders.validate.kb."+string(kb.Condition)))
-		v.remarks(sess, kb.Issues, sess.Style.Bad())
-		v.remarks(sess, kb.Warnings, sess.Style.Warn())
+		pr.Say(symbol + " " + pr.Text("orders.validate.kb."+string(kb.Condition)))
+		v.remarks(pr, kb.Issues, pr.Style.Bad())
+		v.remarks(pr, kb.Warnings, pr.Style.Warn())
 	}
 	for _, name := range v.names {
 		r := v.Packages[name]
-		symbol, key := sess.Style.OK(), "orders.validate.package"
+		symbol, key := pr.Style.OK(), "orders.validate.package"
 		switch {
 		case !r.Valid:
-			symbol, key = sess.Style.Bad(), "orders.validate.broken"
+			symbol, key = pr.Style.Bad(), "orders.validate.broken"
 		case !r.Executable:
 			key = "orders.validate.valid"
 		}
-		sess.Say(symbol + " " + sess.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
+		pr.Say(symbol + " " + pr.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
 		for _, f := range r.Issues {
-			sess.Say("  " + sess.Style.Bad() + " " + onOneLine(sess, f.Error()))
+			pr.Say("  " + pr.Style.Bad() + " " + onOneLine(pr, f.Error()))
 		}
 		for _, f := range r.Warnings {
-			sess.Say("  " + sess.Style.Warn() + " " + onOneLine(sess, f.Error()))
+			pr.Say("  " + pr.Style.Warn() + " " + onOneLine(pr, f.Error()))
 		}
 	}
 	if v.KB == nil && len(v.names) == 0 {
-		sess.SayText("orders.validate.nothing")
+		pr.SayText("orders.validate.nothing")
 	}
 	if v.wrong() > 0 || v.KB != nil && len(v.KB.Warnings) > 0 {
-		sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + sess.Text("orders.validate.next"))
+		pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + pr.Text("orders.validate.next"))
 	}
 }
 
 // maxShown bounds what is shown of one list.
 const maxShown = 20
 
-func (v verdict) remarks(sess *cli.Session, list []remark, symbol string) {
+func (v verdict) remarks(pr *cli.Printer, list []remark, symbol string) {
 	for _, r := range list[:min(len(list), maxShown)] {
-		sess.Say("  " + symbol + " " + r.Text)
+		pr.Say("  " + symbol + " " + r.Text)
 	}
 	if n := len(list) - maxShown; n > 0 {
-		sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", n)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("orders.more", n)))
 	}
 }
 
