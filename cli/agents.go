@@ -333,7 +333,7 @@ func AgentsOf(a *App) (Agents, error) {
 	return a.Host.Agents(place, c), nil
 }
 
-// ready refuses a run whose agent cannot work, before anything is begun.
+// Ready refuses a run whose agent cannot work, before anything is begun.
 func Ready(ctx context.Context, sess *Session, name string) error {
 	if name == "" {
 		return nil

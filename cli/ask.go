@@ -342,7 +342,7 @@ func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 	return nil
 }
 
-// labels are the words of a plan's document in the language of the call.
+// labelsOf are the words of a plan's document in the language of the call.
 func labelsOf(pr *Printer) plan.Labels {
 	if pr.Choose("en", "zh") == "zh" {
 		return plan.Chinese()

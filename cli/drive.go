@@ -138,6 +138,8 @@ func openAndGoOn(ctx context.Context, a *App, noWait bool, wanted []string, give
 	return a.With(ctx, Writing(), func(sess *Session) error { return GoOn(ctx, sess, noWait, wanted, give) })
 }
 
+// GoOn gives a command in the session, by give, and works until the run has ended or rests; wanted are the outcomes for which the command
+// is given. With noWait, or where another process has the work, it only gives the command and tells where the session stands.
 func GoOn(ctx context.Context, sess *Session, noWait bool, wanted []string, give func(*Session) error) error {
 	if sess.issue != nil && !noWait {
 		return goOnIssue(ctx, sess, wanted, give)
@@ -226,7 +228,7 @@ func goOnIssue(ctx context.Context, sess *Session, wanted []string, give func(*S
 // claimBeat is how often a claim is prolonged.
 const claimBeat = 30 * time.Second
 
-// claim claims the issue that the commands speak of for this process, and keeps the claim until it is released.
+// claimIssue claims the issue that the commands speak of for this process, and keeps the claim until it is released.
 func claimIssue(ctx context.Context, sess *Session) (release func(), err error) {
 	if err := sess.Workspace.Here(); err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", sess.Workspace.Place.Workspace).Because(err)

@@ -172,7 +172,7 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 	}
 }
 
-// fields reads what the teller needs of a record's data; a field that is not there stays empty.
+// fields reads what a reporter needs of a record's data; a field that is not there stays empty.
 func fields[T any](e audit.Entry) T {
 	var v T
 	_ = json.Unmarshal(e.Data, &v)

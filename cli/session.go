@@ -172,6 +172,7 @@ func doNow(ctx context.Context, sess *Session, c kernel.Command) error {
 	return err
 }
 
+// DoAs gives a command in the name of somebody else.
 func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
 	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
 }
@@ -244,7 +245,7 @@ func remark(pr *Printer, why error) {
 	aside(pr, text)
 }
 
-// finding renders a finding's message.
+// findingText renders a finding's message.
 func findingText(pr *Printer, f Finding) string {
 	args := make([]any, len(f.Args))
 	for i, s := range f.Args {
