@@ -149,10 +149,10 @@ func (c External) intake(e effect.Effect) effect.Receipt {
 
 // Job is one effect of work as an adapter sees it.
 type Job struct {
-	External
-	Effect effect.Effect
-	Spec   effect.WorkSpec
-	Host   effect.Host
+	External External
+	Effect   effect.Effect
+	Spec     effect.WorkSpec
+	Host     effect.Host
 	// Progress takes a line as the agent said it; it is made safe and short.
 	Progress func(line string)
 
@@ -234,7 +234,7 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 			err = refused
 		}
 	}
-	result.Model = j.Model
+	result.Model = j.External.Model
 	if j.loan != nil {
 		result.Login, result.Text = j.loan.Account, j.loan.Hide(result.Text)
 	}
@@ -249,7 +249,7 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 
 // borrow takes a loan of the login. What the agent says from then on is told without what was lent.
 func (j *Job) borrow(ctx context.Context) error {
-	loan, err := j.Login.Lend(ctx, Borrower{Program: j.Program, Home: j.places.home, Tree: j.Effect.Place.Tree})
+	loan, err := j.External.Login.Lend(ctx, Borrower{Program: j.External.Program, Home: j.places.home, Tree: j.Effect.Place.Tree})
 	if err != nil {
 		return err
 	}
@@ -260,11 +260,11 @@ func (j *Job) borrow(ctx context.Context) error {
 
 // use works with a loan. A model that is not named is the program's own choice.
 func (j *Job) use(loan Loan) error {
-	j.loan, j.Program, j.Model, j.Provider = &loan, loan.Program, loan.Model, loan.Provider
+	j.loan, j.External.Program, j.External.Model, j.External.Provider = &loan, loan.Program, loan.Model, loan.Provider
 	if loan.Model == "" {
 		return nil
 	}
-	return CheckModel(j.Program.Name, loan.Model)
+	return CheckModel(j.External.Program.Name, loan.Model)
 }
 
 // Renewed reports whether an agent that failed because its login was refused can go on with a renewed one, with which it has to be
@@ -338,7 +338,7 @@ func (j *Job) Bind(ctx context.Context, session string) error {
 }
 
 // Prompt writes the job's prompt.
-func (j *Job) Prompt(again bool) Prompt { return NewPrompt(j.Spec, j.Chinese, again) }
+func (j *Job) Prompt(again bool) Prompt { return NewPrompt(j.Spec, j.External.Chinese, again) }
 
 // Requests returns how many requests the agent had answered by a model so far.
 func (j *Job) Requests() int64 {

@@ -120,11 +120,11 @@ func Texts(dir string, from map[string][]string) map[string]string {
 
 // values fills the placeholders of a catalog entry. Filling is done once, so a value never stands for another.
 func (j *Job) values(session, prompt string) *strings.Replacer {
-	url := fmt.Sprintf("http://127.0.0.1:%d", j.Port)
+	url := fmt.Sprintf("http://127.0.0.1:%d", j.External.Port)
 	if j.lane != nil {
-		url += "/" + strings.Trim(j.lane.URL(j.Provider), "/")
+		url += "/" + strings.Trim(j.lane.URL(j.External.Provider), "/")
 	}
-	return strings.NewReplacer("{url}", url, "{model}", j.Model, "{window}", strconv.FormatInt(j.Window, 10), "{out}", strconv.FormatInt(j.MaxOut, 10), "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
+	return strings.NewReplacer("{url}", url, "{model}", j.External.Model, "{window}", strconv.FormatInt(j.External.Window, 10), "{out}", strconv.FormatInt(j.External.MaxOut, 10), "{key}", dummyKey, "{home}", j.places.home, "{session}", session, "{prompt}", prompt)
 }
 
 // Launch writes the agent's configuration, runs what has to run first, and starts the agent: to go on with a session, or
@@ -132,24 +132,24 @@ func (j *Job) values(session, prompt string) *strings.Replacer {
 func (j *Job) Launch(ctx context.Context, session, prompt string) (*Running, error) {
 	fill := j.values(session, prompt)
 	files := map[string]string{}
-	for name, content := range j.Program.Files {
+	for name, content := range j.External.Program.Files {
 		files[name] = fill.Replace(content)
 	}
-	maps.Copy(files, Texts(j.Effect.Place.Tree, j.Program.Texts))
+	maps.Copy(files, Texts(j.Effect.Place.Tree, j.External.Program.Texts))
 	if j.loan != nil {
 		maps.Copy(files, j.loan.Files)
 	}
 	if err := j.places.write(files); err != nil {
-		return nil, pawl.Fail(pawl.CodeIO, "agent.no_home", j.Program.Name).Because(err).In("agent.Launch")
+		return nil, pawl.Fail(pawl.CodeIO, "agent.no_home", j.External.Program.Name).Because(err).In("agent.Launch")
 	}
-	for _, args := range j.Program.Setup {
+	for _, args := range j.External.Program.Setup {
 		if err := j.setup(ctx, fill, args); err != nil {
 			return nil, err
 		}
 	}
-	args := j.Program.Args
-	if session != "" && len(j.Program.Resume) > 0 {
-		args = j.Program.Resume
+	args := j.External.Program.Args
+	if session != "" && len(j.External.Program.Resume) > 0 {
+		args = j.External.Program.Resume
 	}
 	return j.start(ctx, fill, args, true)
 }
@@ -161,7 +161,7 @@ func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) 
 	}
 	_ = r.Stdin().Close()
 	_, _ = io.Copy(io.Discard, r.Stdout())
-	exit := r.End(j.Grace)
+	exit := r.End(j.External.Grace)
 	if exit != 0 && ctx.Err() == nil {
 		return j.Died(r, exit)
 	}
@@ -170,15 +170,15 @@ func (j *Job) setup(ctx context.Context, fill *strings.Replacer, args []string) 
 
 // start starts the program, with a way to its model where it needs one.
 func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, model bool) (*Running, error) {
-	hidden, obeys := j.distrusted(j.Effect.Place.Tree)
-	s := Spec{Hidden: hidden, MustHide: j.Program.Distrust == nil, Argv: []string{j.Path}, Dir: j.Effect.Place.Tree, Port: j.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
-	s.Readable, s.Unproxied = append(installation(j.Path), j.Readable...), j.Program.Unproxied
+	hidden, obeys := j.External.distrusted(j.Effect.Place.Tree)
+	s := Spec{Hidden: hidden, MustHide: j.External.Program.Distrust == nil, Argv: []string{j.External.Path}, Dir: j.Effect.Place.Tree, Port: j.External.Port, Env: j.env(fill), Writable: []string{j.Effect.Place.Tree, j.places.home, j.places.temp}}
+	s.Readable, s.Unproxied = append(installation(j.External.Path), j.External.Readable...), j.External.Program.Unproxied
 	for _, a := range args {
 		switch {
 		case a != distrust:
 			s.Argv = append(s.Argv, fill.Replace(a))
 		case !obeys:
-			s.Argv = append(s.Argv, j.Program.Distrust...)
+			s.Argv = append(s.Argv, j.External.Program.Distrust...)
 		}
 	}
 	if j.loan != nil && model {
@@ -197,7 +197,7 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	} else {
 		close(closed)
 	}
-	p, err := j.Start(ctx, s)
+	p, err := j.External.Start(ctx, s)
 	if err != nil {
 		hang()
 		return nil, err
@@ -209,17 +209,17 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 // them.
 func (j *Job) env(fill *strings.Replacer) []string {
 	env := map[string]string{}
-	for _, kv := range j.Environ {
+	for _, kv := range j.External.Environ {
 		if k, v, ok := strings.Cut(kv, "="); ok {
 			env[k] = v
 		}
 	}
-	for k, v := range j.Program.Env {
+	for k, v := range j.External.Program.Env {
 		env[k] = fill.Replace(v)
 	}
 	env["HOME"], env["TMPDIR"], env["TERM"], env["NO_COLOR"] = j.places.home, j.places.temp, "dumb", "1"
 	// Agents that are scripts find their interpreter beside themselves or on PATH.
-	env["PATH"] = strings.Trim(filepath.Dir(j.Path)+":"+env["PATH"], ":")
+	env["PATH"] = strings.Trim(filepath.Dir(j.External.Path)+":"+env["PATH"], ":")
 	out := make([]string, 0, len(env))
 	for k, v := range env {
 		out = append(out, k+"="+v)
@@ -299,7 +299,7 @@ const maxAside = 64 << 10
 // aside keeps what a program writes to its standard error in a log of its own. It is kept by whole lines, so that nothing that was lent
 // can come in two pieces.
 func (j *Job) aside() func([]byte) {
-	log := logs.New(j.ctx, j.Program.Name+" stderr")
+	log := logs.New(j.ctx, j.External.Program.Name+" stderr")
 	var rest []byte
 	return func(p []byte) {
 		rest = append(rest, p...)
@@ -346,7 +346,7 @@ func (r *Running) End(grace time.Duration) int {
 
 // Died is the error of an agent that ended without having finished. One that wants to be logged in often says so and ends.
 func (j *Job) Died(r *Running, exit int) error {
-	e := pawl.Fail(pawl.CodeModel, "agent.died", j.Program.Name, exit).In("agent.Work")
+	e := pawl.Fail(pawl.CodeModel, "agent.died", j.External.Program.Name, exit).In("agent.Work")
 	switch text := r.Complaint(); {
 	case loginText().MatchString(text), limitText().MatchString(text):
 		return j.ModelError(text)
@@ -358,12 +358,12 @@ func (j *Job) Died(r *Running, exit int) error {
 
 // Silent is the error of an agent that gave no sign of life.
 func (j *Job) Silent() error {
-	return pawl.Fail(pawl.CodeTimeout, "agent.silent", j.Program.Name, j.Idle.Round(time.Second).String()).In("agent.Work")
+	return pawl.Fail(pawl.CodeTimeout, "agent.silent", j.External.Program.Name, j.External.Idle.Round(time.Second).String()).In("agent.Work")
 }
 
 // TooMuch is the error of an agent that writes without end.
 func (j *Job) TooMuch(limit int64) error {
-	return pawl.Fail(pawl.CodeModel, "agent.too_much_output", j.Program.Name, limit>>20).In("agent.Work")
+	return pawl.Fail(pawl.CodeModel, "agent.too_much_output", j.External.Program.Name, limit>>20).In("agent.Work")
 }
 
 // What agents write of an error of their model. There is no code in it to go by.
@@ -383,24 +383,24 @@ var (
 // ModelError is the error of an agent that says that its model failed. That a login or a plan has come to its end is no fault of the
 // work, and no repair mends it.
 func (j *Job) ModelError(text string) error {
-	e := pawl.Fail(pawl.CodeModel, "agent.model_failed", j.Program.Name)
+	e := pawl.Fail(pawl.CodeModel, "agent.model_failed", j.External.Program.Name)
 	switch {
 	case limitText().MatchString(text):
-		e = pawl.Fail(pawl.CodeEnvironment, "agent.usage_limit", j.Program.Name)
+		e = pawl.Fail(pawl.CodeEnvironment, "agent.usage_limit", j.External.Program.Name)
 	case loginText().MatchString(text) && j.loan != nil:
-		e = pawl.Fail(pawl.CodeLogin, "agent.login_ended", j.Program.Name, j.loan.SignIn)
+		e = pawl.Fail(pawl.CodeLogin, "agent.login_ended", j.External.Program.Name, j.loan.SignIn)
 	case loginText().MatchString(text):
-		e = pawl.Fail(pawl.CodeLogin, "agent.login_needed", j.Program.Name)
+		e = pawl.Fail(pawl.CodeLogin, "agent.login_needed", j.External.Program.Name)
 	case rateText().MatchString(text):
-		e = pawl.Fail(pawl.CodeEnvironment, "agent.rate_limited", j.Program.Name)
+		e = pawl.Fail(pawl.CodeEnvironment, "agent.rate_limited", j.External.Program.Name)
 	}
 	return e.Because(errors.New(Line(text))).In("agent.Work")
 }
 
 // Watch calls silent once when nothing was seen for the job's Idle time.
 func (j *Job) Watch(silent func()) *Watch {
-	w := &Watch{idle: j.Idle}
-	w.timer = time.AfterFunc(j.Idle, silent)
+	w := &Watch{idle: j.External.Idle}
+	w.timer = time.AfterFunc(j.External.Idle, silent)
 	return w
 }
 

@@ -21,7 +21,7 @@ func TestNoModelIsNamed(t *testing.T) {
 		c := agent.External{Program: p, Path: "/bin/true"}
 		e := effect.Effect{ID: "01J", Kind: effect.KindWork, Place: effect.Place{Workspace: dir, Tree: dir}, Spec: effect.Encode(effect.WorkSpec{Goal: "g"})}
 		r := c.Do(t.Context(), e, &externaltest.Host{Tree: dir}, nil, func(_ context.Context, j *agent.Job) (effect.WorkResult, error) {
-			ran = j.Program
+			ran = j.External.Program
 			return effect.WorkResult{}, nil
 		})
 		if !p.Chooses {

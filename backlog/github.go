@@ -18,12 +18,9 @@ func GitHubID(repo string, number int) string {
 	return githubScheme + strings.TrimPrefix(repo, "github.com/") + "#" + strconv.Itoa(number)
 }
 
-// hubReader reads issues of GitHub.
-type hubReader struct{ *Reader }
-
-// read reads an issue as GitHub's API and its command line write them. Of an API's object, fields that are not used here are
+// readHub reads an issue as GitHub's API and its command line write them. Of an API's object, fields that are not used here are
 // left out without a note: there are dozens.
-func (r hubReader) read(o object) {
+func readHub(r *Reader, o object) {
 	n := o.node
 	number, ok := o.whole("number")
 	if !ok || number < 1 {
@@ -50,12 +47,12 @@ func (r hubReader) read(o object) {
 		r.gone[d.ID] = "backlog.note_pull"
 		return
 	}
-	if !r.state(o, &d) {
+	if !hubState(r, o, &d) {
 		r.gone[d.ID] = "backlog.note_unplanned"
 		r.rep.note(d.file, d.Line, "backlog.note_not_planned", d.Ref)
 		return
 	}
-	r.texts(o, &d, repo, own)
+	hubTexts(r, o, &d, repo, own)
 	d.UpdatedAt = o.instant("updated_at")
 	if d.UpdatedAt == "" {
 		d.UpdatedAt = o.instant("updatedAt")
@@ -63,8 +60,8 @@ func (r hubReader) read(o object) {
 	r.keep(d)
 }
 
-// state reads whether the issue is open, and reports whether it is one that is or was to be done.
-func (r hubReader) state(o object, d *draft) bool {
+// hubState reads whether the issue is open, and reports whether it is one that is or was to be done.
+func hubState(r *Reader, o object, d *draft) bool {
 	reason := strings.ToLower(o.first("state_reason", "stateReason"))
 	switch state := strings.ToLower(o.text("state")); state {
 	case "", "open":
@@ -78,7 +75,7 @@ func (r hubReader) state(o object, d *draft) bool {
 	return true
 }
 
-func (r hubReader) texts(o object, d *draft, repo, own string) {
+func hubTexts(r *Reader, o object, d *draft, repo, own string) {
 	title, text := oneLine(o.text("title")), prose(o.text("body"))
 	if title == "" {
 		title = d.Ref
@@ -88,7 +85,7 @@ func (r hubReader) texts(o object, d *draft, repo, own string) {
 	if d.Title, d.Body, long = heading(title, text); long {
 		r.rep.note(d.file, d.Line, "backlog.note_title", d.Ref)
 	}
-	r.labels(o, d)
+	hubLabels(r, o, d)
 	if d.Status == board.IssueCompleted {
 		return // what a closed issue waited for says nothing any more, and may lead far into the past
 	}
@@ -108,8 +105,8 @@ func (r hubReader) texts(o object, d *draft, repo, own string) {
 	}
 }
 
-// labels become the priority and the tags. Of several priorities the most urgent counts.
-func (r hubReader) labels(o object, d *draft) {
+// hubLabels become the priority and the tags. Of several priorities the most urgent counts.
+func hubLabels(r *Reader, o object, d *draft) {
 	d.Priority = 0
 	n, ok := o.get("labels")
 	if ok && n.kind() != '[' {

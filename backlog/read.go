@@ -146,7 +146,7 @@ func (r *Reader) add(in *bufio.Reader, name string, f Format) error {
 	}
 	switch f {
 	case State:
-		return stateReader{r}.read(in, name)
+		return readState(r, in, name)
 	case Records:
 		return r.records(in, name)
 	case Markdown:

@@ -11,7 +11,7 @@ import (
 func (r *Reader) record(src *source) {
 	o := r.object(src.top())
 	if n, ok := o.has["number"]; ok && n.kind() == '0' {
-		hubReader{r}.read(o)
+		readHub(r, o)
 		return
 	}
 	r.plain(o)

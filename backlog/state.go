@@ -66,11 +66,8 @@ var (
 	}
 )
 
-// stateReader reads a state.json.
-type stateReader struct{ *Reader }
-
-// read reads the file: its shape first, every fault with its place, and then what refers to what.
-func (r stateReader) read(in io.Reader, name string) error {
+// readState reads the file: its shape first, every fault with its place, and then what refers to what.
+func readState(r *Reader, in io.Reader, name string) error {
 	raw, err := whole(in, MaxState)
 	if err != nil {
 		return err
@@ -85,27 +82,27 @@ func (r stateReader) read(in io.Reader, name string) error {
 		return nil
 	}
 	before := len(r.rep.problems)
-	o := r.shape(root, stateFields)
-	r.shapes(o)
+	o := stateShape(r, root, stateFields)
+	stateShapes(r, o)
 	if len(r.rep.problems) > before {
 		return nil
 	}
 	s, err := board.ParseState(raw)
 	if err != nil {
-		r.refused(o, err)
+		stateRefused(r, o, err)
 		return nil
 	}
 	r.out.State = &s
-	r.stateIssues(o, s)
-	r.queue(o, s)
+	stateIssues(r, o, s)
+	stateQueue(r, o, s)
 	return nil
 }
 
-// shape checks the fields of one object.
-func (r stateReader) shape(n node, want fields) object {
+// stateShape checks the fields of one object.
+func stateShape(r *Reader, n node, want fields) object {
 	if n.kind() != '{' {
 		r.wrong(n, "object")
-		return object{r: r.Reader, node: n, has: map[string]node{}}
+		return object{r: r, node: n, has: map[string]node{}}
 	}
 	o := r.object(n)
 	n.members(func(name string, _ int, v node) {
@@ -131,8 +128,8 @@ func (r stateReader) shape(n node, want fields) object {
 	return o
 }
 
-// shapes checks the shapes of what the state holds.
-func (r stateReader) shapes(o object) {
+// stateShapes checks the shapes of what the state holds.
+func stateShapes(r *Reader, o object) {
 	if n, ok := o.has["issues"]; ok && n.kind() == '{' {
 		seen := map[string]bool{}
 		n.members(func(name string, at int, v node) {
@@ -140,7 +137,7 @@ func (r stateReader) shapes(o object) {
 				r.rep.problem(n.src.file, n.src.lineAt(at), v.pointer, "backlog.twice", clip(name))
 			}
 			seen[name] = true
-			r.shape(v, issueFields)
+			stateShape(r, v, issueFields)
 		})
 		if len(seen) > MaxIssues {
 			r.rep.problem(n.src.file, n.line(), n.pointer, "backlog.too_many", MaxIssues)
@@ -151,20 +148,20 @@ func (r stateReader) shapes(o object) {
 			n.elements(func(_ int, v node) { see(v) })
 		}
 	}
-	each("queue", func(v node) { r.shape(v, itemFields) })
-	each("errors", func(v node) { r.shape(v, errorFields) })
+	each("queue", func(v node) { stateShape(r, v, itemFields) })
+	each("errors", func(v node) { stateShape(r, v, errorFields) })
 	each("completed_actions", func(v node) {
 		if v.kind() != '"' {
 			r.wrong(v, "string")
 		}
 	})
 	if n, ok := o.has["context"]; ok && n.kind() == '{' {
-		r.shape(n, countFields)
+		stateShape(r, n, countFields)
 	}
 }
 
-// refused turns a refusal of the board's validation into a problem with its place.
-func (r stateReader) refused(o object, err error) {
+// stateRefused turns a refusal of the board's validation into a problem with its place.
+func stateRefused(r *Reader, o object, err error) {
 	var e *pawl.Error
 	if !errors.As(err, &e) {
 		e = pawl.Fail(pawl.CodeInvalid, "machine.state_json")
@@ -227,7 +224,7 @@ func (n node) member(name string) node {
 }
 
 // stateIssues takes over the issues, in the order of the file.
-func (r stateReader) stateIssues(o object, s board.State) {
+func stateIssues(r *Reader, o object, s board.State) {
 	file := o.node.src.file
 	o.has["issues"].members(func(id string, _ int, v node) {
 		i := s.Issues[id]
@@ -251,8 +248,8 @@ func (r stateReader) stateIssues(o object, s board.State) {
 	})
 }
 
-// queue checks that what waits or is at work carries out the solution that its issue is bound to.
-func (r stateReader) queue(o object, s board.State) {
+// stateQueue checks that what waits or is at work carries out the solution that its issue is bound to.
+func stateQueue(r *Reader, o object, s board.State) {
 	o.has["queue"].elements(func(n int, v node) {
 		item := s.Queue[n]
 		bound := s.Issues[item.IssueID].SolutionID

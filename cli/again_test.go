@@ -32,7 +32,7 @@ func TestAgainKeepsTheGlobalFlags(t *testing.T) {
 		}}
 	}
 	tell := entry("tell", func(a *cli.App) {
-		if a.Flags.JSON {
+		if a.JSON {
 			a.Say("JSON")
 		}
 		place, err := a.Found()

@@ -33,7 +33,7 @@ func newAgentListCommand(a *App) *cobra.Command {
 			return err
 		}
 		infos := agents.List(c.Context(), "")
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"agents": infos})
 		}
 		rows := [][]string{}
@@ -46,9 +46,9 @@ func newAgentListCommand(a *App) *cobra.Command {
 					what = hint
 				}
 			}
-			rows = append(rows, []string{i.Name, agentWord(a.voice, "kind", i.Kind), agentWord(a.voice, "state", i.State), i.Version, Display(accountText(i)), Display(i.Model), what})
+			rows = append(rows, []string{i.Name, agentWord(a.Printer, "kind", i.Kind), agentWord(a.Printer, "state", i.State), i.Version, Display(accountText(i)), Display(i.Model), what})
 		}
-		a.table([]string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
+		printTable(a.Printer, []string{a.Text("cli.col.agent"), a.Text("cli.col.kind"), a.Text("cli.col.state"), a.Text("cli.col.version"), a.Text("cli.col.account"), a.Text("cli.col.model"), ""}, rows)
 		return nil
 	})
 }
@@ -75,47 +75,43 @@ func accountText(i AgentInfo) string {
 	return i.Account
 }
 
-// Lending puts before a person what it means that an agent works with the person's own login, and keeps the person's word about an
-// agent in the person's own settings.
-type Lending struct{ *App }
-
-// Show says what is lent, to whom it is shown and who can read it.
-func (a Lending) Show(l AgentLogin) {
+// ShowLogin says what is lent, to whom it is shown and who can read it.
+func ShowLogin(pr *Printer, l AgentLogin) {
 	var t term.Table
-	row := func(key, text string) { t.Row("  "+a.Text(key), text) }
+	row := func(key, text string) { t.Row("  "+pr.Text(key), text) }
 	who := l.Account
 	if l.Plan != "" && l.Plan != l.Account {
 		who += " (" + l.Plan + ")"
 	}
-	a.Say(a.Style.Bold(l.Title) + "  " + Display(strings.TrimSpace(l.Version+"  "+l.Path)))
+	pr.Say(pr.Style.Bold(l.Title) + "  " + Display(strings.TrimSpace(l.Version+"  "+l.Path)))
 	row("cli.lend.as", Display(who)+", "+Display(l.Where))
 	switch {
 	case l.Renewer != "" && l.Expires != nil:
-		row("cli.lend.until", a.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
+		row("cli.lend.until", pr.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
 	case l.Expires != nil:
 		row("cli.lend.until", l.Expires.Local().Format(time.DateTime))
 	}
 	model := l.Model
 	if model == "" {
-		model = a.Text("cli.lend.own_model")
+		model = pr.Text("cli.lend.own_model")
 	}
 	row("cli.lend.model", Display(model))
-	row("cli.lend.what", a.Text("cli.lend.what_"+l.Kind))
+	row("cli.lend.what", pr.Text("cli.lend.what_"+l.Kind))
 	way := "cli.lend.gateway"
 	if l.Way == "tunnel" {
 		way = "cli.lend.tunnel"
 	}
-	row("cli.lend.goes", a.Text(way, strings.Join(l.Sites, ", ")))
-	row("cli.lend.commands", a.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
-	row("cli.lend.limits", a.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
-	row("cli.lend.terms", a.Text("cli.lend.yours", l.Maker))
-	a.SayTable(&t, a.Std.Width)
+	row("cli.lend.goes", pr.Text(way, strings.Join(l.Sites, ", ")))
+	row("cli.lend.commands", pr.Text(map[bool]string{true: "cli.lend.readable", false: "cli.lend.unreadable"}[l.Readable]))
+	row("cli.lend.limits", pr.Text(map[bool]string{true: "cli.lend.priced", false: "cli.lend.unpriced"}[l.Kind == "key"]))
+	row("cli.lend.terms", pr.Text("cli.lend.yours", l.Maker))
+	pr.SayTable(&t, pr.Std.Width)
 }
 
-// Agree notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
+// AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may not any more. It
 // returns the file.
-func (a Lending) Agree(name, account string) (string, error) {
-	return a.keep(name, "login", func(AgentSettings) []string {
+func AgreeToLogin(a *App, name, account string) (string, error) {
+	return keepForAgent(a, name, "login", func(AgentSettings) []string {
 		if account == "" {
 			return nil
 		}
@@ -123,13 +119,13 @@ func (a Lending) Agree(name, account string) (string, error) {
 	})
 }
 
-// keep changes a setting of an installed agent in the user's own settings, and returns their file.
-func (a Lending) keep(agent, what string, values func(now AgentSettings) []string) (string, error) {
+// keepForAgent changes a setting of an installed agent in the user's own settings, and returns their file.
+func keepForAgent(a *App, agent, what string, values func(now AgentSettings) []string) (string, error) {
 	place, err := a.Found()
 	if err != nil {
 		return "", err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return "", err
 	}
@@ -140,10 +136,10 @@ func (a Lending) keep(agent, what string, values func(now AgentSettings) []strin
 	return c.userConfigFile, c.change(s, values(c.Agents[agent]))
 }
 
-// Trust notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
+// TrustAgent notes in the user's settings that an agent may obey what projects set for it with these digests, besides those that it may
 // already, or with none that it may not obey any project. It returns the file.
-func (a Lending) Trust(agent string, digests []string) (string, error) {
-	return a.keep(agent, "trust", func(now AgentSettings) []string {
+func TrustAgent(a *App, agent string, digests []string) (string, error) {
+	return keepForAgent(a, agent, "trust", func(now AgentSettings) []string {
 		if len(digests) == 0 {
 			return nil
 		}
@@ -153,14 +149,14 @@ func (a Lending) Trust(agent string, digests []string) (string, error) {
 	})
 }
 
-// offer asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
+// offerLogin asks, once, for what is missing before an agent can work: the user's word for the login that there is. It is asked where a
 // person is there, and changes nothing otherwise: then the run says what to do.
-func (a Lending) offer(ctx context.Context, named string) error {
+func offerLogin(ctx context.Context, a *App, named string) error {
 	place, err := a.Found()
 	if err != nil || !a.Present() {
 		return err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return err
 	}
@@ -179,41 +175,41 @@ func (a Lending) offer(ctx context.Context, named string) error {
 		if err != nil {
 			return err
 		}
-		a.Show(l)
-		yes, err := a.Confirm(ctx, a.Text("cli.lend.ask", l.Title))
+		ShowLogin(a.Printer, l)
+		yes, err := Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title))
 		if err != nil || !yes {
 			return err
 		}
-		_, err = a.Agree(named, l.Account)
+		_, err = AgreeToLogin(a, named, l.Account)
 		return err
 	}
 	return nil
 }
 
 // agentWord names a kind or a state of an agent; one that has no words is shown as it is.
-func agentWord(a *voice, what, name string) string {
+func agentWord(pr *Printer, what, name string) string {
 	key := "cli.agent_" + what + "." + name
-	if _, ok := a.Lang.Format(key); !ok {
+	if _, ok := pr.Lang.Format(key); !ok {
 		return Display(name)
 	}
-	return a.Text(key)
+	return pr.Text(key)
 }
 
 // AgentState says in a word whether an agent can work.
-func AgentState(a *App, i AgentInfo) string { return agentWord(a.voice, "state", i.State) }
+func AgentState(pr *Printer, i AgentInfo) string { return agentWord(pr, "state", i.State) }
 
 // checkLimit bounds a check unless the user says otherwise.
 const checkLimit = 2 * time.Minute
 
 func newAgentCheckCommand(a *App) *cobra.Command {
 	check := Check{Limit: checkLimit}
-	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a), func(c *cobra.Command, args []string) error {
+	c := a.Command("check AGENT", "cli.agent.check", "  pawl agent check codex\n  pawl agent check llm --json", Named(a.Printer), func(c *cobra.Command, args []string) error {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return err
 		}
 		if check.Limit <= 0 {
-			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.voice, "duration"))
+			return Usage("cli.flag_invalid", check.Limit.String(), "--limit", takes(a.Printer, "duration"))
 		}
 		if check.Agent, err = PickAgent(c.Context(), a, args, nil); err != nil {
 			return err
@@ -227,7 +223,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 			} else {
 				passed++
 			}
-			a.stage(s)
+			printStage(a.Printer, s)
 		}
 		kept, err := agents.Check(c.Context(), check)
 		if kept != "" {
@@ -236,7 +232,7 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			if err := json.NewEncoder(a.Std.Out).Encode(map[string]any{"type": "result", "agent": check.Agent, "ok": failed == "", "passed": passed, "ms": took.Milliseconds()}); err != nil {
 				return err
 			}
@@ -253,11 +249,11 @@ func newAgentCheckCommand(a *App) *cobra.Command {
 	return c
 }
 
-// stage prints one stage of a check when it is over.
-func (a *terminal) stage(s Stage) {
+// printStage prints one stage of a check when it is over.
+func printStage(pr *Printer, s Stage) {
 	var saw []string
 	for _, p := range s.Saw {
-		saw = append(saw, a.Text(p.Key, words(p.Args)...))
+		saw = append(saw, pr.Text(p.Key, words(p.Args)...))
 	}
 	line := struct {
 		Type  string   `json:"type"`
@@ -269,46 +265,46 @@ func (a *terminal) stage(s Stage) {
 		Said  []string `json:"said,omitempty"`
 	}{Type: "stage", Stage: s.Name, OK: s.Err == nil, MS: s.Took.Milliseconds(), Saw: saw, Said: s.Said}
 	if s.Err != nil {
-		f := a.describe(s.Err)
+		f := describe(pr, s.Err)
 		line.Error = &f
 	}
-	if a.Flags.JSON {
-		_ = json.NewEncoder(a.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
+	if pr.JSON {
+		_ = json.NewEncoder(pr.Std.Out).Encode(line) // what cannot be written is seen at the result, which is written last
 		return
 	}
-	symbol := a.Style.OK()
-	text := strings.Join(saw, " "+a.Style.Middle()+" ")
+	symbol := pr.Style.OK()
+	text := strings.Join(saw, " "+pr.Style.Middle()+" ")
 	if s.Err != nil {
-		symbol, text = a.Style.Bad(), line.Error.Message
+		symbol, text = pr.Style.Bad(), line.Error.Message
 	}
 	const titles, times = 26, 8
-	head := term.Pad(a.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
-	for i, l := range term.Hang(text, titles+times+2, a.Width, 0, "") {
+	head := term.Pad(pr.Text("check."+s.Name), titles) + term.Pad(fmt.Sprintf("%.1f s", s.Took.Seconds()), times)
+	for i, l := range term.Hang(text, titles+times+2, pr.Std.Width, 0, "") {
 		if i == 0 {
 			l = symbol + " " + head + l
 		}
-		a.Say(strings.TrimRight(l, " "))
+		pr.Say(strings.TrimRight(l, " "))
 	}
 	if s.Err == nil {
 		return
 	}
 	for _, l := range s.Said {
-		a.Say("    " + a.Style.Dim(term.Clip("> "+Display(l), a.Width-4, a.Style.Ellipsis())))
+		pr.Say("    " + pr.Style.Dim(term.Clip("> "+Display(l), pr.Std.Width-4, pr.Style.Ellipsis())))
 	}
 	if line.Error.Hint != "" {
-		a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + line.Error.Hint)
+		pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + line.Error.Hint)
 	}
 }
 
-// table prints rows in columns under a head.
-func (a *terminal) table(head []string, rows [][]string) {
+// printTable prints rows in columns under a head.
+func printTable(pr *Printer, head []string, rows [][]string) {
 	var t term.Table
 	t.Row(head...)
 	for _, r := range rows {
 		t.Row(r...)
 	}
-	for _, line := range t.Lines(a.Width) {
-		a.Say(strings.TrimRight(line, " "))
+	for _, line := range t.Lines(pr.Std.Width) {
+		pr.Say(strings.TrimRight(line, " "))
 	}
 }
 
@@ -322,7 +318,7 @@ func words(list []string) []any {
 
 // AgentsOf returns the agents of the machine, with the settings of the folder that the command is about.
 func AgentsOf(a *App) (Agents, error) {
-	dir, err := a.start()
+	dir, err := startFolder(a)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -330,20 +326,20 @@ func AgentsOf(a *App) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return Agents{}, err
 	}
 	return a.Host.Agents(place, c), nil
 }
 
-// ready refuses a run whose agent cannot work, before anything is begun.
-func (d *Desk) Ready(ctx context.Context, name string) error {
+// Ready refuses a run whose agent cannot work, before anything is begun.
+func Ready(ctx context.Context, sess *Session, name string) error {
 	if name == "" {
 		return nil
 	}
 	var names []string
-	for _, i := range d.Host.Agents(d.Workspace.Place, d.Config).List(ctx, name) {
+	for _, i := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, name) {
 		if i.Name != name {
 			names = append(names, i.Name)
 			continue
@@ -352,10 +348,10 @@ func (d *Desk) Ready(ctx context.Context, name string) error {
 			return pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready", name).Because(pawl.Fail(pawl.CodeEnvironment, i.Key, words(i.Args)...))
 		}
 		if i.Key != "" {
-			d.Note(d.Style.Warn() + " " + d.Text(i.Key, words(i.Args)...))
+			sess.Note(sess.Style.Warn() + " " + sess.Text(i.Key, words(i.Args)...))
 		}
 		if off := i.leftOut(); len(off) > 0 {
-			d.Note(d.Style.Warn() + " " + d.Text("cli.trust.left_out", name, Display(strings.Join(off, ", "))))
+			sess.Note(sess.Style.Warn() + " " + sess.Text("cli.trust.left_out", name, Display(strings.Join(off, ", "))))
 		}
 		return nil
 	}
@@ -373,21 +369,21 @@ func newAnswerCommand(a *App) *cobra.Command {
 		if skip && len(args) > 0 {
 			return Usage("cli.flags_conflict", "--go-on", args[0])
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			s, err := d.Workspace.Kernel.Look(c.Context())
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			s, err := sess.Workspace.Kernel.Look(c.Context())
 			if err != nil {
 				return err
 			}
-			give := func(d *Desk) error {
+			give := func(sess *Session) error {
 				if !skip && len(args) == 0 {
-					if args, err = (quiz{d}).ask(c.Context(), s, one); err != nil {
+					if args, err = askQuestions(c.Context(), sess, s, one); err != nil {
 						return err
 					}
 				}
-				return d.doNow(c.Context(), &kernel.Give{Answers: args, Question: one})
+				return doNow(c.Context(), sess, &kernel.Give{Answers: args, Question: one})
 			}
 			// What no work waits for is answered without working on anything.
-			return d.GoOn(c.Context(), noWait || !waiting(s), []string{"completed"}, give)
+			return GoOn(c.Context(), sess, noWait || !waiting(s), []string{"completed"}, give)
 		})
 	}
 	c.Flags().BoolVar(&skip, "go-on", false, a.Text("cli.flag.go_on"))
@@ -404,16 +400,13 @@ func waiting(s *kernel.Snapshot) bool {
 	return s.Turn != nil && s.Turn.State == string(turn.Clarifying)
 }
 
-// quiz puts the questions of agents to the person.
-type quiz struct{ *Desk }
-
-// open lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
+// openQuestions lists the texts of the questions that an answer is about: the one that is named, those that work waits for, or else all
 // others.
-func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
+func openQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
 	if one == "" && waiting(s) {
-		return asked(d.voice, s.Turn), nil
+		return asked(sess.Printer, s.Turn), nil
 	}
-	list, err := d.Workspace.Kernel.Questions(ctx)
+	list, err := sess.Workspace.Kernel.Questions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -433,32 +426,32 @@ func (d quiz) open(ctx context.Context, s *kernel.Snapshot, one string) ([]strin
 }
 
 // asked are the questions that the turn waits for, in words.
-func asked(a *voice, t *kernel.Turn) []string {
+func asked(pr *Printer, t *kernel.Turn) []string {
 	out := slices.Clone(t.Questions)
 	for i, q := range t.Put {
 		if q.Key != "" && i < len(out) {
-			out[i] = a.Text(q.Key, words(q.Args)...)
+			out[i] = pr.Text(q.Key, words(q.Args)...)
 		}
 	}
 	return out
 }
 
-// ask puts open questions to the person at the terminal, one after the other.
-func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string, error) {
-	questions, err := d.open(ctx, s, one)
+// askQuestions puts open questions to the person at the terminal, one after the other.
+func askQuestions(ctx context.Context, sess *Session, s *kernel.Snapshot, one string) ([]string, error) {
+	questions, err := openQuestions(ctx, sess, s, one)
 	if err != nil {
 		return nil, err
 	}
-	if !d.Present() {
-		if !d.Flags.JSON {
-			d.list(questions)
+	if !sess.Present() {
+		if !sess.JSON {
+			listQuestions(sess.Printer, questions)
 		}
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 	}
 	var out []string
 	for i, q := range questions {
-		d.SayText("cli.question", i+1, len(questions), Display(q))
-		line, err := d.Prompt(ctx, ">")
+		sess.SayText("cli.question", i+1, len(questions), Display(q))
+		line, err := AskText(ctx, sess.Printer, ">")
 		if errors.Is(err, tui.ErrLeft) {
 			return nil, pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(questions))
 		}
@@ -470,10 +463,10 @@ func (d quiz) ask(ctx context.Context, s *kernel.Snapshot, one string) ([]string
 	return out, nil
 }
 
-// list prints questions.
-func (d quiz) list(questions []string) {
+// listQuestions prints questions.
+func listQuestions(pr *Printer, questions []string) {
 	for i, q := range questions {
-		d.SayText("cli.question", i+1, len(questions), Display(q))
+		pr.SayText("cli.question", i+1, len(questions), Display(q))
 	}
 }
 
@@ -489,23 +482,23 @@ func (v *Drive) questions(ctx context.Context, s *kernel.Snapshot) (again bool, 
 	if s.Turn == nil {
 		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
 	}
-	if v.Flags.JSON {
-		if err := v.PrintLine(map[string]any{"type": "questions", "questions": asked(v.voice, s.Turn), "round": s.Turn.Rounds}); err != nil {
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "questions", "questions": asked(v.sess.Printer, s.Turn), "round": s.Turn.Rounds}); err != nil {
 			return false, err
 		}
 	}
-	if !v.Present() {
-		if !v.Flags.JSON {
-			quiz{v.Desk}.list(asked(v.voice, s.Turn))
-			v.Say("  " + v.Style.Cyan(v.Text("cli.next")) + v.Text("cli.answer_how"))
+	if !v.sess.Present() {
+		if !v.sess.JSON {
+			listQuestions(v.sess.Printer, asked(v.sess.Printer, s.Turn))
+			v.sess.Say("  " + v.sess.Style.Cyan(v.sess.Text("cli.next")) + v.sess.Text("cli.answer_how"))
 		}
 		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.answers_needed", len(s.Turn.Questions))}
 	}
-	answers, err := quiz{v.Desk}.ask(ctx, s, "")
+	answers, err := askQuestions(ctx, v.sess, s, "")
 	if err != nil {
 		return false, err
 	}
-	_, err = v.Do(ctx, &kernel.Give{Answers: answers})
+	_, err = v.sess.Do(ctx, &kernel.Give{Answers: answers})
 	return err == nil, err
 }
 
@@ -519,34 +512,34 @@ type budgetLine struct {
 
 func newBudgetCommand(a *App) *cobra.Command {
 	return a.Command("budget", "cli.budget", "  pawl budget\n  pawl budget --json\n  pawl config set budget.run.usd 2", Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			lines, err := d.budgets(c.Context())
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			lines, err := budgetsOf(c.Context(), sess)
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]any{"budgets": lines})
 			}
 			if len(lines) == 0 {
 				a.SayText("cli.budget_none")
 				// What may be spent is worth knowing before anything is.
-				if lines = limitsOf(d.Config); len(lines) == 0 {
+				if lines = limitsOf(sess.Config); len(lines) == 0 {
 					return nil
 				}
 			}
 			rows := [][]string{}
 			for _, l := range lines {
-				rows = append(rows, l.rows(a.voice)...)
+				rows = append(rows, l.rows(a.Printer)...)
 			}
-			a.table([]string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
+			printTable(a.Printer, []string{a.Text("cli.col.scope"), a.Text("cli.col.what"), a.Text("cli.col.spent"), a.Text("cli.col.of"), a.Text("cli.col.held")}, rows)
 			return nil
 		})
 	})
 }
 
 // rows are the measures of a scope of which there is something to say, the scope's name before the first.
-func (l *budgetLine) rows(a *voice) [][]string {
-	dollars := func(u effect.Usage) string { return dollarsText(a, u.MicroUSD, u.Unpriced) }
+func (l *budgetLine) rows(pr *Printer) [][]string {
+	dollars := func(u effect.Usage) string { return dollarsText(pr, u.MicroUSD, u.Unpriced) }
 	counted := func(of func(effect.Usage) int64, show func(int64) string) func(effect.Usage) string {
 		return func(u effect.Usage) string { return show(of(u)) }
 	}
@@ -576,7 +569,7 @@ func (l *budgetLine) rows(a *voice) [][]string {
 		if m.of(l.Held) != 0 {
 			held = text(l.Held)
 		}
-		out = append(out, []string{scope, a.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
+		out = append(out, []string{scope, pr.Text("cli.budget_what." + m.what), text(l.Spent), limitOf(m.limit, m.show), held})
 		scope = ""
 	}
 	return out
@@ -593,27 +586,27 @@ func limitsOf(c Config) []budgetLine {
 	return out
 }
 
-// budgets reads what was spent, newest first.
-func (d *Desk) budgets(ctx context.Context) ([]budgetLine, error) {
-	found, err := d.Ask().Budgets(ctx)
+// budgetsOf reads what was spent, newest first.
+func budgetsOf(ctx context.Context, sess *Session) ([]budgetLine, error) {
+	found, err := sess.Ask().Budgets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []budgetLine
 	for _, b := range found {
 		scope, _, _ := strings.Cut(b.Scope, ":")
-		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: d.Config.Budgets[scope], Held: b.Held})
+		out = append(out, budgetLine{Scope: b.Scope, Spent: b.Spent, Limit: sess.Config.Budgets[scope], Held: b.Held})
 	}
 	return out, nil
 }
 
 // dollarsText writes millionths of a dollar. A sum that lacks prices is a lower bound, and one that has none is not known.
-func dollarsText(a *voice, micro int64, unpriced bool) string {
+func dollarsText(pr *Printer, micro int64, unpriced bool) string {
 	switch {
 	case unpriced && micro == 0:
-		return a.Text("cli.price_unknown")
+		return pr.Text("cli.price_unknown")
 	case unpriced:
-		return a.Text("cli.price_at_least", kernel.Dollars(micro))
+		return pr.Text("cli.price_at_least", kernel.Dollars(micro))
 	}
 	return kernel.Dollars(micro)
 }
@@ -646,19 +639,19 @@ type replayed struct {
 
 func newReplayCommand(a *App) *cobra.Command {
 	return a.Command("replay RUN", "cli.replay", "  pawl replay RUN-3\n  pawl replay 3 --json", Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			run := strings.ToUpper(strings.TrimSpace(args[0]))
 			if n, err := strconv.Atoi(run); err == nil {
 				run = "RUN-" + itoa(n)
 			}
-			return replayRun(c.Context(), d, run)
+			return replayRun(c.Context(), sess, run)
 		})
 	})
 }
 
 // replayRun makes the decisions of a run again and says which would be different.
-func replayRun(ctx context.Context, d *Desk, run string) error {
-	in, config, err := d.Workspace.Recording(run)
+func replayRun(ctx context.Context, sess *Session, run string) error {
+	in, config, err := sess.Workspace.Recording(run)
 	if err != nil {
 		return err
 	}
@@ -670,7 +663,7 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			out.Bad = append(out.Bad, d.describe(err))
+			out.Bad = append(out.Bad, describe(sess.Printer, err))
 			if first == nil {
 				first = err
 			}
@@ -679,18 +672,18 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 			out.Lost++
 		case f.Differs():
 			out.Differences = append(out.Differences, f)
-			if !d.Flags.JSON {
-				printFinding(d.terminal, &f)
+			if !sess.JSON {
+				printFinding(sess.Printer, &f)
 			}
 		}
 		out.Decisions++
 	}
-	if d.Flags.JSON {
-		if err := d.PrintJSON(out); err != nil {
+	if sess.JSON {
+		if err := sess.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
-		printReplayed(d.terminal, &out)
+		printReplayed(sess.Printer, &out)
 	}
 	switch {
 	case first != nil:
@@ -702,54 +695,54 @@ func replayRun(ctx context.Context, d *Desk, run string) error {
 }
 
 // printReplayed prints how a replay came out.
-func printReplayed(a *terminal, out *replayed) {
+func printReplayed(pr *Printer, out *replayed) {
 	if len(out.Bad) > 1 {
-		a.Note(a.Style.Warn() + " " + a.Text("cli.replay_bad", len(out.Bad)))
+		pr.Note(pr.Style.Warn() + " " + pr.Text("cli.replay_bad", len(out.Bad)))
 	}
 	if out.Lost > 0 {
-		a.Say(a.Style.Warn() + " " + a.Text("cli.replay_lost", out.Lost))
+		pr.Say(pr.Style.Warn() + " " + pr.Text("cli.replay_lost", out.Lost))
 	}
 	said := map[string]bool{}
 	for _, f := range out.Differences {
 		for _, c := range f.Settings {
-			line := a.Text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
+			line := pr.Text("cli.replay_setting", c.What, strings.Join(c.Decided, " "), strings.Join(c.Now, " "))
 			if !said[line] {
-				a.Say(line)
+				pr.Say(line)
 			}
 			said[line] = true
 		}
 	}
 	if len(out.Differences) > 0 {
-		a.Say(a.Style.Bad() + " " + a.Text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
+		pr.Say(pr.Style.Bad() + " " + pr.Text("cli.replay_differs", out.Run, out.Decisions, len(out.Differences)))
 	} else if len(out.Bad) == 0 {
-		a.Say(a.Style.OK() + " " + a.Text("cli.replay_same", out.Run, out.Decisions))
+		pr.Say(pr.Style.OK() + " " + pr.Text("cli.replay_same", out.Run, out.Decisions))
 	}
 }
 
 // changeText names what a decision would do differently.
-func changeText(a *voice, what string) string {
+func changeText(pr *Printer, what string) string {
 	switch what {
 	case "moves", "effects", "records", "rows", "result", "refused":
-		return a.Text("cli.replay_what." + what)
+		return pr.Text("cli.replay_what." + what)
 	}
 	return Display(what)
 }
 
 // printFinding prints one decision that would be different.
-func printFinding(a *terminal, f *replay.Finding) {
-	a.Say(a.Style.Bold(a.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
-	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", a.Style.To()) }
+func printFinding(pr *Printer, f *replay.Finding) {
+	pr.Say(pr.Style.Bold(pr.Text("cli.replay_line", f.Line, f.Command, string(f.Actor), f.At.Local().Format(time.DateTime))))
+	line := func(m replay.Move) string { return strings.ReplaceAll(m.String(), "→", pr.Style.To()) }
 	for _, m := range f.Decided {
-		a.Say("  " + a.Text("cli.replay_decided", line(m)))
+		pr.Say("  " + pr.Text("cli.replay_decided", line(m)))
 	}
 	if f.Refused != nil {
-		text := a.describe(f.Refused)
-		a.Say("  " + a.Text("cli.replay_refused", text.Message+" ("+a.label(text)+")"))
+		text := describe(pr, f.Refused)
+		pr.Say("  " + pr.Text("cli.replay_refused", text.Message+" ("+faultLabel(pr, text)+")"))
 	} else if len(f.Now) == 0 {
-		a.Say("  " + a.Text("cli.replay_now", a.Style.None()))
+		pr.Say("  " + pr.Text("cli.replay_now", pr.Style.None()))
 	}
 	for _, m := range f.Now {
-		a.Say("  " + a.Text("cli.replay_now", line(m)))
+		pr.Say("  " + pr.Text("cli.replay_now", line(m)))
 	}
 	moved := f.Refused != nil || slices.ContainsFunc(f.Changes, func(c replay.Change) bool { return c.What == "moves" })
 	for _, c := range f.Changes {
@@ -757,13 +750,13 @@ func printFinding(a *terminal, f *replay.Finding) {
 		if c.What == "moves" || c.What == "refused" || moved && c.What != "effects" {
 			continue
 		}
-		a.Say("  " + changeText(a.voice, c.What))
+		pr.Say("  " + changeText(pr, c.What))
 		for _, l := range c.Decided {
-			a.Say("    - " + Display(l))
+			pr.Say("    - " + Display(l))
 		}
 		for _, l := range c.Now {
-			a.Say("    + " + Display(l))
+			pr.Say("    + " + Display(l))
 		}
 	}
-	a.Say("")
+	pr.Say("")
 }

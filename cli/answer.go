@@ -33,12 +33,12 @@ func approveCommand(a *App, use string) *cobra.Command {
 		case every && a.Flags.issue != "":
 			return Usage("cli.flags_conflict", "--all", "--issue")
 		case every:
-			return a.With(c.Context(), Writing(), func(d *Desk) error { return approveAll(c.Context(), d, yes) })
+			return a.With(c.Context(), Writing(), func(sess *Session) error { return approveAll(c.Context(), sess, yes) })
 		}
 		if len(args) > 0 {
 			hash = args[0]
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error { return approveOpen(c.Context(), d, hash, yes) })
+		return openAndGoOn(c.Context(), a, noWait, []string{"completed"}, func(sess *Session) error { return approveOpen(c.Context(), sess, hash, yes) })
 	}
 	c.Flags().BoolVar(&yes, "yes", false, a.Text("cli.flag.yes_open"))
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
@@ -51,19 +51,19 @@ const maxAll = 200
 
 // approveAll puts each plan of the board that waits before the person. Those that need nothing confirmed but what one rule is about,
 // and that for a whole session, are shown and approved together: with one word, or by --yes. Each other one is asked about by itself.
-func approveAll(ctx context.Context, d *Desk, yes bool) error {
-	asking, err := d.Ask().Board().Asking(ctx, maxAll)
+func approveAll(ctx context.Context, sess *Session, yes bool) error {
+	asking, err := sess.Ask().Board().Asking(ctx, maxAll)
 	if err != nil {
 		return err
 	}
 	alike := map[policy.Code][]*waitingPlan{}
 	var left []*view.Issue
 	for _, i := range asking {
-		if !yes && !d.Present() {
+		if !yes && !sess.Present() {
 			left = append(left, i) // nobody is there to say the one word
 			continue
 		}
-		w, err := waitingOf(ctx, d, i)
+		w, err := waitingOf(ctx, sess, i)
 		switch {
 		case err != nil:
 			return err
@@ -76,8 +76,8 @@ func approveAll(ctx context.Context, d *Desk, yes bool) error {
 	approved := []string{}
 	for _, rule := range slices.Sorted(maps.Keys(alike)) {
 		ok := yes
-		if !yes && d.Present() {
-			if ok, err = d.Confirm(ctx, "\n"+d.Text("cli.approve.alike", labelsOfPlans(alike[rule]), string(rule))); err != nil {
+		if !yes && sess.Present() {
+			if ok, err = Confirm(ctx, sess.Printer, "\n"+sess.Text("cli.approve.alike", labelsOfPlans(alike[rule]), string(rule))); err != nil {
 				return err
 			}
 		}
@@ -86,19 +86,19 @@ func approveAll(ctx context.Context, d *Desk, yes bool) error {
 				left = append(left, w.issue)
 				continue
 			}
-			if err := w.approve(ctx, d, yes); err != nil {
-				d.remark(err) // it was answered elsewhere, or is another plan by now
+			if err := w.approve(ctx, sess, yes); err != nil {
+				remark(sess.Printer, err) // it was answered elsewhere, or is another plan by now
 				left = append(left, w.issue)
 				continue
 			}
 			approved = append(approved, w.issue.Label)
 		}
 	}
-	open, err := putEach(ctx, d, left)
+	open, err := putEach(ctx, sess, left)
 	if err != nil {
 		return err
 	}
-	return approvedAll(d, approved, open)
+	return approvedAll(sess.Printer, approved, open)
 }
 
 // waitingPlan is a plan of an issue that waits, and the rule that all falls under that is to be confirmed in it.
@@ -117,8 +117,8 @@ func labelsOfPlans(plans []*waitingPlan) string {
 }
 
 // waitingOf shows the plan of an issue that can be approved together with others. It returns nil where there is none.
-func waitingOf(ctx context.Context, d *Desk, i *view.Issue) (w *waitingPlan, err error) {
-	err = d.within(i, func(at *Desk) error {
+func waitingOf(ctx context.Context, sess *Session, i *view.Issue) (w *waitingPlan, err error) {
+	err = inIssue(sess, i, func(at *Session) error {
 		s, err := at.Workspace.Kernel.Look(ctx)
 		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 			return err
@@ -127,9 +127,9 @@ func waitingOf(ctx context.Context, d *Desk, i *view.Issue) (w *waitingPlan, err
 		if rule == "" {
 			return nil
 		}
-		if d.Flags.JSON {
+		if sess.JSON {
 			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": s.Status().Approval, "plan": s.Plan()})
-		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); (asker{at}).show(ctx, s, s.Plan(), false) {
+		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); showApproval(ctx, at, s, s.Plan(), false) {
 			return nil // what was not shown in full is asked about by itself
 		}
 		w = &waitingPlan{i, s.Approval.Hash, rule}
@@ -171,12 +171,12 @@ func soleRule(s *kernel.Snapshot) policy.Code {
 }
 
 // approve approves a plan exactly as it was shown.
-func (w *waitingPlan) approve(ctx context.Context, d *Desk, yes bool) error {
+func (w *waitingPlan) approve(ctx context.Context, sess *Session, yes bool) error {
 	way := kernel.WayTerminal
 	if yes {
 		way = kernel.WayFlag
 	}
-	return d.within(w.issue, func(at *Desk) error {
+	return inIssue(sess, w.issue, func(at *Session) error {
 		_, err := at.Do(ctx, &kernel.Approve{Hash: w.hash, Way: way})
 		return err
 	})
@@ -184,9 +184,9 @@ func (w *waitingPlan) approve(ctx context.Context, d *Desk, yes bool) error {
 
 // putEach asks about issues one by one and returns those that are still open. Without a terminal all of them are, and how each is
 // answered is told.
-func putEach(ctx context.Context, d *Desk, issues []*view.Issue) (open []string, err error) {
+func putEach(ctx context.Context, sess *Session, issues []*view.Issue) (open []string, err error) {
 	for _, i := range issues {
-		asked, err := Put(ctx, d, i)
+		asked, err := Put(ctx, sess, i)
 		switch needed := pawl.CodeOf(err) == pawl.CodeApprovalNeeded; {
 		case err != nil && !needed:
 			return nil, err
@@ -198,20 +198,20 @@ func putEach(ctx context.Context, d *Desk, issues []*view.Issue) (open []string,
 }
 
 // approvedAll says what was approved and what is left.
-func approvedAll(d *Desk, approved, open []string) error {
-	if d.Flags.JSON {
-		if err := d.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
+func approvedAll(pr *Printer, approved, open []string) error {
+	if pr.JSON {
+		if err := pr.PrintLine(map[string]any{"type": "result", "approved": approved, "waiting_for_a_person": append([]string{}, open...)}); err != nil {
 			return err
 		}
 	} else {
 		for _, label := range approved {
-			d.Say(d.Style.OK() + " " + d.Text("cli.approve.did", label))
+			pr.Say(pr.Style.OK() + " " + pr.Text("cli.approve.did", label))
 		}
 		switch {
 		case len(approved)+len(open) == 0:
-			d.Note(d.Text("cli.approve.none"))
+			pr.Note(pr.Text("cli.approve.none"))
 		case len(approved) > 0:
-			d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl worker")
+			pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + "pawl worker")
 		}
 	}
 	if len(open) > 0 {
@@ -222,27 +222,27 @@ func approvedAll(d *Desk, approved, open []string) error {
 
 // approveOpen grants the open question. Without a hash the person is shown what is asked first; where nobody sits at a
 // terminal, only --yes grants it, whatever hash is named.
-func approveOpen(ctx context.Context, d *Desk, hash string, yes bool) error {
-	if hash != "" && (yes || d.Std.TTY) {
-		_, err := d.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
+func approveOpen(ctx context.Context, sess *Session, hash string, yes bool) error {
+	if hash != "" && (yes || sess.Std.TTY) {
+		_, err := sess.Do(ctx, &kernel.Approve{Hash: hash, Way: kernel.WayCommand})
 		return err
 	}
-	s, err := d.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
 	if s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
-		_, err := d.Do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
+		_, err := sess.Do(ctx, &kernel.Approve{}) // the kernel's refusal says in which state the session is
 		return err
 	}
-	if !yes && d.rep != nil {
+	if !yes && sess.rep != nil {
 		return nil // the work that follows puts the question
 	}
 	if !yes {
-		asker{d}.tellHow(ctx, s, s.Plan())
-		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(d.voice, s.Approval.About), short(s.Approval.Hash))}
+		tellHow(ctx, sess, s, s.Plan())
+		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(sess.Printer, s.Approval.About), short(s.Approval.Hash))}
 	}
-	_, err = d.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
+	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err
 }
 
@@ -250,8 +250,8 @@ func newDenyCommand(a *App) *cobra.Command {
 	var reason string
 	c := a.Command("deny", "cli.deny", "  pawl deny -m \"not now\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.goOn(c.Context(), false, []string{"declined"}, func(d *Desk) error {
-			_, err := d.Do(c.Context(), &kernel.Deny{Reason: reason})
+		return openAndGoOn(c.Context(), a, false, []string{"declined"}, func(sess *Session) error {
+			_, err := sess.Do(c.Context(), &kernel.Deny{Reason: reason})
 			return err
 		})
 	}
@@ -272,14 +272,14 @@ func newReviseCommand(a *App) *cobra.Command {
 			return Usage("cli.revise_nothing")
 		}
 		if file != "" {
-			p, err := a.readPlan(file)
+			p, err := readPlan(a, file)
 			if err != nil {
 				return err
 			}
 			r.Given, r.Name = p.data, file
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error {
-			_, err := d.Do(c.Context(), r)
+		return openAndGoOn(c.Context(), a, noWait, []string{"completed"}, func(sess *Session) error {
+			_, err := sess.Do(c.Context(), r)
 			return err
 		})
 	}
@@ -298,8 +298,8 @@ func newPlanShowCommand(a *App) *cobra.Command {
 	var yaml, prd bool
 	c := a.Command("show", "cli.plan.show", "  pawl plan show\n  pawl plan show --prd > plan.md\n  pawl plan show --yaml", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			s, err := d.planned(c.Context())
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			s, err := plannedWork(c.Context(), sess)
 			if err != nil {
 				return err
 			}
@@ -311,12 +311,12 @@ func newPlanShowCommand(a *App) *cobra.Command {
 				}
 				return err
 			case prd:
-				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, labelsOf(a.voice))))
+				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, labelsOf(a.Printer))))
 				return err
-			case a.Flags.JSON:
+			case a.JSON:
 				return a.PrintJSON(s.Plan())
 			}
-			for _, l := range newProposal(a, s.Plan(), true, Drafts(d, s.Plan())).lines {
+			for _, l := range newProposal(a.Printer, s.Plan(), true, Drafts(sess, s.Plan())).lines {
 				a.Say(l)
 			}
 			return nil
@@ -327,16 +327,16 @@ func newPlanShowCommand(a *App) *cobra.Command {
 	return c
 }
 
-// planned reads the plan of the run in progress, or of the newest run that has one.
-func (d *Desk) planned(ctx context.Context) (*kernel.Snapshot, error) {
-	if _, err := d.Session(ctx); err != nil {
+// plannedWork reads the plan of the run in progress, or of the newest run that has one.
+func plannedWork(ctx context.Context, sess *Session) (*kernel.Snapshot, error) {
+	if _, err := sess.View(ctx); err != nil {
 		return nil, err
 	}
-	s, err := d.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Solution != nil {
 		return s, err
 	}
-	if s, err = d.Workspace.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
+	if s, err = sess.Workspace.Kernel.LookLast(ctx); err == nil && s.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "cli.no_plan")
 	}
 	return s, err
@@ -346,8 +346,8 @@ func newPlanEditCommand(a *App) *cobra.Command {
 	var from string
 	c := a.Command("edit", "cli.plan.edit", "  pawl plan edit\n  pawl plan show --prd > plan.md && pawl plan edit --from plan.md", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			s, err := d.planned(c.Context())
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			s, err := plannedWork(c.Context(), sess)
 			if err != nil {
 				return err
 			}
@@ -356,16 +356,16 @@ func newPlanEditCommand(a *App) *cobra.Command {
 				return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", sessionState(s))
 			}
 			if from == "" {
-				err = asker{d}.editPlan(c.Context(), s)
+				err = editPlan(c.Context(), sess, s)
 			} else if text, readErr := a.ReadInput(from, plan.MaxBytes); readErr != nil {
 				err = readErr
 			} else {
-				err = asker{d}.replacePlan(c.Context(), s, string(text))
+				err = replacePlan(c.Context(), sess, s, string(text))
 			}
-			if err != nil || !a.Flags.JSON {
+			if err != nil || !a.JSON {
 				return err
 			}
-			if s, err = d.planned(c.Context()); err != nil {
+			if s, err = plannedWork(c.Context(), sess); err != nil {
 				return err
 			}
 			return a.PrintJSON(s.Plan())
@@ -377,16 +377,16 @@ func newPlanEditCommand(a *App) *cobra.Command {
 
 func newPlanNewCommand(a *App) *cobra.Command {
 	return a.Command("new [FILE]", "cli.plan.new", "  pawl plan new plan.yaml\n  pawl plan new > plan.yaml\n  pawl plan validate plan.yaml\n  pawl run --plan plan.yaml", Between(0, 1), func(_ *cobra.Command, args []string) error {
-		text := planTemplate(a.voice)
+		text := planTemplate(a.Printer)
 		if len(args) == 0 {
 			_, err := io.WriteString(a.Std.Out, text)
 			return err
 		}
-		return a.writeTo(args[0], func(w io.Writer) error {
+		return writeTo(a, args[0], func(w io.Writer) error {
 			if _, err := io.WriteString(w, text); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]string{"path": a.Path(args[0])})
 			}
 			a.Say(a.Style.OK() + " " + Display(args[0]))
@@ -397,13 +397,13 @@ func newPlanNewCommand(a *App) *cobra.Command {
 }
 
 // planTemplate is a plan file that can be carried out as it is, with what each part means beside it.
-func planTemplate(a *voice) string {
-	note := func(key string) string { return "# " + a.Text("cli.plan.template."+key) }
+func planTemplate(pr *Printer) string {
+	note := func(key string) string { return "# " + pr.Text("cli.plan.template."+key) }
 	return strings.Join([]string{
 		note("head"),
 		"",
 		note("goal"),
-		"goal: " + a.Text("cli.plan.template.example"),
+		"goal: " + pr.Text("cli.plan.template.example"),
 		note("risk"),
 		"risk_level: low",
 		note("constraints"),
@@ -412,9 +412,9 @@ func planTemplate(a *voice) string {
 		note("steps"),
 		"steps:",
 		"  - step_id: s1",
-		"    title: " + a.Text("cli.plan.template.example"),
+		"    title: " + pr.Text("cli.plan.template.example"),
 		"    " + note("intent"),
-		"    intent: " + a.Text("cli.plan.template.why"),
+		"    intent: " + pr.Text("cli.plan.template.why"),
 		"    status: pending",
 		"    " + note("calls"),
 		"    tool_calls:",
@@ -481,16 +481,13 @@ type judgedCall struct {
 	Verdict policy.Verdict `json:"verdict"`
 }
 
-// judge tells what the policy says of a plan file.
-type judge struct{ *App }
-
-// calls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
-func (a judge) calls(f planFile) ([]judgedCall, error) {
+// judgeCalls asks the policy about everything that a plan would do, as the kernel does before it asks for approval.
+func judgeCalls(a *App, f planFile) ([]judgedCall, error) {
 	place, err := a.Found()
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return nil, err
 	}
@@ -525,11 +522,11 @@ func (a judge) calls(f planFile) ([]judgedCall, error) {
 
 // validatePlan checks a plan file as `pawl run` does before any work, and says what the policy will ask about or deny.
 func validatePlan(a *App, name string) error {
-	p, err := a.readPlan(name)
+	p, err := readPlan(a, name)
 	if err != nil {
 		return err
 	}
-	calls, err := judge{a}.calls(p)
+	calls, err := judgeCalls(a, p)
 	if err != nil {
 		return err
 	}
@@ -539,10 +536,10 @@ func validatePlan(a *App, name string) error {
 			denied++
 		}
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		err = a.PrintJSON(map[string]any{"valid": denied == 0, "goal": p.Goal, "steps": len(p.Steps), "calls": calls})
 	} else {
-		judge{a}.print(name, len(p.Steps), calls)
+		printJudged(a.Printer, name, len(p.Steps), calls)
 	}
 	if denied > 0 && err == nil {
 		err = pawl.Fail(pawl.CodeDenied, "cli.plan.denied_calls", name, denied)
@@ -550,25 +547,25 @@ func validatePlan(a *App, name string) error {
 	return err
 }
 
-// print lists what the policy does not simply allow, with its reasons and their codes.
-func (a judge) print(name string, steps int, calls []judgedCall) {
-	a.Say(a.Style.OK() + " " + a.Text("cli.plan.valid", name, steps))
+// printJudged lists what the policy does not simply allow, with its reasons and their codes.
+func printJudged(pr *Printer, name string, steps int, calls []judgedCall) {
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.plan.valid", name, steps))
 	for _, c := range calls {
-		symbol := a.Style.Warn()
+		symbol := pr.Style.Warn()
 		switch c.Verdict.Decision {
 		case policy.Allow:
 			continue
 		case policy.Deny:
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 		}
 		where := c.Path
 		if c.Line > 0 {
 			where = fmt.Sprintf("%s:%d", name, c.Line)
 		}
-		text, paint := a.verdict(&c.Verdict)
-		a.Say(symbol + " " + Display(where) + " " + a.Style.Bold(Display(strings.TrimSpace(c.Step+" "+c.Tool))))
-		for _, l := range term.Wrap(text, a.Std.Width-2) {
-			a.Say("  " + paint(l))
+		text, paint := verdictText(pr, &c.Verdict)
+		pr.Say(symbol + " " + Display(where) + " " + pr.Style.Bold(Display(strings.TrimSpace(c.Step+" "+c.Tool))))
+		for _, l := range term.Wrap(text, pr.Std.Width-2) {
+			pr.Say("  " + paint(l))
 		}
 		var codes []string
 		for _, r := range c.Verdict.Reasons {
@@ -576,6 +573,6 @@ func (a judge) print(name string, steps int, calls []judgedCall) {
 				codes = append(codes, string(r.Code))
 			}
 		}
-		a.Say("  " + a.Style.Dim(a.Text("cli.rule", strings.Join(codes, ", "))))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.rule", strings.Join(codes, ", "))))
 	}
 }

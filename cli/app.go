@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -20,48 +19,28 @@ import (
 	"pawl"
 	"pawl/cli/term"
 	"pawl/message"
-	"pawl/policy"
 	"pawl/tui"
-	"pawl/view"
 )
 
 // interrupted is the exit status after Ctrl-C or SIGTERM: 128 and the number of SIGINT.
 const interrupted = 130
 
-// voice puts things into the words of one language, decorated for one terminal.
-type voice struct {
-	Lang  message.Lang
-	Style term.Style
-	Width int
-	// issue is the label of the issue whose session the command speaks of, "" for that of the person who sits here. What a text says can
-	// be done next speaks of it, too.
-	issue string
-}
-
-// terminal is where the program writes and asks.
-type terminal struct {
-	*voice
-	Std   Streams
+// App is one call of the program: its arguments, what of the machine it may see, and how it speaks.
+type App struct {
+	*Printer
+	Host  Host
+	Args  []string
 	Flags globals
-	tty   *tui.Screen
-	out   *term.Output // what writes
+	more  []Entry      // commands of other packages
+	out   *term.Output // what everything is written to
 	did   atomic.Bool  // something was committed
 	made  string       // what the command made, by its name
-}
-
-// App is one call of the program.
-type App struct {
-	*terminal
-	Host Host
-	Args []string
-	more []Entry // commands of other packages
 }
 
 // globals are the flags that every command takes.
 type globals struct {
 	dir     string
 	issue   string
-	JSON    bool
 	lang    string
 	noColor bool
 	init    bool
@@ -79,19 +58,19 @@ func Main(ctx context.Context, host Host, std Streams, args []string, more ...En
 	a.Args = route(a)
 	defer func() {
 		if p := recover(); p != nil {
-			a.report(pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))
+			reportError(a.Printer, pawl.Fail(pawl.CodeInternal, "cli.crash", fmt.Sprint(p)))
 			_, _ = a.Std.Err.Write(debug.Stack())
 			status = pawl.CodeInternal.Info().Exit
 		}
 	}()
-	err := a.judge(execute(ctx, a))
+	err := judgeOutput(a, execute(ctx, a))
 	if err == nil {
 		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return interrupted
 	}
-	a.report(err)
+	reportError(a.Printer, err)
 	return exitOf(err)
 }
 
@@ -108,20 +87,22 @@ func execute(ctx context.Context, a *App) error {
 // Within runs another command line as a part of a, at the same terminal, and returns its error instead of telling it. Its flags
 // mean what they mean on a command line of its own; the global ones then hold for the rest of a, which tells the error.
 func Within(ctx context.Context, a *App, args []string) error {
-	inner := &App{terminal: a.terminal, Host: a.Host, Args: append(a.Flags.given(args), args...), more: a.more}
-	inner.prepare()
-	return execute(ctx, inner)
+	defer func(outer []string) { a.Args = outer }(a.Args)
+	a.Args = append(given(a, args), args...)
+	prepare(a)
+	return execute(ctx, a)
 }
 
 // Again runs another command line in the place of a, on its streams, and returns the exit status as Main does. The global flags
 // of a go on to hold, so that it speaks of the same workspace and issue, unless the command line says otherwise.
 func Again(ctx context.Context, a *App, args []string) int {
-	return Main(ctx, a.Host, a.Std, append(a.Flags.given(args), args...), a.more...)
+	return Main(ctx, a.Host, a.Std, append(given(a, args), args...), a.more...)
 }
 
 // given are the global flags as arguments, but for those that another command line gives itself and that are read from the
 // first place where they stand.
-func (g *globals) given(args []string) []string {
+func given(a *App, args []string) []string {
+	g := a.Flags
 	var out []string
 	if g.dir != "" {
 		out = append(out, "--dir="+g.dir)
@@ -132,7 +113,7 @@ func (g *globals) given(args []string) []string {
 	if g.lang != "" && early(args, "--lang") == "" {
 		out = append(out, "--lang="+g.lang)
 	}
-	if g.JSON {
+	if a.JSON {
 		out = append(out, "--json")
 	}
 	if g.noColor {
@@ -158,20 +139,21 @@ func newApp(host Host, std Streams, args []string) *App {
 	} else {
 		std.Out = out
 	}
-	a := &App{terminal: &terminal{voice: &voice{Width: std.Width}, Std: std, tty: std.screen, out: out}, Host: host, Args: args}
-	a.prepare()
+	a := &App{Printer: &Printer{Std: std, Screen: std.screen}, Host: host, Args: args, out: out}
+	prepare(a)
 	return a
 }
 
 // prepare reads the language, the colour and the form, which are needed before the flags are parsed, for help and for errors about
 // flags.
-func (a *App) prepare() {
+func prepare(a *App) {
 	a.Flags.lang = early(a.Args, "--lang")
 	a.Flags.noColor = early(a.Args, "--no-color") == "true"
-	a.Flags.JSON = early(a.Args, "--json") == "true"
-	a.Lang = message.ParseLang(a.locale())
+	a.JSON = early(a.Args, "--json") == "true"
+	a.Lang = message.ParseLang(locale(a))
 	a.Style = term.Detect(a.Std.TTY, a.Flags.noColor, a.Std.Env)
-	a.tty.Lang, a.tty.Style, a.tty.Hear = a.Lang, a.Style, listener{a}.hear
+	a.Screen.Lang, a.Screen.Style = a.Lang, a.Style
+	a.Screen.Hear = func(ctx context.Context, line string) bool { return hear(ctx, a, line) }
 }
 
 // early reads a global flag before the flags are parsed: "true" for one that stands alone.
@@ -196,7 +178,7 @@ func early(args []string, name string) string {
 }
 
 // locale names the language: the flag, PAWL_LANG, then the locale.
-func (a *App) locale() string {
+func locale(a *App) string {
 	if a.Flags.lang != "" {
 		return a.Flags.lang
 	}
@@ -206,77 +188,6 @@ func (a *App) locale() string {
 		}
 	}
 	return ""
-}
-
-// Text renders a message of the catalogue. Strings among the arguments are escaped, so that nothing in them can act on
-// the terminal.
-func (a *voice) Text(key string, args ...any) string { return a.TextIn(a.Lang, key, args...) }
-
-// TextIn is Text in another language, for documents that are not written in that of the person.
-func (a *voice) TextIn(l message.Lang, key string, args ...any) string {
-	return view.ForIssue(l.Text(key, fit(l, key, safe(args))...), a.issue)
-}
-
-// Wordy renders what is either a key of the catalogue or text of somebody else: a reason of an agent, a line of a driver.
-func (a *voice) Wordy(reason string) string {
-	if _, ok := a.Lang.Format(reason); ok {
-		return a.Lang.Text(reason)
-	}
-	return reason
-}
-
-// Choose picks between texts that come in both languages, such as the descriptions of the machines.
-func (a *voice) Choose(en, zh string) string {
-	if a.Lang == message.Chinese {
-		return zh
-	}
-	return en
-}
-
-func safe(args []any) []any {
-	out := make([]any, len(args))
-	for i, v := range args {
-		switch v := v.(type) {
-		case string:
-			out[i] = policy.Display(v)
-		case error, fmt.Stringer:
-			out[i] = policy.Display(fmt.Sprint(v))
-		default:
-			out[i] = v
-		}
-	}
-	return out
-}
-
-// Say writes a line to Out.
-func (a *terminal) Say(line string) { _, _ = io.WriteString(a.Std.Out, line+"\n") }
-
-// SayText writes a message to Out.
-func (a *terminal) SayText(key string, args ...any) { a.Say(a.Text(key, args...)) }
-
-// SayTable writes a table to Out, no wider than width where that is above 0.
-func (a *terminal) SayTable(t *term.Table, width int) {
-	for _, l := range t.Lines(width) {
-		a.Say(l)
-	}
-}
-
-// Present reports whether there is a person who can be asked and who sees what goes on.
-func (a *terminal) Present() bool { return a.Std.TTY && !a.Flags.JSON }
-
-// Note writes a line for people to Err; with --json it is left out.
-func (a *terminal) Note(line string) {
-	if !a.Flags.JSON {
-		aside(a, line)
-	}
-}
-
-// aside writes a line to Err, above the line that is drawn.
-func aside(a *terminal, line string) {
-	_ = a.tty.Suspend(func() error {
-		_, err := io.WriteString(a.Std.Err, line+"\n")
-		return err
-	})
 }
 
 // Actor names the user at the keyboard.

@@ -29,20 +29,20 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		return v.stage(ctx, s)
 	}
 	p := s.Plan()
-	if v.Flags.JSON {
-		if err := v.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
 	if !v.ask {
-		asker{v.Desk}.tellHow(ctx, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, s.Approval.About), short(s.Approval.Hash))}
+		tellHow(ctx, v.sess, s, p)
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), short(s.Approval.Hash))}
 	}
-	cut := asker{v.Desk}.show(ctx, s, p, false)
+	cut := showApproval(ctx, v.sess, s, p, false)
 	for {
 		answer, err := v.question(ctx, s, cut)
 		if errors.Is(err, tui.ErrSettled) {
-			v.SayText("cli.ask.settled")
+			v.sess.SayText("cli.ask.settled")
 			return true, nil
 		}
 		if err != nil {
@@ -51,15 +51,15 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		switch answer {
 		case "y":
 			if cut {
-				cut = asker{v.Desk}.show(ctx, s, p, true)
+				cut = showApproval(ctx, v.sess, s, p, true)
 				continue
 			}
-			_, err = v.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
+			_, err = v.sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
 			return err == nil, err
 		case "v":
-			cut = asker{v.Desk}.show(ctx, s, p, true)
+			cut = showApproval(ctx, v.sess, s, p, true)
 		case "n":
-			_, err = v.Do(ctx, &kernel.Deny{})
+			_, err = v.sess.Do(ctx, &kernel.Deny{})
 			return err == nil, err
 		case "r":
 			again, err := v.askRevise(ctx)
@@ -68,8 +68,8 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 			}
 			return again, err
 		case "e":
-			if err := (asker{v.Desk}).editPlan(ctx, s); err != nil {
-				v.report(err)
+			if err := editPlan(ctx, v.sess, s); err != nil {
+				reportError(v.sess.Printer, err)
 				continue
 			}
 			// The edited plan is another question, which the next round asks.
@@ -78,25 +78,22 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 }
 
-// asker shows plans and questions about them.
-type asker struct{ *Desk }
-
-// show prints what is asked about and reports whether something was left out.
-func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
-	a := d.App
+// showApproval prints what is asked about and reports whether something was left out.
+func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+	a := sess.App
 	if s.Approval.About == "checks" {
-		return d.showChecks(ctx, s, full)
+		return showChecks(ctx, sess, s, full)
 	}
 	if s.Approval.About == "call" {
 		// The question is about this call alone; the plan was approved before.
 		a.Say("\n" + a.Text("cli.ask.call_wanted"))
-		return d.showCall(s, full)
+		return showCall(sess, s, full)
 	}
 	if s.Approval.About == "action" {
-		p = d.repairOf(s, p)
+		p = repairOf(sess, s, p)
 		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
 	}
-	sheet := newProposal(a, p, full, Drafts(d.Desk, p))
+	sheet := newProposal(a.Printer, p, full, Drafts(sess, p))
 	for _, l := range sheet.lines {
 		a.Say(l)
 	}
@@ -104,46 +101,46 @@ func (d asker) show(ctx context.Context, s *kernel.Snapshot, p view.Plan, full b
 }
 
 // showCall prints the one call that an agent asks for, with what the policy has against it.
-func (d asker) showCall(s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{App: d.App, full: full}
+func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{pr: sess.Printer, full: full}
 	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
 	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
-		c.Verdict = d.verdict(s, c)
+		c.Verdict = verdictOf(sess, s, c)
 		sheet.call(c, Draft{})
 	} else {
 		sheet.value(2, s.Approval.Detail)
 	}
 	sheet.add("")
-	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return sheet.cut
 }
 
 // showChecks prints how the work changed what it is judged by.
-func (d asker) showChecks(ctx context.Context, s *kernel.Snapshot, full bool) (cut bool) {
-	sheet := &sheet{App: d.App, full: full}
+func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{pr: sess.Printer, full: full}
 	sheet.add("")
-	sheet.wrapped(0, d.Text("cli.ask.checks_changed"))
+	sheet.wrapped(0, sess.Text("cli.ask.checks_changed"))
 	t, files := s.Task, s.ChangedChecks()
 	for _, f := range files {
-		sheet.add("  " + d.Style.Yellow(Display(f)))
+		sheet.add("  " + sess.Style.Yellow(Display(f)))
 	}
-	if d.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
+	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
 		// A change that cannot be shown is told by its files and its hash alone.
-		diff, _ := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
+		diff, _ := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
 		if part := diffOf(diff, files); part != "" {
 			sheet.add("")
 			sheet.value(2, part)
 		}
 	}
 	sheet.add("")
-	sheet.add("  " + d.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
 	sheet.add("")
 	for _, l := range sheet.lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return sheet.cut
 }
@@ -165,14 +162,14 @@ func diffOf(diff string, files []string) string {
 }
 
 // repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
-func (d asker) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
+func repairOf(sess *Session, s *kernel.Snapshot, p view.Plan) view.Plan {
 	var steps []view.PlanStep
 	for _, step := range p.Steps {
 		if step.Repair == 0 || step.Status.Closed() {
 			continue
 		}
 		for i := range step.Calls {
-			step.Calls[i].Verdict = d.verdict(s, step.Calls[i])
+			step.Calls[i].Verdict = verdictOf(sess, s, step.Calls[i])
 		}
 		steps = append(steps, step)
 	}
@@ -180,8 +177,8 @@ func (d asker) repairOf(s *kernel.Snapshot, p view.Plan) view.Plan {
 	return p
 }
 
-// verdict asks the policy about a call as the kernel does.
-func (d asker) verdict(s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+// verdictOf asks the policy about a call as the kernel does.
+func verdictOf(sess *Session, s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
 	tool, ok := s.Config.Tools[c.Tool]
 	if !ok {
 		return nil
@@ -201,62 +198,62 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 	if about == "call" || about == "action" || about == "checks" {
 		key = "cli.ask." + about
 	}
-	yes := way(v.voice, "cli.ask.does."+about, "y", "yes", "是")
+	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
 	if cut && about != "action" {
 		key += "_cut"
-		yes.Does = v.Text("cli.ask.does.yes_cut")
+		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
 	}
 	ways := []tui.Way{yes}
 	if about != "action" && (cut || about == "checks" || about == "plan") {
-		ways = append(ways, way(v.voice, "cli.ask.does.view", "v", "view"))
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.view", "v", "view"))
 	}
 	if about == "plan" {
-		ways = append(ways, way(v.voice, "cli.ask.does.edit", "e", "edit"), way(v.voice, "cli.ask.does.revise", "r", "revise"))
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
-	ways = append(ways, way(v.voice, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := v.AskUser(ctx, tui.Question{Text: v.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, about), short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), short(s.Approval.Hash))
 	}
 	return answer, err
 }
 
 // settled reports whether a question is no longer open.
 func (v *Drive) settled(ctx context.Context, id string) bool {
-	s, err := v.Workspace.Kernel.Look(ctx)
+	s, err := v.sess.Workspace.Kernel.Look(ctx)
 	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
 }
 
 func (v *Drive) askRevise(ctx context.Context) (bool, error) {
-	note, err := v.AskUser(ctx, tui.Question{Text: v.Text("cli.ask.revise"), Free: true})
+	note, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
 	if err != nil {
 		return false, err
 	}
-	_, err = v.Do(ctx, &kernel.Revise{Feedback: note})
+	_, err = v.sess.Do(ctx, &kernel.Revise{Feedback: note})
 	return err == nil, err
 }
 
 // tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
-func (v asker) tellHow(ctx context.Context, s *kernel.Snapshot, p view.Plan) {
-	if v.Flags.JSON {
+func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan) {
+	if sess.JSON {
 		return
 	}
 	// The arguments of a call stand nowhere else, so all of them are shown.
-	if v.show(ctx, s, p, s.Approval.About == "call") {
-		v.Say(v.Style.Yellow(v.Text("cli.ask.see_all")))
+	if showApproval(ctx, sess, s, p, s.Approval.About == "call") {
+		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
 	}
-	v.Say(v.Text("cli.ask.how"))
+	sess.Say(sess.Text("cli.ask.how"))
 	// Where nobody sits at a terminal, only --yes approves.
 	approve := "  pawl approve " + short(s.Approval.Hash)
-	if !v.Std.TTY {
+	if !sess.Std.TTY {
 		approve += " --yes"
 	}
 	ways := []string{approve, "  pawl deny"}
 	if s.Approval.About == "plan" {
-		ways = append(ways, "  pawl revise -m \""+v.Text("cli.ask.what_differs")+"\"")
+		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
 	}
 	for _, w := range ways {
-		v.Say(view.ForIssue(w, v.voice.issue))
+		sess.Say(view.ForIssue(w, sess.Printer.issue))
 	}
 }
 
@@ -276,7 +273,7 @@ func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text
 		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
 		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
 	}
-	failed := a.tty.Suspend(func() error { return a.Host.Edit(ctx, name) })
+	failed := a.Screen.Suspend(func() error { return a.Host.Edit(ctx, name) })
 	raw, err := readFile(name, limit)
 	switch {
 	case failed == nil && err == nil:
@@ -300,16 +297,16 @@ func Kept(err error, name string) error {
 
 // editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
 // cannot be used.
-func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
-	text, name, err := Edit(ctx, d.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(d.voice)), plan.MaxBytes)
+func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
+	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(sess.Printer)), plan.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := d.replacePlan(ctx, s, text); err != nil {
-		if d.Flags.JSON {
+	if err := replacePlan(ctx, sess, s, text); err != nil {
+		if sess.JSON {
 			return Kept(err, name)
 		}
-		d.SayText("cli.plan.edit_kept", name)
+		sess.SayText("cli.plan.edit_kept", name)
 		return err
 	}
 	_ = os.Remove(name)
@@ -317,7 +314,7 @@ func (d asker) editPlan(ctx context.Context, s *kernel.Snapshot) error {
 }
 
 // replacePlan reads an edited document and gives the plan that it says.
-func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string) error {
+func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
 	var bad *plan.Malformed
@@ -327,27 +324,27 @@ func (d asker) replacePlan(ctx context.Context, s *kernel.Snapshot, text string)
 	if err != nil {
 		return err
 	}
-	out, err := d.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	out, err := sess.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		return nil
 	}
 	if len(changes) == 0 {
-		d.SayText("cli.plan.unchanged")
+		sess.SayText("cli.plan.unchanged")
 		return nil
 	}
 	for _, c := range changes {
-		d.Say("  " + d.Style.Dot() + " " + d.Text(c.Key, c.Args...))
+		sess.Say("  " + sess.Style.Dot() + " " + sess.Text(c.Key, c.Args...))
 	}
-	d.SayText("cli.plan.edited", short(ID(out)))
+	sess.SayText("cli.plan.edited", short(ID(out)))
 	return nil
 }
 
-// labels are the words of a plan's document in the language of the call.
-func labelsOf(a *voice) plan.Labels {
-	if a.Choose("en", "zh") == "zh" {
+// labelsOf are the words of a plan's document in the language of the call.
+func labelsOf(pr *Printer) plan.Labels {
+	if pr.Choose("en", "zh") == "zh" {
 		return plan.Chinese()
 	}
 	return plan.English()
@@ -358,15 +355,15 @@ const aboutStage = "stage"
 
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
-	if v.Flags.JSON {
+	if v.sess.JSON {
 		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
-		if err := v.PrintLine(line); err != nil {
+		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
 	}
-	for _, l := range stageSheet(v.voice, s) {
-		v.Say(l)
+	for _, l := range stageSheet(v.sess.Printer, s) {
+		v.sess.Say(l)
 	}
 	if !v.ask {
 		return false, v.openStage(s)
@@ -377,35 +374,35 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range s.Status().Next {
-		v.Say("  " + nextText(v.voice, n))
+		v.sess.Say("  " + nextText(v.sess.Printer, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.voice, aboutStage), short(s.Approval.Hash))}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.
 func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	path := workflow.PathNone
-	q := tui.Question{Text: v.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
-		Ways: []tui.Way{way(v.voice, "cli.stage.does.start", "y", "yes", "是")}}
+	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
 	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
 	switch {
 	case auto:
-		q.Text = v.Text("cli.stage.ask_auto")
-		q.Ways = []tui.Way{way(v.voice, "cli.stage.does.silent", "y", "yes", "是"), way(v.voice, "cli.stage.does.interactive", "i", "interactive")}
+		q.Text = v.sess.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{way(v.sess.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.Printer, "cli.stage.does.interactive", "i", "interactive")}
 	case !evaluated:
-		q.Text = v.Text("cli.stage.ask_on")
+		q.Text = v.sess.Text("cli.stage.ask_on")
 	}
 	if evaluated {
 		for _, p := range []string{"tweak", "light", "standard"} {
-			q.Ways = append(q.Ways, way(v.voice, "cli.stage.does."+p, p))
+			q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does."+p, p))
 		}
 	}
-	q.Ways = append(q.Ways, way(v.voice, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
+	q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
 	for {
-		answer, err := v.AskUser(ctx, q)
+		answer, err := v.sess.Screen.Ask(ctx, q)
 		switch {
 		case errors.Is(err, tui.ErrSettled):
-			v.SayText("cli.ask.settled")
+			v.sess.SayText("cli.ask.settled")
 			return true, nil
 		case errors.Is(err, tui.ErrLeft):
 			return false, v.openStage(s)
@@ -415,34 +412,34 @@ func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, e
 		choice := workflow.ChooseStart
 		switch {
 		case answer == "n":
-			_, err := v.Do(ctx, &kernel.CancelRun{Reason: v.Text("cli.stage.canceled")})
+			_, err := v.sess.Do(ctx, &kernel.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
 			return err == nil, err
 		case answer == "i":
 			choice = workflow.ChooseInteractive
 		case answer != "y":
 			path = workflow.Path(answer)
-			v.SayText("cli.stage.path_set", answer)
+			v.sess.SayText("cli.stage.path_set", answer)
 			continue
 		case auto:
 			choice = workflow.ChooseSilent
 		}
-		if _, err = v.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
+		if _, err = v.sess.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
 			return true, nil
 		}
-		v.report(err)
+		reportError(v.sess.Printer, err)
 	}
 }
 
 // stageSheet tells what a stage has found.
-func stageSheet(a *voice, s *kernel.Snapshot) []string {
+func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
 	if s.Run.Stage != workflow.Evaluate || s.Run.Evaluation == nil {
-		out := []string{"", a.Style.Bold(a.Text("cli.stage.analyzed"))}
+		out := []string{"", pr.Style.Bold(pr.Text("cli.stage.analyzed"))}
 		if c := s.Run.Context; c != nil {
-			out = append(out, "  "+a.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
+			out = append(out, "  "+pr.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
 			for _, check := range c.Checks {
-				line := "  " + a.Style.Middle() + " " + Display(check.Name) + "  " + a.Style.Dim(Display(check.Command))
+				line := "  " + pr.Style.Middle() + " " + Display(check.Name) + "  " + pr.Style.Dim(Display(check.Command))
 				if check.Missing != "" {
-					line += "  " + a.Style.Yellow(a.Text("cli.check.not_installed", Display(check.Missing)))
+					line += "  " + pr.Style.Yellow(pr.Text("cli.check.not_installed", Display(check.Missing)))
 				}
 				out = append(out, line)
 			}
@@ -450,71 +447,36 @@ func stageSheet(a *voice, s *kernel.Snapshot) []string {
 		return out
 	}
 	e := s.Run.Evaluation
-	out := []string{"", a.Style.Bold(a.Text("cli.stage.evaluated", e.Score, e.By))}
+	out := []string{"", pr.Style.Bold(pr.Text("cli.stage.evaluated", e.Score, e.By))}
 	for _, d := range e.Dimensions {
 		words := make([]string, 0, len(d.Evidence))
 		for _, q := range d.Evidence {
 			words = append(words, "“"+Display(q.Quote)+"”")
 		}
 		if len(words) == 0 {
-			words = []string{a.Style.Dim(a.Text("cli.stage.no_evidence"))}
+			words = []string{pr.Style.Dim(pr.Text("cli.stage.no_evidence"))}
 		}
-		out = append(out, "  "+a.Text("cli.stage.dimension", a.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
+		out = append(out, "  "+pr.Text("cli.stage.dimension", pr.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
 	}
 	_, why := e.Path()
 	reasons := make([]string, 0, len(why))
 	for _, r := range why {
-		reasons = append(reasons, a.Text(r.Key, words(r.Args)...))
+		reasons = append(reasons, pr.Text(r.Key, words(r.Args)...))
 	}
-	out = append(out, "  "+a.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
+	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
 	for _, f := range e.EHRB {
-		mark, key := a.Style.Middle(), "cli.stage.risk_mention"
+		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
 		if f.Stance == triage.StanceAction {
-			mark, key = a.Style.Warn(), "cli.stage.risk_action"
+			mark, key = pr.Style.Warn(), "cli.stage.risk_action"
 		}
-		out = append(out, "  "+mark+" "+a.Text(key, a.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
+		out = append(out, "  "+mark+" "+pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
 	}
 	return out
 }
 
-// AskUser asks a person. A question that is left open is the error tui.ErrLeft, one that was answered elsewhere tui.ErrSettled.
-func (a *terminal) AskUser(ctx context.Context, q tui.Question) (string, error) {
-	return a.tty.Ask(ctx, q)
-}
-
-// Prompt asks for a text. An empty line is one.
-func (a *terminal) Prompt(ctx context.Context, question string) (string, error) {
-	return a.AskUser(ctx, tui.Question{Text: question, Free: true, Empty: true})
-}
-
-// Confirm asks a question that is answered with yes or no; an empty line is no. Without a terminal it fails with
-// approval_needed, naming the flag that answers it.
-func (a *terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	if !a.Present() {
-		return false, pawl.Fail(pawl.CodeApprovalNeeded, "cli.confirm_needed")
-	}
-	answer, err := a.AskUser(ctx, tui.Question{Text: question, Empty: true, Ways: []tui.Way{
-		way(a.voice, "cli.ask.does.confirm", "y", "yes", "是"), way(a.voice, "cli.ask.does.refuse", "n", "no", "否"),
-	}})
-	if errors.Is(err, tui.ErrLeft) {
-		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
-	}
-	return answer == "y", err
-}
-
 // way is an answer with what it does, by its key.
-func way(a *voice, does string, words ...string) tui.Way {
-	return tui.Way{Words: words, Does: a.Text(does)}
-}
-
-// Terminal is the one thing that reads what a person types, and that draws.
-func (a *terminal) Terminal() *tui.Screen { return a.tty }
-
-// Status sets the live line, where a person sees what goes on.
-func (a *terminal) Status(text string, paint func(string) string) {
-	if a.Present() {
-		a.tty.Status(text, paint)
-	}
+func way(pr *Printer, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: pr.Text(does)}
 }
 
 // looking are the commands that only look, so that they can be given while something is asked; those of a group are named behind
@@ -525,11 +487,8 @@ var looking = map[string][]string{
 	"agent": {"list"}, "config": {"show", "get"}, "mcp": {"list"}, "skill": {"list", "show"}, "question": {"list"},
 }
 
-// listener hears what is typed while something is asked.
-type listener struct{ *App }
-
 // hear carries out what was typed at a question and is no answer to it. It reports whether it meant anything.
-func (a listener) hear(ctx context.Context, line string) bool {
+func hear(ctx context.Context, a *App, line string) bool {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return false
@@ -539,7 +498,7 @@ func (a listener) hear(ctx context.Context, line string) bool {
 		words, command = words[1:], true
 		first = words[0]
 	}
-	names := Names(a.App)
+	names := Names(a)
 	switch {
 	case slices.Contains(names, first) && (command || len(words) <= 3):
 		args := append([]string{first}, words[1:]...)
@@ -547,18 +506,18 @@ func (a listener) hear(ctx context.Context, line string) bool {
 			a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", "pawl "+strings.Join(args, " ")))
 			return true
 		}
-		a.within(ctx, args)
+		runWhileAsked(ctx, a, args)
 		return true
 	case strings.HasPrefix(first, "~"):
 		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
 		return true
 	}
 	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
-		lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
-		if _, err := Inquiry(ctx, a.App, line); err != nil {
-			a.report(err)
+		lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
+		if _, err := Inquiry(ctx, a, line); err != nil {
+			reportError(a.Printer, err)
 		}
-		a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+		a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
 		return true
 	}
 	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
@@ -566,34 +525,34 @@ func (a listener) hear(ctx context.Context, line string) bool {
 		return false
 	}
 	a.SayText("cli.flow.question")
-	a.within(ctx, []string{"status"})
+	runWhileAsked(ctx, a, []string{"status"})
 	return true
 }
 
 // wordy is how many characters a question has at least: what is shorter is a mistyped answer.
 const wordy = 5
 
-// within runs a command line while a question is open; it tells by itself what went wrong.
-func (a listener) within(ctx context.Context, args []string) {
-	lang, style, hear := a.tty.Lang, a.tty.Style, a.tty.Hear
-	Again(ctx, a.App, args)
-	a.tty.Lang, a.tty.Style, a.tty.Hear = lang, style, hear
+// runWhileAsked runs a command line while a question is open; it tells by itself what went wrong.
+func runWhileAsked(ctx context.Context, a *App, args []string) {
+	lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
+	Again(ctx, a, args)
+	a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
 }
 
 // Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
-func Named(a *App) cobra.PositionalArgs {
+func Named(pr *Printer) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 && picks(a.terminal) {
+		if len(args) == 0 && picks(pr) {
 			return nil
 		}
 		return Exactly(1)(c, args)
 	}
 }
 
-func picks(a *terminal) bool { return a.Present() && a.tty.Drawn() }
+func picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
 
 // Pick returns the name that was given, or lets a person choose one of the items.
-func Pick(ctx context.Context, a *App, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+func Pick(ctx context.Context, pr *Printer, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
@@ -604,7 +563,7 @@ func Pick(ctx context.Context, a *App, args []string, title string, items func()
 	if len(list) == 0 {
 		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
 	}
-	i, err := a.tty.Pick(ctx, a.Text(title), list)
+	i, err := pr.Screen.Pick(ctx, pr.Text(title), list)
 	if errors.Is(err, tui.ErrLeft) {
 		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
 	}
@@ -613,7 +572,7 @@ func Pick(ctx context.Context, a *App, args []string, title string, items func()
 
 // PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
 func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) bool) (string, error) {
-	return Pick(ctx, a, args, "cli.pick.agent", func() ([]tui.Item, error) {
+	return Pick(ctx, a.Printer, args, "cli.pick.agent", func() ([]tui.Item, error) {
 		agents, err := AgentsOf(a)
 		if err != nil {
 			return nil, err
@@ -621,7 +580,7 @@ func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) 
 		var out []tui.Item
 		for _, i := range agents.List(ctx, "") {
 			if fits == nil || fits(i) {
-				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.voice, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.voice, "state", i.State)})
+				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.Printer, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.Printer, "state", i.State)})
 			}
 		}
 		return out, nil

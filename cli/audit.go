@@ -38,16 +38,16 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 		if f.last < 0 {
 			return Usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			var about audit.Subject
 			if len(args) > 0 {
-				s, err := d.task(c.Context(), args[0])
+				s, err := findTask(c.Context(), sess, args[0])
 				if err != nil {
 					return err
 				}
 				about = audit.Subject{Kind: string(kernel.KindTask), ID: s.Task.ID}
 			}
-			return logbook{d}.log(c.Context(), about, f)
+			return printLog(c.Context(), sess, about, f)
 		})
 	}
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, a.Text("cli.flag.follow"))
@@ -55,14 +55,11 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 	return c
 }
 
-// logbook reads the audit log.
-type logbook struct{ *Desk }
-
-// log streams records, and with follow waits for further ones until ctx ends.
-func (d logbook) log(ctx context.Context, about audit.Subject, f logFlags) error {
+// printLog streams records, and with follow waits for further ones until ctx ends.
+func printLog(ctx context.Context, sess *Session, about audit.Subject, f logFlags) error {
 	next := int64(0)
 	if f.last > 0 {
-		first, err := d.Ask().Log().FirstOf(ctx, about, f.last)
+		first, err := sess.Ask().Log().FirstOf(ctx, about, f.last)
 		if err != nil {
 			return err
 		}
@@ -72,33 +69,33 @@ func (d logbook) log(ctx context.Context, about audit.Subject, f logFlags) error
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		out := bufio.NewWriterSize(d.Std.Out, 32<<10)
-		for rec, err := range d.Ask().Log().Records(ctx, about, next) {
+		out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
+		for rec, err := range sess.Ask().Log().Records(ctx, about, next) {
 			if err != nil {
 				return err
 			}
 			next = rec.Index + 1
-			if err := d.writeRecord(ctx, out, rec, names); err != nil {
+			if err := writeRecord(ctx, sess, out, rec, names); err != nil {
 				return err
 			}
 		}
 		if err := out.Flush(); err != nil || !f.follow {
 			return err
 		}
-		if err := d.grown(ctx, next, tick); err != nil {
+		if err := untilGrown(ctx, sess, next, tick); err != nil {
 			return err
 		}
 	}
 }
 
-// grown waits until the log is longer than size.
-func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error {
+// untilGrown waits until the log is longer than size.
+func untilGrown(ctx context.Context, sess *Session, size int64, tick *time.Ticker) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-			head, err := d.Ask().Log().Head(ctx)
+			head, err := sess.Ask().Log().Head(ctx)
 			if err != nil || head.Size > size {
 				return err
 			}
@@ -107,8 +104,8 @@ func (d logbook) grown(ctx context.Context, size int64, tick *time.Ticker) error
 }
 
 // writeRecord writes a record: with --json its exact bytes, which are one line of JSON, else a line for people.
-func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
-	if d.Flags.JSON {
+func writeRecord(ctx context.Context, sess *Session, out *bufio.Writer, rec audit.Stored, names map[string]string) error {
+	if sess.JSON {
 		_, err := out.Write(append(rec.Bytes[:len(rec.Bytes):len(rec.Bytes)], '\n'))
 		return err
 	}
@@ -119,34 +116,34 @@ func (d logbook) writeRecord(ctx context.Context, out *bufio.Writer, rec audit.S
 	what := Display(p.Event)
 	by := p.Actor
 	if m := p.Move; m != nil {
-		what, by = moveText(d.voice, m.From, m.To)+"  "+d.Style.Dim(Display(m.Rule)), m.Actor
+		what, by = moveText(sess.Printer, m.From, m.To)+"  "+sess.Style.Dim(Display(m.Rule)), m.Actor
 	}
-	line := d.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + d.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(d.nameOf(ctx, p.Subject, names), 16) + "  " + what
+	line := sess.Style.Dim(fmt.Sprintf("%6d", rec.Index)) + "  " + sess.Style.Dim(p.At.Local().Format("2006-01-02 15:04:05")) + "  " + term.Pad(nameOf(ctx, sess, p.Subject, names), 16) + "  " + what
 	if by != "" {
-		line += "  " + d.Style.Dim(Display(string(by)))
+		line += "  " + sess.Style.Dim(Display(string(by)))
 	}
 	if m := p.Move; m != nil && m.Reason != "" {
-		line += "  " + d.Style.Dim(term.Clip(Display(firstLine(becauseText(d.voice, m.Reason))), 60, d.Style.Ellipsis()))
+		line += "  " + sess.Style.Dim(term.Clip(Display(firstLine(becauseText(sess.Printer, m.Reason))), 60, sess.Style.Ellipsis()))
 	}
 	_, err = out.WriteString(line + "\n")
 	return err
 }
 
 // moveText is a move between two states; a state that is empty is shown as nothing.
-func moveText(a *voice, from, to string) string {
+func moveText(pr *Printer, from, to string) string {
 	name := func(state string) string {
 		if state == "" {
-			return a.Style.None()
+			return pr.Style.None()
 		}
 		return Display(state)
 	}
-	return name(from) + " " + a.Style.To() + " " + name(to)
+	return name(from) + " " + pr.Style.To() + " " + name(to)
 }
 
 // becauseText puts the reason of a record into the person's language, where it is one that pawl gives itself. What people and
 // agents wrote stays as it is.
-func becauseText(a *voice, reason string) string {
-	if format, ok := a.Lang.Format(reason); ok && strings.Contains(reason, ".") {
+func becauseText(pr *Printer, reason string) string {
+	if format, ok := pr.Lang.Format(reason); ok && strings.Contains(reason, ".") {
 		// The record has the key alone: what the text says at its end with an argument stands in other records.
 		head, _, _ := strings.Cut(format, ": %")
 		head, _, _ = strings.Cut(head, "：%")
@@ -157,7 +154,7 @@ func becauseText(a *voice, reason string) string {
 	}
 	for _, c := range kernel.Compositions() {
 		if c.Text == reason {
-			return a.Choose(c.Text, message.Translation("compose."+c.ID))
+			return pr.Choose(c.Text, message.Translation("compose."+c.ID))
 		}
 	}
 	for _, known := range []struct{ begins, key string }{
@@ -165,28 +162,28 @@ func becauseText(a *voice, reason string) string {
 		{"allowed by ", "cli.because.allowed_by"}, {"back at ", "cli.because.back"}, {"plan ", "cli.because.plan"},
 		{"every gate passed on tree ", "cli.because.proven"}, {"the last repair failed: ", "cli.because.fuse"},
 	} {
-		if rest, ok := strings.CutPrefix(reason, known.begins); ok && a.Choose("en", "zh") == "zh" {
-			return a.Text(known.key, rest)
+		if rest, ok := strings.CutPrefix(reason, known.begins); ok && pr.Choose("en", "zh") == "zh" {
+			return pr.Text(known.key, rest)
 		}
 	}
 	switch reason {
 	case "approved", "archived", "landed", "allowed", "empty", "kept":
-		return a.Text("cli.because." + reason)
+		return pr.Text("cli.because." + reason)
 	case "context built", "attempt at the approved plan", "the task was canceled":
-		return a.Text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
+		return pr.Text("cli.because." + strings.ReplaceAll(reason, " ", "_"))
 	}
 	return reason
 }
 
 // nameOf names a record's subject by its label where it has one, else by its kind and the end of its id.
-func (d logbook) nameOf(ctx context.Context, s audit.Subject, names map[string]string) string {
+func nameOf(ctx context.Context, sess *Session, s audit.Subject, names map[string]string) string {
 	if n, ok := names[s.ID]; ok {
 		return n
 	}
 	name := s.Kind + " " + s.ID[max(0, len(s.ID)-6):]
 	if s.Kind == string(kernel.KindSession) {
 		name = s.Kind
-	} else if label := d.Ask().Log().NameOf(ctx, s); label != "" {
+	} else if label := sess.Ask().Log().NameOf(ctx, s); label != "" {
 		name = label
 	} else if s.Kind == string(kernel.KindFlow) {
 		name = s.Kind
@@ -203,11 +200,11 @@ func newAuditVerifyCommand(a *App) *cobra.Command {
 		case proof != "" && file != "":
 			return Usage("cli.flags_conflict", "--proof", "--checkpoint")
 		case proof != "":
-			return checker{a}.verify(proof, key)
+			return verifyProof(a, proof, key)
 		case key != "":
 			return Usage("cli.audit.key_alone")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.verifyAudit(c.Context(), file) })
+		return a.With(c.Context(), Reading(), func(sess *Session) error { return verifyAudit(c.Context(), sess, file) })
 	}
 	c.Flags().StringVar(&file, "checkpoint", "", a.Text("cli.flag.checkpoint"))
 	c.Flags().StringVar(&proof, "proof", "", a.Text("cli.flag.proof"))
@@ -215,52 +212,52 @@ func newAuditVerifyCommand(a *App) *cobra.Command {
 	return c
 }
 
-func (d logbook) verifyAudit(ctx context.Context, file string) error {
+func verifyAudit(ctx context.Context, sess *Session, file string) error {
 	var notes [][]byte
 	if file != "" {
-		note, err := d.ReadInput(file, 64<<10)
+		note, err := sess.App.ReadInput(file, 64<<10)
 		if err != nil {
 			return err
 		}
 		notes = append(notes, note)
 	}
-	report, err := d.Workspace.Verify(ctx, notes...)
+	report, err := sess.Workspace.Verify(ctx, notes...)
 	if err != nil {
 		return err
 	}
-	earlier, told, err := d.Workspace.Earlier(ctx, !d.Flags.JSON)
+	earlier, told, err := sess.Workspace.Earlier(ctx, !sess.JSON)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		out := map[string]any{"ok": true, "records": report.Size, "subjects": len(report.Tails), "transitions": report.Moves, "root": report.Root.String(), "checkpoint": file != ""}
 		if earlier != nil {
 			out["earlier"] = earlier
 		}
-		return d.PrintJSON(out)
+		return sess.PrintJSON(out)
 	}
 	if earlier != nil && !told {
-		d.remark(earlier.Fault())
+		remark(sess.Printer, earlier.Fault())
 	}
-	d.Say(d.Style.OK() + " " + d.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
-	d.Say("  " + d.Style.Dim(d.Text("cli.audit.root", report.Root.String())))
+	sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.good", report.Size, len(report.Tails), report.Moves))
+	sess.Say("  " + sess.Style.Dim(sess.Text("cli.audit.root", report.Root.String())))
 	if file != "" {
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", file))
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", file))
 	}
 	return nil
 }
 
 func newAuditExportCommand(a *App) *cobra.Command {
 	return a.Command("export [FILE]", "cli.audit.export", "  pawl audit export > audit.jsonl\n  pawl audit export audit.jsonl", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			if len(args) == 0 {
-				_, err := logbook{d}.exportAudit(c.Context(), a.Std.Out)
+				_, err := exportAudit(c.Context(), sess, a.Std.Out)
 				return err
 			}
-			return a.writeTo(args[0], func(w io.Writer) error {
-				n, err := logbook{d}.exportAudit(c.Context(), w)
+			return writeTo(a, args[0], func(w io.Writer) error {
+				n, err := exportAudit(c.Context(), sess, w)
 				if err == nil {
-					err = tellWritten(a, args[0], n)
+					err = tellWritten(a.Printer, args[0], n)
 				}
 				return err
 			})
@@ -269,10 +266,10 @@ func newAuditExportCommand(a *App) *cobra.Command {
 }
 
 // exportAudit writes every record's exact bytes, one on a line, and returns their number.
-func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
+func exportAudit(ctx context.Context, sess *Session, w io.Writer) (int64, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	n := int64(0)
-	for rec, err := range d.Ask().Log().Records(ctx, audit.Subject{}, 0) {
+	for rec, err := range sess.Ask().Log().Records(ctx, audit.Subject{}, 0) {
 		if err != nil {
 			return n, err
 		}
@@ -284,16 +281,16 @@ func (d logbook) exportAudit(ctx context.Context, w io.Writer) (int64, error) {
 	return n, out.Flush()
 }
 
-func tellWritten(a *App, name string, n int64) error {
-	if a.Flags.JSON {
-		return a.PrintJSON(map[string]any{"file": name, "records": n})
+func tellWritten(pr *Printer, name string, n int64) error {
+	if pr.JSON {
+		return pr.PrintJSON(map[string]any{"file": name, "records": n})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.audit.exported", n, name))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.audit.exported", n, name))
 	return nil
 }
 
 // writeTo writes a new file that the user named. An existing one is not overwritten.
-func (a *App) writeTo(name string, write func(io.Writer) error) error {
+func writeTo(a *App, name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(a.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if os.IsExist(err) {
 		return pawl.Fail(pawl.CodeConflict, "cli.file_exists", name)
@@ -310,21 +307,21 @@ func (a *App) writeTo(name string, write func(io.Writer) error) error {
 
 func newAuditCheckpointCommand(a *App) *cobra.Command {
 	return a.Command("checkpoint [FILE]", "cli.audit.checkpoint", "  pawl audit checkpoint ~/pawl-head.note", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			note, err := d.Workspace.Checkpoint(c.Context())
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			note, err := sess.Workspace.Checkpoint(c.Context())
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				return a.writeTo(args[0], func(w io.Writer) error {
+				return writeTo(a, args[0], func(w io.Writer) error {
 					if _, err := w.Write(note); err != nil {
 						return err
 					}
-					return printNote(a, args[0], note)
+					return printNote(a.Printer, args[0], note)
 				})
 			}
-			if a.Flags.JSON {
-				return printNote(a, "", note)
+			if a.JSON {
+				return printNote(a.Printer, "", note)
 			}
 			_, err = a.Std.Out.Write(note)
 			return err
@@ -332,10 +329,10 @@ func newAuditCheckpointCommand(a *App) *cobra.Command {
 	})
 }
 
-func printNote(a *App, file string, note []byte) error {
-	if a.Flags.JSON {
-		return a.PrintJSON(map[string]any{"file": file, "note": string(note)})
+func printNote(pr *Printer, file string, note []byte) error {
+	if pr.JSON {
+		return pr.PrintJSON(map[string]any{"file": file, "note": string(note)})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.audit.noted", file))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.audit.noted", file))
 	return nil
 }

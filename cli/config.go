@@ -125,17 +125,17 @@ func (s setting) env() string {
 }
 
 // meaning says in a line what the setting does. Those of one limit, of one server or of one agent share their words.
-func (s setting) meaning(a *voice) string {
+func (s setting) meaning(pr *Printer) string {
 	parts := strings.Split(s.name, ".")
 	switch {
 	case len(parts) == 3 && parts[0] == "budget":
-		return a.Text("setting.budget_"+parts[1], a.Text("setting.budget."+parts[2]))
+		return pr.Text("setting.budget_"+parts[1], pr.Text("setting.budget."+parts[2]))
 	case len(parts) > 3 && parts[0] == "mcp":
-		return a.Text("setting.mcp." + parts[3])
+		return pr.Text("setting.mcp." + parts[3])
 	case len(parts) == 3 && parts[0] == "agents":
-		return a.Text("setting.agents." + parts[2])
+		return pr.Text("setting.agents." + parts[2])
 	}
-	return a.Text("setting." + s.name)
+	return pr.Text("setting." + s.name)
 }
 
 func always(_, _ []string) bool { return true }

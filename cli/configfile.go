@@ -29,8 +29,8 @@ func projectConfig(place effect.Place) string {
 	return filepath.Join(place.Workspace, ".pawl", "config.yaml")
 }
 
-// userConfig is the user's own file, or "" when the environment names no home.
-func (a *App) userConfig() string {
+// userConfigPath is the user's own file, or "" when the environment names no home.
+func userConfigPath(a *App) string {
 	if dir := a.Std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl", "config.yaml")
 	}
@@ -43,12 +43,12 @@ func (a *App) userConfig() string {
 	return ""
 }
 
-// config reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
+// loadConfig reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
 // on top by the commands that have them.
-func (a *App) config(place effect.Place) (Config, error) {
+func loadConfig(a *App, place effect.Place) (Config, error) {
 	c := DefaultConfig()
 	c.sources = map[string]string{}
-	c.userConfigFile = a.userConfig()
+	c.userConfigFile = userConfigPath(a)
 	if err := c.read(c.userConfigFile, false); err != nil {
 		return c, err
 	}

@@ -20,21 +20,21 @@ func newContextCommand(a *App) *cobra.Command {
 func newContextReadCommand(a *App) *cobra.Command {
 	c := a.Command("read", "cli.context.read", "  pawl context read --json", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return glance{d}.printStatus(c.Context()) })
+		return a.With(c.Context(), Reading(), func(sess *Session) error { return printStatus(c.Context(), sess) })
 	}
 	return c
 }
 
-// tell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
-func (a *App) tell(ctx context.Context, command kernel.Command, done string) error {
-	return a.With(ctx, Writing(), func(d *Desk) error {
-		if _, err := d.Do(ctx, command); err != nil {
+// doAndTell gives a command that leaves nothing to do and says that it was done; programs are told where the session stands.
+func doAndTell(ctx context.Context, a *App, command kernel.Command, done string) error {
+	return a.With(ctx, Writing(), func(sess *Session) error {
+		if _, err := sess.Do(ctx, command); err != nil {
 			return err
 		}
-		if d.Flags.JSON {
-			return d.Given(ctx)
+		if sess.JSON {
+			return PrintState(ctx, sess)
 		}
-		d.Say(d.Style.OK() + " " + d.Text(done))
+		sess.Say(sess.Style.OK() + " " + sess.Text(done))
 		return nil
 	})
 }
@@ -43,12 +43,12 @@ func newContextProgressCommand(a *App) *cobra.Command {
 	var note string
 	c := a.Command("progress TASK STATUS", "cli.context.progress", "  pawl context progress T-001 DONE -m \"parser finished\"", Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.goOn(c.Context(), true, nil, func(d *Desk) error {
-			s, err := d.Workspace.Kernel.LookAt(c.Context(), args[0])
+		return openAndGoOn(c.Context(), a, true, nil, func(sess *Session) error {
+			s, err := sess.Workspace.Kernel.LookAt(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			_, err = d.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
+			_, err = sess.Do(c.Context(), &kernel.UpdateProgress{Task: s.Task.ID, Status: strings.Join(args[1:], ""), Summary: note})
 			return err
 		})
 	}
@@ -61,8 +61,8 @@ func newContextStateCommand(a *App) *cobra.Command {
 	c := a.Command("state STATE [TEXT]", "cli.context.state", "  pawl context state BLOCKED \"it hangs\"\n  pawl context state PLANNING \"make the checks pass\"", Between(1, 2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
-		return a.goOn(ctx, true, nil, func(d *Desk) error {
-			s, err := d.Workspace.Kernel.Look(ctx)
+		return openAndGoOn(ctx, a, true, nil, func(sess *Session) error {
+			s, err := sess.Workspace.Kernel.Look(ctx)
 			if err != nil {
 				return err
 			}
@@ -71,9 +71,9 @@ func newContextStateCommand(a *App) *cobra.Command {
 				return err
 			}
 			if grant, ok := command.(*kernel.Approve); ok {
-				return approveOpen(ctx, d, grant.Hash, yes)
+				return approveOpen(ctx, sess, grant.Hash, yes)
 			}
-			_, err = d.Do(ctx, command)
+			_, err = sess.Do(ctx, command)
 			return err
 		})
 	}
@@ -84,34 +84,34 @@ func newContextStateCommand(a *App) *cobra.Command {
 func newContextCheckpointCommand(a *App) *cobra.Command {
 	c := a.Command("checkpoint", "cli.context.checkpoint", "  pawl context checkpoint", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return makeCheckpoint(c.Context(), d) })
+		return a.With(c.Context(), Writing(), func(sess *Session) error { return makeCheckpoint(c.Context(), sess) })
 	}
 	return c
 }
 
 // makeCheckpoint asks for a checkpoint and makes it, unless another process runs the workspace's work and will make it.
-func makeCheckpoint(ctx context.Context, d *Desk) error {
-	release, other, err := d.Own()
+func makeCheckpoint(ctx context.Context, sess *Session) error {
+	release, other, err := sess.Own()
 	if err != nil && other == nil {
 		return err
 	}
-	if _, err := d.Do(ctx, &kernel.CreateCheckpoint{}); err != nil {
+	if _, err := sess.Do(ctx, &kernel.CreateCheckpoint{}); err != nil {
 		return err
 	}
 	if other == nil {
 		defer release()
-		if _, err := d.Workspace.Runner(nil).Run(ctx); err != nil {
+		if _, err := sess.Workspace.Runner(nil).Run(ctx); err != nil {
 			return err
 		}
 	}
-	st, err := d.status(ctx)
+	st, err := statusOf(ctx, sess)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(st)
+	if sess.JSON {
+		return sess.PrintJSON(st)
 	}
-	d.SayText("cli.context.made", st.Checkpoint)
+	sess.SayText("cli.context.made", st.Checkpoint)
 	return nil
 }
 
@@ -119,7 +119,7 @@ func newContextDecisionCommand(a *App) *cobra.Command {
 	var replaces string
 	c := a.Command("decision TYPE TEXT", "cli.context.decision", "  pawl context decision Lib \"yaml v4 for plans\"", Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.tell(c.Context(), &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
+		return doAndTell(c.Context(), a, &kernel.SaveDecision{Type: args[0], Content: args[1], Replaces: replaces}, "cli.context.decided")
 	}
 	c.Flags().StringVar(&replaces, "replaces", "", a.Text("cli.flag.replaces"))
 	return c
@@ -129,7 +129,7 @@ func newContextErrorCommand(a *App) *cobra.Command {
 	var cause, fix, scope string
 	c := a.Command("error TYPE", "cli.context.error", "  pawl context error E_BUILD_FAIL --cause \"stale go.sum\" --fix \"go mod tidy\" --scope build", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.tell(c.Context(), &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
+		return doAndTell(c.Context(), a, &kernel.RecordError{Type: args[0], RootCause: cause, Fix: fix, Scope: scope}, "cli.context.learnt")
 	}
 	f := c.Flags()
 	f.StringVar(&cause, "cause", "", a.Text("cli.flag.cause"))

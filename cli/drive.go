@@ -15,8 +15,8 @@ import (
 
 // Drive runs the work of the session in the foreground until it ends, needs a person who is not there, or ctx ends.
 type Drive struct {
-	*Desk
-	run *runner.Runner
+	sess *Session
+	run  *runner.Runner
 	// ask says that a person can be asked: there is a terminal, and nobody said otherwise.
 	ask bool
 	// once says that an answer about a plan ends Work, and again that it did: whether the work may begin is to be seen then.
@@ -26,11 +26,11 @@ type Drive struct {
 }
 
 // NewDrive makes the runner and the reporter. It is to be called before the first command; the caller owns the workspace.
-func (d *Desk) NewDrive(wanted ...string) *Drive {
-	if d.rep == nil {
-		d.rep = newReporter(d)
+func NewDrive(sess *Session, wanted ...string) *Drive {
+	if sess.rep == nil {
+		sess.rep = newReporter(sess)
 	}
-	return &Drive{Desk: d, run: d.Workspace.Runner(d.rep.Said), ask: d.Present(), wanted: wanted}
+	return &Drive{sess: sess, run: sess.Workspace.Runner(sess.rep.Said), ask: sess.Present(), wanted: wanted}
 }
 
 // Work runs until the run with the id has ended or rests. Its error tells the exit status; what a person needs to know was
@@ -41,7 +41,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
-		s, err := v.lookRun(ctx, runID)
+		s, err := lookRun(ctx, v.sess, runID)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 				return nil
 			}
 			// A revised plan is a run of its own.
-			if s, err := v.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
+			if s, err := v.sess.Workspace.Kernel.Look(ctx); err == nil && s.Session.Run != "" {
 				runID = s.Session.Run
 			}
 		case runner.RestQuestion:
@@ -77,12 +77,12 @@ func (v *Drive) Work(ctx context.Context, runID string) error {
 // foreground runs the runner with its live line. At an interrupt it says at once how to go on.
 func (v *Drive) foreground(ctx context.Context) (runner.Rest, error) {
 	done, ticked := make(chan struct{}), make(chan struct{})
-	go func() { defer close(ticked); v.rep.Tick(done) }()
+	go func() { defer close(ticked); v.sess.rep.Tick(done) }()
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		if !v.Flags.JSON {
-			v.Say(v.Style.Warn() + " " + v.Text("cli.interrupted"))
+		if !v.sess.JSON {
+			v.sess.Say(v.sess.Style.Warn() + " " + v.sess.Text("cli.interrupted"))
 		}
 	})
 	rest, err := v.run.Run(ctx)
@@ -123,7 +123,7 @@ func (v *Drive) finished(ctx context.Context, s *kernel.Snapshot) error {
 
 // blocked explains why work stopped and the ways on.
 func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
-	v.tty.Call(v.stateText(string(session.Blocked)))
+	v.sess.Screen.Call(stateText(v.sess.Printer, string(session.Blocked)))
 	v.result(ctx, resultBlocked, s)
 	b := s.Session.Blocked
 	if b == nil {
@@ -132,48 +132,50 @@ func (v *Drive) blocked(ctx context.Context, s *kernel.Snapshot) error {
 	return shown{pawl.Fail(pawl.CodeBlocked, "cli.blocked_by", string(b.Kind)).Because(b.Error.Err())}
 }
 
-// goOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
+// openAndGoOn takes the right to run work and works; when another process has it, that one goes on by itself, and the person is
 // told so. The command is given in either case, by give, behind the ownership.
-func (a *App) goOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
-	return a.With(ctx, Writing(), func(d *Desk) error { return d.GoOn(ctx, noWait, wanted, give) })
+func openAndGoOn(ctx context.Context, a *App, noWait bool, wanted []string, give func(*Session) error) error {
+	return a.With(ctx, Writing(), func(sess *Session) error { return GoOn(ctx, sess, noWait, wanted, give) })
 }
 
-func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func(*Desk) error) error {
-	if d.issue != nil && !noWait {
-		return goOnIssue(ctx, d, wanted, give)
+// GoOn gives a command in the session, by give, and works until the run has ended or rests; wanted are the outcomes for which the command
+// is given. With noWait, or where another process has the work, it only gives the command and tells where the session stands.
+func GoOn(ctx context.Context, sess *Session, noWait bool, wanted []string, give func(*Session) error) error {
+	if sess.issue != nil && !noWait {
+		return goOnIssue(ctx, sess, wanted, give)
 	}
 	if noWait {
-		if err := give(d); err != nil {
+		if err := give(sess); err != nil {
 			return err
 		}
-		return d.Given(ctx)
+		return PrintState(ctx, sess)
 	}
-	release, other, err := d.Own()
+	release, other, err := sess.Own()
 	if other != nil {
-		if err := give(d); err != nil {
+		if err := give(sess); err != nil {
 			return err
 		}
-		if err := d.Halted(other); err != nil {
-			d.remark(err)
-		} else if !d.Flags.JSON {
-			d.SayText("cli.other_goes_on", other.PID, other.Host, other.Command)
+		if err := Halted(sess, other); err != nil {
+			remark(sess.Printer, err)
+		} else if !sess.JSON {
+			sess.SayText("cli.other_goes_on", other.PID, other.Host, other.Command)
 		}
-		return d.Given(ctx)
+		return PrintState(ctx, sess)
 	}
 	if err != nil {
 		return err
 	}
 	defer release()
-	d.Warn(ctx)
-	v := d.NewDrive(wanted...)
-	runID, err := d.lastRun(ctx)
+	Warn(ctx, sess)
+	v := NewDrive(sess, wanted...)
+	runID, err := lastRun(ctx, sess)
 	if err != nil {
 		return err
 	}
-	if err := give(d); err != nil {
+	if err := give(sess); err != nil {
 		return err
 	}
-	if s, err := d.Session(ctx); err == nil && s.Run != "" {
+	if s, err := sess.View(ctx); err == nil && s.Run != "" {
 		runID = s.Run
 	}
 	return v.Work(ctx, runID)
@@ -181,18 +183,18 @@ func (d *Desk) GoOn(ctx context.Context, noWait bool, wanted []string, give func
 
 // goOnIssue gives a command in an issue's session and works on the issue, if it may be worked on now: otherwise a worker goes on
 // with it when its turn has come, and the person is told why it waits.
-func goOnIssue(ctx context.Context, d *Desk, wanted []string, give func(*Desk) error) error {
-	runID, err := d.lastRun(ctx)
+func goOnIssue(ctx context.Context, sess *Session, wanted []string, give func(*Session) error) error {
+	runID, err := lastRun(ctx, sess)
 	if err != nil {
 		return err
 	}
-	d.Warn(ctx)
-	v := d.NewDrive(wanted...)
-	if err := give(d); err != nil {
+	Warn(ctx, sess)
+	v := NewDrive(sess, wanted...)
+	if err := give(sess); err != nil {
 		return err
 	}
 	for {
-		s, err := d.Workspace.Kernel.Look(ctx)
+		s, err := sess.Workspace.Kernel.Look(ctx)
 		if err != nil {
 			return err
 		}
@@ -206,12 +208,12 @@ func goOnIssue(ctx context.Context, d *Desk, wanted []string, give func(*Desk) e
 			}
 			continue
 		}
-		release, err := claimIssue(ctx, d)
+		release, err := claimIssue(ctx, sess)
 		if err != nil {
-			if !d.Flags.JSON {
-				d.Note(d.Style.Dot() + " " + d.Explain(err))
+			if !sess.JSON {
+				sess.Note(sess.Style.Dot() + " " + Explain(sess.Printer, err))
 			}
-			return d.Given(ctx)
+			return PrintState(ctx, sess)
 		}
 		v.once = s.Session.State == string(session.Planning)
 		err = v.Work(ctx, runID)
@@ -226,18 +228,18 @@ func goOnIssue(ctx context.Context, d *Desk, wanted []string, give func(*Desk) e
 // claimBeat is how often a claim is prolonged.
 const claimBeat = 30 * time.Second
 
-// claim claims the issue that the commands speak of for this process, and keeps the claim until it is released.
-func claimIssue(ctx context.Context, d *Desk) (release func(), err error) {
-	if err := d.Workspace.Here(); err != nil {
-		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", d.Workspace.Place.Workspace).Because(err)
+// claimIssue claims the issue that the commands speak of for this process, and keeps the claim until it is released.
+func claimIssue(ctx context.Context, sess *Session) (release func(), err error) {
+	if err := sess.Workspace.Here(); err != nil {
+		return nil, pawl.Fail(pawl.CodeIO, "cli.file_unwritable", sess.Workspace.Place.Workspace).Because(err)
 	}
-	i, err := d.Ask().Board().Issue(ctx, d.issue.ID)
+	i, err := sess.Ask().Board().Issue(ctx, sess.issue.ID)
 	if err != nil {
 		return nil, err
 	}
-	by, k := pawl.By(pawl.KindRunner, d.Workspace.Name), d.Workspace.Kernel
+	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name), sess.Workspace.Kernel
 	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
-	out, err := d.DoAs(ctx, by, &kernel.Take{Owner: d.Workspace.Name, Issue: i.ID, Planning: planning, Now: k.Now()})
+	out, err := sess.DoAs(ctx, by, &kernel.Take{Owner: sess.Workspace.Name, Issue: i.ID, Planning: planning, Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +256,7 @@ func claimIssue(ctx context.Context, d *Desk) (release func(), err error) {
 			case <-keep.Done():
 				return
 			case <-time.After(claimBeat):
-				_, _ = d.DoAs(keep, by, &kernel.Keep{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
+				_, _ = sess.DoAs(keep, by, &kernel.Keep{Issue: t.Issue, Token: t.Token}) // who lost it is fenced in all that he does
 			}
 		}
 	}()
@@ -263,22 +265,22 @@ func claimIssue(ctx context.Context, d *Desk) (release func(), err error) {
 		<-kept
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		_, _ = d.DoAs(late, by, &kernel.Leave{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
+		_, _ = sess.DoAs(late, by, &kernel.Leave{Issue: t.Issue, Token: t.Token}) // the others see that the process is gone
 	}, nil
 }
 
-// Given prints where the session stands after a command that this process does not follow.
-func (d *Desk) Given(ctx context.Context) error {
-	st, err := d.status(ctx)
+// PrintState prints where the session stands after a command that this process does not follow.
+func PrintState(ctx context.Context, sess *Session) error {
+	st, err := statusOf(ctx, sess)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(st)
+	if sess.JSON {
+		return sess.PrintJSON(st)
 	}
-	d.SayText("cli.state_now", string(st.State))
+	sess.SayText("cli.state_now", string(st.State))
 	if st.Owner == nil && st.Doing != nil {
-		d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + d.Text("cli.no_wait_next"))
+		sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + sess.Text("cli.no_wait_next"))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func Groups() []string { return groups() }
 func Settings(l message.Lang) (rows [][4]any) {
 	c := DefaultConfig()
 	for _, s := range settings() {
-		rows = append(rows, [4]any{s.name, s.get(&c), s.env(), s.meaning(&voice{Lang: l})})
+		rows = append(rows, [4]any{s.name, s.get(&c), s.env(), s.meaning(&Printer{Lang: l})})
 	}
 	for _, name := range []string{
 		"agents.x.login", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust", "mcp.servers.x.command", "mcp.servers.x.env.Y",
@@ -33,7 +33,7 @@ func Settings(l message.Lang) (rows [][4]any) {
 			panic(name)
 		}
 		name = strings.NewReplacer(".x.", ".NAME.", ".Y", ".VARIABLE").Replace(name)
-		rows = append(rows, [4]any{name, s.get(&c), "", s.meaning(&voice{Lang: l})})
+		rows = append(rows, [4]any{name, s.get(&c), "", s.meaning(&Printer{Lang: l})})
 	}
 	return rows
 }

@@ -28,23 +28,23 @@ func (s shown) Unwrap() error { return s.error }
 func Shown(err error) error { return shown{err} }
 
 // Explain puts an error into words, on one line and escaped.
-func (a *voice) Explain(err error) string { return a.describe(err).Message }
+func Explain(pr *Printer, err error) string { return describe(pr, err).Message }
 
-// Next says what to do about an error, on one line and escaped, or "".
-func (a *terminal) Next(err error) string {
-	hint := a.describe(err).Hint
+// NextStep says what to do about an error, on one line and escaped, or "".
+func NextStep(pr *Printer, err error) string {
+	hint := describe(pr, err).Hint
 	if hint == "" {
 		return ""
 	}
-	return a.Style.Cyan(a.Text("cli.next")) + hint
+	return pr.Style.Cyan(pr.Text("cli.next")) + hint
 }
 
 // Made names what a command made, before it prints that: where the output cannot be written, the name is told all the same.
-func (a *terminal) Made(name string) { a.made = name }
+func (a *App) Made(name string) { a.made = name }
 
-// judge returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
+// judgeOutput returns the error of a command that ended with err, in the light of what became of its output. A reader that went away is
 // no fault of the command, and whatever else went wrong is told first.
-func (a *terminal) judge(err error) error {
+func judgeOutput(a *App, err error) error {
 	failed := a.out.Err()
 	if failed == nil || errors.Is(failed, syscall.EPIPE) || err != nil && !errors.Is(err, failed) {
 		return err
@@ -88,23 +88,23 @@ type fault struct {
 }
 
 // describe turns an error into its parts. Texts are escaped.
-func (a *voice) describe(err error) fault {
+func describe(pr *Printer, err error) fault {
 	f := fault{Code: pawl.CodeOf(err), Message: err.Error()}
 	f.Class = f.Code.Info().Class
 	var e *pawl.Error
 	if errors.As(err, &e) {
 		f.Rule, f.Gate, f.Trace = e.Rule, e.Gate, e.Trace
-		f.Message, f.Hint = a.Lang.Error(fitted(a.Lang, err))
+		f.Message, f.Hint = pr.Lang.Error(fitted(pr.Lang, err))
 		var bad flawed
 		if errors.As(err, &bad) {
-			f.Message, f.Hint = a.Text(e.Key, e.Args...), a.Lang.Hint(e.Key, fit(a.Lang, e.Key, safe(e.Args))...)
-			f.Problems = a.problems(bad)
+			f.Message, f.Hint = pr.Text(e.Key, e.Args...), pr.Lang.Hint(e.Key, fit(pr.Lang, e.Key, safe(e.Args))...)
+			f.Problems = problemTexts(pr, bad)
 		}
 	}
 	if e != nil && f.Code == pawl.CodeDenied && strings.HasPrefix(e.Key, "policy.") {
-		f.Message = a.Lang.Text("cli.policy_denies", f.Message)
+		f.Message = pr.Lang.Text("cli.policy_denies", f.Message)
 	}
-	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, a.issue)), policy.Display(view.ForIssue(f.Hint, a.issue))
+	f.Message, f.Hint = policy.Display(view.ForIssue(f.Message, pr.issue)), policy.Display(view.ForIssue(f.Hint, pr.issue))
 	return f
 }
 
@@ -156,28 +156,28 @@ func fit(l message.Lang, key string, args []any) []any {
 	return out
 }
 
-// problems lists what is wrong with a document, each with its place and its next step.
-func (a *voice) problems(bad flawed) []string {
+// problemTexts lists what is wrong with a document, each with its place and its next step.
+func problemTexts(pr *Printer, bad flawed) []string {
 	var out []string
 	for _, p := range bad.Errors() {
-		text, hint := a.Lang.Error(p)
+		text, hint := pr.Lang.Error(p)
 		if hint != "" {
-			text = a.Lang.Text("cli.problem", text, hint)
+			text = pr.Lang.Text("cli.problem", text, hint)
 		}
 		out = append(out, policy.Display(text))
 	}
 	if n := bad.Rest(); n > 0 {
-		out = append(out, a.Text("cli.more_problems", n))
+		out = append(out, pr.Text("cli.more_problems", n))
 	}
 	return out
 }
 
-// report writes an error to Err.
-func (a *terminal) report(err error) {
-	f := a.describe(err)
-	if a.Flags.JSON {
+// reportError writes an error to Err.
+func reportError(pr *Printer, err error) {
+	f := describe(pr, err)
+	if pr.JSON {
 		raw, _ := json.Marshal(map[string]fault{"error": f})
-		_, _ = a.Std.Err.Write(append(raw, '\n'))
+		_, _ = pr.Std.Err.Write(append(raw, '\n'))
 		return
 	}
 	var s shown
@@ -186,60 +186,29 @@ func (a *terminal) report(err error) {
 	}
 	var b strings.Builder
 	const name = "pawl:"
-	b.WriteString(a.Style.Red(name) + " " + a.fold(f.Message, 2, len(name)-1) + "\n")
+	b.WriteString(pr.Style.Red(name) + " " + fold(pr, f.Message, 2, len(name)-1) + "\n")
 	for _, p := range f.Problems {
-		b.WriteString("  " + a.fold(p, 4, -2) + "\n")
+		b.WriteString("  " + fold(pr, p, 4, -2) + "\n")
 	}
 	if f.Hint != "" {
-		next := a.Text("cli.next")
-		b.WriteString("  " + a.Style.Cyan(next) + a.fold(f.Hint, 4, term.Width(next)-2) + "\n")
+		next := pr.Text("cli.next")
+		b.WriteString("  " + pr.Style.Cyan(next) + fold(pr, f.Hint, 4, term.Width(next)-2) + "\n")
 	}
-	b.WriteString("  " + a.Style.Dim(a.label(f)) + "\n")
-	_, _ = io.WriteString(a.Std.Err, b.String())
+	b.WriteString("  " + pr.Style.Dim(faultLabel(pr, f)) + "\n")
+	_, _ = io.WriteString(pr.Std.Err, b.String())
 }
 
-// fold wraps text for a terminal, with every line but the first indented; the first one begins so many columns further in.
-// Where the output goes elsewhere a line stays whole, so that programs find it.
-func (a *terminal) fold(text string, indent, further int) string {
-	if !a.Std.TTY {
-		return text
-	}
-	lines := term.Wrap(strings.Repeat("\u00a0", max(0, further))+text, a.Std.Width-indent)
-	lines[0] = strings.TrimLeft(lines[0], "\u00a0")
-	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
-}
-
-// label joins what programs and reports need: code, rule, gate and trace.
-func (a *voice) label(f fault) string {
+// faultLabel joins what programs and reports need: code, rule, gate and trace.
+func faultLabel(pr *Printer, f fault) string {
 	parts := []string{string(f.Code)}
 	if f.Rule != "" {
-		parts = append(parts, a.Text("cli.rule", f.Rule))
+		parts = append(parts, pr.Text("cli.rule", f.Rule))
 	}
 	if f.Gate != "" {
-		parts = append(parts, a.Text("cli.gate", f.Gate))
+		parts = append(parts, pr.Text("cli.gate", f.Gate))
 	}
 	if f.Trace != "" {
-		parts = append(parts, a.Text("cli.trace", f.Trace))
+		parts = append(parts, pr.Text("cli.trace", f.Trace))
 	}
-	return strings.Join(parts, " "+a.Style.Middle()+" ")
-}
-
-// PrintLine writes v to Out as one line of JSON, in one piece.
-func (a *terminal) PrintLine(v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = a.Std.Out.Write(append(raw, '\n'))
-	return err
-}
-
-// PrintJSON writes v to Out as one JSON document, indented for a terminal and on one line otherwise.
-func (a *terminal) PrintJSON(v any) error {
-	enc := json.NewEncoder(a.Std.Out)
-	enc.SetEscapeHTML(false)
-	if a.Std.TTY {
-		enc.SetIndent("", "  ")
-	}
-	return enc.Encode(v)
+	return strings.Join(parts, " "+pr.Style.Middle()+" ")
 }

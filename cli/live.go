@@ -21,7 +21,7 @@ import (
 // live line about what is being done; with --json each audit record and each line of progress as a line of JSON. It is
 // called from the goroutines of the runner.
 type Reporter struct {
-	*Desk
+	sess *Session
 
 	mu     sync.Mutex
 	at     effect.Effect // the effect at work
@@ -34,14 +34,14 @@ type Reporter struct {
 }
 
 // newReporter returns a reporter. It is registered before the first command, so that it misses nothing.
-func newReporter(d *Desk) *Reporter {
-	r := NewReporter(d)
-	d.Workspace.Kernel.OnCommit(r.committed)
+func newReporter(sess *Session) *Reporter {
+	r := NewReporter(sess)
+	sess.Workspace.Kernel.OnCommit(r.committed)
 	return r
 }
 
 // NewReporter returns a reporter of what another process does, which is told to it by Tell and Said.
-func NewReporter(d *Desk) *Reporter { return &Reporter{Desk: d} }
+func NewReporter(sess *Session) *Reporter { return &Reporter{sess: sess} }
 
 // happened is the JSON form of a record while it is committed.
 type happened struct {
@@ -78,7 +78,7 @@ func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	var begun effect.Effect
 	if e.Event == effectStarted {
 		// An effect that cannot be read is told of without its name.
-		if doc, err := r.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
+		if doc, err := r.sess.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
 			begun = doc.Effect
 		}
 	}
@@ -91,14 +91,14 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := line
-	line = r.Wordy(key)
-	if r.Flags.JSON {
-		_ = r.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
+	line = r.sess.Wordy(key)
+	if r.sess.JSON {
+		_ = r.sess.PrintLine(map[string]string{"type": "progress", "effect": e.ID, "kind": string(e.Kind), "line": line})
 		return
 	}
 	line = policy.Display(line)
 	if line != "" && (e.Kind.Agent() || line != key) {
-		r.Say("    " + r.Style.Dim(r.fold(line, 4, 2)))
+		r.sess.Say("    " + r.sess.Style.Dim(fold(r.sess.Printer, line, 4, 2)))
 	}
 	r.line = line
 	r.draw()
@@ -106,8 +106,8 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 
 // tell says one record: to a program as it is, to a person in words. Begun is the effect where the record is of its begin.
 func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
-	if r.Flags.JSON {
-		_ = r.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
+	if r.sess.JSON {
+		_ = r.sess.PrintLine(happened{"event", e.At, e.Subject, e.Event, e.Level, e.Move, e.Data, e.Trace})
 		return
 	}
 	if e.Move != nil {
@@ -115,9 +115,9 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			first := r.state == ""
 			r.state = e.Move.To
 			if first && e.Move.From == string(session.Idle) {
-				r.Say(r.Style.Dot() + " " + r.Style.Bold(e.Move.From) + "  " + r.Style.Dim(r.stateText(e.Move.From)))
+				r.sess.Say(r.sess.Style.Dot() + " " + r.sess.Style.Bold(e.Move.From) + "  " + r.sess.Style.Dim(stateText(r.sess.Printer, e.Move.From)))
 			}
-			r.Say(r.Style.Arrow() + " " + r.Style.Bold(e.Move.To) + "  " + r.Style.Dim(r.stateText(e.Move.To)))
+			r.sess.Say(r.sess.Style.Arrow() + " " + r.sess.Style.Bold(e.Move.To) + "  " + r.sess.Style.Dim(stateText(r.sess.Printer, e.Move.To)))
 		}
 		return
 	}
@@ -131,11 +131,11 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Effect string `json:"effect"`
 			Answer string `json:"answer"`
 		}](e)
-		what := r.kindText(effect.Kind(d.Effect))
-		if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
-			what = r.effectText(doc.Effect)
+		what := kindText(r.sess.Printer, effect.Kind(d.Effect))
+		if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil {
+			what = effectText(r.sess.Printer, doc.Effect)
 		}
-		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.recovered", what, r.Text("cli.answer."+d.Answer)))
+		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
 	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
 		r.verified(e)
 	case "FIX_PLANNED":
@@ -143,10 +143,10 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
-		r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.fix_planned", d.Attempt, r.Config.MaxFixes, r.Wordy(d.Why)))
+		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
 	case "CONTEXT_BUILT":
 		for _, key := range fields[effect.PackNote](e).Degraded {
-			r.Say("  " + r.Style.Warn() + " " + r.Text("cli.live.context", r.reason(key, nil, nil)))
+			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", reasonText(r.sess.Printer, key, nil, nil)))
 		}
 	case "FIX_FAILED":
 		d := fields[struct {
@@ -157,22 +157,22 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		if d.Again {
 			key = "cli.live.fix_again"
 		}
-		r.Say("  " + r.Style.Bad() + " " + r.Text(key, d.Attempt, r.Config.MaxFixes))
+		r.sess.Say("  " + r.sess.Style.Bad() + " " + r.sess.Text(key, d.Attempt, r.sess.Config.MaxFixes))
 	case "FIX_UNKNOWN":
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
-		r.Say("  " + r.Style.Bad() + " " + r.Text("cli.live.fix_unknown", r.Wordy(d.Why)))
+		r.sess.Say("  " + r.sess.Style.Bad() + " " + r.sess.Text("cli.live.fix_unknown", r.sess.Wordy(d.Why)))
 	case "TASK_RETRY_ATTEMPT":
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
 		}](e)
-		r.Say("  " + r.Style.Dot() + " " + r.Text("cli.live.retry", d.Count, r.Clock(d.Next)))
+		r.sess.Say("  " + r.sess.Style.Dot() + " " + r.sess.Text("cli.live.retry", d.Count, r.sess.Clock(d.Next)))
 	}
 }
 
-// fields reads what the teller needs of a record's data; a field that is not there stays empty.
+// fields reads what a reporter needs of a record's data; a field that is not there stays empty.
 func fields[T any](e audit.Entry) T {
 	var v T
 	_ = json.Unmarshal(e.Data, &v)
@@ -200,18 +200,18 @@ func (r *Reporter) started(e effect.Effect) {
 // announce prints the title of the step that begins.
 func (r *Reporter) announce(taskID, step string) {
 	r.step = step
-	at, err := r.Ask().Step(context.Background(), taskID, step)
+	at, err := r.sess.Ask().Step(context.Background(), taskID, step)
 	if err != nil || at == nil {
 		return
 	}
 	r.number, r.steps = at.Number, at.Total
 	place := fmt.Sprintf("%d/%d", at.Number, at.Total)
 	if at.Repair > 0 {
-		place = r.Text("cli.sum.repair_step", at.Repair)
+		place = r.sess.Text("cli.sum.repair_step", at.Repair)
 	}
 	if at.ID != "" {
-		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.Std.Width, maxTitle, r.Style.Ellipsis())
-		r.Say("  " + r.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
+		title := term.Hang(policy.Display(at.Title), term.Width(place)+5, r.sess.Std.Width, maxTitle, r.sess.Style.Ellipsis())
+		r.sess.Say("  " + r.sess.Style.Dim("["+place+"]") + " " + strings.Join(title, "\n"))
 	}
 }
 
@@ -228,41 +228,41 @@ func (r *Reporter) ended(e audit.Entry) {
 	if d.Effect == effect.KindVerify || d.Effect == effect.KindGates {
 		return
 	}
-	what := r.kindText(d.Effect)
+	what := kindText(r.sess.Printer, d.Effect)
 	if at.ID == e.Subject.ID {
-		what = r.effectText(at)
+		what = effectText(r.sess.Printer, at)
 	}
-	took := r.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
+	took := r.sess.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
 	done := e.Event == "EFFECT_DONE"
 	if done && !d.Effect.Agent() {
-		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
+		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
 		return
 	}
 	var receipt effect.Receipt
-	if doc, err := r.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
+	if doc, err := r.sess.Workspace.Kernel.LookEffect(context.Background(), e.Subject.ID); err == nil && doc != nil && doc.Receipt != nil {
 		receipt = *doc.Receipt
 	}
-	if cost := spentText(r.voice, d.Effect, receipt); cost != "" {
-		took += "  " + r.Style.Dim(cost)
+	if cost := spentText(r.sess.Printer, d.Effect, receipt); cost != "" {
+		took += "  " + r.sess.Style.Dim(cost)
 	}
 	if done {
-		r.Say("  " + r.Style.OK() + " " + what + "  " + took)
+		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
 		return
 	}
-	r.Say("  " + r.Style.Bad() + " " + what + "  " + took)
+	r.sess.Say("  " + r.sess.Style.Bad() + " " + what + "  " + took)
 	if err := receipt.Err(); err != nil {
-		r.Say("    " + r.fold(r.describe(err).Message, 4, 0))
+		r.sess.Say("    " + fold(r.sess.Printer, describe(r.sess.Printer, err).Message, 4, 0))
 	}
 }
 
 // spentText says what an agent's work has cost, "" where nothing was asked of a model.
-func spentText(a *voice, k effect.Kind, r effect.Receipt) string {
+func spentText(pr *Printer, k effect.Kind, r effect.Receipt) string {
 	if !k.Agent() {
 		return ""
 	}
 	var said effect.Said
 	_ = json.Unmarshal(r.Result, &said) // without a result nothing is known
-	return costText(a, said.Usage)
+	return costText(pr, said.Usage)
 }
 
 // verified prints each command that pawl ran and how it ended.
@@ -280,36 +280,36 @@ func (r *Reporter) verified(e audit.Entry) {
 	}](e)
 	for i, o := range d.Gates {
 		o.Name = names.Gates[i].Name
-		r.Say("  " + r.outcomeLine(o))
+		r.sess.Say("  " + outcomeLine(r.sess.Printer, o))
 	}
 }
 
 // outcomeLine renders the outcome of one check.
-func (a *voice) outcomeLine(o effect.CheckOutcome) string {
+func outcomeLine(pr *Printer, o effect.CheckOutcome) string {
 	what := policy.Display(o.Name)
 	if o.Command != "" && o.Command != o.Name {
-		what += "  " + a.Style.Dim(term.Clip(policy.Display(o.Command), max(30, a.Width-40), a.Style.Ellipsis()))
+		what += "  " + pr.Style.Dim(term.Clip(policy.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 	}
-	took := a.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
+	took := pr.Style.Dim(duration(time.Duration(o.DurationMS) * time.Millisecond))
 	switch o.Status {
 	case effect.CheckPassed:
-		line := a.Style.OK() + " " + what + "  " + took
+		line := pr.Style.OK() + " " + what + "  " + took
 		if o.Before == effect.CheckFailed {
-			line += "  " + a.Style.Green(a.Text("cli.check.mended"))
+			line += "  " + pr.Style.Green(pr.Text("cli.check.mended"))
 		}
 		return line
 	case effect.CheckSkipped:
 		if o.LeftOut() {
-			return a.Style.Dot() + " " + policy.Display(o.Name) + "  " + a.Style.Yellow(a.Text("cli.check.left_out", policy.Display(o.Missing)))
+			return pr.Style.Dot() + " " + policy.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", policy.Display(o.Missing)))
 		}
-		return a.Style.Dot() + " " + what + "  " + a.Style.Dim(a.Text("cli.check.skipped"))
+		return pr.Style.Dot() + " " + what + "  " + pr.Style.Dim(pr.Text("cli.check.skipped"))
 	}
-	line := a.Style.Bad() + " " + what + "  " + a.Text("cli.check.failed", o.ExitCode) + "  " + took
+	line := pr.Style.Bad() + " " + what + "  " + pr.Text("cli.check.failed", o.ExitCode) + "  " + took
 	switch o.Before {
 	case effect.CheckPassed:
-		line += "  " + a.Style.Yellow(a.Text("cli.check.broken"))
+		line += "  " + pr.Style.Yellow(pr.Text("cli.check.broken"))
 	case effect.CheckFailed:
-		line += "  " + a.Style.Dim(a.Text("cli.check.red"))
+		line += "  " + pr.Style.Dim(pr.Text("cli.check.red"))
 	}
 	return line
 }
@@ -317,21 +317,21 @@ func (a *voice) outcomeLine(o effect.CheckOutcome) string {
 // draw sets the live line: state, step, and what runs for how long.
 func (r *Reporter) draw() {
 	if r.at.ID == "" {
-		r.Status("", nil)
+		r.sess.Status("", nil)
 		return
 	}
 	text := "  " + r.state
 	if r.number > 0 && r.at.Kind == effect.KindTool {
 		text += fmt.Sprintf("  %d/%d", r.number, r.steps)
 	}
-	text += "  " + r.effectText(r.at)
+	text += "  " + effectText(r.sess.Printer, r.at)
 	if r.line != "" {
 		text += "  " + r.line
 	}
 	if n := time.Since(r.since); n >= time.Second {
 		text += fmt.Sprintf("  %ds", int(n.Seconds()))
 	}
-	r.Status(text, r.Style.Dim)
+	r.sess.Status(text, r.sess.Style.Dim)
 }
 
 // Tick redraws the live line until done is closed, so that its time goes on.
@@ -342,7 +342,7 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 		select {
 		case <-done:
 			r.mu.Lock()
-			r.Status("", nil)
+			r.sess.Status("", nil)
 			r.mu.Unlock()
 			return
 		case <-t.C:
@@ -355,19 +355,19 @@ func (r *Reporter) Tick(done <-chan struct{}) {
 
 // stateText says what a state of the session means to the person at the terminal. BLOCKED has several reasons, which are
 // told beside it.
-func (a *voice) stateText(state string) string {
+func stateText(pr *Printer, state string) string {
 	switch session.State(state) {
 	case session.Idle, session.Planning, session.Confirming, session.Executing, session.AutoFix, session.Blocked, session.Archiving:
-		return a.Text("cli.state." + strings.ToLower(state))
+		return pr.Text("cli.state." + strings.ToLower(state))
 	}
 	return ""
 }
 
 // kindText names an effect by its kind.
-func (a *voice) kindText(k effect.Kind) string { return a.Text("cli.effect." + string(k)) }
+func kindText(pr *Printer, k effect.Kind) string { return pr.Text("cli.effect." + string(k)) }
 
 // effectText names an effect with what it is about.
-func (a *voice) effectText(e effect.Effect) string {
+func effectText(pr *Printer, e effect.Effect) string {
 	switch e.Kind {
 	case effect.KindTool:
 		var call effect.ToolCall
@@ -377,10 +377,10 @@ func (a *voice) effectText(e effect.Effect) string {
 	case effect.KindCheckpoint:
 		var spec effect.CheckpointSpec
 		if json.Unmarshal(e.Spec, &spec) == nil {
-			return a.kindText(e.Kind) + " " + policy.Display(spec.Name)
+			return kindText(pr, e.Kind) + " " + policy.Display(spec.Name)
 		}
 	}
-	return a.kindText(e.Kind)
+	return kindText(pr, e.Kind)
 }
 
 // Subject is the argument of a call that says most: its command, its file, or what it looks for; "" where there is none.
@@ -416,11 +416,11 @@ func duration(d time.Duration) string {
 }
 
 // Clock writes an instant for people, in their time zone: the time alone when it is within the last or next 12 hours.
-func (d *Desk) Clock(t time.Time) string {
+func (sess *Session) Clock(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := d.Workspace.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
+	if gap := sess.Workspace.Kernel.Now().Sub(t).Abs(); gap < 12*time.Hour {
 		return t.Local().Format("15:04:05")
 	}
 	return t.Local().Format("2006-01-02 15:04")

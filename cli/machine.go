@@ -45,9 +45,6 @@ func newMachineCommand(a *App) *cobra.Command {
 	return a.Group("machine", "cli.machine", newMachineListCommand(a), newMachineShowCommand(a), newMachineCheckCommand(a))
 }
 
-// atlas shows the machines.
-type atlas struct{ *App }
-
 // machineLine is one line of `pawl machine list`.
 type machineLine struct {
 	Name    string `json:"name"`
@@ -68,7 +65,7 @@ func newMachineListCommand(a *App) *cobra.Command {
 				lines = append(lines, machineLine{f.name, d.Name, d.Seed, states, seed, ext, machine.Show(d.Initial)})
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(lines)
 		}
 		var t term.Table
@@ -95,10 +92,10 @@ func newMachineShowCommand(a *App) *cobra.Command {
 				tables[i] = strictly(tables[i])
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			format = "json"
 		}
-		return atlas{a}.showMachine(tables, format)
+		return showMachine(a.Printer, tables, format)
 	}
 	c.Flags().StringVar(&format, "format", "table", a.Text("cli.flag.format"))
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
@@ -122,29 +119,29 @@ func named(name string) ([]machine.Description, error) {
 	return nil, pawl.Fail(pawl.CodeNotFound, "cli.machine.unknown", name, strings.Join(names, ", "))
 }
 
-func (a atlas) showMachine(tables []machine.Description, format string) error {
+func showMachine(pr *Printer, tables []machine.Description, format string) error {
 	for i := range tables {
 		tables[i] = tables[i].Translate(message.Translation)
 	}
 	switch format {
 	case "json":
 		if len(tables) == 1 {
-			return a.PrintJSON(tables[0])
+			return pr.PrintJSON(tables[0])
 		}
-		return a.PrintJSON(tables)
+		return pr.PrintJSON(tables)
 	case "mermaid", "matrix":
 		for _, d := range tables {
 			text := d.Mermaid()
 			if format == "matrix" {
 				text = d.Matrix()
 			}
-			if _, err := a.Std.Out.Write([]byte(text)); err != nil {
+			if _, err := pr.Std.Out.Write([]byte(text)); err != nil {
 				return err
 			}
 		}
 	case "table":
 		for _, d := range tables {
-			a.machineTable(d)
+			machineTable(pr, d)
 		}
 	default:
 		return Usage("cli.flag_invalid", format, "--format", "table|mermaid|json|matrix")
@@ -153,16 +150,16 @@ func (a atlas) showMachine(tables []machine.Description, format string) error {
 }
 
 // machineTable prints states and rows in aligned columns.
-func (a atlas) machineTable(d machine.Description) {
+func machineTable(pr *Printer, d machine.Description) {
 	states, seed, ext := d.Count()
-	a.Say(a.Style.Bold(d.Name) + "  " + a.Style.Dim(a.Text("cli.machine.head", d.Seed, states, seed, ext)))
-	a.Say("")
+	pr.Say(pr.Style.Bold(d.Name) + "  " + pr.Style.Dim(pr.Text("cli.machine.head", d.Seed, states, seed, ext)))
+	pr.Say("")
 	var t term.Table
 	for _, s := range d.States {
-		t.Row("  "+machine.Show(s.State), a.Choose(s.Title, s.TitleZh), a.Choose(s.Description, s.DescriptionZh))
+		t.Row("  "+machine.Show(s.State), pr.Choose(s.Title, s.TitleZh), pr.Choose(s.Description, s.DescriptionZh))
 	}
-	a.SayTable(&t, a.Std.Width)
-	a.Say("")
+	pr.SayTable(&t, pr.Std.Width)
+	pr.Say("")
 	t = term.Table{}
 	for _, r := range d.Rules {
 		on := r.On
@@ -173,22 +170,22 @@ func (a atlas) machineTable(d machine.Description) {
 		if r.Ext {
 			id += "+"
 		}
-		t.Row("  "+id, machine.Show(r.From)+" "+a.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
+		t.Row("  "+id, machine.Show(r.From)+" "+pr.Style.To()+" "+machine.Show(r.To), on, strings.Join(r.Gates, ", "), strings.Join(slices.Concat(r.Actors, r.AlsoActors), ", "))
 	}
-	a.SayTable(&t, 0)
-	a.Say("")
+	pr.SayTable(&t, 0)
+	pr.Say("")
 }
 
 func newMachineCheckCommand(a *App) *cobra.Command {
 	var strict bool
 	c := a.Command("check", "cli.machine.check", "  pawl machine check\n  pawl machine check --strict", Exactly(0), nil)
-	c.RunE = func(*cobra.Command, []string) error { return atlas{a}.checkMachines(strict) }
+	c.RunE = func(*cobra.Command, []string) error { return checkMachines(a.Printer, strict) }
 	c.Flags().BoolVar(&strict, "strict", false, a.Text("cli.flag.strict"))
 	return c
 }
 
 // checkMachines checks every table, and walks the machine that they make together.
-func (a atlas) checkMachines(strict bool) error {
+func checkMachines(pr *Printer, strict bool) error {
 	problems := []machine.Problem{}
 	var lines []machineLine
 	for _, f := range families() {
@@ -204,12 +201,12 @@ func (a atlas) checkMachines(strict bool) error {
 	}
 	joint := joint.Explore()
 	wrong := len(problems) + len(joint.DeadEnds) + len(joint.Trapped) + len(joint.Unreachable)
-	if a.Flags.JSON {
-		if err := a.PrintJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
+	if pr.JSON {
+		if err := pr.PrintJSON(map[string]any{"machines": lines, "problems": problems, "joint": joint}); err != nil {
 			return err
 		}
 	} else {
-		a.checkText(lines, problems, joint, wrong)
+		checkText(pr, lines, problems, joint, wrong)
 	}
 	if wrong > 0 {
 		return shown{pawl.Fail(pawl.CodeInvalid, "cli.machine.problems", wrong)}
@@ -217,23 +214,23 @@ func (a atlas) checkMachines(strict bool) error {
 	return nil
 }
 
-func (a atlas) checkText(lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
+func checkText(pr *Printer, lines []machineLine, problems []machine.Problem, joint joint.Exploration, wrong int) {
 	for _, l := range lines {
-		a.Say(a.Style.OK() + " " + term.Pad(l.Table, 16) + a.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
+		pr.Say(pr.Style.OK() + " " + term.Pad(l.Table, 16) + pr.Text("cli.machine.head", l.Seed, l.States, l.Rows, l.Added))
 	}
 	for _, p := range problems {
-		a.Say(a.Style.Bad() + " " + Display(p.String()))
+		pr.Say(pr.Style.Bad() + " " + Display(p.String()))
 	}
-	symbol := a.Style.OK()
+	symbol := pr.Style.OK()
 	if len(joint.DeadEnds)+len(joint.Trapped)+len(joint.Unreachable) > 0 {
-		symbol = a.Style.Bad()
+		symbol = pr.Style.Bad()
 	}
-	a.Say(symbol + " " + term.Pad(a.Text("cli.machine.joint"), 16) + a.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
+	pr.Say(symbol + " " + term.Pad(pr.Text("cli.machine.joint"), 16) + pr.Text("cli.machine.joint_found", joint.Combinations, joint.Transitions, joint.Rows, len(joint.DeadEnds)))
 	for _, c := range slices.Concat(joint.DeadEnds, joint.Trapped) {
-		a.Say("  " + Display(fmt.Sprintf("%+v", c)))
+		pr.Say("  " + Display(fmt.Sprintf("%+v", c)))
 	}
 	for _, id := range joint.Unreachable {
-		a.Say("  " + a.Text("cli.machine.unreachable", id))
+		pr.Say("  " + pr.Text("cli.machine.unreachable", id))
 	}
-	a.SayText("cli.machine.problems", wrong)
+	pr.SayText("cli.machine.problems", wrong)
 }

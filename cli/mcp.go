@@ -43,7 +43,7 @@ func newMCPCommand(a *App) *cobra.Command {
 	var addr, file string
 	none := func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return a.unknownCommand(c, args[0])
+			return unknownCommand(a, c, args[0])
 		}
 		return nil
 	}
@@ -55,17 +55,17 @@ func newMCPCommand(a *App) *cobra.Command {
 		token := ""
 		if addr != "" {
 			var err error
-			if token, err = (door{a}).token(file); err != nil {
+			if token, err = doorToken(a, file); err != nil {
 				return err
 			}
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			if _, err := d.Session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
-			return d.Workspace.Serve(c.Context(), Serving{
-				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(d),
-				Ready: func(url string) { door{a}.served(url, token, file) },
+			return sess.Workspace.Serve(c.Context(), Serving{
+				In: a.Std.In, Out: a.Std.Out, Addr: addr, Token: token, Lang: a.Lang, Advance: advancer(sess),
+				Ready: func(url string) { printServed(a, url, token, file) },
 			})
 		})
 	}
@@ -81,10 +81,10 @@ func newMCPCommand(a *App) *cobra.Command {
 
 // advancer returns a function that works on a run until it waits for a person. Where another process has the workspace's
 // work, that process does it. It must not be called by several goroutines at once.
-func advancer(d *Desk) func(context.Context) error {
-	r := d.Workspace.Runner(nil)
+func advancer(sess *Session) func(context.Context) error {
+	r := sess.Workspace.Runner(nil)
 	return func(ctx context.Context) error {
-		release, other, err := d.Own()
+		release, other, err := sess.Own()
 		if other != nil {
 			return nil
 		}
@@ -97,12 +97,9 @@ func advancer(d *Desk) func(context.Context) error {
 	}
 }
 
-// door is how clients get in: where the server is, and with which token.
-type door struct{ *App }
-
-// served says where the server is and how to get in. A token that is kept in a file is not shown.
-func (a door) served(url, token, file string) {
-	if a.Flags.JSON {
+// printServed says where the server is and how to get in. A token that is kept in a file is not shown.
+func printServed(a *App, url, token, file string) {
+	if a.JSON {
 		out := map[string]string{"url": url, "token": token}
 		if file != "" {
 			out = map[string]string{"url": url, "token_file": a.Path(file)}
@@ -118,9 +115,9 @@ func (a door) served(url, token, file string) {
 	a.SayText("cli.mcp.token", token)
 }
 
-// token reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
+// doorToken reads the token that clients must show, or makes one: for this process alone, or kept in the file that does not
 // exist yet. A file that others can read is refused, because whoever has the token can speak to the server.
-func (a door) token(file string) (string, error) {
+func doorToken(a *App, file string) (string, error) {
 	if file == "" {
 		return rand.Text(), nil
 	}
@@ -306,7 +303,7 @@ func newMCPListCommand(a *App) *cobra.Command {
 			l := line{ServerInfo: s}
 			what := strings.Join(s.Tools, ", ")
 			if s.Err != nil {
-				f := a.describe(s.Err)
+				f := describe(a.Printer, s.Err)
 				l.Error = &f
 				what = f.Message
 			} else if s.State == "untrusted" {
@@ -315,14 +312,14 @@ func newMCPListCommand(a *App) *cobra.Command {
 			lines = append(lines, l)
 			rows = append(rows, []string{Display(s.Name), s.Kind, a.Text("cli.mcp.state." + s.State), Display(s.Where), Display(what)})
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"servers": lines})
 		}
 		if len(rows) == 0 {
-			a.SayText("cli.mcp.none", a.userConfig())
+			a.SayText("cli.mcp.none", userConfigPath(a))
 			return nil
 		}
-		a.table([]string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
+		printTable(a.Printer, []string{a.Text("cli.col.server"), a.Text("cli.col.kind"), a.Text("cli.col.state"), "", a.Text("cli.col.tools")}, rows)
 		return nil
 	})
 }
@@ -331,7 +328,7 @@ func newMCPTrustCommand(a *App) *cobra.Command {
 	expected := ""
 	c := a.Command("trust SERVER", "cli.mcp.trust", "  pawl mcp trust docs\n  pawl mcp trust docs --json\n  pawl mcp trust docs --digest sha256:…", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return (clerk{a}).trust(c.Context(), args[0], expected)
+		return trustServer(c.Context(), a, args[0], expected)
 	}
 	c.Flags().StringVar(&expected, "digest", "", a.Text("cli.flag.digest"))
 	return c
@@ -339,7 +336,7 @@ func newMCPTrustCommand(a *App) *cobra.Command {
 
 func newMCPUntrustCommand(a *App) *cobra.Command {
 	return a.Command("untrust SERVER", "cli.mcp.untrust", "  pawl mcp untrust docs", Exactly(1), func(_ *cobra.Command, args []string) error {
-		server, config, err := (clerk{a}).named(args[0])
+		server, config, err := namedServer(a, args[0])
 		if err != nil {
 			return err
 		}
@@ -353,7 +350,7 @@ func newMCPUntrustCommand(a *App) *cobra.Command {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", config.Kept(server.Digest)).Because(err)
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"server": server.Name, "trusted": false})
 		}
 		a.SayText("cli.mcp.untrusted", server.Name)
@@ -361,16 +358,13 @@ func newMCPUntrustCommand(a *App) *cobra.Command {
 	})
 }
 
-// clerk notes which servers the user trusts.
-type clerk struct{ *App }
-
-// named returns a server of the settings.
-func (a clerk) named(name string) (MCPServer, Config, error) {
+// namedServer returns a server of the settings.
+func namedServer(a *App, name string) (MCPServer, Config, error) {
 	place, err := a.Found()
 	if err != nil {
 		return MCPServer{}, Config{}, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return MCPServer{}, c, err
 	}
@@ -384,16 +378,16 @@ func (a clerk) named(name string) (MCPServer, Config, error) {
 	return MCPServer{}, c, pawl.Fail(pawl.CodeNotFound, "cli.mcp.unknown", Display(name), strings.Join(names, ", "), c.userConfigFile)
 }
 
-// trust shows what a server offers and, when the user says so, notes the digest of exactly that.
-func (a clerk) trust(ctx context.Context, name, expected string) error {
+// trustServer shows what a server offers and, when the user says so, notes the digest of exactly that.
+func trustServer(ctx context.Context, a *App, name, expected string) error {
 	if expected != "" && !digestWord().MatchString(expected) {
 		return Usage("cli.flag_invalid", expected, "--digest", "sha256:…")
 	}
-	server, config, err := a.named(name)
+	server, config, err := namedServer(a, name)
 	if err != nil {
 		return err
 	}
-	agents, err := AgentsOf(a.App)
+	agents, err := AgentsOf(a)
 	if err != nil {
 		return err
 	}
@@ -402,8 +396,8 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 		return err
 	}
 	trusted := server.Digest == offer.Digest
-	if !a.Flags.JSON {
-		a.show(server, offer)
+	if !a.JSON {
+		showServer(a.Printer, server, offer)
 	}
 	switch {
 	case trusted:
@@ -411,19 +405,19 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 		return pawl.Fail(pawl.CodeConflict, "cli.mcp.other_digest", name, offer.Digest, expected)
 	case expected != "":
 		trusted = true
-	case a.Flags.JSON || !a.Std.TTY:
+	case a.JSON || !a.Std.TTY:
 		// Without a person at the terminal a digest is taken only where it is named.
 	default:
-		if trusted, err = a.Confirm(ctx, a.Text("cli.mcp.trust_ask", name)); err != nil {
+		if trusted, err = Confirm(ctx, a.Printer, a.Text("cli.mcp.trust_ask", name)); err != nil {
 			return err
 		}
 	}
 	if trusted {
-		if err := a.keep(server, config, offer); err != nil {
+		if err := keepServer(a, server, config, offer); err != nil {
 			return err
 		}
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"server": name, "digest": offer.Digest, "trusted": trusted, "changed": append([]string{}, offer.Changed...), "tools": offer.Tools, "document": offer.Document})
 	}
 	if !trusted {
@@ -433,8 +427,8 @@ func (a clerk) trust(ctx context.Context, name, expected string) error {
 	return nil
 }
 
-// keep keeps what was looked at and then its digest, so that a digest without its document is never in force.
-func (a clerk) keep(server MCPServer, config Config, offer Offer) error {
+// keepServer keeps what was looked at and then its digest, so that a digest without its document is never in force.
+func keepServer(a *App, server MCPServer, config Config, offer Offer) error {
 	path := config.Kept(offer.Digest)
 	if path == "" {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.mcp")
@@ -455,36 +449,36 @@ func (a clerk) keep(server MCPServer, config Config, offer Offer) error {
 	return nil
 }
 
-// show prints what a server offers, every word of it: a description may hold anything.
-func (a clerk) show(server MCPServer, offer Offer) {
+// showServer prints what a server offers, every word of it: a description may hold anything.
+func showServer(pr *Printer, server MCPServer, offer Offer) {
 	where := strings.Join(server.Command, " ")
 	if server.URL != "" {
 		where = server.URL
 	}
-	a.Say(a.Style.Bold(Display(server.Name)) + "  " + Display(where))
+	pr.Say(pr.Style.Bold(Display(server.Name)) + "  " + Display(where))
 	if len(server.Network) > 0 {
-		a.SayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
+		pr.SayText("cli.mcp.reaches", strings.Join(server.Network, ", "))
 	}
 	for _, t := range offer.Tools {
-		a.Say("")
-		a.Say(a.Style.Bold(Display(t.Name)) + "  " + Display(t.Title))
+		pr.Say("")
+		pr.Say(pr.Style.Bold(Display(t.Name)) + "  " + Display(t.Title))
 		for l := range strings.SplitSeq(t.Description, "\n") {
-			a.Say("  " + policy.Display(l))
+			pr.Say("  " + policy.Display(l))
 		}
-		a.Say("  " + a.Style.Dim(a.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.input")) + " " + policy.Display(string(t.Input)))
 		if t.Output != nil {
-			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.output")) + " " + policy.Display(string(t.Output)))
 		}
 		if t.Annotations != nil {
-			a.Say("  " + a.Style.Dim(a.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("cli.mcp.hints")) + " " + policy.Display(string(t.Annotations)))
 		}
 	}
-	a.Say("")
+	pr.Say("")
 	if len(offer.Changed) > 0 {
-		a.Say(a.Style.Warn() + " " + a.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
+		pr.Say(pr.Style.Warn() + " " + pr.Text("cli.mcp.changed", fmt.Sprint(len(offer.Changed))))
 		for _, c := range offer.Changed {
-			a.Say("  " + policy.Display(c))
+			pr.Say("  " + policy.Display(c))
 		}
 	}
-	a.Say(a.Text("cli.mcp.digest", offer.Digest))
+	pr.Say(pr.Text("cli.mcp.digest", offer.Digest))
 }

@@ -27,7 +27,7 @@ func newAuditProveCommand(a *App) *cobra.Command {
 		if (len(args) == 1) == (f.task != "") {
 			return Usage("cli.audit.prove_what")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return logbook{d}.prove(c.Context(), args, f) })
+		return a.With(c.Context(), Reading(), func(sess *Session) error { return prove(c.Context(), sess, args, f) })
 	}
 	c.Flags().StringVar(&f.task, "task", "", a.Text("cli.flag.prove_task"))
 	c.Flags().StringVar(&f.against, "against", "", a.Text("cli.flag.against"))
@@ -36,13 +36,13 @@ func newAuditProveCommand(a *App) *cobra.Command {
 }
 
 // prove makes a proof and prints it, or writes it to a file.
-func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
-	p, err := d.proof(ctx, args, f)
+func prove(ctx context.Context, sess *Session, args []string, f proofFlags) error {
+	p, err := makeProof(ctx, sess, args, f)
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		err := d.writeTo(f.out, func(w io.Writer) error {
+		err := writeTo(sess.App, f.out, func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetEscapeHTML(false)
 			enc.SetIndent("", "  ")
@@ -51,38 +51,38 @@ func (d logbook) prove(ctx context.Context, args []string, f proofFlags) error {
 		if err != nil {
 			return err
 		}
-		if d.Flags.JSON {
-			return d.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
+		if sess.JSON {
+			return sess.PrintJSON(map[string]any{"file": f.out, "records": len(p.Records), "log_size": p.Size, "log_root": p.Root.String()})
 		}
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proof_written", len(p.Records), f.out))
-		d.Say("  " + d.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proof_written", len(p.Records), f.out))
+		sess.Say("  " + sess.Text("cli.audit.proof_check", "pawl audit verify --proof "+f.out))
 		return nil
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(p)
+	if sess.JSON {
+		return sess.PrintJSON(p)
 	}
 	for _, r := range p.Records {
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.proven", r.Index, p.Size))
-		checker{d.App}.record(r.Record)
-		checker{d.App}.hashes(r.Hashes)
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.proven", r.Index, p.Size))
+		proveRecord(sess.Printer, r.Record)
+		printHashes(sess.Printer, r.Hashes)
 	}
-	d.Say("  " + d.Text("cli.audit.root", p.Root.String()))
+	sess.Say("  " + sess.Text("cli.audit.root", p.Root.String()))
 	if c := p.Checkpoint; c != nil {
-		d.Say(d.Style.OK() + " " + d.Text("cli.audit.note_good", f.against))
-		checker{d.App}.hashes(c.Hashes)
+		sess.Say(sess.Style.OK() + " " + sess.Text("cli.audit.note_good", f.against))
+		printHashes(sess.Printer, c.Hashes)
 	}
 	return nil
 }
 
-// proof selects the records and makes the proof of them.
-func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.Proof, error) {
-	wanted, err := d.wanted(ctx, args, f.task)
+// makeProof selects the records and makes the proof of them.
+func makeProof(ctx context.Context, sess *Session, args []string, f proofFlags) (audit.Proof, error) {
+	wanted, err := wantedRecords(ctx, sess, args, f.task)
 	if err != nil {
 		return audit.Proof{}, err
 	}
 	var leaves audit.Leaves
 	var records []audit.Stored
-	err = d.Ask().Log().At(ctx, func(l audit.Log) error {
+	err = sess.Ask().Log().At(ctx, func(l audit.Log) error {
 		for rec, err := range l.Records {
 			if err != nil {
 				return err
@@ -110,21 +110,21 @@ func (d logbook) proof(ctx context.Context, args []string, f proofFlags) (audit.
 	if err != nil || f.against == "" {
 		return p, err
 	}
-	text, err := d.ReadInput(f.against, 64<<10)
+	text, err := sess.App.ReadInput(f.against, 64<<10)
 	if err != nil {
 		return p, err
 	}
-	c, older, err := d.Workspace.Anchor(text)
+	c, older, err := sess.Workspace.Anchor(text)
 	if err != nil {
 		return p, err
 	}
 	return leaves.Tie(p, c, older)
 }
 
-// wanted tells the records that are to be proven: the one with a number or an id, or all of a task.
-func (d logbook) wanted(ctx context.Context, args []string, task string) (func(audit.Stored) bool, error) {
+// wantedRecords tells the records that are to be proven: the one with a number or an id, or all of a task.
+func wantedRecords(ctx context.Context, sess *Session, args []string, task string) (func(audit.Stored) bool, error) {
 	if task != "" {
-		s, err := d.task(ctx, task)
+		s, err := findTask(ctx, sess, task)
 		if err != nil {
 			return nil, err
 		}
@@ -144,29 +144,26 @@ func (d logbook) wanted(ctx context.Context, args []string, task string) (func(a
 	}, nil
 }
 
-// checker prints and checks proofs.
-type checker struct{ *App }
-
-func (d checker) record(record string) {
+func proveRecord(pr *Printer, record string) {
 	const most = 12 // lines; the whole record is in the proof itself
-	for i, l := range term.Wrap(Display(record), d.Std.Width-4) {
+	for i, l := range term.Wrap(Display(record), pr.Std.Width-4) {
 		if i == most {
-			d.Say("    " + d.Style.Ellipsis())
+			pr.Say("    " + pr.Style.Ellipsis())
 			break
 		}
-		d.Say("    " + l)
+		pr.Say("    " + l)
 	}
 }
 
-func (d checker) hashes(hashes []audit.Hash) {
-	d.Say("  " + d.Style.Dim(d.Text("cli.audit.hashes", len(hashes))))
+func printHashes(pr *Printer, hashes []audit.Hash) {
+	pr.Say("  " + pr.Style.Dim(pr.Text("cli.audit.hashes", len(hashes))))
 	for _, h := range hashes {
-		d.Say("    " + d.Style.Dim(h.String()))
+		pr.Say("    " + pr.Style.Dim(h.String()))
 	}
 }
 
-// verify checks a proof file. It needs neither a workspace nor a store.
-func (a checker) verify(name, key string) error {
+// verifyProof checks a proof file. It needs neither a workspace nor a store.
+func verifyProof(a *App, name, key string) error {
 	data, err := a.ReadInput(name, audit.MaxProof)
 	if err != nil {
 		return err
@@ -179,7 +176,7 @@ func (a checker) verify(name, key string) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		out := map[string]any{"ok": true, "records": len(p.Records), "log_size": p.Size, "root": p.Root.String(), "checkpoint": p.Checkpoint != nil}
 		if c := p.Checkpoint; c != nil {
 			out["checkpoint_size"], out["key"], out["key_given"] = older.N, c.Key, key != ""
@@ -188,7 +185,7 @@ func (a checker) verify(name, key string) error {
 	}
 	for _, r := range p.Records {
 		a.Say(a.Style.OK() + " " + a.Text("cli.audit.proven", r.Index, p.Size))
-		a.record(r.Record)
+		proveRecord(a.Printer, r.Record)
 	}
 	a.Say("  " + a.Text("cli.audit.root", p.Root.String()))
 	switch c := p.Checkpoint; {

@@ -22,7 +22,7 @@ const shortValue = 20
 // sheet collects the lines of a document for a person. Cut says that something was left out, which a person must have seen
 // before approving (security: what is approved is what was shown).
 type sheet struct {
-	*App
+	pr    *Printer
 	full  bool
 	cut   bool
 	lines []string
@@ -32,11 +32,11 @@ type sheet struct {
 
 // Drafts tells what the calls of a plan that are still to be made would change in the user's files as they are now, by the ids of
 // their steps, none where that cannot be told.
-func Drafts(d *Desk, p view.Plan) map[string][]Draft {
-	if d.Workspace.Preview == nil {
+func Drafts(sess *Session, p view.Plan) map[string][]Draft {
+	if sess.Workspace.Preview == nil {
 		return nil
 	}
-	place := d.Workspace.Place
+	place := sess.Workspace.Place
 	place.Tree = place.Workspace
 	var calls []effect.ToolCall
 	for _, step := range p.Steps {
@@ -47,7 +47,7 @@ func Drafts(d *Desk, p view.Plan) map[string][]Draft {
 			calls = append(calls, effect.ToolCall{Name: c.Tool, Args: c.Args, StepID: step.ID})
 		}
 	}
-	found, err := d.Workspace.Preview(place, calls)
+	found, err := sess.Workspace.Preview(place, calls)
 	if err != nil {
 		return nil // what is asked about is told by its arguments, too
 	}
@@ -62,25 +62,25 @@ func (s *sheet) add(line string) { s.lines = append(s.lines, line) }
 
 // wrapped adds text that is wrapped to the width behind an indent.
 func (s *sheet) wrapped(indent int, text string) {
-	for _, l := range term.Wrap(text, s.Std.Width-indent) {
+	for _, l := range term.Wrap(text, s.pr.Std.Width-indent) {
 		s.add(strings.Repeat(" ", indent) + l)
 	}
 }
 
 // newProposal renders a plan as it is put before a person: goal, steps with each call and its verdict, risk, checks, files and
 // hash.
-func newProposal(a *App, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
-	s := &sheet{App: a, full: full, drafts: drafts}
+func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
+	s := &sheet{pr: pr, full: full, drafts: drafts}
 	s.add("")
-	head := a.Text("cli.plan.head", short(p.Hash))
+	head := pr.Text("cli.plan.head", short(p.Hash))
 	if p.Agent != "" {
-		head += " " + a.Style.Middle() + " " + a.Text("cli.plan.by", p.Agent)
+		head += " " + pr.Style.Middle() + " " + pr.Text("cli.plan.by", p.Agent)
 	}
-	s.add(a.Style.Bold(head) + " " + a.Style.Middle() + " " + a.riskText(p.Risk))
+	s.add(pr.Style.Bold(head) + " " + pr.Style.Middle() + " " + riskText(pr, p.Risk))
 	s.add("")
 	s.value(2, p.Goal)
 	for _, c := range p.Constraints {
-		for i, l := range term.Hang(Display(c), 6, s.Std.Width, 0, "") {
+		for i, l := range term.Hang(Display(c), 6, s.pr.Std.Width, 0, "") {
 			if i == 0 {
 				l = "    - " + l
 			}
@@ -88,8 +88,8 @@ func newProposal(a *App, p view.Plan, full bool, drafts map[string][]Draft) *she
 		}
 	}
 	for _, g := range p.Network {
-		for _, l := range term.Wrap(s.Text("cli.plan.network", Display(g.Name), places(g)), s.Std.Width-2) {
-			s.add("  " + s.Style.Red(l))
+		for _, l := range term.Wrap(s.pr.Text("cli.plan.network", Display(g.Name), places(g)), s.pr.Std.Width-2) {
+			s.add("  " + s.pr.Style.Red(l))
 		}
 	}
 	for i, step := range p.Steps {
@@ -99,8 +99,8 @@ func newProposal(a *App, p view.Plan, full bool, drafts map[string][]Draft) *she
 	s.facts(p)
 	if len(p.Needs) > 0 {
 		s.add("")
-		for _, l := range term.Wrap(s.Text("cli.plan.needs", NeedsText(p.Needs)), s.Std.Width-2) {
-			s.add("  " + s.Style.Yellow(l))
+		for _, l := range term.Wrap(s.pr.Text("cli.plan.needs", NeedsText(p.Needs)), s.pr.Std.Width-2) {
+			s.add("  " + s.pr.Style.Yellow(l))
 		}
 		s.add("  " + Display(FetchText(p.Needs))) // whole, so that it can be copied
 	}
@@ -141,8 +141,8 @@ func (s *sheet) outward(p view.Plan) {
 			}
 			if first {
 				s.add("")
-				for _, l := range term.Wrap(s.Text("cli.plan.outward"), s.Std.Width-2) {
-					s.add("  " + s.Style.Red(l))
+				for _, l := range term.Wrap(s.pr.Text("cli.plan.outward"), s.pr.Std.Width-2) {
+					s.add("  " + s.pr.Style.Red(l))
 				}
 				first = false
 			}
@@ -186,30 +186,30 @@ func diffPaint(s term.Style, l string) func(string) string {
 	return s.Dim
 }
 
-func (a *voice) riskText(r pawl.Risk) string {
-	text := a.Text("cli.plan.risk", string(r))
+func riskText(pr *Printer, r pawl.Risk) string {
+	text := pr.Text("cli.plan.risk", string(r))
 	switch {
 	case r == pawl.RiskLow:
-		return a.Style.Green(text)
+		return pr.Style.Green(text)
 	case r == pawl.RiskMedium:
-		return a.Style.Yellow(text)
+		return pr.Style.Yellow(text)
 	}
-	return a.Style.Red(text)
+	return pr.Style.Red(text)
 }
 
 func (s *sheet) step(i int, step view.PlanStep) {
 	s.add("")
 	number := fmt.Sprintf("%d.", i+1)
-	s.hung("  "+s.Style.Bold(number)+" ", len(number)+3, Display(step.Title), Display(step.ID))
+	s.hung("  "+s.pr.Style.Bold(number)+" ", len(number)+3, Display(step.Title), Display(step.ID))
 	if step.Status != "" && step.Status != "pending" {
-		s.add("     " + s.Style.Dim(string(step.Status)))
+		s.add("     " + s.pr.Style.Dim(string(step.Status)))
 	}
 	if step.Intent != "" && step.Intent != step.Title {
 		s.wrapped(5, Display(step.Intent))
 	}
 	if len(step.DependsOn) > 0 {
-		for _, l := range term.Wrap(s.Text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.Std.Width-5) {
-			s.add("     " + s.Style.Dim(l))
+		for _, l := range term.Wrap(s.pr.Text("cli.plan.depends", strings.Join(step.DependsOn, ", ")), s.pr.Std.Width-5) {
+			s.add("     " + s.pr.Style.Dim(l))
 		}
 	}
 	drafts := s.drafts[step.ID]
@@ -224,36 +224,36 @@ func (s *sheet) step(i int, step view.PlanStep) {
 
 // call adds one call with its verdict and its arguments.
 func (s *sheet) call(c view.PlanCall, draft Draft) {
-	head, at := "     "+s.Style.Arrow()+" "+s.Style.Bold(Display(c.Tool))+"  ", 9+term.Width(Display(c.Tool))
-	if at > s.Std.Width/2 {
+	head, at := "     "+s.pr.Style.Arrow()+" "+s.pr.Style.Bold(Display(c.Tool))+"  ", 9+term.Width(Display(c.Tool))
+	if at > s.pr.Std.Width/2 {
 		s.add(head)
 		head, at = "       ", 7
 	}
-	text, paint := s.verdict(c.Verdict)
-	reasons := reasonsOf(s.voice, c.Verdict)
+	text, paint := verdictText(s.pr, c.Verdict)
+	reasons := reasonsOf(s.pr, c.Verdict)
 	if len(reasons) > 1 {
 		// Several reasons are read one by one.
-		text = s.Text("cli.plan.asks_for", len(reasons))
+		text = s.pr.Text("cli.plan.asks_for", len(reasons))
 		if c.Verdict.Decision != policy.Ask {
-			text = s.Text("cli.plan.denied_for", len(reasons))
+			text = s.pr.Text("cli.plan.denied_for", len(reasons))
 		}
 	}
-	for i, l := range term.Wrap(text, s.Std.Width-at) {
+	for i, l := range term.Wrap(text, s.pr.Std.Width-at) {
 		if i > 0 {
 			head = strings.Repeat(" ", at)
 		}
 		s.add(head + paint(l))
 	}
 	for i := 0; len(reasons) > 1 && i < len(reasons); i++ {
-		for j, l := range term.Hang(reasons[i], 9, s.Std.Width, 0, "") {
+		for j, l := range term.Hang(reasons[i], 9, s.pr.Std.Width, 0, "") {
 			if j == 0 {
-				l = "       " + s.Style.Dot() + " " + paint(l)
+				l = "       " + s.pr.Style.Dot() + " " + paint(l)
 			}
 			s.add(l)
 		}
 	}
 	if c.Why != "" {
-		s.wrapped(7, s.Text("cli.plan.why", c.Why))
+		s.wrapped(7, s.pr.Text("cli.plan.why", c.Why))
 	}
 	if s.draft(draft) {
 		return
@@ -266,7 +266,7 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 // draft shows what a call would change, in place of its arguments, and reports whether that says all of it: a diff does.
 func (s *sheet) draft(d Draft) bool {
 	if d.Err != nil {
-		s.hung("       "+s.Style.Bad()+" ", 9, s.Text("cli.plan.would_fail", s.Explain(d.Err)), "")
+		s.hung("       "+s.pr.Style.Bad()+" ", 9, s.pr.Text("cli.plan.would_fail", Explain(s.pr, d.Err)), "")
 	}
 	if !d.Known || d.Err != nil || d.Patch == "" {
 		return false
@@ -278,13 +278,13 @@ func (s *sheet) draft(d Draft) bool {
 		s.cut = true
 	}
 	for _, l := range lines {
-		paint := diffPaint(s.Style, l)
-		for _, part := range term.Wrap(visible(l), s.Std.Width-7) {
+		paint := diffPaint(s.pr.Style, l)
+		for _, part := range term.Wrap(visible(l), s.pr.Std.Width-7) {
 			s.add("       " + paint(part))
 		}
 	}
 	if left > 0 {
-		s.add("       " + s.Style.Yellow(s.Text("cli.plan.left_out", left)))
+		s.add("       " + s.pr.Style.Yellow(s.pr.Text("cli.plan.left_out", left)))
 	}
 	s.flag(7, d.Patch)
 	return true
@@ -293,47 +293,47 @@ func (s *sheet) draft(d Draft) bool {
 // hung adds text behind a head that takes at columns, wrapped below itself, and then a name, on the last line where it fits
 // and else on one of its own.
 func (s *sheet) hung(head string, at int, text, name string) {
-	lines := term.Hang(text, at, s.Std.Width, 0, "")
+	lines := term.Hang(text, at, s.pr.Std.Width, 0, "")
 	last := len(lines) - 1
 	taken := term.Width(lines[last])
 	if last == 0 {
 		taken += at
 	}
 	lines[0] = head + lines[0]
-	if taken+2+term.Width(name) <= s.Std.Width {
-		lines[last] += s.Style.Dim("  " + name)
+	if taken+2+term.Width(name) <= s.pr.Std.Width {
+		lines[last] += s.pr.Style.Dim("  " + name)
 	} else {
-		lines = append(lines, strings.Repeat(" ", at)+s.Style.Dim(name))
+		lines = append(lines, strings.Repeat(" ", at)+s.pr.Style.Dim(name))
 	}
 	for _, l := range lines {
 		s.add(l)
 	}
 }
 
-// verdict says what the policy says, nothing is asked, or what is and why, and how to paint it.
-func (s *voice) verdict(v *policy.Verdict) (string, func(string) string) {
+// verdictText says what the policy says, nothing is asked, or what is and why, and how to paint it.
+func verdictText(pr *Printer, v *policy.Verdict) (string, func(string) string) {
 	if v == nil {
-		return "", s.Style.Dim
+		return "", pr.Style.Dim
 	}
-	text := strings.Join(reasonsOf(s, v), s.Choose("; ", "；"))
+	text := strings.Join(reasonsOf(pr, v), pr.Choose("; ", "；"))
 	switch v.Decision {
 	case policy.Allow:
-		return s.Text("cli.plan.allowed"), s.Style.Green
+		return pr.Text("cli.plan.allowed"), pr.Style.Green
 	case policy.Ask:
-		return s.Text("cli.plan.asks", text), s.Style.Yellow
+		return pr.Text("cli.plan.asks", text), pr.Style.Yellow
 	}
-	return s.Text("cli.plan.denied", text), s.Style.Red
+	return pr.Text("cli.plan.denied", text), pr.Style.Red
 }
 
 // reasonsOf are what the policy has against a call, each in its own words.
-func reasonsOf(s *voice, v *policy.Verdict) []string {
+func reasonsOf(pr *Printer, v *policy.Verdict) []string {
 	if v == nil {
 		return nil
 	}
 	var out []string
 	for _, r := range v.Reasons {
 		if r.Code != policy.CodeAllowed {
-			out = append(out, s.Text(r.Key, words(r.Args)...))
+			out = append(out, pr.Text(r.Key, words(r.Args)...))
 		}
 	}
 	return out
@@ -369,12 +369,12 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)
 	}
-	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.Std.Width {
-		s.add(strings.Repeat(" ", indent) + s.Style.Dim(Display(name)+":") + " " + visible(text))
+	if !strings.Contains(text, "\n") && term.Width(text)+len(name)+indent+2 <= s.pr.Std.Width {
+		s.add(strings.Repeat(" ", indent) + s.pr.Style.Dim(Display(name)+":") + " " + visible(text))
 		s.flag(indent, text)
 		return
 	}
-	s.add(strings.Repeat(" ", indent) + s.Style.Dim(Display(name)+":"))
+	s.add(strings.Repeat(" ", indent) + s.pr.Style.Dim(Display(name)+":"))
 	s.value(indent+2, text)
 }
 
@@ -382,7 +382,7 @@ func (s *sheet) member(indent int, name string, raw json.RawMessage) {
 func (s *sheet) value(indent int, text string) {
 	var all []string
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		all = append(all, term.Wrap(visible(l), s.Std.Width-indent)...)
+		all = append(all, term.Wrap(visible(l), s.pr.Std.Width-indent)...)
 	}
 	left := 0
 	if !s.full && len(all) > shortValue {
@@ -394,7 +394,7 @@ func (s *sheet) value(indent int, text string) {
 		s.add(strings.Repeat(" ", indent) + l)
 	}
 	if left > 0 {
-		s.add(strings.Repeat(" ", indent) + s.Style.Yellow(s.Text("cli.plan.left_out", left)))
+		s.add(strings.Repeat(" ", indent) + s.pr.Style.Yellow(s.pr.Text("cli.plan.left_out", left)))
 	}
 	s.flag(indent, text)
 }
@@ -404,7 +404,7 @@ func (s *sheet) flag(indent int, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		plain := strings.ReplaceAll(l, "\t", "")
 		if Display(plain) != plain {
-			s.add(strings.Repeat(" ", indent) + s.Style.Red("! "+s.Text("cli.plan.hidden")))
+			s.add(strings.Repeat(" ", indent) + s.pr.Style.Red("! "+s.pr.Text("cli.plan.hidden")))
 			return
 		}
 	}
@@ -429,7 +429,7 @@ func (s *sheet) facts(p view.Plan) {
 	for i, c := range run {
 		name := ""
 		if i == 0 {
-			name = s.Text("cli.plan.checks")
+			name = s.pr.Text("cli.plan.checks")
 		}
 		command := Display(c.Name)
 		if c.Command != "" && c.Command != c.Name {
@@ -438,31 +438,31 @@ func (s *sheet) facts(p view.Plan) {
 		t.Row("  "+name, command)
 	}
 	if len(p.Checks) == 0 {
-		t.Row("  "+s.Text("cli.plan.checks"), s.Text("cli.plan.no_checks"))
+		t.Row("  "+s.pr.Text("cli.plan.checks"), s.pr.Text("cli.plan.no_checks"))
 	}
 	for i, c := range left {
 		name := ""
 		if i == 0 {
-			name = s.Text("cli.plan.left_out_checks")
+			name = s.pr.Text("cli.plan.left_out_checks")
 		}
-		t.Row("  "+name, s.Text("cli.plan.left_out_check", Display(c.Name), Display(c.Missing)))
+		t.Row("  "+name, s.pr.Text("cli.plan.left_out_check", Display(c.Name), Display(c.Missing)))
 	}
 	if len(p.Red) > 0 {
-		t.Row("  "+s.Text("cli.plan.red"), Display(strings.Join(p.Red, ", ")))
+		t.Row("  "+s.pr.Text("cli.plan.red"), Display(strings.Join(p.Red, ", ")))
 	}
 	if len(p.Green) > 0 {
-		t.Row("  "+s.Text("cli.plan.green"), Display(strings.Join(p.Green, ", ")))
+		t.Row("  "+s.pr.Text("cli.plan.green"), Display(strings.Join(p.Green, ", ")))
 	}
 	if len(p.Gates) > 0 {
-		t.Row("  "+s.Text("cli.plan.gates"), Display(strings.Join(p.Gates, ", ")))
+		t.Row("  "+s.pr.Text("cli.plan.gates"), Display(strings.Join(p.Gates, ", ")))
 	}
 	if files := touched(p); len(files) > 0 {
-		t.Row("  "+s.Text("cli.plan.files"), Display(strings.Join(files, ", ")))
+		t.Row("  "+s.pr.Text("cli.plan.files"), Display(strings.Join(files, ", ")))
 	}
 	// The hash is what an approval is bound to: it is shown whole and never broken, so that it can be copied.
-	label := "  " + s.Text("cli.plan.hash")
+	label := "  " + s.pr.Text("cli.plan.hash")
 	t.Row(label, p.Hash)
-	lines := t.Lines(s.Std.Width)
+	lines := t.Lines(s.pr.Std.Width)
 	if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, label) }); !strings.HasSuffix(lines[at], p.Hash) {
 		lines = append(lines[:at], label, p.Hash)
 	}
@@ -471,8 +471,8 @@ func (s *sheet) facts(p view.Plan) {
 	}
 	for _, v := range p.Commands {
 		if v.Decision != policy.Allow {
-			text, paint := s.verdict(&v)
-			for _, l := range term.Wrap(text, s.Std.Width-2) {
+			text, paint := verdictText(s.pr, &v)
+			for _, l := range term.Wrap(text, s.pr.Std.Width-2) {
 				s.add("  " + paint(l))
 			}
 		}
@@ -500,16 +500,16 @@ func touched(p view.Plan) []string {
 }
 
 // FileLines renders the statistics of changed files.
-func (a *voice) FileLines(files []effect.FileStat, indent string) []string {
+func FileLines(pr *Printer, files []effect.FileStat, indent string) []string {
 	var t term.Table
 	for _, f := range files {
 		mark := f.Status
-		paint := a.Style.Yellow
+		paint := pr.Style.Yellow
 		switch f.Status {
 		case "A":
-			paint = a.Style.Green
+			paint = pr.Style.Green
 		case "D":
-			paint = a.Style.Red
+			paint = pr.Style.Red
 		}
 		t.Painted(func(s string) string { return indent + paint(strings.TrimPrefix(s, indent)) }, indent+mark,
 			fmt.Sprintf("+%d", f.Added), fmt.Sprintf("-%d", f.Removed), Display(f.Path))

@@ -34,8 +34,8 @@ const maxTail = 20
 
 // result prints how the work ended.
 func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
-	left := stays(ctx, v.Desk, s)
-	if v.Flags.JSON {
+	left := stays(ctx, v.sess, s)
+	if v.sess.JSON {
 		st := s.Status()
 		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
 		if len(left) > 0 {
@@ -44,21 +44,21 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
 			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
 		}
-		_ = v.PrintLine(line)
+		_ = v.sess.PrintLine(line)
 		return
 	}
 	switch how {
 	case resultEnded:
-		printSummary(v.App, s, v.wanted, left, costOf(ctx, v.Desk, s))
+		printSummary(v.sess.Printer, s, v.wanted, left, costOf(ctx, v.sess, s))
 	case resultBlocked:
-		printBlocked(v.App, s, left)
-		if cost := costOf(ctx, v.Desk, s); cost != "" {
-			v.Say("\n" + v.Style.Dim(cost))
+		printBlocked(v.sess.Printer, s, left)
+		if cost := costOf(ctx, v.sess, s); cost != "" {
+			v.sess.Say("\n" + v.sess.Style.Dim(cost))
 		}
 	case resultPaused:
-		v.SayText("cli.paused", s.Session.State)
+		v.sess.SayText("cli.paused", s.Session.State)
 	case resultIdle:
-		v.SayText("cli.state_now", s.Session.State)
+		v.sess.SayText("cli.state_now", s.Session.State)
 	}
 }
 
@@ -66,94 +66,94 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // it and what to do next.
 // Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
 // what pawl changed in the user's own tree and left there.
-func printSummary(a *App, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
+func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := s.Summary()
-	symbol := a.Style.Warn()
+	symbol := pr.Style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
-		symbol = a.Style.OK()
+		symbol = pr.Style.OK()
 	}
-	a.Say("")
-	a.Say(symbol + " " + a.Style.Bold(a.Outcome(sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, a.Std.Width-30), a.Style.Ellipsis()))
+	pr.Say("")
+	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
 	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
-		printHalf(a, sum)
-		a.Section("cli.sum.stays", a.FileLines(stays, "  "))
+		printHalf(pr, sum)
+		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
 		if s.Run != nil {
-			a.Section("cli.sum.cut", leftLines(s.Run.Cut))
-			a.Section("cli.sum.left", leftLines(s.Run.Left))
+			PrintSection(pr, "cli.sum.cut", leftLines(s.Run.Cut))
+			PrintSection(pr, "cli.sum.left", leftLines(s.Run.Left))
 		}
-		a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-		a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 		return
 	}
-	a.Section("cli.sum.changed", a.FileLines(sum.Files, "  "))
+	PrintSection(pr, "cli.sum.changed", FileLines(pr, sum.Files, "  "))
 	if len(sum.Files) == 0 && sum.Outcome == "completed" {
-		a.Section("cli.sum.changed", []string{"  " + a.Text("cli.sum.nothing")})
+		PrintSection(pr, "cli.sum.changed", []string{"  " + pr.Text("cli.sum.nothing")})
 	}
-	proof(a, sum)
+	proof(pr, sum)
 	if sum.Duration > 0 {
-		a.Say("")
-		line := a.Text("cli.sum.time", duration(sum.Duration))
+		pr.Say("")
+		line := pr.Text("cli.sum.time", duration(sum.Duration))
 		if sum.Repairs > 0 {
-			line += " " + a.Style.Middle() + " " + a.Text("cli.sum.repairs", sum.Repairs)
+			line += " " + pr.Style.Middle() + " " + pr.Text("cli.sum.repairs", sum.Repairs)
 		}
 		if cost != "" {
-			line += " " + a.Style.Middle() + " " + cost
+			line += " " + pr.Style.Middle() + " " + cost
 		}
-		a.Say(a.Style.Dim(line))
+		pr.Say(pr.Style.Dim(line))
 	}
 }
 
 // proof prints the sections of a summary behind what changed.
-func proof(a *App, sum view.Summary) {
-	a.Section("cli.sum.why", a.stepLines(sum.Steps))
-	a.Section("cli.sum.verified", a.evidenceLines(sum))
+func proof(pr *Printer, sum view.Summary) {
+	PrintSection(pr, "cli.sum.why", stepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.verified", evidenceLines(pr, sum))
 	var risks []string
 	for _, n := range sum.Risks {
-		risks = append(risks, "  "+a.Style.Warn()+" "+a.noteText(n))
+		risks = append(risks, "  "+pr.Style.Warn()+" "+noteText(pr, n))
 	}
-	a.Section("cli.sum.risks", risks)
-	a.Section("cli.sum.result", a.landingLines(sum.Landing))
-	a.Section("cli.sum.undo", commandLines(a.voice, sum.Undo))
-	a.Section("cli.sum.next", commandLines(a.voice, sum.Next))
+	PrintSection(pr, "cli.sum.risks", risks)
+	PrintSection(pr, "cli.sum.result", landingLines(pr, sum.Landing))
+	PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+	PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
 }
 
 // Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
 // cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
-func Report(d *Desk, r *view.Report, files []effect.FileStat) {
-	state, symbol := d.Outcome(r.Outcome), d.Style.Warn()
+func Report(sess *Session, r *view.Report, files []effect.FileStat) {
+	state, symbol := OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
 	switch {
 	case r.State != "":
-		state, symbol = r.State, d.Style.Arrow()
+		state, symbol = r.State, sess.Style.Arrow()
 		if r.Waiting != nil {
-			symbol = d.Style.Bad()
+			symbol = sess.Style.Bad()
 		}
 	case r.Outcome == "completed":
-		symbol = d.Style.OK()
+		symbol = sess.Style.OK()
 	}
-	d.Say(symbol + " " + d.Style.Bold(state) + "  " + d.glimpse(r.Goal))
-	d.SayTable(facts(d, r), d.Std.Width)
+	sess.Say(symbol + " " + sess.Style.Bold(state) + "  " + glimpse(sess.Printer, r.Goal))
+	sess.SayTable(facts(sess, r), sess.Std.Width)
 	if len(files) == 0 {
 		files = r.Files
 	}
-	d.Section("cli.sum.changed", d.FileLines(files, "  "))
+	PrintSection(sess.Printer, "cli.sum.changed", FileLines(sess.Printer, files, "  "))
 	if len(files) == 0 && r.Outcome == "completed" {
-		d.Section("cli.sum.changed", []string{"  " + d.Text("cli.sum.nothing")})
+		PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
 	}
 	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
-		d.Section("cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, d.failureLines(r.Failures[n-1])...))
+		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, failureLines(sess.Printer, r.Failures[n-1])...))
 	}
-	proof(d.App, r.Summary)
+	proof(sess.Printer, r.Summary)
 }
 
 // facts are who and when: what stands above the sections of a report.
-func facts(d *Desk, r *view.Report) *term.Table {
+func facts(sess *Session, r *view.Report) *term.Table {
 	t := new(term.Table)
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.Style.Dim, "  "+d.Text(key), text)
+			t.Painted(sess.Style.Dim, "  "+sess.Text(key), text)
 		}
 	}
-	middle := " " + d.Style.Middle() + " "
+	middle := " " + sess.Style.Middle() + " "
 	var names []string
 	for _, n := range []string{r.Run, r.Task, r.Issue} {
 		if n != "" {
@@ -162,83 +162,83 @@ func facts(d *Desk, r *view.Report) *term.Table {
 	}
 	row("see.fact.run", strings.Join(names, middle))
 	if b := r.Waiting; b != nil {
-		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil && r.Outcome != "completed" {
-		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
+		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	for _, a := range r.Approvals {
-		row("see.fact."+a.State, approvalText(d, a))
+		row("see.fact."+a.State, approvalText(sess, a))
 	}
 	if len(r.Approvals) == 0 && r.State == "" {
-		row("see.fact.granted", d.Text("see.nobody"))
+		row("see.fact.granted", sess.Text("see.nobody"))
 	}
 	if r.Reversal != "" {
-		row("cli.status.undone", d.Text("cli.land.landed", short(r.Reversal), r.Branch))
+		row("cli.status.undone", sess.Text("cli.land.landed", short(r.Reversal), r.Branch))
 	}
 	row("see.fact.agent", Display(r.Agent))
-	when := d.Clock(r.StartedAt)
+	when := sess.Clock(r.StartedAt)
 	if r.Duration > 0 {
-		when += middle + d.Text("cli.sum.time", duration(r.Duration))
+		when += middle + sess.Text("cli.sum.time", duration(r.Duration))
 	}
 	row("see.fact.begun", when)
 	if r.Repairs > 0 {
 		row("see.fact.repairs", itoa(r.Repairs))
 	}
 	if c := r.Cost; c != nil {
-		row("see.fact.cost", costText(d.voice, c.Spent))
+		row("see.fact.cost", costText(sess.Printer, c.Spent))
 	}
 	row("cli.blocked.tree", Display(r.Worktree))
 	return t
 }
 
 // approvalText says on whose word something was done, and how it was given.
-func approvalText(d *Desk, a view.ApprovalLine) string {
-	text := aboutText(d.voice, a.About)
+func approvalText(sess *Session, a view.ApprovalLine) string {
+	text := aboutText(sess.Printer, a.About)
 	if a.About == "plan" {
 		text += " " + short(a.Hash)
 	}
 	by := pawl.Actor(a.By)
 	switch {
 	case a.State == "pending":
-		return text + "  " + d.Text("cli.status.waiting", d.Since(a.Asked))
+		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
 	case by.Kind() == pawl.KindPolicy:
-		text += "  " + d.Text("see.by_policy", by.Name())
+		text += "  " + sess.Text("see.by_policy", by.Name())
 	case a.Way != "":
-		text += "  " + d.Text("see.by_way."+a.Way, by.Name())
+		text += "  " + sess.Text("see.by_way."+a.Way, by.Name())
 	case by.Kind() == pawl.KindUser && by.Name() != "":
-		text += "  " + d.Text("see.by_person", by.Name())
+		text += "  " + sess.Text("see.by_person", by.Name())
 	default:
 		text += "  " + Display(string(by))
 	}
 	if !a.At.IsZero() {
-		text += "  " + d.Style.Dim(d.Clock(a.At))
+		text += "  " + sess.Style.Dim(sess.Clock(a.At))
 	}
 	if a.Note != "" {
-		text += "  " + d.Style.Dim(d.glimpse(a.Note))
+		text += "  " + sess.Style.Dim(glimpse(sess.Printer, a.Note))
 	}
 	return text
 }
 
 // costText says what was spent on models, "" where none was asked.
-func costText(a *voice, u effect.Usage) string {
+func costText(pr *Printer, u effect.Usage) string {
 	if u.Requests == 0 {
 		return ""
 	}
-	money := dollarsText(a, u.MicroUSD, u.Unpriced)
+	money := dollarsText(pr, u.MicroUSD, u.Unpriced)
 	if u.MicroUSD > 0 {
-		money = a.Text("cli.sum.usd", money)
+		money = pr.Text("cli.sum.usd", money)
 	}
-	return a.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
+	return pr.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
 }
 
 // costOf says what a run has spent on models, "" where it asked none.
-func costOf(ctx context.Context, d *Desk, s *kernel.Snapshot) string {
+func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
 	if s.Run == nil {
 		return ""
 	}
 	// What cannot be read here is told by `pawl budget`.
-	b, _, _ := d.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
-	return costText(d.voice, b.Spent)
+	b, _, _ := sess.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
+	return costText(sess.Printer, b.Spent)
 }
 
 // looks are the commands that answer a topic by what they show.
@@ -257,127 +257,127 @@ func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
 	if argv, ok := looks[topic]; ok {
 		err = Within(ctx, a, argv)
 	} else {
-		err = a.With(ctx, Reading(), func(d *Desk) error { return answer(ctx, d, topic) })
+		err = a.With(ctx, Reading(), func(sess *Session) error { return answer(ctx, sess, topic) })
 	}
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
-		a.report(err) // that there is nothing yet is an answer as well
+		reportError(a.Printer, err) // that there is nothing yet is an answer as well
 		err = nil
 	}
 	return true, err
 }
 
 // answer tells what the last run says of a topic.
-func answer(ctx context.Context, d *Desk, topic triage.Topic) error {
-	r, err := d.Ask().Run(ctx, d.Label(), "")
+func answer(ctx context.Context, sess *Session, topic triage.Topic) error {
+	r, err := sess.Ask().Run(ctx, sess.Label(), "")
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(r)
+	if sess.JSON {
+		return sess.PrintJSON(r)
 	}
-	d.Say(d.Style.Dim(r.Run) + "  " + d.glimpse(r.Goal))
-	lines, none := answerTo(d, r, topic)
+	sess.Say(sess.Style.Dim(r.Run) + "  " + glimpse(sess.Printer, r.Goal))
+	lines, none := answerTo(sess, r, topic)
 	if len(lines) == 0 {
-		lines = []string{"  " + d.Text(none)}
+		lines = []string{"  " + sess.Text(none)}
 	}
 	for _, l := range lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return nil
 }
 
 // answerTo is what a report says about a topic, with the message for a report that says nothing of it.
-func answerTo(d *Desk, r *view.Report, topic triage.Topic) (lines []string, none string) {
+func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string, none string) {
 	switch topic {
 	case triage.TopicApproval:
 		for _, ap := range r.Approvals {
-			lines = append(lines, "  "+d.Text("see.fact."+ap.State)+"  "+approvalText(d, ap))
+			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+approvalText(sess, ap))
 		}
 		return lines, "see.nobody"
 	case triage.TopicProof:
-		return d.evidenceLines(r.Summary), "cli.inquiry.no_proof"
+		return evidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
 	case triage.TopicCost:
 		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
-			lines = []string{"  " + costText(d.voice, c.Spent)}
+			lines = []string{"  " + costText(sess.Printer, c.Spent)}
 		}
 		return lines, "cli.inquiry.no_cost"
 	case triage.TopicUndo:
-		return commandLines(d.voice, r.Undo), "cli.inquiry.no_undo"
+		return commandLines(sess.Printer, r.Undo), "cli.inquiry.no_undo"
 	}
 	if b := r.Waiting; b != nil {
-		lines = append(lines, "  "+d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		lines = append(lines, "  "+reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	} else if e := r.Error; e != nil {
-		lines = append(lines, "  "+d.reason(e.Key, e.Args, e.Cause))
+		lines = append(lines, "  "+reasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	if n := len(r.Failures); n > 0 {
-		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), d.failureLines(r.Failures[n-1])...)
-		lines = append(lines, "  "+d.Style.Cyan(d.Text("cli.next"))+view.ForIssue("pawl logs --failed", d.voice.issue))
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), failureLines(sess.Printer, r.Failures[n-1])...)
+		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+view.ForIssue("pawl logs --failed", sess.Printer.issue))
 	}
 	return lines, "cli.inquiry.no_failure"
 }
 
 // printHalf says what was cut off, and where what was unfinished is kept.
-func printHalf(a *App, sum view.Summary) {
+func printHalf(pr *Printer, sum view.Summary) {
 	var half []string
 	for _, n := range sum.Risks {
 		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
-			half = append(half, "  "+a.Style.Warn()+" "+Display(a.noteText(n)))
+			half = append(half, "  "+pr.Style.Warn()+" "+Display(noteText(pr, n)))
 		}
 	}
-	a.Section("cli.sum.half", half)
+	PrintSection(pr, "cli.sum.half", half)
 }
 
-// Section prints lines under a title, or nothing when there are none.
-func (a *terminal) Section(title string, lines []string) {
+// PrintSection prints lines under a title, or nothing when there are none.
+func PrintSection(pr *Printer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	a.Say("\n" + a.Style.Bold(a.Text(title)))
+	pr.Say("\n" + pr.Style.Bold(pr.Text(title)))
 	for _, l := range lines {
-		a.Say(l)
+		pr.Say(l)
 	}
 }
 
-// Outcome is how a run ended, in words.
-func (a *voice) Outcome(outcome string) string {
+// OutcomeText is how a run ended, in words.
+func OutcomeText(pr *Printer, outcome string) string {
 	switch outcome {
 	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
-		return a.Text("cli.outcome." + outcome)
+		return pr.Text("cli.outcome." + outcome)
 	}
 	return Display(outcome)
 }
 
-func (a *voice) noteText(n view.Note) string {
+func noteText(pr *Printer, n view.Note) string {
 	args := make([]any, len(n.Args))
 	for i, s := range n.Args {
 		args[i] = s
 	}
-	return a.Text(n.Key, args...)
+	return pr.Text(n.Key, args...)
 }
 
-func (a *voice) stepLines(steps []view.SummaryStep) []string {
+func stepLines(pr *Printer, steps []view.SummaryStep) []string {
 	var out []string
 	for _, st := range steps {
-		symbol := a.Style.Dot()
+		symbol := pr.Style.Dot()
 		switch st.Status {
 		case "done":
-			symbol = a.Style.OK()
+			symbol = pr.Style.OK()
 		case "blocked":
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 		}
-		lines := term.Hang(Display(st.Title), 4, a.Width, maxTitle, a.Style.Ellipsis())
+		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, maxTitle, pr.Style.Ellipsis())
 		lines[0] = "  " + symbol + " " + lines[0]
 		why := st.Why
 		if st.Repair > 0 {
-			lines[len(lines)-1] += "  " + a.Style.Dim(a.Text("cli.sum.repair_step", st.Repair))
+			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.repair_step", st.Repair))
 			if why != "" {
-				why = a.Text("cli.plan.why", why)
+				why = pr.Text("cli.plan.why", why)
 			}
 		}
 		out = append(out, lines...)
 		if why != "" && why != st.Title {
-			for _, l := range term.Wrap(Display(why), a.Width-4) {
-				out = append(out, "    "+a.Style.Dim(l))
+			for _, l := range term.Wrap(Display(why), pr.Std.Width-4) {
+				out = append(out, "    "+pr.Style.Dim(l))
 			}
 		}
 	}
@@ -385,32 +385,32 @@ func (a *voice) stepLines(steps []view.SummaryStep) []string {
 }
 
 // evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
-func (a *voice) evidenceLines(sum view.Summary) []string {
+func evidenceLines(pr *Printer, sum view.Summary) []string {
 	var out []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
 			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
-			line := "  " + a.outcomeLine(o)
+			line := "  " + outcomeLine(pr, o)
 			if c.Status == effect.CheckPassed {
-				line += "  " + a.Style.Dim(a.Text("cli.check.exit", c.ExitCode))
+				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
 			}
 			out = append(out, line)
 		}
 	}
-	if line := wallsLine(a, sum); line != "" {
+	if line := wallsLine(pr, sum); line != "" {
 		out = append(out, "  "+line)
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
-		out = append(out, "  "+a.Style.Dim(a.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
 		for _, d := range sum.Verification[n-1].Dependencies {
-			out = append(out, "  "+a.Style.Dim(dependencyLine(a, d)))
+			out = append(out, "  "+pr.Style.Dim(dependencyLine(pr, d)))
 		}
 	}
 	return out
 }
 
 // wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
-func wallsLine(a *voice, sum view.Summary) string {
+func wallsLine(pr *Printer, sum view.Summary) string {
 	var bare []string
 	for _, e := range sum.Verification {
 		for _, c := range e.Checks {
@@ -423,19 +423,19 @@ func wallsLine(a *voice, sum view.Summary) string {
 	case bare == nil:
 		return ""
 	case slices.Contains(bare, "outer"):
-		return a.Style.Warn() + " " + a.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
+		return pr.Style.Warn() + " " + pr.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
 	}
-	return a.Style.Warn() + " " + a.Text("cli.sum.floor", strings.Join(bare, ", "))
+	return pr.Style.Warn() + " " + pr.Text("cli.sum.floor", strings.Join(bare, ", "))
 }
 
 // dependencyLine says with which dependencies checks ran.
-func dependencyLine(a *voice, d effect.Dependency) string {
+func dependencyLine(pr *Printer, d effect.Dependency) string {
 	by := strings.Join(d.Locks, ", ")
 	if d.Digest != "" {
 		by += " " + short(d.Digest)
 	}
 	if by == "" {
-		by = a.Text("cli.sum.no_lock")
+		by = pr.Text("cli.sum.no_lock")
 	}
 	key := "cli.sum.with_used"
 	switch d.State {
@@ -444,110 +444,110 @@ func dependencyLine(a *voice, d effect.Dependency) string {
 	case "own":
 		key = "cli.sum.with_own"
 	}
-	return a.Text(key, Display(d.Path), Display(by))
+	return pr.Text(key, Display(d.Path), Display(by))
 }
 
 // landingLines says where the result is.
-func (a *voice) landingLines(l *view.Landing) []string {
+func landingLines(pr *Printer, l *view.Landing) []string {
 	if l == nil {
 		return nil
 	}
 	switch l.Outcome {
 	case effect.Landed:
-		return []string{"  " + a.Text("cli.land.landed", short(l.Commit), l.Branch)}
+		return []string{"  " + pr.Text("cli.land.landed", short(l.Commit), l.Branch)}
 	case effect.InPlace:
-		return []string{"  " + a.Text("cli.land.in_place")}
+		return []string{"  " + pr.Text("cli.land.in_place")}
 	case effect.Empty:
-		return []string{"  " + a.Text("cli.land.empty")}
+		return []string{"  " + pr.Text("cli.land.empty")}
 	}
-	out := []string{"  " + a.Text("cli.land.kept", l.Branch)}
+	out := []string{"  " + pr.Text("cli.land.kept", l.Branch)}
 	if l.Reason != "" {
-		out = append(out, "  "+a.Text(l.Reason))
+		out = append(out, "  "+pr.Text(l.Reason))
 	}
 	if l.Command != "" {
-		out = append(out, "  "+a.Style.Arrow()+" "+Display(l.Command))
+		out = append(out, "  "+pr.Style.Arrow()+" "+Display(l.Command))
 	}
 	return out
 }
 
-func commandLines(a *voice, next []view.Next) []string {
+func commandLines(pr *Printer, next []view.Next) []string {
 	var out []string
 	for _, n := range next {
-		out = append(out, "  "+nextText(a, n))
+		out = append(out, "  "+nextText(pr, n))
 	}
 	return out
 }
 
 // printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
 // the ways on.
-func printBlocked(a *App, s *kernel.Snapshot, stays []effect.FileStat) {
+func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	b := s.Session.Blocked
 	if b == nil {
 		return
 	}
-	f := a.describe(b.Error.Err())
-	a.Say("")
-	a.Say(a.Style.Bad() + " " + a.Style.Bold(a.Text("cli.blocked.head", kindOfBlock(a.voice, string(b.Kind)))))
-	for _, l := range term.Wrap(a.reason(b.Error.Key, b.Error.Args, b.Error.Cause), a.Std.Width-2) {
-		a.Say("  " + l)
+	f := describe(pr, b.Error.Err())
+	pr.Say("")
+	pr.Say(pr.Style.Bad() + " " + pr.Style.Bold(pr.Text("cli.blocked.head", kindOfBlock(pr, string(b.Kind)))))
+	for _, l := range term.Wrap(reasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
+		pr.Say("  " + l)
 	}
 	sum := s.Summary()
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
-		a.Section("cli.blocked.checks", a.evidenceLines(view.Summary{Verification: sum.Verification[n-1:]}))
+		PrintSection(pr, "cli.blocked.checks", evidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
 	if n := len(sum.Failures); n > 0 {
-		a.Section("cli.blocked.output", a.failureLines(sum.Failures[n-1]))
+		PrintSection(pr, "cli.blocked.output", failureLines(pr, sum.Failures[n-1]))
 	} else if b.Error.Cause == nil && b.Error.Detail != "" {
-		a.Section("cli.blocked.output", tail(b.Error.Detail, a.Std.Width))
+		PrintSection(pr, "cli.blocked.output", tail(b.Error.Detail, pr.Std.Width))
 	}
-	printHalf(a, sum)
-	a.Section("cli.sum.so_far", a.FileLines(stays, "  "))
+	printHalf(pr, sum)
+	PrintSection(pr, "cli.sum.so_far", FileLines(pr, stays, "  "))
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
-		a.Section("cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
+		PrintSection(pr, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
 	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
-		f.Hint = a.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
+		f.Hint = pr.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
-		next := a.Text("cli.next")
-		a.Say("\n" + a.Style.Cyan(next) + a.fold(f.Hint, 2, term.Width(next)-2))
+		next := pr.Text("cli.next")
+		pr.Say("\n" + pr.Style.Cyan(next) + fold(pr, f.Hint, 2, term.Width(next)-2))
 	}
 	var t term.Table
 	for _, n := range sum.Next {
-		t.Row("  "+n.Command, a.wayText(n, s.Session.LastCheckpoint))
+		t.Row("  "+n.Command, wayText(pr, n, s.Session.LastCheckpoint))
 	}
-	a.Section("cli.blocked.ways", t.Lines(a.Std.Width))
+	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.
-func kindOfBlock(a *voice, kind string) string {
+func kindOfBlock(pr *Printer, kind string) string {
 	switch kernel.BlockedKind(kind) {
 	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
 		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
-		return a.Text("cli.blocked_kind." + kind)
+		return pr.Text("cli.blocked_kind." + kind)
 	}
 	return Display(kind)
 }
 
-// reason puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
+// reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
-func (a *voice) reason(key string, args []string, cause *effect.Cause) string {
-	text := a.Text(key, anys(args)...)
+func reasonText(pr *Printer, key string, args []string, cause *effect.Cause) string {
+	text := pr.Text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
-		text += a.Choose(": ", "：") + a.Text(cause.Key, anys(cause.Args)...)
+		text += pr.Choose(": ", "：") + pr.Text(cause.Key, anys(cause.Args)...)
 		if cause.Cause == nil && cause.Detail != "" {
-			text += a.Choose(": ", "：") + Display(cause.Detail)
+			text += pr.Choose(": ", "：") + Display(cause.Detail)
 		}
 	}
 	return text
 }
 
 // failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
-func (a *terminal) failureLines(f view.Failure) []string {
-	width := a.Std.Width
+func failureLines(pr *Printer, f view.Failure) []string {
+	width := pr.Std.Width
 	var out []string
 	if f.Error.Key != "" {
-		for _, l := range term.Wrap(a.reason(f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+		for _, l := range term.Wrap(reasonText(pr, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
 			out = append(out, "  "+l)
 		}
 	}
@@ -555,26 +555,26 @@ func (a *terminal) failureLines(f view.Failure) []string {
 		out = append(out, tail(f.Output, width)...)
 	}
 	if f.FailingBefore {
-		for _, l := range term.Wrap(a.Text("cli.failing_before", f.What), width-2) {
-			out = append(out, "  "+a.Style.Yellow(l))
+		for _, l := range term.Wrap(pr.Text("cli.failing_before", f.What), width-2) {
+			out = append(out, "  "+pr.Style.Yellow(l))
 		}
 	}
 	return out
 }
 
 // wayText says what a way on does for a session that is BLOCKED.
-func (a *voice) wayText(n view.Next, checkpoint string) string {
+func wayText(pr *Printer, n view.Next, checkpoint string) string {
 	switch {
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
-		return a.Text("cli.way.done")
+		return pr.Text("cli.way.done")
 	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerRetry)):
-		return a.Text("cli.way.retry")
+		return pr.Text("cli.way.retry")
 	case n.Op == "fix":
-		return a.Text("cli.way.fix")
+		return pr.Text("cli.way.fix")
 	case n.Op == "rollback":
-		return a.Text("cli.way.rollback", checkpoint)
+		return pr.Text("cli.way.rollback", checkpoint)
 	case n.Op == "skip":
-		return a.Text("cli.way.skip")
+		return pr.Text("cli.way.skip")
 	}
 	return ""
 }
@@ -604,24 +604,24 @@ func firstLine(s string) string {
 	return s
 }
 
-// status is the session's status with the process that works, for `pawl status` and for commands that only give orders.
-func (d *Desk) status(ctx context.Context) (view.Status, error) {
-	st, err := d.Workspace.Kernel.Status(ctx)
+// statusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+func statusOf(ctx context.Context, sess *Session) (view.Status, error) {
+	st, err := sess.Workspace.Kernel.Status(ctx)
 	if err != nil {
 		return st, err
 	}
-	if o, ok := d.Workspace.Owner(); ok {
+	if o, ok := sess.Workspace.Owner(); ok {
 		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
 	}
 	return st, nil
 }
 
 // Since writes how long ago an instant was.
-func (d *Desk) Since(t time.Time) string {
+func (sess *Session) Since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if gap := d.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
+	if gap := sess.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
 		return duration(gap.Truncate(time.Second))
 	}
 	return "0s"

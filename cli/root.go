@@ -84,14 +84,17 @@ func newRoot(a *App) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, a.help(c, false)) })
-	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(a.Std.Err, a.help(c, false)); return err })
-	root.SetFlagErrorFunc(a.flagError)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(a.Std.Out, helpText(a.Printer, c, false)) })
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(a.Std.Err, helpText(a.Printer, c, false))
+		return err
+	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(a, c, err) })
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Flags.dir, "dir", "C", "", a.Text("cli.flag.dir"))
 	f.BoolVar(&a.Flags.init, "init", false, a.Text("cli.flag.init"))
 	f.StringVar(&a.Flags.issue, "issue", "", a.Text("cli.flag.issue"))
-	f.BoolVar(&a.Flags.JSON, "json", a.Flags.JSON, a.Text("cli.flag.json"))
+	f.BoolVar(&a.JSON, "json", a.JSON, a.Text("cli.flag.json"))
 	f.StringVar(&a.Flags.lang, "lang", a.Flags.lang, a.Text("cli.flag.lang"))
 	f.BoolVar(&a.Flags.noColor, "no-color", a.Flags.noColor, a.Text("cli.flag.no_color"))
 	f.BoolP("help", "h", false, a.Text("cli.flag.help"))
@@ -114,7 +117,7 @@ func newRoot(a *App) *cobra.Command {
 
 // Whole is the tree of all commands, whatever the command line names, to be read and not to be run.
 func Whole(a *App) *cobra.Command {
-	b := newApp(a.Host, a.Std, a.Flags.given(nil))
+	b := newApp(a.Host, a.Std, given(a, nil))
 	b.more = a.more
 	return newRoot(b)
 }
@@ -212,7 +215,7 @@ func (a *App) Group(use, key string, sub ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, key, "", cobra.ArbitraryArgs, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return a.unknownCommand(c, args[0])
+			return unknownCommand(a, c, args[0])
 		}
 		return c.Help()
 	}
@@ -225,7 +228,7 @@ func (a *App) Group(use, key string, sub ...*cobra.Command) *cobra.Command {
 }
 
 // unknownCommand is the error for a word that names no command below c.
-func (a *App) unknownCommand(c *cobra.Command, word string) error {
+func unknownCommand(a *App, c *cobra.Command, word string) error {
 	if near := c.SuggestionsFor(word); len(near) > 0 {
 		return Usage("cli.unknown_command_near", word, c.CommandPath(), strings.Join(near, ", "))
 	}
@@ -233,10 +236,10 @@ func (a *App) unknownCommand(c *cobra.Command, word string) error {
 }
 
 // flagError turns what the flag parser says into an error of ours. A flag behind an unknown command is not the mistake.
-func (a *App) flagError(c *cobra.Command, err error) error {
+func flagError(a *App, c *cobra.Command, err error) error {
 	depth := strings.Count(c.CommandPath(), " ")
 	if words := a.words(); c.HasSubCommands() && len(words) > depth {
-		return a.unknownCommand(c, words[depth])
+		return unknownCommand(a, c, words[depth])
 	}
 	var (
 		unknown  *pflag.NotExistError
@@ -254,7 +257,7 @@ func (a *App) flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &valued):
 		return Usage("cli.flag_value", dashed(valued.GetSpecifiedName()), c.CommandPath())
 	case errors.As(err, &invalid):
-		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.voice, invalid.GetFlag().Value.Type()))
+		return Usage("cli.flag_invalid", invalid.GetValue(), "--"+invalid.GetFlag().Name, takes(a.Printer, invalid.GetFlag().Value.Type()))
 	case errors.As(err, &spelling):
 		return Usage("cli.flag_syntax", spelling.GetSpecifiedFlag(), c.CommandPath())
 	}
@@ -262,12 +265,12 @@ func (a *App) flagError(c *cobra.Command, err error) error {
 }
 
 // takes says in words what the flags of a type take.
-func takes(a *voice, kind string) string {
+func takes(pr *Printer, kind string) string {
 	switch kind {
 	case "int":
-		return a.Text("cli.takes.number")
+		return pr.Text("cli.takes.number")
 	case "duration":
-		return a.Text("cli.takes.duration")
+		return pr.Text("cli.takes.duration")
 	case "bool":
 		return "true, false"
 	}
@@ -295,10 +298,10 @@ func newHelpCommand(a *App) *cobra.Command {
 	c := a.Command("help [COMMAND]...", "cli.help", "  pawl help run\n  pawl help --all", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		found, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return a.unknownCommand(c.Root(), strings.Join(args, " "))
+			return unknownCommand(a, c.Root(), strings.Join(args, " "))
 		}
 		if every && !found.HasParent() {
-			_, err := io.WriteString(a.Std.Out, a.help(found, true))
+			_, err := io.WriteString(a.Std.Out, helpText(a.Printer, found, true))
 			return err
 		}
 		return found.Help()
@@ -310,58 +313,58 @@ func newHelpCommand(a *App) *cobra.Command {
 // usual are the commands that most people need, in the order in which they meet them.
 var usual = []string{"run", "check", "status", "show", "diff", "log", "approve", "resume", "undo", "board"}
 
-// help renders the help text of a command. That of pawl itself is short unless everything is asked for.
-func (a *App) help(c *cobra.Command, everything bool) string {
+// helpText renders the help text of a command. That of pawl itself is short unless everything is asked for.
+func helpText(pr *Printer, c *cobra.Command, everything bool) string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(s + "\n") }
-	for _, l := range term.Wrap(c.Long, min(a.Std.Width, 100)) {
+	for _, l := range term.Wrap(c.Long, min(pr.Std.Width, 100)) {
 		line(l)
 	}
 	line("")
-	line(a.Style.Bold(a.Text("cli.help.usage")))
+	line(pr.Style.Bold(pr.Text("cli.help.usage")))
 	if c.HasAvailableSubCommands() {
-		line("  " + a.Text("cli.help.use_command", c.CommandPath()))
+		line("  " + pr.Text("cli.help.use_command", c.CommandPath()))
 	}
 	if !c.HasAvailableSubCommands() || c.Example != "" {
-		line("  " + c.UseLine() + " " + a.Text("cli.help.flags_word"))
+		line("  " + c.UseLine() + " " + pr.Text("cli.help.flags_word"))
 	}
 	if c.Example != "" {
-		line("\n" + a.Style.Bold(a.Text("cli.help.examples")))
+		line("\n" + pr.Style.Bold(pr.Text("cli.help.examples")))
 		line(c.Example)
 	}
 	if !c.HasParent() && !everything {
-		helpUsual(a, c, line)
+		helpUsual(pr, c, line)
 		return b.String()
 	}
-	a.helpCommands(c, line)
-	a.helpFlags(a.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
+	helpCommands(pr, c, line)
+	helpFlags(pr, pr.Text("cli.help.flags"), c.LocalNonPersistentFlags(), line)
 	global := c.Root().PersistentFlags()
-	a.helpFlags(a.Text("cli.help.globals"), global, line)
+	helpFlags(pr, pr.Text("cli.help.globals"), global, line)
 	if c.HasAvailableSubCommands() {
-		line("\n" + a.Text("cli.help.more", c.CommandPath()))
+		line("\n" + pr.Text("cli.help.more", c.CommandPath()))
 	}
 	return b.String()
 }
 
 // helpUsual lists the commands that most people need, and how to see the others.
-func helpUsual(a *App, c *cobra.Command, line func(string)) {
+func helpUsual(pr *Printer, c *cobra.Command, line func(string)) {
 	var t term.Table
 	for _, name := range usual {
 		if s, _, err := c.Find([]string{name}); err == nil && s != c {
 			t.Row("  "+s.Name(), s.Short)
 		}
 	}
-	line("\n" + a.Style.Bold(a.Text("cli.help.usual")))
-	for _, l := range t.Lines(a.Std.Width) {
+	line("\n" + pr.Style.Bold(pr.Text("cli.help.usual")))
+	for _, l := range t.Lines(pr.Std.Width) {
 		line(l)
 	}
 	line("")
-	for _, l := range term.Wrap(a.Text("cli.help.rest", len(c.Commands())-len(usual)), a.Std.Width) {
+	for _, l := range term.Wrap(pr.Text("cli.help.rest", len(c.Commands())-len(usual)), pr.Std.Width) {
 		line(l)
 	}
 }
 
-func (a *App) helpCommands(c *cobra.Command, line func(string)) {
+func helpCommands(pr *Printer, c *cobra.Command, line func(string)) {
 	all := slices.SortedFunc(slices.Values(c.Commands()), func(x, y *cobra.Command) int {
 		return strings.Compare(x.Annotations["order"], y.Annotations["order"])
 	})
@@ -377,21 +380,21 @@ func (a *App) helpCommands(c *cobra.Command, line func(string)) {
 		if n == 0 {
 			return
 		}
-		line("\n" + a.Style.Bold(title))
-		for _, l := range t.Lines(a.Std.Width) {
+		line("\n" + pr.Style.Bold(title))
+		for _, l := range t.Lines(pr.Std.Width) {
 			line(l)
 		}
 	}
 	if c.HasParent() {
-		list(a.Text("cli.help.commands"), "")
+		list(pr.Text("cli.help.commands"), "")
 		return
 	}
 	for _, g := range groups() {
-		list(a.Text("cli.group."+g), g)
+		list(pr.Text("cli.group."+g), g)
 	}
 }
 
-func (a *App) helpFlags(title string, flags *pflag.FlagSet, line func(string)) {
+func helpFlags(pr *Printer, title string, flags *pflag.FlagSet, line func(string)) {
 	var t term.Table
 	n := 0
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -412,8 +415,8 @@ func (a *App) helpFlags(title string, flags *pflag.FlagSet, line func(string)) {
 	if n == 0 {
 		return
 	}
-	line("\n" + a.Style.Bold(title))
-	for _, l := range t.Lines(a.Std.Width) {
+	line("\n" + pr.Style.Bold(title))
+	for _, l := range t.Lines(pr.Std.Width) {
 		line(l)
 	}
 }

@@ -27,7 +27,7 @@ type runFlags struct {
 }
 
 // Instead carries a requirement out in another way than by a run, and reports whether it did. It is asked before anything is begun.
-type Instead func(ctx context.Context, d *Desk, s *kernel.Start) (done bool, err error)
+type Instead func(ctx context.Context, sess *Session, s *kernel.Start) (done bool, err error)
 
 func newRunCommand(a *App) *cobra.Command { return NewRunCommand(a, nil) }
 
@@ -80,7 +80,7 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 	}
 	start := &kernel.Start{Requirement: strings.TrimSpace(requirement)}
 	if f.plan != "" {
-		p, err := a.readPlan(f.plan)
+		p, err := readPlan(a, f.plan)
 		if err != nil {
 			return err
 		}
@@ -95,20 +95,20 @@ func runWork(ctx context.Context, a *App, f runFlags, requirement string) error 
 	if f.yes {
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
-	if err := (Lending{a}).offer(ctx, f.agent); err != nil {
+	if err := offerLogin(ctx, a, f.agent); err != nil {
 		return err
 	}
 	record := func(c *Config) error { c.Record = c.Record || f.record; return nil }
 	looked := false
 	work := func() error {
-		return a.With(ctx, Open{Create: true, Sure: f.yes}, func(d *Desk) error {
+		return a.With(ctx, Open{Create: true, Sure: f.yes}, func(sess *Session) error {
 			if !looked {
 				looked = true
-				if err := offerDependencies(ctx, d, f); err != nil {
+				if err := offerDependencies(ctx, sess, f); err != nil {
 					return err
 				}
 			}
-			return startRun(ctx, d, start, f)
+			return startRun(ctx, sess, start, f)
 		}, record, Override("run_mode", f.mode), Override("profile", f.profile), Override("agent", f.agent))
 	}
 	err := work()
@@ -125,11 +125,11 @@ var errFetch = errors.New("dependencies are to be fetched")
 
 // offerDependencies looks, before anything is planned, for dependencies that the checks would not find. A person is asked whether they
 // are to be fetched; where nobody is there, or nobody wants it, the way to them is said, and the work begins.
-func offerDependencies(ctx context.Context, d *Desk, f runFlags) error {
-	if d.Workspace.Project.Lacks == nil {
+func offerDependencies(ctx context.Context, sess *Session, f runFlags) error {
+	if sess.Workspace.Project.Lacks == nil {
 		return nil
 	}
-	lacks, err := d.Workspace.Project.Lacks(ctx, WorkPlace(d.Workspace.Place, true), false)
+	lacks, err := sess.Workspace.Project.Lacks(ctx, WorkPlace(sess.Workspace.Place, true), false)
 	if err != nil {
 		return nil // whoever needs them says what is wrong
 	}
@@ -150,8 +150,8 @@ func offerDependencies(ctx context.Context, d *Desk, f runFlags) error {
 		return nil
 	case f.prepare:
 		return errFetch
-	case d.Present() && !f.yes && d.Config.RunMode != pawl.Autonomous:
-		ok, err := d.Confirm(ctx, d.Text("cli.run.fetch", Display(strings.Join(paths, ", ")), strings.Join(hosts, ", ")))
+	case sess.Present() && !f.yes && sess.Config.RunMode != pawl.Autonomous:
+		ok, err := Confirm(ctx, sess.Printer, sess.Text("cli.run.fetch", Display(strings.Join(paths, ", ")), strings.Join(hosts, ", ")))
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func offerDependencies(ctx context.Context, d *Desk, f runFlags) error {
 			return errFetch
 		}
 	}
-	d.Note(d.Style.Warn() + " " + d.Text("cli.run.lacks", Display(strings.Join(paths, ", "))))
+	sess.Note(sess.Style.Warn() + " " + sess.Text("cli.run.lacks", Display(strings.Join(paths, ", "))))
 	return nil
 }
 
@@ -172,8 +172,8 @@ type planFile struct {
 
 // readPlan reads a plan file and checks its form, its graph, its tools and their arguments, so that a mistake in it costs
 // nothing and is shown with its line.
-func (a *App) readPlan(name string) (planFile, error) {
-	f, err := a.readSteps(name)
+func readPlan(a *App, name string) (planFile, error) {
+	f, err := readSteps(a, name)
 	if err != nil {
 		return f, err
 	}
@@ -183,9 +183,9 @@ func (a *App) readPlan(name string) (planFile, error) {
 		schemas[t.Info.Name] = t.Info.ArgsSchema
 		limits.Tools = append(limits.Tools, t.Info.Name)
 	}
-	if dir, err := a.start(); err == nil {
+	if dir, err := startFolder(a); err == nil {
 		if place, err := a.Host.Find(dir); err == nil {
-			c, err := a.config(place)
+			c, err := loadConfig(a, place)
 			if err != nil {
 				return f, err
 			}
@@ -198,7 +198,7 @@ func (a *App) readPlan(name string) (planFile, error) {
 
 // readSteps reads a plan file and checks its form alone: steps that are added to a plan may depend on steps that only that
 // plan has.
-func (a *App) readSteps(name string) (f planFile, err error) {
+func readSteps(a *App, name string) (f planFile, err error) {
 	if f.data, err = a.ReadInput(name, plan.MaxBytes); err == nil {
 		f.Plan, f.at, err = plan.Decode(name, f.data)
 	}
@@ -235,36 +235,36 @@ func (a *App) Path(name string) string {
 }
 
 // startRun takes the requirement up and works on it.
-func startRun(ctx context.Context, d *Desk, start *kernel.Start, f runFlags) error {
-	start.Agent = d.Config.Agent
+func startRun(ctx context.Context, sess *Session, start *kernel.Start, f runFlags) error {
+	start.Agent = sess.Config.Agent
 	if f.instead != nil {
-		if done, err := f.instead(ctx, d, start); done || err != nil {
+		if done, err := f.instead(ctx, sess, start); done || err != nil {
 			return err
 		}
 	}
-	release, err := d.MustOwn()
+	release, err := sess.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer func() { release() }()
-	d.Warn(ctx)
-	v := d.NewDrive("completed")
-	v.ask = v.ask && d.Config.RunMode != pawl.Autonomous
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+	Warn(ctx, sess)
+	v := NewDrive(sess, "completed")
+	v.ask = v.ask && sess.Config.RunMode != pawl.Autonomous
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if err := d.Ready(ctx, start.Agent); err != nil {
+	if err := Ready(ctx, sess, start.Agent); err != nil {
 		return err
 	}
-	start.RunMode, start.Place = d.Config.RunMode, WorkPlace(d.Workspace.Place, f.inPlace)
-	out, err := d.Do(ctx, start)
+	start.RunMode, start.Place = sess.Config.RunMode, WorkPlace(sess.Workspace.Place, f.inPlace)
+	out, err := sess.Do(ctx, start)
 	if err != nil {
 		return err
 	}
 	if f.noWait {
 		release()
 		release = func() {}
-		return d.Given(ctx)
+		return PrintState(ctx, sess)
 	}
 	return v.Work(ctx, ID(out))
 }
@@ -280,31 +280,31 @@ func newResumeCommand(a *App) *cobra.Command {
 	var noWait bool
 	c := a.Command("resume", "cli.resume", "  pawl resume", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return resumeRun(c.Context(), d, noWait) })
+		return a.With(c.Context(), Writing(), func(sess *Session) error { return resumeRun(c.Context(), sess, noWait) })
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, a.Text("cli.flag.no_wait"))
 	return c
 }
 
 // resumeRun goes on with whatever was left: after a pause, an interrupt or a crash.
-func resumeRun(ctx context.Context, d *Desk, noWait bool) error {
-	s, err := d.Session(ctx)
+func resumeRun(ctx context.Context, sess *Session, noWait bool) error {
+	s, err := sess.View(ctx)
 	if err != nil {
 		return err
 	}
 	if s.State == session.Idle && s.Effect == "" {
 		// A crash may have come between the last commit and the writing of the files that show it.
-		if _, err := d.Workspace.Export(ctx); err != nil {
+		if _, err := sess.Workspace.Export(ctx); err != nil {
 			return err
 		}
-		if d.Flags.JSON {
-			return d.Given(ctx)
+		if sess.JSON {
+			return PrintState(ctx, sess)
 		}
-		d.SayText("cli.resume.nothing")
+		sess.SayText("cli.resume.nothing")
 		return nil
 	}
-	return d.GoOn(ctx, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"}, func(d *Desk) error {
-		_, err := d.Do(ctx, &kernel.Resume{})
+	return GoOn(ctx, sess, noWait, []string{"completed", "canceled", "declined", "rolled_back", "skipped"}, func(sess *Session) error {
+		_, err := sess.Do(ctx, &kernel.Resume{})
 		return err
 	})
 }

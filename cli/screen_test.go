@@ -51,15 +51,15 @@ func TestScreensFit(t *testing.T) {
 		for _, width := range []int{60, 80, 120, 200} {
 			for _, text := range hostileTexts {
 				a, out := screenOf(lang, width)
-				a.Say(a.taskLine(view.TaskLine{Label: "T-10000", State: task.Verifying, Title: text, Exit: "retry_exhausted"}, a.screen()))
+				a.Say(taskLine(a.Printer, view.TaskLine{Label: "T-10000", State: task.Verifying, Title: text, Exit: "retry_exhausted"}, ListWidth(a.Printer)))
 				if n := strings.Count(out.String(), "\n"); n != 1 {
 					t.Errorf("a task on %d lines", n)
 				}
 				fits(t, "list", width, out.String())
 
 				out.Reset()
-				d := &Desk{App: a}
-				tasks{d}.showTask(view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
+				sess := &Session{Printer: a.Printer, App: a}
+				showTask(sess, view.Task{TaskLine: view.TaskLine{ID: strings.Repeat("0", 26), Label: "T-001", State: task.Done}, PlanHash: strings.Repeat("a", 64), Steps: []view.StepLine{{Title: text}}}, text, false)
 				if !strings.Contains(out.String(), " "+strings.Repeat("a", 12)+"\n") || strings.Count(out.String(), "\n") > 20 {
 					t.Errorf("%s", out)
 				}
@@ -69,7 +69,7 @@ func TestScreensFit(t *testing.T) {
 					StepLine: view.StepLine{ID: "a-step", Title: text}, DependsOn: []string{"s1"},
 					Calls: []view.PlanCall{{Tool: "run_terminal_cmd", Args: json.RawMessage("{}"), Verdict: &policy.Verdict{Decision: policy.Ask, Reasons: []policy.Reason{{Code: "x", Key: "policy.secret", Args: []string{text}}}}}},
 				}}}
-				sheet := strings.Join(newProposal(a, p, false, nil).lines, "\n")
+				sheet := strings.Join(newProposal(a.Printer, p, false, nil).lines, "\n")
 				if !strings.Contains(sheet, p.Hash) {
 					t.Error("the hash is not shown whole")
 				}
@@ -84,7 +84,7 @@ func TestListsAreWholeInAPipe(t *testing.T) {
 	a, _ := screenOf("en", 60)
 	a.Std.TTY = false
 	long := strings.Repeat("long title ", 50)
-	if got := a.taskLine(view.TaskLine{Label: "T-001", State: task.Draft, Title: long}, a.screen()); !strings.Contains(got, strings.TrimSpace(long)) {
+	if got := taskLine(a.Printer, view.TaskLine{Label: "T-001", State: task.Draft, Title: long}, ListWidth(a.Printer)); !strings.Contains(got, strings.TrimSpace(long)) {
 		t.Error(got)
 	}
 }
@@ -99,9 +99,9 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 	}
 	for _, lang := range []string{"en_GB.UTF-8", "zh_CN.UTF-8"} {
 		a, out := screenOf(lang, 200)
-		a.report(r.Err())
-		kept := a.reason(r.Key, r.Args, r.Cause)
-		lines := strings.Join(a.failureLines(view.Failure{What: "w", Error: view.Error{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
+		reportError(a.Printer, r.Err())
+		kept := reasonText(a.Printer, r.Key, r.Args, r.Cause)
+		lines := strings.Join(failureLines(a.Printer, view.Failure{What: "w", Error: view.Error{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
 		for _, text := range []string{out.String(), kept, lines} {
 			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"), "no such device"} {
 				if !strings.Contains(text, want) {
@@ -128,7 +128,7 @@ func TestStageSheetTellsRisks(t *testing.T) {
 		}
 		s.Run.Evaluation.EHRB = append(s.Run.Evaluation.EHRB,
 			triage.Finding{Kind: triage.RiskDataLoss, Quote: "DROP TABLE users", Stance: triage.StanceAction}, triage.Finding{Kind: triage.RiskProduction, Quote: "deploy", Stance: triage.StanceMention})
-		text := strings.Join(stageSheet(a.voice, s), "\n")
+		text := strings.Join(stageSheet(a.Printer, s), "\n")
 		for _, want := range words {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in\n%s", want, text)

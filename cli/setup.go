@@ -36,7 +36,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 			}
 			return err
 		}
-		dir, err := a.start()
+		dir, err := startFolder(a)
 		if err != nil {
 			return err
 		}
@@ -44,14 +44,14 @@ func newDoctorCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		config, err := a.config(place)
+		config, err := loadConfig(a, place)
 		found := a.Host.Doctor(c.Context(), place, config)
 		if err != nil {
-			found = append(found, examiner{a}.asFinding("config", err))
-		} else if f, ok := (examiner{a}).storeFinding(c.Context()); ok {
+			found = append(found, asFinding(a.Printer, "config", err))
+		} else if f, ok := storeFinding(c.Context(), a); ok {
 			found = append(found, f)
 		}
-		return examiner{a}.printFindings(found)
+		return printFindings(a.Printer, found)
 	})
 	command.Flags().BoolVar(&profile, "apparmor", false, a.Text("cli.flag.apparmor"))
 	return command
@@ -62,55 +62,52 @@ func profileOf(program string) string {
 	return "abi <abi/4.0>,\ninclude <tunables/global>\n\nprofile pawl " + strconv.Quote(program) + " flags=(unconfined) {\n  userns,\n\n  include if exists <local/pawl>\n}\n"
 }
 
-// examiner puts together what `pawl doctor` found.
-type examiner struct{ *App }
-
 // asFinding makes a finding of an error.
-func (a examiner) asFinding(name string, err error) Finding {
-	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{a.describe(err).Message}}
+func asFinding(pr *Printer, name string, err error) Finding {
+	return Finding{Name: name, State: "fail", Key: "cli.doctor.failed", Args: []string{describe(pr, err).Message}}
 }
 
 // storeFinding says whether the store can be read; ok is false where there is none yet.
-func (a examiner) storeFinding(ctx context.Context) (f Finding, ok bool) {
-	d, err := a.Open(ctx, Reading())
+func storeFinding(ctx context.Context, a *App) (f Finding, ok bool) {
+	sess, err := a.Open(ctx, Reading())
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		return f, false
 	}
 	var head audit.Head
 	if err == nil {
-		head, err = d.Ask().Log().Head(ctx)
-		err = errors.Join(err, d.Workspace.Close())
+		head, err = sess.Ask().Log().Head(ctx)
+		err = errors.Join(err, sess.Workspace.Close())
 	}
 	if err != nil {
-		return a.asFinding("store", err), true
+		return asFinding(a.Printer, "store", err), true
 	}
 	return Finding{Name: "store", State: "ok", Key: "cli.doctor_store", Args: []string{fmt.Sprint(head.Size)}}, true
 }
 
-func (a examiner) printFindings(found []Finding) error {
+func printFindings(pr *Printer, found []Finding) error {
 	bad := 0
 	var t term.Table
 	for _, f := range found {
-		symbol := a.Style.OK()
+		symbol := pr.Style.OK()
 		switch f.State {
 		case "warn":
-			symbol = a.Style.Warn()
+			symbol = pr.Style.Warn()
 		case "fail":
-			symbol = a.Style.Bad()
+			symbol = pr.Style.Bad()
 			bad++
 		}
-		text := findingText(a.voice, f)
+		text := findingText(pr, f)
 		if f.Value != "" {
 			text += "  " + Display(f.Value)
 		}
 		t.Painted(func(s string) string { return symbol + s[1:] }, "  "+Display(f.Name), text)
 	}
-	if a.Flags.JSON {
-		if err := a.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
+	if pr.JSON {
+		if err := pr.PrintJSON(map[string]any{"ok": bad == 0, "findings": found}); err != nil {
 			return err
 		}
 	} else {
-		a.SayTable(&t, a.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 	}
 	if bad > 0 {
 		return pawl.Fail(pawl.CodeEnvironment, "cli.doctor.bad", bad)
@@ -125,14 +122,14 @@ func newToolsCommand(a *App) *cobra.Command {
 			tools = append(tools, t.Info)
 		}
 		if len(args) > 0 {
-			return showTool(a, tools, args[0])
+			return showTool(a.Printer, tools, args[0])
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(tools)
 		}
 		var t term.Table
 		for _, x := range tools {
-			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.voice, x))
+			t.Row(Display(x.Name), joined(x.Permissions), toolText(a.Printer, x))
 		}
 		a.SayTable(&t, a.Std.Width)
 		return nil
@@ -140,19 +137,19 @@ func newToolsCommand(a *App) *cobra.Command {
 }
 
 // toolText says what a tool does. The tool's own description is for models; the catalogue's is for people.
-func toolText(a *voice, t effect.ToolInfo) string {
+func toolText(pr *Printer, t effect.ToolInfo) string {
 	key := "cli.tool." + t.Name
-	if _, ok := a.Lang.Format(key); !ok {
+	if _, ok := pr.Lang.Format(key); !ok {
 		return Display(firstLine(t.Description))
 	}
-	return a.Text(key)
+	return pr.Text(key)
 }
 
-func showTool(a *App, tools []effect.ToolInfo, name string) error {
+func showTool(pr *Printer, tools []effect.ToolInfo, name string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
-			return a.PrintJSON(t)
+			return pr.PrintJSON(t)
 		}
 		names = append(names, t.Name)
 	}
@@ -163,22 +160,22 @@ func newExportCommand(a *App) *cobra.Command {
 	var backup string
 	c := a.Command("export", "cli.export", "  pawl export\n  pawl export --backup ~/pawl-backup.db", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			if _, err := d.Session(c.Context()); err != nil {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			if _, err := sess.View(c.Context()); err != nil {
 				return err
 			}
 			var files []string
 			var err error
 			if backup != "" {
 				files = []string{a.Path(backup)}
-				err = d.Workspace.Backup(c.Context(), files[0])
+				err = sess.Workspace.Backup(c.Context(), files[0])
 			} else {
-				files, err = d.Workspace.Export(c.Context())
+				files, err = sess.Workspace.Export(c.Context())
 			}
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]any{"files": files})
 			}
 			done := "cli.export.written"
@@ -228,7 +225,7 @@ func newVersionCommand(a *App) *cobra.Command {
 				}
 			}
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(v)
 		}
 		line := "pawl " + v["version"]
@@ -266,15 +263,15 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 			if !a.Present() {
 				return pawl.Fail(pawl.CodeApprovalNeeded, "cli.isolation_unasked")
 			}
-			if said, err := a.Confirm(cmd.Context(), a.Text("cli.isolation_question")); err != nil || !said {
+			if said, err := Confirm(cmd.Context(), a.Printer, a.Text("cli.isolation_question")); err != nil || !said {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
-		c := Config{userConfigFile: a.userConfig()}
+		c := Config{userConfigFile: userConfigPath(a)}
 		if err := c.change(s, args[1:]); err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"name": s.name, "value": args[1:], "file": c.userConfigFile})
 		}
 		a.SayText("cli.config_changed", s.name, c.userConfigFile)
@@ -290,11 +287,11 @@ func newConfigSetCommand(a *App, unset bool) *cobra.Command {
 }
 
 // ToolText says in a line what a tool does.
-func ToolText(a *App, t effect.ToolInfo) string { return toolText(a.voice, t) }
+func ToolText(pr *Printer, t effect.ToolInfo) string { return toolText(pr, t) }
 
 // Found is the workspace's place, without opening it.
 func (a *App) Found() (effect.Place, error) {
-	dir, err := a.start()
+	dir, err := startFolder(a)
 	if err != nil {
 		return effect.Place{}, err
 	}
@@ -322,7 +319,7 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.config(place)
+	c, err := loadConfig(a, place)
 	if err != nil {
 		return nil, err
 	}
@@ -336,28 +333,28 @@ func SettingsOf(a *App) ([]SettingLine, error) {
 	for _, s := range slices.Concat(settings(), named) {
 		source := cmp.Or(c.sources[s.name], "default")
 		own := c.userConfigFile != "" && strings.HasPrefix(source, c.userConfigFile+":")
-		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), source, s.env(), s.meaning(a.voice), s.values, own})
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), source, s.env(), s.meaning(a.Printer), s.values, own})
 	}
 	return out, nil
 }
 
 // DefaultsOf are the settings that there always are, as they are where nothing is set.
-func DefaultsOf(a *App) []SettingLine {
+func DefaultsOf(pr *Printer) []SettingLine {
 	c := DefaultConfig()
 	var out []SettingLine
 	for _, s := range settings() {
-		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(a.voice), s.values, false})
+		out = append(out, SettingLine{s.name, append([]string{}, s.get(&c)...), "default", s.env(), s.meaning(pr), s.values, false})
 	}
 	return out
 }
 
 // ValuesOf are the values that a setting takes, with what it does; ok is false where there is no such setting.
-func ValuesOf(a *App, name string) (values []string, meaning string, ok bool) {
+func ValuesOf(pr *Printer, name string) (values []string, meaning string, ok bool) {
 	s, ok := findSetting(name)
 	if !ok {
 		return nil, "", false
 	}
-	return s.values, s.meaning(a.voice), true
+	return s.values, s.meaning(pr), true
 }
 
 func newConfigShowCommand(a *App) *cobra.Command {
@@ -366,7 +363,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(lines)
 		}
 		var t term.Table
@@ -382,7 +379,7 @@ func newConfigShowCommand(a *App) *cobra.Command {
 		}
 		for i, shown := range t.Lines(0) {
 			a.Say(shown)
-			for _, l := range wrapped(lines[i].Meaning, a.screen()-4) {
+			for _, l := range wrapped(lines[i].Meaning, ListWidth(a.Printer)-4) {
 				a.Say("    " + a.Style.Dim(l))
 			}
 		}
@@ -404,8 +401,8 @@ func newConfigPathCommand(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		paths := map[string]string{"user": a.userConfig(), "project": projectConfig(place)}
-		if a.Flags.JSON {
+		paths := map[string]string{"user": userConfigPath(a), "project": projectConfig(place)}
+		if a.JSON {
 			return a.PrintJSON(paths)
 		}
 		var t term.Table
@@ -423,7 +420,7 @@ func newConfigPathCommand(a *App) *cobra.Command {
 
 // configPath is the user's configuration file, or the project's.
 func configPath(a *App, project bool) (string, error) {
-	path := a.userConfig()
+	path := userConfigPath(a)
 	if project {
 		place, err := a.Found()
 		if err != nil {
@@ -454,7 +451,7 @@ func newConfigEditCommand(a *App) *cobra.Command {
 // editConfig has a person edit a configuration file, or the commented one where there is none, and puts it in place when it can be
 // read. What cannot is kept beside it.
 func editConfig(ctx context.Context, a *App, path string, project bool) error {
-	given := configTemplate(a, project)
+	given := configTemplate(a.Printer, project)
 	switch old, err := readFile(path, maxConfig); {
 	case err == nil:
 		given = string(old)
@@ -474,7 +471,7 @@ func editConfig(ctx context.Context, a *App, path string, project bool) error {
 		return Kept(err, name)
 	}
 	_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"path": path, "changed": text != given})
 	}
 	a.Say(a.Style.OK() + " " + Display(path))
@@ -492,12 +489,12 @@ func newConfigInitCommand(a *App) *cobra.Command {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 		}
-		template := configTemplate(a, project)
+		template := configTemplate(a.Printer, project)
 		if old, err := readFile(path, maxConfig); err == nil && vacant(old) {
 			err = replaceFile(path, []byte(template))
-			return configWritten(a, path, err)
+			return configWritten(a.Printer, path, err)
 		}
-		return configWritten(a, path, a.writeTo(path, func(w io.Writer) error {
+		return configWritten(a.Printer, path, writeTo(a, path, func(w io.Writer) error {
 			if _, err := io.WriteString(w, template); err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", path).Because(err)
 			}
@@ -509,21 +506,21 @@ func newConfigInitCommand(a *App) *cobra.Command {
 }
 
 // configWritten tells which file was written.
-func configWritten(a *App, path string, err error) error {
+func configWritten(pr *Printer, path string, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
-		return a.PrintJSON(map[string]string{"path": path})
+	if pr.JSON {
+		return pr.PrintJSON(map[string]string{"path": path})
 	}
-	a.Say(a.Style.OK() + " " + Display(path))
+	pr.Say(pr.Style.OK() + " " + Display(path))
 	return nil
 }
 
 // configTemplate is a configuration file in which every setting stands as a comment with its default.
-func configTemplate(a *App, project bool) string {
+func configTemplate(pr *Printer, project bool) string {
 	var b strings.Builder
-	b.WriteString("# " + a.Text("cli.config.template") + "\n")
+	b.WriteString("# " + pr.Text("cli.config.template") + "\n")
 	c := DefaultConfig()
 	section := ""
 	for _, s := range settings() {
@@ -546,7 +543,7 @@ func configTemplate(a *App, project bool) string {
 		} else if value == "" {
 			value = `""`
 		}
-		for _, l := range term.Wrap(s.meaning(a.voice), 96) {
+		for _, l := range term.Wrap(s.meaning(pr), 96) {
 			b.WriteString("#" + indent + "# " + l + "\n")
 		}
 		fmt.Fprintf(&b, "#%s%s: %s\n", indent, name, value)
@@ -561,11 +558,11 @@ func newConfigValidateCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := a.config(place)
+			c, err := loadConfig(a, place)
 			if err == nil {
 				_, err = c.Kernel(kernel.Defaults())
 			}
-			return configGood(a, err)
+			return configGood(a.Printer, err)
 		}
 		data, err := a.ReadInput(args[0], maxConfig)
 		if err != nil {
@@ -577,18 +574,18 @@ func newConfigValidateCommand(a *App) *cobra.Command {
 		if err == nil {
 			_, err = c.Kernel(kernel.Defaults())
 		}
-		return configGood(a, err)
+		return configGood(a.Printer, err)
 	})
 }
 
-func configGood(a *App, err error) error {
+func configGood(pr *Printer, err error) error {
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
-		return a.PrintJSON(map[string]bool{"valid": true})
+	if pr.JSON {
+		return pr.PrintJSON(map[string]bool{"valid": true})
 	}
-	a.Say(a.Style.OK() + " " + a.Text("cli.config.good"))
+	pr.Say(pr.Style.OK() + " " + pr.Text("cli.config.good"))
 	return nil
 }
 
@@ -604,11 +601,11 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 	if len(args) > 0 {
 		dir = a.Path(args[0])
 	}
-	config, err := a.config(effect.Place{}) // no project has a word in it
+	config, err := loadConfig(a, effect.Place{}) // no project has a word in it
 	if err != nil {
 		return err
 	}
-	s := &demoScreen{App: a}
+	s := &demoScreen{pr: a.Printer}
 	made, err := a.Host.Demo(ctx, Demo{Dir: dir, Lang: string(a.Lang), Color: a.Style.Color, Config: config, Text: a.Text, Scene: s.see})
 	s.rested()
 	if ctx.Err() != nil {
@@ -623,14 +620,14 @@ func runDemo(ctx context.Context, a *App, args []string) error {
 
 // demoScreen shows the scenes of the demo.
 type demoScreen struct {
-	*App
+	pr   *Printer
 	rest int // lines of output that were left out
 }
 
 // see shows one scene: to a program as a line of JSON, to a person in words.
 func (s *demoScreen) see(c Scene) {
-	if s.Flags.JSON {
-		_ = s.PrintLine(c) // nobody may be reading
+	if s.pr.JSON {
+		_ = s.pr.PrintLine(c) // nobody may be reading
 		return
 	}
 	if c.Type == SceneRest {
@@ -640,29 +637,29 @@ func (s *demoScreen) see(c Scene) {
 	s.rested()
 	switch c.Type {
 	case SceneAct:
-		s.Say("\n" + s.Style.Bold(policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold(policy.Display(c.Text)))
 	case SceneNote:
 		s.tell("", c.Text)
 	case SceneCommand:
-		s.Say("\n" + s.Style.Bold("$ "+policy.Display(c.Text)))
+		s.pr.Say("\n" + s.pr.Style.Bold("$ "+policy.Display(c.Text)))
 	case SceneOutput:
-		s.Say(c.Text) // pawl's own words, which it has escaped where they were of others
+		s.pr.Say(c.Text) // pawl's own words, which it has escaped where they were of others
 	case SceneStatus:
 		if c.Status > 0 {
-			s.Say(s.Style.Dim(s.Text("cli.demo.status", c.Status)))
+			s.pr.Say(s.pr.Style.Dim(s.pr.Text("cli.demo.status", c.Status)))
 		}
 	case SceneSaid:
-		s.Say("")
-		s.tell(s.Text("cli.demo.said"), c.Text)
+		s.pr.Say("")
+		s.tell(s.pr.Text("cli.demo.said"), c.Text)
 	case SceneSaw:
-		s.tell(s.Text("cli.demo.saw"), c.Text)
+		s.tell(s.pr.Text("cli.demo.saw"), c.Text)
 	}
 }
 
 // rested says how many lines were left out.
 func (s *demoScreen) rested() {
 	if s.rest > 0 {
-		s.Say(s.Style.Dim(s.Text("cli.demo.rest", s.rest)))
+		s.pr.Say(s.pr.Style.Dim(s.pr.Text("cli.demo.rest", s.rest)))
 	}
 	s.rest = 0
 }
@@ -671,23 +668,23 @@ func (s *demoScreen) rested() {
 func (s *demoScreen) tell(head, text string) {
 	indent := 0
 	if head != "" {
-		indent = max(term.Width(s.Text("cli.demo.said")), term.Width(s.Text("cli.demo.saw"))) + 2
+		indent = max(term.Width(s.pr.Text("cli.demo.said")), term.Width(s.pr.Text("cli.demo.saw"))) + 2
 	}
 	pad := strings.Repeat(" ", max(indent-term.Width(head), 0))
-	s.Say(s.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.Width, 0, ""), "\n"))
+	s.pr.Say(s.pr.Style.Cyan(head) + pad + strings.Join(term.Hang(policy.Display(text), indent, s.pr.Std.Width, 0, ""), "\n"))
 }
 
 // end says where everything is, and how it is removed.
 func (s *demoScreen) end(made Sample) {
-	if s.Flags.JSON {
-		_ = s.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
+	if s.pr.JSON {
+		_ = s.pr.PrintLine(map[string]string{"type": "result", "dir": made.Dir, "repository": made.Repo})
 		return
 	}
-	s.Say("")
-	s.SayText("cli.demo.end", made.Dir)
+	s.pr.Say("")
+	s.pr.SayText("cli.demo.end", made.Dir)
 	for _, l := range [][2]string{
-		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.Text("cli.demo.end_remove")},
+		{"cd " + policy.Quote(made.Repo) + " && " + policy.Quote(made.Program) + " log", s.pr.Text("cli.demo.end_look")}, {"rm -rf " + policy.Quote(made.Dir), s.pr.Text("cli.demo.end_remove")},
 	} {
-		s.Say("  " + s.Style.Bold(l[0]) + "  # " + l[1])
+		s.pr.Say("  " + s.pr.Style.Bold(l[0]) + "  # " + l[1])
 	}
 }

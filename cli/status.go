@@ -21,66 +21,63 @@ func newStatusCommand(a *App) *cobra.Command {
 	var watch bool
 	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			if watch {
-				return glance{d}.watch(c.Context())
+				return watchStatus(c.Context(), sess)
 			}
-			return glance{d}.printStatus(c.Context())
+			return printStatus(c.Context(), sess)
 		})
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, a.Text("cli.flag.watch"))
 	return c
 }
 
-// glance shows where the session stands.
-type glance struct{ *Desk }
-
-func (d glance) printStatus(ctx context.Context) error {
-	st, err := d.initialised(ctx)
+func printStatus(ctx context.Context, sess *Session) error {
+	st, err := initialised(ctx, sess)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(st)
+	if sess.JSON {
+		return sess.PrintJSON(st)
 	}
-	d.Warn(ctx)
-	last, err := d.Ask().Log().Last(ctx)
+	Warn(ctx, sess)
+	last, err := sess.Ask().Log().Last(ctx)
 	if err != nil {
 		return err
 	}
-	for _, l := range d.statusLines(st, last) {
-		d.Say(l)
+	for _, l := range statusLines(sess, st, last) {
+		sess.Say(l)
 	}
 	return nil
 }
 
 // initialised reads the status, or fails where the workspace has no session.
-func (d glance) initialised(ctx context.Context) (view.Status, error) {
-	st, err := d.status(ctx)
+func initialised(ctx context.Context, sess *Session) (view.Status, error) {
+	st, err := statusOf(ctx, sess)
 	if err == nil && st.ID == "" {
-		_, err = d.Session(ctx)
+		_, err = sess.View(ctx)
 	}
 	return st, err
 }
 
-// watch prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
+// watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
 // place; elsewhere, and with --json, each state is printed below the last.
-func (d glance) watch(ctx context.Context) error {
+func watchStatus(ctx context.Context, sess *Session) error {
 	size, drawn := int64(-1), 0
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		head, err := d.Ask().Log().Head(ctx)
+		head, err := sess.Ask().Log().Head(ctx)
 		if err != nil {
 			return err
 		}
 		if head.Size != size {
 			size = head.Size
-			st, err := d.initialised(ctx)
+			st, err := initialised(ctx, sess)
 			if err != nil {
 				return err
 			}
-			if drawn, err = d.redraw(ctx, st, drawn); err != nil {
+			if drawn, err = redrawStatus(ctx, sess, st, drawn); err != nil {
 				return err
 			}
 			if st.State == "IDLE" && st.Doing == nil {
@@ -95,149 +92,149 @@ func (d glance) watch(ctx context.Context) error {
 	}
 }
 
-// redraw prints the status over the lines that were drawn before and returns how many it drew.
-func (d glance) redraw(ctx context.Context, st view.Status, drawn int) (int, error) {
-	if d.Flags.JSON {
-		return 0, d.PrintLine(st)
+// redrawStatus prints the status over the lines that were drawn before and returns how many it drew.
+func redrawStatus(ctx context.Context, sess *Session, st view.Status, drawn int) (int, error) {
+	if sess.JSON {
+		return 0, sess.PrintLine(st)
 	}
-	last, err := d.Ask().Log().Last(ctx)
+	last, err := sess.Ask().Log().Last(ctx)
 	if err != nil {
 		return 0, err
 	}
-	lines := d.statusLines(st, last)
-	if d.Std.TTY && drawn > 0 {
-		fmt.Fprintf(d.Std.Out, "\x1b[%dA\x1b[J", drawn)
+	lines := statusLines(sess, st, last)
+	if sess.Std.TTY && drawn > 0 {
+		fmt.Fprintf(sess.Std.Out, "\x1b[%dA\x1b[J", drawn)
 	} else if drawn > 0 {
-		d.Say("")
+		sess.Say("")
 	}
 	for _, l := range lines {
-		d.Say(l)
+		sess.Say(l)
 	}
 	return len(lines), nil
 }
 
 // statusLines renders the status at one glance.
-func (d glance) statusLines(st view.Status, last *audit.Parsed) []string {
+func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
 	var t term.Table
 	// A row without a key has no heading: it goes on with what the row above it says.
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.Style.Dim, d.Text(key), text)
+			t.Painted(sess.Style.Dim, sess.Text(key), text)
 		}
 	}
-	out := []string{d.headline(st)}
-	row("cli.status.goal", d.glimpse(st.Goal))
+	out := []string{headline(sess, st)}
+	row("cli.status.goal", glimpse(sess.Printer, st.Goal))
 	if st.Task != nil {
-		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+d.glimpse(st.Task.Title))
+		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+glimpse(sess.Printer, st.Task.Title))
 	}
-	row("cli.status.step", d.glimpse(stepText(st.Step)))
+	row("cli.status.step", glimpse(sess.Printer, stepText(st.Step)))
 	if st.Doing != nil {
-		what := d.kindText(st.Doing.Kind)
+		what := kindText(sess.Printer, st.Doing.Kind)
 		if st.Doing.Tool != "" {
 			what = Display(st.Doing.Tool)
 		}
-		row("cli.status.doing", what+"  "+st.Doing.State+"  "+d.Since(st.Doing.Since))
+		row("cli.status.doing", what+"  "+st.Doing.State+"  "+sess.Since(st.Doing.Since))
 	}
 	if st.Attempts > 0 {
 		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
 	}
 	if b := st.Blocked; b != nil {
-		row("cli.status.blocked", d.reason(b.Error.Key, b.Error.Args, b.Error.Cause))
+		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
 	}
 	if ap := st.Approval; ap != nil {
-		row("cli.status.approval", aboutText(d.voice, ap.About)+"  "+short(ap.Hash)+"  "+d.Text("cli.status.waiting", d.Since(ap.Since)))
+		row("cli.status.approval", aboutText(sess.Printer, ap.About)+"  "+short(ap.Hash)+"  "+sess.Text("cli.status.waiting", sess.Since(ap.Since)))
 		if ap.About == "call" || ap.About == "action" {
-			row("", d.glimpse(d.Wordy(ap.Detail)))
+			row("", glimpse(sess.Printer, sess.Wordy(ap.Detail)))
 		}
 	}
 	for _, q := range st.Questions {
-		row("cli.status.question", q.ID+"  "+d.glimpse(q.Text)+"  "+d.Text("cli.status.waiting", d.Since(q.Since)))
+		row("cli.status.question", q.ID+"  "+glimpse(sess.Printer, q.Text)+"  "+sess.Text("cli.status.waiting", sess.Since(q.Since)))
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
-		row("cli.status.error", d.reason(e.Key, e.Args, e.Cause))
+		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
 	}
 	if st.Run != nil {
 		for _, key := range st.Run.Degraded {
-			row("cli.status.context", d.reason(key, nil, nil))
+			row("cli.status.context", reasonText(sess.Printer, key, nil, nil))
 		}
 	}
 	if o := st.Owner; o != nil {
-		text := d.Text("cli.status.owned", o.PID, o.Host, o.Command)
+		text := sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
 		if o.State != "" {
-			text += "  " + d.Style.Red(d.Text("cli.status.owner_halted", o.PID))
+			text += "  " + sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
 		}
 		row("cli.status.owner", text)
 	} else if st.Doing != nil && !st.Paused && st.Blocked == nil {
-		row("cli.status.owner", d.Text("cli.status.nobody"))
+		row("cli.status.owner", sess.Text("cli.status.nobody"))
 	}
 	row("cli.status.checkpoint", Display(st.Checkpoint))
-	row("cli.status.last", d.lastText(st.Last))
+	row("cli.status.last", lastText(sess.Printer, st.Last))
 	if last != nil {
-		row("cli.status.event", d.Clock(last.At)+"  "+d.recordText(*last))
+		row("cli.status.event", sess.Clock(last.At)+"  "+recordText(sess.Printer, *last))
 	}
 	for i, n := range st.Next {
 		key := "cli.status.next"
 		if i > 0 {
 			key = ""
 		}
-		text := nextText(d.voice, n)
-		if n.Op == string(session.OpConfirm) && !d.Std.TTY {
+		text := nextText(sess.Printer, n)
+		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
 			text += " --yes" // nobody can be asked here
 		}
-		t.Painted(d.Style.Dim, d.Text(key), text)
+		t.Painted(sess.Style.Dim, sess.Text(key), text)
 	}
-	for _, l := range t.Lines(d.Std.Width - 2) {
+	for _, l := range t.Lines(sess.Std.Width - 2) {
 		out = append(out, "  "+l)
 	}
 	return out
 }
 
 // aboutText names what an open question is about.
-func aboutText(a *voice, about string) string {
+func aboutText(pr *Printer, about string) string {
 	switch about {
 	case "plan", "call", "action", "checks", aboutStage:
-		return a.Text("cli.about." + about)
+		return pr.Text("cli.about." + about)
 	}
 	return Display(about)
 }
 
 // nextText is a command that a person can give, with the words to fill in in the person's language.
-func nextText(a *voice, n view.Next) string {
+func nextText(pr *Printer, n view.Next) string {
 	command := Display(n.Command)
 	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
 		if head, ok := strings.CutSuffix(command, word); ok {
 			if strings.HasSuffix(head, " revise") {
 				head += " -m"
 			}
-			return head + ` "` + a.Text(key) + `"`
+			return head + ` "` + pr.Text(key) + `"`
 		}
 	}
 	return command
 }
 
 // headline is the state with its meaning.
-func (d glance) headline(st view.Status) string {
-	symbol := d.Style.Dot()
+func headline(sess *Session, st view.Status) string {
+	symbol := sess.Style.Dot()
 	switch {
 	case st.Blocked != nil:
-		symbol = d.Style.Bad()
+		symbol = sess.Style.Bad()
 	case st.Approval != nil || st.Paused:
-		symbol = d.Style.Warn()
+		symbol = sess.Style.Warn()
 	case st.State == "IDLE":
-		symbol = d.Style.OK()
+		symbol = sess.Style.OK()
 	default:
-		symbol = d.Style.Arrow()
+		symbol = sess.Style.Arrow()
 	}
-	line := symbol + " " + d.Style.Bold(string(st.State)) + "  " + d.Style.Dim(d.stateText(string(st.State)))
+	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(stateText(sess.Printer, string(st.State)))
 	if st.Paused {
-		line += "  " + d.Style.Yellow(d.Text("cli.status.paused", d.Clock(st.PausedAt), string(st.PausedBy)))
+		line += "  " + sess.Style.Yellow(sess.Text("cli.status.paused", sess.Clock(st.PausedAt), string(st.PausedBy)))
 	}
 	return line
 }
 
 // glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
-func (a *terminal) glimpse(text string) string {
-	return term.Clip(Display(firstLine(text)), max(2*a.Std.Width-40, 40), a.Style.Ellipsis())
+func glimpse(pr *Printer, text string) string {
+	return term.Clip(Display(firstLine(text)), max(2*pr.Std.Width-40, 40), pr.Style.Ellipsis())
 }
 
 func stepText(s *view.Step) string {
@@ -252,11 +249,11 @@ func stepText(s *view.Step) string {
 }
 
 // lastText is the result of the last run in one line.
-func (d glance) lastText(r *view.Result) string {
+func lastText(pr *Printer, r *view.Result) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{d.Outcome(r.Outcome)}
+	parts := []string{OutcomeText(pr, r.Outcome)}
 	if r.Commit != "" {
 		parts = append(parts, short(r.Commit))
 	}
@@ -264,16 +261,16 @@ func (d glance) lastText(r *view.Result) string {
 		parts = append(parts, Display(r.Branch))
 	}
 	if r.Undone {
-		parts = append(parts, d.Text("cli.status.undone"))
+		parts = append(parts, pr.Text("cli.status.undone"))
 	}
-	return strings.Join(append(parts, d.glimpse(r.Goal)), "  ")
+	return strings.Join(append(parts, glimpse(pr, r.Goal)), "  ")
 }
 
 // recordText is an audit record in one line, without its time.
-func (a *voice) recordText(p audit.Parsed) string {
+func recordText(pr *Printer, p audit.Parsed) string {
 	text := p.Subject.Kind + "  " + Display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + moveText(a, m.From, m.To) + "  " + Display(m.Rule)
+		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To) + "  " + Display(m.Rule)
 	}
 	return text
 }

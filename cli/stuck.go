@@ -16,12 +16,12 @@ import (
 
 func newPauseCommand(a *App) *cobra.Command {
 	return a.Command("pause", "cli.pause", "  pawl pause", Exactly(0), func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			if _, err := d.Do(c.Context(), &kernel.Pause{}); err != nil {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			if _, err := sess.Do(c.Context(), &kernel.Pause{}); err != nil {
 				return err
 			}
-			if a.Flags.JSON {
-				return d.Given(c.Context())
+			if a.JSON {
+				return PrintState(c.Context(), sess)
 			}
 			a.SayText("cli.pause.done")
 			return nil
@@ -33,33 +33,33 @@ func newStopCommand(a *App) *cobra.Command {
 	var reason string
 	c := a.Command("stop", "cli.stop", "  pawl stop -m \"wrong branch\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return stop(c.Context(), d, reason) })
+		return a.With(c.Context(), Writing(), func(sess *Session) error { return stop(c.Context(), sess, reason) })
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
 	return c
 }
 
 // stop stops the work. Where no process is at work, what the one that died left behind is looked at.
-func stop(ctx context.Context, d *Desk, reason string) error {
-	release, _, err := d.Own()
+func stop(ctx context.Context, sess *Session, reason string) error {
+	release, _, err := sess.Own()
 	if err == nil {
 		defer release()
 	}
 	owned := err == nil
-	if _, err := d.Do(ctx, &kernel.Stop{Reason: reason}); err != nil {
+	if _, err := sess.Do(ctx, &kernel.Stop{Reason: reason}); err != nil {
 		return err
 	}
 	if owned {
-		if _, err := d.NewDrive().foreground(ctx); err != nil {
+		if _, err := NewDrive(sess).foreground(ctx); err != nil {
 			return err
 		}
 	}
-	if d.Flags.JSON {
-		return d.Given(ctx)
+	if sess.JSON {
+		return PrintState(ctx, sess)
 	}
-	s, err := d.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err == nil {
-		printBlocked(d.App, s, stays(ctx, d, s))
+		printBlocked(sess.Printer, s, stays(ctx, sess, s))
 	}
 	return err
 }
@@ -71,8 +71,8 @@ func newCancelCommand(a *App) *cobra.Command {
 		if len(args) > 0 {
 			return cancelTask(c.Context(), a, args[0], reason)
 		}
-		return a.goOn(c.Context(), false, []string{"canceled"}, func(d *Desk) error {
-			return d.doNow(c.Context(), &kernel.CancelRun{Reason: reason})
+		return openAndGoOn(c.Context(), a, false, []string{"canceled"}, func(sess *Session) error {
+			return doNow(c.Context(), sess, &kernel.CancelRun{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -81,25 +81,25 @@ func newCancelCommand(a *App) *cobra.Command {
 
 // cancelTask cancels one task. Where it is the task of the run, what the cancel asks for is carried out.
 func cancelTask(ctx context.Context, a *App, given, reason string) error {
-	return a.With(ctx, Writing(), func(d *Desk) error {
-		s, err := d.task(ctx, given)
+	return a.With(ctx, Writing(), func(sess *Session) error {
+		s, err := findTask(ctx, sess, given)
 		if err != nil {
 			return err
 		}
-		give := func(d *Desk) error {
-			return d.doNow(ctx, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
+		give := func(sess *Session) error {
+			return doNow(ctx, sess, &kernel.CancelTask{Task: s.Task.ID, Reason: reason})
 		}
-		at, err := d.Session(ctx)
+		at, err := sess.View(ctx)
 		if err != nil {
 			return err
 		}
 		if s.Task.Session != "" && at.Run != "" && s.Task.Parent == at.Run {
-			return d.GoOn(ctx, false, []string{"canceled", "skipped"}, give)
+			return GoOn(ctx, sess, false, []string{"canceled", "skipped"}, give)
 		}
-		if err := give(d); err != nil {
+		if err := give(sess); err != nil {
 			return err
 		}
-		return printTask(ctx, d, s.Task.ID)
+		return printTask(ctx, sess, s.Task.ID)
 	})
 }
 
@@ -113,14 +113,14 @@ func newFixCommand(a *App) *cobra.Command {
 			return Usage("cli.flag_invalid", answer, "--answer", "done|retry")
 		}
 		if file != "" {
-			p, err := a.readSteps(file)
+			p, err := readSteps(a, file)
 			if err != nil {
 				return err
 			}
 			f.Steps = fresh(p.Steps)
 		}
-		return a.goOn(c.Context(), noWait, []string{"completed"}, func(d *Desk) error {
-			return d.doNow(c.Context(), f)
+		return openAndGoOn(c.Context(), a, noWait, []string{"completed"}, func(sess *Session) error {
+			return doNow(c.Context(), sess, f)
 		})
 	}
 	c.Flags().StringVarP(&note, "message", "m", "", a.Text("cli.flag.note"))
@@ -142,8 +142,8 @@ func newSkipCommand(a *App) *cobra.Command {
 	var reason string
 	c := a.Command("skip", "cli.skip", "  pawl skip -m \"do it by hand later\"", Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.goOn(c.Context(), false, []string{"skipped"}, func(d *Desk) error {
-			return d.doNow(c.Context(), &kernel.Skip{Reason: reason})
+		return openAndGoOn(c.Context(), a, false, []string{"skipped"}, func(sess *Session) error {
+			return doNow(c.Context(), sess, &kernel.Skip{Reason: reason})
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -152,74 +152,74 @@ func newSkipCommand(a *App) *cobra.Command {
 
 // Rollback shows what is given up and asks, then brings the tree back. When the run has ended already and left its work in
 // the user's own tree, that is an undo.
-func Rollback(ctx context.Context, d *Desk, reason string, yes bool) error {
-	s, err := d.Workspace.Kernel.Look(ctx)
+func Rollback(ctx context.Context, sess *Session, reason string, yes bool) error {
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil {
 		return err
 	}
 	idle := s.Session != nil && s.Session.State == "IDLE"
 	if idle {
-		if s, err = d.Workspace.Kernel.LookLast(ctx); err != nil {
+		if s, err = sess.Workspace.Kernel.LookLast(ctx); err != nil {
 			return err
 		}
 	}
-	if (!idle || len(stays(ctx, d, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
-		discarded(ctx, d, s)
-		ok, err := d.Confirm(ctx, d.Text("cli.rollback.ask"))
+	if (!idle || len(stays(ctx, sess, s)) > 0) && s.Session != nil && !s.Session.Rolling && !yes {
+		discarded(ctx, sess, s)
+		ok, err := Confirm(ctx, sess.Printer, sess.Text("cli.rollback.ask"))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			d.SayText("cli.rollback.kept")
+			sess.SayText("cli.rollback.kept")
 			return shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
 		}
 	}
 	if idle {
-		return reverse(ctx, d, &kernel.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
+		return reverse(ctx, sess, &kernel.Rollback{Reason: reason}, "cli.undo.done", "pawl redo")
 	}
-	return d.GoOn(ctx, false, []string{"rolled_back"}, func(d *Desk) error {
-		return d.doNow(ctx, &kernel.Rollback{Reason: reason})
+	return GoOn(ctx, sess, false, []string{"rolled_back"}, func(sess *Session) error {
+		return doNow(ctx, sess, &kernel.Rollback{Reason: reason})
 	})
 }
 
 // discarded lists what a rollback gives up.
-func discarded(ctx context.Context, d *Desk, s *kernel.Snapshot) {
-	if d.Flags.JSON || s.Task == nil || s.Task.Checkpoint == nil {
+func discarded(ctx context.Context, sess *Session, s *kernel.Snapshot) {
+	if sess.JSON || s.Task == nil || s.Task.Checkpoint == nil {
 		return
 	}
 	t := s.Task
-	d.SayText("cli.rollback.to", t.Checkpoint.Name)
-	if d.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
-		d.Say("  " + d.Text("cli.rollback.no_changes"))
+	sess.SayText("cli.rollback.to", t.Checkpoint.Name)
+	if sess.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
+		sess.Say("  " + sess.Text("cli.rollback.no_changes"))
 		return
 	}
-	changed, err := changedBy(ctx, d, t)
+	changed, err := changedBy(ctx, sess, t)
 	if err != nil {
-		d.Say("  " + d.Text("cli.rollback.unknown"))
+		sess.Say("  " + sess.Text("cli.rollback.unknown"))
 		return
 	}
-	for _, l := range d.FileLines(changed, "  ") {
-		d.Say(l)
+	for _, l := range FileLines(sess.Printer, changed, "  ") {
+		sess.Say(l)
 	}
 }
 
 // stays returns what pawl changed in the user's own tree, while that is in no commit and not undone.
-func stays(ctx context.Context, d *Desk, s *kernel.Snapshot) []effect.FileStat {
+func stays(ctx context.Context, sess *Session, s *kernel.Snapshot) []effect.FileStat {
 	t := s.Task
 	if t == nil || !t.Place.InPlace || t.Checkpoint == nil || s.Run == nil || s.Run.Undone || s.Run.Land != nil || s.Run.EndedAt.IsZero() && s.Session.State != "BLOCKED" {
 		return nil
 	}
 	// What cannot be told here is told by the command that undoes it.
-	changed, _ := changedBy(ctx, d, t)
+	changed, _ := changedBy(ctx, sess, t)
 	return changed
 }
 
 // changedBy counts what a task changed since its checkpoint, leaving out what others changed meanwhile.
-func changedBy(ctx context.Context, d *Desk, t *kernel.Task) ([]effect.FileStat, error) {
-	if d.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
+func changedBy(ctx context.Context, sess *Session, t *kernel.Task) ([]effect.FileStat, error) {
+	if sess.Workspace.Diff == nil || t.Tree == "" || t.Tree == t.Checkpoint.Tree {
 		return nil, nil
 	}
-	diff, err := d.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
+	diff, err := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Tree)
 	if err != nil || !t.Ready.Tracked {
 		return DiffStat(diff), err
 	}
@@ -228,7 +228,7 @@ func changedBy(ctx context.Context, d *Desk, t *kernel.Task) ([]effect.FileStat,
 		if s.Undone {
 			continue
 		}
-		part, err := d.Workspace.Diff(ctx, t.Place, s.Before, s.After)
+		part, err := sess.Workspace.Diff(ctx, t.Place, s.Before, s.After)
 		if err != nil {
 			return nil, err
 		}
@@ -275,12 +275,12 @@ func newUndoCommand(a *App) *cobra.Command {
 		if step != "" && len(args) > 0 {
 			return Usage("cli.flags_conflict", "--step", args[0])
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			run, err := runOf(c.Context(), d, args)
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			run, err := runOf(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
-			return reverse(c.Context(), d, &kernel.Undo{Run: run, Step: step}, "cli.undo.done", "redo")
+			return reverse(c.Context(), sess, &kernel.Undo{Run: run, Step: step}, "cli.undo.done", "redo")
 		})
 	}
 	c.Flags().StringVar(&step, "step", "", a.Text("cli.flag.undo_step"))
@@ -289,65 +289,65 @@ func newUndoCommand(a *App) *cobra.Command {
 
 func newRedoCommand(a *App) *cobra.Command {
 	return a.Command("redo [RUN|TASK|ISSUE|COMMIT]", "cli.redo", "  pawl redo\n  pawl redo RUN-3", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			run, err := runOf(c.Context(), d, args)
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			run, err := runOf(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
-			return reverse(c.Context(), d, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
+			return reverse(c.Context(), sess, &kernel.Redo{Run: run}, "cli.redo.done", "undo")
 		})
 	})
 }
 
 // runOf finds the run that an argument names, "" without one, and goes into the session that it belongs to.
-func runOf(ctx context.Context, d *Desk, args []string) (run string, err error) {
+func runOf(ctx context.Context, sess *Session, args []string) (run string, err error) {
 	if len(args) == 0 {
 		return "", nil
 	}
-	r, err := d.Ask().Run(ctx, d.Label(), args[0])
+	r, err := sess.Ask().Run(ctx, sess.Label(), args[0])
 	if err != nil {
 		return "", err
 	}
-	if r.Issue != "" && r.Issue != d.Label() {
-		i, err := d.Ask().Board().Issue(ctx, r.Issue)
+	if r.Issue != "" && r.Issue != sess.Label() {
+		i, err := sess.Ask().Board().Issue(ctx, r.Issue)
 		if err != nil {
 			return "", err
 		}
-		d.Enter(i)
+		sess.Enter(i)
 	}
 	return r.ID, nil
 }
 
 // reverse undoes the result of a run or one of its steps, or brings it back. Back is the command that does the opposite.
-func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back string) error {
-	if _, err := d.Session(ctx); err != nil {
+func reverse(ctx context.Context, sess *Session, command kernel.Command, done, back string) error {
+	if _, err := sess.View(ctx); err != nil {
 		return err
 	}
-	release, err := d.MustOwn()
+	release, err := sess.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	v := d.NewDrive()
-	before, err := reversed(ctx, d)
+	v := NewDrive(sess)
+	before, err := reversed(ctx, sess)
 	if err != nil {
 		return err
 	}
-	given, err := d.Do(ctx, command)
+	given, err := sess.Do(ctx, command)
 	if err != nil {
 		return err
 	}
 	if _, err := v.foreground(ctx); err != nil {
 		return err
 	}
-	s, err := reversed(ctx, d)
+	s, err := reversed(ctx, sess)
 	if err != nil {
 		return err
 	}
 	if s.Session.LastError != nil {
 		return s.Session.LastError.Err()
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		v.result(ctx, resultEnded, s)
 		return nil
 	}
@@ -356,41 +356,41 @@ func reverse(ctx context.Context, d *Desk, command kernel.Command, done, back st
 		if back == "undo" {
 			way += " --step " + step
 		}
-		d.Say(d.Style.OK() + " " + d.Text(done, d.Text("cli.undo.step", step)))
-	} else if err := tellReversed(ctx, d, ID(given), done); err != nil {
+		sess.Say(sess.Style.OK() + " " + sess.Text(done, sess.Text("cli.undo.step", step)))
+	} else if err := tellReversed(ctx, sess, ID(given), done); err != nil {
 		return err
 	}
-	d.Say("  " + d.Style.Dim(view.ForIssue(d.Text("cli.undo.back", way), d.voice.issue)))
+	sess.Say("  " + sess.Style.Dim(view.ForIssue(sess.Text("cli.undo.back", way), sess.Printer.issue)))
 	return nil
 }
 
 // tellReversed says of a run that it was undone or brought back, by which commit, and what was left as it is.
-func tellReversed(ctx context.Context, d *Desk, run, done string) error {
-	r, err := d.Ask().Run(ctx, d.Label(), run)
+func tellReversed(ctx context.Context, sess *Session, run, done string) error {
+	r, err := sess.Ask().Run(ctx, sess.Label(), run)
 	if err != nil {
 		return err
 	}
-	line := d.Style.OK() + " " + d.Text(done, firstLine(r.Goal))
+	line := sess.Style.OK() + " " + sess.Text(done, firstLine(r.Goal))
 	commit := r.Reversal
 	if l := r.Landing; commit == "" && l != nil {
 		commit = l.Commit
 	}
 	if commit != "" {
-		line += "  " + d.Style.Dim(d.Text("cli.land.landed", short(commit), r.Branch))
+		line += "  " + sess.Style.Dim(sess.Text("cli.land.landed", short(commit), r.Branch))
 	}
-	d.Say(line)
-	d.Section("cli.sum.cut_back", leftLines(r.Cut))
-	d.Section("cli.sum.left", leftLines(r.Left))
+	sess.Say(line)
+	PrintSection(sess.Printer, "cli.sum.cut_back", leftLines(r.Cut))
+	PrintSection(sess.Printer, "cli.sum.left", leftLines(r.Left))
 	return nil
 }
 
 // reversed reads the run that an undo is about: the one in progress, else the last one.
-func reversed(ctx context.Context, d *Desk) (*kernel.Snapshot, error) {
-	s, err := d.Workspace.Kernel.Look(ctx)
+func reversed(ctx context.Context, sess *Session) (*kernel.Snapshot, error) {
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Session == nil || s.Session.Run != "" {
 		return s, err
 	}
-	return d.Workspace.Kernel.LookLast(ctx)
+	return sess.Workspace.Kernel.LookLast(ctx)
 }
 
 // stepBetween names the step that was undone or brought back between two looks at a run, or returns "".

@@ -31,13 +31,13 @@ func newTaskCreateCommand(a *App) *cobra.Command {
 	var k kernel.CreateTask
 	c := a.Command("create TITLE", "cli.task.create", "  pawl task create \"measure the start-up time\" --mode test", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			k.Title, k.Place = args[0], WorkPlace(d.Workspace.Place, true)
-			out, err := d.Do(c.Context(), &k)
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			k.Title, k.Place = args[0], WorkPlace(sess.Workspace.Place, true)
+			out, err := sess.Do(c.Context(), &k)
 			if err != nil {
 				return err
 			}
-			return printTask(c.Context(), d, ID(out))
+			return printTask(c.Context(), sess, ID(out))
 		})
 	}
 	c.Flags().StringVar(&k.Mode, "mode", "", a.Text("cli.flag.task_mode"))
@@ -46,48 +46,40 @@ func newTaskCreateCommand(a *App) *cobra.Command {
 }
 
 // printTask prints where a task stands after a command.
-func printTask(ctx context.Context, d *Desk, id string) error {
-	s, err := d.Workspace.Kernel.LookAt(ctx, id)
+func printTask(ctx context.Context, sess *Session, id string) error {
+	s, err := sess.Workspace.Kernel.LookAt(ctx, id)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(s.Task.View(s.Config))
+	if sess.JSON {
+		return sess.PrintJSON(s.Task.View(s.Config))
 	}
-	d.Say(d.taskLine(s.Task.Line(), d.screen()))
+	sess.Say(taskLine(sess.Printer, s.Task.Line(), ListWidth(sess.Printer)))
 	return nil
 }
 
 // taskLine is a task on one line, in columns that do not depend on the other lines. With width above 0 the title is cut so
 // that the line fits.
-func (a *voice) taskLine(t view.TaskLine, width int) string {
+func taskLine(pr *Printer, t view.TaskLine, width int) string {
 	title, exit := Display(firstLine(t.Title)), ""
 	if t.Exit != "" {
 		exit = "  " + Display(t.Exit)
 	}
 	label := term.Pad(Display(t.Label), 8) + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), a.Style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-11-term.Width(exit), 8), pr.Style.Ellipsis())
 	}
-	return label + a.taskState(t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + a.Style.Dim(exit)
+	return label + taskStateText(pr, t.State) + strings.Repeat(" ", max(0, 9-len(t.State))) + "  " + title + pr.Style.Dim(exit)
 }
 
-// screen is the width to which lists are cut: that of the terminal, and none where the output goes elsewhere.
-func (a *terminal) screen() int {
-	if a.Std.TTY {
-		return a.Std.Width
-	}
-	return 0
-}
-
-func (a *voice) taskState(s task.State) string {
+func taskStateText(pr *Printer, s task.State) string {
 	switch s {
 	case task.Done, task.Verified:
-		return a.Style.Green(string(s))
+		return pr.Style.Green(string(s))
 	case task.Failed, task.Blocked:
-		return a.Style.Red(string(s))
+		return pr.Style.Red(string(s))
 	case task.Running, task.Verifying, task.Queued:
-		return a.Style.Cyan(string(s))
+		return pr.Style.Cyan(string(s))
 	}
 	return string(s)
 }
@@ -109,7 +101,7 @@ func newTaskListCommand(a *App) *cobra.Command {
 		if limit < 0 {
 			return Usage("cli.flag_invalid", fmt.Sprint(limit), "--limit", "0 …")
 		}
-		return a.With(c.Context(), Reading(), func(d *Desk) error { return tasks{d}.listTasks(c.Context(), page, wide) })
+		return a.With(c.Context(), Reading(), func(sess *Session) error { return listTasks(c.Context(), sess, page, wide) })
 	}
 	c.Flags().BoolVarP(&wide, "wide", "w", false, a.Text("cli.flag.wide"))
 	c.Flags().StringSliceVar(&states, "state", nil, a.Text("cli.flag.state"))
@@ -117,22 +109,19 @@ func newTaskListCommand(a *App) *cobra.Command {
 	return c
 }
 
-// tasks lists, shows and moves tasks.
-type tasks struct{ *Desk }
-
 // listTasks streams tasks: the first one is written at once, the rest through a buffer, and none is kept.
-func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error {
-	width := d.screen()
+func listTasks(ctx context.Context, sess *Session, page query.Page, wide bool) error {
+	width := ListWidth(sess.Printer)
 	if wide {
 		width = 0
 	}
-	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+	out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
 	n := 0
-	for t, err := range d.Ask().Tasks(ctx, page) {
+	for t, err := range sess.Ask().Tasks(ctx, page) {
 		if err != nil {
 			return err
 		}
-		if err := d.listTask(out, t.Value, width); err != nil {
+		if err := listTask(sess.Printer, out, t.Value, width); err != nil {
 			return err
 		}
 		if n++; n == 1 {
@@ -141,15 +130,15 @@ func (d tasks) listTasks(ctx context.Context, page query.Page, wide bool) error 
 			}
 		}
 	}
-	if n == 0 && !d.Flags.JSON {
-		d.Note(d.Text("cli.task.none"))
+	if n == 0 && !sess.JSON {
+		sess.Note(sess.Text("cli.task.none"))
 	}
 	return out.Flush()
 }
 
-func (d tasks) listTask(out *bufio.Writer, line view.TaskLine, width int) error {
-	if !d.Flags.JSON {
-		_, err := out.WriteString(d.taskLine(line, width) + "\n")
+func listTask(pr *Printer, out *bufio.Writer, line view.TaskLine, width int) error {
+	if !pr.JSON {
+		_, err := out.WriteString(taskLine(pr, line, width) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(line)
@@ -162,16 +151,16 @@ func (d tasks) listTask(out *bufio.Writer, line view.TaskLine, width int) error 
 func newTaskShowCommand(a *App) *cobra.Command {
 	var long bool
 	c := a.Command("show [TASK]", "cli.task.show", "  pawl task show T-001\n  pawl task show T-001 --long", Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Reading(), func(d *Desk) error {
-			s, err := taskOrCurrent(c.Context(), d, args)
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			s, err := taskOrCurrent(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
 			v := s.Task.View(s.Config)
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(v)
 			}
-			tasks{d}.showTask(v, s.Task.Title, long)
+			showTask(sess, v, s.Task.Title, long)
 			return nil
 		})
 	})
@@ -180,20 +169,20 @@ func newTaskShowCommand(a *App) *cobra.Command {
 }
 
 // taskOrCurrent finds the named task, or the one of the run in progress or of the last run.
-func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapshot, error) {
+func taskOrCurrent(ctx context.Context, sess *Session, args []string) (*kernel.Snapshot, error) {
 	if len(args) > 0 {
-		return d.task(ctx, args[0])
+		return findTask(ctx, sess, args[0])
 	}
-	if _, err := d.Session(ctx); err != nil {
+	if _, err := sess.View(ctx); err != nil {
 		return nil, err
 	}
-	s, err := d.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Task != nil {
 		return s, err
 	}
-	if picks(d.terminal) {
-		name, err := Pick(ctx, d.App, nil, "cli.pick.task", func() (out []tui.Item, err error) {
-			for t, err := range d.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
+	if picks(sess.Printer) {
+		name, err := Pick(ctx, sess.Printer, nil, "cli.pick.task", func() (out []tui.Item, err error) {
+			for t, err := range sess.Ask().Tasks(ctx, query.Page{Limit: MaxPicked}) {
 				if err != nil {
 					return nil, err
 				}
@@ -204,34 +193,34 @@ func taskOrCurrent(ctx context.Context, d *Desk, args []string) (*kernel.Snapsho
 		if err != nil {
 			return nil, err
 		}
-		return d.task(ctx, name)
+		return findTask(ctx, sess, name)
 	}
-	if s, err = d.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
+	if s, err = sess.Workspace.Kernel.LookLast(ctx); err == nil && s.Task == nil {
 		err = Usage("cli.task.which")
 	}
 	return s, err
 }
 
-func (d tasks) showTask(v view.Task, title string, long bool) {
+func showTask(sess *Session, v view.Task, title string, long bool) {
 	head := v.Label + "  " + string(v.State) + "  "
-	for i, l := range term.Hang(Display(firstLine(title)), len(head), d.Std.Width, maxTitle, d.Style.Ellipsis()) {
+	for i, l := range term.Hang(Display(firstLine(title)), len(head), sess.Std.Width, maxTitle, sess.Style.Ellipsis()) {
 		if i == 0 {
-			l = d.Style.Bold(v.Label) + "  " + d.taskState(v.State) + "  " + l
+			l = sess.Style.Bold(v.Label) + "  " + taskStateText(sess.Printer, v.State) + "  " + l
 		}
-		d.Say(l)
+		sess.Say(l)
 	}
 	var t term.Table
 	row := func(key, text string) {
 		if text != "" {
-			t.Painted(d.Style.Dim, "  "+d.Text(key), text)
+			t.Painted(sess.Style.Dim, "  "+sess.Text(key), text)
 		}
 	}
 	row("cli.task.id", v.ID)
 	row("cli.task.mode", v.Mode)
 	row("cli.task.by", Display(string(v.By)))
-	row("cli.task.created", d.Clock(v.CreatedAt))
+	row("cli.task.created", sess.Clock(v.CreatedAt))
 	if !v.EndedAt.IsZero() {
-		row("cli.task.ended", d.Clock(v.EndedAt))
+		row("cli.task.ended", sess.Clock(v.EndedAt))
 	}
 	if long {
 		row("cli.task.hash", v.PlanHash)
@@ -247,35 +236,35 @@ func (d tasks) showTask(v view.Task, title string, long bool) {
 		row("cli.status.attempts", fmt.Sprint(v.Fixes))
 	}
 	if v.Lease != nil {
-		row("cli.task.lease", Display(v.Lease.Owner)+"  "+d.Clock(v.Lease.Expires))
+		row("cli.task.lease", Display(v.Lease.Owner)+"  "+sess.Clock(v.Lease.Expires))
 	}
 	row("cli.task.checkpoint", Display(v.Checkpoint))
 	row("cli.task.restarted", v.Restart)
 	if v.Blocked != nil {
-		row("cli.status.blocked", d.reason(v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
+		row("cli.status.blocked", reasonText(sess.Printer, v.Blocked.Error.Key, v.Blocked.Error.Args, v.Blocked.Error.Cause))
 	}
-	width := d.Std.Width
+	width := sess.Std.Width
 	if long {
 		width = 0 // what is asked for in full is not broken either
 	}
-	d.SayTable(&t, width)
+	sess.SayTable(&t, width)
 	var steps []view.SummaryStep
 	for _, s := range v.Steps {
 		steps = append(steps, view.SummaryStep{StepLine: s})
 	}
-	d.Section("cli.task.steps", d.stepLines(steps))
+	PrintSection(sess.Printer, "cli.task.steps", stepLines(sess.Printer, steps))
 	sum := view.Summary{}
 	for _, e := range []*view.Evidence{v.Verified, v.Gate} {
 		if e != nil {
 			sum.Verification = append(sum.Verification, *e)
 		}
 	}
-	d.Section("cli.sum.verified", d.evidenceLines(sum))
+	PrintSection(sess.Printer, "cli.sum.verified", evidenceLines(sess.Printer, sum))
 	if n := len(v.Failures); n > 0 {
 		f := v.Failures[n-1]
-		d.Section("cli.task.failure", append([]string{"  " + Display(f.What)}, d.failureLines(f)...))
+		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(f.What)}, failureLines(sess.Printer, f)...))
 	}
-	d.Section("cli.sum.result", d.landingLines(v.Land))
+	PrintSection(sess.Printer, "cli.sum.result", landingLines(sess.Printer, v.Land))
 }
 
 func newTaskCancelCommand(a *App) *cobra.Command {
@@ -288,16 +277,16 @@ func newTaskCancelCommand(a *App) *cobra.Command {
 
 func newTaskRestartCommand(a *App) *cobra.Command {
 	return a.Command("restart TASK", "cli.task.restart", "  pawl task restart T-003", Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
-			s, err := d.task(c.Context(), args[0])
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
+			s, err := findTask(c.Context(), sess, args[0])
 			if err != nil {
 				return err
 			}
-			out, err := d.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
+			out, err := sess.Do(c.Context(), &kernel.RestartTask{Task: s.Task.ID})
 			if err != nil {
 				return err
 			}
-			return printTask(c.Context(), d, ID(out))
+			return printTask(c.Context(), sess, ID(out))
 		})
 	})
 }
@@ -312,9 +301,9 @@ func moveCommand(a *App, name string, to task.State, from ...task.State) *cobra.
 	var reason string
 	c := a.Command(name+" TASK", "cli.task."+name, "  pawl task "+name+" T-003", Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), Writing(), func(d *Desk) error {
+		return a.With(c.Context(), Writing(), func(sess *Session) error {
 			m := move{to: to, reason: reason, from: from}
-			return tasks{d}.move(c.Context(), args[0], m)
+			return moveTask(c.Context(), sess, args[0], m)
 		})
 	}
 	c.Flags().StringVarP(&reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -348,7 +337,7 @@ func newTaskMoveCommand(a *App) *cobra.Command {
 		if m.exit != "" && !task.ExitReason(m.exit).Valid() {
 			return Usage("cli.flag_invalid", m.exit, "--exit-reason", joined(task.ExitReasons()))
 		}
-		return a.With(c.Context(), Writing(), func(d *Desk) error { return tasks{d}.move(c.Context(), args[0], m) })
+		return a.With(c.Context(), Writing(), func(sess *Session) error { return moveTask(c.Context(), sess, args[0], m) })
 	}
 	c.Flags().StringVar(&to, "to", "", a.Text("cli.flag.to"))
 	c.Flags().StringVar(&as, "as", string(pawl.KindUser), a.Text("cli.flag.as"))
@@ -366,9 +355,9 @@ func joined[T ~string](in []T) string {
 	return strings.Join(out, "|")
 }
 
-// move gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
-func (d tasks) move(ctx context.Context, given string, m move) error {
-	s, err := d.task(ctx, given)
+// moveTask gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
+func moveTask(ctx context.Context, sess *Session, given string, m move) error {
+	s, err := findTask(ctx, sess, given)
 	if err != nil {
 		return err
 	}
@@ -377,37 +366,37 @@ func (d tasks) move(ctx context.Context, given string, m move) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "cli.task_wrong_state", t.Label, t.State, joined(m.from))
 	}
 	if m.to == task.Verified && t.State == string(task.Verifying) && t.Session == "" {
-		if err := d.runGates(ctx, t); err != nil {
+		if err := runGates(ctx, sess, t); err != nil {
 			return err
 		}
 	}
 	if m.as == "" {
 		m.as = pawl.KindUser
 	}
-	holder := "cli:" + userName(d.App)
+	holder := "cli:" + userName(sess.App)
 	c := &kernel.Transition{Task: t.ID, To: m.to, Reason: m.reason, Exit: task.ExitReason(m.exit), Owner: holder, Check: m.strict}
 	if t.Lease.Owner == holder {
 		c.Token = t.Epoch
 	}
-	out, err := d.DoAs(ctx, pawl.By(m.as, userName(d.App)), c)
+	out, err := sess.DoAs(ctx, pawl.By(m.as, userName(sess.App)), c)
 	if err != nil {
 		return err
 	}
-	if !out.Changed && !d.Flags.JSON {
-		d.Note(d.Text("cli.task.already", t.Label, string(m.to)))
+	if !out.Changed && !sess.JSON {
+		sess.Note(sess.Text("cli.task.already", t.Label, string(m.to)))
 	}
-	return printTask(ctx, d.Desk, t.ID)
+	return printTask(ctx, sess, t.ID)
 }
 
 // runGates runs the gates of a task that is moved by hand.
-func (d tasks) runGates(ctx context.Context, t *kernel.Task) error {
-	release, err := d.MustOwn()
+func runGates(ctx context.Context, sess *Session, t *kernel.Task) error {
+	release, err := sess.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	v := d.NewDrive()
-	out, err := d.Do(ctx, &kernel.RequestGates{Task: t.ID})
+	v := NewDrive(sess)
+	out, err := sess.Do(ctx, &kernel.RequestGates{Task: t.ID})
 	if err != nil {
 		return err
 	}

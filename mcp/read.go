@@ -22,8 +22,8 @@ const (
 	maxListed = 100
 )
 
-// library answers the tools that read.
-type library struct{ *Server }
+// readTools answers the tools that read.
+type readTools struct{ *Server }
 
 // none is what tools take that need no arguments.
 type none struct{}
@@ -72,7 +72,7 @@ func pageOf[T any](p page, list func(query.Page) iter.Seq2[query.Item[T], error]
 	return out, 0, nil
 }
 
-func (s library) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
+func (s readTools) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
 	st, err := s.Kernel.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s library) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
 }
 
 // readContext returns active_context.md as the store has it at this moment, which the file may lag behind.
-func (s library) readContext(ctx context.Context, _ caller, _ none) (any, error) {
+func (s readTools) readContext(ctx context.Context, _ caller, _ none) (any, error) {
 	text, err := s.projection(ctx, view.ContextFile)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s library) readContext(ctx context.Context, _ caller, _ none) (any, error)
 }
 
 // projection returns the content of one projected file, "" where there is none.
-func (s library) projection(ctx context.Context, name string) (string, error) {
+func (s readTools) projection(ctx context.Context, name string) (string, error) {
 	files, err := s.Projections(ctx)
 	if err != nil {
 		return "", err
@@ -104,7 +104,7 @@ func (s library) projection(ctx context.Context, name string) (string, error) {
 }
 
 // current reads the run in progress, or else the last one.
-func (s library) current(ctx context.Context) (*kernel.Snapshot, error) {
+func (s readTools) current(ctx context.Context) (*kernel.Snapshot, error) {
 	at, err := s.Kernel.Look(ctx)
 	if err == nil && at.Session == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
@@ -115,7 +115,7 @@ func (s library) current(ctx context.Context) (*kernel.Snapshot, error) {
 	return s.Kernel.LookLast(ctx)
 }
 
-func (s library) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
+func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 	at, err := s.current(ctx)
 	if err == nil && at.Solution == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_plan")
@@ -126,7 +126,7 @@ func (s library) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 	return map[string]any{"plan": at.Plan()}, nil
 }
 
-func (s library) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
+func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
 	at, err := s.current(ctx)
 	if err == nil && at.Run == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.no_run")
@@ -137,7 +137,7 @@ func (s library) getSummary(ctx context.Context, _ caller, _ none) (any, error) 
 	return map[string]any{"summary": at.Summary()}, nil
 }
 
-func (s library) listTasks(ctx context.Context, _ caller, p page) (any, error) {
+func (s readTools) listTasks(ctx context.Context, _ caller, p page) (any, error) {
 	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine], error] { return s.Query.Tasks(ctx, q) })
 	for i := range tasks {
 		tasks[i].Title = clip(tasks[i].Title, 200)
@@ -149,7 +149,7 @@ func (s library) listTasks(ctx context.Context, _ caller, p page) (any, error) {
 type about struct{ Task string }
 
 // task finds a task by its ULID or its label, where T-1, t-001 and 1 mean T-001.
-func (s library) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
+func (s readTools) task(ctx context.Context, given string) (*kernel.Snapshot, error) {
 	if given == "" {
 		at, err := s.current(ctx)
 		if err == nil && at.Task == nil {
@@ -164,7 +164,7 @@ func (s library) task(ctx context.Context, given string) (*kernel.Snapshot, erro
 	return at, err
 }
 
-func (s library) getTask(ctx context.Context, _ caller, a about) (any, error) {
+func (s readTools) getTask(ctx context.Context, _ caller, a about) (any, error) {
 	at, err := s.task(ctx, a.Task)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func lineOf(i *view.Issue) issueLine {
 	return issueLine{ID: i.ID, Label: i.Label, Title: clip(i.Title, 200), State: i.Status, PlannedAt: i.PlannedAt, UpdatedAt: i.UpdatedAt}
 }
 
-func (s library) listIssues(ctx context.Context, _ caller, p page) (any, error) {
+func (s readTools) listIssues(ctx context.Context, _ caller, p page) (any, error) {
 	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] { return s.Query.Board().Rows(ctx, q) })
 	issues := []issueLine{}
 	for _, i := range found {
@@ -210,7 +210,7 @@ func (s library) listIssues(ctx context.Context, _ caller, p page) (any, error) 
 	return map[string]any{"issues": issues, "next": next}, err
 }
 
-func (s library) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
+func (s readTools) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
 	i, ok, err := s.Query.Board().Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
 	if err == nil && !ok {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
@@ -224,7 +224,7 @@ func (s library) getIssue(ctx context.Context, _ caller, a struct{ Issue string 
 }
 
 // readAudit returns the newest records, oldest first, as they were sealed.
-func (s library) readAudit(ctx context.Context, _ caller, a struct {
+func (s readTools) readAudit(ctx context.Context, _ caller, a struct {
 	Task  string
 	Limit int
 }) (any, error) {

@@ -26,21 +26,21 @@ type resource struct {
 
 // resources are those with a fixed name. They say what the tools of the same purpose say.
 func (s *Server) resources() []resource {
-	lib := library{s}
+	read := readTools{s}
 	answer := func(f handler[none]) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) { return text(f(ctx, caller{}, none{})) }
 	}
 	file := func(name string) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
-			content, err := lib.projection(ctx, name)
+			content, err := read.projection(ctx, name)
 			return clip(content, maxOutput), err
 		}
 	}
 	return []resource{
 		{"pawl://context", view.ContextFile, "mcp.tool.read_context", asMarkdown, file(view.ContextFile)},
 		{"pawl://decisions", view.DecisionsFile, "mcp.resource.decisions", asMarkdown, file(view.DecisionsFile)},
-		{"pawl://status", "status", "mcp.tool.get_status", asJSON, answer(lib.getStatus)},
-		{"pawl://plan", "plan", "mcp.tool.get_plan", asJSON, answer(lib.getPlan)},
+		{"pawl://status", "status", "mcp.tool.get_status", asJSON, answer(read.getStatus)},
+		{"pawl://plan", "plan", "mcp.tool.get_plan", asJSON, answer(read.getPlan)},
 	}
 }
 
@@ -66,10 +66,10 @@ func (s *Server) addResources() {
 		read        func(ctx context.Context, id string) (any, error)
 	}{
 		"pawl://task/": {"task", "mcp.tool.get_task", func(ctx context.Context, id string) (any, error) {
-			return library{s}.getTask(ctx, caller{}, about{id})
+			return readTools{s}.getTask(ctx, caller{}, about{id})
 		}},
 		"pawl://issue/": {"issue", "mcp.tool.get_issue", func(ctx context.Context, id string) (any, error) {
-			return library{s}.getIssue(ctx, caller{}, struct{ Issue string }{id})
+			return readTools{s}.getIssue(ctx, caller{}, struct{ Issue string }{id})
 		}},
 	} {
 		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: prefix + "{id}", Name: one.name, Description: s.Lang.Text(one.about), MIMEType: asJSON},

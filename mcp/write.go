@@ -24,12 +24,12 @@ const (
 	maxWait     = 120
 )
 
-// scribe answers the tools that write.
-type scribe struct{ library }
+// writeTools answers the tools that write.
+type writeTools struct{ read readTools }
 
 // give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's to
 // decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that asks.
-func (s scribe) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
+func (s writeTools) give(ctx context.Context, c caller, key string, command kernel.Command) (string, error) {
 	switch c := command.(type) {
 	case *kernel.UpdateProgress:
 		if c.Status != "" {
@@ -43,13 +43,13 @@ func (s scribe) give(ctx context.Context, c caller, key string, command kernel.C
 	default:
 		return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 	}
-	out, err := s.Kernel.Do(ctx, kernel.Envelope{Actor: c.actor(), Key: key, Command: command})
+	out, err := s.read.Kernel.Do(ctx, kernel.Envelope{Actor: c.actor(), Key: key, Command: command})
 	if err != nil {
 		return "", err
 	}
-	if s.Export != nil {
+	if s.read.Export != nil {
 		// A projection that cannot be written now is written after a later commit; the store has what was said.
-		_ = s.Export(context.WithoutCancel(ctx))
+		_ = s.read.Export(context.WithoutCancel(ctx))
 	}
 	var id string
 	_ = json.Unmarshal(out.Result, &id) // a result of another kind is no id
@@ -64,8 +64,8 @@ type progress struct {
 }
 
 // updateProgress keeps a report. It moves nothing: a task becomes done only when pawl's own checks passed.
-func (s scribe) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
-	at, err := s.task(ctx, p.Task)
+func (s writeTools) updateProgress(ctx context.Context, c caller, p progress) (any, error) {
+	at, err := s.read.task(ctx, p.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ func (s scribe) updateProgress(ctx context.Context, c caller, p progress) (any, 
 	if _, err := s.give(ctx, c, "", &kernel.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
 		return nil, err
 	}
-	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.Lang.Text("mcp.reported")}, nil
+	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.read.Lang.Text("mcp.reported")}, nil
 }
 
-func (s scribe) recordError(ctx context.Context, c caller, a struct {
+func (s writeTools) recordError(ctx context.Context, c caller, a struct {
 	Type  string `json:"error_type"`
 	Cause string `json:"root_cause"`
 	Fix   string `json:"fix_solution"`
@@ -93,7 +93,7 @@ func (s scribe) recordError(ctx context.Context, c caller, a struct {
 	return map[string]any{"id": id, "file": ".pawl/" + view.DecisionsFile}, nil
 }
 
-func (s scribe) saveDecision(ctx context.Context, c caller, a struct {
+func (s writeTools) saveDecision(ctx context.Context, c caller, a struct {
 	Type     string `json:"decision_type"`
 	Content  string
 	Replaces string
@@ -113,7 +113,7 @@ type asking struct {
 
 // askHuman puts a question to the person. Asked again while it is open, the same question of the same client is the same
 // question.
-func (s scribe) askHuman(ctx context.Context, c caller, a asking) (any, error) {
+func (s writeTools) askHuman(ctx context.Context, c caller, a asking) (any, error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "mcp.question_empty")
 	}
@@ -128,12 +128,12 @@ func (s scribe) askHuman(ctx context.Context, c caller, a asking) (any, error) {
 const lookEvery = 500 * time.Millisecond
 
 // getAnswer says what became of a question, at once or as soon as it is answered while the client waits.
-func (s scribe) getAnswer(ctx context.Context, _ caller, a asking) (any, error) {
+func (s writeTools) getAnswer(ctx context.Context, _ caller, a asking) (any, error) {
 	over := time.After(time.Duration(a.Wait) * time.Second)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for waiting := a.Wait > 0; ; {
-		q, err := s.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
+		q, err := s.read.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
 		if err != nil {
 			return nil, err
 		}
@@ -151,11 +151,11 @@ func (s scribe) getAnswer(ctx context.Context, _ caller, a asking) (any, error) 
 }
 
 // became is what a client is told of a question.
-func (s scribe) became(q view.Asked) map[string]any {
+func (s writeTools) became(q view.Asked) map[string]any {
 	out := map[string]any{"question": q.ID, "text": q.Text, "state": q.State}
 	switch {
 	case q.Open:
-		out["next"] = s.Lang.Text("mcp.question_parked", q.ID)
+		out["next"] = s.read.Lang.Text("mcp.question_parked", q.ID)
 	default:
 		out["answer"], out["by"] = q.Answer, q.By
 	}
@@ -172,10 +172,10 @@ func placeOf(at *kernel.Session) effect.Place {
 // proposePlan takes up a run with a plan that a client brings. The plan is checked first, so that a mistake costs nothing;
 // then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing in this
 // package can give. It is taken only while nothing else is under way, so that it can displace nothing a person looks at.
-func (s scribe) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
-	s.proposing.Lock()
-	defer s.proposing.Unlock()
-	at, err := s.Kernel.Look(ctx)
+func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
+	s.read.proposing.Lock()
+	defer s.read.proposing.Unlock()
+	at, err := s.read.Kernel.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +202,8 @@ func (s scribe) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requi
 	if err != nil {
 		return nil, err
 	}
-	if s.Advance != nil {
-		if err := s.Advance(ctx); err != nil {
+	if s.read.Advance != nil {
+		if err := s.read.Advance(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -214,12 +214,12 @@ func (s scribe) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requi
 func proposalName(c caller) string { return "proposal of mcp/" + c.name }
 
 // readPlan checks a plan as `pawl run --plan` does before it takes it up.
-func (s scribe) readPlan(text string) (plan.Plan, error) {
+func (s writeTools) readPlan(text string) (plan.Plan, error) {
 	p, where, err := plan.Decode("plan", []byte(text))
 	if err != nil {
 		return p, err
 	}
-	config := s.Kernel.Config()
+	config := s.read.Kernel.Config()
 	schema := func(name string) ([]byte, bool) {
 		t, ok := config.Tools[name]
 		return t.Info.ArgsSchema, ok
@@ -229,8 +229,8 @@ func (s scribe) readPlan(text string) (plan.Plan, error) {
 
 // proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
 // at it yet.
-func (s scribe) proposed(ctx context.Context, run string) (any, error) {
-	at, err := s.Kernel.Look(ctx)
+func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
+	at, err := s.read.Kernel.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +241,11 @@ func (s scribe) proposed(ctx context.Context, run string) (any, error) {
 		}
 		return nil, pawl.Fail(pawl.CodeConflict, "mcp.proposal_gone")
 	}
-	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.Lang.Text("mcp.proposal_waits")}
+	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.read.Lang.Text("mcp.proposal_waits")}
 	if a := at.Approval; a != nil && a.About == "plan" && a.State == kernel.ApprovalPending {
 		v := at.Plan()
 		out["plan_hash"], out["risk"], out["steps"] = v.Hash, v.Risk, len(v.Steps)
-		out["next"] = s.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
+		out["next"] = s.read.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
 	}
 	return out, nil
 }

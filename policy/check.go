@@ -10,7 +10,7 @@ import (
 func (c *command) operandPaths(args []word) {
 	for _, w := range args {
 		if !w.flag() || w.dynamic {
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		}
 	}
 }
@@ -18,22 +18,22 @@ func (c *command) operandPaths(args []word) {
 // checkFind judges find: an action that runs, deletes or writes is asked for.
 func checkFind(c *command, args []word) {
 	start, value := true, false
-	if c.own {
+	if c.judge.own {
 		args = findActs(c, args)
 	}
 	for _, w := range args {
 		switch {
 		case w.dynamic || w.pattern && w.text[0] != '.' && !value && !start:
-			c.guess(w)
+			c.judge.guess(w)
 		case slices.Contains(findActions, w.text):
 			c.flagged(w.text)
 		case start && !w.flag() && w.text != "(" && w.text != "!":
 			if w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) {
-				c.pattern(w)
+				c.judge.pattern(w)
 			}
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		case value:
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 			value = false
 		default:
 			if w.text != "-H" && w.text != "-L" && w.text != "-P" {
@@ -61,14 +61,14 @@ func findActs(c *command, args []word) (rest []word) {
 			if len(inner) == 0 || strings.Contains(inner[0].text, "{}") {
 				c.forbidden(w.text)
 			} else {
-				c.call(inner, c.cwds)
+				c.judge.call(inner, c.cwds)
 			}
 			i = end
 		case w.text == "-delete":
 			deletes = true
 		case (w.text == "-fprint" || w.text == "-fprint0" || w.text == "-fls") && i+1 < len(args):
 			i++
-			c.file(args[i], OpWrite, c.cwds)
+			c.judge.file(args[i], OpWrite, c.cwds)
 		case slices.Contains(findActions, w.text):
 			c.forbidden(w.text)
 		default:
@@ -93,15 +93,15 @@ func checkSed(c *command, args []word) {
 		w := args[i]
 		head, value, joined := strings.Cut(w.text, "=")
 		switch {
-		case c.held && sedInPlace(w.text) && !w.dynamic:
+		case c.judge.held && sedInPlace(w.text) && !w.dynamic:
 			op = OpWrite // the walls hold what it writes, and undo takes it back
-			if c.prof.ReadOnly {
-				c.find(Deny, CodeReadOnly, text(c.argv))
+			if c.judge.prof.ReadOnly {
+				c.judge.find(Deny, CodeReadOnly, text(c.argv))
 			}
 		case w.dynamic && scripted:
-			c.file(w, op, c.cwds)
+			c.judge.file(w, op, c.cwds)
 		case w.dynamic || w.pattern && !w.quoted && i == 0:
-			c.guess(w)
+			c.judge.guess(w)
 			scripted = true
 		case w.text == "-e" && i+1 < len(args):
 			i++
@@ -119,7 +119,7 @@ func checkSed(c *command, args []word) {
 			sedScript(c, w)
 			scripted = true
 		default:
-			c.file(w, op, c.cwds)
+			c.judge.file(w, op, c.cwds)
 		}
 	}
 }
@@ -143,7 +143,7 @@ var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate"
 // sedScript asks about a script that may do more than print.
 func sedScript(c *command, w word) {
 	switch {
-	case (w.dynamic || w.expanded) && !w.foreign && c.own:
+	case (w.dynamic || w.expanded) && !w.foreign && c.judge.own:
 	case w.dynamic || w.expanded || !harmlessSed(w.text):
 		c.ask(CodeDangerousFlag, w.text)
 	}
@@ -255,10 +255,10 @@ func checkAwk(c *command, args []word) {
 		w := args[i]
 		switch {
 		case w.dynamic:
-			c.guess(w)
+			c.judge.guess(w)
 			script = true
 		case script:
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		case (w.text == "-F" || w.text == "-v") && i+1 < len(args):
 			i++
 		case strings.HasPrefix(w.text, "-F") || strings.HasPrefix(w.text, "-v"):
@@ -267,7 +267,7 @@ func checkAwk(c *command, args []word) {
 			script = true
 		default:
 			script = true
-			if c.own && !w.expanded && harmlessAwk(w.text) {
+			if c.judge.own && !w.expanded && harmlessAwk(w.text) {
 				break
 			}
 			if w.expanded || strings.ContainsAny(w.text, "@|>") || strings.Contains(w.text, "\\\n") || hasAny(w.text, "system", "getline", "ARGV", "ARGC", "close", "fflush") {
@@ -306,8 +306,8 @@ func checkCopy(c *command, args []word) {
 			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
 				c.forbidden(w.text)
 			}
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) && !c.own:
-			c.find(Ask, CodeDynamic, w.text)
+		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) && !c.judge.own:
+			c.judge.find(Ask, CodeDynamic, w.text)
 		default:
 			operands = append(operands, w)
 		}
@@ -317,10 +317,10 @@ func checkCopy(c *command, args []word) {
 	}
 	for i, w := range operands {
 		last := i == len(operands)-1
-		c.file(w, OpRead, c.cwds)
+		c.judge.file(w, OpRead, c.cwds)
 		switch {
 		case last || w.expanded:
-			c.file(w, OpWrite, c.cwds)
+			c.judge.file(w, OpWrite, c.cwds)
 		case c.name == "mv":
 			c.protect(w)
 		}
@@ -338,9 +338,9 @@ func checkCopy(c *command, args []word) {
 // protect judges a name that a command may create or remove, without recording it as a path of the command.
 func (c *command) protect(w word) {
 	for _, cwd := range c.cwds {
-		if rel, inside := c.resolve(cwd, w.text); inside && rel != "" && !w.dynamic {
-			if d, code := classify(rel, OpWrite, w.pattern, c.prof.Sensitive); d != Allow {
-				c.find(d, code, rel)
+		if rel, inside := c.judge.resolve(cwd, w.text); inside && rel != "" && !w.dynamic {
+			if d, code := classify(rel, OpWrite, w.pattern, c.judge.prof.Sensitive); d != Allow {
+				c.judge.find(d, code, rel)
 			}
 		}
 	}
@@ -353,8 +353,8 @@ func checkMode(c *command, args []word) {
 		t := w.text
 		switch {
 		case w.dynamic || w.pattern:
-			c.find(Ask, CodeDynamic, t)
-		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "" && !(c.held && t == "-R"):
+			c.judge.find(Ask, CodeDynamic, t)
+		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "" && !(c.judge.held && t == "-R"):
 			c.forbidden(t)
 		case mode:
 			mode = false
@@ -364,7 +364,7 @@ func checkMode(c *command, args []word) {
 				c.ask(CodeDestructive)
 			}
 		default:
-			c.file(w, OpWrite, c.cwds)
+			c.judge.file(w, OpWrite, c.cwds)
 		}
 	}
 }
@@ -375,22 +375,22 @@ func checkRemove(c *command, args []word) {
 	for _, w := range args {
 		if w.flag() && !w.dynamic {
 			sweeps = sweeps || strings.ContainsAny(w.text, "rRf")
-			if sweeps && !c.own {
+			if sweeps && !c.judge.own {
 				c.ask(CodeDestructive)
 			}
 			continue
 		}
 		removed++
-		c.file(w, OpDelete, c.cwds)
+		c.judge.file(w, OpDelete, c.cwds)
 		switch {
-		case !c.own || !sweeps:
+		case !c.judge.own || !sweeps:
 		case w.dynamic && w.text != "{}":
-			c.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
-		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || c.inRoot(w.text) && path.Clean(w.text) == c.root:
+			c.judge.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
+		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || inRoot(c.judge.territory, w.text) && path.Clean(w.text) == c.judge.root:
 			c.ask(CodeDestructive) // nothing would be left of the work
 		}
 	}
-	if removed > 0 && !c.own {
+	if removed > 0 && !c.judge.own {
 		c.ask(CodeDelete)
 	}
 }
@@ -401,13 +401,13 @@ func checkTar(c *command, args []word) {
 	if len(args) == 0 {
 		return
 	}
-	if c.own && !args[0].dynamic && unpacks(c, args) {
+	if c.judge.own && !args[0].dynamic && unpacks(c, args) {
 		return
 	}
 	mode := strings.TrimPrefix(args[0].text, "-")
 	if args[0].dynamic || args[0].expanded || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
 		c.forbidden(args[0].text)
-		c.opaque(c.argv, c.cwds)
+		c.judge.opaque(c.argv, c.cwds)
 		return
 	}
 	op := OpRead
@@ -417,7 +417,7 @@ func checkTar(c *command, args []word) {
 	for i, w := range args[1:] {
 		switch {
 		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
-			c.find(Ask, CodeDynamic, w.text)
+			c.judge.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
 			c.forbidden(w.text)
 		case w.flag():
@@ -425,9 +425,9 @@ func checkTar(c *command, args []word) {
 			if strings.Contains(w.text, ":") {
 				c.forbidden(w.text)
 			}
-			c.file(w, op, c.cwds)
+			c.judge.file(w, op, c.cwds)
 		default:
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		}
 	}
 }
@@ -445,15 +445,15 @@ func unpacks(c *command, args []word) bool {
 		switch {
 		case (w.text == "-C" || w.text == "--directory") && i+1 < len(args):
 			i++
-			c.file(args[i], OpWrite, c.cwds)
+			c.judge.file(args[i], OpWrite, c.cwds)
 		case strings.HasPrefix(w.text, "--strip-components=") || strings.HasPrefix(w.text, "--exclude=") || w.text == "--no-same-owner":
 		case w.flag() || strings.Contains(w.text, ":"):
 			c.forbidden(w.text)
 		case !named && strings.Contains(mode, "f"):
 			named = true
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		default:
-			c.file(w, OpWrite, c.cwds)
+			c.judge.file(w, OpWrite, c.cwds)
 		}
 	}
 	return true
@@ -467,22 +467,22 @@ func unzips(c *command, args []word) {
 		switch {
 		case w.text == "-d" && i+1 < len(args):
 			i++
-			c.file(args[i], OpWrite, c.cwds)
+			c.judge.file(args[i], OpWrite, c.cwds)
 		case w.flag() && strings.Trim(w.text[1:], "oqnjpltvuf") == "":
 		case w.flag():
 			c.forbidden(w.text)
 		case !named:
 			named = true
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		default:
-			c.file(w, OpWrite, c.cwds)
+			c.judge.file(w, OpWrite, c.cwds)
 		}
 	}
 }
 
 // checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
 func checkUnzip(c *command, args []word) {
-	if c.own && len(args) > 0 {
+	if c.judge.own && len(args) > 0 {
 		unzips(c, args)
 		return
 	}

@@ -57,11 +57,11 @@ func (j *judge) call(argv []word, cwds []string) outcome {
 
 // command is one simple command while it is judged.
 type command struct {
-	*judge
-	name string
-	argv []word
-	args []word
-	cwds []string
+	judge *judge
+	name  string
+	argv  []word
+	args  []word
+	cwds  []string
 	// loose says that an option was let pass of which it is not known whether the next word is its value.
 	loose bool
 }
@@ -81,7 +81,7 @@ func text(argv []word) string {
 
 // ask records a question about the command.
 func (c *command) ask(code Code, args ...string) {
-	c.find(Ask, code, append([]string{text(c.argv)}, args...)...)
+	c.judge.find(Ask, code, append([]string{text(c.argv)}, args...)...)
 }
 
 // matches reports whether one of the user's patterns is a prefix of a command.
@@ -106,8 +106,8 @@ func (j *judge) matches(patterns []string, argv []word) bool {
 // unknown judges a command that is on no list: where walls hold it and the tree is its own, only what leads out is asked
 // about; elsewhere the command is, unless the user put it on a list.
 func (c *command) unknown() {
-	if c.own && !goesOut(c) {
-		c.opaque(c.argv, c.cwds)
+	if c.judge.own && !goesOut(c) {
+		c.judge.opaque(c.argv, c.cwds)
 		c.strange()
 		return
 	}
@@ -116,17 +116,17 @@ func (c *command) unknown() {
 
 // unlisted asks about a command wherever it runs, unless the user put it on a list.
 func (c *command) unlisted(code Code) {
-	if c.prof.ReadOnly {
-		c.find(Deny, CodeReadOnly, text(c.argv))
+	if c.judge.prof.ReadOnly {
+		c.judge.find(Deny, CodeReadOnly, text(c.argv))
 		return
 	}
 	if goesOut(c) {
 		c.beyond()
 	}
-	if !c.matches(c.prof.AllowedCommands, c.argv) {
+	if !c.judge.matches(c.judge.prof.AllowedCommands, c.argv) {
 		c.ask(code)
 	}
-	c.opaque(c.argv, c.cwds)
+	c.judge.opaque(c.argv, c.cwds)
 }
 
 // opaque judges the words of a command whose meaning is not known: what looks like a path outside or like a protected or
@@ -143,7 +143,7 @@ func (j *judge) opaque(argv []word, cwds []string) {
 		}
 		if w.home || strings.HasPrefix(t, "/") || strings.HasPrefix(t, "../") || t == ".." || strings.Contains(t, "/../") {
 			for _, cwd := range cwds {
-				if _, inside := j.resolve(cwd, t); w.home || !inside && !j.common(t) {
+				if _, inside := j.resolve(cwd, t); w.home || !inside && !isCommon(j.territory, t) {
 					j.find(Ask, CodePathEscape, t)
 				}
 			}
@@ -182,7 +182,7 @@ func (j *judge) file(w word, op Op, cwds []string) {
 	for _, cwd := range cwds {
 		rel, inside := j.resolve(cwd, w.text)
 		switch {
-		case !inside && op == OpRead && j.common(w.text):
+		case !inside && op == OpRead && isCommon(j.territory, w.text):
 		case !inside:
 			j.find(Deny, CodePathEscape, w.text)
 		case rel != "":
@@ -198,19 +198,19 @@ func (c *command) cd() outcome {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		c.find(Deny, CodePathEscape, "~")
+		c.judge.find(Deny, CodePathEscape, "~")
 		return same(c.cwds)
 	}
 	w := args[0]
 	if len(args) > 1 || w.dynamic || w.pattern || w.expanded || w.text == "-" || w.text == "" || w.flag() {
-		c.find(Ask, CodeDynamic, text(c.argv))
+		c.judge.find(Ask, CodeDynamic, text(c.argv))
 		return same(c.cwds)
 	}
 	var to []string
 	for _, cwd := range c.cwds {
-		rel, inside := c.resolve(cwd, w.text)
+		rel, inside := c.judge.resolve(cwd, w.text)
 		if w.home || !inside {
-			c.find(Deny, CodePathEscape, w.text)
+			c.judge.find(Deny, CodePathEscape, w.text)
 			return same(c.cwds)
 		}
 		if rel == "." {
@@ -223,43 +223,39 @@ func (c *command) cd() outcome {
 
 // wrapper unwraps a command that runs another one, and reports whether it was one.
 func (c *command) wrapper() bool {
-	w := wrapper{c}
 	switch c.name {
 	case "env":
-		w.env()
+		unwrapEnv(c)
 	case "timeout":
-		w.unwrap("-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)
+		unwrap(c, "-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)
 	case "nice":
-		w.unwrap("-n --adjustment", "", 0)
+		unwrap(c, "-n --adjustment", "", 0)
 	case "nohup", "builtin":
-		w.unwrap("", "", 0)
+		unwrap(c, "", "", 0)
 	case "stdbuf":
-		w.unwrap("-i -o -e --input --output --error", "", 0)
+		unwrap(c, "-i -o -e --input --output --error", "", 0)
 	case "time":
-		w.unwrap("", "-p", 0)
+		unwrap(c, "", "-p", 0)
 	case "command":
 		if len(c.args) > 0 && (c.args[0].text == "-v" || c.args[0].text == "-V") {
 			return true
 		}
-		w.unwrap("", "-p", 0)
+		unwrap(c, "", "-p", 0)
 	case "exec":
-		w.unwrap("", "", 0)
+		unwrap(c, "", "", 0)
 	case "xargs":
-		w.xargs()
+		unwrapXargs(c)
 	case "bash", "sh", "dash", "zsh", "ksh", "ash":
-		w.shell()
+		unwrapShell(c)
 	default:
 		return false
 	}
 	return true
 }
 
-// wrapper is a command that runs another one, while it is judged.
-type wrapper struct{ *command }
-
 // unwrap judges the command after the wrapper's own options and operands. Valued and plain are the options that are known;
 // any other is asked for, because it may take the next word as its value or rename the program.
-func (c wrapper) unwrap(valued, plain string, operands int) {
+func unwrap(c *command, valued, plain string, operands int) {
 	takes, flags := strings.Fields(valued), strings.Fields(plain)
 	rest := c.args
 	for len(rest) > 0 && rest[0].flag() {
@@ -301,11 +297,11 @@ func (c wrapper) unwrap(valued, plain string, operands int) {
 	if len(rest) > 0 && rest[0].text == "cd" {
 		c.ask(CodeDynamic) // where it leads is lost behind the wrapper
 	}
-	c.call(rest, c.cwds)
+	c.judge.call(rest, c.cwds)
 }
 
-// env judges assignments and the command behind them.
-func (c wrapper) env() {
+// unwrapEnv judges assignments and the command behind them.
+func unwrapEnv(c *command) {
 	rest := c.args
 	for len(rest) > 0 {
 		w := rest[0]
@@ -317,33 +313,33 @@ func (c wrapper) env() {
 		case w.text == "-i" || w.text == "-" || w.text == "--ignore-environment" || w.text == "--":
 			rest = rest[1:]
 		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1:
-			c.variable(rest[1].text, true)
+			c.judge.variable(rest[1].text, true)
 			rest = rest[2:]
 		case w.flag():
 			c.ask(CodeDangerousFlag, w.text)
-			c.opaque(c.argv, c.cwds)
+			c.judge.opaque(c.argv, c.cwds)
 			return
 		case assigned:
-			c.variable(name, true)
+			c.judge.variable(name, true)
 			rest = rest[1:]
 		default:
-			c.call(rest, c.cwds)
+			c.judge.call(rest, c.cwds)
 			return
 		}
 	}
 }
 
-// xargs judges the command that gets words from a pipe. Those words are not known.
-func (c wrapper) xargs() {
+// unwrapXargs judges the command that gets words from a pipe. Those words are not known.
+func unwrapXargs(c *command) {
 	rest := c.args
 	for len(rest) > 0 && rest[0].flag() {
 		switch t := rest[0].text; {
 		case rest[0].dynamic || rest[0].expanded:
 			c.ask(CodeDynamic)
 			return
-		case slices.Contains([]string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, t), c.own && (t == "-I{}" || t == "-i"):
+		case slices.Contains([]string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, t), c.judge.own && (t == "-I{}" || t == "-i"):
 			rest = rest[1:]
-		case c.own && t == "-I" && len(rest) > 1 && rest[1].text == "{}":
+		case c.judge.own && t == "-I" && len(rest) > 1 && rest[1].text == "{}":
 			rest = rest[2:]
 		case len(rest) > 1 && slices.Contains([]string{"-n", "-L", "-P", "-d", "-s"}, t):
 			rest = rest[2:]
@@ -357,7 +353,7 @@ func (c wrapper) xargs() {
 	if len(rest) == 0 {
 		return // xargs alone echoes
 	}
-	c.call(append(filled(rest), piped()), c.cwds)
+	c.judge.call(append(filled(rest), piped()), c.cwds)
 }
 
 // piped is a word that another program puts in.
@@ -374,8 +370,8 @@ func filled(argv []word) []word {
 	return out
 }
 
-// shell judges bash -c and the like by what they would run.
-func (c wrapper) shell() {
+// unwrapShell judges bash -c and the like by what they would run.
+func unwrapShell(c *command) {
 	rest := c.args
 	run := false
 	for len(rest) > 0 && (rest[0].flag() || rest[0].text != "" && rest[0].text[0] == '+') {
@@ -388,7 +384,7 @@ func (c wrapper) shell() {
 			return
 		case w.text == "-n" && len(rest) > 1:
 			for _, f := range rest[1:] {
-				c.file(f, OpRead, c.cwds)
+				c.judge.file(f, OpRead, c.cwds)
 			}
 			return
 		case w.text[0] == '-' && strings.Trim(w.text[1:], "ceuxo") == "":
@@ -410,36 +406,36 @@ func (c wrapper) shell() {
 	switch {
 	case len(rest) == 0 || !run && (rest[0].dynamic || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "/dev/")):
 		// What comes through a pipe or a descriptor is not known to anybody.
-		c.blind = true
+		c.judge.blind = true
 		c.unlisted(CodeNotAllowlisted)
 		return
 	case !run:
 		c.unknown()
 		return
 	case rest[0].dynamic:
-		c.blind = true
+		c.judge.blind = true
 	}
 	switch c.name {
 	case "sh", "dash", "ash":
 		// Which shell this is depends on the machine, so the text is also judged as one reads it that knows nothing of
 		// bash's own syntax: $'\'; x #' is one word to bash and two commands to such a shell.
 		// The same text is not judged so again: shells inside each other would take twice as long for each of them.
-		if id := "s" + strings.Join(c.cwds, "\x00") + "\x00\x00" + rest[0].text; !c.seen[id] {
-			c.seen[id] = true
-			calls := c.calls
+		if id := "s" + strings.Join(c.cwds, "\x00") + "\x00\x00" + rest[0].text; !c.judge.seen[id] {
+			c.judge.seen[id] = true
+			calls := c.judge.calls
 			c.nested(rest[0], syntax.LangPOSIX)
-			c.calls = calls
+			c.judge.calls = calls
 		}
 	case "zsh", "ksh":
 		c.unlisted(CodeNotAllowlisted) // their own syntax can run commands where bash sees none
 	}
 	c.nested(rest[0], syntax.LangBash)
-	if c.own {
+	if c.judge.own {
 		// The words behind the text are its parameters.
-		c.opaque(rest, c.cwds)
+		c.judge.opaque(rest, c.cwds)
 		for _, w := range rest[1:] {
 			if w.dynamic {
-				c.guess(w)
+				c.judge.guess(w)
 			}
 		}
 	}
@@ -451,12 +447,12 @@ func (c *command) nested(script word, kind syntax.LangVariant) {
 		c.ask(CodeDynamic)
 		return
 	}
-	if c.shells++; c.shells > maxDepth {
-		c.find(Deny, CodeTooComplex, "nesting")
+	if c.judge.shells++; c.judge.shells > maxDepth {
+		c.judge.find(Deny, CodeTooComplex, "nesting")
 	} else if strings.TrimSpace(script.text) != "" {
-		c.script(script.text, kind, c.cwds)
+		c.judge.script(script.text, kind, c.cwds)
 	}
-	c.shells--
+	c.judge.shells--
 }
 
 // builtin judges the builtins of the shell, and reports whether the command was one.
@@ -478,7 +474,7 @@ func (c *command) builtin() bool {
 		c.test()
 	case "eval":
 		c.ask(CodeShellFeature)
-		c.blind = c.blind || slices.ContainsFunc(c.args, func(w word) bool { return w.dynamic })
+		c.judge.blind = c.judge.blind || slices.ContainsFunc(c.args, func(w word) bool { return w.dynamic })
 		script := word{quoted: true}
 		for _, w := range c.args {
 			script.text += w.text + " "
@@ -486,7 +482,7 @@ func (c *command) builtin() bool {
 		}
 		c.nested(script, syntax.LangBash)
 	case "trap":
-		c.find(Deny, CodeShellFeature, "trap")
+		c.judge.find(Deny, CodeShellFeature, "trap")
 	case "read":
 		for _, w := range c.args {
 			if w.dynamic || strings.ContainsAny(w.text, "[]$") {
@@ -495,7 +491,7 @@ func (c *command) builtin() bool {
 		}
 	case "wait":
 		if len(c.args) > 0 {
-			c.odd(text(c.argv))
+			c.judge.odd(text(c.argv))
 		}
 	case "source", ".":
 		c.source()
@@ -503,14 +499,14 @@ func (c *command) builtin() bool {
 		if slices.ContainsFunc(c.args, func(w word) bool { return strings.HasPrefix(w.text, "-C") }) {
 			c.ask(CodeShellFeature) // the text behind it is run
 		}
-		c.odd(text(c.argv))
+		c.judge.odd(text(c.argv))
 	case "unset", "getopts", "let", "ulimit", "umask", "declare", "typeset", "local", "readonly", "export", "dirs", "disown":
-		c.odd(text(c.argv))
-		c.opaque(c.argv, c.cwds)
+		c.judge.odd(text(c.argv))
+		c.judge.opaque(c.argv, c.cwds)
 	case "alias", "unalias", "hash", "shopt", "enable", "bind", "complete", "compgen", "compopt", "pushd", "popd", "history", "fc", "suspend",
 		"caller", "logout":
 		c.ask(CodeShellFeature)
-		c.opaque(c.argv, c.cwds)
+		c.judge.opaque(c.argv, c.cwds)
 	default:
 		return false
 	}
@@ -520,15 +516,15 @@ func (c *command) builtin() bool {
 // source judges a script that the shell runs itself: one of the tree is as good as one that is started.
 func (c *command) source() {
 	script := len(c.args) > 0 && !c.args[0].dynamic && !c.args[0].expanded && !c.args[0].home
-	if script && c.own {
-		rel, inside := c.resolve(c.cwds[0], c.args[0].text)
+	if script && c.judge.own {
+		rel, inside := c.judge.resolve(c.cwds[0], c.args[0].text)
 		script = inside && rel != ""
 	}
-	if !script || !c.own {
-		c.blind = c.blind || !script
+	if !script || !c.judge.own {
+		c.judge.blind = c.judge.blind || !script
 		c.ask(CodeShellFeature)
 	}
-	c.opaque(c.argv, c.cwds)
+	c.judge.opaque(c.argv, c.cwds)
 }
 
 // set lets a command be strict with itself and nothing else.
@@ -558,7 +554,7 @@ func (c *command) test() {
 	for i, w := range args {
 		operator := len(args) == 2 && i == 0
 		if w.text == "-v" || w.text == "-R" || w.dynamic && (!w.quoted || operator) || w.dynamic && len(args) > 4 {
-			c.odd(text(c.argv))
+			c.judge.odd(text(c.argv))
 			return
 		}
 	}

@@ -23,7 +23,7 @@ func checkGo(c *command, args []word) {
 				i++
 				value = args[i].text
 				if args[i].dynamic {
-					c.guess(args[i])
+					c.judge.guess(args[i])
 				}
 			}
 			if !harmlessToolFlags(value) {
@@ -67,7 +67,7 @@ func checkGoMod(c *command, args []word) {
 	case "verify", "graph", "why", "tidy":
 		c.apply(build("-C -modfile -modcacherw -overlay", ""), args[1:])
 	case "download":
-		client{c}.fetch()
+		judgeFetch(c)
 	default:
 		c.unknown()
 	}
@@ -105,12 +105,12 @@ func checkPackageScript(c *command, args []word) {
 		case w.text == "--":
 			return // the rest is for the project's own script
 		case w.dynamic:
-			c.guess(w)
+			c.judge.guess(w)
 		case !w.flag():
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		case w.text == "-w" || w.text == "--workspace" || w.text == "--filter" || w.text == "-F":
 			if i++; i < len(args) {
-				c.file(args[i], OpRead, c.cwds)
+				c.judge.file(args[i], OpRead, c.cwds)
 			}
 		case strings.HasPrefix(w.text, "--workspace=") || strings.HasPrefix(w.text, "--filter=") ||
 			slices.Contains([]string{"--workspaces", "-ws", "--if-present", "-r", "--recursive"}, w.text):
@@ -195,7 +195,7 @@ func checkCoverage(c *command, args []word) {
 func checkPHP(c *command, args []word) {
 	switch {
 	case len(args) == 2 && args[0].text == "-l":
-		c.file(args[1], OpRead, c.cwds)
+		c.judge.file(args[1], OpRead, c.cwds)
 	case len(args) > 1 && args[0].text == "artisan" && args[1].text == "test":
 		c.apply(phpunitRule(), args[2:])
 	case len(args) > 0 && args[0].text == "vendor/bin/phpunit":
@@ -233,10 +233,10 @@ func checkMake(c *command, args []word) {
 		name, _, assigned := strings.Cut(w.text, "=")
 		switch {
 		case w.dynamic || w.expanded || w.pattern:
-			c.guess(w)
+			c.judge.guess(w)
 		case w.text == "-C" && i+1 < len(args):
 			i++
-			c.file(args[i], OpRead, c.cwds)
+			c.judge.file(args[i], OpRead, c.cwds)
 		case w.text == "-j" && i+1 < len(args) && number(args[i+1].text):
 			i++
 		case slices.Contains([]string{"-k", "-B", "-j", "--keep-going", "--always-make", "--no-print-directory"}, w.text),
@@ -271,7 +271,7 @@ func checkCMake(c *command, args []word) {
 		name, value, _ := strings.Cut(define, "=")
 		switch {
 		case w.dynamic:
-			c.guess(w)
+			c.judge.guess(w)
 		case defines:
 			upper := strings.ToUpper(name)
 			if strings.ContainsAny(value, "/\\$;") || hasAny(upper, "COMPILER", "LAUNCHER", "TOOLCHAIN", "PROGRAM", "COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE") {
@@ -283,9 +283,9 @@ func checkCMake(c *command, args []word) {
 			if w.text != "-S" {
 				op = OpWrite
 			}
-			c.file(args[i], op, c.cwds)
+			c.judge.file(args[i], op, c.cwds)
 		case len(w.text) > 2 && (w.text[:2] == "-S" || w.text[:2] == "-B"):
-			c.file(word{text: w.text[2:], pattern: w.pattern}, OpWrite, c.cwds)
+			c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpWrite, c.cwds)
 		case slices.Contains([]string{"-G", "--target", "-t", "--config", "--parallel", "-j", "--preset"}, w.text):
 			if i+1 < len(args) && !args[i+1].flag() {
 				i++
@@ -297,7 +297,7 @@ func checkCMake(c *command, args []word) {
 		case w.flag():
 			c.flagged(w.text)
 		default:
-			c.file(w, OpRead, c.cwds)
+			c.judge.file(w, OpRead, c.cwds)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func checkMaven(c *command, args []word) {
 		w := args[i]
 		switch {
 		case w.dynamic || w.expanded:
-			c.guess(w)
+			c.judge.guess(w)
 		case slices.Contains([]string{"test", "verify", "compile", "test-compile", "package", "validate", "checkstyle:check", "spotless:check", "spotless:apply"}, w.text):
 			goals++
 		case w.text == "-pl" || w.text == "-T":
@@ -333,7 +333,7 @@ func checkGradle(c *command, args []word) {
 		task := w.text[strings.LastIndexByte(w.text, ':')+1:]
 		switch {
 		case w.dynamic || w.expanded:
-			c.guess(w)
+			c.judge.guess(w)
 		case w.text == "--tests" || w.text == "-x":
 			i++
 		case slices.Contains([]string{"--offline", "--no-daemon", "--info", "--stacktrace", "-q", "--quiet", "-i", "-s", "--parallel", "--build-cache", "--continue", "--rerun-tasks"}, w.text),

@@ -7,14 +7,13 @@ import (
 
 // checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
 // that move references or talk to others are asked for; and so is anything that is not known, since it may be an alias.
-func checkGit(cmd *command, args []word) {
-	c := gitCommand{cmd}
+func checkGit(c *command, args []word) {
 	rest := args
 	for len(rest) > 0 && rest[0].flag() {
 		if rest[0].dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].text) {
 			c.forbidden(rest[0].text)
-			transports(c.command)
-			c.opaque(c.argv, c.cwds)
+			transports(c)
+			c.judge.opaque(c.argv, c.cwds)
 			return
 		}
 		rest = rest[1:]
@@ -24,47 +23,44 @@ func checkGit(cmd *command, args []word) {
 		return
 	}
 	sub, operands := rest[0].text, rest[1:]
-	transports(c.command)
+	transports(c)
 	switch {
 	case slices.Contains(gitRemote, sub):
 		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" && c.operand(1) == "dcommit" {
 			c.beyond()
 		}
-		c.connect(text(c.argv))
-		c.write(sub, operands)
+		c.judge.connect(text(c.argv))
+		gitWrite(c, sub, operands)
 	case slices.Contains(gitWrites, sub):
-		c.write(sub, operands)
+		gitWrite(c, sub, operands)
 	case slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands):
-		c.read(sub, operands)
+		gitRead(c, sub, operands)
 	case slices.Contains(gitReads, sub):
-		c.write(sub, operands)
+		gitWrite(c, sub, operands)
 	default:
 		c.unlisted(CodeNotAllowlisted)
 		return
 	}
-	c.config(slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
+	gitConfig(c, slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
 }
 
-// gitCommand is a command of git while it is judged.
-type gitCommand struct{ *command }
-
-// config asks where git's configuration could make it run a program.
-func (c gitCommand) config(reads bool) {
-	repo := c.req.Repo
+// gitConfig asks where git's configuration could make it run a program.
+func gitConfig(c *command, reads bool) {
+	repo := c.judge.req.Repo
 	hazards := repo.Hazards
 	if !reads {
 		hazards = slices.Concat(hazards, repo.Writing)
 	}
 	switch {
 	case !repo.Inspected:
-		c.find(Ask, CodeGitConfig, "?")
+		c.judge.find(Ask, CodeGitConfig, "?")
 	case len(hazards) > 0:
-		c.find(Ask, CodeGitConfig, strings.Join(hazards, ", "))
+		c.judge.find(Ask, CodeGitConfig, strings.Join(hazards, ", "))
 	}
 	for _, cwd := range c.cwds {
 		if cwd != "" {
 			// A folder may hold a repository of its own, with a configuration that nobody looked at.
-			c.find(Ask, CodeGitConfig, cwd)
+			c.judge.find(Ask, CodeGitConfig, cwd)
 		}
 	}
 }
@@ -104,8 +100,8 @@ func gitReadsOnly(sub string, args []word) bool {
 	return true
 }
 
-// read judges the options and operands of a reading command.
-func (c gitCommand) read(sub string, args []word) {
+// gitRead judges the options and operands of a reading command.
+func gitRead(c *command, sub string, args []word) {
 	ask := "--output --open-files-in-pager --ext-diff --textconv --show-signature --paginate --upload-pack --exec --filters --no-index --contents --output-directory --exclude-from --exclude-per-directory"
 	if sub == "grep" {
 		ask += " -O"
@@ -114,11 +110,11 @@ func (c gitCommand) read(sub string, args []word) {
 	for _, w := range args {
 		switch {
 		case w.dynamic:
-			c.guess(w)
+			c.judge.guess(w)
 		case w.text == "--":
 			ended = true
 		case w.pattern && !ended && strings.ContainsRune("*?[", rune(w.text[0])):
-			c.find(Ask, CodeDynamic, w.text)
+			c.judge.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !ended:
 			if option(ask, w.text, false) && !slices.Contains(gitSafe, strings.SplitN(w.text, "=", 2)[0]) || strings.Contains(w.text, "%G") {
 				c.forbidden(w.text)
@@ -127,7 +123,7 @@ func (c gitCommand) read(sub string, args []word) {
 		case pattern && !ended && !slices.ContainsFunc(args, func(w word) bool { return option("-e -f --and", w.text, false) }):
 			pattern = false
 		default:
-			c.operandPath(w)
+			gitOperandPath(c, w)
 		}
 	}
 }
@@ -135,8 +131,8 @@ func (c gitCommand) read(sub string, args []word) {
 // gitSafe are options that happen to begin like a dangerous one.
 var gitSafe = []string{"--no", "--exclude", "--exclude-standard", "--ext"}
 
-// operandPath judges a revision or a path, or a path in a revision.
-func (c gitCommand) operandPath(w word) {
+// gitOperandPath judges a revision or a path, or a path in a revision.
+func gitOperandPath(c *command, w word) {
 	t := w.text
 	if strings.HasPrefix(t, ":/") || strings.HasPrefix(t, ":!") || strings.HasPrefix(t, ":^") {
 		return
@@ -148,11 +144,11 @@ func (c gitCommand) operandPath(w word) {
 		return
 	}
 	w.text = t
-	c.file(w, OpRead, c.cwds)
+	c.judge.file(w, OpRead, c.cwds)
 }
 
-// write asks about a command that changes the repository.
-func (c gitCommand) write(sub string, args []word) {
+// gitWrite asks about a command that changes the repository.
+func gitWrite(c *command, sub string, args []word) {
 	c.unlisted(CodeGitWrite)
 	grave := slices.Contains(gitGrave, sub)
 	ended := false
@@ -167,7 +163,7 @@ func (c gitCommand) write(sub string, args []word) {
 			c.forbidden(t)
 		case w.flag() && !ended:
 		case !w.dynamic && (ended || sub == "add" || sub == "rm" || sub == "mv" || sub == "restore" || sub == "apply" || sub == "am"):
-			c.operandPath(w)
+			gitOperandPath(c, w)
 		}
 	}
 	if grave {

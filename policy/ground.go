@@ -32,13 +32,13 @@ type territory struct {
 	own    bool // and the tree is the work's own
 }
 
-// settled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
+// isSettled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
 // what stands beside it must not lead out. A variable that the text does not set may hold any path.
-func (g territory) settled(w word) bool { return g.own && !w.foreign && !g.leads(w.text) }
+func isSettled(g territory, w word) bool { return g.own && !w.foreign && !leadsOut(g, w.text) }
 
 // guess asks about a word whose value is not known.
 func (j *judge) guess(w word) {
-	if !j.settled(w) {
+	if !isSettled(j.territory, w) {
 		j.find(Ask, CodeDynamic, w.text)
 	}
 }
@@ -65,23 +65,23 @@ func (j *judge) atLeast(r pawl.Risk) {
 	}
 }
 
-// leads reports whether a text begins like a path that is not the workspace's, or climbs.
-func (g territory) leads(text string) bool {
+// leadsOut reports whether a text begins like a path that is not the workspace's, or climbs.
+func leadsOut(g territory, text string) bool {
 	if strings.HasPrefix(text, "..") || strings.Contains(text, "/..") || strings.HasPrefix(text, "~") {
 		return true
 	}
-	return strings.HasPrefix(text, "/") && !g.private(text) && !g.inRoot(text)
+	return strings.HasPrefix(text, "/") && !isPrivate(g, text) && !inRoot(g, text)
 }
 
 // inRoot reports whether an absolute path begins in the workspace.
-func (g territory) inRoot(text string) bool {
+func inRoot(g territory, text string) bool {
 	clean := path.Clean(text)
 	return g.root != "" && (clean == g.root || strings.HasPrefix(clean, g.root+"/"))
 }
 
-// private reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
+// isPrivate reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
 // at its end.
-func (g territory) private(text string) bool {
+func isPrivate(g territory, text string) bool {
 	if !g.walled {
 		return false
 	}
@@ -94,9 +94,9 @@ func (g territory) private(text string) bool {
 	return false
 }
 
-// common reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
+// isCommon reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
 // headers and documents. Behind walls nothing of it can be changed.
-func (g territory) common(text string) bool {
+func isCommon(g territory, text string) bool {
 	if !g.walled || strings.ContainsAny(text, "*?[") {
 		return false
 	}
@@ -126,7 +126,7 @@ var codePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree is
 // not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
 func (c *command) strange() {
-	c.atLeast(pawl.RiskMedium)
+	c.judge.atLeast(pawl.RiskMedium)
 	if base := c.argv[0].base(); c.name != base && !strings.HasPrefix(c.name, "/") {
 		if r, known := programs()[base]; known && r.class == reads {
 			c.ask(CodeNotAllowlisted)
@@ -135,11 +135,11 @@ func (c *command) strange() {
 	for _, w := range c.args {
 		switch {
 		case w.dynamic:
-			c.guess(w)
+			c.judge.guess(w)
 		case handed().MatchString(w.text):
-			c.find(Ask, CodeDynamic, w.text)
+			c.judge.find(Ask, CodeDynamic, w.text)
 		default:
-			c.attached(w, c.cwds)
+			c.judge.attached(w, c.cwds)
 		}
 	}
 }
@@ -164,8 +164,8 @@ func (j *judge) attached(w word, cwds []string) {
 	}
 	for _, p := range parts {
 		switch {
-		case p == "" || len(p) > 4096 || j.common(p) || strings.HasPrefix(p, "//"):
-		case j.leads(p):
+		case p == "" || len(p) > 4096 || isCommon(j.territory, p) || strings.HasPrefix(p, "//"):
+		case leadsOut(j.territory, p):
 			j.find(Ask, CodePathEscape, p)
 		case strings.Contains(p, "/"):
 			j.opaque([]word{{}, literal(p)}, cwds)
@@ -173,43 +173,42 @@ func (j *judge) attached(w word, cwds []string) {
 	}
 }
 
-// client is a command whose work lies elsewhere or comes from there, while it is judged.
-type client struct{ *command }
-
-// offline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network was
+// isOffline reports whether a command that would fetch something can reach nothing: the walls hold it, and no network was
 // asked for with the call. A question would not give it any.
-func (c client) offline() bool { return c.own && !c.req.Network && !c.prof.AllowNetwork }
-
-// fetch judges a command that fetches dependencies.
-func (c client) fetch() {
-	if c.offline() {
-		c.network = true
-		c.strange()
-		return
-	}
-	c.connect(text(c.argv))
+func isOffline(c *command) bool {
+	return c.judge.own && !c.judge.req.Network && !c.judge.prof.AllowNetwork
 }
 
-// remote judges a program whose work lies elsewhere or comes from there.
-func (c client) remote() {
-	transports(c.command)
-	name := c.argv[0].base()
-	switch {
-	case c.reachesOthers():
-		c.beyond()
-	case slices.Contains(fetchers, name) && c.offline():
-		c.network = true
-		c.opaque(c.argv, c.cwds)
+// judgeFetch judges a command that fetches dependencies.
+func judgeFetch(c *command) {
+	if isOffline(c) {
+		c.judge.network = true
 		c.strange()
 		return
-	case c.held && !c.req.Network && slices.Contains(probes, name) && local(c.args):
-		c.network = true
-		c.opaque(c.argv, c.cwds)
+	}
+	c.judge.connect(text(c.argv))
+}
+
+// judgeRemote judges a program whose work lies elsewhere or comes from there.
+func judgeRemote(c *command) {
+	transports(c)
+	name := c.argv[0].base()
+	switch {
+	case reachesOthers(c):
+		c.beyond()
+	case slices.Contains(fetchers, name) && isOffline(c):
+		c.judge.network = true
+		c.judge.opaque(c.argv, c.cwds)
+		c.strange()
+		return
+	case c.judge.held && !c.judge.req.Network && slices.Contains(probes, name) && local(c.args):
+		c.judge.network = true
+		c.judge.opaque(c.argv, c.cwds)
 		return
 	}
-	c.connect(text(c.argv))
+	c.judge.connect(text(c.argv))
 	c.unlisted(CodeNotAllowlisted)
-	if c.own {
+	if c.judge.own {
 		c.strange()
 	}
 }

@@ -10,10 +10,10 @@ import (
 // by the walls.
 
 // beyond asks for a person's word about the command.
-func (c *command) beyond() { c.find(Ask, CodeOutward, text(c.argv)) }
+func (c *command) beyond() { c.judge.find(Ask, CodeOutward, text(c.argv)) }
 
 // reachesOthers reports whether a program of others' machines would do more than look.
-func (c client) reachesOthers() bool {
+func reachesOthers(c *command) bool {
 	name, first := c.argv[0].base(), c.operand(0)
 	if looks, ok := lookers[name]; ok {
 		// What the words of such a program are is not known where they are made.
@@ -65,7 +65,7 @@ func goesOut(c *command) bool {
 		})
 	case slices.Contains([]string{"npm", "yarn", "pnpm", "bun", "cargo", "dart", "flutter"}, name) && slices.Contains([]string{"publish", "unpublish", "yank", "owner"}, c.operand(0)):
 		return true
-	case c.matches(c.prof.AllowedCommands, c.argv):
+	case c.judge.matches(c.judge.prof.AllowedCommands, c.argv):
 		return false // the user's own settings name it
 	}
 	if outwardName(name) {

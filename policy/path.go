@@ -220,7 +220,7 @@ func (j *judge) resolve(cwd, text string) (rel string, inside bool) {
 	if strings.HasPrefix(text, "/") {
 		clean := path.Clean(text)
 		if j.root == "" || clean != j.root && !strings.HasPrefix(clean, j.root+"/") {
-			return "", j.private(clean)
+			return "", isPrivate(j.territory, clean)
 		}
 		if rel = strings.TrimPrefix(strings.TrimPrefix(clean, j.root), "/"); rel == "" {
 			rel = "."

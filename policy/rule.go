@@ -50,10 +50,10 @@ type rule struct {
 func (c *command) program() {
 	switch {
 	case slices.Contains(privileged, c.argv[0].base()):
-		c.find(Deny, CodePrivilege, text(c.argv))
+		c.judge.find(Deny, CodePrivilege, text(c.argv))
 	case slices.Contains(networked, c.argv[0].base()):
-		c.fetched = c.fetched || slices.Contains(probes, c.argv[0].base())
-		client{c}.remote()
+		c.judge.fetched = c.judge.fetched || slices.Contains(probes, c.argv[0].base())
+		judgeRemote(c)
 	default:
 		if r, args, ok := c.known(); ok {
 			c.apply(r, args)
@@ -113,7 +113,7 @@ func (c *command) special(kind special, args []word) {
 	case specialDotnet:
 		checkDotnet(c, args)
 	case specialFetch:
-		client{c}.fetch()
+		judgeFetch(c)
 		c.operandPaths(args)
 	case specialFind:
 		checkFind(c, args)
@@ -183,8 +183,8 @@ func (c *command) known() (rule, []word, bool) {
 
 // apply judges the arguments of a command by its rule.
 func (c *command) apply(r rule, args []word) {
-	if c.prof.ReadOnly && r.class != reads {
-		c.find(Deny, CodeReadOnly, text(c.argv))
+	if c.judge.prof.ReadOnly && r.class != reads {
+		c.judge.find(Deny, CodeReadOnly, text(c.argv))
 	}
 	if r.special != "" {
 		c.special(r.special, args)
@@ -203,10 +203,10 @@ func (c *command) apply(r rule, args []word) {
 	for _, w := range args {
 		switch {
 		case out:
-			c.file(w, OpWrite, c.cwds)
+			c.judge.file(w, OpWrite, c.cwds)
 			out = false
 		case w.dynamic && (!r.text || r.ask != "" && !w.quoted):
-			c.guess(w)
+			c.judge.guess(w)
 			operands++
 		case w.text == "--" && !ended:
 			ended = true
@@ -214,21 +214,21 @@ func (c *command) apply(r rule, args []word) {
 			out = c.option(r, w)
 		default:
 			if w.pattern && !ended && r.ask != "" && r.class != builds && strings.ContainsRune("*?[", rune(w.text[0])) {
-				c.pattern(w)
+				c.judge.pattern(w)
 			}
 			operands++
 			if operands <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
 				c.flagged(w.text)
 			}
-			lists := c.walled && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
+			lists := c.judge.walled && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
 			if operands > r.lead && !r.text && !number(w.text) && !lists {
-				c.file(w, op, c.cwds)
+				c.judge.file(w, op, c.cwds)
 			} else if c.loose {
-				c.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
+				c.judge.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
 			}
 		}
 	}
-	if r.most > 0 && operands > r.most && !c.own {
+	if r.most > 0 && operands > r.most && !c.judge.own {
 		c.ask(CodeDangerousFlag, text(args))
 	}
 }
@@ -245,16 +245,16 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 		return false
 	case option(r.out, w.text, r.exact) || joined && option(r.out, w.text[:2], true):
 		if joined {
-			c.file(word{text: value, dynamic: w.dynamic, pattern: w.pattern}, OpWrite, c.cwds)
+			c.judge.file(word{text: value, dynamic: w.dynamic, pattern: w.pattern}, OpWrite, c.cwds)
 		}
 		return !joined
 	case r.only != "" && !option(r.only, w.text, true):
 		c.flagged(w.text)
 	case r.text || option(r.prose, w.text, true):
 	case joined && value != "" && strings.HasPrefix(head, "-"):
-		c.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
+		c.judge.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
 	case len(w.text) > 4 && w.text[1] != '-' && (w.text[2] == '/' || w.text[2] == '.' || strings.Contains(w.text, "../")):
-		c.file(word{text: w.text[2:], pattern: w.pattern}, OpRead, c.cwds)
+		c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpRead, c.cwds)
 	}
 	return false
 }
@@ -262,9 +262,9 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 // flagged asks about an option that makes a command run a program or write a file, unless the user allowed the command
 // together with it. Where walls hold it and the tree is its own, only a path that leads out is asked about.
 func (c *command) flagged(flag string) {
-	if c.own {
-		c.atLeast(pawl.RiskMedium)
-		c.attached(literal(flag), c.cwds)
+	if c.judge.own {
+		c.judge.atLeast(pawl.RiskMedium)
+		c.judge.attached(literal(flag), c.cwds)
 		c.loose = true
 		return
 	}
@@ -273,8 +273,8 @@ func (c *command) flagged(flag string) {
 
 // forbidden asks about an option wherever the command runs.
 func (c *command) forbidden(flag string) {
-	for _, p := range c.prof.AllowedCommands {
-		if slices.Contains(strings.Fields(p), flag) && c.matches([]string{p}, c.argv) {
+	for _, p := range c.judge.prof.AllowedCommands {
+		if slices.Contains(strings.Fields(p), flag) && c.judge.matches([]string{p}, c.argv) {
 			return
 		}
 	}
@@ -328,10 +328,10 @@ func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == 
 func transports(c *command) {
 	for _, w := range c.args {
 		if strings.Contains(w.text, "ext::") {
-			c.find(Deny, CodeNetwork, w.text)
+			c.judge.find(Deny, CodeNetwork, w.text)
 		}
 		if strings.Contains(strings.ToLower(w.text), "proxycommand") || strings.Contains(strings.ToLower(w.text), "localcommand") {
-			c.find(Deny, CodeDangerousFlag, text(c.argv), w.text)
+			c.judge.find(Deny, CodeDangerousFlag, text(c.argv), w.text)
 		}
 	}
 }

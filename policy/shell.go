@@ -97,7 +97,7 @@ func hidesCommand(file *syntax.File) (found bool) {
 
 // walker judges the syntax tree of one shell text.
 type walker struct {
-	*judge
+	judge *judge
 	src   string
 	vars  map[string][]word // the values that a variable of the text can have; nil where they are not known
 	grown int               // the words that braces and variables have added
@@ -244,7 +244,7 @@ func (s *walker) stmts(list []*syntax.Stmt, cwds []string) outcome {
 	for _, st := range list {
 		out = s.stmt(st, out.either())
 		if len(out.either()) > maxFolders {
-			s.find(Deny, CodeTooComplex, "cd")
+			s.judge.find(Deny, CodeTooComplex, "cd")
 			return same(cwds[:1])
 		}
 	}
@@ -253,17 +253,17 @@ func (s *walker) stmts(list []*syntax.Stmt, cwds []string) outcome {
 
 // stmt judges one statement with its redirections.
 func (s *walker) stmt(st *syntax.Stmt, cwds []string) outcome {
-	if s.depth += 1; s.depth > maxRaised {
-		s.depth--
-		s.find(Deny, CodeTooComplex, "nesting")
+	if s.judge.depth += 1; s.judge.depth > maxRaised {
+		s.judge.depth--
+		s.judge.find(Deny, CodeTooComplex, "nesting")
 		return same(cwds)
 	}
-	defer func() { s.depth-- }()
+	defer func() { s.judge.depth-- }()
 	for _, r := range st.Redirs {
 		s.redirect(r, cwds)
 	}
 	if st.Coprocess || st.Disown {
-		s.find(Ask, CodeShellFeature, "|&")
+		s.judge.find(Ask, CodeShellFeature, "|&")
 	}
 	out := s.cmd(st.Cmd, cwds)
 	if st.Negated {
@@ -304,13 +304,13 @@ func (s *walker) cmd(cmd syntax.Command, cwds []string) outcome {
 	case *syntax.DeclClause:
 		s.declClause(x, cwds)
 	case *syntax.FuncDecl:
-		s.odd("function")
+		s.judge.odd("function")
 		s.stmt(x.Body, cwds)
 	case *syntax.CoprocClause:
-		s.find(Ask, CodeShellFeature, "coproc")
+		s.judge.find(Ask, CodeShellFeature, "coproc")
 		s.stmt(x.Stmt, cwds)
 	default:
-		s.find(Ask, CodeShellFeature, s.source(cmd))
+		s.judge.find(Ask, CodeShellFeature, s.source(cmd))
 		s.inner(cmd, cwds)
 	}
 	return same(cwds)
@@ -359,7 +359,7 @@ func (s *walker) branches(x *syntax.IfClause, cwds []string) []string {
 func (s *walker) loop(body []*syntax.Stmt, cwds []string) outcome {
 	out := s.stmts(body, cwds).either()
 	if len(union(cwds, out)) > len(cwds) {
-		s.find(Ask, CodeDynamic, "cd")
+		s.judge.find(Ask, CodeDynamic, "cd")
 	}
 	return same(union(cwds, out))
 }
@@ -369,10 +369,10 @@ func (s *walker) forClause(x *syntax.ForClause, cwds []string) outcome {
 	case *syntax.WordIter:
 		s.words(l.Items, cwds)
 		if x.Select {
-			s.find(Ask, CodeShellFeature, "select")
+			s.judge.find(Ask, CodeShellFeature, "select")
 		}
 	default:
-		s.odd("for ((")
+		s.judge.odd("for ((")
 		s.inner(x.Loop, cwds)
 	}
 	return s.loop(x.Do, cwds)
@@ -394,12 +394,12 @@ func (s *walker) testClause(x *syntax.TestClause, cwds []string) {
 		switch n := n.(type) {
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-				s.odd("[[ " + n.Op.String())
+				s.judge.odd("[[ " + n.Op.String())
 			}
 		case *syntax.BinaryTest:
 			switch n.Op {
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-				s.odd("[[ " + n.Op.String())
+				s.judge.odd("[[ " + n.Op.String())
 			}
 		case *syntax.Word:
 			s.expand(n, cwds)
@@ -418,33 +418,33 @@ func (s *walker) declClause(x *syntax.DeclClause, cwds []string) {
 			for _, w := range s.expand(a.Value, cwds) {
 				switch {
 				case w.dynamic || w.expanded:
-					s.find(Ask, CodeDynamic, w.text)
+					s.judge.find(Ask, CodeDynamic, w.text)
 				case w.text == "-x":
 					exports = true
 				case w.text != "-r" && w.text != "-p":
-					s.odd(x.Variant.Value + " " + w.text)
+					s.judge.odd(x.Variant.Value + " " + w.text)
 				}
 			}
 		default:
 			s.assign(a, exports, cwds)
 		}
 	}
-	s.record([]word{literal(x.Variant.Value)})
+	s.judge.record([]word{literal(x.Variant.Value)})
 }
 
 // assign judges one assignment. Exported says that programs see it.
 func (s *walker) assign(a *syntax.Assign, exported bool, cwds []string) {
 	if a.Index != nil {
-		s.odd(s.source(a))
+		s.judge.odd(s.source(a))
 		s.inner(a, cwds)
 	} else if a.Value != nil {
 		for _, w := range s.expand(a.Value, cwds) {
 			switch {
-			case !s.own || !exported || !tuning(a.Name.Value):
+			case !s.judge.own || !exported || !tuning(a.Name.Value):
 			case w.dynamic:
-				s.guess(w)
+				s.judge.guess(w)
 			default:
-				s.attached(w, cwds)
+				s.judge.attached(w, cwds)
 			}
 		}
 	}
@@ -452,11 +452,11 @@ func (s *walker) assign(a *syntax.Assign, exported bool, cwds []string) {
 		s.inner(a.Array, cwds)
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				s.odd(s.source(a))
+				s.judge.odd(s.source(a))
 			}
 		}
 	}
-	s.variable(a.Name.Value, exported)
+	s.judge.variable(a.Name.Value, exported)
 }
 
 // variable judges a change to a variable by its name. Most variables that programs read can make one of them run something
@@ -497,7 +497,7 @@ func dangerousVariable(name string) bool {
 // redirect judges a redirection and what its words hold.
 func (s *walker) redirect(r *syntax.Redirect, cwds []string) {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-		s.find(Ask, CodeShellFeature, r.N.Value)
+		s.judge.find(Ask, CodeShellFeature, r.N.Value)
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -519,9 +519,9 @@ func (s *walker) redirect(r *syntax.Redirect, cwds []string) {
 			continue
 		}
 		if w.pattern || len(targets) > 1 {
-			s.find(Ask, CodeDynamic, w.text)
+			s.judge.find(Ask, CodeDynamic, w.text)
 		}
-		s.file(w, op, cwds)
+		s.judge.file(w, op, cwds)
 	}
 }
 
@@ -543,7 +543,7 @@ func (s *walker) callExpr(x *syntax.CallExpr, cwds []string) outcome {
 	if len(x.Args) == 0 {
 		return same(cwds)
 	}
-	return s.call(s.words(x.Args, cwds), cwds)
+	return s.judge.call(s.words(x.Args, cwds), cwds)
 }
 
 var (

@@ -83,7 +83,7 @@ func (s *walker) expand(w *syntax.Word, cwds []string) []word {
 	}
 	alternatives := braces(b.text, b.quote, maxAlternatives)
 	if s.grown += len(alternatives)*max(len(b.values), 1) - 1; s.grown > maxGrown {
-		s.find(Deny, CodeTooComplex, "{ }")
+		s.judge.find(Deny, CodeTooComplex, "{ }")
 	}
 	if len(alternatives)*len(b.values) > maxAlternatives || s.grown > maxGrown {
 		base.dynamic, base.text = true, s.source(w)
@@ -133,7 +133,7 @@ func (s *walker) part(b *builder, part syntax.WordPart, quoted bool, cwds []stri
 		s.param(b, x, quoted, cwds)
 	case *syntax.CmdSubst:
 		if x.TempFile || x.ReplyVar {
-			s.find(Ask, CodeShellFeature, "${ }")
+			s.judge.find(Ask, CodeShellFeature, "${ }")
 		}
 		s.stmts(x.Stmts, cwds)
 		b.unknown(s.source(x), quoted)
@@ -185,10 +185,10 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 	case plain && (x.Length || name == "?" || name == "#" || name == "$" || name == "!"):
 		b.add("0", true)
 		return
-	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.root != "" && !strings.ContainsAny(s.root, " \t\n*?[")):
+	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.judge.root != "" && !strings.ContainsAny(s.judge.root, " \t\n*?[")):
 		b.add(".", true)
 		return
-	case plain && name == "TMPDIR" && s.held && !s.sets(name):
+	case plain && name == "TMPDIR" && s.judge.held && !s.sets(name):
 		b.add("/tmp", true)
 		return
 	case plain:
@@ -199,9 +199,9 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 		}
 	case x.Exp != nil && x.Exp.Op != syntax.OtherParamOps && x.Index == nil && !x.Excl && x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull:
 	case x.Exp != nil && x.Exp.Op == syntax.OtherParamOps || x.Excl:
-		s.find(Ask, CodeShellFeature, s.source(x))
+		s.judge.find(Ask, CodeShellFeature, s.source(x))
 	default:
-		s.odd(s.source(x))
+		s.judge.odd(s.source(x))
 	}
 	s.inner(x, cwds)
 	// The words that a function or a script is given are as known as whatever gives them.
@@ -240,7 +240,7 @@ func (s *walker) arithmetic(x syntax.Node, cwds []string) {
 		return true
 	})
 	if !pure {
-		s.odd(s.source(x))
+		s.judge.odd(s.source(x))
 		s.inner(x, cwds)
 	}
 }

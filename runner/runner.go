@@ -619,7 +619,7 @@ func (r *Runner) follow(ctx context.Context, over <-chan struct{}, e effect.Effe
 		if r.kernel.Now().Sub(lastSweep) >= sweepEvery {
 			lastSweep = r.kernel.Now()
 			// What cannot be swept now is swept the next time.
-			_, _ = r.give(ctx, &kernel.Sweep{Owner: r.opt.Owner})
+			_, _ = give(ctx, r.speaker, &kernel.Sweep{Owner: r.opt.Owner})
 		}
 		s, err := r.look(ctx)
 		if err != nil || s.Session == nil {
@@ -655,5 +655,5 @@ func (r *Runner) heartbeat(ctx context.Context) {
 		return
 	}
 	// A lease that cannot be prolonged shows in the next report, which is refused.
-	_, _ = r.give(ctx, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
+	_, _ = give(ctx, r.speaker, &kernel.Heartbeat{Task: s.Task.ID, Token: s.Task.Epoch})
 }

@@ -21,7 +21,7 @@ const storeTries = 12
 // do gives a command in the runner's name, again while another process keeps the store locked.
 func (s speaker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
 	for try := 1; ; try++ {
-		out, err := s.give(ctx, c)
+		out, err := give(ctx, s, c)
 		switch {
 		case !kernel.HeldUp(err):
 			return out, err
@@ -35,6 +35,6 @@ func (s speaker) do(ctx context.Context, c kernel.Command) (kernel.Outcome, erro
 }
 
 // give gives a command once.
-func (s speaker) give(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
+func give(ctx context.Context, s speaker, c kernel.Command) (kernel.Outcome, error) {
 	return s.kernel.Do(ctx, kernel.Envelope{Actor: pawl.By(pawl.KindRunner, s.opt.Owner), Claim: s.opt.Claim, Command: c})
 }

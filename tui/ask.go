@@ -35,7 +35,7 @@ const (
 
 // ask is one line being asked for: pure, so that every key can be tried.
 type ask struct {
-	line
+	line     line
 	lang     message.Lang
 	style    term.Style
 	status   Status
@@ -71,7 +71,7 @@ func (a *ask) text(key string, args ...any) string { return said(a.lang, a.style
 
 // begin starts with an empty line.
 func (a *ask) begin() {
-	a.set("")
+	a.line.set("")
 	a.place, a.draft, a.list, a.search, a.note, a.armed = len(a.history.lines), "", nil, nil, "", false
 }
 
@@ -112,18 +112,18 @@ func (a *ask) press(k key) act {
 		if a.line.text == "" {
 			return leave
 		}
-		a.edit(key{name: "delete"})
+		a.line.edit(key{name: "delete"})
 	case "tab":
 		a.completing()
 	case "ctrl+r":
 		a.search = &search{found: -1}
 		a.seek(len(a.history.lines))
 	case "up", "ctrl+p":
-		if a.leafing() || !a.up() {
+		if a.leafing() || !a.line.up() {
 			a.remember(a.place - 1)
 		}
 	case "down", "ctrl+n":
-		if a.leafing() || !a.down() {
+		if a.leafing() || !a.line.down() {
 			a.remember(a.place + 1)
 		}
 	case "pgup":
@@ -131,7 +131,7 @@ func (a *ask) press(k key) act {
 	case "pgdown":
 		a.remember(len(a.history.lines))
 	default:
-		a.edit(k)
+		a.line.edit(k)
 	}
 	return nothing
 }
@@ -152,10 +152,10 @@ func (a *ask) remember(place int) {
 	}
 	a.place = place
 	if place == len(a.history.lines) {
-		a.set(a.draft)
+		a.line.set(a.draft)
 		return
 	}
-	a.set(a.history.lines[place])
+	a.line.set(a.history.lines[place])
 }
 
 // searching is what keys mean while the history is searched.
@@ -203,12 +203,12 @@ func (a *ask) completing() {
 	if a.complete == nil {
 		return
 	}
-	from := strings.LastIndexAny(a.line.text[:a.at], " \t\n\u3000") + 1
+	from := strings.LastIndexAny(a.line.text[:a.line.at], " \t\n\u3000") + 1
 	if from > 0 && strings.HasPrefix(a.line.text[from-1:], "\u3000") {
 		from += len("\u3000") - 1
 	}
-	word := a.line.text[from:a.at]
-	items := slices.DeleteFunc(slices.Clone(a.complete(a.line.text, a.at)), func(c Candidate) bool { return c.Insert == "" })
+	word := a.line.text[from:a.line.at]
+	items := slices.DeleteFunc(slices.Clone(a.complete(a.line.text, a.line.at)), func(c Candidate) bool { return c.Insert == "" })
 	if len(items) == 0 {
 		a.note = a.text("tui.prompt.no_completion")
 		return
@@ -225,8 +225,8 @@ func (a *ask) completing() {
 }
 
 func (a *ask) replace(from int, text string) {
-	a.erase(from, a.at)
-	a.insert(clean(text))
+	a.line.erase(from, a.line.at)
+	a.line.insert(clean(text))
 }
 
 // prefix returns what two texts begin with, in whole characters.
@@ -275,7 +275,7 @@ func (a *ask) choosing(k key) bool {
 // close leaves the line as it was entered, without what stood below it.
 func (a *ask) close() {
 	a.list, a.search, a.note = nil, nil, ""
-	a.move(len(a.line.text))
+	a.line.move(len(a.line.text))
 }
 
 // shape draws the prompt for a terminal of so many columns and rows. No row is as wide as the terminal, so that none wraps.
@@ -395,12 +395,12 @@ func (a *ask) rows(head, plain string, w int) frame {
 	put := func(cells []cell, last bool) {
 		found := false
 		for _, c := range cells {
-			if c.at == a.at {
+			if c.at == a.line.at {
 				f.row, f.upTo, found = len(f.rows), row, true
 			}
 			row += c.text
 		}
-		if last && !found && a.at == len(a.line.text) {
+		if last && !found && a.line.at == len(a.line.text) {
 			f.row, f.upTo = len(f.rows), row
 		}
 		f.rows = append(f.rows, row)

@@ -65,7 +65,7 @@ func (b Board) Text(lang message.Lang, width int) string {
 // chosen shows the chosen issue in full, because columns are narrow.
 func (c canvas) chosen() string {
 	for _, s := range statuses() {
-		for _, i := range c.column(s, c.View.Filter).Issues {
+		for _, i := range c.board.column(s, c.View.Filter).Issues {
 			if i.ID == c.Selected {
 				id := c.cut(policy.Display(i.ID), c.Width-2)
 				return c.Style.Bold(c.pick("›", ">")+" "+id) + c.cut("  "+policy.Display(i.Title), c.Width-2-term.Width(id))
@@ -82,7 +82,7 @@ func statuses() []board.IssueStatus {
 
 // canvas is a board being drawn.
 type canvas struct {
-	Board
+	board Board
 	View
 }
 
@@ -102,14 +102,14 @@ func (c canvas) pick(unicode, ascii string) string {
 func (c canvas) header() []string {
 	name := c.text("tui.board.title")
 	line := name
-	for _, r := range []string{policy.Display(c.Run), policy.Display(string(c.Status)), policy.Display(string(c.Phase))} {
+	for _, r := range []string{policy.Display(c.board.Run), policy.Display(string(c.board.Status)), policy.Display(string(c.board.Phase))} {
 		if r != "" {
 			line += " " + c.Style.Middle() + " " + r
 		}
 	}
 	clock := ""
-	if !c.At.IsZero() {
-		clock = c.At.Format("15:04:05")
+	if !c.board.At.IsZero() {
+		clock = c.board.At.Format("15:04:05")
 	}
 	w := c.Width - len(clock) - 1
 	rest := strings.TrimPrefix(fit(line, w, c.Style), name)
@@ -122,25 +122,25 @@ func (c canvas) header() []string {
 
 // progress is the bar with the numbers behind it, in one line or two.
 func (c canvas) progress() []string {
-	t := c.Totals
+	t := c.board.Totals
 	var numbers []string // those that are known
-	if d, ok := c.Left(); ok {
+	if d, ok := c.board.Left(); ok {
 		numbers = append(numbers, c.text("tui.board.left", span(d)))
 	}
-	if n, ok := c.Success(); ok {
+	if n, ok := c.board.Success(); ok {
 		numbers = append(numbers, c.text("tui.board.success", fmt.Sprintf("%d%%", n)))
 	}
 	if t.Today.Known {
 		numbers = append(numbers, c.text("tui.board.cost", t.Today))
 	}
 	busy := 0
-	for _, w := range c.Workers {
+	for _, w := range c.board.Workers {
 		if w.Issue != "" {
 			busy++
 		}
 	}
-	counts := fmt.Sprintf("%d/%d  %d%%", t.Completed+t.Failed, t.Total, c.Percent())
-	numbers = append(numbers, c.text("tui.board.working", busy, len(c.Workers)))
+	counts := fmt.Sprintf("%d/%d  %d%%", t.Completed+t.Failed, t.Total, c.board.Percent())
+	numbers = append(numbers, c.text("tui.board.working", busy, len(c.board.Workers)))
 	tail := counts + "   " + strings.Join(numbers, "   ")
 	if n := c.Width - term.Width(tail) - 4; n >= 20 {
 		return []string{c.bar(min(n, 60)) + "  " + tail}
@@ -153,7 +153,7 @@ func (c canvas) progress() []string {
 
 // bar shows what is completed, what failed, and what is left, in signs that differ without colour as well.
 func (c canvas) bar(w int) string {
-	t := c.Totals
+	t := c.board.Totals
 	part := func(n int) int {
 		if t.Total <= 0 || n <= 0 {
 			return 0
@@ -210,14 +210,14 @@ func (c canvas) body(room int) []string {
 		parts = append(parts, c.columnRow(statuses()[i:min(i+n, len(statuses()))]))
 	}
 	if n == 6 {
-		parts = append(parts, part{want: 1 + max(len(c.Workers), min(len(c.Events), 12), 1), draw: func(h int) []string {
+		parts = append(parts, part{want: 1 + max(len(c.board.Workers), min(len(c.board.Events), 12), 1), draw: func(h int) []string {
 			left := (c.Width - 2) / 2
 			return beside(c.workers(left, h), c.events(c.Width-left-2, h), left)
 		}})
 	} else {
 		parts = append(parts,
-			part{want: 1 + max(len(c.Workers), 1), draw: func(h int) []string { return c.workers(c.Width, h) }},
-			part{want: 1 + max(min(len(c.Events), 12), 1), draw: func(h int) []string { return c.events(c.Width, h) }})
+			part{want: 1 + max(len(c.board.Workers), 1), draw: func(h int) []string { return c.workers(c.Width, h) }},
+			part{want: 1 + max(min(len(c.board.Events), 12), 1), draw: func(h int) []string { return c.events(c.Width, h) }})
 	}
 	heights := share(parts, room)
 	var out []string
@@ -289,7 +289,7 @@ func (c canvas) columnRow(row []board.IssueStatus) part {
 	w := (c.Width - 2*(len(row)-1)) / len(row)
 	p := part{want: 2}
 	for _, s := range row {
-		col := c.column(s, c.View.Filter)
+		col := c.board.column(s, c.View.Filter)
 		want := 1 + len(col.Issues)
 		if col.Count > len(col.Issues) {
 			want++
@@ -299,7 +299,7 @@ func (c canvas) columnRow(row []board.IssueStatus) part {
 	p.draw = func(h int) []string {
 		var out []string
 		for i, s := range row {
-			lines := c.columnLines(c.column(s, c.View.Filter), w, h)
+			lines := c.columnLines(c.board.column(s, c.View.Filter), w, h)
 			if i == 0 {
 				out = lines
 				continue
@@ -373,7 +373,7 @@ func (c canvas) issueLine(i Issue, s board.IssueStatus, w int) string {
 		tail += fmt.Sprintf(" P%d", i.Priority)
 	}
 	if (s == board.IssuePlanning || s == board.IssueExecuting) && !i.Since.IsZero() {
-		tail += " " + span(c.At.Sub(i.Since))
+		tail += " " + span(c.board.At.Sub(i.Since))
 	}
 	pointer := " "
 	if i.ID == c.Selected {
@@ -411,23 +411,23 @@ func (c canvas) brief(id string, w int) string {
 
 // workers says what each worker does and since when.
 func (c canvas) workers(w, h int) []string {
-	out := []string{c.section("tui.board.workers", len(c.Workers), w)}
-	if len(c.Workers) == 0 {
+	out := []string{c.section("tui.board.workers", len(c.board.Workers), w)}
+	if len(c.board.Workers) == 0 {
 		return append(out, c.Style.Dim(c.cut("  "+c.text("tui.board.no_workers"), w)))
 	}
 	name, id := 4, 4
-	for _, k := range c.Workers {
+	for _, k := range c.board.Workers {
 		name, id = max(name, term.Width(policy.Display(k.Name))), max(id, term.Width(policy.Display(k.Issue)))
 	}
 	name, id = min(name, max(6, w/5)), min(id, max(8, w/4))
-	for n, k := range c.Workers {
-		if len(out) == h-1 && n < len(c.Workers)-1 {
-			out = append(out, c.Style.Dim(c.cut("  "+c.text("tui.more", len(c.Workers)-n), w)))
+	for n, k := range c.board.Workers {
+		if len(out) == h-1 && n < len(c.board.Workers)-1 {
+			out = append(out, c.Style.Dim(c.cut("  "+c.text("tui.more", len(c.board.Workers)-n), w)))
 			break
 		}
 		since := ""
 		if !k.Since.IsZero() {
-			since = span(c.At.Sub(k.Since))
+			since = span(c.board.At.Sub(k.Since))
 		}
 		head := "  " + fit(policy.Display(k.Name), name, c.Style) + "  "
 		if k.Issue == "" {
@@ -447,10 +447,10 @@ func (c canvas) workers(w, h int) []string {
 // events are the last things that happened.
 func (c canvas) events(w, h int) []string {
 	out := []string{c.section("tui.board.events", -1, w)}
-	if len(c.Events) == 0 {
+	if len(c.board.Events) == 0 {
 		return append(out, c.Style.Dim(c.cut("  "+c.text("tui.board.no_events"), w)))
 	}
-	for _, e := range c.Events {
+	for _, e := range c.board.Events {
 		if len(out) >= h {
 			break
 		}
@@ -461,7 +461,7 @@ func (c canvas) events(w, h int) []string {
 
 func (c canvas) eventLine(e Event, w int) string {
 	at := e.At.Format("15:04:05")
-	if e.At.Format(time.DateOnly) != c.At.Format(time.DateOnly) {
+	if e.At.Format(time.DateOnly) != c.board.At.Format(time.DateOnly) {
 		at = e.At.Format("01-02 15:04")
 	}
 	head := "  " + at + " "

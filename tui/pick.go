@@ -40,7 +40,7 @@ const mostShown = 12
 
 // picking is a choice being made. The line is what narrows it down.
 type picking struct {
-	ask
+	ask   ask
 	items []Item
 	at    int // among those that fit
 	taken Item
@@ -49,7 +49,7 @@ type picking struct {
 
 // fitting are the items that hold all the words that were typed.
 func (p *picking) fitting() []Item {
-	words := strings.Fields(strings.ToLower(p.line.text))
+	words := strings.Fields(strings.ToLower(p.ask.line.text))
 	if len(words) == 0 {
 		return p.items
 	}
@@ -82,10 +82,10 @@ func (p *picking) press(k key) act {
 			return submit
 		}
 	case "esc":
-		if p.line.text == "" {
+		if p.ask.line.text == "" {
 			return leave
 		}
-		p.set("")
+		p.ask.line.set("")
 		p.at = 0
 	case "up", "ctrl+p", "shift+tab":
 		move(-1)
@@ -96,8 +96,8 @@ func (p *picking) press(k key) act {
 	case "pgdown":
 		move(mostShown)
 	default:
-		if was := p.line.text; p.edit(k) && p.line.text != was {
-			p.set(strings.Join(strings.Split(p.line.text, "\n"), " "))
+		if was := p.ask.line.text; p.ask.line.edit(k) && p.ask.line.text != was {
+			p.ask.line.set(strings.Join(strings.Split(p.ask.line.text, "\n"), " "))
 			p.at = 0
 		}
 	}
@@ -107,7 +107,7 @@ func (p *picking) press(k key) act {
 // close leaves what was chosen behind the title.
 func (p *picking) close() {
 	p.over = true
-	p.set(policy.Display(p.taken.ID))
+	p.ask.line.set(policy.Display(p.taken.ID))
 }
 
 func (p *picking) shape(width, height int) frame {
@@ -128,23 +128,23 @@ func (p *picking) shape(width, height int) frame {
 	wide = min(wide, max(8, w/3))
 	from := min(max(0, p.at-room/2), max(0, len(items)-room))
 	for n, i := range items[from:min(len(items), from+room)] {
-		id, sign := fit(policy.Display(i.ID), min(wide, w-2), p.style), "  "
+		id, sign := fit(policy.Display(i.ID), min(wide, w-2), p.ask.style), "  "
 		if n+from == p.at {
-			id, sign = p.style.Bold(id), p.style.Arrow()+" "
+			id, sign = p.ask.style.Bold(id), p.ask.style.Arrow()+" "
 		}
-		text := cut(policy.Display(oneLine(i.Title)), w-wide-4, p.style)
-		note := cut(policy.Display(i.Note), w-wide-6-term.Width(text), p.style)
+		text := cut(policy.Display(oneLine(i.Title)), w-wide-4, p.ask.style)
+		note := cut(policy.Display(i.Note), w-wide-6-term.Width(text), p.ask.style)
 		row := sign + id + "  " + text
 		if note != "" {
-			row += "  " + p.style.Dim(note)
+			row += "  " + p.ask.style.Dim(note)
 		}
 		f.rows = append(f.rows, strings.TrimRight(row, " "))
 	}
-	foot := p.text("tui.pick.none")
+	foot := p.ask.text("tui.pick.none")
 	if len(items) > 0 {
-		foot = p.text("tui.pick.keys", p.at+1, len(items))
+		foot = p.ask.text("tui.pick.keys", p.at+1, len(items))
 	}
-	f.rows = append(f.rows, p.style.Dim(cut(foot, w, p.style)))
+	f.rows = append(f.rows, p.ask.style.Dim(cut(foot, w, p.ask.style)))
 	return f
 }
 

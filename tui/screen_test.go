@@ -134,7 +134,7 @@ func TestQuestionFrames(t *testing.T) {
 				}
 			}
 			p := picker(thousand())
-			p.lang, p.question = lang, lang.Text("cli.pick.issue")
+			p.ask.lang, p.ask.question = lang, lang.Text("cli.pick.issue")
 			draw("a list", p)
 			for _, k := range typedKeys("FAILED 77<down>") {
 				p.press(k)

@@ -65,7 +65,7 @@ func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 		go s.cancel(talking) // an agent that does not read would block it
 		select {
 		case o = <-done:
-		case <-time.After(j.Grace):
+		case <-time.After(j.External.Grace):
 			process.End(0)
 			hangUp()
 			o = <-done

@@ -26,7 +26,7 @@ const (
 )
 
 // client is the side of a session that the agent calls.
-type client struct{ *session }
+type client struct{ session *session }
 
 var _ sdk.Client = client{}
 
@@ -119,11 +119,11 @@ func payload(r effect.Receipt, into any) error {
 // ReadTextFile reads a file with read_file. It answers a whole file exactly or not at all, because agents write back what
 // they read.
 func (s client) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
-	if !s.begun() {
-		return sdk.ReadTextFileResponse{}, s.over()
+	if !s.session.begun() {
+		return sdk.ReadTextFileResponse{}, s.session.over()
 	}
-	defer s.calls.Done()
-	rel, err := s.rel(p.Path)
+	defer s.session.calls.Done()
+	rel, err := s.session.rel(p.Path)
 	if err != nil {
 		return sdk.ReadTextFileResponse{}, err
 	}
@@ -152,7 +152,7 @@ func (s client) read(rel string, from, left int) (string, error) {
 		if limited {
 			n = min(n, left)
 		}
-		r, err := s.call(s.ctx, toolRead, map[string]any{"path": rel, "offset": from, "limit": n})
+		r, err := s.session.call(s.session.ctx, toolRead, map[string]any{"path": rel, "offset": from, "limit": n})
 		if err != nil {
 			return "", err
 		}
@@ -194,15 +194,15 @@ func (s client) read(rel string, from, left int) (string, error) {
 
 // WriteTextFile writes a file with write_file.
 func (s client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
-	if !s.begun() {
-		return sdk.WriteTextFileResponse{}, s.over()
+	if !s.session.begun() {
+		return sdk.WriteTextFileResponse{}, s.session.over()
 	}
-	defer s.calls.Done()
-	rel, err := s.rel(p.Path)
+	defer s.session.calls.Done()
+	rel, err := s.session.rel(p.Path)
 	if err != nil {
 		return sdk.WriteTextFileResponse{}, err
 	}
-	r, err := s.call(s.ctx, toolWrite, map[string]any{"path": rel, "content": p.Content})
+	r, err := s.session.call(s.session.ctx, toolWrite, map[string]any{"path": rel, "content": p.Content})
 	if err == nil && !r.OK {
 		err = failure(r)
 	}
@@ -213,7 +213,7 @@ func (s client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sd
 func (s client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
 	raw, err := json.Marshal(n)
 	if err == nil {
-		s.update(raw)
+		s.session.update(raw)
 	}
 	return err
 }
@@ -221,20 +221,20 @@ func (s client) SessionUpdate(_ context.Context, n sdk.SessionNotification) erro
 // RequestPermission answers whether the agent may do something itself, behind its walls. Options are chosen by their kind.
 // Only this one time is ever allowed, so that the next time is judged as well.
 func (s client) RequestPermission(_ context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
-	if !s.begun() {
+	if !s.session.begun() {
 		return answerWith(p.Options), nil
 	}
-	defer s.calls.Done()
-	s.say("\n")
+	defer s.session.calls.Done()
+	s.session.say("\n")
 	err := s.permit(p.ToolCall)
 	switch {
 	case err == nil:
 		return answerWith(p.Options, sdk.PermissionOptionKindAllowOnce), nil
-	case s.ctx.Err() != nil:
+	case s.session.ctx.Err() != nil:
 		return answerWith(p.Options), nil
 	}
 	if p.ToolCall.Title != nil {
-		s.job.Progress("✗ " + *p.ToolCall.Title)
+		s.session.job.Progress("✗ " + *p.ToolCall.Title)
 	}
 	return answerWith(p.Options, sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways), nil
 }
@@ -255,25 +255,25 @@ func answerWith(options []sdk.PermissionOption, kinds ...sdk.PermissionOptionKin
 func (s client) permit(t sdk.ToolCallUpdate) error {
 	asks, harmless, err := s.reduce(t)
 	if err != nil {
-		s.mu.Lock()
-		s.refusal = err
-		s.mu.Unlock()
+		s.session.mu.Lock()
+		s.session.refusal = err
+		s.session.mu.Unlock()
 		return err
 	}
-	judge, able := s.job.Host.(agent.Judge)
+	judge, able := s.session.job.Host.(agent.Judge)
 	for _, a := range asks {
 		switch {
 		case able:
-			err = judge.Judge(s.ctx, a)
+			err = judge.Judge(s.session.ctx, a)
 		case a.Name == toolRun:
-			err = pawl.Fail(pawl.CodeDenied, "agent.not_judged", s.job.Program.Name).In("acp.Permission")
+			err = pawl.Fail(pawl.CodeDenied, "agent.not_judged", s.session.job.External.Program.Name).In("acp.Permission")
 		}
 		if err != nil {
-			return s.refused(err)
+			return s.session.refused(err)
 		}
 	}
 	if len(asks) == 0 && !harmless {
-		return s.refused(pawl.Fail(pawl.CodeDenied, "agent.not_understood", s.job.Program.Name).In("acp.Permission"))
+		return s.session.refused(pawl.Fail(pawl.CodeDenied, "agent.not_understood", s.session.job.External.Program.Name).In("acp.Permission"))
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func (s client) permit(t sdk.ToolCallUpdate) error {
 // read.
 func (s client) reduce(t sdk.ToolCallUpdate) (asks []effect.Ask, harmless bool, err error) {
 	if command := command(t.RawInput); command != "" {
-		return []effect.Ask{s.ask(toolRun, map[string]any{"command": command})}, false, nil
+		return []effect.Ask{s.session.ask(toolRun, map[string]any{"command": command})}, false, nil
 	}
 	kind := sdk.ToolKindOther
 	if t.Kind != nil {
@@ -296,17 +296,17 @@ func (s client) reduce(t sdk.ToolCallUpdate) (asks []effect.Ask, harmless bool, 
 	}
 	for _, p := range touched(t) {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(s.tree, p) // as the agent's model wrote it
+			p = filepath.Join(s.session.tree, p) // as the agent's model wrote it
 		}
-		rel, err := s.rel(p)
+		rel, err := s.session.rel(p)
 		if err != nil {
 			return nil, false, err
 		}
 		if kind == sdk.ToolKindDelete {
-			asks = append(asks, s.ask(toolDelete, map[string]any{"path": rel}))
+			asks = append(asks, s.session.ask(toolDelete, map[string]any{"path": rel}))
 			continue
 		}
-		asks = append(asks, s.ask(toolWrite, map[string]any{"path": rel, "content": ""}))
+		asks = append(asks, s.session.ask(toolWrite, map[string]any{"path": rel, "content": ""}))
 	}
 	return asks, false, nil
 }

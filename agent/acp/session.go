@@ -52,7 +52,7 @@ func newSession(ctx context.Context, stop context.CancelCauseFunc, j *agent.Job,
 // connect lays the wires.
 func (s *session) connect(ctx context.Context) {
 	open := make(chan struct{}, maxOpen)
-	t := &tap{limit: s.job.Output, update: s.update, seen: s.watch.Seen, open: open}
+	t := &tap{limit: s.job.External.Output, update: s.update, seen: s.watch.Seen, open: open}
 	r, w := io.Pipe()
 	go func() {
 		err := t.copy(ctx, s.process.Stdout(), w)
@@ -83,7 +83,7 @@ func (s *session) talk(ctx context.Context) (effect.WorkResult, error) {
 		return effect.WorkResult{}, s.failed(err, false)
 	}
 	if hello.ProtocolVersion != sdk.ProtocolVersionNumber {
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.protocol_version", s.job.Program.Name, int(hello.ProtocolVersion), sdk.ProtocolVersionNumber).In("acp.Work")
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.protocol_version", s.job.External.Program.Name, int(hello.ProtocolVersion), sdk.ProtocolVersionNumber).In("acp.Work")
 	}
 	if err := s.begin(ctx, hello.AgentCapabilities.LoadSession); err != nil {
 		return effect.WorkResult{}, err
@@ -134,7 +134,7 @@ func (s *session) replay(id sdk.SessionId, on bool) {
 
 // mode puts the session into the mode in which the agent asks before it acts.
 func (s *session) mode(ctx context.Context, modes *sdk.SessionModeState) error {
-	want := sdk.SessionModeId(s.job.Program.Mode)
+	want := sdk.SessionModeId(s.job.External.Program.Mode)
 	if want == "" || modes == nil || modes.CurrentModeId == want {
 		return nil
 	}
@@ -176,11 +176,11 @@ func (s *session) failed(err error, prompted bool) error {
 		s.mu.Unlock()
 		switch {
 		case errors.Is(broken, errTooMuch):
-			return s.job.TooMuch(s.job.Output)
+			return s.job.TooMuch(s.job.External.Output)
 		case errors.Is(broken, errTooLong):
 			return s.job.TooMuch(maxLine)
 		}
-		return s.job.Died(s.process, s.process.End(s.job.Grace))
+		return s.job.Died(s.process, s.process.End(s.job.External.Grace))
 	}
 	var answer *sdk.RequestError
 	switch {
@@ -189,7 +189,7 @@ func (s *session) failed(err error, prompted bool) error {
 	case prompted && errors.As(err, &answer):
 		return s.job.ModelError(fmt.Sprint(answer.Message, " ", answer.Data))
 	}
-	return pawl.Fail(pawl.CodeModel, "agent.protocol", s.job.Program.Name).Because(errors.New(agent.Line(err.Error()))).In("acp.Work")
+	return pawl.Fail(pawl.CodeModel, "agent.protocol", s.job.External.Program.Name).Because(errors.New(agent.Line(err.Error()))).In("acp.Work")
 }
 
 // ended says what a turn's end means.
@@ -204,12 +204,12 @@ func (s *session) ended(result *effect.WorkResult, why sdk.StopReason) error {
 		result.Control, result.Reason = effect.GiveUp, string(why)
 	case sdk.StopReasonCancelled:
 		if refusal == nil {
-			return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.Program.Name, string(why)).In("acp.Work")
+			return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name, string(why)).In("acp.Work")
 		}
 		// Some agents end their turn when they are refused something.
 		result.Control, result.Reason = effect.GiveUp, refusal.Error()
 	default:
-		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.Program.Name, agent.Line(string(why))).In("acp.Work")
+		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", s.job.External.Program.Name, agent.Line(string(why))).In("acp.Work")
 	}
 	return nil
 }

@@ -37,23 +37,23 @@ func (s client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (
 	if err != nil {
 		return sdk.CreateTerminalResponse{}, err
 	}
-	if !s.begun() {
-		return sdk.CreateTerminalResponse{}, s.over()
+	if !s.session.begun() {
+		return sdk.CreateTerminalResponse{}, s.session.over()
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(s.session.ctx)
 	t := &terminal{cancel: cancel, done: make(chan struct{})}
 	if p.OutputByteLimit != nil && *p.OutputByteLimit > 0 {
 		t.limit = *p.OutputByteLimit
 	}
-	s.mu.Lock()
-	id := "t" + strconv.Itoa(len(s.terminals)+1)
-	s.terminals[id] = t
-	s.mu.Unlock()
+	s.session.mu.Lock()
+	id := "t" + strconv.Itoa(len(s.session.terminals)+1)
+	s.session.terminals[id] = t
+	s.session.mu.Unlock()
 	go func() {
-		defer s.calls.Done()
+		defer s.session.calls.Done()
 		defer cancel()
 		defer close(t.done)
-		r, err := s.call(ctx, toolRun, map[string]any{"command": line})
+		r, err := s.session.call(ctx, toolRun, map[string]any{"command": line})
 		t.end(r, err)
 	}()
 	return sdk.CreateTerminalResponse{TerminalId: id}, nil
@@ -73,7 +73,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 		line = "export " + e.Name + "=" + policy.Quote(e.Value) + "; " + line
 	}
 	if p.Cwd != nil {
-		rel, err := s.rel(*p.Cwd)
+		rel, err := s.session.rel(*p.Cwd)
 		if err != nil {
 			return "", err
 		}
@@ -112,9 +112,9 @@ func (t *terminal) end(r effect.Receipt, err error) {
 }
 
 func (s client) terminal(id string) (*terminal, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.terminals[id]
+	s.session.mu.Lock()
+	defer s.session.mu.Unlock()
+	t := s.session.terminals[id]
 	if t == nil {
 		return nil, &sdk.RequestError{Code: -32602, Message: errNoTerminal.Error()}
 	}
@@ -151,8 +151,8 @@ func (s client) WaitForTerminalExit(_ context.Context, p sdk.WaitForTerminalExit
 	}
 	select {
 	case <-t.done:
-	case <-s.ctx.Done():
-		return sdk.WaitForTerminalExitResponse{}, s.over()
+	case <-s.session.ctx.Done():
+		return sdk.WaitForTerminalExitResponse{}, s.session.over()
 	}
 	exit, signal := t.status()
 	return sdk.WaitForTerminalExitResponse{ExitCode: exit, Signal: signal}, nil
@@ -174,8 +174,8 @@ func (s client) ReleaseTerminal(_ context.Context, p sdk.ReleaseTerminalRequest)
 		return sdk.ReleaseTerminalResponse{}, err
 	}
 	t.cancel()
-	s.mu.Lock()
-	s.terminals[p.TerminalId] = nil
-	s.mu.Unlock()
+	s.session.mu.Lock()
+	s.session.terminals[p.TerminalId] = nil
+	s.session.mu.Unlock()
 	return sdk.ReleaseTerminalResponse{}, nil
 }

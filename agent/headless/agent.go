@@ -38,12 +38,12 @@ func (a *Agent) Do(ctx context.Context, e effect.Effect, host effect.Host, progr
 
 // drive has the agent do the job. An agent that lost its session before it did anything is run once more without it.
 func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
-	parse := dialects[j.Program.Dialect]
+	parse := dialects[j.External.Program.Dialect]
 	if parse == nil {
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(j.Program.Dialect)).In("headless.Work")
+		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.foreign_effect", string(j.External.Program.Dialect)).In("headless.Work")
 	}
 	session := j.Spec.Session
-	if len(j.Program.Resume) == 0 {
+	if len(j.External.Program.Resume) == 0 {
 		session = ""
 	}
 	result, began, err := once(ctx, j, parse, session)
@@ -59,7 +59,7 @@ func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 // resumable is the session that an agent can go on with, "" where it cannot.
 func resumable(j *agent.Job, sessions ...string) string {
 	for _, s := range sessions {
-		if s != "" && len(j.Program.Resume) > 0 {
+		if s != "" && len(j.External.Program.Resume) > 0 {
 			return s
 		}
 	}
@@ -89,7 +89,9 @@ func once(ctx context.Context, j *agent.Job, parse parser, session string) (resu
 	}
 	finished := make(chan struct{})
 	read := make(chan error, 1)
-	go func() { read <- s.read(running.Stdout(), j.Output, watch.Seen, parse, func() { close(finished) }) }()
+	go func() {
+		read <- s.read(running.Stdout(), j.External.Output, watch.Seen, parse, func() { close(finished) })
+	}()
 	err = wait(ctx, j, running, finished, read)
 	exit := running.End(0)
 	result.Session, result.Text = s.session, strings.TrimSpace(s.text)
@@ -109,16 +111,16 @@ func wait(ctx context.Context, j *agent.Job, running *agent.Running, finished <-
 	for {
 		select {
 		case err := <-read:
-			running.End(j.Grace)
+			running.End(j.External.Grace)
 			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case errors.Is(err, errTooMuch):
-				return j.TooMuch(j.Output)
+				return j.TooMuch(j.External.Output)
 			}
 			return nil
 		case <-finished:
-			finished, late = nil, time.After(j.Grace)
+			finished, late = nil, time.After(j.External.Grace)
 		case <-late:
 			running.End(0)
 			late = nil
@@ -175,7 +177,7 @@ func (s *stream) judge(j *agent.Job, running *agent.Running, exit int) error {
 	complaint := running.Complaint()
 	switch {
 	case s.failure != "" && s.short:
-		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", j.Program.Name, agent.Line(s.failure)).In("headless.Work")
+		return pawl.Fail(pawl.CodeModel, "agent.stopped_short", j.External.Program.Name, agent.Line(s.failure)).In("headless.Work")
 	case s.failure != "":
 		return j.ModelError(s.failure)
 	case s.ended:
@@ -188,7 +190,7 @@ func (s *stream) judge(j *agent.Job, running *agent.Running, exit int) error {
 		}
 		return j.Died(running, exit)
 	}
-	e := pawl.Fail(pawl.CodeModel, "agent.cut_off", j.Program.Name).In("headless.Work")
+	e := pawl.Fail(pawl.CodeModel, "agent.cut_off", j.External.Program.Name).In("headless.Work")
 	if complaint != "" {
 		e = e.Because(errors.New(complaint))
 	}

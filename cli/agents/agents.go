@@ -22,7 +22,7 @@ func newAgentCommand(a *cli.App) *cobra.Command {
 
 func newAddCommand(a *cli.App) *cobra.Command {
 	yes := false
-	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a), nil)
+	c := a.Command("add AGENT", "cli.agent.add", "  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json", cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		name, err := cli.PickAgent(c.Context(), a, args, func(i cli.AgentInfo) bool { return i.Offer || i.Login != "" })
 		if err != nil {
@@ -44,24 +44,23 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	asked := cli.Lending{App: a}
-	if !a.Flags.JSON {
-		asked.Show(l)
+	if !a.JSON {
+		cli.ShowLogin(a.Printer, l)
 	}
 	agreed := l.Agreed || yes
 	if !agreed && a.Present() {
-		if agreed, err = a.Confirm(ctx, a.Text("cli.lend.ask", l.Title)); err != nil {
+		if agreed, err = cli.Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title)); err != nil {
 			return err
 		}
 	}
 	file := ""
 	if agreed && !l.Agreed {
-		if file, err = asked.Agree(name, l.Account); err != nil {
+		if file, err = cli.AgreeToLogin(a, name, l.Account); err != nil {
 			return err
 		}
 	}
 	l.Agreed = agreed
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(l); err != nil {
 			return err
 		}
@@ -69,7 +68,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	if !agreed {
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.lend.not_agreed", name)
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return nil
 	}
 	key := "cli.lend.agreed"
@@ -97,11 +96,11 @@ func remove(a *cli.App, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := (cli.Lending{App: a}).Agree(name, "")
+	file, err := cli.AgreeToLogin(a, name, "")
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		return a.PrintJSON(map[string]any{"agent": name, "agreed": false, "copies_removed": gone})
 	}
 	a.Say(a.Style.OK() + " " + a.Text("cli.lend.taken_back", name, file, gone))

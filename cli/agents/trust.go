@@ -32,24 +32,24 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 			wanted = append(wanted, s.Digest)
 		}
 	}
-	if !a.Flags.JSON {
-		show(a, name, settings)
+	if !a.JSON {
+		show(a.Printer, name, settings)
 	}
 	if !yes && len(wanted) > 0 && a.Present() {
-		if yes, err = a.Confirm(ctx, a.Text("cli.trust.ask", name)); err != nil {
+		if yes, err = cli.Confirm(ctx, a.Printer, a.Text("cli.trust.ask", name)); err != nil {
 			return err
 		}
 	}
 	file := ""
 	if yes && len(wanted) > 0 {
-		if file, err = (cli.Lending{App: a}).Trust(name, wanted); err != nil {
+		if file, err = cli.TrustAgent(a, name, wanted); err != nil {
 			return err
 		}
 		for i, s := range settings {
 			settings[i].Trusted = s.Digest != ""
 		}
 	}
-	if a.Flags.JSON {
+	if a.JSON {
 		if err := a.PrintJSON(map[string]any{"agent": name, "project_settings": settings}); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func trust(ctx context.Context, a *cli.App, name string, yes bool) error {
 	switch {
 	case len(wanted) > 0 && !yes:
 		return pawl.Fail(pawl.CodeApprovalNeeded, "cli.trust.not_trusted", name)
-	case file != "" && !a.Flags.JSON:
+	case file != "" && !a.JSON:
 		a.Say(a.Style.OK() + " " + a.Text("cli.trust.trusted", name, file))
 	}
 	return nil
@@ -85,12 +85,12 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]cli.ProjectSett
 }
 
 // show lists the settings, each with what becomes of it.
-func show(a *cli.App, name string, settings []cli.ProjectSetting) {
+func show(pr *cli.Printer, name string, settings []cli.ProjectSetting) {
 	if len(settings) == 0 {
-		a.SayText("cli.trust.none", name)
+		pr.SayText("cli.trust.none", name)
 		return
 	}
-	a.SayText("cli.trust.head", name)
+	pr.SayText("cli.trust.head", name)
 	var t term.Table
 	for _, s := range settings {
 		state := "cli.trust.off"
@@ -100,18 +100,18 @@ func show(a *cli.App, name string, settings []cli.ProjectSetting) {
 		case s.Digest == "":
 			state = "cli.trust.never"
 		}
-		t.Row("  "+cli.Display(s.Name), a.Text(state), s.Digest)
+		t.Row("  "+cli.Display(s.Name), pr.Text(state), s.Digest)
 	}
-	a.SayTable(&t, a.Std.Width)
+	pr.SayTable(&t, pr.Std.Width)
 }
 
 func newUntrustCommand(a *cli.App) *cobra.Command {
 	return a.Command("untrust AGENT", "cli.agent.untrust", "  pawl agent untrust claude-code", cli.Exactly(1), func(_ *cobra.Command, args []string) error {
-		file, err := (cli.Lending{App: a}).Trust(args[0], nil)
+		file, err := cli.TrustAgent(a, args[0], nil)
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"agent": args[0], "trusted": []string{}})
 		}
 		a.Say(a.Style.OK() + " " + a.Text("cli.trust.untrusted", args[0], file))

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -25,16 +26,16 @@ type facts struct {
 	paused                      bool
 }
 
-func (f *facts) flags(a *cli.App, c *cobra.Command) {
-	c.Flags().StringVar(&f.context, "context", "", a.Text("issue.flag.context"))
-	c.Flags().StringVarP(&f.file, "file", "F", "", a.Text("issue.flag.file"))
-	c.Flags().IntVarP(&f.priority, "priority", "p", 0, a.Text("issue.flag.priority"))
-	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag"))
-	c.Flags().StringSliceVar(&f.after, "after", nil, a.Text("issue.flag.after"))
-	c.Flags().StringVar(&f.plan, "plan", "", a.Text("issue.flag.plan"))
-	c.Flags().StringVar(&f.agent, "agent", "", a.Text("issue.flag.agent"))
-	c.Flags().StringVar(&f.branch, "branch", "", a.Text("issue.flag.branch"))
-	c.Flags().BoolVar(&f.paused, "paused", false, a.Text("issue.flag.paused"))
+func (f *facts) flags(pr *cli.Printer, c *cobra.Command) {
+	c.Flags().StringVar(&f.context, "context", "", pr.Text("issue.flag.context"))
+	c.Flags().StringVarP(&f.file, "file", "F", "", pr.Text("issue.flag.file"))
+	c.Flags().IntVarP(&f.priority, "priority", "p", 0, pr.Text("issue.flag.priority"))
+	c.Flags().StringSliceVar(&f.tags, "tag", nil, pr.Text("issue.flag.tag"))
+	c.Flags().StringSliceVar(&f.after, "after", nil, pr.Text("issue.flag.after"))
+	c.Flags().StringVar(&f.plan, "plan", "", pr.Text("issue.flag.plan"))
+	c.Flags().StringVar(&f.agent, "agent", "", pr.Text("issue.flag.agent"))
+	c.Flags().StringVar(&f.branch, "branch", "", pr.Text("issue.flag.branch"))
+	c.Flags().BoolVar(&f.paused, "paused", false, pr.Text("issue.flag.paused"))
 }
 
 // read reads the description where a file holds it.
@@ -61,28 +62,28 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		}
 		n := kernel.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags, Agent: f.agent, Branch: f.branch, Paused: f.paused}
 		if f.plan != "" {
-			data, _, err := a.PlanFile(f.plan)
+			data, _, err := cli.PlanFile(a, f.plan)
 			if err != nil {
 				return err
 			}
 			n.Given, n.GivenName = data, f.plan
 		}
-		return making(c.Context(), a, func(d shelf) error {
-			if err := d.branch(c.Context(), f.branch); err != nil {
+		return making(c.Context(), a, func(sess *cli.Session) error {
+			if err := checkBranch(c.Context(), sess, f.branch); err != nil {
 				return err
 			}
-			on, err := d.find(c.Context(), f.after)
+			on, err := findIssues(c.Context(), sess, f.after)
 			if err != nil {
 				return err
 			}
 			for _, i := range on {
 				n.After = append(n.After, i.ID)
 			}
-			fresh, err := d.fresh(c.Context())
+			fresh, err := startsBatch(c.Context(), sess)
 			if err != nil {
 				return err
 			}
-			out, err := d.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
+			out, err := sess.Do(c.Context(), &kernel.AddIssues{Issues: []kernel.NewIssue{n}, Fresh: fresh})
 			if err != nil {
 				return err
 			}
@@ -91,11 +92,11 @@ func newAddCommand(a *cli.App) *cobra.Command {
 				return pawl.Fail(pawl.CodeInternal, "runner.result_malformed").Because(err)
 			}
 			a.Made(labels[0])
-			i, err := d.Ask().Board().Issue(c.Context(), labels[0])
+			i, err := sess.Ask().Board().Issue(c.Context(), labels[0])
 			if err != nil {
 				return err
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(i.IssueLine)
 			}
 			a.Say(a.Style.OK() + " " + a.Style.Bold(i.Label) + "  " + cli.Display(i.Title))
@@ -103,7 +104,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 			return nil
 		})
 	}
-	f.flags(a, c)
+	f.flags(a.Printer, c)
 	return c
 }
 
@@ -119,32 +120,30 @@ func newEditCommand(a *cli.App) *cobra.Command {
 		if c.Flags().NFlag() == 0 {
 			return cli.Usage("issue.edit_nothing", c.CommandPath())
 		}
-		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return d.edit(c, &f, args[0]) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return editIssue(c.Context(), sess, c.Flags().Changed, &f, args[0]) })
 	}
-	f.flags(a, c)
+	f.flags(a.Printer, c)
 	c.Flags().StringVar(&f.title, "title", "", a.Text("issue.flag.title"))
 	c.Flags().StringSliceVar(&f.notAfter, "not-after", nil, a.Text("issue.flag.not_after"))
 	c.Flags().StringVar(&f.feedback, "feedback", "", a.Text("issue.flag.feedback"))
 	return c
 }
 
-// edit changes what flags were given for.
-func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
-	ctx := c.Context()
-	i, err := d.Ask().Board().Issue(ctx, name)
+// editIssue changes what flags were given for.
+func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) bool, f *facts, name string) error {
+	i, err := sess.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	on, err := d.find(ctx, f.after)
+	on, err := findIssues(ctx, sess, f.after)
 	if err != nil {
 		return err
 	}
-	off, err := d.find(ctx, f.notAfter)
+	off, err := findIssues(ctx, sess, f.notAfter)
 	if err != nil {
 		return err
 	}
 	e := &kernel.EditIssue{Issue: i.ID, Feedback: f.feedback}
-	given := func(name string) bool { return c.Flags().Changed(name) }
 	if given("title") {
 		e.Title = &f.title
 	}
@@ -162,7 +161,7 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 		e.Agent = &f.agent
 	}
 	if given("branch") {
-		if err := d.branch(ctx, f.branch); err != nil {
+		if err := checkBranch(ctx, sess, f.branch); err != nil {
 			return err
 		}
 		e.Branch = &f.branch
@@ -171,26 +170,26 @@ func (d shelf) edit(c *cobra.Command, f *facts, name string) error {
 		e.Paused = &f.paused
 	}
 	if f.plan != "" {
-		data, _, err := d.PlanFile(f.plan)
+		data, _, err := cli.PlanFile(sess.App, f.plan)
 		if err != nil {
 			return err
 		}
 		e.Given, e.GivenName = &data, f.plan
 	}
-	if _, err := d.Do(ctx, e); err != nil {
+	if _, err := sess.Do(ctx, e); err != nil {
 		return err
 	}
 	for _, other := range off {
-		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID, Remove: true}); err != nil {
 			return err
 		}
 	}
 	for _, other := range on {
-		if _, err := d.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.Depend{Issue: i.ID, On: other.ID}); err != nil {
 			return err
 		}
 	}
-	return viewer{d}.show(ctx, name, false)
+	return showIssue(ctx, sess, name, false)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -30,30 +30,22 @@ func newIssueCommand(a *cli.App) *cobra.Command {
 		newCompleteCommand(a), newHistoryCommand(a), newDagCommand(a))
 }
 
-// shelf is an open workspace with what the commands of the board do in it.
-type shelf struct{ *cli.Desk }
-
-// with opens the workspace for a command.
-func with(ctx context.Context, a *cli.App, o cli.Open, f func(shelf) error, overrides ...func(*cli.Config) error) error {
-	return a.With(ctx, o, func(d *cli.Desk) error { return f(shelf{d}) }, overrides...)
-}
-
 // making opens the workspace and makes it where it is missing.
-func making(ctx context.Context, a *cli.App, f func(shelf) error) error {
-	return with(ctx, a, cli.Open{Create: true}, func(d shelf) error {
-		if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func making(ctx context.Context, a *cli.App, f func(*cli.Session) error) error {
+	return a.With(ctx, cli.Open{Create: true}, func(sess *cli.Session) error {
+		if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 			return err
 		}
-		return f(d)
+		return f(sess)
 	})
 }
 
-// find finds issues by their names; each is found once.
-func (d shelf) find(ctx context.Context, names []string) ([]*view.Issue, error) {
+// findIssues finds issues by their names; each is found once.
+func findIssues(ctx context.Context, sess *cli.Session, names []string) ([]*view.Issue, error) {
 	var out []*view.Issue
 	seen := map[string]bool{}
 	for _, name := range names {
-		i, err := d.Ask().Board().Issue(ctx, name)
+		i, err := sess.Ask().Board().Issue(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,18 +57,18 @@ func (d shelf) find(ctx context.Context, names []string) ([]*view.Issue, error) 
 	return out, nil
 }
 
-// fresh reports whether no issue is open, so that those which are added now begin something new.
-func (d shelf) fresh(ctx context.Context) (bool, error) {
-	n, err := d.Ask().Board().Counts(ctx)
+// startsBatch reports whether no issue is open, so that those which are added now begin something new.
+func startsBatch(ctx context.Context, sess *cli.Session) (bool, error) {
+	n, err := sess.Ask().Board().Counts(ctx)
 	return n.Unfinished() == 0, err
 }
 
-// branch fails unless there is a branch of that name. "" is none, and fits.
-func (d shelf) branch(ctx context.Context, name string) error {
+// checkBranch fails unless there is a branch of that name. "" is none, and fits.
+func checkBranch(ctx context.Context, sess *cli.Session, name string) error {
 	if name == "" {
 		return nil
 	}
-	_, err := d.Workspace.Branch(ctx, name)
+	_, err := sess.Workspace.Branch(ctx, name)
 	return err
 }
 

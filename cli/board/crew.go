@@ -19,9 +19,6 @@ import (
 	"pawl/view"
 )
 
-// foreman runs crews.
-type foreman struct{ shelf }
-
 // work are the flags of the commands that work on issues.
 type work struct {
 	workers     int
@@ -36,11 +33,11 @@ type work struct {
 // maxWorkers is how many issues one process works on at the same time.
 const maxWorkers = 64
 
-func (w *work) flags(a *cli.App, c *cobra.Command) {
-	c.Flags().IntVarP(&w.workers, "workers", "w", 0, a.Text("issue.flag.workers"))
-	c.Flags().BoolVar(&w.yes, "yes", false, a.Text("issue.flag.yes"))
-	c.Flags().StringVar(&w.agent, "agent", "", a.Text("issue.flag.agent"))
-	c.Flags().StringVar(&w.branch, "branch", "", a.Text("issue.flag.board_branch"))
+func (w *work) flags(pr *cli.Printer, c *cobra.Command) {
+	c.Flags().IntVarP(&w.workers, "workers", "w", 0, pr.Text("issue.flag.workers"))
+	c.Flags().BoolVar(&w.yes, "yes", false, pr.Text("issue.flag.yes"))
+	c.Flags().StringVar(&w.agent, "agent", "", pr.Text("issue.flag.agent"))
+	c.Flags().StringVar(&w.branch, "branch", "", pr.Text("issue.flag.board_branch"))
 }
 
 func (w *work) check() error {
@@ -63,7 +60,7 @@ func newWorkerCommand(a *cli.App) *cobra.Command {
 			o.Plan, o.Execute, o.Stay = !w.executeOnly, !w.planOnly, w.stay
 		})
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.planOnly, "plan-only", false, a.Text("issue.flag.plan_only"))
 	c.Flags().BoolVar(&w.executeOnly, "execute-only", false, a.Text("issue.flag.execute_only"))
 	c.Flags().BoolVar(&w.stay, "stay", false, a.Text("issue.flag.stay"))
@@ -81,7 +78,7 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		}
 		return working(c.Context(), a, &w, args, func(o *runner.CrewOptions) { o.Plan = true })
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
 	return c
 }
@@ -100,7 +97,7 @@ func newExecuteCommand(a *cli.App) *cobra.Command {
 			o.Plan, o.Execute = w.yes, true
 		})
 	}
-	w.flags(a, c)
+	w.flags(a.Printer, c)
 	c.Flags().BoolVar(&w.all, "all", false, a.Text("issue.flag.all"))
 	return c
 }
@@ -110,19 +107,19 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 	if err := w.check(); err != nil {
 		return err
 	}
-	return with(ctx, a, cli.Writing(), func(d shelf) error {
-		if _, err := d.Ask().Board().Counts(ctx); err != nil {
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 			return err
 		}
-		chosen, err := d.find(ctx, names)
+		chosen, err := findIssues(ctx, sess, names)
 		if err != nil {
 			return err
 		}
-		if err := d.Ready(ctx, d.Config.Agent); err != nil {
+		if err := cli.Ready(ctx, sess, sess.Config.Agent); err != nil {
 			return err
 		}
 		o := runner.CrewOptions{Workers: w.workers}
-		if o.Branch, err = (foreman{d}).aim(ctx, w.branch); err != nil {
+		if o.Branch, err = aimBoard(ctx, sess, w.branch); err != nil {
 			return err
 		}
 		set(&o)
@@ -132,60 +129,60 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 		if o.Workers == 0 {
 			o.Workers = max(1, min(len(chosen), maxWorkers))
 		}
-		o.Start = kernel.Start{Place: cli.WorkPlace(d.Workspace.Place, false), RunMode: d.Config.RunMode, Agent: d.Config.Agent}
+		o.Start = kernel.Start{Place: cli.WorkPlace(sess.Workspace.Place, false), RunMode: sess.Config.RunMode, Agent: sess.Config.Agent}
 		if w.yes {
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
-		return foreman{d}.crew(ctx, o, chosen)
+		return runCrew(ctx, sess, o, chosen)
 	}, cli.Override("agent", w.agent))
 }
 
-// aim says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked
+// aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one that is checked
 // out now. It tells where that is another one than the person sees.
-func (d foreman) aim(ctx context.Context, asked string) (string, error) {
-	if d.Workspace.Branch == nil {
+func aimBoard(ctx context.Context, sess *cli.Session, asked string) (string, error) {
+	if sess.Workspace.Branch == nil {
 		return "", nil
 	}
-	here, err := d.Workspace.Branch(ctx, asked)
+	here, err := sess.Workspace.Branch(ctx, asked)
 	if err != nil {
 		return "", err
 	}
 	if asked != "" {
-		_, err := d.Do(ctx, &kernel.AimBoard{Branch: asked})
+		_, err := sess.Do(ctx, &kernel.AimBoard{Branch: asked})
 		return asked, err
 	}
-	b, err := d.Ask().Board().Batch(ctx)
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil || b == nil || b.Status == board.RunCompleted || b.Branch == "" || b.Branch == here {
 		return here, err
 	}
-	d.Note(d.Style.Warn() + " " + d.Text("issue.board_branch", b.Branch))
+	sess.Note(sess.Style.Warn() + " " + sess.Text("issue.board_branch", b.Branch))
 	return here, nil
 }
 
-// crew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
+// runCrew runs a crew in the foreground. Where a person is there, what waits for an answer is asked when nothing else is left to do, and
 // the work goes on with what was answered. It ends with what is left.
-func (d foreman) crew(ctx context.Context, o runner.CrewOptions, chosen []*view.Issue) error {
-	d.Warn(ctx)
-	t := newTeller(d.shelf)
+func runCrew(ctx context.Context, sess *cli.Session, o runner.CrewOptions, chosen []*view.Issue) error {
+	cli.Warn(ctx, sess)
+	t := newCrewReporter(sess)
 	o.Tell = t.tell
 	for {
-		if err := d.work(ctx, o, t); err != nil {
+		if err := runOnce(ctx, sess, o, t); err != nil {
 			return err
 		}
-		answered, err := d.ask(ctx, chosen)
+		answered, err := askPerson(ctx, sess, chosen)
 		if err == nil && answered && o.Execute {
 			continue
 		}
-		if rest := d.rest(ctx, o, t, chosen); err == nil {
+		if rest := reportRest(ctx, sess, o, t, chosen); err == nil {
 			err = rest
 		}
 		return err
 	}
 }
 
-// work has workers do what can be done.
-func (d foreman) work(ctx context.Context, o runner.CrewOptions, t *teller) error {
-	crew, err := d.Workspace.Crew(o)
+// runOnce has workers do what can be done.
+func runOnce(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter) error {
+	crew, err := sess.Workspace.Crew(o)
 	if err != nil {
 		return err
 	}
@@ -202,17 +199,17 @@ func (d foreman) work(ctx context.Context, o runner.CrewOptions, t *teller) erro
 	return err
 }
 
-// ask puts what waits for an answer before the person who is there, and reports whether anything was answered. It ends where one is
+// askPerson puts what waits for an answer before the person who is there, and reports whether anything was answered. It ends where one is
 // left open.
-func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, err error) {
-	for d.Present() {
-		asking, err := d.asking(ctx, chosen)
+func askPerson(ctx context.Context, sess *cli.Session, chosen []*view.Issue) (answered bool, err error) {
+	for sess.Present() {
+		asking, err := askingIssues(ctx, sess, chosen)
 		if err != nil {
 			return answered, err
 		}
 		open := false
 		for _, i := range asking {
-			put, err := cli.Put(ctx, d.Desk, i)
+			put, err := cli.Put(ctx, sess, i)
 			if err != nil {
 				return answered, err
 			}
@@ -225,10 +222,10 @@ func (d foreman) ask(ctx context.Context, chosen []*view.Issue) (answered bool, 
 	return answered, nil
 }
 
-// teller says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
+// crewReporter says what the workers do: one line for each thing that happened and, on a terminal, one live line; with --json each
 // as a line of JSON. It is called from the goroutines of the crew.
-type teller struct {
-	shelf
+type crewReporter struct {
+	sess *cli.Session
 
 	mu     sync.Mutex
 	doing  map[string]string // what is done about an issue
@@ -237,8 +234,8 @@ type teller struct {
 	left   map[string]bool // issues that were worked on
 }
 
-func newTeller(d shelf) *teller {
-	return &teller{shelf: d, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
+func newCrewReporter(sess *cli.Session) *crewReporter {
+	return &crewReporter{sess: sess, doing: map[string]string{}, begun: map[string]time.Time{}, failed: map[string]bool{}, left: map[string]bool{}}
 }
 
 // event is the JSON form of what happened.
@@ -249,7 +246,7 @@ type event struct {
 	Error string `json:"error,omitempty"`
 }
 
-func (t *teller) tell(h runner.Happened) {
+func (t *crewReporter) tell(h runner.Happened) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch h.What {
@@ -262,25 +259,25 @@ func (t *teller) tell(h runner.Happened) {
 	case runner.DidWork:
 		t.doing[h.Issue] = t.effect(h)
 	}
-	if t.Flags.JSON {
-		e := event{Type: "worker", At: t.Workspace.Kernel.Now(), Happened: h}
+	if t.sess.JSON {
+		e := event{Type: "worker", At: t.sess.Workspace.Kernel.Now(), Happened: h}
 		if h.Err != nil {
-			e.Error = t.Explain(h.Err)
+			e.Error = cli.Explain(t.sess.Printer, h.Err)
 		}
-		_ = t.PrintLine(e)
+		_ = t.sess.PrintLine(e)
 		return
 	}
 	if line := t.line(h); line != "" {
-		t.Say(line)
+		t.sess.Say(line)
 	}
 	t.draw()
 }
 
 // effect says what a worker is doing.
-func (t *teller) effect(h runner.Happened) string {
-	text := t.Text("cli.effect." + string(h.Effect))
+func (t *crewReporter) effect(h runner.Happened) string {
+	text := t.sess.Text("cli.effect." + string(h.Effect))
 	if h.Line != "" {
-		text += "  " + cli.Display(t.Wordy(h.Line))
+		text += "  " + cli.Display(t.sess.Wordy(h.Line))
 	}
 	return text
 }
@@ -289,92 +286,92 @@ func (t *teller) effect(h runner.Happened) string {
 const maxReason = 2
 
 // line is what happened on one line, or "" where there is nothing to say.
-func (t *teller) line(h runner.Happened) string {
-	who, issue := t.Style.Dim(t.Text("issue.live.worker", short(h.Owner))), t.Style.Bold(h.Issue)
+func (t *crewReporter) line(h runner.Happened) string {
+	who, issue := t.sess.Style.Dim(t.sess.Text("issue.live.worker", short(h.Owner))), t.sess.Style.Bold(h.Issue)
 	switch h.What {
 	case runner.DidTake:
 		key := "issue.live.executes"
 		if h.Planning {
 			key = "issue.live.plans"
 		}
-		return t.Style.Arrow() + " " + issue + "  " + t.Text(key) + "  " + who
+		return t.sess.Style.Arrow() + " " + issue + "  " + t.sess.Text(key) + "  " + who
 	case runner.DidLeave:
 		line := t.ended(h, issue) + "  " + who
 		if h.Err != nil {
 			const indent = 4
-			why := term.Hang(t.Explain(h.Err), indent, t.Std.Width, maxReason, t.Style.Ellipsis())
+			why := term.Hang(cli.Explain(t.sess.Printer, h.Err), indent, t.sess.Std.Width, maxReason, t.sess.Style.Ellipsis())
 			line += "\n" + strings.Repeat(" ", indent) + strings.Join(why, "\n")
 		}
 		return line
 	case runner.DidRetry:
-		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.retried") + "  " + who
+		return t.sess.Style.Warn() + " " + issue + "  " + t.sess.Text("issue.live.retried") + "  " + who
 	case runner.DidEvict:
-		return t.Style.Warn() + " " + issue + "  " + t.Text("issue.live.evicted", h.Owner)
+		return t.sess.Style.Warn() + " " + issue + "  " + t.sess.Text("issue.live.evicted", h.Owner)
 	case runner.DidWait:
-		if issue = t.Style.Warn() + " " + issue; h.Issue == "" {
-			issue = t.Style.Warn()
+		if issue = t.sess.Style.Warn() + " " + issue; h.Issue == "" {
+			issue = t.sess.Style.Warn()
 		}
-		return issue + "  " + t.Explain(h.Err) + "  " + who + "\n    " + t.Next(h.Err)
+		return issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who + "\n    " + cli.NextStep(t.sess.Printer, h.Err)
 	case runner.DidStumble:
-		return t.Style.Bad() + " " + issue + "  " + t.Explain(h.Err) + "  " + who
+		return t.sess.Style.Bad() + " " + issue + "  " + cli.Explain(t.sess.Printer, h.Err) + "  " + who
 	}
 	return ""
 }
 
 // ended says how an issue was left.
-func (t *teller) ended(h runner.Happened, issue string) string {
-	took := t.Style.Dim(time.Since(t.begun[h.Issue]).Round(100 * time.Millisecond).String())
-	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.Text(key) + "  " + took }
+func (t *crewReporter) ended(h runner.Happened, issue string) string {
+	took := t.sess.Style.Dim(time.Since(t.begun[h.Issue]).Round(100 * time.Millisecond).String())
+	text := func(symbol, key string) string { return symbol + " " + issue + "  " + t.sess.Text(key) + "  " + took }
 	switch {
 	case h.State == string(board.IssueCompleted):
-		line := text(t.Style.OK(), "issue.live.completed")
+		line := text(t.sess.Style.OK(), "issue.live.completed")
 		if h.Branch != "" {
-			line += "  " + t.Text("issue.live.landed", h.Branch)
+			line += "  " + t.sess.Text("issue.live.landed", h.Branch)
 		}
 		return line
 	case h.State == string(board.IssueFailed):
-		return text(t.Style.Bad(), "issue.live.failed")
+		return text(t.sess.Style.Bad(), "issue.live.failed")
 	case h.Rest == runner.RestApproval:
-		return text(t.Style.Warn(), "issue.live.approval")
+		return text(t.sess.Style.Warn(), "issue.live.approval")
 	case h.Rest == runner.RestQuestion:
-		return text(t.Style.Warn(), "issue.live.question")
+		return text(t.sess.Style.Warn(), "issue.live.question")
 	case h.Rest == runner.RestBlocked:
-		return text(t.Style.Warn(), "issue.live.blocked")
+		return text(t.sess.Style.Warn(), "issue.live.blocked")
 	case h.Rest == runner.RestPlanned:
-		return text(t.Style.OK(), "issue.live.planned")
+		return text(t.sess.Style.OK(), "issue.live.planned")
 	}
-	return text(t.Style.Dot(), "issue.live.left")
+	return text(t.sess.Style.Dot(), "issue.live.left")
 }
 
 // short is the number of a worker in its process.
 func short(owner string) string { return owner[strings.LastIndexByte(owner, '/')+1:] }
 
 // draw sets the live line: what each worker does.
-func (t *teller) draw() {
+func (t *crewReporter) draw() {
 	var parts []string
 	for _, issue := range slices.Sorted(maps.Keys(t.doing)) {
 		parts = append(parts, issue+" "+t.doing[issue])
 	}
-	t.Desk.App.Status(strings.Join(parts, "   "), t.Style.Dim)
+	t.sess.Status(strings.Join(parts, "   "), t.sess.Style.Dim)
 }
 
 // interrupted says at once that the workers are ending.
-func (t *teller) interrupted() {
+func (t *crewReporter) interrupted() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.Flags.JSON {
-		t.Say(t.Style.Warn() + " " + t.Text("issue.live.interrupted"))
+	if !t.sess.JSON {
+		t.sess.Say(t.sess.Style.Warn() + " " + t.sess.Text("issue.live.interrupted"))
 	}
 }
 
-func (t *teller) done() {
+func (t *crewReporter) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Desk.App.Status("", nil)
+	t.sess.Status("", nil)
 }
 
 // failures counts the issues that were worked on here and are failed.
-func (t *teller) failures() int {
+func (t *crewReporter) failures() int {
 	n := 0
 	for _, failed := range t.failed {
 		if failed {
@@ -387,26 +384,26 @@ func (t *teller) failures() int {
 // maxNamed is how many issues are named in a list of those that need a person.
 const maxNamed = 20
 
-// rest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
+// reportRest says what came of it and what is left for a person. The error tells the exit status: some issues failed, or one that
 // was named could not be worked on.
-func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chosen []*view.Issue) error {
+func reportRest(ctx context.Context, sess *cli.Session, o runner.CrewOptions, t *crewReporter, chosen []*view.Issue) error {
 	var errs []error
 	for _, c := range chosen {
 		if t.left[c.Label] {
 			continue
 		}
-		if err := d.idle(ctx, c.ID, o); err != nil {
+		if err := whyIdle(ctx, sess, c.ID, o); err != nil {
 			errs = append(errs, err)
-			if !d.Flags.JSON {
-				d.Note(d.Style.Bad() + " " + d.Explain(err))
+			if !sess.JSON {
+				sess.Note(sess.Style.Bad() + " " + cli.Explain(sess.Printer, err))
 			}
 		}
 	}
-	asking, err := d.asking(ctx, chosen)
+	asking, err := askingIssues(ctx, sess, chosen)
 	if err != nil {
 		return err
 	}
-	if err := d.sum(ctx, t, asking); err != nil {
+	if err := printSummary(ctx, sess, t, asking); err != nil {
 		return err
 	}
 	if n := t.failures(); n > 0 {
@@ -415,9 +412,9 @@ func (d foreman) rest(ctx context.Context, o runner.CrewOptions, t *teller, chos
 	return told(errs)
 }
 
-// idle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
-func (d foreman) idle(ctx context.Context, id string, o runner.CrewOptions) error {
-	found, err := d.Ask().Board().ByID(ctx, []string{id})
+// whyIdle says why nothing was done for an issue that was named, or returns nil where nothing was to be done.
+func whyIdle(ctx context.Context, sess *cli.Session, id string, o runner.CrewOptions) error {
+	found, err := sess.Ask().Board().ByID(ctx, []string{id})
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -445,15 +442,15 @@ func (d foreman) idle(ctx context.Context, id string, o runner.CrewOptions) erro
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 }
 
-// asking lists issues that wait for a person: those that were chosen, or the first of all.
-func (d foreman) asking(ctx context.Context, chosen []*view.Issue) ([]*view.Issue, error) {
+// askingIssues lists issues that wait for a person: those that were chosen, or the first of all.
+func askingIssues(ctx context.Context, sess *cli.Session, chosen []*view.Issue) ([]*view.Issue, error) {
 	var out []*view.Issue
 	if len(chosen) > 0 {
 		ids := make([]string, len(chosen))
 		for n, i := range chosen {
 			ids[n] = i.ID
 		}
-		found, err := d.Ask().Board().ByID(ctx, ids)
+		found, err := sess.Ask().Board().ByID(ctx, ids)
 		for _, i := range found {
 			if i.Standing == view.StandingAsks {
 				out = append(out, i)
@@ -461,53 +458,53 @@ func (d foreman) asking(ctx context.Context, chosen []*view.Issue) ([]*view.Issu
 		}
 		return out, err
 	}
-	return d.Ask().Board().Asking(ctx, maxNamed+1)
+	return sess.Ask().Board().Asking(ctx, maxNamed+1)
 }
 
-// sum prints how the board stands.
-func (d foreman) sum(ctx context.Context, t *teller, asking []*view.Issue) error {
-	counts, err := d.Ask().Board().Counts(ctx)
+// printSummary prints how the board stands.
+func printSummary(ctx context.Context, sess *cli.Session, t *crewReporter, asking []*view.Issue) error {
+	counts, err := sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		labels := []string{}
 		for _, i := range asking {
 			labels = append(labels, i.Label)
 		}
-		return d.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
+		return sess.PrintLine(map[string]any{"type": "result", "issues": counts.Total, "by_status": counts.ByStatus, "worked_on": len(t.left), "failed": t.failures(), "waiting_for_a_person": labels})
 	}
-	d.Say(d.countLine(counts))
+	sess.Say(countLine(sess.Printer, counts))
 	for n, i := range asking {
 		if n == maxNamed {
-			d.Say("  " + d.Text("issue.more"))
+			sess.Say("  " + sess.Text("issue.more"))
 			break
 		}
-		d.Say("  " + d.Style.Warn() + " " + i.Label + "  " + d.Text("issue.asks_person", i.Label))
+		sess.Say("  " + sess.Style.Warn() + " " + i.Label + "  " + sess.Text("issue.asks_person", i.Label))
 	}
 	return nil
 }
 
 // countLine is the number of issues by status on one line.
-func (d shelf) countLine(counts view.IssueCounts) string {
-	parts := []string{d.Text("issue.count", counts.Total)}
+func countLine(pr *cli.Printer, counts view.IssueCounts) string {
+	parts := []string{pr.Text("issue.count", counts.Total)}
 	for _, s := range board.Issue.States() {
 		if n := counts.ByStatus[s]; n > 0 {
-			parts = append(parts, d.state(s)+" "+itoa(n))
+			parts = append(parts, statusText(pr, s)+" "+itoa(n))
 		}
 	}
-	return strings.Join(parts, " "+d.Style.Middle()+" ")
+	return strings.Join(parts, " "+pr.Style.Middle()+" ")
 }
 
-// state is a status in its colour.
-func (d shelf) state(s board.IssueStatus) string {
+// statusText is a status in its colour.
+func statusText(pr *cli.Printer, s board.IssueStatus) string {
 	switch s {
 	case board.IssueCompleted:
-		return d.Style.Green(string(s))
+		return pr.Style.Green(string(s))
 	case board.IssueFailed:
-		return d.Style.Red(string(s))
+		return pr.Style.Red(string(s))
 	case board.IssuePlanning, board.IssueExecuting:
-		return d.Style.Cyan(string(s))
+		return pr.Style.Cyan(string(s))
 	}
 	return string(s)
 }

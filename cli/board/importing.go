@@ -17,9 +17,6 @@ import (
 	"pawl/tui"
 )
 
-// porter takes issues over from elsewhere.
-type porter struct{ shelf }
-
 // intake are the flags of `pawl issue import`.
 type intake struct {
 	format, scope, back string
@@ -46,11 +43,11 @@ func newImportCommand(a *cli.App) *cobra.Command {
 		if !ok {
 			return cli.Usage("cli.flag_invalid", f.format, "--format", "state, records, markdown")
 		}
-		open := func(run func(shelf) error) error { return making(c.Context(), a, run) }
+		open := func(run func(*cli.Session) error) error { return making(c.Context(), a, run) }
 		if f.dry {
-			open = func(run func(shelf) error) error { return with(c.Context(), a, cli.Reading(), run) }
+			open = func(run func(*cli.Session) error) error { return a.With(c.Context(), cli.Reading(), run) }
 		}
-		return open(func(d shelf) error { return porter{d}.intake(c.Context(), args[0], format, &f) })
+		return open(func(sess *cli.Session) error { return importIssues(c.Context(), sess, args[0], format, &f) })
 	}
 	c.Flags().StringVar(&f.format, "format", "", a.Text("issue.flag.format"))
 	c.Flags().StringVar(&f.scope, "scope", "", a.Text("issue.flag.scope"))
@@ -69,26 +66,26 @@ func tracked(source string) bool {
 	return strings.HasPrefix(source, "github:") || strings.HasPrefix(source, "https://")
 }
 
-// intake reads issues and registers those that are new.
-func (d porter) intake(ctx context.Context, source string, format backlog.Format, f *intake) error {
-	if err := d.branch(ctx, f.branch); err != nil {
+// importIssues reads issues and registers those that are new.
+func importIssues(ctx context.Context, sess *cli.Session, source string, format backlog.Format, f *intake) error {
+	if err := checkBranch(ctx, sess, f.branch); err != nil {
 		return err
 	}
-	live := tui.NewScreen(nil, d.Std.Err, nil, nil, d.Present(), d.Std.Width, d.Std.Env)
+	live := tui.NewScreen(nil, sess.Std.Err, nil, nil, sess.Present(), sess.Std.Width, sess.Std.Env)
 	defer live.Status("", nil)
 	opt := backlog.Options{Scope: f.scope, Loose: f.loose}
-	read, err := d.read(ctx, source, format, f, opt, live)
+	read, err := readBacklog(ctx, sess, source, format, f, opt, live)
 	if err != nil {
 		return err
 	}
-	if !d.Flags.JSON {
-		d.notes(&read.Backlog)
+	if !sess.JSON {
+		printNotes(sess.Printer, &read.Backlog)
 	}
 	ids := make([]string, len(read.Backlog.Issues))
 	for n := range read.Backlog.Issues {
 		ids[n] = read.Backlog.Issues[n].ID
 	}
-	known, err := d.Ask().Board().External(ctx, ids)
+	known, err := sess.Ask().Board().External(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -98,19 +95,19 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 		if f.update {
 			todo = append(todo, c.Changed...)
 		}
-		if err := d.register(ctx, todo, f.branch, live); err != nil {
+		if err := registerIssues(ctx, sess, todo, f.branch, live); err != nil {
 			return err
 		}
 	}
 	back := 0
 	if f.back != "" && !f.dry {
-		if back, err = d.back(ctx, source, f.back, read.Backlog.Issues, live); err != nil {
+		if back, err = writeBack(ctx, sess, source, f.back, read.Backlog.Issues, live); err != nil {
 			return err
 		}
 	}
 	live.Status("", nil)
-	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{
 			"source": source, "issues": len(read.Backlog.Issues), "added": len(c.Added), "changed": len(c.Changed), "same": c.Same, "updated": f.update && !f.dry, "dry_run": f.dry,
 			"notes": len(read.Backlog.Notes) + read.Backlog.MoreNotes, "pages": read.Pages, "unchanged_pages": read.Unchanged, "requests": read.Requests,
 			"unconditional_requests": read.Unconditional, "written_back": back,
@@ -120,26 +117,26 @@ func (d porter) intake(ctx context.Context, source string, format backlog.Format
 	if f.dry {
 		key = "issue.import_dry"
 	}
-	d.Say(d.Style.OK() + " " + d.Text(key, len(read.Backlog.Issues), len(c.Added), len(c.Changed), c.Same))
+	sess.Say(sess.Style.OK() + " " + sess.Text(key, len(read.Backlog.Issues), len(c.Added), len(c.Changed), c.Same))
 	if len(c.Changed) > 0 && !f.update {
-		d.Say("  " + d.Text("issue.import_changed", len(c.Changed)))
+		sess.Say("  " + sess.Text("issue.import_changed", len(c.Changed)))
 	}
 	if back > 0 {
-		d.Say("  " + d.Text("issue.import_back", back))
+		sess.Say("  " + sess.Text("issue.import_back", back))
 	}
 	return nil
 }
 
-// read reads a file or a repository.
-func (d porter) read(ctx context.Context, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
+// readBacklog reads a file or a repository.
+func readBacklog(ctx context.Context, sess *cli.Session, source string, format backlog.Format, f *intake, opt backlog.Options, live *tui.Screen) (cli.TrackerRead, error) {
 	if tracked(source) {
-		say := func(key string, args ...any) { live.Status("  "+d.Text(key, args...), d.Style.Dim) }
-		return d.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
+		say := func(key string, args ...any) { live.Status("  "+sess.Text(key, args...), sess.Style.Dim) }
+		return sess.Workspace.Tracker.Read(ctx, cli.TrackerQuery{Source: source, All: f.all, Labels: f.labels, Options: opt}, say)
 	}
 	name := source
-	in := d.Std.In
+	in := sess.Std.In
 	if name != "-" {
-		file, err := os.Open(d.Path(name))
+		file, err := os.Open(sess.App.Path(name))
 		if os.IsNotExist(err) {
 			return cli.TrackerRead{}, pawl.Fail(pawl.CodeNotFound, "cli.file_missing", name)
 		}
@@ -153,25 +150,25 @@ func (d porter) read(ctx context.Context, source string, format backlog.Format, 
 	return cli.TrackerRead{Backlog: b}, err
 }
 
-// notes tells what was understood and not kept.
-func (d porter) notes(b *backlog.Backlog) {
+// printNotes tells what was understood and not kept.
+func printNotes(pr *cli.Printer, b *backlog.Backlog) {
 	for _, n := range b.Notes {
 		at := ""
 		if n.File != "" && n.Line > 0 {
 			at = cli.Display(n.File) + ":" + itoa(n.Line) + "  "
 		}
-		d.Note(d.Style.Warn() + " " + at + d.Text(n.Key, n.Args...))
+		pr.Note(pr.Style.Warn() + " " + at + pr.Text(n.Key, n.Args...))
 	}
 	if b.MoreNotes > 0 {
-		d.Note("  " + d.Text("issue.more_notes", b.MoreNotes))
+		pr.Note("  " + pr.Text("issue.more_notes", b.MoreNotes))
 	}
 }
 
-// register registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
+// registerIssues registers issues piece by piece, each behind those that it depends on. An import that is interrupted goes on with
 // the next one, because what is on the board already is found again.
-func (d porter) register(ctx context.Context, list []backlog.Issue, branch string, live *tui.Screen) error {
+func registerIssues(ctx context.Context, sess *cli.Session, list []backlog.Issue, branch string, live *tui.Screen) error {
 	list, height := sorted(list)
-	fresh, err := d.fresh(ctx)
+	fresh, err := startsBatch(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -185,11 +182,11 @@ func (d porter) register(ctx context.Context, list []backlog.Issue, branch strin
 			size += len(n.Context) + len(n.Title)
 			c.Issues = append(c.Issues, n)
 		}
-		if _, err := d.Do(ctx, &c); err != nil {
+		if _, err := sess.Do(ctx, &c); err != nil {
 			return err
 		}
 		at += len(c.Issues)
-		live.Status("  "+d.Text("issue.importing", at, len(list)), d.Style.Dim)
+		live.Status("  "+sess.Text("issue.importing", at, len(list)), sess.Style.Dim)
 	}
 	return nil
 }
@@ -257,11 +254,11 @@ func sorted(list []backlog.Issue) ([]backlog.Issue, map[string]int64) {
 	return out, height
 }
 
-// back writes to the tracker what became of issues that ended, at most once for each ending.
-func (d porter) back(ctx context.Context, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
+// writeBack writes to the tracker what became of issues that ended, at most once for each ending.
+func writeBack(ctx context.Context, sess *cli.Session, source, how string, list []backlog.Issue, live *tui.Screen) (int, error) {
 	n := 0
 	for at := range list {
-		found, err := d.Ask().Board().Issue(ctx, list[at].ID)
+		found, err := sess.Ask().Board().Issue(ctx, list[at].ID)
 		if pawl.CodeOf(err) == pawl.CodeNotFound {
 			continue
 		}
@@ -272,14 +269,14 @@ func (d porter) back(ctx context.Context, source, how string, list []backlog.Iss
 			continue // nothing of pawl's own
 		}
 		state := string(found.Status)
-		text := d.Text("issue.back."+state, found.Label)
-		did, err := d.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
+		text := sess.Text("issue.back."+state, found.Label)
+		did, err := sess.Workspace.Tracker.Back(ctx, cli.TrackerWord{Source: source, External: found.External, How: how, Mark: "pawl:" + found.ID + ":" + state, State: state, Text: text})
 		if err != nil {
 			return n, err
 		}
 		if did {
 			n++
-			live.Status("  "+d.Text("issue.import_back", n), d.Style.Dim)
+			live.Status("  "+sess.Text("issue.import_back", n), sess.Style.Dim)
 		}
 	}
 	return n, nil
@@ -287,11 +284,11 @@ func (d porter) back(ctx context.Context, source, how string, list []backlog.Iss
 
 func newExportCommand(a *cli.App) *cobra.Command {
 	return a.Command("export [FILE]", "issue.export", "  pawl issue export\n  pawl issue export board.json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			if _, err := d.Ask().Board().Counts(c.Context()); err != nil {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			if _, err := sess.Ask().Board().Counts(c.Context()); err != nil {
 				return err
 			}
-			raw, err := projection.BoardState(c.Context(), d.Workspace.Kernel)
+			raw, err := projection.BoardState(c.Context(), sess.Workspace.Kernel)
 			if err != nil {
 				return err
 			}
@@ -310,7 +307,7 @@ func newExportCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return pawl.Fail(pawl.CodeIO, "cli.file_unwritable", args[0]).Because(err)
 			}
-			if a.Flags.JSON {
+			if a.JSON {
 				return a.PrintJSON(map[string]any{"files": []string{a.Path(args[0])}})
 			}
 			a.Say(a.Style.OK() + " " + a.Text("cli.export.written", a.Path(args[0])))

@@ -20,9 +20,6 @@ import (
 	"pawl/view"
 )
 
-// viewer shows issues.
-type viewer struct{ shelf }
-
 // defaultPage is how many issues are listed where nothing else is said.
 const defaultPage = 100
 
@@ -52,7 +49,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 		if f.all {
 			f.limit = 0
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return viewer{d}.list(c.Context(), &f) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return listIssues(c.Context(), sess, &f) })
 	}
 	c.Flags().StringSliceVar(&f.states, "status", nil, a.Text("issue.flag.status"))
 	c.Flags().StringSliceVar(&f.tags, "tag", nil, a.Text("issue.flag.tag_filter"))
@@ -73,25 +70,25 @@ func join[S ~string](list []S) string {
 	return b.String()
 }
 
-// list streams issues in the order of their registration.
-func (d viewer) list(ctx context.Context, f *filter) error {
-	counts, err := d.Ask().Board().Counts(ctx)
+// listIssues streams issues in the order of their registration.
+func listIssues(ctx context.Context, sess *cli.Session, f *filter) error {
+	counts, err := sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+	out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
 	n, more, most := 0, false, 0
 	if f.limit > 0 {
 		most = f.limit + 1 // one more tells whether there are further ones
 	}
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: d.Flags.JSON, Limit: most}) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: f.states, Tags: f.tags, Search: f.search, Every: sess.JSON, Limit: most}) {
 		if err != nil {
 			return err
 		}
 		if more = f.limit > 0 && n == f.limit; more {
 			break
 		}
-		if err := d.item(out, &i.IssueLine); err != nil {
+		if err := writeIssue(sess.Printer, out, &i.IssueLine); err != nil {
 			return err
 		}
 		if n++; n%flushed == 0 {
@@ -100,27 +97,27 @@ func (d viewer) list(ctx context.Context, f *filter) error {
 			}
 		}
 	}
-	if err := out.Flush(); err != nil || d.Flags.JSON {
+	if err := out.Flush(); err != nil || sess.JSON {
 		return err
 	}
 	if more {
-		d.Note(d.Text("issue.list_more", n))
+		sess.Note(sess.Text("issue.list_more", n))
 	}
 	if counts.Total == 0 {
-		d.Note(d.Text("issue.none"))
+		sess.Note(sess.Text("issue.none"))
 		return nil
 	}
-	d.Note(d.countLine(counts))
+	sess.Note(countLine(sess.Printer, counts))
 	return nil
 }
 
 // flushed is after how many issues a list shows what it has.
 const flushed = 100
 
-// item writes an issue of a list.
-func (d viewer) item(out *bufio.Writer, l *view.IssueLine) error {
-	if !d.Flags.JSON {
-		_, err := out.WriteString(d.row(l, d.Screen()) + "\n")
+// writeIssue writes an issue of a list.
+func writeIssue(pr *cli.Printer, out *bufio.Writer, l *view.IssueLine) error {
+	if !pr.JSON {
+		_, err := out.WriteString(issueLine(pr, l, cli.ListWidth(pr)) + "\n")
 		return err
 	}
 	raw, err := json.Marshal(l)
@@ -130,53 +127,53 @@ func (d viewer) item(out *bufio.Writer, l *view.IssueLine) error {
 	return err
 }
 
-// row is an issue on one line, in columns that do not depend on the other lines.
-func (d shelf) row(l *view.IssueLine, width int) string {
+// issueLine is an issue on one line, in columns that do not depend on the other lines.
+func issueLine(pr *cli.Printer, l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
 	mark := "p" + itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
 	}
-	head := label + d.state(l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + d.standing(l.Standing, 8) + "  " + mark + "  "
+	head := label + statusText(pr, l.Status) + strings.Repeat(" ", max(0, 10-len(l.Status))) + "  " + standingText(pr, l.Standing, 8) + "  " + mark + "  "
 	if width > 0 {
-		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), d.Style.Ellipsis())
+		title = term.Clip(title, max(width-term.Width(label)-26-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
-	return head + title + d.Style.Dim(tail)
+	return head + title + pr.Style.Dim(tail)
 }
 
-// standing is a standing in its colour, padded.
-func (d shelf) standing(s view.Standing, width int) string {
+// standingText is a standing in its colour, padded.
+func standingText(pr *cli.Printer, s view.Standing, width int) string {
 	pad := strings.Repeat(" ", max(0, width-len(s)))
 	switch s {
 	case view.StandingWorking:
-		return d.Style.Cyan(string(s)) + pad
+		return pr.Style.Cyan(string(s)) + pad
 	case view.StandingReady:
-		return d.Style.Green(string(s)) + pad
+		return pr.Style.Green(string(s)) + pad
 	case view.StandingBlocked:
-		return d.Style.Red(string(s)) + pad
+		return pr.Style.Red(string(s)) + pad
 	case view.StandingAsks, view.StandingPaused:
-		return d.Style.Yellow(string(s)) + pad
+		return pr.Style.Yellow(string(s)) + pad
 	}
 	return string(s) + pad
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
-	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			name, err := d.pick(c.Context(), args)
+	return a.Command("show ISSUE", "issue.show", "  pawl issue show ISS-3\n  pawl issue show 3 --json", cli.Named(a.Printer), func(c *cobra.Command, args []string) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			name, err := pickIssue(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
-			return viewer{d}.show(c.Context(), name, true)
+			return showIssue(c.Context(), sess, name, true)
 		})
 	})
 }
 
-// pick returns the issue that was named, or lets a person choose one.
-func (d shelf) pick(ctx context.Context, args []string) (string, error) {
-	return cli.Pick(ctx, d.App, args, "cli.pick.issue", func() (out []tui.Item, err error) {
-		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
+// pickIssue returns the issue that was named, or lets a person choose one.
+func pickIssue(ctx context.Context, sess *cli.Session, args []string) (string, error) {
+	return cli.Pick(ctx, sess.Printer, args, "cli.pick.issue", func() (out []tui.Item, err error) {
+		for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{Limit: cli.MaxPicked}) {
 			if err != nil {
 				return nil, err
 			}
@@ -192,50 +189,50 @@ type whole struct {
 	Error string `json:"error,omitempty"`
 }
 
-// show prints an issue.
-func (d viewer) show(ctx context.Context, name string, next bool) error {
-	i, err := d.Ask().Board().Issue(ctx, name)
+// showIssue prints an issue.
+func showIssue(ctx context.Context, sess *cli.Session, name string, next bool) error {
+	i, err := sess.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	w, err := d.Ask().Board().Detail(ctx, i)
+	w, err := sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(whole{w, d.failure(&w.Issue)})
+	if sess.JSON {
+		return sess.PrintJSON(whole{w, failureText(sess.Printer, &w.Issue)})
 	}
-	d.print(w, next)
+	printIssue(sess.Printer, w, next)
 	return nil
 }
 
-// failure says what stopped an issue last, "" where nothing did.
-func (d shelf) failure(i *view.Issue) string {
+// failureText says what stopped an issue last, "" where nothing did.
+func failureText(pr *cli.Printer, i *view.Issue) string {
 	if i.Failure == nil {
 		return ""
 	}
-	return d.Explain(i.Failure.Err())
+	return cli.Explain(pr, i.Failure.Err())
 }
 
-// print shows an issue to a person.
-func (d viewer) print(w *view.IssueDetail, next bool) {
-	d.Say(d.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
+// printIssue shows an issue to a person.
+func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
+	pr.Say(pr.Style.Bold(w.Label) + "  " + cli.Display(w.Title))
 	var t term.Table
 	add := func(key, value string) {
 		if value != "" {
-			t.Row("  "+d.Text(key), value)
+			t.Row("  "+pr.Text(key), value)
 		}
 	}
 	status := string(w.Status)
 	if w.Standing != view.StandingNone {
-		status += " " + d.Style.Middle() + " " + d.Text("issue.standing."+string(w.Standing))
+		status += " " + pr.Style.Middle() + " " + pr.Text("issue.standing."+string(w.Standing))
 	}
 	add("issue.show.status", status)
 	add("issue.show.priority", itoa(w.Priority))
 	add("issue.show.tags", cli.Display(strings.Join(w.Tags, ", ")))
 	branch := cli.Display(w.Branch)
 	if w.Landed != "" {
-		branch = d.Text("issue.show.landed", w.Landed)
+		branch = pr.Text("issue.show.landed", w.Landed)
 	}
 	add("issue.show.branch", branch)
 	add("issue.show.agent", cli.Display(w.Agent))
@@ -252,31 +249,31 @@ func (d viewer) print(w *view.IssueDetail, next bool) {
 	for _, s := range w.Solutions {
 		text := cli.Display(s.ID) + "  " + s.Hash[:min(12, len(s.Hash))] + "  " + string(s.Risk) + "  " + cli.Display(s.Goal)
 		if s.Bound {
-			text += "  " + d.Style.OK()
+			text += "  " + pr.Style.OK()
 		}
 		add("issue.show.solution", text)
 	}
 	add("issue.show.files", cli.Display(strings.Join(w.Files, ", ")))
-	add("issue.show.error", d.failure(&w.Issue))
+	add("issue.show.error", failureText(pr, &w.Issue))
 	for _, f := range w.Feedback {
 		add("issue.show.feedback", cli.Display(f))
 	}
-	d.SayTable(&t, d.Std.Width)
+	pr.SayTable(&t, pr.Std.Width)
 	if w.Context != "" {
-		d.Say("")
+		pr.Say("")
 		for _, l := range strings.Split(w.Context, "\n") {
-			d.Say("  " + cli.Display(l))
+			pr.Say("  " + cli.Display(l))
 		}
 	}
 	if next {
-		d.ways(w)
+		printNext(pr, w)
 	}
 }
 
-// ways tells what can be done next with an issue.
-func (d viewer) ways(w *view.IssueDetail) {
+// printNext tells what can be done next with an issue.
+func printNext(pr *cli.Printer, w *view.IssueDetail) {
 	if out := nextOf(&w.IssueLine); len(out) > 0 {
-		d.Say("\n" + d.Style.Cyan(d.Text("cli.next")) + strings.Join(out, "   "))
+		pr.Say("\n" + pr.Style.Cyan(pr.Text("cli.next")) + strings.Join(out, "   "))
 	}
 }
 
@@ -307,16 +304,16 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 		if limit < 0 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "0 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}
 			if len(args) > 0 {
-				i, err := d.Ask().Board().Issue(c.Context(), args[0])
+				i, err := sess.Ask().Board().Issue(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				subject = audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}
 			} else {
-				b, err := d.Ask().Board().Batch(c.Context())
+				b, err := sess.Ask().Board().Batch(c.Context())
 				if err != nil {
 					return err
 				}
@@ -325,17 +322,17 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 				}
 				subject.ID = b.ID
 			}
-			return viewer{d}.history(c.Context(), subject, limit)
+			return printHistory(c.Context(), sess, subject, limit)
 		})
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", 200, a.Text("issue.flag.limit"))
 	return c
 }
 
-// history prints the newest records about an issue or a batch, the oldest of them first.
-func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) error {
+// printHistory prints the newest records about an issue or a batch, the oldest of them first.
+func printHistory(ctx context.Context, sess *cli.Session, subject audit.Subject, limit int) error {
 	var last []audit.Parsed
-	for rec, err := range d.Ask().Log().Records(ctx, subject, 0) {
+	for rec, err := range sess.Ask().Log().Records(ctx, subject, 0) {
 		if err != nil {
 			return err
 		}
@@ -352,20 +349,20 @@ func (d viewer) history(ctx context.Context, subject audit.Subject, limit int) e
 	}
 	var t term.Table
 	for _, p := range last {
-		if d.Flags.JSON {
-			if err := d.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor, "move": p.Move, "data": p.Data}); err != nil {
+		if sess.JSON {
+			if err := sess.PrintJSON(map[string]any{"at": p.At, "event": p.Event, "level": p.Level, "actor": p.Actor, "move": p.Move, "data": p.Data}); err != nil {
 				return err
 			}
 			continue
 		}
 		text := cli.Display(p.Event)
 		if p.Move != nil {
-			text = p.Move.From + " " + d.Style.To() + " " + p.Move.To + "  " + d.Style.Dim(cli.Display(p.Move.Reason))
+			text = p.Move.From + " " + sess.Style.To() + " " + p.Move.To + "  " + sess.Style.Dim(cli.Display(p.Move.Reason))
 		} else if len(p.Data) > 2 {
-			text += "  " + d.Style.Dim(cli.Display(string(p.Data)))
+			text += "  " + sess.Style.Dim(cli.Display(string(p.Data)))
 		}
-		t.Row(d.Clock(p.At), cli.Display(string(p.Actor)), text)
+		t.Row(sess.Clock(p.At), cli.Display(string(p.Actor)), text)
 	}
-	d.SayTable(&t, d.Screen())
+	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	return nil
 }

@@ -24,13 +24,13 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 	c := a.Command("board", "issue.board", "  pawl board\n  pawl board --once\n  pawl board --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
-		return with(ctx, a, cli.Reading(), func(open shelf) error {
-			d := &watcher{shelf: open}
-			if d.Flags.JSON || once || !d.Std.TTY || d.Std.TermIn == nil {
+		return a.With(ctx, cli.Reading(), func(open *cli.Session) error {
+			d := &boardReader{sess: open}
+			if d.sess.JSON || once || !d.sess.Std.TTY || d.sess.Std.TermIn == nil {
 				return d.glance(ctx)
 			}
 			return tui.Live{
-				Screen: d.Terminal(),
+				Screen: d.sess.Screen,
 				Refresh: func(ctx context.Context, q tui.Query) (tui.Board, error) {
 					b, err := d.scene(ctx, q)
 					return b.In(time.Local), err
@@ -49,8 +49,8 @@ func newBoardCommand(a *cli.App) *cobra.Command {
 
 // decide puts what an issue asks before the person.
 func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) error {
-	return with(ctx, a, cli.Writing(), func(d shelf) error {
-		i, err := d.Ask().Board().Issue(ctx, id)
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		i, err := sess.Ask().Board().Issue(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 		if verdict == tui.Deny {
 			put = cli.Refuse
 		}
-		asked, err := put(ctx, d.Desk, i)
+		asked, err := put(ctx, sess, i)
 		if err == nil && !asked {
 			err = pawl.Fail(pawl.CodeNotFound, "issue.asks_nothing", i.Label)
 		}
@@ -66,9 +66,9 @@ func decide(ctx context.Context, a *cli.App, id string, verdict tui.Verdict) err
 	})
 }
 
-// watcher reads the board for the screen, one reading at a time.
-type watcher struct {
-	shelf
+// boardReader reads the board for the screen, one reading at a time.
+type boardReader struct {
+	sess *cli.Session
 	// board and issue are what was read of the audit log about the board, and about the issue that was opened last.
 	board, issue chronicle
 }
@@ -77,27 +77,27 @@ type watcher struct {
 const onceRows = 20
 
 // glance writes the board once.
-func (d *watcher) glance(ctx context.Context) error {
+func (d *boardReader) glance(ctx context.Context) error {
 	b, err := d.scene(ctx, tui.Query{PerColumn: onceRows})
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(b)
+	if d.sess.JSON {
+		return d.sess.PrintJSON(b)
 	}
-	_, err = d.Std.Out.Write([]byte(b.In(time.Local).Text(d.Lang, d.Std.Width)))
+	_, err = d.sess.Std.Out.Write([]byte(b.In(time.Local).Text(d.sess.Lang, d.sess.Std.Width)))
 	return err
 }
 
 // scene reads the board as it is drawn: counts, and what heads each column. Its cost does not grow with the backlog, unless a
 // filter has to look for what fits.
-func (d *watcher) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
-	out := tui.Board{At: d.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
-	counts, err := d.Ask().Board().Counts(ctx)
+func (d *boardReader) scene(ctx context.Context, q tui.Query) (tui.Board, error) {
+	out := tui.Board{At: d.sess.Workspace.Kernel.Now(), Status: board.Run.Initial(), Phase: board.Phase.Initial(), Filter: q.Filter}
+	counts, err := d.sess.Ask().Board().Counts(ctx)
 	if err != nil {
 		return out, err
 	}
-	b, err := d.Ask().Board().Batch(ctx)
+	b, err := d.sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -137,17 +137,17 @@ const maxLooked = 5000
 
 // head reads the first issues of a column, those that fit where there is a filter, and counts how many fit among those that it
 // looked at.
-func (d *watcher) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
+func (d *boardReader) head(ctx context.Context, status board.IssueStatus, q tui.Query) (out []*view.Issue, fit int, err error) {
 	// The issues of runs by themselves stand among those of the board, so that a page of rows may hold none of the board's.
 	f := query.Filter{States: []string{string(status)}, Search: q.Filter, ByRank: true, Looked: maxLooked, Limit: max(1, q.PerColumn)}
-	for i, err := range d.Ask().Board().Issues(ctx, f) {
+	for i, err := range d.sess.Ask().Board().Issues(ctx, f) {
 		if err != nil {
 			return nil, 0, err
 		}
 		out = append(out, i)
 	}
 	if fit = len(out); q.Filter != "" && fit == f.Limit {
-		fit, err = d.Ask().Board().Fitting(ctx, f)
+		fit, err = d.sess.Ask().Board().Fitting(ctx, f)
 	}
 	return out[:min(len(out), q.PerColumn)], fit, err
 }
@@ -188,14 +188,14 @@ func pace(done []*view.Issue, workers int) (finished int, took time.Duration) {
 }
 
 // atWork says what a worker does now.
-func (d *watcher) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
+func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker {
 	w := tui.Worker{Name: short(b.Owner), Issue: b.Label, Since: b.Since}
-	s, err := d.Workspace.Kernel.Lane(b.Label).Look(ctx)
+	s, err := d.sess.Workspace.Kernel.Lane(b.Label).Look(ctx)
 	if err != nil || s.Session == nil {
 		return w
 	}
 	if w.Step = s.Session.State; s.Effect != nil && s.Effect.State == kernel.EffectRunning {
-		w.Step += " " + d.Text("cli.effect."+string(s.Effect.What()))
+		w.Step += " " + d.sess.Text("cli.effect."+string(s.Effect.What()))
 	}
 	if t := s.Task; t != nil {
 		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
@@ -227,8 +227,8 @@ func (c *chronicle) tell(events []tui.Event) {
 }
 
 // lately reads the last moves of issues.
-func (d *watcher) lately(ctx context.Context) ([]tui.Event, error) {
-	head, err := d.Ask().Log().Head(ctx)
+func (d *boardReader) lately(ctx context.Context) ([]tui.Event, error) {
+	head, err := d.sess.Ask().Log().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func (d *watcher) lately(ctx context.Context) ([]tui.Event, error) {
 }
 
 // moves reads the moves of the board's issues in a part of the audit log, newest first.
-func (d *watcher) moves(ctx context.Context, from, until int64) ([]tui.Event, error) {
-	moves, err := d.Ask().Board().Moves(ctx, from, until)
+func (d *boardReader) moves(ctx context.Context, from, until int64) ([]tui.Event, error) {
+	moves, err := d.sess.Ask().Board().Moves(ctx, from, until)
 	var out []tui.Event
 	for _, m := range moves {
 		out = append(out, eventOf(m.Issue, m.Parsed))
@@ -273,23 +273,23 @@ func eventOf(label string, p audit.Parsed) tui.Event {
 }
 
 // detail reads one issue as it is opened.
-func (d *watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
-	i, err := d.Ask().Board().Issue(ctx, id)
+func (d *boardReader) detail(ctx context.Context, id string) (tui.Detail, error) {
+	i, err := d.sess.Ask().Board().Issue(ctx, id)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	w, err := d.Ask().Board().Detail(ctx, i)
+	w, err := d.sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return tui.Detail{}, err
 	}
-	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: d.failure(&w.Issue), Next: nextOf(&i.IssueLine)}
-	s, err := d.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
+	out := tui.Detail{Issue: cardOf(i), Status: i.Status, Text: i.Context, Blocked: failureText(d.sess.Printer, &w.Issue), Next: nextOf(&i.IssueLine)}
+	s, err := d.sess.Workspace.Kernel.Lane(i.Label).LookLast(ctx)
 	if pawl.CodeOf(err) != pawl.CodeNotFound && err != nil {
 		return out, err
 	}
 	if err == nil && s.Session != nil {
 		if s.Session.Blocked != nil {
-			out.Blocked = d.Explain(s.Session.Blocked.Error.Err())
+			out.Blocked = cli.Explain(d.sess.Printer, s.Session.Blocked.Error.Err())
 		}
 		out.Plan, out.Evidence = planLines(s), evidenceLines(s)
 	}
@@ -301,12 +301,12 @@ func (d *watcher) detail(ctx context.Context, id string) (tui.Detail, error) {
 }
 
 // historyOf reads the last records of an issue. While its detail is open only those are read that are new.
-func (d *watcher) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event, error) {
+func (d *boardReader) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event, error) {
 	if d.issue.of != i.ID {
 		d.issue = chronicle{of: i.ID}
 	}
 	var last []audit.Stored
-	for rec, err := range d.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
+	for rec, err := range d.sess.Ask().Log().Records(ctx, audit.Subject{Kind: string(kernel.KindIssue), ID: i.ID}, d.issue.next) {
 		if err != nil {
 			return nil, err
 		}
@@ -328,8 +328,8 @@ func (d *watcher) historyOf(ctx context.Context, i *view.Issue) ([]tui.Event, er
 }
 
 // cost reads what the work of one scope has cost. It is not known where nothing is charged, or where a price is missing.
-func (d *watcher) cost(ctx context.Context, label string) (tui.Cost, error) {
-	b, ok, err := d.Ask().Spent(ctx, label)
+func (d *boardReader) cost(ctx context.Context, label string) (tui.Cost, error) {
+	b, ok, err := d.sess.Ask().Spent(ctx, label)
 	if err != nil || !ok {
 		return tui.Cost{}, err
 	}

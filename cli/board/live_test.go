@@ -42,7 +42,7 @@ func TestColumnsCountWhatFits(t *testing.T) {
 		issues = append(issues, kernel.NewIssue{Title: fmt.Sprintf("Mend the login %d", n), Closed: true}, kernel.NewIssue{Title: "Other", Closed: true})
 	}
 	do(&kernel.AddIssues{Issues: issues})
-	d := watcher{shelf: shelf{&cli.Desk{Workspace: &cli.Workspace{Kernel: k}}}}
+	d := boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
 	// Words of a filter need not stand beside each other, as in the list, and what is counted is what fits.
 	got, fit, err := d.head(ctx, board.IssueCompleted, tui.Query{Filter: "LOGIN mend", PerColumn: 2})
 	if err != nil || len(got) != 2 || fit != 5 {
@@ -114,7 +114,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 	}
 	begin(rows[0][0].ID)
 	edit(lookedBack + 10)
-	d := &watcher{shelf: shelf{&cli.Desk{Workspace: &cli.Workspace{Kernel: k}}}}
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: k}}}
 	look := func() (events, history []tui.Event, read int) {
 		t.Helper()
 		store.records = 0
@@ -122,7 +122,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, err := d.Ask().Board().ByID(ctx, []string{two.ID})
+		i, err := d.sess.Ask().Board().ByID(ctx, []string{two.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestScreenReadsOnlyWhatIsNew(t *testing.T) {
 func TestScreenSaysWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
-	d := &watcher{shelf: shelf{&cli.Desk{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)}}}}
+	d := &boardReader{sess: &cli.Session{Workspace: &cli.Workspace{Kernel: kernel.New(store, kernel.Defaults(), pawl.ClockFunc(time.Now), rand.Reader)}}}
 	for label, spent := range map[string]effect.Usage{"day:2026-01-02": {MicroUSD: 1_230_000}, "issue:ISS-1": {MicroUSD: 5, Unpriced: true}} {
 		doc, err := json.Marshal(kernel.Budget{Spent: spent})
 		if err != nil {

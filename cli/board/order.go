@@ -17,9 +17,6 @@ import (
 	"pawl/view"
 )
 
-// queuer shows the order of the board.
-type queuer struct{ shelf }
-
 // place is an issue in the queue, with the reason why it stands there.
 type place struct {
 	view.IssueLine
@@ -34,24 +31,24 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error { return queuer{d}.queue(c.Context(), limit) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return printQueue(c.Context(), sess, limit) })
 	}
 	c.Flags().IntVar(&limit, "limit", 20, a.Text("issue.flag.limit"))
 	return c
 }
 
-// queue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
-func (d queuer) queue(ctx context.Context, limit int) error {
-	if _, err := d.Ask().Board().Counts(ctx); err != nil {
+// printQueue shows what is at work, what comes next in the order in which it is claimed, and why others wait.
+func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
+	if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 		return err
 	}
-	b, err := d.Ask().Board().Batch(ctx)
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
 	}
 	var busy, next, held []*view.Issue
 	for _, state := range []board.IssueStatus{board.IssueExecuting, board.IssuePlanned, board.IssuePlanning, board.IssueRegistered} {
-		n, h, err := d.ranked(ctx, state, limit)
+		n, h, err := rankedIssues(ctx, sess, state, limit)
 		if err != nil {
 			return err
 		}
@@ -61,16 +58,16 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 	next, held = next[:min(len(next), limit)], held[:min(len(held), limit)]
 	var places []place
 	for _, i := range busy {
-		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(sess, i, b)})
 	}
 	for n, i := range next {
-		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Order: n + 1, Why: placeReason(sess, i, b)})
 	}
 	for _, i := range held {
-		places = append(places, place{IssueLine: i.IssueLine, Why: d.why(i, b)})
+		places = append(places, place{IssueLine: i.IssueLine, Why: placeReason(sess, i, b)})
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{"queue": append([]place{}, places...)})
 	}
 	var t term.Table
 	for _, p := range places {
@@ -78,11 +75,11 @@ func (d queuer) queue(ctx context.Context, limit int) error {
 		if p.Order > 0 {
 			order = itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), d.state(p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, d.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
 	}
-	d.SayTable(&t, d.Screen())
+	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	if len(places) == 0 {
-		d.Note(d.Text("issue.queue_empty"))
+		sess.Note(sess.Text("issue.queue_empty"))
 	}
 	return nil
 }
@@ -98,9 +95,9 @@ func taken(list *[]*view.Issue) (out []*view.Issue) {
 	return out
 }
 
-// ranked reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
-func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
+// rankedIssues reads issues of a status in the order of their claims: those that may be claimed, and the first of those that wait.
+func rankedIssues(ctx context.Context, sess *cli.Session, state board.IssueStatus, limit int) (next, held []*view.Issue, err error) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{States: []string{string(state)}, ByRank: true, Looked: 4*limit + maxWorkers}) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -114,17 +111,17 @@ func (d queuer) ranked(ctx context.Context, state board.IssueStatus, limit int) 
 	return next, held, nil
 }
 
-// why says why an issue stands where it stands.
-func (d queuer) why(i *view.Issue, b *view.BoardBatch) string {
+// placeReason says why an issue stands where it stands.
+func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 	switch i.Standing {
 	case view.StandingWorking:
-		return d.Text("issue.why.works", i.Owner)
+		return sess.Text("issue.why.works", i.Owner)
 	case view.StandingPaused:
-		return d.Text("issue.why.paused")
+		return sess.Text("issue.why.paused")
 	case view.StandingAsks:
-		return d.Text("issue.why.asks")
+		return sess.Text("issue.why.asks")
 	case view.StandingLater:
-		return d.Text("issue.why.later", d.Clock(i.NotBefore))
+		return sess.Text("issue.why.later", sess.Clock(i.NotBefore))
 	case view.StandingBlocked, view.StandingWaits:
 		var names []string
 		key := "issue.why.waits"
@@ -137,16 +134,16 @@ func (d queuer) why(i *view.Issue, b *view.BoardBatch) string {
 		if n := i.Open - len(i.Waits); n > 0 {
 			names = append(names, "+"+itoa(n))
 		}
-		return d.Text(key, strings.Join(names, ", "))
+		return sess.Text(key, strings.Join(names, ", "))
 	}
 	if b != nil && i.Status != board.IssueRegistered && i.Status != board.IssuePlanning {
 		for _, busy := range b.Workers {
 			if busy.Issue != i.ID && kernel.Overlap(busy.Files, i.Touches) {
-				return d.Text("issue.why.overlaps", busy.Label)
+				return sess.Text("issue.why.overlaps", busy.Label)
 			}
 		}
 	}
-	return d.Text("issue.why.ready", i.Priority, d.Clock(i.CreatedAt), max(i.Height, 0))
+	return sess.Text("issue.why.ready", i.Priority, sess.Clock(i.CreatedAt), max(i.Height, 0))
 }
 
 func newDagCommand(a *cli.App) *cobra.Command {
@@ -160,12 +157,12 @@ func newDagCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
 		}
-		return with(c.Context(), a, cli.Reading(), func(d shelf) error {
-			nodes, more, err := queuer{d}.graph(c.Context(), args, limit)
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			nodes, more, err := readGraph(c.Context(), sess, args, limit)
 			if err != nil {
 				return err
 			}
-			return queuer{d}.draw(nodes, more, dot, mermaid)
+			return drawGraph(sess.Printer, nodes, more, dot, mermaid)
 		})
 	}
 	c.Flags().BoolVar(&dot, "dot", false, a.Text("issue.flag.dot"))
@@ -174,13 +171,13 @@ func newDagCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// graph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
-func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
-	if _, err := d.Ask().Board().Counts(ctx); err != nil {
+// readGraph reads the issues of the graph: all, or one with everything that it depends on. More says that there are others.
+func readGraph(ctx context.Context, sess *cli.Session, names []string, limit int) (nodes []*view.Issue, more bool, err error) {
+	if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 		return nil, false, err
 	}
 	if len(names) == 0 {
-		for i, err := range d.Ask().Board().Issues(ctx, query.Filter{Every: true}) {
+		for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{Every: true}) {
 			if err != nil {
 				return nil, false, err
 			}
@@ -191,7 +188,7 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 		}
 		return nodes, false, nil
 	}
-	found, err := d.find(ctx, names)
+	found, err := findIssues(ctx, sess, names)
 	seen := map[string]bool{}
 	for err == nil && len(found) > 0 {
 		var ids []string
@@ -208,13 +205,13 @@ func (d queuer) graph(ctx context.Context, names []string, limit int) (nodes []*
 				}
 			}
 		}
-		found, err = d.Ask().Board().ByID(ctx, ids)
+		found, err = sess.Ask().Board().ByID(ctx, ids)
 	}
 	return nodes, false, err
 }
 
-// draw writes a graph. An arrow goes from what comes first to what waits for it.
-func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
+// drawGraph writes a graph. An arrow goes from what comes first to what waits for it.
+func drawGraph(pr *cli.Printer, nodes []*view.Issue, more bool, dot, mermaid bool) error {
 	labels := map[string]string{}
 	for _, i := range nodes {
 		labels[i.ID] = i.Label
@@ -227,14 +224,14 @@ func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
 		}
 		return out
 	}
-	if d.Flags.JSON {
+	if pr.JSON {
 		out := []map[string]any{}
 		for _, i := range nodes {
 			out = append(out, map[string]any{"id": i.Label, "title": i.Title, "status": i.Status, "depends_on": append([]string{}, edges(i)...)})
 		}
-		return d.PrintJSON(map[string]any{"nodes": out, "more": more})
+		return pr.PrintJSON(map[string]any{"nodes": out, "more": more})
 	}
-	w := bufio.NewWriter(d.Std.Out)
+	w := bufio.NewWriter(pr.Std.Out)
 	switch {
 	case dot:
 		fmt.Fprintln(w, "digraph board {\n  rankdir=LR;\n  node [shape=box];")
@@ -258,16 +255,16 @@ func (d queuer) draw(nodes []*view.Issue, more bool, dot, mermaid bool) error {
 		for _, i := range nodes {
 			after := ""
 			if e := edges(i); len(e) > 0 {
-				after = strings.Join(e, ", ") + " " + d.Style.To()
+				after = strings.Join(e, ", ") + " " + pr.Style.To()
 			}
-			t.Row(after, i.Label, d.state(i.Status), term.Clip(cli.Display(i.Title), 50, d.Style.Ellipsis()))
+			t.Row(after, i.Label, statusText(pr, i.Status), term.Clip(cli.Display(i.Title), 50, pr.Style.Ellipsis()))
 		}
-		for _, l := range t.Lines(d.Screen()) {
+		for _, l := range t.Lines(cli.ListWidth(pr)) {
 			fmt.Fprintln(w, l)
 		}
 	}
 	if more {
-		d.Note(d.Text("issue.list_more", len(nodes)))
+		pr.Note(pr.Text("issue.list_more", len(nodes)))
 	}
 	return w.Flush()
 }

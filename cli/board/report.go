@@ -17,9 +17,6 @@ import (
 	"pawl/view"
 )
 
-// accountant ends a batch with its numbers.
-type accountant struct{ shelf }
-
 // statistics are the numbers of a batch.
 type statistics struct {
 	Batch     string                    `json:"batch"`
@@ -74,42 +71,42 @@ func newCompleteCommand(a *cli.App) *cobra.Command {
 		if dry {
 			open = cli.Reading()
 		}
-		return with(c.Context(), a, open, func(d shelf) error { return accountant{d}.complete(c.Context(), dry) })
+		return a.With(c.Context(), open, func(sess *cli.Session) error { return completeBatch(c.Context(), sess, dry) })
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, a.Text("issue.flag.dry_report"))
 	return c
 }
 
-// complete ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
+// completeBatch ends the batch and writes its report. It is refused while something is at work. A batch that is completed already only
 // has its report written again, because the disk may have refused it behind the end of the batch.
-func (d accountant) complete(ctx context.Context, dry bool) error {
-	b, err := d.Ask().Board().Batch(ctx)
+func completeBatch(ctx context.Context, sess *cli.Session, dry bool) error {
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return err
 	}
 	if !dry && (b == nil || b.Status != board.RunCompleted) {
-		if _, err := d.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
+		if _, err := sess.Do(ctx, &kernel.MoveBoard{Action: board.Complete}); err != nil {
 			return err
 		}
 	}
-	s, err := d.statistics(ctx)
+	s, err := computeStatistics(ctx, sess)
 	if err != nil {
 		return err
 	}
-	text := d.report(s)
+	text := reportText(sess.Printer, s)
 	if !dry {
-		if err := d.Workspace.Write(ctx, []effect.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
+		if err := sess.Workspace.Write(ctx, []effect.ProjectedFile{{Path: "final-report.md", Content: text}}); err != nil {
 			return err
 		}
 	}
-	if d.Flags.JSON {
-		err = d.PrintJSON(s)
+	if sess.JSON {
+		err = sess.PrintJSON(s)
 	} else {
 		for l := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-			d.Say(cli.Display(l))
+			sess.Say(cli.Display(l))
 		}
 		if !dry {
-			d.Note(d.Text("issue.report_written", d.Workspace.Place.Workspace+"/.pawl/final-report.md"))
+			sess.Note(sess.Text("issue.report_written", sess.Workspace.Place.Workspace+"/.pawl/final-report.md"))
 		}
 	}
 	if n := s.ByStatus[board.IssueFailed]; err == nil && n > 0 && !dry {
@@ -118,9 +115,9 @@ func (d accountant) complete(ctx context.Context, dry bool) error {
 	return err
 }
 
-// statistics counts the issues of the newest batch.
-func (d accountant) statistics(ctx context.Context) (*statistics, error) {
-	b, err := d.Ask().Board().Batch(ctx)
+// computeStatistics counts the issues of the newest batch.
+func computeStatistics(ctx context.Context, sess *cli.Session) (*statistics, error) {
+	b, err := sess.Ask().Board().Batch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +126,7 @@ func (d accountant) statistics(ctx context.Context) (*statistics, error) {
 	}
 	s := &statistics{Batch: b.Label, Status: string(b.Status), ByStatus: map[board.IssueStatus]int{}, Begun: b.Begun, Ended: b.Ended, Failed: []failure{}}
 	var ended, smooth, first, planned, once int
-	for i, err := range d.Ask().Board().Issues(ctx, query.Filter{}) {
+	for i, err := range sess.Ask().Board().Issues(ctx, query.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +150,7 @@ func (d accountant) statistics(ctx context.Context) (*statistics, error) {
 			once += one(i.Plans == 1 && i.Failures == 0)
 		}
 		if state == board.IssueFailed {
-			d.addFailure(ctx, s, i)
+			addFailure(ctx, sess, s, i)
 		}
 	}
 	done := s.ByStatus[board.IssueCompleted]
@@ -187,32 +184,32 @@ func percent(part, whole int) float64 {
 }
 
 // addFailure lists a failed issue with what stopped it.
-func (d accountant) addFailure(ctx context.Context, s *statistics, i *view.Issue) {
+func addFailure(ctx context.Context, sess *cli.Session, s *statistics, i *view.Issue) {
 	if len(s.Failed) == maxFailures {
 		s.more++
 		return
 	}
 	f := failure{ID: i.Label, Title: i.Title}
-	switch s, err := d.Ask().Session(ctx, i.Label); {
+	switch s, err := sess.Ask().Session(ctx, i.Label); {
 	case err == nil && s.Failure != nil:
-		f.Error = d.Explain(s.Failure.Err())
+		f.Error = cli.Explain(sess.Printer, s.Failure.Err())
 	case i.Failure != nil:
-		f.Error = d.Explain(i.Failure.Err())
+		f.Error = cli.Explain(sess.Printer, i.Failure.Err())
 	case len(i.Feedback) > 0:
 		f.Error = i.Feedback[len(i.Feedback)-1]
 	}
 	s.Failed = append(s.Failed, f)
 }
 
-// report is the final report in Markdown.
-func (d accountant) report(s *statistics) string {
+// reportText is the final report in Markdown.
+func reportText(pr *cli.Printer, s *statistics) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# %s", d.Text("issue.report.title", s.Batch))
+	line("# %s", pr.Text("issue.report.title", s.Batch))
 	line("")
-	line("| %s | |", d.Text("issue.report.what"))
+	line("| %s | |", pr.Text("issue.report.what"))
 	line("|---|---|")
-	row := func(key, format string, args ...any) { line("| "+d.Text(key)+" | "+format+" |", args...) }
+	row := func(key, format string, args ...any) { line("| "+pr.Text(key)+" | "+format+" |", args...) }
 	row("issue.report.status", "%s", s.Status)
 	row("issue.report.issues", "%d", s.Issues)
 	for _, state := range board.Issue.States() {
@@ -220,7 +217,7 @@ func (d accountant) report(s *statistics) string {
 			line("| %s | %d |", state, n)
 		}
 	}
-	row("issue.report.success", "%.1f %% (%s)", s.Success, d.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
+	row("issue.report.success", "%.1f %% (%s)", s.Success, pr.Text(map[bool]string{true: "issue.report.good", false: "issue.report.poor"}[s.Success >= goodSuccess], goodSuccess))
 	row("issue.report.plans", "%d", s.Plans)
 	row("issue.report.retries", "%d", s.Retries)
 	row("issue.report.conflicts", "%d", s.Conflicts)
@@ -229,22 +226,22 @@ func (d accountant) report(s *statistics) string {
 		row("issue.report.ended", "%s", s.Ended.UTC().Format(time.RFC3339))
 	}
 	line("")
-	line("## %s", d.Text("issue.report.quality"))
+	line("## %s", pr.Text("issue.report.quality"))
 	line("")
-	line("| %s | %% | |", d.Text("issue.report.part"))
+	line("| %s | %% | |", pr.Text("issue.report.part"))
 	line("|---|---|---|")
 	for _, p := range []struct {
 		key   string
 		value float64
 	}{{"completeness", s.Quality.Completeness}, {"consistency", s.Quality.Consistency}, {"correctness", s.Quality.Correctness}, {"clarity", s.Quality.Clarity}} {
-		line("| %s (25 %%) | %.1f | %s |", d.Text("issue.quality."+p.key), p.value, d.Text("issue.quality_what."+p.key))
+		line("| %s (25 %%) | %.1f | %s |", pr.Text("issue.quality."+p.key), p.value, pr.Text("issue.quality_what."+p.key))
 	}
-	line("| **%s** | **%.1f** | %s |", d.Text("issue.report.score"), s.Quality.Score, d.Text("issue.verdict."+s.Quality.Verdict))
+	line("| **%s** | **%.1f** | %s |", pr.Text("issue.report.score"), s.Quality.Score, pr.Text("issue.verdict."+s.Quality.Verdict))
 	if len(s.Failed) == 0 {
 		return b.String()
 	}
 	line("")
-	line("## %s", d.Text("issue.report.failed"))
+	line("## %s", pr.Text("issue.report.failed"))
 	line("")
 	for _, f := range s.Failed {
 		line("- **%s** %s%s", f.ID, oneLine(f.Title), reason(f.Error))

@@ -15,22 +15,19 @@ import (
 	"pawl/view"
 )
 
-// keeper does with single issues what a person decides.
-type keeper struct{ shelf }
-
 func newBindCommand(a *cli.App) *cobra.Command {
 	return a.Command("bind ISSUE SOLUTION", "issue.bind", "  pawl issue bind ISS-3 SOL-ISS-3-1\n  pawl issue bind ISS-3 1", cli.Exactly(2), func(c *cobra.Command, args []string) error {
-		return with(c.Context(), a, cli.Writing(), func(d shelf) error { return keeper{d}.bind(c.Context(), args[0], args[1]) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return bindPlan(c.Context(), sess, args[0], args[1]) })
 	})
 }
 
-// bind chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
-func (d keeper) bind(ctx context.Context, name, which string) error {
-	i, err := d.Ask().Board().Issue(ctx, name)
+// bindPlan chooses a plan that was made before. It is judged anew on the present branch and asked about, like any plan.
+func bindPlan(ctx context.Context, sess *cli.Session, name, which string) error {
+	i, err := sess.Ask().Board().Issue(ctx, name)
 	if err != nil {
 		return err
 	}
-	s, err := d.Ask().Board().Plan(ctx, i, which)
+	s, err := sess.Ask().Board().Plan(ctx, i, which)
 	if err != nil {
 		return err
 	}
@@ -38,7 +35,7 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 	if err != nil {
 		return err
 	}
-	lane := d.Workspace.Kernel.Lane(i.Label)
+	lane := sess.Workspace.Kernel.Lane(i.Label)
 	at, err := lane.Look(ctx)
 	if err != nil {
 		return err
@@ -46,46 +43,46 @@ func (d keeper) bind(ctx context.Context, name, which string) error {
 	switch {
 	case at.Session != nil && at.Session.State == string(session.Confirming):
 		if at.Solution != nil && at.Solution.ID == s.ID {
-			if d.Flags.JSON {
-				return viewer{d.shelf}.show(ctx, i.ID, false)
+			if sess.JSON {
+				return showIssue(ctx, sess, i.ID, false)
 			}
-			d.SayText("issue.bound_already", s.Label)
+			sess.SayText("issue.bound_already", s.Label)
 			return nil
 		}
-		_, err = lane.Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
+		_, err = lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &kernel.Revise{Feedback: s.Label, Given: given, Name: s.Label + ".yaml"}})
 	case at.Session != nil && at.Session.State != string(session.Idle) && at.Session.State != string(session.Blocked):
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", at.Session.State, at.Session.Goal)
 	default:
 		if at.Session != nil && at.Session.State == string(session.Blocked) {
-			if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.because.bound", s.Label)}); err != nil {
+			if err := windUp(ctx, sess, i, &kernel.Rollback{Reason: sess.Text("issue.because.bound", s.Label)}); err != nil {
 				return err
 			}
 		}
-		if _, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.Status == board.IssueFailed {
-			_, err = d.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
+		if _, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Given: &given, GivenName: s.Label + ".yaml"}); err == nil && i.Status == board.IssueFailed {
+			_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID})
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return viewer{d.shelf}.show(ctx, i.ID, false)
+	if sess.JSON {
+		return showIssue(ctx, sess, i.ID, false)
 	}
-	d.Say(d.Style.OK() + " " + d.Text("issue.bound", i.Label, s.Label))
-	d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + "pawl issue plan " + i.Label)
+	sess.Say(sess.Style.OK() + " " + sess.Text("issue.bound", i.Label, s.Label))
+	sess.Say("  " + sess.Style.Cyan(sess.Text("cli.next")) + "pawl issue plan " + i.Label)
 	return nil
 }
 
-// wind gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
-func (d keeper) wind(ctx context.Context, i *view.Issue, c kernel.Command) error {
-	if _, err := d.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: c}); err != nil {
+// windUp gives a command in an issue's session after which it has something to finish, and finishes it, unless a worker does.
+func windUp(ctx context.Context, sess *cli.Session, i *view.Issue, c kernel.Command) error {
+	if _, err := sess.Workspace.Kernel.Lane(i.Label).Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: c}); err != nil {
 		return err
 	}
-	found, err := d.Ask().Board().ByID(ctx, []string{i.ID})
+	found, err := sess.Ask().Board().ByID(ctx, []string{i.ID})
 	if err != nil || len(found) == 0 || !found[0].Winding || found[0].Owner != "" {
 		return err
 	}
-	crew, err := d.Workspace.Crew(runner.CrewOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
+	crew, err := sess.Workspace.Crew(runner.CrewOptions{Workers: 1, Execute: true, Issues: []string{i.ID}})
 	if err != nil {
 		return err
 	}
@@ -97,7 +94,9 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 	var note string
 	c := a.Command("retry ISSUE...", "issue.retry", "  pawl issue retry ISS-3\n  pawl issue retry ISS-3 --replan --note \"the API has moved\"", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.retry(c.Context(), i, note, replan) })
+		return each(c.Context(), a, args, func(sess *cli.Session, i *view.Issue) (string, error) {
+			return retryIssue(c.Context(), sess, i, note, replan)
+		})
 	}
 	c.Flags().BoolVar(&replan, "replan", false, a.Text("issue.flag.replan"))
 	c.Flags().StringVarP(&note, "note", "m", "", a.Text("issue.flag.note"))
@@ -105,54 +104,54 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 }
 
 // each does something for each of the issues that were named, and goes on when one of them fails.
-func each(ctx context.Context, a *cli.App, names []string, do func(shelf, *view.Issue) (key string, err error)) error {
-	return with(ctx, a, cli.Writing(), func(d shelf) error {
-		found, err := d.find(ctx, names)
+func each(ctx context.Context, a *cli.App, names []string, do func(*cli.Session, *view.Issue) (key string, err error)) error {
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		found, err := findIssues(ctx, sess, names)
 		if err != nil {
 			return err
 		}
 		var errs []error
 		for _, i := range found {
-			key, err := do(d, i)
+			key, err := do(sess, i)
 			switch {
 			case err != nil && len(found) == 1:
 				return err
 			case err != nil:
 				errs = append(errs, err)
-				d.Note(d.Style.Bad() + " " + i.Label + "  " + d.Explain(err))
-			case a.Flags.JSON:
-				if err := (viewer{d}).show(ctx, i.ID, false); err != nil {
+				sess.Note(sess.Style.Bad() + " " + i.Label + "  " + cli.Explain(sess.Printer, err))
+			case a.JSON:
+				if err := showIssue(ctx, sess, i.ID, false); err != nil {
 					return err
 				}
 			default:
-				d.Say(d.Style.OK() + " " + d.Style.Bold(i.Label) + "  " + d.Text(key))
+				sess.Say(sess.Style.OK() + " " + sess.Style.Bold(i.Label) + "  " + sess.Text(key))
 			}
 		}
 		return told(errs)
 	})
 }
 
-// retry has a failed issue tried again: its plan, or with replan a new one.
-func (d keeper) retry(ctx context.Context, i *view.Issue, note string, replan bool) (string, error) {
-	lane := d.Workspace.Kernel.Lane(i.Label)
+// retryIssue has a failed issue tried again: its plan, or with replan a new one.
+func retryIssue(ctx context.Context, sess *cli.Session, i *view.Issue, note string, replan bool) (string, error) {
+	lane := sess.Workspace.Kernel.Lane(i.Label)
 	at, err := lane.Look(ctx)
 	if err != nil {
 		return "", err
 	}
 	stopped := at.Session != nil && at.Session.State == string(session.Blocked)
 	if stopped && !replan {
-		_, err := lane.Do(ctx, kernel.Envelope{Actor: d.Actor(), Command: &kernel.Fix{Note: note}})
+		_, err := lane.Do(ctx, kernel.Envelope{Actor: sess.App.Actor(), Command: &kernel.Fix{Note: note}})
 		return "issue.retried", err
 	}
 	if stopped {
 		if at.Session.Blocked != nil && note == "" {
-			note = d.Explain(at.Session.Blocked.Error.Err())
+			note = cli.Explain(sess.Printer, at.Session.Blocked.Error.Err())
 		}
-		if err := d.wind(ctx, i, &kernel.Rollback{Reason: d.Text("issue.replanned")}); err != nil {
+		if err := windUp(ctx, sess, i, &kernel.Rollback{Reason: sess.Text("issue.replanned")}); err != nil {
 			return "", err
 		}
 	}
-	_, err = d.Do(ctx, &kernel.RetryIssue{Issue: i.ID, Note: note})
+	_, err = sess.Do(ctx, &kernel.RetryIssue{Issue: i.ID, Note: note})
 	return "issue.replanned", err
 }
 
@@ -161,17 +160,19 @@ func newSkipCommand(a *cli.App) *cobra.Command {
 	var release bool
 	c := a.Command("skip ISSUE...", "issue.skip", "  pawl issue skip ISS-3 --reason \"no longer wanted\"\n  pawl issue skip ISS-3 --release", cli.Between(1, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return each(c.Context(), a, args, func(d shelf, i *view.Issue) (string, error) { return keeper{d}.skip(c.Context(), i, reason, release) })
+		return each(c.Context(), a, args, func(sess *cli.Session, i *view.Issue) (string, error) {
+			return skipIssue(c.Context(), sess, i, reason, release)
+		})
 	}
 	c.Flags().StringVarP(&reason, "reason", "m", "", a.Text("cli.flag.reason"))
 	c.Flags().BoolVar(&release, "release", false, a.Text("issue.flag.release"))
 	return c
 }
 
-// skip leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
+// skipIssue leaves an issue behind. What was not begun is held back, everything else fails. With release those that depend on it no
 // longer wait for it.
-func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release bool) (key string, err error) {
-	at, err := d.Workspace.Kernel.Lane(i.Label).Look(ctx)
+func skipIssue(ctx context.Context, sess *cli.Session, i *view.Issue, reason string, release bool) (key string, err error) {
+	at, err := sess.Workspace.Kernel.Lane(i.Label).Look(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -182,9 +183,9 @@ func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release 
 		return "", pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_ready", i.Label, string(i.Status))
 	case at.Session == nil || at.Session.State == string(session.Idle):
 	case at.Session.State == string(session.Blocked):
-		err = d.wind(ctx, i, &kernel.Skip{Reason: reason})
+		err = windUp(ctx, sess, i, &kernel.Skip{Reason: reason})
 	default:
-		err = d.wind(ctx, i, &kernel.CancelRun{Reason: reason})
+		err = windUp(ctx, sess, i, &kernel.CancelRun{Reason: reason})
 	}
 	if i.Status == board.IssueRegistered || i.Status == board.IssuePlanning || i.Status == board.IssuePlanned && !i.Bound {
 		key = "issue.held"
@@ -192,19 +193,19 @@ func (d keeper) skip(ctx context.Context, i *view.Issue, reason string, release 
 		held = false
 	}
 	if err == nil && held {
-		_, err = d.Do(ctx, &kernel.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
+		_, err = sess.Do(ctx, &kernel.EditIssue{Issue: i.ID, Paused: &held, Feedback: reason})
 	}
 	if err != nil || !release {
 		return key, err
 	}
-	w, err := d.Ask().Board().Detail(ctx, i)
+	w, err := sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return "", err
 	}
 	for _, label := range w.Needed {
-		j, err := d.Ask().Board().Issue(ctx, label)
+		j, err := sess.Ask().Board().Issue(ctx, label)
 		if err == nil {
-			_, err = d.Do(ctx, &kernel.Depend{Issue: j.ID, On: i.ID, Remove: true})
+			_, err = sess.Do(ctx, &kernel.Depend{Issue: j.ID, On: i.ID, Remove: true})
 		}
 		if err != nil {
 			return "", err

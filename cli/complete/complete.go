@@ -48,7 +48,7 @@ func attach(a *cli.App, root *cobra.Command) {
 	every(root, func(c *cobra.Command) {
 		if len(c.ValidArgs) == 0 {
 			c.ValidArgsFunction = func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-				return (&question{App: a, cmd: c, args: args}).answer(prefix, wordsAt(c, len(args)))
+				return (&question{app: a, cmd: c, args: args}).answer(prefix, wordsAt(c, len(args)))
 			}
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -57,7 +57,7 @@ func attach(a *cli.App, root *cobra.Command) {
 			}
 			// A flag that has its completion already keeps it.
 			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-				return (&question{App: a, cmd: c, list: f.Value.Type() == "stringSlice"}).answer(prefix, []string{"--" + f.Name})
+				return (&question{app: a, cmd: c, list: f.Value.Type() == "stringSlice"}).answer(prefix, []string{"--" + f.Name})
 			})
 		})
 	})
@@ -94,12 +94,12 @@ type word struct{ value, about string }
 
 // question is what a shell asks: what may stand behind args, or as the value of a flag.
 type question struct {
-	*cli.App
+	app  *cli.App
 	cmd  *cobra.Command
 	args []string
 	// list says that the value is a list with commas.
 	list bool
-	desk *cli.Desk
+	sess *cli.Session
 }
 
 // answer offers what the words of a usage line stand for and what begins with the prefix.
@@ -160,19 +160,19 @@ func shown(w word) string {
 }
 
 // open is the workspace that the command line is about, opened for looking, or nil where there is none that can be read.
-func (q *question) open(ctx context.Context) *cli.Desk {
-	if q.desk == nil {
-		d, err := q.Open(ctx, cli.Open{ReadOnly: true, Still: true})
+func (q *question) open(ctx context.Context) *cli.Session {
+	if q.sess == nil {
+		sess, err := q.app.Open(ctx, cli.Open{ReadOnly: true, Still: true})
 		if err != nil {
 			return nil
 		}
-		q.desk = d
+		q.sess = sess
 	}
-	return q.desk
+	return q.sess
 }
 
 func (q *question) close() {
-	if q.desk != nil {
-		_ = q.desk.Workspace.Close() // nothing was written
+	if q.sess != nil {
+		_ = q.sess.Workspace.Close() // nothing was written
 	}
 }

@@ -104,7 +104,7 @@ func said(area string, values ...string) func(context.Context, *question, string
 	return func(_ context.Context, q *question, _ string) iter.Seq[word] {
 		return func(yield func(word) bool) {
 			for _, v := range values {
-				if !yield(word{v, q.Text("complete." + area + v)}) {
+				if !yield(word{v, q.app.Text("complete." + area + v)}) {
 					return
 				}
 			}
@@ -121,7 +121,7 @@ func states(tables []machine.Description) func(context.Context, *question, strin
 					continue
 				}
 				for _, s := range d.Translate(message.Translation).States {
-					if !yield(word{s.State, q.Choose(s.Description, s.DescriptionZh)}) {
+					if !yield(word{s.State, q.app.Choose(s.Description, s.DescriptionZh)}) {
 						return
 					}
 				}
@@ -150,8 +150,8 @@ func newest() query.Page { return query.Page{Newest: true, Limit: looked} }
 
 // issues are those whose label is what was typed, or that and one digit more, which on a large board may be old, and the newest ones.
 func issues(ctx context.Context, q *question, begins string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
 	show := func(i *view.Issue) (word, bool) { return word{i.Label, string(i.Status) + " · " + i.Title}, true }
@@ -164,52 +164,52 @@ func issues(ctx context.Context, q *question, begins string) iter.Seq[word] {
 			labels = append(labels, labels[0]+string(digit))
 		}
 		for _, l := range labels {
-			if i, ok, err := d.Ask().Board().Row(ctx, l); err == nil && ok {
+			if i, ok, err := sess.Ask().Board().Row(ctx, l); err == nil && ok {
 				if w, _ := show(i); !yield(w) {
 					return
 				}
 			}
 		}
-		listed(d.Ask().Board().Newest(ctx, looked), show)(yield)
+		listed(sess.Ask().Board().Newest(ctx, looked), show)(yield)
 	}
 }
 
 func tasks(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
-	return listed(d.Ask().Tasks(ctx, newest()), func(t view.TaskLine) (word, bool) { return word{t.Label, string(t.State) + " · " + t.Title}, true })
+	return listed(sess.Ask().Tasks(ctx, newest()), func(t view.TaskLine) (word, bool) { return word{t.Label, string(t.State) + " · " + t.Title}, true })
 }
 
 func runs(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
-	return listed(d.Ask().Runs(ctx, newest()), func(r view.RunLine) (word, bool) {
+	return listed(sess.Ask().Runs(ctx, newest()), func(r view.RunLine) (word, bool) {
 		return word{r.Label, strings.TrimPrefix(r.Outcome+" · "+r.Goal, " · ")}, true
 	})
 }
 
 // commits are those that runs made. Beside runs, tasks and issues they are in the way until something of one was typed.
 func commits(ctx context.Context, q *question, begins string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil || begins == "" && !strings.Contains(q.cmd.Use, "TARGET") {
+	sess := q.open(ctx)
+	if sess == nil || begins == "" && !strings.Contains(q.cmd.Use, "TARGET") {
 		return none
 	}
-	return listed(d.Ask().Runs(ctx, newest()), func(r view.RunLine) (word, bool) {
+	return listed(sess.Ask().Runs(ctx, newest()), func(r view.RunLine) (word, bool) {
 		return word{r.Commit[:min(len(r.Commit), max(12, len(begins)))], r.Label + " · " + r.Goal}, r.Commit != ""
 	})
 }
 
 func tags(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
 	seen := map[string]bool{}
-	for i, err := range d.Ask().Board().Newest(ctx, looked) {
+	for i, err := range sess.Ask().Board().Newest(ctx, looked) {
 		if err != nil {
 			break
 		}
@@ -222,15 +222,15 @@ func tags(ctx context.Context, q *question, _ string) iter.Seq[word] {
 
 // report is the run that a command line is about: the one that is named first, or the one that the session is at.
 func (q *question) report(ctx context.Context) *view.Report {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return nil
 	}
 	name := ""
 	if len(q.args) > 0 {
 		name = q.args[0]
 	}
-	r, err := d.Ask().Run(ctx, d.Label(), name)
+	r, err := sess.Ask().Run(ctx, sess.Label(), name)
 	if err != nil {
 		return nil
 	}
@@ -251,11 +251,11 @@ func steps(ctx context.Context, q *question, _ string) iter.Seq[word] {
 
 // outputs are the names by which what a run's calls, checks and agents said is read.
 func outputs(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil || len(q.args) == 0 {
+	sess := q.open(ctx)
+	if sess == nil || len(q.args) == 0 {
 		return none
 	}
-	of, err := d.Ask().Outputs(ctx, d.Label(), q.args[0])
+	of, err := sess.Ask().Outputs(ctx, sess.Label(), q.args[0])
 	if err != nil {
 		return none
 	}
@@ -279,15 +279,15 @@ func outputs(ctx context.Context, q *question, _ string) iter.Seq[word] {
 }
 
 func solutions(ctx context.Context, q *question, begins string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil || len(q.args) == 0 {
+	sess := q.open(ctx)
+	if sess == nil || len(q.args) == 0 {
 		return none
 	}
-	i, err := d.Ask().Board().Issue(ctx, q.args[0])
+	i, err := sess.Ask().Board().Issue(ctx, q.args[0])
 	if err != nil {
 		return none
 	}
-	all, err := d.Ask().Board().Detail(ctx, i)
+	all, err := sess.Ask().Board().Detail(ctx, i)
 	if err != nil {
 		return none
 	}
@@ -302,11 +302,11 @@ func solutions(ctx context.Context, q *question, begins string) iter.Seq[word] {
 
 // hashes is the hash of what waits for a word.
 func hashes(ctx context.Context, q *question, begins string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
-	s, err := d.Workspace.Kernel.Look(ctx)
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
 		return none
 	}
@@ -316,15 +316,15 @@ func hashes(ctx context.Context, q *question, begins string) iter.Seq[word] {
 
 // packages are those in .pawl/plan, with the goals of those that wait to be carried out, and drafts these alone.
 func packages(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil || d.Workspace.Project.Packages == nil {
+	sess := q.open(ctx)
+	if sess == nil || sess.Workspace.Project.Packages == nil {
 		return none
 	}
-	found, err := d.Workspace.Project.Packages(ctx)
+	found, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil {
 		return none
 	}
-	goals, _ := d.Ask().Packages(ctx) // without them the names are worth offering all the same
+	goals, _ := sess.Ask().Packages(ctx) // without them the names are worth offering all the same
 	return func(yield func(word) bool) {
 		for _, name := range slices.Backward(found.Names) {
 			if !yield(word{name, goals[name]}) {
@@ -335,11 +335,11 @@ func packages(ctx context.Context, q *question, _ string) iter.Seq[word] {
 }
 
 func drafts(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil {
+	sess := q.open(ctx)
+	if sess == nil {
 		return none
 	}
-	goals, err := d.Ask().Packages(ctx)
+	goals, err := sess.Ask().Packages(ctx)
 	if err != nil {
 		return none
 	}
@@ -353,11 +353,11 @@ func drafts(ctx context.Context, q *question, _ string) iter.Seq[word] {
 }
 
 func checks(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	d := q.open(ctx)
-	if d == nil || d.Workspace.Project.Checks == nil {
+	sess := q.open(ctx)
+	if sess == nil || sess.Workspace.Project.Checks == nil {
 		return none
 	}
-	found, err := d.Workspace.Project.Checks(ctx)
+	found, err := sess.Workspace.Project.Checks(ctx)
 	if err != nil {
 		return none
 	}
@@ -377,13 +377,13 @@ func capabilities(ctx context.Context, q *question, begins string) iter.Seq[word
 
 // agents are those that runs may name, of which none is started for that.
 func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
-	all, err := cli.AgentsOf(q.App)
+	all, err := cli.AgentsOf(q.app)
 	if err != nil || all.List == nil {
 		return none
 	}
 	return func(yield func(word) bool) {
 		for _, i := range all.List(ctx, "-") { // with the name of none, none is looked into
-			if !yield(word{i.Name, cli.AgentState(q.App, i)}) {
+			if !yield(word{i.Name, cli.AgentState(q.app.Printer, i)}) {
 				return
 			}
 		}
@@ -391,7 +391,7 @@ func agents(ctx context.Context, q *question, _ string) iter.Seq[word] {
 }
 
 func servers(_ context.Context, q *question, _ string) iter.Seq[word] {
-	all, err := cli.AgentsOf(q.App)
+	all, err := cli.AgentsOf(q.app)
 	if err != nil || all.Servers == nil {
 		return none
 	}
@@ -409,7 +409,7 @@ func ownSettings(_ context.Context, q *question, _ string) iter.Seq[word] { retu
 
 // inForce are the settings, or with own those that the user's own file sets.
 func inForce(q *question, own bool) iter.Seq[word] {
-	all, err := cli.SettingsOf(q.App)
+	all, err := cli.SettingsOf(q.app)
 	if err != nil {
 		return none
 	}
@@ -435,15 +435,15 @@ func values(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	case "profile":
 		return profiles(ctx, q, begins)
 	default:
-		takes, _, _ := cli.ValuesOf(q.App, named)
+		takes, _, _ := cli.ValuesOf(q.app.Printer, named)
 		return one(takes...)(ctx, q, begins)
 	}
 }
 
 func tools(_ context.Context, q *question, _ string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		for _, t := range q.Host.Tools() {
-			if !yield(word{t.Info.Name, cli.ToolText(q.App, t.Info)}) {
+		for _, t := range q.app.Host.Tools() {
+			if !yield(word{t.Info.Name, cli.ToolText(q.app.Printer, t.Info)}) {
 				return
 			}
 		}

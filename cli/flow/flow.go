@@ -46,13 +46,13 @@ type flags struct {
 	agent                                   string
 }
 
-func (f *flags) bind(a *cli.App, c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("cli.flow.flag.yes"))
-	c.Flags().BoolVar(&f.inPlace, "in-place", false, a.Text("cli.flag.in_place"))
-	c.Flags().BoolVar(&f.unattended, "unattended", false, a.Text("cli.flag.unattended"))
-	c.Flags().BoolVar(&f.replace, "replace", false, a.Text("cli.flow.flag.replace"))
-	c.Flags().BoolVar(&f.asIs, "as-is", false, a.Text("cli.flow.flag.as_is"))
-	c.Flags().StringVar(&f.agent, "agent", "", a.Text("cli.flag.agent"))
+func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&f.yes, "yes", false, pr.Text("cli.flow.flag.yes"))
+	c.Flags().BoolVar(&f.inPlace, "in-place", false, pr.Text("cli.flag.in_place"))
+	c.Flags().BoolVar(&f.unattended, "unattended", false, pr.Text("cli.flag.unattended"))
+	c.Flags().BoolVar(&f.replace, "replace", false, pr.Text("cli.flow.flag.replace"))
+	c.Flags().BoolVar(&f.asIs, "as-is", false, pr.Text("cli.flow.flag.as_is"))
+	c.Flags().StringVar(&f.agent, "agent", "", pr.Text("cli.flag.agent"))
 	return c
 }
 
@@ -66,7 +66,7 @@ func (f *flags) overrides() []func(*cli.Config) error {
 
 func newAutoCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
+	return f.bind(a.Printer, a.Command("auto REQUIREMENT", "cli.flow.auto", `  pawl auto "make go vet and the tests pass"
   pawl '~auto make go vet and the tests pass'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
 		return start(c.Context(), a, f, &kernel.Start{Command: "~auto", Requirement: strings.Join(args, " ")})
 	}))
@@ -85,12 +85,12 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		}
 		return start(c.Context(), a, f, &kernel.Start{Command: "~plan", Requirement: strings.Join(args, " ")})
 	}
-	return f.bind(a, c)
+	return f.bind(a.Printer, c)
 }
 
 func newExecCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("exec [PACKAGE]", "cli.flow.exec", `  pawl exec
+	return f.bind(a.Printer, a.Command("exec [PACKAGE]", "cli.flow.exec", `  pawl exec
   pawl exec 202602081200_add-a-flag
   pawl '~exec add-a-flag'`, cli.Between(0, 1), func(c *cobra.Command, args []string) error {
 		return exec(c.Context(), a, f, strings.Join(args, " "))
@@ -99,7 +99,7 @@ func newExecCommand(a *cli.App) *cobra.Command {
 
 func newSayCommand(a *cli.App) *cobra.Command {
 	var f flags
-	return f.bind(a, a.Command("say WORDS", "cli.flow.say", `  pawl say "~auto make the tests pass"
+	return f.bind(a.Printer, a.Command("say WORDS", "cli.flow.say", `  pawl say "~auto make the tests pass"
   pawl say "what is going on?"
   pawl '~validate'`, cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
 		return Hear(c.Context(), a, f, strings.Join(args, " "))
@@ -112,9 +112,9 @@ func newChooseCommand(a *cli.App) *cobra.Command {
   pawl choose interactive 4f2a91cc
   pawl choose start 4f2a91cc --path light`, cli.Exactly(2), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error {
-			return d.GoOn(c.Context(), false, wanted(), func(d *cli.Desk) error {
-				_, err := d.Do(c.Context(), &kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			return cli.GoOn(c.Context(), sess, false, wanted(), func(sess *cli.Session) error {
+				_, err := sess.Do(c.Context(), &kernel.Choose{Choice: args[0], Hash: args[1], Path: workflow.Path(path)})
 				return err
 			})
 		})
@@ -159,8 +159,8 @@ func Hear(ctx context.Context, a *cli.App, f flags, words string) error {
 	case triage.KindReply:
 		return reply(ctx, a, r)
 	case triage.KindContinue:
-		return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
-			return d.GoOn(ctx, false, wanted(), func(d *cli.Desk) error { _, err := d.Do(ctx, &kernel.Resume{}); return err })
+		return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+			return cli.GoOn(ctx, sess, false, wanted(), func(sess *cli.Session) error { _, err := sess.Do(ctx, &kernel.Resume{}); return err })
 		})
 	case triage.KindChange:
 		return start(ctx, a, f, &kernel.Start{Requirement: r.Argument})
@@ -185,8 +185,8 @@ func command(ctx context.Context, a *cli.App, f flags, name, argument string) er
 // situation reads what the routing has to know. A workspace that was never initialised is an idle one.
 func situation(ctx context.Context, a *cli.App) (triage.Situation, error) {
 	now := triage.Situation{Vars: workflow.Initial()}
-	err := a.With(ctx, cli.Reading(), func(d *cli.Desk) error {
-		s, err := d.Workspace.Kernel.Look(ctx)
+	err := a.With(ctx, cli.Reading(), func(sess *cli.Session) error {
+		s, err := sess.Workspace.Kernel.Look(ctx)
 		if err != nil || s.Session == nil {
 			return err
 		}
@@ -217,9 +217,9 @@ func asks(s *kernel.Snapshot) string {
 
 // reply answers what the session waits for.
 func reply(ctx context.Context, a *cli.App, r triage.Route) error {
-	return a.With(ctx, cli.Writing(), func(d *cli.Desk) error {
-		return d.GoOn(ctx, false, append(wanted(), "canceled", "declined"), func(d *cli.Desk) error {
-			s, err := d.Workspace.Kernel.Look(ctx)
+	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
+		return cli.GoOn(ctx, sess, false, append(wanted(), "canceled", "declined"), func(sess *cli.Session) error {
+			s, err := sess.Workspace.Kernel.Look(ctx)
 			if err != nil {
 				return err
 			}
@@ -227,7 +227,7 @@ func reply(ctx context.Context, a *cli.App, r triage.Route) error {
 			if c == nil {
 				return cli.Usage("cli.flow.reply", cli.Display(r.Argument))
 			}
-			_, err = d.Do(ctx, c)
+			_, err = sess.Do(ctx, c)
 			return err
 		})
 	})
@@ -280,22 +280,22 @@ func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
-	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error { return whole(ctx, d, f, s) }, f.overrides()...)
+	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, f.overrides()...)
 }
 
 // whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done again at any
 // time, so that its failure is told and is none of the flow.
-func whole(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
+func whole(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) error {
 	if s.Command != "~plan" && s.Package == "" {
-		s.Agent = d.Config.Agent
-		if done, err := orders.Unaided(ctx, d, s); done || err != nil {
+		s.Agent = sess.Config.Agent
+		if done, err := orders.Unaided(ctx, sess, s); done || err != nil {
 			return err
 		}
 	}
-	if err := begin(ctx, d, f, s); err != nil {
+	if err := begin(ctx, sess, f, s); err != nil {
 		return err
 	}
-	last, err := d.Workspace.Kernel.LookLast(ctx)
+	last, err := sess.Workspace.Kernel.LookLast(ctx)
 	if err != nil || last.Run == nil || last.Run.Land == nil || last.Run.Outcome != "completed" {
 		return err
 	}
@@ -306,33 +306,33 @@ func whole(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 	case s.Command == "~exec":
 		at = knowledge.AtExec
 	}
-	if err := orders.Sync(ctx, d, at); err != nil {
-		d.Note(d.Style.Warn() + " " + d.Text("cli.flow.not_synced", d.Explain(err)))
+	if err := orders.Sync(ctx, sess, at); err != nil {
+		sess.Note(sess.Style.Warn() + " " + sess.Text("cli.flow.not_synced", cli.Explain(sess.Printer, err)))
 	}
 	return nil
 }
 
-func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
-	d.Warn(ctx)
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func begin(ctx context.Context, sess *cli.Session, f flags, s *kernel.Start) error {
+	cli.Warn(ctx, sess)
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if s.Agent = d.Config.Agent; s.Agent != "" {
-		if err := d.Ready(ctx, s.Agent); err != nil {
+	if s.Agent = sess.Config.Agent; s.Agent != "" {
+		if err := cli.Ready(ctx, sess, s.Agent); err != nil {
 			return err
 		}
 	}
-	way, err := giveWay(ctx, d, f, s.Command)
+	way, err := giveWay(ctx, sess, f, s.Command)
 	if err != nil {
 		return err
 	}
-	release, err := take(ctx, d, way)
+	release, err := take(ctx, sess, way)
 	if err != nil {
 		return err
 	}
 	defer release()
-	person := d.Present() && d.Config.RunMode != pawl.Autonomous
-	s.RunMode, s.Place, s.Lang = d.Config.RunMode, cli.WorkPlace(d.Workspace.Place, f.inPlace), string(d.Lang)
+	person := sess.Present() && sess.Config.RunMode != pawl.Autonomous
+	s.RunMode, s.Place, s.Lang = sess.Config.RunMode, cli.WorkPlace(sess.Workspace.Place, f.inPlace), string(sess.Lang)
 	s.Confirm, s.AsIs = person && !f.yes, f.asIs
 	switch {
 	case f.yes:
@@ -341,8 +341,8 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 		// Whoever names a package where nobody can be asked wants exactly that one carried out.
 		s.AutoApprove = pawl.By(pawl.KindPolicy, "~exec")
 	}
-	v := d.NewDrive(wanted()...)
-	out, err := d.Do(ctx, s)
+	v := cli.NewDrive(sess, wanted()...)
+	out, err := sess.Do(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -351,19 +351,19 @@ func begin(ctx context.Context, d *cli.Desk, f flags, s *kernel.Start) error {
 
 // giveWay makes room for a flow: the one that is running is canceled when the person agrees, and resets its variables. It
 // reports whether there was one.
-func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) (bool, error) {
-	s, err := d.Workspace.Kernel.Look(ctx)
+func giveWay(ctx context.Context, sess *cli.Session, f flags, name string) (bool, error) {
+	s, err := sess.Workspace.Kernel.Look(ctx)
 	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) {
 		return false, err
 	}
 	if name == "" {
-		name = d.Text("cli.flow.request")
+		name = sess.Text("cli.flow.request")
 	}
 	if !f.replace {
-		if !d.Present() {
+		if !sess.Present() {
 			return false, pawl.Fail(pawl.CodeBusy, "cli.flow.active", name, s.Session.State, s.Session.Goal)
 		}
-		yes, err := d.Confirm(ctx, d.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))
+		yes, err := cli.Confirm(ctx, sess.Printer, sess.Text("cli.flow.replace", cli.Display(s.Session.Goal), s.Session.State, name))
 		if err != nil {
 			return false, err
 		}
@@ -371,38 +371,38 @@ func giveWay(ctx context.Context, d *cli.Desk, f flags, name string) (bool, erro
 			return false, pawl.Fail(pawl.CodeUserDenied, "cli.flow.kept")
 		}
 	}
-	reason := d.Text("cli.flow.replaced", name)
+	reason := sess.Text("cli.flow.replaced", name)
 	var give kernel.Command = &kernel.CancelRun{Reason: reason}
 	if s.Session.State == string(session.Blocked) {
 		give = &kernel.Rollback{Reason: reason}
 	}
-	return true, windUp(ctx, d, s.Session.Run, give)
+	return true, windUp(ctx, sess, s.Session.Run, give)
 }
 
 // windUp gives what ends a run, and sees to its end. Where another process works on it, that one hears of the end and cleans up;
 // where that process dies meanwhile, the rest is done here.
-func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) error {
-	release, other, err := d.Own()
+func windUp(ctx context.Context, sess *cli.Session, run string, give kernel.Command) error {
+	release, other, err := sess.Own()
 	if err != nil && other == nil {
 		return err
 	}
-	v := d.NewDrive("canceled", "rolled_back", "declined")
-	if _, err := d.Do(ctx, give); err != nil {
+	v := cli.NewDrive(sess, "canceled", "rolled_back", "declined")
+	if _, err := sess.Do(ctx, give); err != nil {
 		if other == nil {
 			release()
 		}
 		return err
 	}
-	if s, err := d.Session(ctx); err == nil && s.Paused {
-		_, _ = d.Do(ctx, &kernel.Resume{}) // what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
+	if s, err := sess.View(ctx); err == nil && s.Paused {
+		_, _ = sess.Do(ctx, &kernel.Resume{}) // what is cleaned up does not wait for anybody; where nothing is left, there is nothing to resume
 	}
 	halted := time.Time{}
 	for other != nil {
-		s, err := d.Session(ctx)
+		s, err := sess.View(ctx)
 		if err != nil || s.State == session.Idle && s.Effect == "" {
 			return err
 		}
-		if err := d.Halted(other); err == nil {
+		if err := cli.Halted(sess, other); err == nil {
 			halted = time.Time{}
 		} else if halted.IsZero() {
 			halted = time.Now()
@@ -412,7 +412,7 @@ func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) e
 		if err := rest(ctx); err != nil {
 			return err
 		}
-		if release, other, err = d.Own(); err != nil && other == nil {
+		if release, other, err = sess.Own(); err != nil && other == nil {
 			return err
 		}
 	}
@@ -424,9 +424,9 @@ func windUp(ctx context.Context, d *cli.Desk, run string, give kernel.Command) e
 const patience = 10 * time.Second
 
 // take takes the right to run work. Behind a flow that gave way, its process may need a moment to leave.
-func take(ctx context.Context, d *cli.Desk, wait bool) (release func(), err error) {
+func take(ctx context.Context, sess *cli.Session, wait bool) (release func(), err error) {
 	for end := time.Now().Add(patience); ; {
-		release, err = d.MustOwn()
+		release, err = sess.MustOwn()
 		if pawl.CodeOf(err) != pawl.CodeBusy || !wait || time.Now().After(end) {
 			return release, err
 		}
@@ -448,23 +448,23 @@ func rest(ctx context.Context) error {
 
 // exec carries out a package.
 func exec(ctx context.Context, a *cli.App, f flags, want string) error {
-	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error {
-		s, err := packageToRun(ctx, d, strings.TrimSpace(want))
+	return a.With(ctx, cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
+		s, err := packageToRun(ctx, sess, strings.TrimSpace(want))
 		if err != nil {
 			return err
 		}
-		return whole(ctx, d, f, s)
+		return whole(ctx, sess, f, s)
 	}, f.overrides()...)
 }
 
 // packageToRun finds the package that is meant among those in plan/, and judges it by its files. What the store knows of it is
 // what is carried out; a package that people wrote is turned into a plan.
-func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start, error) {
-	known, err := d.Ask().Packages(ctx)
+func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.Start, error) {
+	known, err := sess.Ask().Packages(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.Workspace.Project.Packages(ctx)
+	found, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -474,7 +474,7 @@ func packageToRun(ctx context.Context, d *cli.Desk, want string) (*kernel.Start,
 	}
 	for _, n := range found.Names {
 		// What the store knows and does not keep for ~exec is in use, or was carried out.
-		used, err := d.Ask().PackageUsed(ctx, n)
+		used, err := sess.Ask().PackageUsed(ctx, n)
 		if err != nil {
 			return nil, err
 		}

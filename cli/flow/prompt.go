@@ -24,40 +24,40 @@ func newPromptCommand(a *cli.App) *cobra.Command {
 		}
 		// The prompt has a meaning of its own for Ctrl-C, which must not end the program as it does elsewhere.
 		signal.Reset(os.Interrupt)
-		p := prompt{App: a}
+		p := prompt{app: a}
 		defer p.close()
 		return tui.Prompt{
-			Screen: a.Terminal(), History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
+			Screen: a.Screen, History: p.history(), Status: p.status, Complete: p.complete, Submit: p.submit,
 		}.Run(c.Context())
 	})
 }
 
 // prompt answers what the terminal asks while lines are read.
 type prompt struct {
-	*cli.App
-	desk *cli.Desk // open for looking, while there is a workspace
+	app  *cli.App
+	sess *cli.Session // open for looking, while there is a workspace
 }
 
 func (p *prompt) close() {
-	if p.desk != nil {
-		_ = p.desk.Workspace.Close() // nothing was written
-		p.desk = nil
+	if p.sess != nil {
+		_ = p.sess.Workspace.Close() // nothing was written
+		p.sess = nil
 	}
 }
 
 // look opens the workspace for looking where that is possible.
-func (p *prompt) look() *cli.Desk {
-	if p.desk == nil {
-		p.desk, _ = p.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
+func (p *prompt) look() *cli.Session {
+	if p.sess == nil {
+		p.sess, _ = p.app.Open(context.Background(), cli.Reading()) // without a workspace there is nothing to look at
 	}
-	return p.desk
+	return p.sess
 }
 
 // history is the file of what was entered before.
 func (p *prompt) history() string {
-	dir := p.Std.Env("XDG_STATE_HOME")
+	dir := p.app.Std.Env("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
-		home := p.Std.Env("HOME")
+		home := p.app.Std.Env("HOME")
 		if !filepath.IsAbs(home) {
 			return ""
 		}
@@ -67,11 +67,11 @@ func (p *prompt) history() string {
 }
 
 func (p *prompt) status() tui.Status {
-	d := p.look()
-	if d == nil {
+	sess := p.look()
+	if sess == nil {
 		return tui.Status{}
 	}
-	s, err := d.Workspace.Kernel.Look(context.Background())
+	s, err := sess.Workspace.Kernel.Look(context.Background())
 	if err != nil || s.Session == nil {
 		p.close()
 		return tui.Status{}
@@ -94,13 +94,13 @@ func (p *prompt) submit(ctx context.Context, line string) error {
 		return tui.ErrLeave
 	case first == "pawl":
 		args = words[1:]
-	case strings.HasPrefix(first, "/") && slices.Contains(cli.Names(p.App), first[1:]):
+	case strings.HasPrefix(first, "/") && slices.Contains(cli.Names(p.app), first[1:]):
 		args = append([]string{first[1:]}, words[1:]...)
 	}
 	if len(args) == 0 || args[0] == cli.Ask {
 		return nil // one prompt is enough
 	}
-	cli.Again(ctx, p.App, args) // it has told what went wrong
+	cli.Again(ctx, p.app, args) // it has told what went wrong
 	return nil
 }
 
@@ -122,23 +122,23 @@ func (p *prompt) complete(line string, cursor int) []tui.Candidate {
 			add(name, "")
 		}
 	case strings.HasPrefix(word, "/") && len(before) == 0:
-		for _, name := range cli.Names(p.App) {
+		for _, name := range cli.Names(p.app) {
 			add("/"+name, "")
 		}
 	case strings.HasPrefix(word, "~") || word == "" && len(before) == 0:
 		for _, c := range workflow.Commands() {
-			add(c.Name, p.Text("cli.flow.does."+strings.TrimPrefix(c.Name, "~")))
+			add(c.Name, p.app.Text("cli.flow.does."+strings.TrimPrefix(c.Name, "~")))
 		}
 	}
 	return out
 }
 
 func (p *prompt) packages() []string {
-	d := p.look()
-	if d == nil {
+	sess := p.look()
+	if sess == nil {
 		return nil
 	}
-	known, err := d.Ask().Packages(context.Background())
+	known, err := sess.Ask().Packages(context.Background())
 	if err != nil {
 		return nil // completion is a convenience
 	}

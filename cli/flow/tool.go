@@ -14,11 +14,11 @@ func newToolCommand(a *cli.App) *cobra.Command {
 
 func newToolEnterCommand(a *cli.App) *cobra.Command {
 	return a.Command("enter NAME", "cli.tool.enter", "  pawl tool enter deploy-helper", cli.Exactly(1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error {
-			if _, err := d.Do(c.Context(), &kernel.EnterTool{Tool: args[0]}); err != nil {
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			if _, err := sess.Do(c.Context(), &kernel.EnterTool{Tool: args[0]}); err != nil {
 				return err
 			}
-			return variables(c, d)
+			return variables(c, sess)
 		})
 	})
 }
@@ -27,11 +27,11 @@ func newToolLeaveCommand(a *cli.App) *cobra.Command {
 	var cancel bool
 	c := a.Command("leave", "cli.tool.leave", "  pawl tool leave\n  pawl tool leave --cancel", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error {
-			if _, err := d.Do(c.Context(), &kernel.LeaveTool{Resume: !cancel}); err != nil {
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error {
+			if _, err := sess.Do(c.Context(), &kernel.LeaveTool{Resume: !cancel}); err != nil {
 				return err
 			}
-			return variables(c, d)
+			return variables(c, sess)
 		})
 	}
 	c.Flags().BoolVar(&cancel, "cancel", false, a.Text("cli.flag.tool_cancel"))
@@ -39,18 +39,18 @@ func newToolLeaveCommand(a *cli.App) *cobra.Command {
 }
 
 // variables prints the variables of seed 002 as they are.
-func variables(c *cobra.Command, d *cli.Desk) error {
-	s, err := d.Workspace.Kernel.Look(c.Context())
+func variables(c *cobra.Command, sess *cli.Session) error {
+	s, err := sess.Workspace.Kernel.Look(c.Context())
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(s.Flow.Vars)
+	if sess.JSON {
+		return sess.PrintJSON(s.Flow.Vars)
 	}
 	if s.Flow.ToolNesting > 0 {
-		d.SayText("cli.tool.active", cli.Display(s.Flow.ActiveTool), s.Flow.ToolNesting, string(s.Flow.SuspendedStage))
+		sess.SayText("cli.tool.active", cli.Display(s.Flow.ActiveTool), s.Flow.ToolNesting, string(s.Flow.SuspendedStage))
 		return nil
 	}
-	d.SayText("cli.tool.none", s.Session.State, string(s.Flow.Stage))
+	sess.SayText("cli.tool.none", s.Session.State, string(s.Flow.Stage))
 	return nil
 }

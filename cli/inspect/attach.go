@@ -15,13 +15,13 @@ import (
 
 func newAttachCommand(a *cli.App) *cobra.Command {
 	return a.Command("attach [RUN|TASK|ISSUE]", "see.attach", "  pawl attach\n  pawl attach ISS-2\n  pawl attach --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return attach(c.Context(), d, args) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return attach(c.Context(), sess, args) })
 	})
 }
 
-// companion goes along with a run that another process works on: it tells what is committed about it and what is written for it.
-type companion struct {
-	*cli.Desk
+// follower goes along with a run that another process works on: it tells what is committed about it and what is written for it.
+type follower struct {
+	sess    *cli.Session
 	tells   *cli.Reporter
 	outputs *outputs
 	about   func(context.Context, audit.Subject) (bool, error)
@@ -31,13 +31,13 @@ type companion struct {
 }
 
 // attach goes along with a run until it is over, and reports on it then.
-func attach(ctx context.Context, d *cli.Desk, args []string) error {
-	r, err := find(ctx, d, args)
+func attach(ctx context.Context, sess *cli.Session, args []string) error {
+	r, err := find(ctx, sess, args)
 	if err != nil {
 		return err
 	}
-	c := &companion{Desk: d, outputs: &outputs{run: r.Run, dir: logs.Of(d.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{Desk: d}}
-	if c.about, c.next, err = d.Ask().Log().Run(ctx, r.ID); err != nil {
+	c := &follower{sess: sess, outputs: &outputs{run: r.Run, dir: logs.Of(sess.Workspace.Place.Workspace)}, heard: map[string]int64{}, waiting: waiting{sess: sess}}
+	if c.about, c.next, err = sess.Ask().Log().Run(ctx, r.ID); err != nil {
 		return err
 	}
 	if r.State != "" {
@@ -45,31 +45,31 @@ func attach(ctx context.Context, d *cli.Desk, args []string) error {
 			return err
 		}
 	}
-	return report(ctx, d, []string{r.Run})
+	return report(ctx, sess, []string{r.Run})
 }
 
 // along tells of the run, from its beginning, until it is over or the person leaves.
-func (c *companion) along(ctx context.Context) error {
-	c.tells = cli.NewReporter(c.Desk)
+func (c *follower) along(ctx context.Context) error {
+	c.tells = cli.NewReporter(c.sess)
 	done, ticked := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ticked); c.tells.Tick(done) }()
 	err := c.follow(ctx)
 	close(done)
 	<-ticked
 	if ctx.Err() != nil {
-		c.Note(c.Style.Warn() + " " + c.Text("see.detached"))
+		c.sess.Note(c.sess.Style.Warn() + " " + c.sess.Text("see.detached"))
 	}
 	return err
 }
 
-func (c *companion) follow(ctx context.Context) error {
+func (c *follower) follow(ctx context.Context) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	c.silence(ctx)
 	for {
 		// Whether it is over is asked first: what was committed until then is told before the end.
-		_, owned := c.Workspace.Owner()
-		if err := c.outputs.read(ctx, c.Desk); err != nil {
+		_, owned := c.sess.Workspace.Owner()
+		if err := c.outputs.read(ctx, c.sess); err != nil {
 			return err
 		}
 		state := c.outputs.of.State
@@ -92,8 +92,8 @@ func (c *companion) follow(ctx context.Context) error {
 }
 
 // told tells what was committed about the run since it was told last.
-func (c *companion) told(ctx context.Context) error {
-	for rec, err := range c.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
+func (c *follower) told(ctx context.Context) error {
+	for rec, err := range c.sess.Ask().Log().Records(ctx, audit.Subject{}, c.next) {
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (c *companion) told(ctx context.Context) error {
 }
 
 // silence passes over what was written for effects that were over before: it would stand behind what happened since. `pawl logs` has it.
-func (c *companion) silence(ctx context.Context) {
-	if c.outputs.read(ctx, c.Desk) != nil {
+func (c *follower) silence(ctx context.Context) {
+	if c.outputs.read(ctx, c.sess) != nil {
 		return // the next reading tells why
 	}
 	for _, p := range c.outputs.every() {
@@ -127,7 +127,7 @@ func (c *companion) silence(ctx context.Context) {
 }
 
 // listen tells what was written: each line of an agent's, and the last one of other output.
-func (c *companion) listen() {
+func (c *follower) listen() {
 	for _, p := range c.outputs.every() {
 		if p.log == nil || p.log.Size <= c.heard[p.log.File] {
 			continue

@@ -37,37 +37,37 @@ func Entries() []cli.Entry {
 
 func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show [RUN|TASK|ISSUE|COMMIT]", "see.show", "  pawl show\n  pawl show RUN-3\n  pawl show T-003\n  pawl show ISS-2\n  pawl show 4f1c2ab --json", cli.Between(0, 1), func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return report(c.Context(), d, args) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return report(c.Context(), sess, args) })
 	})
 }
 
 // report shows a run.
-func report(ctx context.Context, d *cli.Desk, args []string) error {
-	r, err := find(ctx, d, args)
+func report(ctx context.Context, sess *cli.Session, args []string) error {
+	r, err := find(ctx, sess, args)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(r)
+	if sess.JSON {
+		return sess.PrintJSON(r)
 	}
 	var files []effect.FileStat
 	if len(r.Files) == 0 {
-		files, err = changed(ctx, d, r)
+		files, err = changed(ctx, sess, r)
 		if err != nil {
-			d.Note(d.Style.Warn() + " " + d.Explain(err)) // the rest is worth seeing all the same
+			sess.Note(sess.Style.Warn() + " " + cli.Explain(sess.Printer, err)) // the rest is worth seeing all the same
 		}
 	}
-	cli.Report(d, r, files)
+	cli.Report(sess, r, files)
 	return nil
 }
 
 // find reads the run that is named, or the one that the session is at.
-func find(ctx context.Context, d *cli.Desk, args []string) (*view.Report, error) {
+func find(ctx context.Context, sess *cli.Session, args []string) (*view.Report, error) {
 	name := ""
 	if len(args) > 0 {
 		name = args[0]
 	}
-	return d.Ask().Run(ctx, d.Label(), name)
+	return sess.Ask().Run(ctx, sess.Label(), name)
 }
 
 // shown is how many runs are listed unless more are asked for.
@@ -84,7 +84,7 @@ func newLogCommand(a *cli.App) *cobra.Command {
 		case all:
 			limit = 0
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error { return list(c.Context(), d, limit) })
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return list(c.Context(), sess, limit) })
 	}
 	c.Flags().IntVarP(&limit, "limit", "n", shown, a.Text("see.flag.limit"))
 	c.Flags().BoolVar(&all, "all", false, a.Text("see.flag.all"))
@@ -92,18 +92,18 @@ func newLogCommand(a *cli.App) *cobra.Command {
 }
 
 // list streams runs, the newest first.
-func list(ctx context.Context, d *cli.Desk, limit int) error {
-	if _, err := d.Session(ctx); err != nil {
+func list(ctx context.Context, sess *cli.Session, limit int) error {
+	if _, err := sess.View(ctx); err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(d.Std.Out, 32<<10)
+	out := bufio.NewWriterSize(sess.Std.Out, 32<<10)
 	n := 0
-	for r, err := range d.Ask().Runs(ctx, query.Page{Limit: limit, Newest: true}) {
+	for r, err := range sess.Ask().Runs(ctx, query.Page{Limit: limit, Newest: true}) {
 		if err != nil {
 			return err
 		}
 		n++
-		if d.Flags.JSON {
+		if sess.JSON {
 			raw, err := json.Marshal(r.Value)
 			if err == nil {
 				_, err = out.Write(append(raw, '\n'))
@@ -113,7 +113,7 @@ func list(ctx context.Context, d *cli.Desk, limit int) error {
 			}
 			continue
 		}
-		if _, err := out.WriteString(line(d, r.Value) + "\n"); err != nil {
+		if _, err := out.WriteString(line(sess.Printer, r.Value) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -121,53 +121,53 @@ func list(ctx context.Context, d *cli.Desk, limit int) error {
 		return err
 	}
 	if n == 0 {
-		d.Note(d.Text("see.no_runs"))
+		sess.Note(sess.Text("see.no_runs"))
 	}
 	return nil
 }
 
 // line is a run on one line, in columns that do not depend on the other lines.
-func line(d *cli.Desk, r view.RunLine) string {
-	symbol, state := d.Style.Arrow(), r.State
+func line(pr *cli.Printer, r view.RunLine) string {
+	symbol, state := pr.Style.Arrow(), r.State
 	switch {
 	case state == string(session.Blocked):
-		symbol = d.Style.Bad()
+		symbol = pr.Style.Bad()
 	case r.Undone:
-		symbol, state = d.Style.Dot(), d.Text("cli.status.undone")
+		symbol, state = pr.Style.Dot(), pr.Text("cli.status.undone")
 	case r.Outcome == "completed":
-		symbol, state = d.Style.OK(), r.Outcome
+		symbol, state = pr.Style.OK(), r.Outcome
 	case r.Outcome != "":
-		symbol, state = d.Style.Warn(), cli.Display(r.Outcome)
+		symbol, state = pr.Style.Warn(), cli.Display(r.Outcome)
 	}
 	when := r.EndedAt
 	if when.IsZero() {
 		when = r.StartedAt
 	}
-	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + d.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
+	head := symbol + " " + term.Pad(cli.Display(r.Label), 8) + "  " + pr.Style.Dim(when.Local().Format("2006-01-02 15:04")) + "  " + term.Pad(state, 12) + "  "
 	tail := ""
 	if r.Commit != "" {
-		tail = "  " + d.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
+		tail = "  " + pr.Style.Dim(r.Commit[:min(10, len(r.Commit))]+" "+cli.Display(r.Branch))
 	}
 	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
 	goal = cli.Display(goal)
-	if width := d.Screen(); width > 0 {
-		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), d.Style.Ellipsis())
+	if width := cli.ListWidth(pr); width > 0 {
+		goal = term.Clip(goal, max(width-term.Width(head)-term.Width(tail), 8), pr.Style.Ellipsis())
 	}
 	return head + goal + tail
 }
 
 // changed counts what a run changed, by file.
-func changed(ctx context.Context, d *cli.Desk, r *view.Report) ([]effect.FileStat, error) {
-	text, err := whole(ctx, d, r.Changes)
+func changed(ctx context.Context, sess *cli.Session, r *view.Report) ([]effect.FileStat, error) {
+	text, err := whole(ctx, sess, r.Changes)
 	return cli.DiffStat(text), err
 }
 
 // whole is the unified diff of all that a run changed, "" where nothing was recorded.
-func whole(ctx context.Context, d *cli.Desk, c view.Changes) (string, error) {
+func whole(ctx context.Context, sess *cli.Session, c view.Changes) (string, error) {
 	if c.From == "" || c.To == "" || c.From == c.To {
 		return "", nil
 	}
-	return d.Workspace.Diff(ctx, c.Place, c.From, c.To)
+	return sess.Workspace.Diff(ctx, c.Place, c.From, c.To)
 }
 
 func newDiffCommand(a *cli.App) *cobra.Command {
@@ -175,12 +175,12 @@ func newDiffCommand(a *cli.App) *cobra.Command {
 	var stat, plain bool
 	c := a.Command("diff [RUN|TASK|ISSUE|COMMIT]", "see.diff", "  pawl diff\n  pawl diff RUN-3 --stat\n  pawl diff --step s2\n  pawl diff ISS-2 > change.patch", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
-			r, err := find(c.Context(), d, args)
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			r, err := find(c.Context(), sess, args)
 			if err != nil {
 				return err
 			}
-			return diff(c.Context(), d, r, step, stat, plain)
+			return diff(c.Context(), sess, r, step, stat, plain)
 		})
 	}
 	c.Flags().StringVar(&step, "step", "", a.Text("see.flag.step"))
@@ -190,35 +190,35 @@ func newDiffCommand(a *cli.App) *cobra.Command {
 }
 
 // diff prints what a run changed, or one of its steps.
-func diff(ctx context.Context, d *cli.Desk, r *view.Report, step string, stat, plain bool) error {
-	text, err := patch(ctx, d, r, step)
+func diff(ctx context.Context, sess *cli.Session, r *view.Report, step string, stat, plain bool) error {
+	text, err := patch(ctx, sess, r, step)
 	if err != nil {
 		return err
 	}
 	if len(r.Planned) > 0 {
-		d.Note(d.Style.Warn() + " " + d.Text("see.planned"))
+		sess.Note(sess.Style.Warn() + " " + sess.Text("see.planned"))
 	}
 	files := cli.DiffStat(text)
-	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To, "files": append([]effect.FileStat{}, files...), "patch": text})
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{"run": r.Run, "step": step, "from": r.Changes.From, "to": r.Changes.To, "files": append([]effect.FileStat{}, files...), "patch": text})
 	}
 	switch {
 	case text == "" && len(r.Planned) > 0:
 		return nil // what it leaves open was told
 	case text == "":
-		d.Note(d.Text("see.no_changes", r.Run))
+		sess.Note(sess.Text("see.no_changes", r.Run))
 		return nil
 	case stat:
-		for _, l := range d.FileLines(files, "") {
-			d.Say(l)
+		for _, l := range cli.FileLines(sess.Printer, files, "") {
+			sess.Say(l)
 		}
 		return nil
 	}
-	return paint(d, text, plain)
+	return paint(sess.Printer, text, plain)
 }
 
 // patch is the unified diff of a run, or of one of its steps.
-func patch(ctx context.Context, d *cli.Desk, r *view.Report, step string) (string, error) {
+func patch(ctx context.Context, sess *cli.Session, r *view.Report, step string) (string, error) {
 	c := r.Changes
 	if known := slices.ContainsFunc(r.Steps, func(s view.SummaryStep) bool { return s.ID == step }); step != "" && !known {
 		ids := make([]string, 0, len(r.Steps))
@@ -228,17 +228,17 @@ func patch(ctx context.Context, d *cli.Desk, r *view.Report, step string) (strin
 		return "", pawl.Fail(pawl.CodeNotFound, "see.step_unknown", r.Run, step, strings.Join(ids, ", "))
 	}
 	if len(r.Planned) > 0 {
-		return planned(d, r, step), nil
+		return planned(sess, r, step), nil
 	}
 	if step == "" {
-		return whole(ctx, d, c)
+		return whole(ctx, sess, c)
 	}
 	var out strings.Builder
 	for _, s := range c.Steps {
 		if s.Step != step || s.Before == s.After {
 			continue
 		}
-		part, err := d.Workspace.Diff(ctx, c.Place, s.Before, s.After)
+		part, err := sess.Workspace.Diff(ctx, c.Place, s.Before, s.After)
 		if err != nil {
 			return "", err
 		}
@@ -249,8 +249,8 @@ func patch(ctx context.Context, d *cli.Desk, r *view.Report, step string) (strin
 
 // planned is what a plan that has not begun would change in the files as they are now, or one of its steps. What it leaves open is
 // told beside it.
-func planned(d *cli.Desk, r *view.Report, only string) string {
-	drafts := cli.Drafts(d, view.Plan{Steps: r.Planned})
+func planned(sess *cli.Session, r *view.Report, only string) string {
+	drafts := cli.Drafts(sess, view.Plan{Steps: r.Planned})
 	var out strings.Builder
 	for _, s := range r.Planned {
 		if only != "" && s.ID != only {
@@ -259,15 +259,15 @@ func planned(d *cli.Desk, r *view.Report, only string) string {
 		for n, c := range s.Calls {
 			switch of := drafts[s.ID]; {
 			case n >= len(of) || !of[n].Known:
-				d.Note("  " + d.Style.Dot() + " " + d.Text("see.planned_open", s.ID, c.Tool))
+				sess.Note("  " + sess.Style.Dot() + " " + sess.Text("see.planned_open", s.ID, c.Tool))
 			case of[n].Err != nil:
-				d.Note("  " + d.Style.Bad() + " " + d.Text("see.planned_fails", s.ID, c.Tool, d.Explain(of[n].Err)))
+				sess.Note("  " + sess.Style.Bad() + " " + sess.Text("see.planned_fails", s.ID, c.Tool, cli.Explain(sess.Printer, of[n].Err)))
 			default:
 				out.WriteString(of[n].Patch)
 			}
 		}
 		if len(s.Calls) == 0 {
-			d.Note("  " + d.Style.Dot() + " " + d.Text("see.planned_agent", s.ID))
+			sess.Note("  " + sess.Style.Dot() + " " + sess.Text("see.planned_agent", s.ID))
 		}
 	}
 	return out.String()
@@ -275,12 +275,12 @@ func planned(d *cli.Desk, r *view.Report, only string) string {
 
 // paint writes a diff: to a program as it is, to a person in colours, with what could act on the terminal made visible and with a mark at
 // files that judge the work.
-func paint(d *cli.Desk, text string, plain bool) error {
-	return paged(d, plain, func(out io.Writer) error {
+func paint(pr *cli.Printer, text string, plain bool) error {
+	return paged(pr, plain, func(out io.Writer) error {
 		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			if d.Std.TTY {
-				mark := judging(d, l)
-				l = cli.DiffLine(d.Style, l) + mark
+			if pr.Std.TTY {
+				mark := judging(pr, l)
+				l = cli.DiffLine(pr.Style, l) + mark
 			}
 			if _, err := io.WriteString(out, l+"\n"); err != nil {
 				return err
@@ -292,23 +292,23 @@ func paint(d *cli.Desk, text string, plain bool) error {
 
 // judging marks the line of a diff at which a file begins that tests, or that decides what is run: there a change may be meant to make
 // the work pass.
-func judging(d *cli.Desk, line string) string {
+func judging(pr *cli.Printer, line string) string {
 	_, name, ok := strings.Cut(line, " b/")
 	if !ok || !strings.HasPrefix(line, "diff --git ") {
 		return ""
 	}
 	switch kind := view.KindOf(name); kind {
 	case view.TestFile, view.CIFile:
-		return "  " + d.Style.Yellow(d.Text("see.judges."+string(kind)))
+		return "  " + pr.Style.Yellow(pr.Text("see.judges."+string(kind)))
 	}
 	return ""
 }
 
 // paged has output written to the person's pager where a person looks, or plainly.
-func paged(d *cli.Desk, plain bool, write func(io.Writer) error) error {
-	if d.Present() && !plain && d.Std.Pager != nil {
+func paged(pr *cli.Printer, plain bool, write func(io.Writer) error) error {
+	if pr.Present() && !plain && pr.Std.Pager != nil {
 		// Without a pager it is printed: nobody is kept from reading by a missing program.
-		if p, ok := d.Std.Pager(); ok {
+		if p, ok := pr.Std.Pager(); ok {
 			err := write(p)
 			closed := p.Close()
 			if errors.Is(err, syscall.EPIPE) {
@@ -317,7 +317,7 @@ func paged(d *cli.Desk, plain bool, write func(io.Writer) error) error {
 			return cmp.Or(err, closed)
 		}
 	}
-	out := bufio.NewWriterSize(d.Std.Out, 64<<10)
+	out := bufio.NewWriterSize(pr.Std.Out, 64<<10)
 	if err := write(out); err != nil {
 		return err
 	}

@@ -36,19 +36,19 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 		if f.follow && f.list {
 			return cli.Usage("cli.flags_conflict", "--follow", "--list")
 		}
-		return a.With(c.Context(), cli.Reading(), func(d *cli.Desk) error {
-			o, err := chosen(c.Context(), d, args, f.failed)
+		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
+			o, err := chosen(c.Context(), sess, args, f.failed)
 			if err != nil {
 				return err
 			}
-			if f.list || d.Flags.JSON && !f.follow {
-				return listOutputs(d, o)
+			if f.list || sess.JSON && !f.follow {
+				return listOutputs(sess.Printer, o)
 			}
-			p := &reader{Desk: d, outputs: o, raw: f.raw, out: d.Std.Out, waiting: waiting{Desk: d}, seen: map[string]int64{}, told: map[string]bool{}}
+			p := &reader{sess: sess, outputs: o, raw: f.raw, out: sess.Std.Out, waiting: waiting{sess: sess}, seen: map[string]int64{}, told: map[string]bool{}}
 			if f.follow {
 				return p.follow(c.Context())
 			}
-			return paged(d, f.plain, func(out io.Writer) error {
+			return paged(sess.Printer, f.plain, func(out io.Writer) error {
 				p.out = out
 				return p.whole()
 			})
@@ -72,18 +72,18 @@ type outputs struct {
 }
 
 // chosen finds what was asked for. One word names a run where there is one of that name, and else what is to be read of the last one.
-func chosen(ctx context.Context, d *cli.Desk, args []string, failed bool) (*outputs, error) {
-	o := &outputs{failed: failed, dir: logs.Of(d.Workspace.Place.Workspace)}
+func chosen(ctx context.Context, sess *cli.Session, args []string, failed bool) (*outputs, error) {
+	o := &outputs{failed: failed, dir: logs.Of(sess.Workspace.Place.Workspace)}
 	switch len(args) {
 	case 2:
 		o.run, o.name = args[0], args[1]
 	case 1:
 		o.run = args[0]
 	}
-	err := o.read(ctx, d)
+	err := o.read(ctx, sess)
 	if len(args) == 1 && pawl.CodeOf(err) == pawl.CodeNotFound && !namesRun(args[0]) {
 		o.run, o.name = "", args[0]
-		err = o.read(ctx, d)
+		err = o.read(ctx, sess)
 	}
 	if err == nil && o.name != "" && len(o.parts()) == 0 {
 		if known := o.names(); len(known) > 0 {
@@ -99,8 +99,8 @@ func namesRun(word string) bool {
 	return ok && slices.Contains([]string{"RUN", "T", "ISS"}, kind) && strings.Trim(number, "0123456789") == ""
 }
 
-func (o *outputs) read(ctx context.Context, d *cli.Desk) (err error) {
-	o.of, err = d.Ask().Outputs(ctx, d.Label(), o.run)
+func (o *outputs) read(ctx context.Context, sess *cli.Session) (err error) {
+	o.of, err = sess.Ask().Outputs(ctx, sess.Label(), o.run)
 	return err
 }
 
@@ -194,22 +194,22 @@ func (o *outputs) names() []string {
 }
 
 // title heads a part.
-func (p part) title(d *cli.Desk) string {
+func (p part) title(pr *cli.Printer) string {
 	out := cli.Display(p.what())
 	if p.Step != "" {
 		out = cli.Display(p.Step) + "  " + out
 	}
 	if p.Before {
-		out += "  " + d.Text("see.before_work")
+		out += "  " + pr.Text("see.before_work")
 	}
 	if p.kept != nil && p.kept.Failed {
-		out += "  " + d.Text("cli.check.failed", p.kept.Exit)
+		out += "  " + pr.Text("cli.check.failed", p.kept.Exit)
 	}
 	return out
 }
 
 // listOutputs tells which outputs there are, where they are and how long.
-func listOutputs(d *cli.Desk, o *outputs) error {
+func listOutputs(pr *cli.Printer, o *outputs) error {
 	type line struct {
 		*view.Output
 		Part  string `json:"part,omitempty"`
@@ -225,22 +225,22 @@ func listOutputs(d *cli.Desk, o *outputs) error {
 			l.Bytes = int64(len(p.kept.Text))
 		}
 		all = append(all, l)
-		if !d.Flags.JSON {
-			d.Say(p.title(d) + "  " + d.Style.Dim(d.Text("see.bytes", l.Bytes)))
+		if !pr.JSON {
+			pr.Say(p.title(pr) + "  " + pr.Style.Dim(pr.Text("see.bytes", l.Bytes)))
 		}
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(all)
+	if pr.JSON {
+		return pr.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		d.Note(d.Text("see.no_output"))
+		pr.Note(pr.Text("see.no_output"))
 	}
 	return nil
 }
 
 // reader writes outputs to the person.
 type reader struct {
-	*cli.Desk
+	sess    *cli.Session
 	outputs *outputs
 	raw     bool
 	out     io.Writer
@@ -260,7 +260,7 @@ func (r *reader) whole() error {
 		}
 	}
 	if len(parts) == 0 {
-		r.Note(r.Text("see.no_output"))
+		r.sess.Note(r.sess.Text("see.no_output"))
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (r *reader) write(p part, headed bool) error {
 		}
 		r.told[key] = true
 		if p.kept.Cut {
-			r.Note(r.Style.Warn() + " " + r.Text("see.output_end", cli.Display(p.what()), p.kept.Bytes))
+			r.sess.Note(r.sess.Style.Warn() + " " + r.sess.Text("see.output_end", cli.Display(p.what()), p.kept.Bytes))
 		}
 		if err := r.head(p, key, headed); err != nil {
 			return err
@@ -294,7 +294,7 @@ func (r *reader) write(p part, headed bool) error {
 
 // head says whose output follows, where another's stood before.
 func (r *reader) head(p part, key string, headed bool) error {
-	if !headed || r.at == key || r.Flags.JSON {
+	if !headed || r.at == key || r.sess.JSON {
 		r.at = key
 		return nil
 	}
@@ -308,19 +308,19 @@ func (r *reader) head(p part, key string, headed bool) error {
 		gap += "\n"
 	}
 	r.open = false
-	_, err := io.WriteString(r.out, gap+r.Style.Bold("==> "+p.title(r.Desk)+" <==")+"\n")
+	_, err := io.WriteString(r.out, gap+r.sess.Style.Bold("==> "+p.title(r.sess.Printer)+" <==")+"\n")
 	return err
 }
 
 // text writes a piece of output: to a program as it came, without control sequences unless they were asked for, and to a person so that
 // nothing in it can act on the terminal.
 func (r *reader) text(p part, b []byte) error {
-	if r.Flags.JSON {
-		return r.PrintLine(map[string]any{"type": "output", "effect": p.Effect, "part": p.name, "text": string(b)})
+	if r.sess.JSON {
+		return r.sess.PrintLine(map[string]any{"type": "output", "effect": p.Effect, "part": p.name, "text": string(b)})
 	}
 	if !r.raw {
 		b = []byte(logs.Plain(b))
-		if r.Std.TTY {
+		if r.sess.Std.TTY {
 			b = []byte(visible(string(b)))
 		}
 	}
@@ -351,7 +351,7 @@ func visible(text string) string {
 
 // waiting tells once that nothing comes before a person has decided something.
 type waiting struct {
-	*cli.Desk
+	sess  *cli.Session
 	state session.State // of the session when it was looked at last
 }
 
@@ -363,7 +363,7 @@ func (w *waiting) tell(of view.RunOutputs, owned bool) error {
 		return pawl.Fail(pawl.CodeBlocked, "see.nobody_works", of.Run)
 	}
 	if rests && of.State != w.state {
-		w.Note(w.Style.Warn() + " " + w.Text("see.logs_wait", string(of.State)))
+		w.sess.Note(w.sess.Style.Warn() + " " + w.sess.Text("see.logs_wait", string(of.State)))
 	}
 	w.state = of.State
 	return nil
@@ -383,7 +383,7 @@ func (r *reader) follow(ctx context.Context) error {
 		}
 		if over {
 			if r.at == "" {
-				r.Note(r.Text("see.no_output"))
+				r.sess.Note(r.sess.Text("see.no_output"))
 			}
 			return nil
 		}
@@ -393,8 +393,8 @@ func (r *reader) follow(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if time.Since(asked) >= askEvery {
-			_, owned := r.Workspace.Owner()
-			if err := r.outputs.read(ctx, r.Desk); err != nil {
+			_, owned := r.sess.Workspace.Owner()
+			if err := r.outputs.read(ctx, r.sess); err != nil {
 				return err
 			}
 			if err := r.waiting.tell(r.outputs.of, owned); err != nil {

@@ -32,7 +32,7 @@ func newManCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(files)
 		}
 		a.SayText("manual.written", len(files), args[0])
@@ -51,7 +51,7 @@ func pages(a *cli.App) []page {
 	var out []page
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		out = append(out, page{name(c) + ".1", (&writer{App: a}).page(c)})
+		out = append(out, page{name(c) + ".1", (&writer{app: a}).page(c)})
 		for _, s := range sorted(c) {
 			walk(s)
 		}
@@ -87,7 +87,7 @@ func write(dir string, all []page) ([]string, error) {
 
 // writer writes one page in the language of roff, with the macros of man(7).
 type writer struct {
-	*cli.App
+	app *cli.App
 	out bytes.Buffer
 }
 
@@ -102,20 +102,20 @@ func plain(s string) string {
 
 func (w *writer) line(s string) { w.out.WriteString(s + "\n") }
 
-func (w *writer) section(key string) { w.line(".SH " + plain(w.Text("manual.section."+key))) }
+func (w *writer) section(key string) { w.line(".SH " + plain(w.app.Text("manual.section."+key))) }
 
 // item is a term and what is said of it.
 func (w *writer) item(term, text string) { w.line(".TP\n\\fB" + plain(term) + "\\fR\n" + plain(text)) }
 
 func (w *writer) page(c *cobra.Command) []byte {
-	w.line(`.TH "` + strings.ToUpper(plain(name(c))) + `" 1 "" "pawl" "` + plain(w.Text("manual.title")) + `"` + "\n.nh\n.ad l")
+	w.line(`.TH "` + strings.ToUpper(plain(name(c))) + `" 1 "" "pawl" "` + plain(w.app.Text("manual.title")) + `"` + "\n.nh\n.ad l")
 	w.section("name")
 	w.line(plain(name(c)) + ` \- ` + plain(strings.TrimSuffix(c.Short, ".")))
 	w.section("synopsis")
 	if c.HasAvailableSubCommands() {
-		w.line("\\fB" + plain(c.CommandPath()) + "\\fR " + plain(w.Text("manual.subcommand")))
+		w.line("\\fB" + plain(c.CommandPath()) + "\\fR " + plain(w.app.Text("manual.subcommand")))
 	} else {
-		w.line("\\fB" + plain(c.CommandPath()) + "\\fR" + plain(strings.TrimPrefix(c.UseLine(), c.CommandPath())) + plain(" ["+w.Text("manual.flags")+"]"))
+		w.line("\\fB" + plain(c.CommandPath()) + "\\fR" + plain(strings.TrimPrefix(c.UseLine(), c.CommandPath())) + plain(" ["+w.app.Text("manual.flags")+"]"))
 	}
 	w.section("description")
 	w.line(plain(c.Long))
@@ -181,19 +181,19 @@ var (
 // whole is what stands on the page of pawl itself alone: it holds for every command.
 func (w *writer) whole() {
 	w.section("exit_status")
-	w.item("0", w.Text("manual.exit.0"))
+	w.item("0", w.app.Text("manual.exit.0"))
 	for _, n := range statuses() {
-		w.item(strconv.Itoa(n), w.Text("manual.exit."+strconv.Itoa(n)))
+		w.item(strconv.Itoa(n), w.app.Text("manual.exit."+strconv.Itoa(n)))
 	}
 	w.section("files")
 	for _, f := range files {
-		w.item(f[0], w.Text("manual.file."+f[1]))
+		w.item(f[0], w.app.Text("manual.file."+f[1]))
 	}
 	w.section("environment")
 	for _, v := range variables {
-		w.item(v[0], w.Text("manual.env."+v[1]))
+		w.item(v[0], w.app.Text("manual.env."+v[1]))
 	}
-	for _, s := range cli.DefaultsOf(w.App) {
+	for _, s := range cli.DefaultsOf(w.app.Printer) {
 		w.item(s.Env, s.Meaning)
 	}
 }

@@ -27,14 +27,14 @@ const orderFile = "work_order.md"
 func NewCheckCommand(a *cli.App) *cobra.Command {
 	c := a.Command("check", "orders.check", "  pawl check\n  pawl check --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(d *cli.Desk) error {
-			if _, err := d.Do(c.Context(), &kernel.Init{Place: d.Workspace.Place}); err != nil {
+		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error {
+			if _, err := sess.Do(c.Context(), &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 				return err
 			}
-			if err := free(c.Context(), d); err != nil {
+			if err := free(c.Context(), sess); err != nil {
 				return err
 			}
-			return survey{Desk: d, goal: d.Text("orders.check.goal")}.take(c.Context())
+			return runChecks(c.Context(), sess, sess.Text("orders.check.goal"), false)
 		})
 	}
 	return c
@@ -42,45 +42,40 @@ func NewCheckCommand(a *cli.App) *cobra.Command {
 
 // Unaided takes a requirement up that asks for the checks to pass where pawl's own agent has no program to mend anything with: a
 // run could only be refused, and the checks can be run all the same. Where a run is at work it leaves that to be said elsewhere.
-func Unaided(ctx context.Context, d *cli.Desk, s *kernel.Start) (bool, error) {
-	if d.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
+func Unaided(ctx context.Context, sess *cli.Session, s *kernel.Start) (bool, error) {
+	if sess.Workspace.Project.Unaided == nil || len(s.Given) > 0 || s.Package != "" {
 		return false, nil
 	}
-	alone, err := d.Workspace.Project.Unaided(ctx, s.Agent, s.Requirement)
+	alone, err := sess.Workspace.Project.Unaided(ctx, s.Agent, s.Requirement)
 	if err != nil || !alone {
 		return false, err
 	}
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return false, err
 	}
-	if at, err := d.Session(ctx); err != nil || at.State != session.Idle {
+	if at, err := sess.View(ctx); err != nil || at.State != session.Idle {
 		return false, err
 	}
-	if err := free(ctx, d); err != nil {
+	if err := free(ctx, sess); err != nil {
 		return false, err
 	}
-	return true, survey{Desk: d, goal: s.Requirement, alone: true}.take(ctx)
+	return true, runChecks(ctx, sess, s.Requirement, true)
 }
 
-// survey runs all checks of the user's tree and tells what came of it. Alone says that it stands for a run that could not be.
-type survey struct {
-	*cli.Desk
-	goal  string
-	alone bool
-}
-
-func (s survey) take(ctx context.Context) error {
-	found, err := s.Workspace.Project.Checks(ctx)
+// runChecks runs all checks of the user's tree and tells what came of it, for a goal that a work order names. Alone says that it stands
+// for a run that could not be.
+func runChecks(ctx context.Context, sess *cli.Session, goal string, alone bool) error {
+	found, err := sess.Workspace.Project.Checks(ctx)
 	if err != nil {
 		return err
 	}
 	if len(found.Checks) == 0 {
-		return s.nothing(ctx, found)
+		return nothingToRun(ctx, sess, found)
 	}
-	if s.alone {
-		s.Note(s.Text("orders.check.alone", strings.Join(found.Ecosystems, ", ")))
+	if alone {
+		sess.Note(sess.Text("orders.check.alone", strings.Join(found.Ecosystems, ", ")))
 	}
-	r, failed := carry(ctx, s.Desk, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true, PerCheck: s.Config.CheckTimeout})
+	r, failed := carry(ctx, sess, "~test", effect.KindTest, effect.VerifySpec{Checks: found.Checks, Required: true, PerCheck: sess.Config.CheckTimeout})
 	if pawl.CodeOf(failed) == pawl.CodeSandbox {
 		return failed // nothing of the project was seen
 	}
@@ -91,25 +86,25 @@ func (s survey) take(ctx context.Context) error {
 		}
 		return err
 	}
-	return s.tell(ctx, found, result)
+	return reportChecks(ctx, sess, goal, found, result)
 }
 
-// nothing says that there is nothing to run, and the one thing to do about it.
-func (s survey) nothing(ctx context.Context, found effect.ContextResult) error {
+// nothingToRun says that there is nothing to run, and the one thing to do about it.
+func nothingToRun(ctx context.Context, sess *cli.Session, found effect.ContextResult) error {
 	key := "orders.check.no_checks"
 	if found.Files == 0 {
 		key = "orders.check.empty"
 	}
-	if agent := s.installed(ctx); agent != "" {
+	if agent := installedAgent(ctx, sess); agent != "" {
 		return pawl.Fail(pawl.CodeCannotPlan, key+"_agent", agent)
 	}
 	return pawl.Fail(pawl.CodeCannotPlan, key)
 }
 
-// installed names an agent of this machine that could do the work, "" where there is none.
-func (s survey) installed(ctx context.Context) string {
+// installedAgent names an agent of this machine that could do the work, "" where there is none.
+func installedAgent(ctx context.Context, sess *cli.Session) string {
 	var ready, untried string
-	for _, a := range s.Host.Agents(s.Workspace.Place, s.Config).List(ctx, "") {
+	for _, a := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, "") {
 		switch {
 		case a.Kind == "script":
 		case a.State == "ready" && ready == "":
@@ -124,8 +119,8 @@ func (s survey) installed(ctx context.Context) string {
 	return untried
 }
 
-// tell reports the outcomes. What is red ends in a work order, unless the machine alone is at fault.
-func (s survey) tell(ctx context.Context, found effect.ContextResult, r effect.VerifyResult) error {
+// reportChecks reports the outcomes. What is red ends in a work order, unless the machine alone is at fault.
+func reportChecks(ctx context.Context, sess *cli.Session, goal string, found effect.ContextResult, r effect.VerifyResult) error {
 	var red, machine, left []effect.CheckOutcome
 	for _, o := range r.Outcomes {
 		switch {
@@ -140,14 +135,14 @@ func (s survey) tell(ctx context.Context, found effect.ContextResult, r effect.V
 	}
 	ran := len(r.Outcomes) - len(left)
 	out := map[string]any{"passed": r.Passed, "tree": r.Tree, "checks": r.Outcomes, "failures": failures(r)}
-	if !s.Flags.JSON {
-		s.lines(r)
+	if !sess.JSON {
+		printOutcomes(sess.Printer, r)
 	}
 	var fault error
 	switch {
-	case r.Passed && s.Flags.JSON:
+	case r.Passed && sess.JSON:
 	case r.Passed:
-		s.Say("\n" + s.Style.OK() + " " + s.Text("orders.check.green", ran, r.Tree[:min(12, len(r.Tree))]))
+		sess.Say("\n" + sess.Style.OK() + " " + sess.Text("orders.check.green", ran, r.Tree[:min(12, len(r.Tree))]))
 	case len(red) == 0 && len(found.Needs) > 0:
 		fault = pawl.Fail(pawl.CodeEnvironment, "orders.check.fetch", names(machine), cli.NeedsText(found.Needs), cli.FetchText(found.Needs))
 	case len(red) == 0:
@@ -156,29 +151,29 @@ func (s survey) tell(ctx context.Context, found effect.ContextResult, r effect.V
 			fault = pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", first.Missing, first.Name)
 		}
 	default:
-		agent := s.installed(ctx)
-		if err := s.Workspace.Write(ctx, []effect.ProjectedFile{{Path: orderFile, Content: s.order(r, red)}}); err != nil {
+		agent := installedAgent(ctx, sess)
+		if err := sess.Workspace.Write(ctx, []effect.ProjectedFile{{Path: orderFile, Content: workOrder(sess, goal, r, red)}}); err != nil {
 			return err
 		}
-		file := s.file()
+		file := orderPath(sess)
 		out["work_order"], out["agent"] = file, agent
 		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file)
 		if agent != "" {
 			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent, policy.Quote(file))
 		}
 	}
-	if s.Flags.JSON {
-		if err := s.PrintJSON(out); err != nil {
+	if sess.JSON {
+		if err := sess.PrintJSON(out); err != nil {
 			return err
 		}
 	}
 	return fault
 }
 
-// file is the work order's file as a command of the user's own shell finds it.
-func (s survey) file() string {
-	whole := filepath.Join(s.Workspace.Place.Workspace, ".pawl", orderFile)
-	if near, err := filepath.Rel(s.Std.Dir, whole); err == nil && filepath.IsLocal(near) && s.Std.Dir != "" {
+// orderPath is the work order's file as a command of the user's own shell finds it.
+func orderPath(sess *cli.Session) string {
+	whole := filepath.Join(sess.Workspace.Place.Workspace, ".pawl", orderFile)
+	if near, err := filepath.Rel(sess.Std.Dir, whole); err == nil && filepath.IsLocal(near) && sess.Std.Dir != "" {
 		return near
 	}
 	return whole
@@ -192,29 +187,29 @@ func names(outcomes []effect.CheckOutcome) string {
 	return strings.Join(out, ", ")
 }
 
-// lines prints each outcome, and of what did not pass the lines that matter.
-func (s survey) lines(r effect.VerifyResult) {
+// printOutcomes prints each outcome, and of what did not pass the lines that matter.
+func printOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	for _, o := range r.Outcomes {
 		if o.LeftOut() {
-			s.Say(s.Style.Dot() + " " + cli.Display(o.Name) + "  " + s.Style.Yellow(s.Text("cli.check.left_out", o.Missing)))
+			pr.Say(pr.Style.Dot() + " " + cli.Display(o.Name) + "  " + pr.Style.Yellow(pr.Text("cli.check.left_out", o.Missing)))
 			continue
 		}
-		symbol := s.Style.OK()
+		symbol := pr.Style.OK()
 		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
-		said := s.Style.Dim(took)
+		said := pr.Style.Dim(took)
 		if o.Status != effect.CheckPassed {
-			symbol, said = s.Style.Bad(), s.Text("cli.check.failed", o.ExitCode)+"  "+said
+			symbol, said = pr.Style.Bad(), pr.Text("cli.check.failed", o.ExitCode)+"  "+said
 		}
 		command := ""
 		if o.Command != o.Name {
-			command = "  " + s.Style.Dim(term.Clip(cli.Display(o.Command), max(30, s.Std.Width-40), s.Style.Ellipsis()))
+			command = "  " + pr.Style.Dim(term.Clip(cli.Display(o.Command), max(30, pr.Std.Width-40), pr.Style.Ellipsis()))
 		}
-		s.Say(symbol + " " + cli.Display(o.Name) + command + "  " + said)
+		pr.Say(symbol + " " + cli.Display(o.Name) + command + "  " + said)
 		if o.Status == effect.CheckPassed {
 			continue
 		}
 		for _, l := range essential(o.Output) {
-			s.Say("    " + s.Style.Dim(cli.Display(l)))
+			pr.Say("    " + pr.Style.Dim(cli.Display(l)))
 		}
 	}
 }
@@ -263,10 +258,10 @@ func essential(output string) []string {
 // maxOrder bounds the text of a work order, which is meant to be handed to an agent as one argument.
 const maxOrder = 24 << 10
 
-// order is the work order: what is red and how to see it, what is green and has to stay so, and what an agent must leave alone.
-func (s survey) order(r effect.VerifyResult, red []effect.CheckOutcome) string {
+// workOrder is the work order: what is red and how to see it, what is green and has to stay so, and what an agent must leave alone.
+func workOrder(sess *cli.Session, goal string, r effect.VerifyResult, red []effect.CheckOutcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", cli.Display(strings.Join(strings.Fields(s.goal), " ")), written(s.Desk, "orders.check.order_head", names(red), r.Tree[:min(12, len(r.Tree))]))
+	fmt.Fprintf(&b, "%s\n\n%s\n", cli.Display(strings.Join(strings.Fields(goal), " ")), written(sess, "orders.check.order_head", names(red), r.Tree[:min(12, len(r.Tree))]))
 	for _, o := range red {
 		dir := o.Dir
 		if dir == "" {
@@ -277,7 +272,7 @@ func (s survey) order(r effect.VerifyResult, red []effect.CheckOutcome) string {
 		for strings.Contains(strings.Join(lines, "\n"), fence) {
 			fence += "`"
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", cli.Display(o.Name), written(s.Desk, "orders.check.order_run", dir, o.ExitCode))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", cli.Display(o.Name), written(sess, "orders.check.order_run", dir, o.ExitCode))
 		fmt.Fprintf(&b, "\n    %s\n", cli.Display(o.Command))
 		if len(lines) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", fence)
@@ -301,11 +296,11 @@ func (s survey) order(r effect.VerifyResult, red []effect.CheckOutcome) string {
 	}
 	b.WriteString("\n")
 	if len(green) > 0 {
-		b.WriteString("- " + written(s.Desk, "orders.check.order_green", strings.Join(green, ", ")) + "\n")
+		b.WriteString("- " + written(sess, "orders.check.order_green", strings.Join(green, ", ")) + "\n")
 	}
 	if len(left) > 0 {
-		b.WriteString("- " + written(s.Desk, "orders.check.order_left", strings.Join(left, ", ")) + "\n")
+		b.WriteString("- " + written(sess, "orders.check.order_left", strings.Join(left, ", ")) + "\n")
 	}
-	b.WriteString("- " + written(s.Desk, "orders.check.order_keep") + "\n- " + written(s.Desk, "orders.check.order_done") + "\n")
+	b.WriteString("- " + written(sess, "orders.check.order_keep") + "\n- " + written(sess, "orders.check.order_done") + "\n")
 	return b.String()
 }

@@ -23,18 +23,18 @@ func newCleanCommand(a *cli.App) *cobra.Command {
 		if all && len(args) > 0 {
 			return cli.Usage("cli.flags_conflict", "--all", args[0])
 		}
-		return a.With(c.Context(), cli.Writing(), func(d *cli.Desk) error { return clean(c.Context(), d, args, all) })
+		return a.With(c.Context(), cli.Writing(), func(sess *cli.Session) error { return clean(c.Context(), sess, args, all) })
 	}
 	c.Flags().BoolVar(&all, "all", false, a.Text("orders.flag.clean_all"))
 	return c
 }
 
 // clean retires packages that nobody works on.
-func clean(ctx context.Context, d *cli.Desk, args []string, all bool) error {
-	if err := free(ctx, d); err != nil {
+func clean(ctx context.Context, sess *cli.Session, args []string, all bool) error {
+	if err := free(ctx, sess); err != nil {
 		return err
 	}
-	p, err := d.Workspace.Project.Packages(ctx)
+	p, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,17 +47,17 @@ func clean(ctx context.Context, d *cli.Desk, args []string, all bool) error {
 			others = append(others, l.Name)
 		}
 	}
-	chosen, err := pickLeftovers(ctx, d, left, names, args, all)
+	chosen, err := pickLeftovers(ctx, sess.Printer, left, names, args, all)
 	if err != nil {
 		return err
 	}
 	result := effect.RetireResult{Archived: []string{}}
 	if len(chosen) > 0 {
-		spec, err := retiring(d, p, chosen)
+		spec, err := retiring(sess, p, chosen)
 		if err != nil {
 			return err
 		}
-		r, err := carry(ctx, d, "~clean", effect.KindRetire, spec)
+		r, err := carry(ctx, sess, "~clean", effect.KindRetire, spec)
 		if err != nil {
 			return err
 		}
@@ -65,27 +65,27 @@ func clean(ctx context.Context, d *cli.Desk, args []string, all bool) error {
 			return err
 		}
 	}
-	if d.Flags.JSON {
+	if sess.JSON {
 		if others == nil {
 			others = []string{}
 		}
-		return d.PrintJSON(map[string]any{"archived": result.Archived, "no_packages": others, "left": len(names) - len(chosen)})
+		return sess.PrintJSON(map[string]any{"archived": result.Archived, "no_packages": others, "left": len(names) - len(chosen)})
 	}
 	if len(names) == 0 {
-		d.Say(d.Style.OK() + " " + d.Text("orders.clean.nothing"))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.clean.nothing"))
 	}
 	for _, to := range result.Archived {
-		d.Say(d.Style.OK() + " " + d.Text("orders.clean.archived", ".pawl/"+to))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.clean.archived", ".pawl/"+to))
 	}
 	for _, o := range others {
-		d.Say(d.Style.Warn() + " " + d.Text("orders.clean.no_package", ".pawl/plan/"+o))
+		sess.Say(sess.Style.Warn() + " " + sess.Text("orders.clean.no_package", ".pawl/plan/"+o))
 	}
 	return nil
 }
 
 // pickLeftovers says which packages are meant. Where nobody said it, a person is asked; without one the packages are listed
 // with what to pass.
-func pickLeftovers(ctx context.Context, d *cli.Desk, left []solution.Leftover, names, args []string, all bool) ([]string, error) {
+func pickLeftovers(ctx context.Context, pr *cli.Printer, left []solution.Leftover, names, args []string, all bool) ([]string, error) {
 	switch {
 	case all || len(names) == 0 && len(args) == 0:
 		return names, nil
@@ -106,8 +106,8 @@ func pickLeftovers(ctx context.Context, d *cli.Desk, left []solution.Leftover, n
 		}
 		return out, nil
 	}
-	if !d.Flags.JSON {
-		d.SayText("orders.clean.list")
+	if !pr.JSON {
+		pr.SayText("orders.clean.list")
 		var t term.Table
 		n := 0
 		for _, l := range left {
@@ -116,17 +116,17 @@ func pickLeftovers(ctx context.Context, d *cli.Desk, left []solution.Leftover, n
 				t.Row("  "+strconv.Itoa(n), cli.Display(l.Name), l.Minute.UTC().Format("2006-01-02 15:04"))
 			}
 		}
-		d.SayTable(&t, d.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 	}
-	if !d.Present() {
+	if !pr.Present() {
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.clean.which", len(names))
 	}
-	return askLeftovers(ctx, d, names)
+	return askLeftovers(ctx, pr, names)
 }
 
-func askLeftovers(ctx context.Context, d *cli.Desk, names []string) ([]string, error) {
+func askLeftovers(ctx context.Context, pr *cli.Printer, names []string) ([]string, error) {
 	for {
-		line, err := d.Prompt(ctx, d.Text("orders.clean.ask"))
+		line, err := cli.AskText(ctx, pr, pr.Text("orders.clean.ask"))
 		if err != nil {
 			return nil, ctx.Err()
 		}
@@ -134,7 +134,7 @@ func askLeftovers(ctx context.Context, d *cli.Desk, names []string) ([]string, e
 		case "a", "all":
 			return names, nil
 		case "", "n", "no", "c":
-			d.SayText("orders.left")
+			pr.SayText("orders.left")
 			return nil, nil
 		}
 		var out []string
@@ -153,15 +153,15 @@ func askLeftovers(ctx context.Context, d *cli.Desk, names []string) ([]string, e
 }
 
 // retiring decides how packages go into the archive: as not carried out, each under a name that is free.
-func retiring(d *cli.Desk, p cli.Packages, names []string) (effect.RetireSpec, error) {
+func retiring(sess *cli.Session, p cli.Packages, names []string) (effect.RetireSpec, error) {
 	spec := effect.RetireSpec{}
 	taken := map[string]bool{}
 	index := string(p.Index)
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		files := maps.Clone(p.Files[name])
 		out, err := solution.Retire(solution.Retiring{
-			Name: name, Files: files, Result: solution.NotCarried, At: d.Workspace.Kernel.Now(), Index: index, Language: language(d),
-			Reason: func(solution.Task) string { return written(d, "orders.clean.reason") },
+			Name: name, Files: files, Result: solution.NotCarried, At: sess.Workspace.Kernel.Now(), Index: index, Language: language(sess),
+			Reason: func(solution.Task) string { return written(sess, "orders.clean.reason") },
 			Exists: func(dir string) bool { return taken[dir] || p.Exists(dir) },
 		})
 		if err != nil {

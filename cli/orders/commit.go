@@ -27,7 +27,7 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 	var f commitFlags
 	c := a.Command("commit [MESSAGE]", "orders.commit", "  pawl commit\n  pawl commit \"fix(api): refuse empty names\" --yes\n  pawl commit --push --yes", cli.Between(0, 1000), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes}, func(d *cli.Desk) error { return commit(c.Context(), d, strings.Join(args, " "), f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error { return commit(c.Context(), sess, strings.Join(args, " "), f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.commit_all"))
@@ -37,21 +37,21 @@ func newCommitCommand(a *cli.App) *cobra.Command {
 }
 
 // commit makes a commit of the user's changes, and shares the branch where that is asked for.
-func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) (err error) {
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags) (err error) {
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if err := free(ctx, d); err != nil {
+	if err := free(ctx, sess); err != nil {
 		return err
 	}
-	st, err := d.Workspace.Project.Standing(ctx, f.all)
+	st, err := sess.Workspace.Project.Standing(ctx, f.all)
 	if err != nil {
 		return err
 	}
 	if st.By.Name == "" {
 		return pawl.Fail(pawl.CodeRepository, "orders.commit.nobody")
 	}
-	text, err := wording(d, st, given, f.english)
+	text, err := wording(sess, st, given, f.english)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) (err 
 	// remote is found out in time.
 	var up cli.Upstream
 	var noRemote error
-	if push || !f.yes && d.Present() {
-		if up, noRemote = d.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
+	if push || !f.yes && sess.Present() {
+		if up, noRemote = sess.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
 			up = cli.Upstream{}
 		}
 	}
@@ -69,25 +69,25 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) (err 
 		return noRemote
 	}
 	var m draftMessage
-	defer func() { err = m.settle(ctx, d, err) }()
+	defer func() { err = m.settle(ctx, sess.Printer, err) }()
 	if !f.yes {
-		if !d.Present() {
-			showCommit(d, st, text)
-			if push && !d.Flags.JSON {
-				d.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
+		if !sess.Present() {
+			showCommit(sess.Printer, st, text)
+			if push && !sess.JSON {
+				sess.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
 			}
 			return pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
 		}
 		m.text = text
-		if push, err = m.ask(ctx, d, st, f.push, up); err != nil {
+		if push, err = m.ask(ctx, sess, st, f.push, up); err != nil {
 			return err
 		}
 		if text = m.text; push && noRemote != nil {
 			return noRemote
 		}
 	}
-	at := d.Workspace.Kernel.Now()
-	r, err := carry(ctx, d, "~commit", effect.KindCommit, effect.CommitSpec{
+	at := sess.Workspace.Kernel.Now()
+	r, err := carry(ctx, sess, "~commit", effect.KindCommit, effect.CommitSpec{
 		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By, At: at,
 	})
 	if err != nil {
@@ -99,16 +99,16 @@ func commit(ctx context.Context, d *cli.Desk, given string, f commitFlags) (err 
 		return err
 	}
 	subject, _, _ := strings.Cut(text, "\n")
-	if !d.Flags.JSON {
-		d.Say(d.Style.OK() + " " + d.Text("orders.commit.done", short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
+	if !sess.JSON {
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
 	}
 	if push {
-		if done, err = pushBranch(ctx, d, st.Branch, done, up); err != nil {
+		if done, err = pushBranch(ctx, sess, st.Branch, done, up); err != nil {
 			return err
 		}
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
+	if sess.JSON {
+		return sess.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
 	}
 	return nil
 }
@@ -120,9 +120,9 @@ var credentials = regexp.MustCompile(`(https?://)[^/@\s]+@`)
 func address(up cli.Upstream) string { return credentials.ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
-func pushBranch(ctx context.Context, d *cli.Desk, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
-	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: d.Workspace.Kernel.Now(), Push: &up.Push}
-	r, err := carry(ctx, d, "~commit", effect.KindCommit, spec)
+func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
+	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: sess.Workspace.Kernel.Now(), Push: &up.Push}
+	r, err := carry(ctx, sess, "~commit", effect.KindCommit, spec)
 	if err != nil {
 		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", short(done.Commit), up.Remote).Because(err)
 	}
@@ -131,18 +131,18 @@ func pushBranch(ctx context.Context, d *cli.Desk, branch string, done effect.Com
 		return done, err
 	}
 	shared.Files = done.Files
-	if d.Flags.JSON {
+	if sess.JSON {
 		return shared, nil
 	}
 	if shared.Rebased > 0 {
-		d.Say(d.Style.OK() + " " + d.Text("orders.commit.rebased", shared.Rebased, up.Remote))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.rebased", shared.Rebased, up.Remote))
 	}
-	d.Say(d.Style.OK() + " " + d.Text("orders.commit.pushed", short(shared.Commit), up.Remote, address(up)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", short(shared.Commit), up.Remote, address(up)))
 	return shared, nil
 }
 
 // wording makes the message of what a person said or, where nobody said anything, of what the changes are.
-func wording(d *cli.Desk, st cli.Standing, given, english string) (string, error) {
+func wording(sess *cli.Session, st cli.Standing, given, english string) (string, error) {
 	var changes []knowledge.Change
 	kinds := map[string]knowledge.ChangeKind{"A": knowledge.FileAdded, "D": knowledge.FileDeleted}
 	for _, f := range st.Files {
@@ -156,7 +156,7 @@ func wording(d *cli.Desk, st cli.Standing, given, english string) (string, error
 	if err != nil {
 		return "", err
 	}
-	l, bilingual := language(d), d.Config.Bilingual
+	l, bilingual := language(sess), sess.Config.Bilingual
 	if given = strings.TrimSpace(given); given != "" {
 		if said, both, err := knowledge.ParseCommit(given); err == nil {
 			local, en := c.Local, c.English
@@ -195,24 +195,24 @@ func chinese(s string) bool {
 }
 
 // showCommit prints what would be committed, and how it would be called.
-func showCommit(d *cli.Desk, st cli.Standing, text string) {
-	if d.Flags.JSON {
+func showCommit(pr *cli.Printer, st cli.Standing, text string) {
+	if pr.JSON {
 		return
 	}
 	key := "orders.commit.everything"
 	if st.Staged {
 		key = "orders.commit.staged"
 	}
-	d.Section(key, d.FileLines(st.Files, "  "))
+	cli.PrintSection(pr, key, cli.FileLines(pr, st.Files, "  "))
 	if len(st.Beside) > 0 {
-		d.Say("  " + d.Style.Dim(d.Text("orders.commit.beside", len(st.Beside))))
+		pr.Say("  " + pr.Style.Dim(pr.Text("orders.commit.beside", len(st.Beside))))
 	}
 	var lines []string
 	for l := range strings.Lines(text) {
 		lines = append(lines, "  "+cli.Display(strings.TrimRight(l, "\n")))
 	}
-	d.Section("orders.commit.message", lines)
-	d.Say("")
+	cli.PrintSection(pr, "orders.commit.message", lines)
+	pr.Say("")
 }
 
 // draftMessage is the message of a commit while it is talked about.
@@ -230,13 +230,13 @@ func (m *draftMessage) drop() {
 }
 
 // settle sees to it that a failure does not lose what the person wrote. Whoever says no gives it up.
-func (m *draftMessage) settle(ctx context.Context, d *cli.Desk, err error) error {
+func (m *draftMessage) settle(ctx context.Context, pr *cli.Printer, err error) error {
 	switch {
 	case err == nil || m.file == "":
 	case pawl.CodeOf(err) == pawl.CodeUserDenied:
 		m.drop()
 	case ctx.Err() != nil: // an interrupt is not explained behind it
-		d.Note(d.Text("cli.edit_kept", m.file))
+		pr.Note(pr.Text("cli.edit_kept", m.file))
 	default:
 		return cli.Kept(err, m.file)
 	}
@@ -245,20 +245,20 @@ func (m *draftMessage) settle(ctx context.Context, d *cli.Desk, err error) error
 
 // ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is theirs to
 // choose; only one that is empty is none.
-func (m *draftMessage) ask(ctx context.Context, d *cli.Desk, st cli.Standing, push bool, up cli.Upstream) (bool, error) {
-	there := d.Text("orders.commit.push", st.Branch)
+func (m *draftMessage) ask(ctx context.Context, sess *cli.Session, st cli.Standing, push bool, up cli.Upstream) (bool, error) {
+	there := sess.Text("orders.commit.push", st.Branch)
 	if up.Remote != "" {
-		there = d.Text("orders.commit.push_to", st.Branch, up.Remote, address(up))
+		there = sess.Text("orders.commit.push_to", st.Branch, up.Remote, address(up))
 	}
 	options := []option{
-		{"l", d.Text("orders.commit.local")}, {"p", there}, {"e", d.Text("orders.commit.edit")}, {"c", d.Text("orders.cancel")},
+		{"l", sess.Text("orders.commit.local")}, {"p", there}, {"e", sess.Text("orders.commit.edit")}, {"c", sess.Text("orders.cancel")},
 	}
 	if push {
 		options = []option{options[1], options[0], options[2], options[3]}
 	}
 	for {
-		showCommit(d, st, m.text)
-		got, err := choose(ctx, d.App, d.Text("orders.commit.ask"), options)
+		showCommit(sess.Printer, st, m.text)
+		got, err := choose(ctx, sess.Printer, sess.Text("orders.commit.ask"), options)
 		if err != nil {
 			return false, err
 		}
@@ -266,10 +266,10 @@ func (m *draftMessage) ask(ctx context.Context, d *cli.Desk, st cli.Standing, pu
 		case "l", "p":
 			return got == "p", nil
 		case "c":
-			d.SayText("orders.left")
+			sess.SayText("orders.left")
 			return false, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
 		}
-		text, file, err := cli.Edit(ctx, d.App, "pawl-commit-*.txt", m.text, knowledge.MaxMessage)
+		text, file, err := cli.Edit(ctx, sess.App, "pawl-commit-*.txt", m.text, knowledge.MaxMessage)
 		if err != nil {
 			return false, err
 		}

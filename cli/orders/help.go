@@ -10,7 +10,7 @@ import (
 )
 
 // help shows the commands of seed 002 with what each does. It needs no workspace and changes nothing.
-func help(a *cli.App) error {
+func help(pr *cli.Printer) error {
 	type row struct {
 		Name   string `json:"name"`
 		Class  string `json:"class"`
@@ -19,18 +19,18 @@ func help(a *cli.App) error {
 	}
 	rows := []row{}
 	for _, c := range workflow.Commands() {
-		rows = append(rows, row{c.Name, a.Choose(string(c.Class), message.Translation("workflow.class."+string(c.Class))), string(c.Effect), a.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
+		rows = append(rows, row{c.Name, pr.Choose(string(c.Class), message.Translation("workflow.class."+string(c.Class))), string(c.Effect), pr.Text("orders.help." + strings.TrimPrefix(c.Name, "~"))})
 	}
-	if a.Flags.JSON {
-		return a.PrintJSON(rows)
+	if pr.JSON {
+		return pr.PrintJSON(rows)
 	}
 	var t term.Table
 	for _, r := range rows {
 		t.Row("  "+r.Name, r.Class, r.Text)
 	}
-	a.Say(a.Style.Bold(a.Text("orders.help.title")))
-	a.SayTable(&t, a.Std.Width)
-	a.Say("")
-	a.SayText("orders.help.more")
+	pr.Say(pr.Style.Bold(pr.Text("orders.help.title")))
+	pr.SayTable(&t, pr.Std.Width)
+	pr.Say("")
+	pr.SayText("orders.help.more")
 	return nil
 }

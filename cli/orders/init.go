@@ -23,7 +23,7 @@ func newInitCommand(a *cli.App) *cobra.Command {
 	var f initFlags
 	c := a.Command("init", "orders.init", "  pawl init\n  pawl init --rebuild --yes\n  pawl init -C ../service", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(d *cli.Desk) error { return initialise(c.Context(), d, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Meant: true}, func(sess *cli.Session) error { return initialise(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, a.Text("orders.flag.yes"))
 	c.Flags().BoolVar(&f.rebuild, "rebuild", false, a.Text("orders.flag.rebuild"))
@@ -43,62 +43,62 @@ type built struct {
 }
 
 // initialise makes the workspace, and the knowledge base in it.
-func initialise(ctx context.Context, d *cli.Desk, f initFlags) error {
-	out, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place})
+func initialise(ctx context.Context, sess *cli.Session, f initFlags) error {
+	out, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place})
 	if err != nil {
 		return err
 	}
 	var kb built
 	if !f.bare {
-		if kb, err = buildKnowledge(ctx, d, f); err != nil {
+		if kb, err = buildKnowledge(ctx, sess, f); err != nil {
 			return err
 		}
 	}
-	if d.Flags.JSON {
-		reply := map[string]any{"workspace": d.Workspace.Place.Workspace, "git": d.Workspace.Place.Git, "session": cli.ID(out), "created": out.Changed}
+	if sess.JSON {
+		reply := map[string]any{"workspace": sess.Workspace.Place.Workspace, "git": sess.Workspace.Place.Git, "session": cli.ID(out), "created": out.Changed}
 		if !f.bare {
 			reply["knowledge"] = kb
 		}
-		return d.PrintJSON(reply)
+		return sess.PrintJSON(reply)
 	}
 	key := "cli.init.exists"
 	if out.Changed {
 		key = "cli.init.done"
 	}
-	d.Say(d.Style.OK() + " " + d.Text(key, d.Workspace.Place.Workspace))
-	if !d.Workspace.Place.Git {
-		d.Say("  " + d.Text("cli.init.no_git"))
+	sess.Say(sess.Style.OK() + " " + sess.Text(key, sess.Workspace.Place.Workspace))
+	if !sess.Workspace.Place.Git {
+		sess.Say("  " + sess.Text("cli.init.no_git"))
 	}
 	if !f.bare {
-		kb.say(d)
+		kb.say(sess.Printer)
 	}
-	d.Say("  " + d.Text("cli.init.next"))
+	sess.Say("  " + sess.Text("cli.init.next"))
 	return nil
 }
 
-func (b built) say(d *cli.Desk) {
+func (b built) say(pr *cli.Printer) {
 	switch {
 	case b.Skipped != "":
-		d.Say(d.Style.Warn() + " " + d.Text(b.Skipped))
+		pr.Say(pr.Style.Warn() + " " + pr.Text(b.Skipped))
 	case b.Choice == knowledge.InitCancel:
-		d.Say("  " + d.Text("orders.left"))
+		pr.Say("  " + pr.Text("orders.left"))
 	case len(b.Written) == 0:
-		d.Say(d.Style.OK() + " " + d.Text("orders.init.same", b.Modules))
+		pr.Say(pr.Style.OK() + " " + pr.Text("orders.init.same", b.Modules))
 	default:
-		d.Say(d.Style.OK() + " " + d.Text("orders.init.built", b.Modules, len(b.Written)))
+		pr.Say(pr.Style.OK() + " " + pr.Text("orders.init.built", b.Modules, len(b.Written)))
 		for _, name := range b.Written[:min(len(b.Written), 8)] {
-			d.Say("  " + d.Style.Dim(cli.Display(".pawl/"+name)))
+			pr.Say("  " + pr.Style.Dim(cli.Display(".pawl/"+name)))
 		}
 		if n := len(b.Written) - 8; n > 0 {
-			d.Say("  " + d.Style.Dim(d.Text("orders.more", n)))
+			pr.Say("  " + pr.Style.Dim(pr.Text("orders.more", n)))
 		}
 	}
 }
 
 // buildKnowledge makes the documents of the knowledge base, or brings them up to date.
-func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error) {
+func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built, error) {
 	b := built{Written: []string{}, Stack: []string{}}
-	s, err := d.Session(ctx)
+	s, err := sess.View(ctx)
 	if err != nil {
 		return b, err
 	}
@@ -106,16 +106,16 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 		b.Skipped = "orders.init.busy" // the workspace is there, which is what most want of it; the documents can wait
 		return b, nil
 	}
-	if err := free(ctx, d); err != nil {
+	if err := free(ctx, sess); err != nil {
 		return b, err
 	}
-	docs, err := d.Workspace.Project.Documents(ctx)
+	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
 		return b, err
 	}
 	var wrong []knowledge.Finding
 	b.Condition, wrong = knowledge.Judge(docs)
-	choices, err := knowledge.Init(d.Config.KBMode, b.Condition, d.Present(), f.yes)
+	choices, err := knowledge.Init(sess.Config.KBMode, b.Condition, sess.Present(), f.yes)
 	if err != nil {
 		return b, err
 	}
@@ -125,30 +125,30 @@ func buildKnowledge(ctx context.Context, d *cli.Desk, f initFlags) (built, error
 		b.Choice = knowledge.InitRebuild
 	case len(choices) > 1:
 		for _, w := range wrong {
-			d.Say(d.Style.Warn() + " " + onOneLine(d, w.Error()))
+			sess.Say(sess.Style.Warn() + " " + onOneLine(sess.Printer, w.Error()))
 		}
-		if b.Choice, err = askInit(ctx, d, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
+		if b.Choice, err = askInit(ctx, sess, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
 			return b, err
 		}
 	}
-	return b, fill(ctx, d, "~init", docs, &b)
+	return b, fill(ctx, sess, "~init", docs, &b)
 }
 
 // Sync brings the knowledge base in line with what a flow has done, as far as KB_CREATE_MODE asks for it at a point of the flow
 // (spec.md §3.9, step 10): it is made, made anew, brought up to date, or left alone. The caller must not own the workspace.
-func Sync(ctx context.Context, d *cli.Desk, at knowledge.Point) error {
-	docs, err := d.Workspace.Project.Documents(ctx)
+func Sync(ctx context.Context, sess *cli.Session, at knowledge.Point) error {
+	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
 		return err
 	}
 	var b built
 	b.Condition, _ = knowledge.Judge(docs)
-	decision, err := knowledge.Decide(knowledge.Question{Mode: d.Config.KBMode, Condition: b.Condition, Coding: true, At: at})
+	decision, err := knowledge.Decide(knowledge.Question{Mode: sess.Config.KBMode, Condition: b.Condition, Coding: true, At: at})
 	if err != nil {
 		return err
 	}
 	if decision.Note != "" {
-		d.Note(d.Style.Dim(d.Text(decision.Note)))
+		sess.Note(sess.Style.Dim(sess.Text(decision.Note)))
 	}
 	switch {
 	case decision.Skipped == workflow.True || !decision.Write:
@@ -156,16 +156,16 @@ func Sync(ctx context.Context, d *cli.Desk, at knowledge.Point) error {
 	case decision.Do == knowledge.Rebuild:
 		b.Choice = knowledge.InitRebuild
 	}
-	return fill(ctx, d, "~init", docs, &b)
+	return fill(ctx, sess, "~init", docs, &b)
 }
 
-func askInit(ctx context.Context, d *cli.Desk, c knowledge.Condition, choices []knowledge.InitChoice) (knowledge.InitChoice, error) {
+func askInit(ctx context.Context, sess *cli.Session, c knowledge.Condition, choices []knowledge.InitChoice) (knowledge.InitChoice, error) {
 	var options []option
 	for n, choice := range choices {
 		key := string('1' + rune(n))
-		options = append(options, option{key, d.Text("orders.init.choice." + string(choice))})
+		options = append(options, option{key, sess.Text("orders.init.choice." + string(choice))})
 	}
-	got, err := choose(ctx, d.App, d.Text("orders.init.ask."+string(c)), options)
+	got, err := choose(ctx, sess.Printer, sess.Text("orders.init.ask."+string(c)), options)
 	if err != nil {
 		return "", err
 	}
@@ -174,15 +174,15 @@ func askInit(ctx context.Context, d *cli.Desk, c knowledge.Condition, choices []
 
 // fill scans the code and writes what the documents are to say, a batch of modules at a time: each batch is whole, so that a
 // large project that is cut off goes on where it was.
-func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]byte, b *built) error {
-	d.Note(d.Style.Dim(d.Text("orders.init.scan")))
-	project, err := d.Workspace.Project.Scan(ctx, func(files int) { d.Note("  " + d.Style.Dim(d.Text("orders.init.scanned", files))) })
+func fill(ctx context.Context, sess *cli.Session, command string, docs map[string][]byte, b *built) error {
+	sess.Note(sess.Style.Dim(sess.Text("orders.init.scan")))
+	project, err := sess.Workspace.Project.Scan(ctx, func(files int) { sess.Note("  " + sess.Style.Dim(sess.Text("orders.init.scanned", files))) })
 	if err != nil {
 		return err
 	}
 	b.Modules, b.Stack = len(project.Modules), project.Stack
-	at := d.Workspace.Kernel.Now()
-	scan := knowledge.Scan{Project: project, At: at, Language: language(d), Rebuild: b.Choice == knowledge.InitRebuild}
+	at := sess.Workspace.Kernel.Now()
+	scan := knowledge.Scan{Project: project, At: at, Language: language(sess), Rebuild: b.Choice == knowledge.InitRebuild}
 	batches := max(1, len(project.Batches()))
 	for n := range batches {
 		files, err := knowledge.Update(scan, docs, n)
@@ -190,7 +190,7 @@ func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]by
 			return err
 		}
 		if _, ok := docs[knowledge.ChangelogName]; !ok && n == batches-1 {
-			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: written(d, "orders.init.entry"), ID: "init"}
+			entry := knowledge.Entry{At: at, Kind: knowledge.Added, Text: written(sess, "orders.init.entry"), ID: "init"}
 			if files[knowledge.ChangelogName], err = knowledge.Log(nil, entry, scan.Language); err != nil {
 				return err
 			}
@@ -199,14 +199,14 @@ func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]by
 			continue
 		}
 		if batches > 1 {
-			d.Note("  " + d.Style.Dim(d.Text("orders.init.batch", n+1, batches)))
+			sess.Note("  " + sess.Style.Dim(sess.Text("orders.init.batch", n+1, batches)))
 		}
 		var spec effect.KnowledgeSpec
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			old, had := docs[name]
 			spec.Files = append(spec.Files, effect.NewDocument(name, files[name], old, had))
 		}
-		r, err := carry(ctx, d, command, effect.KindKnowledge, spec)
+		r, err := carry(ctx, sess, command, effect.KindKnowledge, spec)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func fill(ctx context.Context, d *cli.Desk, command string, docs map[string][]by
 }
 
 // onOneLine renders an error on one line.
-func onOneLine(d *cli.Desk, err *pawl.Error) string {
-	text, _ := d.Lang.Error(err)
+func onOneLine(pr *cli.Printer, err *pawl.Error) string {
+	text, _ := pr.Lang.Error(err)
 	return cli.Display(text)
 }

@@ -40,7 +40,7 @@ func Entries() []cli.Entry {
 func Run(ctx context.Context, a *cli.App, name, argument string) error {
 	word := strings.TrimPrefix(strings.TrimSpace(name), "~")
 	if word == "help" || word == "?" {
-		return help(a)
+		return help(a.Printer)
 	}
 	if slices.ContainsFunc(Entries(), func(e cli.Entry) bool { return e.Name == word }) {
 		return cli.Within(ctx, a, append([]string{word}, Words(argument)...))
@@ -78,34 +78,34 @@ func Words(text string) []string {
 
 // carry gives an effect to the kernel and has it done, in the name of a command. Something that an earlier command began and a
 // crash cut off is settled first. The receipt comes back with its error, because what failed may still have a result.
-func carry(ctx context.Context, d *cli.Desk, command string, kind effect.Kind, spec any) (effect.Receipt, error) {
-	release, err := d.MustOwn()
+func carry(ctx context.Context, sess *cli.Session, command string, kind effect.Kind, spec any) (effect.Receipt, error) {
+	release, err := sess.MustOwn()
 	if err != nil {
 		return effect.Receipt{}, err
 	}
 	defer release()
-	if err := settle(ctx, d); err != nil {
+	if err := settle(ctx, sess); err != nil {
 		return effect.Receipt{}, err
 	}
 	// Everything here may be done again: the drivers find what was done already.
-	out, err := d.Do(ctx, &kernel.Order{Command: command, Kind: kind, Spec: effect.Encode(spec), Idempotent: true})
+	out, err := sess.Do(ctx, &kernel.Order{Command: command, Kind: kind, Spec: effect.Encode(spec), Idempotent: true})
 	if err != nil {
 		return effect.Receipt{}, err
 	}
 	id := cli.ID(out)
-	run := d.Workspace.Runner(func(_ effect.Effect, line string) {
+	run := sess.Workspace.Runner(func(_ effect.Effect, line string) {
 		if line != "" {
-			d.Note("  " + d.Style.Dim(cli.Display(d.Wordy(line))))
+			sess.Note("  " + sess.Style.Dim(cli.Display(sess.Wordy(line))))
 		}
 	})
 	if err := run.Effect(ctx, id); err != nil {
 		return effect.Receipt{}, err
 	}
-	return receipt(ctx, d, id)
+	return receipt(ctx, sess, id)
 }
 
-func receipt(ctx context.Context, d *cli.Desk, id string) (effect.Receipt, error) {
-	e, err := d.Workspace.Kernel.LookEffect(ctx, id)
+func receipt(ctx context.Context, sess *cli.Session, id string) (effect.Receipt, error) {
+	e, err := sess.Workspace.Kernel.LookEffect(ctx, id)
 	if err != nil {
 		return effect.Receipt{}, err
 	}
@@ -116,18 +116,18 @@ func receipt(ctx context.Context, d *cli.Desk, id string) (effect.Receipt, error
 }
 
 // settle finishes what a command that is no flow left at work when its process died. The caller owns the workspace.
-func settle(ctx context.Context, d *cli.Desk) error {
-	s, err := d.Session(ctx)
-	if err != nil || s.Effect == "" || s.State != session.Idle && !left(ctx, d, s.Effect) {
+func settle(ctx context.Context, sess *cli.Session) error {
+	s, err := sess.View(ctx)
+	if err != nil || s.Effect == "" || s.State != session.Idle && !left(ctx, sess, s.Effect) {
 		return err
 	}
-	return d.Workspace.Runner(nil).Effect(ctx, s.Effect)
+	return sess.Workspace.Runner(nil).Effect(ctx, s.Effect)
 }
 
 // free fails where a run is at work, before a person is asked anything in vain. What a crash cut off is settled, so that what
 // is looked at next is not the half of something.
-func free(ctx context.Context, d *cli.Desk) error {
-	s, err := d.Session(ctx)
+func free(ctx context.Context, sess *cli.Session) error {
+	s, err := sess.View(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -136,47 +136,49 @@ func free(ctx context.Context, d *cli.Desk) error {
 	case s.Effect == "":
 		return nil
 	}
-	release, err := d.MustOwn()
+	release, err := sess.MustOwn()
 	if err != nil {
 		return err
 	}
 	defer release()
-	d.Note(d.Style.Warn() + " " + d.Text("orders.settled"))
-	return settle(ctx, d)
+	sess.Note(sess.Style.Warn() + " " + sess.Text("orders.settled"))
+	return settle(ctx, sess)
 }
 
 // language is that of documents and of commit messages.
-func language(d *cli.Desk) solution.Language {
-	if d.Config.Output != "" {
-		return solution.ParseLanguage(d.Config.Output)
+func language(sess *cli.Session) solution.Language {
+	if sess.Config.Output != "" {
+		return solution.ParseLanguage(sess.Config.Output)
 	}
-	return solution.ParseLanguage(string(d.Lang))
+	return solution.ParseLanguage(string(sess.Lang))
 }
 
 // writing is the language of documents, in the catalogue.
-func writing(d *cli.Desk) message.Lang {
-	if language(d) == solution.Chinese {
+func writing(sess *cli.Session) message.Lang {
+	if language(sess) == solution.Chinese {
 		return message.Chinese
 	}
 	return message.English
 }
 
 // written renders a message for a document.
-func written(d *cli.Desk, key string, args ...any) string { return d.TextIn(writing(d), key, args...) }
+func written(sess *cli.Session, key string, args ...any) string {
+	return sess.TextIn(writing(sess), key, args...)
+}
 
 // option is one answer to a question: what is typed, and what it means.
 type option struct{ key, text string }
 
 // choose asks which of some answers is meant; the first one is that of an empty line. An end of the input is the last one,
 // which gives up.
-func choose(ctx context.Context, a *cli.App, question string, options []option) (string, error) {
+func choose(ctx context.Context, pr *cli.Printer, question string, options []option) (string, error) {
 	q := tui.Question{Text: question, Empty: true}
 	for _, o := range options {
 		q.Text += "\n  [" + o.key + "] " + o.text
 		q.Ways = append(q.Ways, tui.Way{Words: []string{strings.ToLower(o.key)}, Does: o.text})
 	}
 	q.Text += "\n>"
-	answer, err := a.AskUser(ctx, q)
+	answer, err := pr.Screen.Ask(ctx, q)
 	switch {
 	case errors.Is(err, tui.ErrLeft):
 		return options[len(options)-1].key, nil
@@ -187,13 +189,13 @@ func choose(ctx context.Context, a *cli.App, question string, options []option) 
 }
 
 // sure asks whether something is to be done. yes answers beforehand; where nobody is there to ask, the error names the flag.
-func sure(ctx context.Context, a *cli.App, question string, yes bool) error {
+func sure(ctx context.Context, pr *cli.Printer, question string, yes bool) error {
 	if yes {
 		return nil
 	}
-	ok, err := a.Confirm(ctx, question)
+	ok, err := cli.Confirm(ctx, pr, question)
 	if err == nil && !ok {
-		a.SayText("orders.left")
+		pr.SayText("orders.left")
 		err = cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
 	}
 	return err

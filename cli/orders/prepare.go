@@ -23,7 +23,7 @@ func newPrepareCommand(a *cli.App) *cobra.Command {
 	var f prepareFlags
 	c := a.Command("prepare", "orders.prepare", "  pawl prepare\n  pawl prepare --yes\n  pawl prepare --scripts\n  pawl prepare --host npm.example.org", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return a.With(c.Context(), cli.Open{Create: true}, func(d *cli.Desk) error { return prepare(c.Context(), d, f) })
+		return a.With(c.Context(), cli.Open{Create: true}, func(sess *cli.Session) error { return prepare(c.Context(), sess, f) })
 	}
 	c.Flags().BoolVar(&f.scripts, "scripts", false, a.Text("orders.flag.scripts"))
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, a.Text("orders.flag.host"))
@@ -32,20 +32,20 @@ func newPrepareCommand(a *cli.App) *cobra.Command {
 }
 
 // prepare has the dependencies fetched that the project lacks.
-func prepare(ctx context.Context, d *cli.Desk, f prepareFlags) error {
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func prepare(ctx context.Context, sess *cli.Session, f prepareFlags) error {
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	place, err := standing(ctx, d)
+	place, err := standing(ctx, sess)
 	if err != nil {
 		return err
 	}
-	spec := effect.PrepareSpec{Scripts: f.scripts || d.Config.PrepareScripts, Task: place.Tree != place.Workspace}
-	lacks, err := d.Workspace.Project.Lacks(ctx, place, spec.Scripts)
+	spec := effect.PrepareSpec{Scripts: f.scripts || sess.Config.PrepareScripts, Task: place.Tree != place.Workspace}
+	lacks, err := sess.Workspace.Project.Lacks(ctx, place, spec.Scripts)
 	if err != nil {
 		return err
 	}
-	sites, err := d.Workspace.Project.Sites(f.hosts)
+	sites, err := sess.Workspace.Project.Sites(f.hosts)
 	if err != nil {
 		return err
 	}
@@ -66,35 +66,35 @@ func prepare(ctx context.Context, d *cli.Desk, f prepareFlags) error {
 		if hopeless != nil {
 			return hopeless
 		}
-		if d.Flags.JSON {
-			return d.PrintJSON(effect.PrepareResult{Sets: []effect.PreparedSet{}})
+		if sess.JSON {
+			return sess.PrintJSON(effect.PrepareResult{Sets: []effect.PreparedSet{}})
 		}
-		d.SayText("orders.prepare.nothing")
+		sess.SayText("orders.prepare.nothing")
 		return nil
 	}
-	if !d.Flags.JSON {
+	if !sess.JSON {
 		for _, l := range lacks {
-			sayLack(d, l)
+			sayLack(sess.Printer, l)
 		}
 		if spec.Scripts {
-			d.Say(d.Style.Warn() + " " + d.Text("orders.prepare.lets"))
+			sess.Say(sess.Style.Warn() + " " + sess.Text("orders.prepare.lets"))
 		}
 	}
-	if err := sure(ctx, d.App, d.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
+	if err := sure(ctx, sess.Printer, sess.Text("orders.prepare.ask", strings.Join(connected(spec), ", ")), f.yes); err != nil {
 		return err
 	}
-	r, err := carry(ctx, d, "prepare", effect.KindPrepare, spec)
+	r, err := carry(ctx, sess, "prepare", effect.KindPrepare, spec)
 	if err != nil {
 		return err
 	}
-	return sayPrepared(d, r, hopeless)
+	return sayPrepared(sess.Printer, r, hopeless)
 }
 
 // standing is the tree whose lock files count: that of the task at work, where it waits for a person, else the user's own.
-func standing(ctx context.Context, d *cli.Desk) (effect.Place, error) {
-	place := cli.WorkPlace(d.Workspace.Place, true)
-	s, err := d.Workspace.Kernel.Look(ctx)
-	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil || s.Task.Place.Tree == "" || !d.Workspace.Project.Stands(s.Task.Place) {
+func standing(ctx context.Context, sess *cli.Session) (effect.Place, error) {
+	place := cli.WorkPlace(sess.Workspace.Place, true)
+	s, err := sess.Workspace.Kernel.Look(ctx)
+	if err != nil || s.Session == nil || s.Session.State == string(session.Idle) || s.Task == nil || s.Task.Place.Tree == "" || !sess.Workspace.Project.Stands(s.Task.Place) {
 		return place, err
 	}
 	return s.Task.Place, nil
@@ -114,51 +114,51 @@ func connected(spec effect.PrepareSpec) []string {
 }
 
 // sayLack tells what is missing, and how it would be fetched.
-func sayLack(d *cli.Desk, l cli.Lack) {
-	line := cli.Display(l.Set.Path) + "  " + d.Text("orders.prepare.state."+l.State)
+func sayLack(pr *cli.Printer, l cli.Lack) {
+	line := cli.Display(l.Set.Path) + "  " + pr.Text("orders.prepare.state."+l.State)
 	if l.Detail != "" {
 		line += " (" + cli.Display(l.Detail) + ")"
 	}
-	d.Say(d.Style.Warn() + " " + line)
+	pr.Say(pr.Style.Warn() + " " + line)
 	if l.Err != nil {
-		d.Say("    " + d.Style.Dim(cli.Display(l.Err.Error())))
+		pr.Say("    " + pr.Style.Dim(cli.Display(l.Err.Error())))
 		return
 	}
-	d.Say("    " + d.Style.Dim(cli.Display(l.Tool)+"  "+cli.Display(strings.Join(l.Set.Locks, ", "))))
+	pr.Say("    " + pr.Style.Dim(cli.Display(l.Tool)+"  "+cli.Display(strings.Join(l.Set.Locks, ", "))))
 }
 
 // mostNamed is how many packages are named on one line.
 const mostNamed = 8
 
 // sayPrepared tells what was fetched, and what was not let run.
-func sayPrepared(d *cli.Desk, r effect.Receipt, hopeless error) error {
+func sayPrepared(pr *cli.Printer, r effect.Receipt, hopeless error) error {
 	result, err := effect.Decode[effect.PrepareResult](r.Result)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		if err := d.PrintJSON(result); err != nil {
+	if pr.JSON {
+		if err := pr.PrintJSON(result); err != nil {
 			return err
 		}
 		return hopeless
 	}
 	for _, s := range result.Sets {
-		d.Say(d.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + d.Style.Dim(cli.Display(s.Tool)))
+		pr.Say(pr.Style.OK() + " " + cli.Display(strings.Join(s.Folders, ", ")) + "  " + pr.Style.Dim(cli.Display(s.Tool)))
 		if names := s.Scripts; len(names) > 0 && !s.Ran {
 			shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
 			if len(names) > mostNamed {
 				shown += ", …"
 			}
-			d.Say(d.Style.Warn() + " " + d.Text("orders.prepare.scripts", len(names), cli.Display(shown)))
+			pr.Say(pr.Style.Warn() + " " + pr.Text("orders.prepare.scripts", len(names), cli.Display(shown)))
 		}
 	}
-	d.SayText("orders.prepare.done")
+	pr.SayText("orders.prepare.done")
 	return hopeless
 }
 
 // left reports whether what a crash cut off is the fetching of dependencies, which is let through where a plan waits for a word or
 // work stopped as well.
-func left(ctx context.Context, d *cli.Desk, id string) bool {
-	e, err := d.Workspace.Kernel.LookEffect(ctx, id)
+func left(ctx context.Context, sess *cli.Session, id string) bool {
+	e, err := sess.Workspace.Kernel.LookEffect(ctx, id)
 	return err == nil && e != nil && e.What() == effect.KindPrepare
 }

@@ -37,11 +37,11 @@ func newRollbackCommand(a *cli.App) *cobra.Command {
 		if f.list {
 			open = cli.Reading()
 		}
-		return a.With(c.Context(), open, func(d *cli.Desk) error {
+		return a.With(c.Context(), open, func(sess *cli.Session) error {
 			if !f.list && target == "" {
-				return cli.Rollback(c.Context(), d, f.reason, f.yes)
+				return cli.Rollback(c.Context(), sess, f.reason, f.yes)
 			}
-			return rewind(c.Context(), d, target, f)
+			return rewind(c.Context(), sess, target, f)
 		})
 	}
 	c.Flags().StringVarP(&f.reason, "message", "m", "", a.Text("cli.flag.reason"))
@@ -66,7 +66,7 @@ type source struct {
 }
 
 // sources lists what the branch can go back to, the newest of each kind first.
-func sources(ctx context.Context, d *cli.Desk, past cli.Past) ([]source, error) {
+func sources(ctx context.Context, sess *cli.Session, past cli.Past) ([]source, error) {
 	var out []source
 	commits, err := past.Newest(ctx, maxSources+1)
 	if err != nil {
@@ -78,17 +78,17 @@ func sources(ctx context.Context, d *cli.Desk, past cli.Past) ([]source, error) 
 			out = append(out, source{Target: c.ID[:min(len(c.ID), 10)], Kind: "commit", Title: title, At: c.At, commit: c.ID})
 		}
 	}
-	archived, err := archivedPackages(ctx, d)
+	archived, err := archivedPackages(ctx, sess)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, archived[:min(len(archived), maxSources)]...)
-	logged, err := loggedChanges(ctx, d)
+	logged, err := loggedChanges(ctx, sess)
 	return append(out, logged[:min(len(logged), maxSources)]...), err
 }
 
-func archivedPackages(ctx context.Context, d *cli.Desk) ([]source, error) {
-	p, err := d.Workspace.Project.Packages(ctx)
+func archivedPackages(ctx context.Context, sess *cli.Session) ([]source, error) {
+	p, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil || !p.Indexed {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func archivedPackages(ctx context.Context, d *cli.Desk) ([]source, error) {
 	return out, nil
 }
 
-func loggedChanges(ctx context.Context, d *cli.Desk) ([]source, error) {
-	docs, err := d.Workspace.Project.Documents(ctx)
+func loggedChanges(ctx context.Context, sess *cli.Session) ([]source, error) {
+	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func loggedChanges(ctx context.Context, d *cli.Desk) ([]source, error) {
 
 // resolve finds the commit that a person means: by the name of a commit, an archived package or an entry of the CHANGELOG. Of
 // the last two the state before that work is meant.
-func resolve(ctx context.Context, d *cli.Desk, past cli.Past, target string) (cli.Commit, source, error) {
+func resolve(ctx context.Context, sess *cli.Session, past cli.Past, target string) (cli.Commit, source, error) {
 	c, err := past.Find(ctx, target)
 	if err == nil {
 		title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
@@ -144,11 +144,11 @@ func resolve(ctx context.Context, d *cli.Desk, past cli.Past, target string) (cl
 		return c, source{}, err
 	}
 	missing := err
-	archived, err := archivedPackages(ctx, d)
+	archived, err := archivedPackages(ctx, sess)
 	if err != nil {
 		return c, source{}, err
 	}
-	logged, err := loggedChanges(ctx, d)
+	logged, err := loggedChanges(ctx, sess)
 	if err != nil {
 		return c, source{}, err
 	}
@@ -173,27 +173,27 @@ func resolve(ctx context.Context, d *cli.Desk, past cli.Past, target string) (cl
 }
 
 // rewind brings the branch back to an older state by a commit of its own, or lists what there is.
-func rewind(ctx context.Context, d *cli.Desk, target string, f rollbackFlags) error {
+func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFlags) error {
 	if !f.list {
-		if s, err := d.Session(ctx); err == nil && s.State != session.Idle {
+		if s, err := sess.View(ctx); err == nil && s.State != session.Idle {
 			return pawl.Fail(pawl.CodeBusy, "orders.rollback.running", string(s.State))
 		}
-		if err := free(ctx, d); err != nil {
+		if err := free(ctx, sess); err != nil {
 			return err
 		}
 	}
-	past, err := d.Workspace.Project.Past(ctx)
+	past, err := sess.Workspace.Project.Past(ctx)
 	if err != nil {
 		return err
 	}
 	if f.list {
-		list, err := sources(ctx, d, past)
+		list, err := sources(ctx, sess, past)
 		if err != nil {
 			return err
 		}
-		return printSources(d, list)
+		return printSources(sess.Printer, list)
 	}
-	to, src, err := resolve(ctx, d, past, target)
+	to, src, err := resolve(ctx, sess, past, target)
 	if err != nil {
 		return err
 	}
@@ -206,14 +206,14 @@ func rewind(ctx context.Context, d *cli.Desk, target string, f rollbackFlags) er
 	if past.By.Name == "" {
 		return pawl.Fail(pawl.CodeRepository, "orders.commit.nobody")
 	}
-	spec, err := rewinding(ctx, d, past, to, src, f.reason)
+	spec, err := rewinding(ctx, sess, past, to, src, f.reason)
 	if err != nil {
 		return err
 	}
-	if err := confirmRewind(ctx, d, past, spec, src, f.yes); err != nil {
+	if err := confirmRewind(ctx, sess, past, spec, src, f.yes); err != nil {
 		return err
 	}
-	r, err := carry(ctx, d, "~rollback", effect.KindRewind, spec)
+	r, err := carry(ctx, sess, "~rollback", effect.KindRewind, spec)
 	if err != nil {
 		return err
 	}
@@ -221,107 +221,107 @@ func rewind(ctx context.Context, d *cli.Desk, target string, f rollbackFlags) er
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		return d.PrintJSON(done)
+	if sess.JSON {
+		return sess.PrintJSON(done)
 	}
-	d.Say(d.Style.OK() + " " + d.Text("orders.rollback.done", done.Branch, short(to.ID), short(done.Commit), len(done.Files)))
-	d.Say("  " + d.Text("orders.rollback.kept", done.Backup))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.rollback.done", done.Branch, short(to.ID), short(done.Commit), len(done.Files)))
+	sess.Say("  " + sess.Text("orders.rollback.kept", done.Backup))
 	if done.Clean {
-		d.Say("  " + d.Style.OK() + " " + d.Text("orders.rollback.clean"))
+		sess.Say("  " + sess.Style.OK() + " " + sess.Text("orders.rollback.clean"))
 	} else {
-		d.Say("  " + d.Style.Warn() + " " + d.Text("orders.rollback.unclean"))
+		sess.Say("  " + sess.Style.Warn() + " " + sess.Text("orders.rollback.unclean"))
 	}
 	for _, l := range done.Left {
-		d.Say("  " + d.Style.Warn() + " " + cli.Display(l))
+		sess.Say("  " + sess.Style.Warn() + " " + cli.Display(l))
 	}
 	return nil
 }
 
-func printSources(d *cli.Desk, list []source) error {
-	if d.Flags.JSON {
+func printSources(pr *cli.Printer, list []source) error {
+	if pr.JSON {
 		if list == nil {
 			list = []source{}
 		}
-		return d.PrintJSON(map[string]any{"sources": list})
+		return pr.PrintJSON(map[string]any{"sources": list})
 	}
 	if len(list) == 0 {
-		d.SayText("orders.rollback.nothing")
+		pr.SayText("orders.rollback.nothing")
 		return nil
 	}
 	kind := ""
 	var t term.Table
 	flush := func() {
-		d.SayTable(&t, d.Std.Width)
+		pr.SayTable(&t, pr.Std.Width)
 		t = term.Table{}
 	}
 	for _, s := range list {
 		if s.Kind != kind {
 			flush()
 			kind = s.Kind
-			d.Say(d.Style.Bold(d.Text("orders.rollback.kind." + kind)))
+			pr.Say(pr.Style.Bold(pr.Text("orders.rollback.kind." + kind)))
 		}
 		t.Row("  "+cli.Display(s.Target), s.At.UTC().Format("2006-01-02 15:04"), cli.Display(s.Title))
 	}
 	flush()
-	d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + d.Text("orders.rollback.next"))
+	pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + pr.Text("orders.rollback.next"))
 	return nil
 }
 
 // rewinding decides the commit that goes back, the branch that keeps what is given up, and what the CHANGELOG says of it.
-func rewinding(ctx context.Context, d *cli.Desk, past cli.Past, to cli.Commit, src source, reason string) (effect.RewindSpec, error) {
-	at := d.Workspace.Kernel.Now()
+func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Commit, src source, reason string) (effect.RewindSpec, error) {
+	at := sess.Workspace.Kernel.Now()
 	backup, err := past.Free(ctx, "pawl/backup-"+at.UTC().Format("200601021504"))
 	if err != nil {
 		return effect.RewindSpec{}, err
 	}
 	c := knowledge.Commit{Type: knowledge.CommitRevert, Footers: []knowledge.Footer{{Key: "Restores", Value: to.ID}, {Key: "Backup", Value: backup}}}
-	summary := func(l message.Lang) string { return d.TextIn(l, "orders.rollback.summary", short(to.ID)) }
-	c.Local.Summary, c.English.Summary = summary(writing(d)), summary(message.English)
+	summary := func(l message.Lang) string { return sess.TextIn(l, "orders.rollback.summary", short(to.ID)) }
+	c.Local.Summary, c.English.Summary = summary(writing(sess)), summary(message.English)
 	c.Local.Body, c.English.Body = reason, reason
-	text, err := knowledge.Compose(c, language(d), d.Config.Bilingual)
+	text, err := knowledge.Compose(c, language(sess), sess.Config.Bilingual)
 	if err != nil {
 		return effect.RewindSpec{}, err
 	}
 	spec := effect.RewindSpec{
 		Branch: past.Branch, Head: past.Head, From: past.From, Target: to.ID, Tree: to.Tree, Backup: backup, Message: text, By: past.By, At: at,
 	}
-	docs, err := d.Workspace.Project.Documents(ctx)
+	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
 		return spec, err
 	}
-	if !knowledge.Logs(d.Config.KBMode, true, knowledge.RolledBack).Write {
+	if !knowledge.Logs(sess.Config.KBMode, true, knowledge.RolledBack).Write {
 		return spec, nil
 	}
 	old, had := docs[knowledge.ChangelogName]
 	id := "rollback-" + at.UTC().Format("20060102150405")
-	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: written(d, "orders.rollback.risk_entry", string(d.Actor())), ID: id + "-risk"}, language(d))
+	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: written(sess, "orders.rollback.risk_entry", string(sess.App.Actor())), ID: id + "-risk"}, language(sess))
 	if err == nil {
-		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(d, "orders.rollback.entry", src.Target, short(to.ID), backup), Commit: past.Head, ID: id}, language(d))
+		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(sess, "orders.rollback.entry", src.Target, short(to.ID), backup), Commit: past.Head, ID: id}, language(sess))
 	}
 	spec.Log = []effect.Document{effect.NewDocument(knowledge.ChangelogName, log, old, had)}
 	return spec, err
 }
 
 // confirmRewind warns of what is given up and asks.
-func confirmRewind(ctx context.Context, d *cli.Desk, past cli.Past, spec effect.RewindSpec, src source, yes bool) error {
-	if !d.Flags.JSON {
+func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec effect.RewindSpec, src source, yes bool) error {
+	if !sess.JSON {
 		files, err := past.Stats(ctx, spec.From, spec.Tree)
 		if err != nil {
 			return err
 		}
-		d.Say(d.Style.Warn() + " " + d.Style.Bold(d.Text("orders.rollback.warn", spec.Branch, short(spec.Target))))
+		sess.Say(sess.Style.Warn() + " " + sess.Style.Bold(sess.Text("orders.rollback.warn", spec.Branch, short(spec.Target))))
 		if src.before {
-			d.Say("  " + d.Text("orders.rollback.before", src.Target))
+			sess.Say("  " + sess.Text("orders.rollback.before", src.Target))
 		}
 		if src.Title != "" {
-			d.Say("  " + d.Style.Dim(cli.Display(src.Title)))
+			sess.Say("  " + sess.Style.Dim(cli.Display(src.Title)))
 		}
 		shown := files[:min(len(files), maxShown)]
-		d.Section("orders.rollback.files", d.FileLines(shown, "  "))
+		cli.PrintSection(sess.Printer, "orders.rollback.files", cli.FileLines(sess.Printer, shown, "  "))
 		if n := len(files) - len(shown); n > 0 {
-			d.Say("  " + d.Style.Dim(d.Text("orders.more", n)))
+			sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", n)))
 		}
-		d.Say("  " + d.Text("orders.rollback.backup", spec.Backup))
+		sess.Say("  " + sess.Text("orders.rollback.backup", spec.Backup))
 	}
-	return sure(ctx, d.App, d.Text("orders.rollback.ask"), yes)
+	return sure(ctx, sess.Printer, sess.Text("orders.rollback.ask"), yes)
 }

@@ -39,7 +39,7 @@ func newTestCommand(a *cli.App) *cobra.Command {
 			// The user's own shell has taken the quotes off, so that what is special in the words is meant literally.
 			command = policy.QuoteAll(args)
 		}
-		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(d *cli.Desk) error { return runTests(c.Context(), d, command, f) })
+		return a.With(c.Context(), cli.Open{Create: true, Sure: true}, func(sess *cli.Session) error { return runTests(c.Context(), sess, command, f) })
 	}
 	c.Flags().BoolVar(&f.all, "all", false, a.Text("orders.flag.test_all"))
 	c.Flags().StringVar(&f.only, "only", "", a.Text("orders.flag.only"))
@@ -50,22 +50,22 @@ func newTestCommand(a *cli.App) *cobra.Command {
 }
 
 // runTests runs the project's tests behind the walls, and offers a package to mend what fails.
-func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) error {
-	if _, err := d.Do(ctx, &kernel.Init{Place: d.Workspace.Place}); err != nil {
+func runTests(ctx context.Context, sess *cli.Session, command string, f testFlags) error {
+	if _, err := sess.Do(ctx, &kernel.Init{Place: sess.Workspace.Place}); err != nil {
 		return err
 	}
-	if err := free(ctx, d); err != nil {
+	if err := free(ctx, sess); err != nil {
 		return err
 	}
-	checks, err := pickChecks(ctx, d, command, f)
+	checks, err := pickChecks(ctx, sess, command, f)
 	if err != nil {
 		return err
 	}
-	spec := effect.VerifySpec{Checks: checks, Required: true, PerCheck: d.Config.CheckTimeout}
+	spec := effect.VerifySpec{Checks: checks, Required: true, PerCheck: sess.Config.CheckTimeout}
 	if f.timeout > 0 {
 		spec.PerCheck = f.timeout
 	}
-	r, failed := carry(ctx, d, "~test", effect.KindTest, spec)
+	r, failed := carry(ctx, sess, "~test", effect.KindTest, spec)
 	if pawl.CodeOf(failed) == pawl.CodeSandbox {
 		return failed
 	}
@@ -79,21 +79,21 @@ func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) err
 	wrong := failures(result)
 	pack := ""
 	if failed != nil {
-		if !d.Flags.JSON {
-			sayOutcomes(d, result)
+		if !sess.JSON {
+			sayOutcomes(sess.Printer, result)
 		}
-		if pack, err = offerFix(ctx, d, wrong, result, f); err != nil {
+		if pack, err = offerFix(ctx, sess, wrong, result, f); err != nil {
 			return err
 		}
 	}
 	switch {
-	case d.Flags.JSON:
-		err = d.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong, "package": pack})
+	case sess.JSON:
+		err = sess.PrintJSON(map[string]any{"passed": result.Passed, "checks": result.Outcomes, "failures": wrong, "package": pack})
 	case failed == nil:
-		sayOutcomes(d, result)
-		d.Say(d.Style.OK() + " " + d.Text("orders.test.passed"))
+		sayOutcomes(sess.Printer, result)
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.test.passed"))
 	case pack != "":
-		d.Say(d.Style.OK() + " " + d.Text("orders.package_made", ".pawl/"+pack))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.package_made", ".pawl/"+pack))
 	}
 	if failed != nil && err == nil {
 		err = cli.Shown(pawl.Fail(pawl.CodeOf(failed), "orders.test.failed", len(wrong)))
@@ -102,14 +102,14 @@ func runTests(ctx context.Context, d *cli.Desk, command string, f testFlags) err
 }
 
 // pickChecks says what is run: what a person typed, else the tests that the project has.
-func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) ([]effect.Check, error) {
+func pickChecks(ctx context.Context, sess *cli.Session, command string, f testFlags) ([]effect.Check, error) {
 	typed := func(command string) []effect.Check {
 		return []effect.Check{{Name: term.Clip(command, 40, "…"), Command: command, Kind: "test", Level: 2}}
 	}
 	if command = strings.TrimSpace(command); command != "" {
 		return typed(command), nil
 	}
-	found, err := d.Workspace.Project.Checks(ctx)
+	found, err := sess.Workspace.Project.Checks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,29 +126,29 @@ func pickChecks(ctx context.Context, d *cli.Desk, command string, f testFlags) (
 		return nil, pawl.Fail(pawl.CodeNotFound, "orders.test.unknown", f.only)
 	case len(tests) == 1 || f.all && len(tests) > 0:
 		return tests, nil
-	case len(tests) == 0 && !d.Present():
+	case len(tests) == 0 && !sess.Present():
 		return nil, pawl.Fail(pawl.CodeUsage, "orders.test.none")
 	case len(tests) == 0:
-		line, err := d.Prompt(ctx, d.Text("orders.test.which"))
+		line, err := cli.AskText(ctx, sess.Printer, sess.Text("orders.test.which"))
 		if err == nil && line == "" || err != nil && ctx.Err() == nil {
 			err = pawl.Fail(pawl.CodeUsage, "orders.test.none")
 		}
 		return typed(line), err
-	case !d.Present():
+	case !sess.Present():
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.test.many", strings.Join(names, ", "))
 	}
-	options := []option{{"a", d.Text("orders.test.all")}}
+	options := []option{{"a", sess.Text("orders.test.all")}}
 	for n, t := range tests[:min(len(tests), 9)] {
 		options = append(options, option{strconv.Itoa(n + 1), cli.Display(t.Name + "  " + t.Command)})
 	}
-	got, err := choose(ctx, d.App, d.Text("orders.test.ask"), append(options, option{"c", d.Text("orders.cancel")}))
+	got, err := choose(ctx, sess.Printer, sess.Text("orders.test.ask"), append(options, option{"c", sess.Text("orders.cancel")}))
 	switch {
 	case err != nil:
 		return nil, err
 	case got == "a":
 		return tests, nil
 	case got == "c":
-		d.SayText("orders.left")
+		sess.SayText("orders.left")
 		return nil, cli.Shown(pawl.Fail(pawl.CodeUserDenied, "orders.declined"))
 	}
 	n, err := strconv.Atoi(got)
@@ -207,34 +207,34 @@ func failures(r effect.VerifyResult) []failure {
 // maxTail is how many lines of a failed check are shown.
 const maxTail = 20
 
-func sayOutcomes(d *cli.Desk, r effect.VerifyResult) {
+func sayOutcomes(pr *cli.Printer, r effect.VerifyResult) {
 	for _, o := range r.Outcomes {
-		symbol := d.Style.OK()
+		symbol := pr.Style.OK()
 		switch o.Status {
 		case effect.CheckFailed, effect.CheckError:
-			symbol = d.Style.Bad()
+			symbol = pr.Style.Bad()
 		case effect.CheckSkipped:
-			symbol = d.Style.Dot()
+			symbol = pr.Style.Dot()
 		}
 		took := (time.Duration(o.DurationMS) * time.Millisecond).Round(10 * time.Millisecond).String()
-		d.Say(symbol + " " + cli.Display(o.Command) + "  " + d.Style.Dim(took))
+		pr.Say(symbol + " " + cli.Display(o.Command) + "  " + pr.Style.Dim(took))
 		if o.Status == effect.CheckPassed || o.Output == "" {
 			continue
 		}
 		lines := strings.Split(strings.TrimRight(o.Output, "\n"), "\n")
 		for _, l := range lines[max(0, len(lines)-maxTail):] {
-			d.Say("    " + d.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
+			pr.Say("    " + pr.Style.Dim(cli.Display(strings.ReplaceAll(l, "\t", "    "))))
 		}
 	}
 }
 
 // offerFix makes a package to mend what failed, where that is wanted. It returns the package's folder, relative to .pawl.
-func offerFix(ctx context.Context, d *cli.Desk, wrong []failure, r effect.VerifyResult, f testFlags) (string, error) {
-	if len(wrong) == 0 || f.noPlan || !f.plan && !d.Present() {
+func offerFix(ctx context.Context, sess *cli.Session, wrong []failure, r effect.VerifyResult, f testFlags) (string, error) {
+	if len(wrong) == 0 || f.noPlan || !f.plan && !sess.Present() {
 		return "", nil
 	}
 	if !f.plan {
-		ok, err := d.Confirm(ctx, d.Text("orders.test.offer", len(wrong)))
+		ok, err := cli.Confirm(ctx, sess.Printer, sess.Text("orders.test.offer", len(wrong)))
 		if err != nil || !ok {
 			return "", err
 		}
@@ -250,11 +250,11 @@ func offerFix(ctx context.Context, d *cli.Desk, wrong []failure, r effect.Verify
 		}
 	}
 	p := draft{
-		feature: "fix-tests", title: written(d, "orders.test.title"), kind: "fix", background: written(d, "orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
-		goal: written(d, "orders.test.goal"), accept: written(d, "orders.test.accept", strings.Join(commands, ", ")), approach: written(d, "orders.test.approach"),
+		feature: "fix-tests", title: written(sess, "orders.test.title"), kind: "fix", background: written(sess, "orders.test.background", len(wrong)) + "\n\n" + strings.Join(output, "\n"),
+		goal: written(sess, "orders.test.goal"), accept: written(sess, "orders.test.accept", strings.Join(commands, ", ")), approach: written(sess, "orders.test.approach"),
 	}
 	for _, w := range wrong[:min(len(wrong), maxTasks)] {
-		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: written(d, "orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
+		p.tasks = append(p.tasks, solution.Task{Status: solution.Pending, Title: written(sess, "orders.test.task", w.Test), Verify: []string{strings.Join(commands, ", ")}})
 	}
-	return makePackage(ctx, d, "~test", p)
+	return makePackage(ctx, sess, "~test", p)
 }

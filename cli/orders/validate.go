@@ -27,7 +27,7 @@ func newValidateCommand(a *cli.App) *cobra.Command {
 		if fix {
 			open = cli.Writing()
 		}
-		return a.With(c.Context(), open, func(d *cli.Desk) error { return validate(c.Context(), d, what, fix) })
+		return a.With(c.Context(), open, func(sess *cli.Session) error { return validate(c.Context(), sess, what, fix) })
 	}
 	c.Flags().BoolVar(&fix, "fix", false, a.Text("orders.flag.fix"))
 	return c
@@ -68,20 +68,20 @@ func (v verdict) wrong() int {
 }
 
 // validate judges documents, and repairs before what needs nobody's judgement where that is asked for.
-func validate(ctx context.Context, d *cli.Desk, what string, fix bool) error {
+func validate(ctx context.Context, sess *cli.Session, what string, fix bool) error {
 	if fix {
-		if err := repair(ctx, d, what); err != nil {
+		if err := repair(ctx, sess, what); err != nil {
 			return err
 		}
 	}
-	v, err := judge(ctx, d, what)
+	v, err := judge(ctx, sess, what)
 	if err != nil {
 		return err
 	}
-	if d.Flags.JSON {
-		err = v.print(d, what)
+	if sess.JSON {
+		err = v.print(sess.Printer, what)
 	} else {
-		v.say(d)
+		v.say(sess.Printer)
 	}
 	if n := v.wrong(); n > 0 && err == nil {
 		err = cli.Shown(pawl.Fail(pawl.CodeInvalid, "orders.validate.wrong", n))
@@ -90,10 +90,10 @@ func validate(ctx context.Context, d *cli.Desk, what string, fix bool) error {
 }
 
 // judge reads what is asked about. "all" is the knowledge base and every package; a name is that of a package.
-func judge(ctx context.Context, d *cli.Desk, what string) (verdict, error) {
+func judge(ctx context.Context, sess *cli.Session, what string) (verdict, error) {
 	v := verdict{}
 	if what == "kb" || what == "all" {
-		kb, err := judgeKnowledge(ctx, d)
+		kb, err := judgeKnowledge(ctx, sess)
 		if err != nil {
 			return v, err
 		}
@@ -102,7 +102,7 @@ func judge(ctx context.Context, d *cli.Desk, what string) (verdict, error) {
 	if what == "kb" {
 		return v, nil
 	}
-	p, err := d.Workspace.Project.Packages(ctx)
+	p, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -131,8 +131,8 @@ func packagesIn(names []string) []string {
 	return out
 }
 
-func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
-	docs, err := d.Workspace.Project.Documents(ctx)
+func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
+	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {
 		return judged{}, err
 	}
@@ -143,26 +143,26 @@ func judgeKnowledge(ctx context.Context, d *cli.Desk) (judged, error) {
 	known := map[string]bool{}
 	for _, f := range found {
 		known[f.String()] = true
-		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(d, f.Error())})
+		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
 	}
 	if kb.Condition == knowledge.Missing {
 		return kb, nil
 	}
-	project, err := d.Workspace.Project.Scan(ctx, nil)
+	project, err := sess.Workspace.Project.Scan(ctx, nil)
 	if err != nil {
 		return kb, err
 	}
-	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: d.Workspace.Kernel.Now(), Language: language(d)}, docs) {
+	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: sess.Workspace.Kernel.Now(), Language: language(sess)}, docs) {
 		if !known[f.String()] {
-			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(d, f.Error())})
+			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
 		}
 	}
 	return kb, nil
 }
 
 // print writes the reports for programs: that of a package has the form that spec.md §3.10 gives.
-func (v verdict) print(d *cli.Desk, what string) error {
-	say := func(f solution.Finding) string { return onOneLine(d, f.Error()) }
+func (v verdict) print(pr *cli.Printer, what string) error {
+	say := func(f solution.Finding) string { return onOneLine(pr, f.Error()) }
 	reports := map[string]json.RawMessage{}
 	for name, r := range v.Packages {
 		raw, err := r.JSON(say)
@@ -172,80 +172,80 @@ func (v verdict) print(d *cli.Desk, what string) error {
 		reports[name] = raw
 	}
 	if what != "all" && what != "kb" {
-		return d.PrintJSON(reports[v.names[0]])
+		return pr.PrintJSON(reports[v.names[0]])
 	}
 	out := map[string]any{"valid": v.wrong() == 0, "kb": v.KB}
 	if what == "all" {
 		out["packages"] = reports
 	}
-	return d.PrintJSON(out)
+	return pr.PrintJSON(out)
 }
 
-func (v verdict) say(d *cli.Desk) {
+func (v verdict) say(pr *cli.Printer) {
 	if kb := v.KB; kb != nil {
-		symbol := d.Style.OK()
+		symbol := pr.Style.OK()
 		switch {
 		case !kb.Valid:
-			symbol = d.Style.Bad()
+			symbol = pr.Style.Bad()
 		case len(kb.Warnings) > 0 || kb.Condition == knowledge.Missing:
-			symbol = d.Style.Warn()
+			symbol = pr.Style.Warn()
 		}
-		d.Say(symbol + " " + d.Text("orders.validate.kb."+string(kb.Condition)))
-		v.remarks(d, kb.Issues, d.Style.Bad())
-		v.remarks(d, kb.Warnings, d.Style.Warn())
+		pr.Say(symbol + " " + pr.Text("orders.validate.kb."+string(kb.Condition)))
+		v.remarks(pr, kb.Issues, pr.Style.Bad())
+		v.remarks(pr, kb.Warnings, pr.Style.Warn())
 	}
 	for _, name := range v.names {
 		r := v.Packages[name]
-		symbol, key := d.Style.OK(), "orders.validate.package"
+		symbol, key := pr.Style.OK(), "orders.validate.package"
 		switch {
 		case !r.Valid:
-			symbol, key = d.Style.Bad(), "orders.validate.broken"
+			symbol, key = pr.Style.Bad(), "orders.validate.broken"
 		case !r.Executable:
 			key = "orders.validate.valid"
 		}
-		d.Say(symbol + " " + d.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
+		pr.Say(symbol + " " + pr.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
 		for _, f := range r.Issues {
-			d.Say("  " + d.Style.Bad() + " " + onOneLine(d, f.Error()))
+			pr.Say("  " + pr.Style.Bad() + " " + onOneLine(pr, f.Error()))
 		}
 		for _, f := range r.Warnings {
-			d.Say("  " + d.Style.Warn() + " " + onOneLine(d, f.Error()))
+			pr.Say("  " + pr.Style.Warn() + " " + onOneLine(pr, f.Error()))
 		}
 	}
 	if v.KB == nil && len(v.names) == 0 {
-		d.SayText("orders.validate.nothing")
+		pr.SayText("orders.validate.nothing")
 	}
 	if v.wrong() > 0 || v.KB != nil && len(v.KB.Warnings) > 0 {
-		d.Say("  " + d.Style.Cyan(d.Text("cli.next")) + d.Text("orders.validate.next"))
+		pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + pr.Text("orders.validate.next"))
 	}
 }
 
 // maxShown bounds what is shown of one list.
 const maxShown = 20
 
-func (v verdict) remarks(d *cli.Desk, list []remark, symbol string) {
+func (v verdict) remarks(pr *cli.Printer, list []remark, symbol string) {
 	for _, r := range list[:min(len(list), maxShown)] {
-		d.Say("  " + symbol + " " + r.Text)
+		pr.Say("  " + symbol + " " + r.Text)
 	}
 	if n := len(list) - maxShown; n > 0 {
-		d.Say("  " + d.Style.Dim(d.Text("orders.more", n)))
+		pr.Say("  " + pr.Style.Dim(pr.Text("orders.more", n)))
 	}
 }
 
 // repair does what needs nobody's judgement: documents of the knowledge base are made again, around what people wrote in
 // them, and the numbers at the head of task lists are counted again.
-func repair(ctx context.Context, d *cli.Desk, what string) error {
-	if err := free(ctx, d); err != nil {
+func repair(ctx context.Context, sess *cli.Session, what string) error {
+	if err := free(ctx, sess); err != nil {
 		return err
 	}
 	if what == "kb" || what == "all" {
-		docs, err := d.Workspace.Project.Documents(ctx)
+		docs, err := sess.Workspace.Project.Documents(ctx)
 		if err != nil {
 			return err
 		}
 		condition, _ := knowledge.Judge(docs)
 		if condition != knowledge.Missing {
 			b := built{Condition: condition, Choice: knowledge.InitRebuild}
-			if err := fill(ctx, d, "~validate", docs, &b); err != nil {
+			if err := fill(ctx, sess, "~validate", docs, &b); err != nil {
 				return err
 			}
 		}
@@ -253,7 +253,7 @@ func repair(ctx context.Context, d *cli.Desk, what string) error {
 	if what == "kb" {
 		return nil
 	}
-	p, err := d.Workspace.Project.Packages(ctx)
+	p, err := sess.Workspace.Project.Packages(ctx)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func repair(ctx context.Context, d *cli.Desk, what string) error {
 	if len(spec.Files) == 0 {
 		return nil
 	}
-	_, err = carry(ctx, d, "~validate", effect.KindKnowledge, spec)
+	_, err = carry(ctx, sess, "~validate", effect.KindKnowledge, spec)
 	return err
 }
 

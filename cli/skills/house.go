@@ -20,7 +20,7 @@ type house struct{ root *sandbox.Root }
 const maxBackups = 100
 
 // decide says what is to be done about a file. A file of somebody else's is refused, and so is a link on the way to it.
-func (h house) decide(a *cli.App, t skill.Target, f flags) (step, error) {
+func (h house) decide(pr *cli.Printer, t skill.Target, f flags) (step, error) {
 	s := step{Path: t.Path}
 	there, err := h.plain(t.Path)
 	if err != nil {
@@ -32,15 +32,15 @@ func (h house) decide(a *cli.App, t skill.Target, f flags) (step, error) {
 		}
 	}
 	if t.Doc {
-		err = h.section(a, &s, there, f)
+		err = h.section(pr, &s, there, f)
 	} else {
-		err = h.file(a, &s, there, f)
+		err = h.file(pr, &s, there, f)
 	}
 	return s, err
 }
 
 // section decides about a document of which only a section is pawl's.
-func (h house) section(a *cli.App, s *step, there bool, f flags) error {
+func (h house) section(pr *cli.Printer, s *step, there bool, f flags) error {
 	if f.remove {
 		rest, found, err := skill.Cut(s.old)
 		if err != nil {
@@ -52,7 +52,7 @@ func (h house) section(a *cli.App, s *step, there bool, f flags) error {
 		}
 		return nil
 	}
-	data, err := skill.Put(s.old, a.Lang)
+	data, err := skill.Put(s.old, pr.Lang)
 	if err != nil {
 		return named(err, s.Path)
 	}
@@ -61,9 +61,9 @@ func (h house) section(a *cli.App, s *step, there bool, f flags) error {
 }
 
 // file decides about the skill itself.
-func (h house) file(a *cli.App, s *step, there bool, f flags) error {
+func (h house) file(pr *cli.Printer, s *step, there bool, f flags) error {
 	if !f.remove {
-		s.data = skill.File(a.Lang)
+		s.data = skill.File(pr.Lang)
 	}
 	s.Action = action(there, bytes.Equal(s.data, s.old))
 	switch {

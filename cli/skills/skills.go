@@ -49,14 +49,14 @@ func newShowCommand(a *cli.App) *cobra.Command {
 	return a.Command("show [skill|section]", "skill.show", "  pawl skill show\n  pawl skill show section --lang zh-CN\n  pawl skill show --json", cli.Between(0, 1), func(_ *cobra.Command, args []string) error {
 		text := skill.Text(a.Lang)
 		switch {
-		case len(args) == 0 && a.Flags.JSON:
+		case len(args) == 0 && a.JSON:
 			return a.PrintJSON(map[string]any{"name": skill.Name, "language": a.Lang, "skill": text, "section": skill.Section(a.Lang), "agents": skill.Agents()})
 		case len(args) == 1 && args[0] == "section":
 			text = skill.Section(a.Lang)
 		case len(args) == 1 && args[0] != "skill":
 			return cli.Usage("skill.show_what", args[0])
 		}
-		if a.Flags.JSON {
+		if a.JSON {
 			return a.PrintJSON(map[string]any{"language": a.Lang, args[0]: text})
 		}
 		a.Say(strings.TrimSuffix(text, "\n"))
@@ -92,7 +92,7 @@ func install(a *cli.App, f flags) error {
 	h := house{root}
 	steps := make([]step, 0, len(targets))
 	for _, t := range targets {
-		s, err := h.decide(a, t, f)
+		s, err := h.decide(a.Printer, t, f)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func install(a *cli.App, f flags) error {
 			return err
 		}
 	}
-	return tell(a, root.Dir(), steps, f)
+	return tell(a.Printer, root.Dir(), steps, f)
 }
 
 // folder is what the targets are relative to.
@@ -122,22 +122,22 @@ func folder(a *cli.App, home bool) (string, error) {
 	return dir, nil
 }
 
-func tell(a *cli.App, dir string, steps []step, f flags) error {
-	if a.Flags.JSON {
-		return a.PrintJSON(map[string]any{"folder": dir, "language": a.Lang, "dry_run": f.dry, "removed": f.remove, "files": steps})
+func tell(pr *cli.Printer, dir string, steps []step, f flags) error {
+	if pr.JSON {
+		return pr.PrintJSON(map[string]any{"folder": dir, "language": pr.Lang, "dry_run": f.dry, "removed": f.remove, "files": steps})
 	}
 	for _, s := range steps {
-		sign, key := a.Style.OK(), "skill.done."+s.Action
+		sign, key := pr.Style.OK(), "skill.done."+s.Action
 		if f.dry {
 			sign, key = " ", "skill.would."+s.Action
 		}
-		a.Say(sign + " " + a.Text(key, filepath.Join(dir, filepath.FromSlash(s.Path))))
+		pr.Say(sign + " " + pr.Text(key, filepath.Join(dir, filepath.FromSlash(s.Path))))
 		if s.Backup != "" {
-			a.Say("  " + a.Text("skill.kept", s.Backup))
+			pr.Say("  " + pr.Text("skill.kept", s.Backup))
 		}
 	}
 	if !f.dry && !f.remove {
-		a.Say("  " + a.Style.Cyan(a.Text("cli.next")) + a.Text("skill.next"))
+		pr.Say("  " + pr.Style.Cyan(pr.Text("cli.next")) + pr.Text("skill.next"))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // packer puts one pack together: it reads what the ranking asks for, and nothing else.
 type packer struct {
-	*corpus
+	corpus   *corpus
 	ctx      context.Context
 	root     *sandbox.Root
 	ask      Ask
@@ -40,7 +40,7 @@ func (p *packer) text(file int32) []byte {
 	if data, ok := p.texts[file]; ok {
 		return data
 	}
-	e := p.files[file]
+	e := p.corpus.files[file]
 	data, err := p.root.ReadFile(e.path, maxText)
 	if err != nil || int64(len(data)) != e.stamp.size || bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
 		data = nil
@@ -84,7 +84,7 @@ func (p *packer) pack() (effect.ContextPack, error) {
 	failing, passing := r.spokenOf()
 	go func() { tests <- r.spectrum(failing, passing) }()
 	for _, f := range files {
-		if p.files[f].marks&sampled == 0 {
+		if p.corpus.files[f].marks&sampled == 0 {
 			if data := p.text(f); data != nil {
 				r.readBody(f, data)
 			}
@@ -114,13 +114,13 @@ func limitsFor(tokens int) effect.PackLimits {
 // weighSense lets what was found by meaning count like a name that was found.
 func (p *packer) weighSense(r *ranking) {
 	for i, h := range p.sense {
-		for _, f := range r.find(h.Path) {
-			if r.files[f].path != h.Path {
+		for _, f := range r.corpus.find(h.Path) {
+			if r.corpus.files[f].path != h.Path {
 				continue
 			}
 			first, _, _ := strings.Cut(h.Lines, "-")
 			line, _ := strconv.Atoi(first)
-			if n := r.enclosing(f, line); n >= 0 {
+			if n := r.corpus.enclosing(f, line); n >= 0 {
 				r.spots[n] = max(r.spots[n], 0.5/float64(1+i/4))
 			}
 		}
@@ -134,12 +134,12 @@ const maxPieces = 80
 func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
 	var out []piece
 	for _, n := range nodes[:min(len(nodes), maxPieces)] {
-		s := r.symbol(n.node)
+		s := r.corpus.symbol(n.node)
 		out = append(out, piece{file: fileOf(n.node), node: n.node, start: int(s.start), end: int(s.end), score: n.score, source: p.source(r, n.node)})
 	}
 	for _, at := range r.q.places {
-		for _, f := range r.find(at.path) {
-			if r.enclosing(f, at.line) < 0 {
+		for _, f := range r.corpus.find(at.path) {
+			if r.corpus.enclosing(f, at.line) < 0 {
 				out = append(out, piece{file: f, node: -1, start: at.line - 8, end: at.line + 8, score: 0.9, source: sourceManual})
 			}
 		}
@@ -149,7 +149,7 @@ func (p *packer) pieces(r *ranking, nodes []scored, files []int32) []piece {
 		top = max(top, r.fileScore[f])
 	}
 	for _, f := range files {
-		if e := r.files[f]; len(e.symbols) == 0 && len(out) < 2*maxPieces {
+		if e := r.corpus.files[f]; len(e.symbols) == 0 && len(out) < 2*maxPieces {
 			score, source := 0.5*r.fileScore[f]/top, sourceGrep
 			if r.manual[f] {
 				score, source = max(score, 0.7), sourceManual
@@ -190,7 +190,7 @@ func (r *ranking) lineWeights(file int32, data []byte) []float64 {
 	}
 	out := make([]float64, bytes.Count(data, []byte{'\n'})+3)
 	r.weights[file] = out
-	scanWords(data, r.files[file].lang, func(w []byte, line int, _ bool) bool {
+	scanWords(data, r.corpus.files[file].lang, func(w []byte, line int, _ bool) bool {
 		if h := r.lookup(w, foldedHash(w)); h != nil && line < len(out) {
 			r.weigh(h, r.rareText, func(_ int32, v float64) { out[line] += v })
 		}
@@ -241,7 +241,7 @@ func (p *packer) hits(pieces []piece, budget int) []effect.Hit {
 			continue
 		}
 		h := effect.Hit{
-			Source: x.source, Path: p.files[x.file].path, Score: float64(int(x.score*1000+0.5)) / 1000,
+			Source: x.source, Path: p.corpus.files[x.file].path, Score: float64(int(x.score*1000+0.5)) / 1000,
 			Summary: p.headline(x), Lines: fmt.Sprintf("%d-%d", max(1, x.start), x.end),
 		}
 		cost := hitCost(h)
@@ -256,7 +256,7 @@ func (p *packer) hits(pieces []piece, budget int) []effect.Hit {
 
 // headline is the line of a piece that says what it is: the first that is no comment.
 func (p *packer) headline(x piece) string {
-	comment := styles[p.files[x.file].lang]
+	comment := styles[p.corpus.files[x.file].lang]
 	fallback := ""
 	for _, l := range p.lines(x.file, x.start, min(x.end, x.start+40)) {
 		text := oneLine(l, 110)

@@ -17,8 +17,8 @@ type found struct {
 
 // ranking is the state of one query over one corpus. It reads nothing but these two and the texts that it is given.
 type ranking struct {
-	*corpus
-	q *query
+	corpus *corpus
+	q      *query
 	// at gives for a word the place in hits, 0 for none.
 	at   []int32
 	hits []found
@@ -90,12 +90,12 @@ func (r *ranking) look(word []byte, buf []byte) (found, bool) {
 }
 
 func (r *ranking) matchWords() {
-	r.at = make([]int32, len(r.t.list))
-	r.some = make([]uint64, len(r.t.list)/64+1)
+	r.at = make([]int32, len(r.corpus.t.list))
+	r.some = make([]uint64, len(r.corpus.t.list)/64+1)
 	buf := make([]byte, 0, 2*maxWord)
 	var word []byte
-	for id, w := range r.t.list {
-		if !r.q.may(r.t.marks[id]) {
+	for id, w := range r.corpus.t.list {
+		if !r.q.may(r.corpus.t.marks[id]) {
 			continue
 		}
 		word = append(word[:0], w...)
@@ -149,7 +149,7 @@ func (r *ranking) countWords() {
 	inText, inName := r.tally(n), r.tally(n)
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		for _, f := range r.files {
+		for _, f := range r.corpus.files {
 			for i := range f.symbols {
 				if name := f.symbols[i].name; r.has(name) {
 					inName.unit++
@@ -158,7 +158,7 @@ func (r *ranking) countWords() {
 			}
 		}
 	})
-	for i, f := range r.files {
+	for i, f := range r.corpus.files {
 		inText.unit++
 		for _, id := range f.words {
 			if r.has(id) {
@@ -170,18 +170,18 @@ func (r *ranking) countWords() {
 	beside.Wait()
 	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
 	for i := range n {
-		r.rareText[i] = math.Log(1 + float64(len(r.files))/float64(1+inText.of[i]))
-		r.rareName[i] = math.Log(1 + float64(r.nodes)/float64(1+inName.of[i]))
+		r.rareText[i] = math.Log(1 + float64(len(r.corpus.files))/float64(1+inText.of[i]))
+		r.rareName[i] = math.Log(1 + float64(r.corpus.nodes)/float64(1+inName.of[i]))
 	}
 }
 
 // scoreFiles weighs every file by the words in it and in its path.
 func (r *ranking) scoreFiles() {
-	r.fileScore = make([]float64, len(r.files))
+	r.fileScore = make([]float64, len(r.corpus.files))
 	best := make([]float64, len(r.rareText))
 	buf := make([]byte, 0, 2*maxWord)
 	next := 0
-	for i, f := range r.files {
+	for i, f := range r.corpus.files {
 		clear(best)
 		for ; next < len(r.inFiles) && r.inFiles[next][0] == int32(i); next++ {
 			r.weigh(&r.hits[r.inFiles[next][1]], r.rareText, func(feature int32, w float64) { best[feature] = max(best[feature], w) })
@@ -191,12 +191,12 @@ func (r *ranking) scoreFiles() {
 			sum += w
 		}
 		sum /= 1 + 0.2*math.Log(1+float64(f.lines)/200)
-		if r.q.may(r.marks[i]) {
-			if h, ok := r.look([]byte(r.stems[i]), buf); ok {
+		if r.q.may(r.corpus.marks[i]) {
+			if h, ok := r.look([]byte(r.corpus.stems[i]), buf); ok {
 				r.weigh(&h, r.rareText, func(_ int32, w float64) { sum += 1.5 * w })
 			}
 		}
-		r.fileScore[i] = sum * r.quality(int32(i))
+		r.fileScore[i] = sum * r.corpus.quality(int32(i))
 	}
 }
 
@@ -231,7 +231,7 @@ func (c *corpus) quality(file int32) float64 {
 
 // scoreNames weighs every declaration by its name.
 func (r *ranking) scoreNames() {
-	for i, f := range r.files {
+	for i, f := range r.corpus.files {
 		for n := range f.symbols {
 			if s := &f.symbols[n]; r.has(s.name) {
 				r.names[nodeOf(i, n)] = r.nameScore(s) * weighKind(s.kind)
@@ -278,14 +278,14 @@ func (r *ranking) ownerScore(s *symbol, already []int32) float64 {
 func (r *ranking) placeSpots() {
 	weight := 1.0
 	for _, p := range r.q.places {
-		for _, f := range r.find(p.path) {
+		for _, f := range r.corpus.find(p.path) {
 			r.manual[f] = true
-			n := r.enclosing(f, p.line)
+			n := r.corpus.enclosing(f, p.line)
 			if n < 0 {
 				continue
 			}
 			// The lines of tests say where a fault was seen; the lines of a trace, innermost first, where it may be.
-			if r.files[f].marks&tests != 0 {
+			if r.corpus.files[f].marks&tests != 0 {
 				r.spots[n] = max(r.spots[n], 0.5)
 				continue
 			}
@@ -294,7 +294,7 @@ func (r *ranking) placeSpots() {
 		}
 	}
 	for _, p := range r.q.paths {
-		for _, f := range r.find(p) {
+		for _, f := range r.corpus.find(p) {
 			r.manual[f] = true
 		}
 	}
@@ -308,7 +308,7 @@ const (
 
 // candidates are the files that are worth reading, best first.
 func (r *ranking) candidates() []int32 {
-	score := make([]float64, len(r.files))
+	score := make([]float64, len(r.corpus.files))
 	top := 1e-9
 	for _, s := range r.fileScore {
 		top = max(top, s)
@@ -336,7 +336,7 @@ func (r *ranking) candidates() []int32 {
 	}
 	var out []int32
 	for i, s := range score {
-		if s > 0 && r.files[i].marks&unread == 0 {
+		if s > 0 && r.corpus.files[i].marks&unread == 0 {
 			out = append(out, int32(i))
 		}
 	}
@@ -344,7 +344,7 @@ func (r *ranking) candidates() []int32 {
 	out = out[:min(len(out), maxCandidates)]
 	looked := int64(0)
 	for i, f := range out {
-		if looked += min(r.files[f].stamp.size, maxContent); i > 0 && looked > maxLooked {
+		if looked += min(r.corpus.files[f].stamp.size, maxContent); i > 0 && looked > maxLooked {
 			return out[:i]
 		}
 	}
@@ -384,7 +384,7 @@ func (r *ranking) lookup(word []byte, hash uint64) *found {
 
 // readBody weighs the declarations of a file by what is written in them.
 func (r *ranking) readBody(file int32, data []byte) {
-	f := r.files[file]
+	f := r.corpus.files[file]
 	at := make([]float64, len(f.symbols))
 	seen := make([]int32, len(r.rareText)) // by feature: the last declaration that it was found in, and 1
 	lineOwner := f.owners(bytes.Count(data, []byte{'\n'}) + 1)
@@ -507,14 +507,14 @@ func (r *ranking) namedFiles() map[int32]bool {
 	out := map[int32]bool{}
 	tested := map[string]bool{}
 	for f := range r.manual {
-		if e := r.files[f]; e.marks&tests == 0 {
+		if e := r.corpus.files[f]; e.marks&tests == 0 {
 			out[f] = true
 		} else {
-			tested[r.dirs[f]+"/"+r.stems[f]] = true
+			tested[r.corpus.dirs[f]+"/"+r.corpus.stems[f]] = true
 		}
 	}
-	for i, e := range r.files {
-		if e.marks&tests == 0 && tested[r.dirs[i]+"/"+r.stems[i]] {
+	for i, e := range r.corpus.files {
+		if e.marks&tests == 0 && tested[r.corpus.dirs[i]+"/"+r.corpus.stems[i]] {
 			out[int32(i)] = true
 		}
 	}
@@ -523,9 +523,9 @@ func (r *ranking) namedFiles() map[int32]bool {
 
 // worth is quality for a declaration.
 func (r *ranking) worth(node int32) float64 {
-	s := r.symbol(node)
+	s := r.corpus.symbol(node)
 	long := math.Sqrt(min(1, float64(s.end-s.start+1)/fullLength))
-	return r.quality(fileOf(node)) * (0.3 + 0.7*weighKind(s.kind)) * long
+	return r.corpus.quality(fileOf(node)) * (0.3 + 0.7*weighKind(s.kind)) * long
 }
 
 // ordered sorts nodes by their score, and by their number where it is the same.

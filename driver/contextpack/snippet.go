@@ -40,11 +40,11 @@ func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, 
 			continue
 		}
 		most := limits.MaxLinesPerSnippet
-		e := p.files[x.file]
+		e := p.corpus.files[x.file]
 		switch {
 		case e.marks&tests != 0:
 			most = maxTestTake
-		case x.node >= 0 && p.symbol(x.node).kind != kindFunc:
+		case x.node >= 0 && p.corpus.symbol(x.node).kind != kindFunc:
 			most = maxTypeTake
 		}
 		start, end := max(1, x.start), x.end
@@ -68,7 +68,7 @@ func (p *packer) snippets(r *ranking, pieces []piece, limits effect.PackLimits, 
 
 // skipped is the number of lines at the beginning of a declaration that are left out: long comments leave no room for code.
 func (p *packer) skipped(x piece, start, end int) int {
-	mark := styles[p.files[x.file].lang].line
+	mark := styles[p.corpus.files[x.file].lang].line
 	if x.node < 0 || mark == "" {
 		return 0
 	}
@@ -101,7 +101,7 @@ func (p *packer) part(r *ranking, x piece, data []byte, most int) (start, end in
 
 // fit makes a snippet of as many of the lines as the budget allows.
 func (p *packer) fit(file int32, start, end, budget int) (effect.CodeSnippet, bool) {
-	s := effect.CodeSnippet{Path: p.files[file].path, StartLine: start}
+	s := effect.CodeSnippet{Path: p.corpus.files[file].path, StartLine: start}
 	room := (budget-perItem)*tokenUnits - units(s.Path)
 	var b strings.Builder
 	n := 0

@@ -36,7 +36,7 @@ func (r *ranking) spectrum(failing, passing []int32) map[int32]float64 {
 	}
 	out := map[int32]float64{}
 	for n, b := range bad {
-		if node := f.nodes[n]; r.files[fileOf(node)].marks&tests == 0 {
+		if node := f.nodes[n]; r.corpus.files[fileOf(node)].marks&tests == 0 {
 			out[node] = b / math.Sqrt(float64(len(failing))*(b+good[n]))
 		}
 	}
@@ -47,7 +47,7 @@ func (r *ranking) spectrum(failing, passing []int32) map[int32]float64 {
 func (r *ranking) spokenOf() (failing, passing []int32) {
 	inFile, inDir := map[int32]bool{}, map[int32]bool{}
 	named := map[uint32]bool{}
-	for i, f := range r.files {
+	for i, f := range r.corpus.files {
 		if f.marks&tests == 0 {
 			continue
 		}
@@ -55,19 +55,19 @@ func (r *ranking) spokenOf() (failing, passing []int32) {
 			if name := f.symbols[n].name; r.has(name) && (named[name] || r.namesTest(name)) && len(failing) < maxFailing {
 				named[name] = true
 				failing = append(failing, nodeOf(i, n))
-				inFile[int32(i)], inDir[r.dir[i]] = true, true
+				inFile[int32(i)], inDir[r.corpus.dir[i]] = true, true
 			}
 		}
 	}
 	if len(failing) == 0 {
 		return nil, nil
 	}
-	for i, f := range r.files {
-		if f.marks&tests == 0 || !inDir[r.dir[i]] {
+	for i, f := range r.corpus.files {
+		if f.marks&tests == 0 || !inDir[r.corpus.dir[i]] {
 			continue
 		}
 		for n := range f.symbols {
-			if s := &f.symbols[n]; s.kind == kindFunc && !named[s.name] && isTestName(r.t.list[s.name]) {
+			if s := &f.symbols[n]; s.kind == kindFunc && !named[s.name] && isTestName(r.corpus.t.list[s.name]) {
 				passing = append(passing, nodeOf(i, n))
 			}
 		}
@@ -81,7 +81,7 @@ func (r *ranking) spokenOf() (failing, passing []int32) {
 // namesTest reports whether a word is the name of a test that the requirement names.
 func (r *ranking) namesTest(word uint32) bool {
 	i := r.hits[r.at[word]].term
-	return i >= 0 && r.q.terms[i].text == r.t.list[word] && isTestName(r.t.list[word])
+	return i >= 0 && r.q.terms[i].text == r.corpus.t.list[word] && isTestName(r.corpus.t.list[word])
 }
 
 // isTestName reports whether a function of that name is a test.
@@ -142,13 +142,13 @@ func (r *ranking) raised() map[int32]float64 {
 	from := map[uint32]float64{}
 	top := 1e-9
 	for n, v := range r.said {
-		if k := r.symbol(n).kind; k == kindValue || k == kindType {
+		if k := r.corpus.symbol(n).kind; k == kindValue || k == kindType {
 			top = max(top, v)
 		}
 	}
 	for _, x := range ordered(r.said) {
-		s := r.symbol(x.node)
-		if s.kind != kindValue && s.kind != kindType || x.score < leastSaid*top || r.users[s.name] > maxUsers || r.files[fileOf(x.node)].marks&tests != 0 {
+		s := r.corpus.symbol(x.node)
+		if s.kind != kindValue && s.kind != kindType || x.score < leastSaid*top || r.corpus.users[s.name] > maxUsers || r.corpus.files[fileOf(x.node)].marks&tests != 0 {
 			continue
 		}
 		from[s.name] = max(from[s.name], x.score/top)
@@ -159,12 +159,12 @@ func (r *ranking) raised() map[int32]float64 {
 	if len(from) == 0 {
 		return nil
 	}
-	some := make([]uint64, len(r.t.list)/64+1) // a bit for each of them: most uses are of others
+	some := make([]uint64, len(r.corpus.t.list)/64+1) // a bit for each of them: most uses are of others
 	for id := range from {
 		some[id/64] |= 1 << (id % 64)
 	}
 	out := map[int32]float64{}
-	for i, f := range r.files {
+	for i, f := range r.corpus.files {
 		if f.marks&tests != 0 {
 			continue
 		}
@@ -174,7 +174,7 @@ func (r *ranking) raised() map[int32]float64 {
 			}
 			for _, id := range f.symbols[n].refs {
 				if some[id/64]&(1<<(id%64)) != 0 {
-					out[nodeOf(i, n)] = max(out[nodeOf(i, n)], from[id]/math.Sqrt(float64(max(1, r.users[id]))))
+					out[nodeOf(i, n)] = max(out[nodeOf(i, n)], from[id]/math.Sqrt(float64(max(1, r.corpus.users[id]))))
 				}
 			}
 		}

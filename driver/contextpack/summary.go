@@ -35,7 +35,7 @@ func (p *packer) summary(budget int) string {
 func (p *packer) sizes() string {
 	lines, bytes := 0, int64(0)
 	count := map[language]int{}
-	for _, f := range p.files {
+	for _, f := range p.corpus.files {
 		bytes += max(0, f.stamp.size)
 		lines += int(f.lines)
 		if f.marks&unread == 0 {
@@ -53,7 +53,7 @@ func (p *packer) sizes() string {
 	for _, l := range langs[:min(len(langs), 6)] {
 		names = append(names, fmt.Sprintf("%s %d", styles[l].name, count[l]))
 	}
-	out := fmt.Sprintf("%d files, %d lines, %d KiB", len(p.files), lines, (bytes+1023)/1024)
+	out := fmt.Sprintf("%d files, %d lines, %d KiB", len(p.corpus.files), lines, (bytes+1023)/1024)
 	if len(names) > 0 {
 		out += "; files by language: " + strings.Join(names, ", ")
 	}
@@ -74,7 +74,7 @@ func (p *packer) list(head string, names []string, most int) string {
 // programs are the files at which programs begin, those nearest to the top first.
 func (p *packer) programs() []string {
 	var out []string
-	for _, f := range p.files {
+	for _, f := range p.corpus.files {
 		if f.marks&starts != 0 && f.marks&tests == 0 && !inFolder(f.path, "testdata", "examples", "example", "third_party") {
 			out = append(out, f.path)
 		}
@@ -85,7 +85,7 @@ func (p *packer) programs() []string {
 
 // readme is what the project says of itself.
 func (p *packer) readme() string {
-	for _, f := range p.files {
+	for _, f := range p.corpus.files {
 		if !strings.Contains(f.path, "/") && strings.HasPrefix(strings.ToLower(f.path), "readme") && f.about != "" {
 			return f.path + ": " + oneLine(f.about, 160)
 		}
@@ -100,18 +100,18 @@ func (p *packer) folders(most int) []string {
 		used       int
 	}
 	byDir := map[string]*folder{}
-	for i, f := range p.files {
+	for i, f := range p.corpus.files {
 		if f.marks&(tests|generated|unread) != 0 || !styles[f.lang].code {
 			continue
 		}
-		d := byDir[p.dirs[i]]
+		d := byDir[p.corpus.dirs[i]]
 		if d == nil {
-			d = &folder{dir: p.dirs[i]}
+			d = &folder{dir: p.corpus.dirs[i]}
 			byDir[d.dir] = d
 		}
 		for _, s := range f.symbols {
-			if len(p.declaring(s.name)) <= maxNamed {
-				d.used += int(p.users[s.name])
+			if len(p.corpus.declaring(s.name)) <= maxNamed {
+				d.used += int(p.corpus.users[s.name])
 			}
 		}
 		if f.about != "" && (d.about == "" || path.Base(f.path) == "doc.go") {

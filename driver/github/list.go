@@ -57,7 +57,7 @@ func (c *Client) Import(ctx context.Context, q Query, opt backlog.Options) (Resu
 }
 
 type lister struct {
-	*call
+	call *call
 	q    Query
 	into *backlog.Reader
 	out  Result
@@ -72,7 +72,7 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 			return backlog.Backlog{}, pawl.Fail(pawl.CodeIO, "github.endless", l.q.Repo.String(), len(seen)).In("github.Import")
 		}
 		seen[address] = true
-		p, _, err := l.page(ctx, address, '[')
+		p, _, err := l.call.page(ctx, address, '[')
 		if err != nil {
 			return backlog.Backlog{}, l.explained(err)
 		}
@@ -85,7 +85,7 @@ func (l *lister) run(ctx context.Context) (backlog.Backlog, error) {
 		if err := l.into.Add(bytes.NewReader(p.Body), fmt.Sprintf("github:%s page %d", l.q.Repo, l.out.Pages), backlog.Records); err != nil {
 			return backlog.Backlog{}, err
 		}
-		l.say(Progress{Key: "github.read", Args: []any{l.out.Entries, l.out.Pages, l.unchanged}})
+		l.call.say(Progress{Key: "github.read", Args: []any{l.out.Entries, l.out.Pages, l.call.unchanged}})
 		address = l.behind(p, len(entries))
 	}
 	if err := l.lookups(ctx); err != nil {
@@ -108,7 +108,7 @@ func (l *lister) behind(p Page, entries int) string {
 // explained adds to an error that what was read is not lost.
 func (l *lister) explained(err error) error {
 	var e *pawl.Error
-	if l.out.Pages == 0 || l.Pages == nil || l.unsaved != nil || !errors.As(err, &e) {
+	if l.out.Pages == 0 || l.call.Pages == nil || l.call.unsaved != nil || !errors.As(err, &e) {
 		return err
 	}
 	return pawl.Fail(e.Code, "github.broke_off", l.q.Repo.String(), l.out.Pages).Because(err).In("github.Import")
@@ -128,7 +128,7 @@ func (l *lister) first() string {
 	return l.issues() + "?" + v.Encode()
 }
 
-func (l *lister) issues() string { return repoURL(l.api, l.q.Repo) + "/issues" }
+func (l *lister) issues() string { return repoURL(l.call.api, l.q.Repo) + "/issues" }
 
 func repoURL(api *url.URL, r Repo) string {
 	return strings.TrimRight(api.String(), "/") + "/repos/" + url.PathEscape(r.Owner) + "/" + url.PathEscape(r.Name)
@@ -142,7 +142,7 @@ func (l *lister) lookups(ctx context.Context) error {
 	}
 	for _, n := range missing {
 		address := l.issues() + "/" + strconv.Itoa(n)
-		p, a, err := l.page(ctx, address, '{')
+		p, a, err := l.call.page(ctx, address, '{')
 		if pawl.CodeOf(err) == pawl.CodeNotFound {
 			continue
 		}

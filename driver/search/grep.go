@@ -115,12 +115,12 @@ func (Grep) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		if err != nil {
 			return nil, err
 		}
-		root, rel, at, err := open(e, a.Path)
+		tree, rel, at, err := open(e, a.Path)
 		if err != nil {
 			return nil, err
 		}
-		defer root.Close()
-		return scan(ctx, root, rel, at, a)
+		defer tree.root.Close()
+		return scan(ctx, tree, rel, at, a)
 	})
 }
 

@@ -35,7 +35,7 @@ type scanner struct {
 }
 
 // scan searches a folder, or a single file.
-func scan(ctx context.Context, root opened, rel string, at fs.FileInfo, a grepArgs) (matches, error) {
+func scan(ctx context.Context, tree opened, rel string, at fs.FileInfo, a grepArgs) (matches, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -45,7 +45,7 @@ func scan(ctx context.Context, root opened, rel string, at fs.FileInfo, a grepAr
 		all.Go(s.search)
 	}
 	var walked error
-	all.Go(func() { walked = s.walk(root, rel, at) })
+	all.Go(func() { walked = s.walk(tree, rel, at) })
 	out, err := s.collect(stop)
 	all.Wait()
 	switch {
@@ -61,10 +61,10 @@ func scan(ctx context.Context, root opened, rel string, at fs.FileInfo, a grepAr
 }
 
 // walk hands the files out, and then closes the channels.
-func (s *scanner) walk(root opened, rel string, at fs.FileInfo) error {
+func (s *scanner) walk(tree opened, rel string, at fs.FileInfo) error {
 	defer close(s.line)
 	defer close(s.work)
-	w := walker{ctx: s.ctx, root: root.Root, hidden: root.hidden, visit: func(in *folder, p string, d fs.DirEntry) error {
+	w := walker{ctx: s.ctx, root: tree.root, hidden: tree.hidden, visit: func(in *folder, p string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() || s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, below(rel, p)) {
 			return nil
 		}

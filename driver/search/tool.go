@@ -140,16 +140,16 @@ func (List) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		if err != nil {
 			return nil, err
 		}
-		root, rel, at, err := open(e, a.Path)
+		tree, rel, at, err := open(e, a.Path)
 		if err != nil {
 			return nil, err
 		}
-		defer root.close()
+		defer tree.close()
 		if !at.IsDir() {
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.list")
 		}
 		out := listing{Path: rel, Entries: []entry{}}
-		w := walker{ctx: ctx, root: root.Root, hidden: root.hidden, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden, depth: a.Depth, visit: func(_ *folder, rel string, d fs.DirEntry) error {
 			if len(out.Entries) == maxEntries {
 				out.Truncated = true
 				return errEnough
@@ -248,16 +248,16 @@ func (Glob) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		if err != nil {
 			return nil, err
 		}
-		root, rel, at, err := open(e, a.Path)
+		tree, rel, at, err := open(e, a.Path)
 		if err != nil {
 			return nil, err
 		}
-		defer root.close()
+		defer tree.close()
 		if !at.IsDir() {
 			return nil, pawl.Fail(pawl.CodeInvalid, "search.not_folder", rel).In("search.glob")
 		}
 		out := found{Files: []string{}}
-		w := walker{ctx: ctx, root: root.Root, hidden: root.hidden, visit: func(_ *folder, p string, d fs.DirEntry) error {
+		w := walker{ctx: ctx, root: tree.root, hidden: tree.hidden, visit: func(_ *folder, p string, d fs.DirEntry) error {
 			if d.IsDir() || !doublestar.MatchUnvalidated(a.Pattern, below(rel, p)) {
 				return nil
 			}

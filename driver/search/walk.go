@@ -67,13 +67,13 @@ func (f *folder) release() {
 
 // opened is the tree of an effect with what is not to be seen of it.
 type opened struct {
-	*sandbox.Root
+	root   *sandbox.Root
 	hidden *ignore.Hidden
 }
 
 func (o opened) close() {
 	o.hidden.Close()
-	_ = o.Close() // nothing was written
+	_ = o.root.Close() // nothing was written
 }
 
 // open opens the tree of an effect and checks that a path in it can be searched. The caller closes it.
@@ -83,12 +83,12 @@ func open(e effect.Effect, p string) (opened, string, fs.FileInfo, error) {
 		return opened{}, "", nil, err
 	}
 	var o opened
-	if o.Root, err = sandbox.OpenRoot(e.Place.Tree); err != nil {
+	if o.root, err = sandbox.OpenRoot(e.Place.Tree); err != nil {
 		return opened{}, "", nil, err
 	}
 	var info fs.FileInfo
-	if o.hidden, err = ignore.Open(o.Root, e.Place.Workspace); err == nil {
-		info, err = stat(o.Root, rel)
+	if o.hidden, err = ignore.Open(o.root, e.Place.Workspace); err == nil {
+		info, err = stat(o.root, rel)
 	}
 	if err == nil {
 		err = o.hidden.Refuse(rel)

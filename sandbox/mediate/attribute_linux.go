@@ -13,15 +13,15 @@ func (t *task) chmod(nr uintptr, args [6]uint64) verdict {
 	mode := uint32(args[2])
 	switch nr {
 	case unix.SYS_FCHMOD:
-		fd, err, mode = t.descriptor(args[0]), nil, uint32(args[1])
+		fd, err, mode = t.program.descriptor(args[0]), nil, uint32(args[1])
 	default:
 		flags := 0
 		if nr == unix.SYS_FCHMODAT2 {
 			flags = int(int32(args[3]))
 		}
 		var p string
-		if p, err = t.text(args[1]); err == nil {
-			fd, err = t.object(int32(args[0]), p, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags&unix.AT_EMPTY_PATH != 0)
+		if p, err = t.program.text(args[1]); err == nil {
+			fd, err = t.program.object(int32(args[0]), p, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags&unix.AT_EMPTY_PATH != 0)
 		}
 	}
 	return t.alter(fd, err, nr == unix.SYS_FCHMOD, func(name string) error { return unix.Fchmodat(unix.AT_FDCWD, name, mode, 0) })
@@ -56,11 +56,11 @@ func (t *task) touch(nr uintptr, args [6]uint64) verdict {
 	}
 	var fd int
 	if at == 0 {
-		fd = t.descriptor(uint64(uint32(dirfd)))
+		fd = t.program.descriptor(uint64(uint32(dirfd)))
 	} else {
 		var p string
-		if p, err = t.text(at); err == nil {
-			fd, err = t.object(dirfd, p, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags&unix.AT_EMPTY_PATH != 0)
+		if p, err = t.program.text(at); err == nil {
+			fd, err = t.program.object(dirfd, p, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags&unix.AT_EMPTY_PATH != 0)
 		}
 	}
 	return t.alter(fd, err, at == 0, func(name string) error {
@@ -91,7 +91,7 @@ func (t *task) times(nr uintptr, at uint64) ([]unix.Timespec, error) {
 	default:
 		scale = 1000
 	}
-	v, err := t.numbers(at, n)
+	v, err := t.program.numbers(at, n)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,12 @@ import (
 
 // open opens a file for writing, where the kernel's walls would refuse it although the command may.
 func (t *task) open(args [6]uint64) verdict {
-	p, err := t.text(args[1])
+	p, err := t.program.text(args[1])
 	if err != nil {
 		return of(err)
 	}
 	flags, mode := int(int32(args[2])), uint32(args[3])
-	e, err := t.entry(int32(args[0]), p)
+	e, err := t.program.entry(int32(args[0]), p)
 	if err != nil {
 		return pass // the kernel finds the same, or refuses
 	}
@@ -29,11 +29,11 @@ func (t *task) open(args [6]uint64) verdict {
 	case flags&unix.O_TMPFILE == unix.O_TMPFILE:
 		return of(unix.EOPNOTSUPP)
 	}
-	fd, err := unix.Openat(e.dir, e.name, flags|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, t.masked(mode))
+	fd, err := unix.Openat(e.dir, e.name, flags|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, t.program.masked(mode))
 	if err != nil {
 		return of(err)
 	}
-	if t.s.Calls.Hand(t.call, fd, flags&unix.O_CLOEXEC != 0) != nil {
+	if t.s.Calls.Hand(t.program.call, fd, flags&unix.O_CLOEXEC != 0) != nil {
 		return of(unix.EMFILE)
 	}
 	return done
@@ -41,11 +41,11 @@ func (t *task) open(args [6]uint64) verdict {
 
 // truncate shortens a file by its name.
 func (t *task) truncate(args [6]uint64) verdict {
-	p, err := t.text(args[0])
+	p, err := t.program.text(args[0])
 	if err != nil {
 		return of(err)
 	}
-	fd, err := t.object(unix.AT_FDCWD, p, true, false)
+	fd, err := t.program.object(unix.AT_FDCWD, p, true, false)
 	if err != nil {
 		return of(err)
 	}
@@ -63,16 +63,16 @@ func (t *task) change(nr uintptr, args [6]uint64) verdict {
 	target := ""
 	if nr == unix.SYS_SYMLINKAT {
 		var err error
-		if target, err = t.text(args[0]); err != nil {
+		if target, err = t.program.text(args[0]); err != nil {
 			return of(err)
 		}
 		dirfd, at = args[1], args[2]
 	}
-	p, err := t.text(at)
+	p, err := t.program.text(at)
 	if err != nil {
 		return of(err)
 	}
-	e, err := t.entry(int32(dirfd), p)
+	e, err := t.program.entry(int32(dirfd), p)
 	if err != nil {
 		return pass
 	}
@@ -82,7 +82,7 @@ func (t *task) change(nr uintptr, args [6]uint64) verdict {
 	}
 	switch nr {
 	case unix.SYS_MKDIRAT:
-		return of(unix.Mkdirat(e.dir, e.name, t.masked(uint32(args[2]))))
+		return of(unix.Mkdirat(e.dir, e.name, t.program.masked(uint32(args[2]))))
 	case unix.SYS_SYMLINKAT:
 		return of(unix.Symlinkat(target, e.dir, e.name))
 	case unix.SYS_UNLINKAT:
@@ -92,7 +92,7 @@ func (t *task) change(nr uintptr, args [6]uint64) verdict {
 	mode := uint32(args[2])
 	switch mode & unix.S_IFMT {
 	case 0, unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
-		return of(unix.Mknodat(e.dir, e.name, mode&unix.S_IFMT|t.masked(mode), 0))
+		return of(unix.Mknodat(e.dir, e.name, mode&unix.S_IFMT|t.program.masked(mode), 0))
 	}
 	return refused
 }
@@ -103,15 +103,15 @@ func (t *task) move(nr uintptr, args [6]uint64) verdict {
 	if nr != unix.SYS_RENAMEAT {
 		flags = int(int32(args[4]))
 	}
-	p, err := t.text(args[1])
+	p, err := t.program.text(args[1])
 	if err != nil {
 		return of(err)
 	}
-	q, err := t.text(args[3])
+	q, err := t.program.text(args[3])
 	if err != nil {
 		return of(err)
 	}
-	from, err := t.entry(int32(args[0]), p)
+	from, err := t.program.entry(int32(args[0]), p)
 	if err != nil {
 		return pass
 	}
@@ -122,7 +122,7 @@ func (t *task) move(nr uintptr, args [6]uint64) verdict {
 		}
 	}
 	defer from.close()
-	to, err := t.entry(int32(args[2]), q)
+	to, err := t.program.entry(int32(args[2]), q)
 	if err != nil {
 		return pass
 	}

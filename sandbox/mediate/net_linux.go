@@ -26,7 +26,7 @@ func (t *task) address(at, n uint64) (address, error) {
 	if n < 2 || n > unix.SizeofSockaddrAny+16 {
 		return address{}, unix.EINVAL
 	}
-	b, err := t.memory(at, int(n))
+	b, err := t.program.memory(at, int(n))
 	if err != nil {
 		return address{}, err
 	}
@@ -60,11 +60,11 @@ func sockaddr(family int, at netip.AddrPort) unix.Sockaddr {
 
 // replace puts a socket in the place of the program's, with the flags that this one has.
 func (t *task) replace(s, fd int) verdict {
-	flags := t.flags(fd)
+	flags := t.program.flags(fd)
 	if err := unix.SetNonblock(s, flags&unix.O_NONBLOCK != 0); err != nil {
 		return of(err)
 	}
-	return of(t.s.Calls.Replace(t.call, s, fd, flags&unix.O_CLOEXEC != 0))
+	return of(t.s.Calls.Replace(t.program.call, s, fd, flags&unix.O_CLOEXEC != 0))
 }
 
 // connect connects a socket to what the command may reach.
@@ -98,7 +98,7 @@ func of2(v verdict, err error) verdict {
 
 // join connects the program's own socket, or puts a connected one in its place.
 func (t *task) join(fd int, a address, to netip.AddrPort) verdict {
-	if s := t.socket(fd); s >= 0 {
+	if s := t.program.socket(fd); s >= 0 {
 		defer unix.Close(s)
 		return of(unix.Connect(s, sockaddr(domain(s), to)))
 	}
@@ -214,7 +214,7 @@ const handTime = 10 * time.Second
 // and hands its other end to pawl. Nobody else can get there: what is accepted must come from the port that was connected.
 func (t *task) through(fd int, a address, gate int) verdict {
 	family := int(a.family)
-	mine := t.socket(fd)
+	mine := t.program.socket(fd)
 	replaced := mine < 0
 	if replaced {
 		var err error
@@ -321,7 +321,7 @@ func (t *task) bind(fd int, at, n uint64) verdict {
 	case !v.IsLoopback():
 		return of(unix.EADDRNOTAVAIL)
 	}
-	s := t.socket(fd)
+	s := t.program.socket(fd)
 	replaced := s < 0
 	if replaced {
 		if s, err = unix.Socket(int(a.family), unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
@@ -363,11 +363,11 @@ func (s *Supervisor) bindTo(fd int, to netip.AddrPort, wild bool) error {
 
 // listen lets a socket take connections.
 func (t *task) listen(fd, backlog int) verdict {
-	s := t.socket(fd)
+	s := t.program.socket(fd)
 	if s < 0 {
 		// The process is known by itself: what connects to its sockets is let through by that.
 		t.s.mu.Lock()
-		t.s.servers[number(t.id, "Tgid", 10)] = true
+		t.s.servers[number(t.program.id, "Tgid", 10)] = true
 		t.s.mu.Unlock()
 		return pass
 	}

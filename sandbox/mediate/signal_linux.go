@@ -15,7 +15,7 @@ func (t *task) signal(nr uintptr, args [6]uint64) verdict {
 	if nr == unix.SYS_TKILL {
 		pid = number(strconv.Itoa(pid), "Tgid", 10)
 	}
-	own := number(t.id, "Tgid", 10)
+	own := number(t.program.id, "Tgid", 10)
 	switch {
 	case nr == unix.SYS_KILL && pid == 0, pid == own && pid > 0:
 		return pass

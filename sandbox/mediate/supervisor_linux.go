@@ -149,6 +149,6 @@ func (s *Supervisor) judge(call *seccomp.Call) verdict {
 
 // task is a call that is being decided.
 type task struct {
-	*program
-	s *Supervisor
+	program *program
+	s       *Supervisor
 }

@@ -13,7 +13,7 @@ func (t *task) bindUnix(fd int, name string) verdict {
 		t.s.mu.Unlock()
 		return pass
 	}
-	e, err := t.entry(unix.AT_FDCWD, name)
+	e, err := t.program.entry(unix.AT_FDCWD, name)
 	if err != nil {
 		return pass
 	}
@@ -21,7 +21,7 @@ func (t *task) bindUnix(fd int, name string) verdict {
 	if !t.s.movable(e) || t.s.Granted(e.path) {
 		return pass
 	}
-	s := t.socket(fd)
+	s := t.program.socket(fd)
 	if s < 0 || domain(s) != unix.AF_UNIX {
 		return pass
 	}
@@ -45,7 +45,7 @@ func (t *task) connectUnix(fd int, name string) (verdict, error) {
 		}
 		target = "@" + name[1:]
 	} else {
-		o, err := t.object(unix.AT_FDCWD, name, true, false)
+		o, err := t.program.object(unix.AT_FDCWD, name, true, false)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -56,7 +56,7 @@ func (t *task) connectUnix(fd int, name string) (verdict, error) {
 		target = held(o)
 	}
 	kind := unix.SOCK_STREAM
-	if own := t.socket(fd); own >= 0 {
+	if own := t.program.socket(fd); own >= 0 {
 		if k, err := unix.GetsockoptInt(own, unix.SOL_SOCKET, unix.SO_TYPE); err == nil {
 			kind = k
 		}

@@ -26,7 +26,7 @@ func (s faults) fault(op string, err error) error {
 	}
 	code, key := classify(err)
 	if code == pawl.CodeBusy {
-		return s.busy(op, err)
+		return busyFault(s, op, err)
 	}
 	return pawl.Fail(code, key, s.path).In("store." + op).Because(err)
 }
@@ -40,7 +40,7 @@ const (
 )
 
 // holder says which other process keeps this one from the database, where that can be known.
-func (s faults) holder() (lockfile.Holder, bool) {
+func holder(s faults) (lockfile.Holder, bool) {
 	h, ok := lockfile.Range(s.path+"-shm", indexLocks, indexLocked)
 	if !ok {
 		h, ok = lockfile.Range(s.path, databaseLocks, databaseLocked)
@@ -48,18 +48,18 @@ func (s faults) holder() (lockfile.Holder, bool) {
 	return h, ok && h.PID != os.Getpid()
 }
 
-// busy is the error for a lock that another process did not give up in time: with its name, where that can be known.
-func (s faults) busy(op string, err error) error {
-	if h, ok := s.holder(); ok {
+// busyFault is the error for a lock that another process did not give up in time: with its name, where that can be known.
+func busyFault(s faults, op string, err error) error {
+	if h, ok := holder(s); ok {
 		err = h.Fault(s.path)
 	}
 	return pawl.Fail(pawl.CodeBusy, "store.busy", s.path).In("store." + op).Because(err)
 }
 
-// late is the error for a request whose time was over before its turn came.
-func (s faults) late(op string) error {
-	if _, ok := s.holder(); ok {
-		return s.busy(op, nil)
+// lateFault is the error for a request whose time was over before its turn came.
+func lateFault(s faults, op string) error {
+	if _, ok := holder(s); ok {
+		return busyFault(s, op, nil)
 	}
 	return pawl.Fail(pawl.CodeTimeout, "store.timeout").In("store." + op)
 }

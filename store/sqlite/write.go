@@ -62,7 +62,7 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 	case <-ctx.Done():
 		return r.abandon(func() error { return canceled(ctx, "commit") })
 	case <-timer.C:
-		return r.abandon(func() error { return s.late("commit") })
+		return r.abandon(func() error { return lateFault(s.faults, "commit") })
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *Store) submit(ctx context.Context, r *request, late <-chan time.Time) e
 	case <-ctx.Done():
 		return canceled(ctx, "commit")
 	case <-late:
-		return s.late("commit")
+		return lateFault(s.faults, "commit")
 	}
 }
 
