@@ -10,9 +10,9 @@ UNDER ?= none
 GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
-RACE := ./kernel ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./audit
+RACE := ./kernel ./follow ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./audit
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
-RACE_PAWL := Board|Issues|Follower|Projections
+RACE_PAWL := Board|Issues|Projections
 
 .PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board recordings golden gen verify fuzz bench clean
 

@@ -18,7 +18,7 @@ import (
 	"pawl/tui"
 )
 
-// Host is what the command line needs of the program around it: opening workspaces and asking the machine. cmd/pawl
+// Host is what the command line needs of the program around it: opening workspaces and asking the machine. Package app
 // implements it by wiring the packages that this one may not know.
 type Host interface {
 	// Find returns the workspace that dir belongs to: the nearest folder upwards with a .pawl folder, else the top of

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"pawl/agent"
-	"pawl/agent/mcptools"
-	"pawl/effect"
 	"pawl/internal/need"
-	"pawl/sandbox"
-	"pawl/sandbox/deps"
 )
 
 // noted is a step that changes something, so that there is work to verify and to land.
@@ -206,49 +200,4 @@ func TestAVirtualEnvironmentIsThereInTheWorktree(t *testing.T) {
 		t.Errorf("the user's environment changed:\n%s\nto\n%s", before, after)
 	}
 	u.quiet()
-}
-
-// TestAgentsAndServersHaveTheDependencies gives agents and MCP servers the dependencies where they start in a tree of the workspace,
-// and nothing where they start elsewhere.
-func TestAgentsAndServersHaveTheDependencies(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.write("package.json", `{"dependencies":{"x":"1"}}`)
-	u.write("node_modules/x/index.js", "module.exports = 'x'\n")
-	tree := filepath.Join(u.dir, ".pawl", "worktrees", "1")
-	u.write(".pawl/worktrees/1/package.json", `{"dependencies":{"x":"1"}}`)
-	u.write(".pawl/worktrees/1/sub/a.txt", "")
-	place := effect.Place{Workspace: u.dir, Tree: u.dir}
-	box, err := sandbox.New(sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := &deps.Finder{}
-	say := []string{"sh", "-c", "cat node_modules/x/index.js ../node_modules/x/index.js 2>/dev/null; echo mine > node_modules/x/index.js 2>/dev/null; true"}
-	read := func(p agent.Process, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, _ := io.ReadAll(p.Stdout())
-		if _, err := p.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		return string(raw)
-	}
-	for dir, want := range map[string]string{tree: "module.exports = 'x'\n", filepath.Join(tree, "sub"): "module.exports = 'x'\n", t.TempDir(): ""} {
-		writable := []string{tree}
-		if want == "" {
-			writable = []string{dir}
-		}
-		if got := read(starter(box, found, place)(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: plainEnv(), Writable: writable})); got != want {
-			t.Errorf("an agent in %s reads %q", dir, got)
-		}
-		if got := read(walled(box, place, found)(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: plainEnv(), Writable: writable})); got != want {
-			t.Errorf("a server in %s reads %q", dir, got)
-		}
-	}
-	if got := u.read("node_modules/x/index.js"); got != "module.exports = 'x'\n" {
-		t.Errorf("the user's packages changed: %q", got)
-	}
 }

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"pawl/export"
 	"pawl/lockfile"
 	"pawl/machine/board"
+	"pawl/presence"
 )
 
 // freeze starts a process that holds a lock and stops it as SIGSTOP does.
@@ -57,7 +59,7 @@ func TestFrozenBehindTheProjections(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "issue", "add", "first")
-	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", exportLock))
+	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", export.LockFile))
 	a := u.must(0, "issue", "add", "second")
 	if !strings.Contains(a.out, "ISS-2") || strings.Count(a.err, wayOn(p)) != 1 {
 		t.Errorf("beside a frozen process: %v", a)
@@ -83,7 +85,7 @@ func TestFrozenInTurnToLand(t *testing.T) {
 	t.Parallel()
 	u := backlogged(t)
 	u.must(0, "init")
-	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", landingLock))
+	p := u.freeze("flock " + filepath.Join(u.dir, ".pawl", presence.LandingLock))
 	before := u.git("rev-parse", "HEAD")
 	a := u.must(7, "run", "--plan", u.planFile("p", partPlan(1, "", "", false)), "--yes")
 	if strings.Count(a.err, wayOn(p)) < 2 || !strings.Contains(a.err, "pawl resume") {

@@ -1,5 +1,5 @@
-// Command pawl is the durable orchestrator for AI coding agents. This package only wires: it knows every other package
-// and decides nothing.
+// Command pawl is the durable orchestrator for AI coding agents. This package only starts the program: it names the commands that there
+// are, and package app puts together what they work with.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"pawl/app"
 	"pawl/cli"
 	"pawl/cli/agents"
 	"pawl/cli/board"
@@ -23,7 +24,10 @@ import (
 	"pawl/sandbox"
 )
 
-func main() {
+func main() { run(app.Host{}) }
+
+// run carries out the command line of this process and ends it.
+func run(host app.Host) {
 	// A command behind walls is started through this very program; its launcher never comes back from here.
 	sandbox.Child()
 	ctx, stop := context.Background(), func() {}
@@ -36,7 +40,7 @@ func main() {
 		ctx, leave = readers.attend(ctx, &std)
 		defer leave()
 	}
-	code := cli.Main(ctx, &host{}, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(), complete.Entries(), manual.Entries())...)
+	code := cli.Main(ctx, host, std, os.Args[1:], slices.Concat(orders.Entries(), board.Entries(), flow.Entries(), skills.Entries(), agents.Entries(), inspect.Entries(), complete.Entries(), manual.Entries())...)
 	stop()
 	os.Exit(readers.status(code))
 }

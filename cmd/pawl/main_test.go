@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/app"
 	"pawl/internal/gittest"
 	"pawl/sandbox"
 	"pawl/view"
@@ -29,8 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fake(os.Args[1:]))
 	}
 	if os.Getenv(asPawl) == "1" {
-		selfEnv = []string{asPawl + "=1"}
-		main()
+		run(app.Host{Env: []string{asPawl + "=1"}})
 	}
 	if what := os.Getenv(asHolder); what != "" {
 		fmt.Fprintln(os.Stderr, holding(what))

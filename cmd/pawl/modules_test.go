@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/app"
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/internal/modeltest"
@@ -96,7 +97,7 @@ func (u *user) shows(p planted, srv *modeltest.Server) {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	w, err := host{}.Open(ctx, place, cli.Open{ReadOnly: true, Config: cli.DefaultConfig()})
+	w, err := app.Host{}.Open(ctx, place, cli.Open{ReadOnly: true, Config: cli.DefaultConfig()})
 	if err != nil {
 		u.t.Fatal(err)
 	}

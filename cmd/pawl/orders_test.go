@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/app"
 	"pawl/cli"
 	"pawl/cli/orders"
 )
@@ -104,7 +105,7 @@ func (u *user) at(answers string, args ...string) (code int, shown string) {
 	std := cli.Streams{In: strings.NewReader(answers), Out: &out, Err: &out, TTY: true, Width: 100, Dir: u.dir, Env: func(name string) string {
 		return map[string]string{"USER": "ada", "LANG": "C.UTF-8", "NO_COLOR": "1"}[name]
 	}}
-	code = cli.Main(context.Background(), &host{state: filepath.Join(u.home, "state")}, std, args, orders.Entries()...)
+	code = cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, args, orders.Entries()...)
 	return code, out.String()
 }
 
@@ -170,7 +171,7 @@ func TestOrdersByName(t *testing.T) {
 				return orders.Run(c.Context(), a, args[0], strings.Join(args[1:], " "))
 			}}
 		}}
-		code := cli.Main(context.Background(), &host{state: filepath.Join(u.home, "state")}, std, append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
+		code := cli.Main(context.Background(), app.Host{State: filepath.Join(u.home, "state")}, std, append([]string{"--lang", lang}, command...), append(orders.Entries(), say)...)
 		return fmt.Sprintf("%s\nexit status %d", out.String(), code)
 	}
 	for _, c := range []struct {

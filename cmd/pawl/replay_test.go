@@ -12,6 +12,7 @@ import (
 
 	"pawl/agent/llm"
 	"pawl/internal/modeltest"
+	"pawl/recording"
 )
 
 // replayed is what `pawl replay --json` prints.
@@ -29,7 +30,7 @@ type replayed struct {
 
 // recording is the path of a recording of the user's first run.
 func (u *user) recording(name string) string {
-	return filepath.Join(u.dir, ".pawl", recordingsDir, "RUN-1", name)
+	return filepath.Join(u.dir, ".pawl", recording.Dir, "RUN-1", name)
 }
 
 // TestReplayWithoutAModel records a run and makes its decisions again when there is no model any more.
@@ -38,7 +39,7 @@ func TestReplayWithoutAModel(t *testing.T) {
 	u, srv := faulty(t, "openai", asking(modeltest.FixBug("sum.go", sumWorse, sumRight)))
 	u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--record")
 	srv.Close()
-	for _, name := range []string{decisionsFile, exchangesFile} {
+	for _, name := range []string{recording.DecisionsFile, recording.ExchangesFile} {
 		info, err := os.Stat(u.recording(name))
 		if err != nil || info.Mode().Perm() != 0o600 || info.Size() == 0 {
 			t.Errorf("%s: %v, %v", name, info, err)
@@ -55,11 +56,11 @@ func TestReplayWithoutAModel(t *testing.T) {
 	if got := u.git("status", "--porcelain"); got != "" {
 		t.Errorf("status %s", got)
 	}
-	raw, err := os.ReadFile(u.recording(decisionsFile))
+	raw, err := os.ReadFile(u.recording(recording.DecisionsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(u.recording(decisionsFile), raw[:len(raw)-10], 0o600); err != nil {
+	if err := os.WriteFile(u.recording(recording.DecisionsFile), raw[:len(raw)-10], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if a := u.must(13, "replay", "1"); !strings.Contains(a.err, "cut off") {
@@ -78,7 +79,7 @@ func TestReplayShowsWhatSettingsChange(t *testing.T) {
 	if whole.Lost != 0 || len(whole.Differences) != 0 {
 		t.Errorf("%+v", whole)
 	}
-	raw, err := os.ReadFile(u.recording(decisionsFile))
+	raw, err := os.ReadFile(u.recording(recording.DecisionsFile))
 	if err != nil || !bytes.Contains(raw, []byte(`"command":"Skip"`)) {
 		t.Errorf("the recording ends with its process: %v", err)
 	}
@@ -113,18 +114,18 @@ func TestExchangesStandForTheModel(t *testing.T) {
 			u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--record")
 			srv.Close()
 			states := u.states()
-			f, err := os.Open(u.recording(exchangesFile))
+			f, err := os.Open(u.recording(recording.ExchangesFile))
 			if err != nil {
 				t.Fatal(err)
 			}
-			recording, err := llm.NewReplay(f)
+			model, err := llm.NewReplay(f)
 			f.Close()
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := recording.Left()
+			said := model.Left()
 			stand := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				answer, err := recording.RoundTrip(r)
+				answer, err := model.RoundTrip(r)
 				if err != nil {
 					t.Errorf("%v", err)
 					http.Error(w, `{"error":{"message":"not recorded"}}`, http.StatusBadRequest)
@@ -151,10 +152,10 @@ func TestExchangesStandForTheModel(t *testing.T) {
 			if u.read("sum.go") != sumRight || strings.Join(u.states(), " ") != strings.Join(states, " ") {
 				t.Errorf("the run came out differently: %v", u.states())
 			}
-			if recording.Left() != 0 || said < 4 {
-				t.Errorf("%d of %d exchanges were not asked for", recording.Left(), said)
+			if model.Left() != 0 || said < 4 {
+				t.Errorf("%d of %d exchanges were not asked for", model.Left(), said)
 			}
-			if _, err := os.Stat(u.recording(decisionsFile)); !os.IsNotExist(err) {
+			if _, err := os.Stat(u.recording(recording.DecisionsFile)); !os.IsNotExist(err) {
 				t.Error("a run was recorded that nobody asked to be")
 			}
 		})

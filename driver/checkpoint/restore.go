@@ -48,6 +48,13 @@ func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	return effect.Succeeded(result)
 }
 
+// Between brings the tree of a place back from one recorded state, after, to another, before, as far as nobody else changed it since.
+// It may be repeated after a crash.
+func (d Restore) Between(ctx context.Context, place effect.Place, before, after string) error {
+	spec := effect.RestoreSpec{Name: "undo", Target: before, Expect: after}
+	return d.Do(ctx, effect.Effect{ID: "undo-" + after, Kind: effect.KindRestore, Place: place, Spec: effect.Encode(spec)}, nil).Err()
+}
+
 // safetyName is the name of the safety reference: the spec's, or one made from the effect's id.
 func safetyName(e effect.Effect, spec effect.RestoreSpec) string {
 	if spec.Safety != "" {

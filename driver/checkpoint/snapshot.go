@@ -41,6 +41,16 @@ func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) 
 	return git.Stats(ctx, repo, from, to)
 }
 
+// Changed names the files that differ between two recorded trees, in the order of paths.
+func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to string) ([]string, error) {
+	stats, err := s.Diff(ctx, p, from, to)
+	var out []string
+	for _, f := range stats {
+		out = append(out, f.Path)
+	}
+	return out, err
+}
+
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
 // whether there was more. Binary files are only named.
 func (s Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {

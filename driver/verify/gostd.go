@@ -44,6 +44,19 @@ var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // stdEntry matches the name of an entry of Go's build cache.
 var stdEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}-[ad]$`) })
 
+// Compiled is the folder below std (Config.Std) of what was compiled last of Go's standard library, "" where nothing was.
+func Compiled(std string) string {
+	var newest time.Time
+	found := ""
+	all, _ := filepath.Glob(filepath.Join(std, "go-*", stdPackages)) // the pattern is well-formed, or nothing is found
+	for _, p := range all {
+		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) && info.ModTime().After(newest) {
+			newest, found = info.ModTime(), filepath.Dir(p)
+		}
+	}
+	return found
+}
+
 // warmGo copies what is kept of the standard library into the workspace's cache, once for each toolchain, and compiles what is
 // missing of it first. Nothing depends on it: where it fails, the checks compile what they need.
 func (s *session) warmGo(ctx context.Context, checks []effect.Check) {

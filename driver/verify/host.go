@@ -31,6 +31,12 @@ type Host struct {
 	Dependencies *deps.Finder
 }
 
+// ThisMachine is the Host that this process runs on, as its environment says. It has no Dependencies yet.
+func ThisMachine() Host {
+	home, _ := os.UserHomeDir()
+	return Host{Home: home, Env: os.Environ(), LookPath: sandbox.LookPath}
+}
+
 // Use says which set of caches a toolchain works with.
 type Use string
 

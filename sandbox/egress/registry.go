@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/effect"
 )
 
 // registries are the hosts that the tools of an ecosystem fetch from when the user's settings name no others.
@@ -30,6 +31,22 @@ type Settings struct {
 	Env []string
 	// Home is the user's home folder, "" for none. Only its settings of go, npm and pip are read.
 	Home string
+}
+
+// OfUser returns the settings of the user of this process.
+func OfUser() Settings {
+	home, _ := os.UserHomeDir()
+	return Settings{Env: os.Environ(), Home: home}
+}
+
+// Sites lists Places as effects name them.
+func (s Settings) Sites(grant string) ([]effect.Site, error) {
+	rules, err := s.Places(grant)
+	out := make([]effect.Site, len(rules))
+	for i, r := range rules {
+		out[i] = effect.Site(r)
+	}
+	return out, err
 }
 
 // Places lists the places that a grant of a plan stands for: the registries of an ecosystem by its name, where the user's

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"pawl"
+	"pawl/kernel"
 )
 
 // applicationID marks a file as ours in SQLite's header: "pawl".
@@ -30,6 +32,20 @@ var migrations embed.FS
 
 // Schema is the number of the schema that this version of pawl writes and reads.
 const Schema = 4
+
+// Identity is that of the store at path (kernel.Identity), "" where there is none that can be read. Nothing is changed.
+func Identity(path string) string {
+	s, err := Open(path, Options{ReadOnly: true})
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	id, err := kernel.Identity(context.Background(), s)
+	if err != nil {
+		return ""
+	}
+	return id
+}
 
 // Open opens the store at path (usually .pawl/pawl.db). The file is never taken for what it is not: one that is no SQLite
 // database or belongs to another application is store_foreign, an empty, cut or otherwise damaged one store_damaged, one

@@ -1,4 +1,4 @@
-package main
+package compound
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func TestRepairsAreShownTheFailuresPlaces(t *testing.T) {
 	} {
 		s, p := &shown{}, &packing{err: c.err}
 		c.spec.Agent, c.spec.Goal = "shown", "mend Sum"
-		r := briefed{Set: agent.Set{s}, packs: p}.Work(t.Context(), effect.Effect{Kind: effect.KindWork, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(c.spec)}, nil, nil)
+		r := Briefed{Set: agent.Set{s}, packs: p}.Work(t.Context(), effect.Effect{Kind: effect.KindWork, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(c.spec)}, nil, nil)
 		result, err := effect.Decode[effect.WorkResult](r.Result)
 		if err != nil || !r.OK || (result.Pack != nil) != c.anew {
 			t.Fatalf("%s: %+v %v", c.name, result, err)

@@ -1,4 +1,4 @@
-package main
+package registry
 
 import (
 	"context"
@@ -20,24 +20,24 @@ import (
 const ownProvider = "own"
 
 // logins says where logins are looked for.
-func (s staff) logins() login.Source {
+func (r Registry) logins() login.Source {
 	home, _ := os.UserHomeDir()
-	return login.Source{Home: home, Env: os.Getenv, Workspace: s.place.Workspace}
+	return login.Source{Home: home, Env: os.Getenv, Workspace: r.Launch.Place.Workspace}
 }
 
 // keeper keeps the login of a program, where there can be one. agreed says that the user agreed to its use.
-func (s staff) keeper(p agent.Program) (k *login.Keeper, agreed bool) {
-	set := s.config.Agents[p.Name]
+func (r Registry) keeper(p agent.Program) (k *login.Keeper, agreed bool) {
+	set := r.Config.Agents[p.Name]
 	if set.Login == "" {
 		return nil, false
 	}
 	var most kernel.Limit
-	for _, limit := range s.config.Budgets {
+	for _, limit := range r.Config.Budgets {
 		most.MicroUSD, most.Tokens, most.Requests = max(most.MicroUSD, limit.MicroUSD), max(most.Tokens, limit.Tokens), max(most.Requests, limit.Requests)
 	}
 	k, err := login.NewKeeper(login.Config{
-		Source: s.logins(), Agent: p.Name, Path: renewer(p.Name), Account: set.Login, Tunnel: set.Way == "tunnel", Provider: ownProvider, Upstream: set.BaseURL, Model: set.Model,
-		Money: most.MicroUSD > 0, Counted: most.Tokens > 0 || most.Requests > 0, Need: s.config.TaskTimeout, State: s.state, Run: renew, Now: time.Now,
+		Source: r.logins(), Agent: p.Name, Path: renewer(p.Name), Account: set.Login, Tunnel: set.Way == "tunnel", Provider: ownProvider, Upstream: set.BaseURL, Model: set.Model,
+		Money: most.MicroUSD > 0, Counted: most.Tokens > 0 || most.Requests > 0, Need: r.Config.TaskTimeout, State: r.State, Run: renew, Now: time.Now,
 	})
 	return k, err == nil
 }
@@ -63,7 +63,7 @@ func loginProvider(k *login.Keeper) gateway.Provider {
 }
 
 // ownLogin looks at the login that the user has for an agent, whether or not it may be used.
-func (s staff) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error) {
+func (r Registry) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error) {
 	p, ok := agent.Known(name)
 	if !ok {
 		return cli.AgentLogin{}, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(agent.Names(), ", ")).In("agent.Login")
@@ -72,7 +72,7 @@ func (s staff) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error
 	if !ok {
 		return cli.AgentLogin{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title, p.Install).In("agent.Login")
 	}
-	l, err := login.Look(name, s.logins())
+	l, err := login.Look(name, r.logins())
 	if err != nil {
 		return cli.AgentLogin{}, err
 	}
@@ -80,9 +80,9 @@ func (s staff) ownLogin(ctx context.Context, name string) (cli.AgentLogin, error
 	if f := p.At(path); f.Version != "" {
 		told(f, &info)
 	} else {
-		askVersion(ctx, s.box, f, &info)
+		r.askVersion(ctx, f, &info)
 	}
-	terms, set := login.TermsOf(p, l), s.config.Agents[name]
+	terms, set := login.TermsOf(p, l), r.Config.Agents[name]
 	out := cli.AgentLogin{
 		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(), Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,
 		Renewer: terms.Renewer, Model: l.Model, Way: "gateway", Sites: terms.Sites, Readable: terms.Readable, Agreed: set.Login == login.AnyAccount || set.Login == l.Who(),

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -7,53 +7,67 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"time"
 
 	"pawl"
-	"pawl/cli"
-	"pawl/demo"
 	"pawl/sandbox"
 	"pawl/sandbox/self"
 )
 
-// selfEnv are further variables that pawl gives itself where it starts itself.
-var selfEnv []string
+// Presentation says how the demo is shown to a person.
+type Presentation struct {
+	// Dir is a folder that is empty or missing, "" for a new one among the temporary files.
+	Dir string
+	// Walls hold what the demo itself starts, and what pawl starts in it.
+	Walls sandbox.Options
+	// Lang is the language of what pawl says, and Color whether it says it in colour.
+	Lang  string
+	Color bool
+	// Env are further variables that pawl is given.
+	Env []string
+	// Text, Tell and Std are those of Options.
+	Text func(key string, args ...any) string
+	Tell func(Scene)
+	Std  string
+}
 
-// Demo shows what pawl does, in a folder of its own. What it makes is removed where ctx ends.
-func (h host) Demo(ctx context.Context, d cli.Demo) (made cli.Sample, err error) {
+// Sample is what was made: its folder, and the repository in it. Program is what one types to call this pawl there.
+type Sample struct{ Dir, Repo, Program string }
+
+// Present shows the demo on this machine, each command of pawl in a process of its own. What it makes stays, and is removed where ctx
+// ends; the error is that of Run, and CodeEnvironment where a program is missing for it.
+func Present(ctx context.Context, p Presentation) (made Sample, err error) {
 	for _, program := range []string{"git", "go", "gofmt"} {
 		if _, ok := sandbox.LookPath(program); !ok {
 			return made, pawl.Fail(pawl.CodeEnvironment, "demo.needs", program).In("demo.Run")
 		}
 	}
-	box, err := sandbox.New(walls(d.Config))
+	box, err := sandbox.New(p.Walls)
 	if err != nil {
 		return made, err
 	}
-	dir := d.Dir
+	dir := p.Dir
 	_, there := os.Lstat(dir)
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "pawl-demo-"); err != nil {
 			return made, pawl.Fail(pawl.CodeIO, "demo.no_folder", os.TempDir()).Because(err).In("demo.Run")
 		}
-	} else if err := demo.Empty(dir); err != nil {
+	} else if err := Empty(dir); err != nil {
 		return made, err
 	}
 	if dir, err = plainPath(dir); err != nil {
 		return made, pawl.Fail(pawl.CodeIO, "demo.no_folder", dir).Because(err).In("demo.Run")
 	}
-	o := demo.Options{Dir: dir, Box: box, Text: d.Text, Std: h.compiled(), Pawl: played{dir, d}.pawl, Tell: func(s demo.Scene) {
-		d.Scene(cli.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
-	}}
-	err = demo.Run(ctx, o)
+	err = Run(ctx, Options{Dir: dir, Box: box, Text: p.Text, Std: p.Std, Tell: p.Tell, Pawl: func(ctx context.Context, c Call) (int, error) {
+		return p.pawl(ctx, dir, c)
+	}})
 	if ctx.Err() != nil {
-		err := errors.Join(ctx.Err(), demo.Leave(dir))
+		err := errors.Join(ctx.Err(), Leave(dir))
 		if there != nil {
 			_ = os.Remove(dir) // what somebody else put there stays
 		}
 		return made, err
 	}
-	return cli.Sample{Dir: dir, Repo: filepath.Join(dir, demo.Repo), Program: program()}, err
+	return Sample{Dir: dir, Repo: filepath.Join(dir, Repo), Program: program()}, err
 }
 
 // program is what one types to call this pawl.
@@ -78,40 +92,23 @@ func plainPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// compiled is the folder of what was compiled last of Go's standard library, "" where nothing was.
-func (h host) compiled() string {
-	var newest time.Time
-	found := ""
-	all, _ := filepath.Glob(filepath.Join(h.folders().std, "go-*", "packages")) // the pattern is well-formed, or nothing is found
-	for _, p := range all {
-		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) && info.ModTime().After(newest) {
-			newest, found = info.ModTime(), filepath.Dir(p)
-		}
-	}
-	return found
-}
-
-// played is how the demo calls pawl: with a home of its own and none of the user's settings, but for what it says and where it runs.
-type played struct {
-	dir string
-	cli.Demo
-}
-
-func (p played) pawl(ctx context.Context, c demo.Call) (int, error) {
-	home := filepath.Join(p.dir, "home")
+// pawl carries out a command line of pawl with a home of its own below dir and none of the user's settings, but for what it says and
+// where it runs.
+func (p Presentation) pawl(ctx context.Context, dir string, c Call) (int, error) {
+	home := filepath.Join(dir, "home")
 	extra := map[string]string{
-		"HOME": home, "TMPDIR": filepath.Join(p.dir, "tmp"), "GOPATH": filepath.Join(home, "go"), "GOFLAGS": "-mod=mod", "GOWORK": "off", "USER": os.Getenv("USER"), "PAWL_LANG": p.Lang,
+		"HOME": home, "TMPDIR": filepath.Join(dir, "tmp"), "GOPATH": filepath.Join(home, "go"), "GOFLAGS": "-mod=mod", "GOWORK": "off", "USER": os.Getenv("USER"), "PAWL_LANG": p.Lang,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "TERM": os.Getenv("TERM"), "NO_COLOR": "1",
 	}
 	if p.Color {
 		extra["NO_COLOR"], extra["CLICOLOR_FORCE"] = "", "1"
 	}
-	if !fenced(p.Config) {
-		extra["PAWL_ISOLATION"] = cli.Outer
+	if p.Walls.Mechanism == sandbox.MechanismOuter {
+		extra["PAWL_ISOLATION"] = string(sandbox.MechanismOuter)
 	}
 	maps.Copy(extra, c.Env)
 	out := &eachLine{see: c.Output}
-	status, err := self.Run(ctx, self.Command{Args: c.Args, Dir: c.Dir, Env: append(sandbox.Environ(os.Environ(), extra), selfEnv...), Output: out}, func(p *os.Process) {
+	status, err := self.Run(ctx, self.Command{Args: c.Args, Dir: c.Dir, Env: append(sandbox.Environ(os.Environ(), extra), p.Env...), Output: out}, func(p *os.Process) {
 		if c.Started != nil {
 			c.Started(p.Pid, func() { _ = p.Kill() }) // it may have ended
 		}

@@ -1,4 +1,4 @@
-package main
+package registry
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/launch"
 	"pawl/agent/llm"
 	"pawl/agent/login"
 	"pawl/cli"
@@ -17,7 +18,7 @@ import (
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
 // once, because some need seconds to answer; with a name only that one is asked, and only where its package does not tell.
-func (s staff) externals(ctx context.Context, only string) []cli.AgentInfo {
+func (r Registry) externals(ctx context.Context, only string) []cli.AgentInfo {
 	var out []cli.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
@@ -37,17 +38,17 @@ func (s staff) externals(ctx context.Context, only string) []cli.AgentInfo {
 			told(f, info)
 			continue
 		}
-		asking.Go(func() { askVersion(ctx, s.box, agent.Found{Program: p, Path: path}, info) })
+		asking.Go(func() { r.askVersion(ctx, agent.Found{Program: p, Path: path}, info) })
 	}
 	asking.Wait()
 	for i, p := range programs {
 		if out[i].Path == "" || only != "" && only != p.Name {
 			continue
 		}
-		for _, set := range p.Settings(s.place.Workspace) {
-			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest, Trusted: set.Digest != "" && slices.Contains(s.config.Agents[p.Name].Trust, set.Digest)})
+		for _, set := range p.Settings(r.Launch.Place.Workspace) {
+			out[i].Settings = append(out[i].Settings, cli.ProjectSetting{Name: set.Name, Digest: set.Digest, Trusted: set.Digest != "" && slices.Contains(r.Config.Agents[p.Name].Trust, set.Digest)})
 		}
-		if err := s.credential(p, &out[i]); err != nil {
+		if err := r.credential(p, &out[i]); err != nil {
 			kept := effect.Failed(err)
 			out[i].State, out[i].Key, out[i].Args = "unset", kept.Key, kept.Args
 		}
@@ -57,24 +58,24 @@ func (s staff) externals(ctx context.Context, only string) []cli.AgentInfo {
 
 // credential notes what an agent would work with: its user's own login where that was agreed to, and else pawl's key for the model.
 // The error says what is missing, with the one command that mends it.
-func (s staff) credential(p agent.Program, info *cli.AgentInfo) error {
-	if k, agreed := s.keeper(p); agreed {
+func (r Registry) credential(p agent.Program, info *cli.AgentInfo) error {
+	if k, agreed := r.keeper(p); agreed {
 		l, err := k.Ready()
-		s.own(p, l, info)
+		r.own(p, l, info)
 		return err
 	}
-	key, err := s.keyOf(p)
+	key, err := r.keyOf(p)
 	if err == nil {
-		info.Account, info.Model = key, s.config.Model.Name
-		if info.Model == "" && p.Chooses && s.config.Model.BaseURL == "" {
+		info.Account, info.Model = key, r.Config.Model.Name
+		if info.Model == "" && p.Chooses && r.Config.Model.BaseURL == "" {
 			return nil
 		}
-		return agent.CheckModel(p.Name, s.config.Model.Name)
+		return agent.CheckModel(p.Name, r.Config.Model.Name)
 	}
-	l, none := login.Look(p.Name, s.logins())
+	l, none := login.Look(p.Name, r.logins())
 	switch {
 	case none == nil:
-		s.own(p, l, info)
+		r.own(p, l, info)
 		info.Offer = true
 		return pawl.Fail(pawl.CodeEnvironment, "login.not_agreed", p.Title, l.Who(), p.Name).In("agent.List")
 	case pawl.CodeOf(none) == pawl.CodeNotFound:
@@ -86,12 +87,12 @@ func (s staff) credential(p agent.Program, info *cli.AgentInfo) error {
 }
 
 // own notes a login.
-func (s staff) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
+func (r Registry) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
 	if l.Where == "" {
 		return
 	}
 	info.Account, info.Plan, info.Where, info.Login = l.Who(), l.Plan, l.Where, string(l.Kind)
-	if info.Model = s.config.Agents[p.Name].Model; info.Model == "" {
+	if info.Model = r.Config.Agents[p.Name].Model; info.Model == "" {
 		info.Model = l.Model
 	}
 	if !l.Expires.IsZero() {
@@ -101,10 +102,10 @@ func (s staff) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
 
 // keyOf says where the key is that pawl would show to an agent's model, "" for an endpoint that wants none. The error says that there
 // is none.
-func (s staff) keyOf(p agent.Program) (string, error) {
-	kind, m := llm.Kind(p.Wire.Provider()), s.config.Model
+func (r Registry) keyOf(p agent.Program) (string, error) {
+	kind, m := llm.Kind(p.Wire.Provider()), r.Config.Model
 	if m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == llm.OpenAI) {
-		if _, err := s.model().Key(); err != nil {
+		if _, err := r.Model().Key(); err != nil {
 			return "", err
 		}
 		switch {
@@ -126,12 +127,12 @@ func (s staff) keyOf(p agent.Program) (string, error) {
 // keyName is the variable that holds the key of an agent's usual model.
 func keyName(p agent.Program) string { return llm.Kind(p.Wire.Provider()).DefaultKeyEnv() }
 
-// askVersion asks an agent for its version.
-func askVersion(ctx context.Context, box *sandbox.Box, f agent.Found, info *cli.AgentInfo) {
+// askVersion asks an agent for its version. It needs no workspace for that.
+func (r Registry) askVersion(ctx context.Context, f agent.Found, info *cli.AgentInfo) {
 	dir, err := os.MkdirTemp("", "pawl-agent-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		f, err = agent.AskVersion(ctx, starter(box, nil, effect.Place{}), f, dir, plainEnv())
+		f, err = agent.AskVersion(ctx, launch.Launcher{Box: r.Launch.Box}.Agent, f, dir, launch.Environ())
 	}
 	if err != nil {
 		kept := effect.Failed(err)

@@ -1,4 +1,6 @@
-package main
+// Package export writes the projections of a workspace (kernel/projection) into its .pawl folder: behind each commit of this process,
+// and where another one left them behind the log.
+package export
 
 import (
 	"context"
@@ -14,31 +16,21 @@ import (
 	"pawl/audit"
 	"pawl/driver/archive"
 	"pawl/effect"
+	"pawl/follow"
 	"pawl/kernel"
 	"pawl/kernel/projection"
 	"pawl/kernel/query"
 	"pawl/lockfile"
+	"pawl/view"
 )
 
-// exportEvery is how long the projections may lag behind commits that leave the session's state as it is. A step takes
+// lag is how long the projections may lag behind commits that leave the session's state as it is. A step takes
 // several commits within milliseconds, and nobody reads between them.
-const exportEvery = 300 * time.Millisecond
+const lag = 300 * time.Millisecond
 
-// follower does something behind commits and beside the work, so that no command waits for files that somebody may read.
-// It is safe for concurrent use.
-type follower struct {
-	do func()
-
-	work sync.Mutex // held while at it
-	mu   sync.Mutex
-	due  *time.Timer // nil when nothing is due
-	at   time.Time   // when due fires
-	shut bool
-}
-
-// exporter writes the projections of a workspace. Several processes may work on one: each writes what it reads while it holds
-// the lock, so that an older state never replaces a newer one.
-type exporter struct {
+// Exporter writes the projections of a workspace. Several processes may work on one: each writes what it reads while it holds
+// the lock, so that an older state never replaces a newer one. It is safe for concurrent use.
+type Exporter struct {
 	k     *kernel.Kernel
 	dir   string
 	board projection.Board
@@ -57,26 +49,40 @@ var (
 	asked  = lockfile.Patience{Halted: 5 * time.Second, All: time.Minute}
 )
 
-// exportLock is held while the projections are written.
-const exportLock = "export.lock"
+// New returns the exporter of the projections of k into dir, the .pawl folder of its workspace. Nothing is written before it is asked
+// to. Late is told, once and from any goroutine, that the files were left as they are because another process does not give up their
+// lock (CodeBusy).
+func New(k *kernel.Kernel, dir string, late func(error)) *Exporter {
+	return &Exporter{k: k, dir: dir, late: late}
+}
+
+// Edited reports whether somebody changed a projection below dir, a .pawl folder, by hand. It is never read as truth and is
+// overwritten.
+func Edited(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "active_context.md"))
+	return err == nil && view.Edited(data)
+}
+
+// LockFile, below .pawl, is locked while the projections are written.
+const LockFile = "export.lock"
 
 // boardShare is the part of the time that goes into the files of the board at most: one of so many.
 const boardShare = 20
 
 // boardEvery is how long the files of the board may lag behind.
-func (x *exporter) boardEvery() time.Duration {
-	return max(exportEvery, boardShare*time.Duration(x.took.Load()))
+func (x *Exporter) boardEvery() time.Duration {
+	return max(lag, boardShare*time.Duration(x.took.Load()))
 }
 
-// markFile says how far the projections had followed the log when they were last written. It is a shortcut and no truth: without
+// MarkFile says how far the projections had followed the log when they were last written. It is a shortcut and no truth: without
 // it, or with one that makes no sense, they are written once more.
-const markFile = "export.mark"
+const MarkFile = "export.mark"
 
 // mark is how long the log was when projections were last read from the store: those of the board, and all others.
 type mark struct{ files, board int64 }
 
-// all writes every projection, also where nothing has changed, and returns their paths.
-func (x *exporter) all(ctx context.Context) ([]string, error) {
+// All writes every projection, also where nothing has changed, and returns their paths.
+func (x *Exporter) All(ctx context.Context) ([]string, error) {
 	return x.write(ctx, asked, func(_ mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		files, err := projection.Files(ctx, x.k)
 		if err != nil {
@@ -88,7 +94,7 @@ func (x *exporter) all(ctx context.Context) ([]string, error) {
 }
 
 // quick writes the projections that cost the same however large the workspace is, if they are behind the log.
-func (x *exporter) quick(ctx context.Context) {
+func (x *Exporter) quick(ctx context.Context) {
 	x.follows(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		if m.files == size {
 			return nil, m, nil
@@ -100,7 +106,7 @@ func (x *exporter) quick(ctx context.Context) {
 }
 
 // boards writes the files of the board, if they are what is shown and are behind the log.
-func (x *exporter) boards(ctx context.Context) {
+func (x *Exporter) boards(ctx context.Context) {
 	x.follows(ctx, func(m mark, size int64) ([]effect.ProjectedFile, mark, error) {
 		moved, err := x.moved(ctx, m.board, size)
 		m.board = size
@@ -113,7 +119,7 @@ func (x *exporter) boards(ctx context.Context) {
 }
 
 // moved reports whether the log says something of the board from one size of it to another.
-func (x *exporter) moved(ctx context.Context, from, to int64) (bool, error) {
+func (x *Exporter) moved(ctx context.Context, from, to int64) (bool, error) {
 	if from < 0 || from > to {
 		return true, nil // no mark, or that of another history
 	}
@@ -128,7 +134,7 @@ func (x *exporter) moved(ctx context.Context, from, to int64) (bool, error) {
 	return false, nil
 }
 
-func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) {
+func (x *Exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) {
 	begun := time.Now()
 	newest, err := projection.Newest(ctx, x.k)
 	if err != nil || !newest {
@@ -140,7 +146,7 @@ func (x *exporter) ofBoard(ctx context.Context) ([]effect.ProjectedFile, error) 
 }
 
 // follows writes behind a commit. What cannot be written now is written after a later one.
-func (x *exporter) follows(ctx context.Context, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) {
+func (x *Exporter) follows(ctx context.Context, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) {
 	p := behind
 	if x.left.Load() {
 		p.All = time.Millisecond
@@ -153,8 +159,8 @@ func (x *exporter) follows(ctx context.Context, read func(m mark, size int64) ([
 }
 
 // write writes what read returns, which is told how far the projections had come and how long the log is now.
-func (x *exporter) write(ctx context.Context, p lockfile.Patience, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) ([]string, error) {
-	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, exportLock), p)
+func (x *Exporter) write(ctx context.Context, p lockfile.Patience, read func(m mark, size int64) ([]effect.ProjectedFile, mark, error)) ([]string, error) {
+	lock, err := lockfile.Wait(ctx, filepath.Join(x.dir, LockFile), p)
 	if err != nil {
 		return nil, err
 	}
@@ -176,15 +182,15 @@ func (x *exporter) write(ctx context.Context, p lockfile.Patience, read func(m m
 		}
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(x.dir, markFile), fmt.Appendln(nil, after.files, after.board), 0o644)
+		err = os.WriteFile(filepath.Join(x.dir, MarkFile), fmt.Appendln(nil, after.files, after.board), 0o644)
 	}
 	return written, err
 }
 
 // mark reads how far the projections have come.
-func (x *exporter) mark() mark {
+func (x *Exporter) mark() mark {
 	var m mark
-	raw, err := os.ReadFile(filepath.Join(x.dir, markFile))
+	raw, err := os.ReadFile(filepath.Join(x.dir, MarkFile))
 	if err == nil {
 		_, err = fmt.Sscanln(string(raw), &m.files, &m.board)
 	}
@@ -199,7 +205,7 @@ const othersEvery = 2 * time.Second
 
 // catchUp has the projections follow what others have committed: a process that was killed behind a commit leaves them as they
 // were before it, and nobody may have anything to commit any more. It waits for nobody where nothing is to be done.
-func (x *exporter) catchUp(ctx context.Context) {
+func (x *Exporter) catchUp(ctx context.Context) {
 	head, err := query.Of(x.k).Log().Head(ctx)
 	if err != nil {
 		return
@@ -213,19 +219,19 @@ func (x *exporter) catchUp(ctx context.Context) {
 	}
 }
 
-// follow has the projections follow each commit of this process, and now and then those of others, until the function that it
+// Follow has the projections follow each commit of this process, and now and then those of others, until the function that it
 // returns is called, which catches up for the last time.
-func (x *exporter) follow(ctx context.Context) (stop func()) {
-	files := &follower{do: func() { x.quick(ctx) }}
-	boards := &follower{do: func() { x.boards(ctx) }}
+func (x *Exporter) Follow(ctx context.Context) (stop func()) {
+	files := follow.New(func() { x.quick(ctx) })
+	boards := follow.New(func() { x.boards(ctx) })
 	x.k.OnCommit(func(o kernel.Outcome) {
 		if o.Ended() || o.MovesSession() {
-			files.within(0)
+			files.Within(0)
 		} else {
-			files.within(exportEvery)
+			files.Within(lag)
 		}
 		if ofIssues(o) {
-			boards.within(x.boardEvery())
+			boards.Within(x.boardEvery())
 		}
 	})
 	over, ended := make(chan struct{}), make(chan struct{})
@@ -243,8 +249,8 @@ func (x *exporter) follow(ctx context.Context) (stop func()) {
 	return sync.OnceFunc(func() {
 		close(over)
 		<-ended
-		files.close()
-		boards.close()
+		files.Close()
+		boards.Close()
 		x.catchUp(ctx)
 	})
 }
@@ -260,39 +266,4 @@ func ofIssue(s audit.Subject) bool {
 		return true
 	}
 	return false
-}
-
-// within sees to it that what was committed until now is followed no later than that.
-func (f *follower) within(d time.Duration) {
-	at := time.Now().Add(d)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.shut || f.due != nil && (!at.Before(f.at) || !f.due.Stop()) {
-		return // the one that is due comes in time, or has just begun to wait for its turn
-	}
-	f.due, f.at = time.AfterFunc(d, f.follow), at
-}
-
-// follow does what is due. A commit that comes meanwhile is due anew.
-func (f *follower) follow() {
-	f.work.Lock()
-	defer f.work.Unlock()
-	f.mu.Lock()
-	due := f.due != nil
-	f.due = nil
-	f.mu.Unlock()
-	if due {
-		f.do()
-	}
-}
-
-// close does what is due and returns when nothing is being done any more.
-func (f *follower) close() {
-	f.mu.Lock()
-	f.shut = true
-	if f.due != nil {
-		f.due.Stop()
-	}
-	f.mu.Unlock()
-	f.follow()
 }

@@ -1,4 +1,4 @@
-package main
+package registry
 
 import (
 	"context"
@@ -17,16 +17,13 @@ import (
 	"pawl/sandbox"
 )
 
-// inspector tries agents out.
-type inspector struct{ staff }
-
 // check goes through the stages of `pawl agent check` in a folder that is gone afterwards. pawl is called in it as a user
 // would call it, but for a home and a state of its own. It returns the folder where that is kept.
-func (i inspector) check(ctx context.Context, c cli.Check) (kept string, err error) {
+func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	began := time.Now()
-	o, saw, err := i.find(ctx, c.Agent)
+	o, saw, err := r.find(ctx, c.Agent)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -51,11 +48,11 @@ func (i inspector) check(ctx context.Context, c cli.Check) (kept string, err err
 		return "", pawl.Fail(pawl.CodeIO, "check.no_folder", os.TempDir()).Because(err).In("check.Run")
 	}
 	_, o.Go = sandbox.LookPath("go")
-	o.Box = i.box
+	o.Box = r.Launch.Box
 	o.Pawl = func(ctx context.Context, call check.Call) int {
 		args := append([]string{"--lang", c.Lang}, call.Args...)
 		std := cli.Streams{In: strings.NewReader(""), Out: call.Out, Err: call.Err, Dir: call.Dir, Env: func(name string) string { return call.Env[name] }}
-		return cli.Main(ctx, host{state: filepath.Join(o.Dir, "state"), cache: host{}.cacheDir()}, std, args)
+		return r.Pawl(ctx, filepath.Join(o.Dir, "state"), std, args)
 	}
 	o.Report = func(s check.Stage) {
 		out := cli.Stage{Name: s.Name, Took: s.Took, Err: s.Err, Said: s.Said}
@@ -70,18 +67,18 @@ func (i inspector) check(ctx context.Context, c cli.Check) (kept string, err err
 
 // find says what is to be checked, and what was found of it. Code environment says that the agent is not there, code invalid
 // that nobody knows of it.
-func (i inspector) find(ctx context.Context, name string) (check.Options, []cli.Phrase, error) {
+func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.Phrase, error) {
 	switch name {
 	case script.Name:
 		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(llm.OpenAI)}, []cli.Phrase{{Key: "check.saw_embedded"}}, nil
 	case llm.Name:
-		kind := i.config.Model.Kind
+		kind := r.Config.Model.Kind
 		if kind == "" {
 			kind = string(llm.OpenAI)
 		}
 		form, api := kind, ""
-		if kind == string(llm.OpenAI) && i.config.Model.API != "" {
-			api = i.config.Model.API
+		if kind == string(llm.OpenAI) && r.Config.Model.API != "" {
+			api = r.Config.Model.API
 			form += ", " + api
 		}
 		return check.Options{Agent: name, Kind: agent.KindModel, Provider: kind, API: api}, []cli.Phrase{{Key: "check.saw_wire", Args: []string{form}}}, nil
@@ -99,7 +96,7 @@ func (i inspector) find(ctx context.Context, name string) (check.Options, []cli.
 		return check.Options{}, nil, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", p.Title, p.Install).In("check.Run")
 	}
 	info := cli.AgentInfo{Path: path}
-	askVersion(ctx, i.box, agent.Found{Program: p, Path: path}, &info)
+	r.askVersion(ctx, agent.Found{Program: p, Path: path}, &info)
 	saw := []cli.Phrase{{Key: "check.saw_version", Args: []string{p.Title, info.Version, p.Tested[0], p.Tested[1]}}}
 	if info.Key != "" {
 		saw = []cli.Phrase{{Key: info.Key, Args: info.Args}, {Key: "check.saw_tested", Args: p.Tested[:]}}

@@ -1,4 +1,6 @@
-package main
+// Package project is the project of a workspace as the commands see it that are no flow: its documents and packages, its checks, its
+// dependencies, its repository, and the issues that are kept of it elsewhere.
+package project
 
 import (
 	"context"
@@ -17,16 +19,20 @@ import (
 	"pawl/effect"
 	"pawl/knowledge"
 	"pawl/sandbox"
+	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
 )
 
 // recentCommits are the commits whose changes count as recent.
 const recentCommits = 10
 
-// project looks at the project of a workspace.
-func project(place effect.Place, c cli.Config) cli.Project {
+// Of looks at the project of the workspace at a place. Dependencies are further folders of them that the settings name.
+func Of(place effect.Place, dependencies []string) cli.Project {
 	memory := &git.Memory{}
-	found := finder(memory, c)
+	found := Dependencies(memory, dependencies)
+	checks := func(ctx context.Context) (effect.ContextResult, error) {
+		return verify.Checks(ctx, verify.ThisMachine(), place)
+	}
 	return cli.Project{
 		Documents: func(ctx context.Context) (map[string][]byte, error) { return kb.Documents(ctx, place.Workspace) },
 		Packages:  func(ctx context.Context) (cli.Packages, error) { return packagesOf(ctx, place) },
@@ -37,12 +43,12 @@ func project(place effect.Place, c cli.Config) cli.Project {
 			old, err := kb.FindOld(ctx, place.Workspace)
 			return cli.OldBase(old), err
 		},
-		Checks: func(ctx context.Context) (effect.ContextResult, error) { return checksOf(ctx, place) },
+		Checks: checks,
 		Unaided: func(ctx context.Context, agent, requirement string) (bool, error) {
 			if agent != "" && agent != script.Name || !script.AsksForChecks(requirement) {
 				return false, nil
 			}
-			found, err := checksOf(ctx, place)
+			found, err := checks(ctx)
 			own := script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})
 			return err == nil && !own.Fixes(place, found, requirement), err
 		},
@@ -52,7 +58,7 @@ func project(place effect.Place, c cli.Config) cli.Project {
 		Sites: func(hosts []string) ([]effect.Site, error) {
 			var out []effect.Site
 			for _, h := range hosts {
-				more, err := sites(h)
+				more, err := egress.OfUser().Sites(h)
 				if err != nil {
 					return nil, err
 				}
@@ -107,15 +113,6 @@ func packagesOf(ctx context.Context, place effect.Place) (cli.Packages, error) {
 	}
 	p.Index, p.Indexed, p.Exists, err = packages.Archive(place.Workspace)
 	return p, err
-}
-
-func checksOf(ctx context.Context, place effect.Place) (effect.ContextResult, error) {
-	nothing := func(context.Context, effect.Place) (string, string, []string, error) { return "", "", nil, nil }
-	r := verify.NewContext(thisMachine(), verify.OpenDir, nothing).Do(ctx, effect.Effect{Kind: effect.KindContext, Place: place, Spec: effect.Encode(effect.ContextSpec{})}, nil)
-	if !r.OK {
-		return effect.ContextResult{}, r.Err()
-	}
-	return effect.Decode[effect.ContextResult](r.Result)
 }
 
 func pastOf(ctx context.Context, memory *git.Memory, place effect.Place) (cli.Past, error) {

@@ -1,4 +1,4 @@
-package main
+package compound
 
 import (
 	"context"
@@ -6,21 +6,27 @@ import (
 	"pawl/agent"
 	"pawl/driver/contextpack"
 	"pawl/effect"
+	"pawl/sandbox/git"
 )
 
-// briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own tree. The
+// Briefed shows an agent that begins a repair the places that the failure points at, as they are in the task's own tree. The
 // pack of the run was built for the requirement, before anything failed.
 //
 // A plan for a branch that is not checked out is made where that branch is: the workspace holds another one's files.
-type briefed struct {
+type Briefed struct {
 	agent.Set
-	packs  packer
-	branch func(ctx context.Context, e *effect.Effect, branch string) (leave func(), err error)
+	packs Packer
+	branches
+}
+
+// NewBriefed returns the driver of what agents of a set do, with packs by packs. It shares what m remembers.
+func NewBriefed(s agent.Set, packs Packer, m *git.Memory) Briefed {
+	return Briefed{s, packs, branches{m}}
 }
 
 // Work hands an effect to its agent, with a new pack where a repair begins. Where none can be built the agent gets the one
 // that the run has.
-func (b briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+func (b Briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	if e.Kind == effect.KindPlan {
 		return b.plan(ctx, e, host, progress)
 	}
@@ -46,10 +52,10 @@ func (b briefed) Work(ctx context.Context, e effect.Effect, host effect.Host, pr
 }
 
 // plan has a plan made from what the branch holds that it is for.
-func (b briefed) plan(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+func (b Briefed) plan(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.PlanSpec](e.Spec)
-	if err == nil && b.branch != nil && len(spec.Given) == 0 {
-		leave, err := b.branch(ctx, &e, spec.Context.Branch)
+	if err == nil && len(spec.Given) == 0 {
+		leave, err := b.lodge(ctx, &e, spec.Context.Branch)
 		if err != nil {
 			return effect.Failed(err)
 		}
@@ -59,20 +65,6 @@ func (b briefed) plan(ctx context.Context, e effect.Effect, host effect.Host, pr
 }
 
 // Do is Work without a host.
-func (b briefed) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+func (b Briefed) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
 	return b.Work(ctx, e, nil, progress)
-}
-
-// saidOf is what the person said of a requirement besides it: the newest feedback first, and the answers.
-func saidOf(spec effect.ContextSpec) []string {
-	var out []string
-	for i := len(spec.Feedback) - 1; i >= 0; i-- {
-		out = append(out, spec.Feedback[i])
-	}
-	for _, a := range spec.Answers {
-		if a.Answer != "" {
-			out = append(out, agent.Asked(a)+"\n"+a.Answer)
-		}
-	}
-	return out
 }

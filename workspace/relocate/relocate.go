@@ -1,62 +1,75 @@
-package main
+// Package relocate takes note of it when a workspace was moved or copied, with the first command after it, and once.
+package relocate
 
 import (
 	"context"
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/audit"
-	"pawl/cli"
 	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/query"
-	"pawl/lockfile"
+	"pawl/presence"
 	"pawl/sandbox/git"
 	"pawl/store/sqlite"
 	"pawl/workspace"
 )
 
-// settle compares where a workspace is with where its store knows it, and takes note of a move or a copy: with the first command
-// after it, and once. What was under way in a workspace is stopped in its copy, because it belongs to the original, which may go
-// on with it. Where nothing can be written, or somebody is at work, it is left to a later command.
-func settle(ctx context.Context, place effect.Place, store *sqlite.Store, config kernel.Config, o cli.Open) (said []cli.Finding, g workspace.Ground, err error) {
-	if g, err = workspace.NewGround(place.Workspace); err != nil || o.Still {
-		return nil, g, err
-	}
-	home, err := query.Home(ctx, store)
+// Workspace is a workspace that was just opened.
+type Workspace struct {
+	Place effect.Place
+	Store kernel.Store
+	// Kernel wires a kernel over another opening of the same store.
+	Kernel func(kernel.Store) *kernel.Kernel
+	// ReadOnly says that it was opened for looking only: where it shares its git with the original it may still be looked at.
+	ReadOnly bool
+}
+
+// Note is what a person is to be told: a text of the catalogue and its arguments.
+type Note struct {
+	Key  string
+	Args []string
+}
+
+// Settle compares where a workspace is with where its store knows it, and takes note of a move or a copy. What was under way in a
+// workspace is stopped in its copy, because it belongs to the original, which may go on with it. Where nothing can be written, or
+// somebody is at work, it is left to a later command. The note is nil where nothing is to be told. It is CodeEnvironment where nothing
+// may be done in the workspace, because it has its store, or its git, in common with the original.
+func Settle(ctx context.Context, w Workspace) (*Note, error) {
+	place := w.Place
+	home, err := query.Home(ctx, w.Store)
 	if err != nil {
-		return nil, g, nil // whoever reads the session says what is wrong with it
+		return nil, nil // whoever reads the session says what is wrong with it
 	}
-	stands := workspace.Examine(place.Workspace, home, func(other string) bool { return akin(ctx, store, other) })
+	stands := workspace.Examine(place.Workspace, home, func(other string) bool { return akin(ctx, w.Store, other) })
 	copied := stands == workspace.Copied
 	switch {
 	case stands == workspace.Here:
-		return nil, g, nil
+		return nil, nil
 	case stands == workspace.Tied:
-		return nil, g, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_tied", place.Workspace, home)
+		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_tied", place.Workspace, home)
 	case copied && git.Shared(place.Workspace, home):
-		if o.ReadOnly {
-			return []cli.Finding{{Name: "workspace", State: "warn", Key: "cli.workspace_shared", Args: []string{place.Workspace, home}}}, g, nil
+		if w.ReadOnly {
+			return &Note{"cli.workspace_shared", []string{place.Workspace, home}}, nil
 		}
-		return nil, g, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_shared", place.Workspace, home)
+		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.workspace_shared", place.Workspace, home)
 	}
-	m := mover{place: place, home: home, copied: copied, config: config}
+	m := mover{place: place, home: home, copied: copied, kernel: w.Kernel}
 	stopped, ok := m.move(ctx)
 	if !ok && !copied {
-		return nil, g, nil
+		return nil, nil
 	}
-	f := cli.Finding{Name: "workspace", State: "warn", Key: "cli.workspace_moved", Args: []string{home}}
+	n := &Note{"cli.workspace_moved", []string{home}}
 	if copied {
-		f.Key = "cli.workspace_copied"
+		n.Key = "cli.workspace_copied"
 	}
 	if len(stopped) > 0 {
-		f.Key, f.Args = "cli.workspace_copied_stopped", append(f.Args, strings.Join(stopped, ", "))
+		n.Key, n.Args = "cli.workspace_copied_stopped", append(n.Args, strings.Join(stopped, ", "))
 	}
-	return []cli.Finding{f}, g, nil
+	return n, nil
 }
 
 // akin reports whether another store has the same origin: the first record of its log, which no two stores have in common
@@ -83,14 +96,14 @@ type mover struct {
 	place  effect.Place
 	home   string // where it was, or where that is which it is a copy of
 	copied bool
-	config kernel.Config
+	kernel func(kernel.Store) *kernel.Kernel
 }
 
 // move mends the links of git, stops in a copy what was under way, and then commits where the workspace is: cut short, the next
 // command does all of it again. It names what was stopped. It is not ok where it could not be done now.
 func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 	dir := filepath.Join(m.place.Workspace, workspace.Dir)
-	if occupied(dir) {
+	if presence.Occupied(dir) {
 		return nil, false // to whom this may be the same folder under another name
 	}
 	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{})
@@ -98,12 +111,12 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 		return nil, false
 	}
 	defer store.Close()
-	own, err := sqlite.Own(dir, sqlite.OwnerInfo{PID: os.Getpid(), Host: hostname(), Started: time.Now().UTC(), Command: strings.Join(os.Args, " ")})
+	release, err := presence.Own(dir, strings.Join(os.Args, " "))
 	if err != nil {
 		return nil, false
 	}
-	defer func() { _ = own.Release() }()
-	k := kernel.New(kernel.At(store, m.place.Workspace), m.config, pawl.ClockFunc(time.Now), rand.Reader)
+	defer release()
+	k := m.kernel(store)
 	if home, err := query.Home(ctx, store); err != nil || home != m.home {
 		return nil, err == nil // another process was faster
 	}
@@ -124,17 +137,6 @@ func (m mover) move(ctx context.Context) (stopped []string, ok bool) {
 
 // byPlace is who takes note of it.
 var byPlace = pawl.By(pawl.KindSystem, "place")
-
-// occupied reports whether a process of a crew is at work on the board.
-func occupied(dir string) bool {
-	locks, _ := filepath.Glob(filepath.Join(dir, workersDir, "*.lock")) // a bad pattern finds nothing
-	for _, l := range locks {
-		if lockfile.Held(l) {
-			return true
-		}
-	}
-	return false
-}
 
 // stop stops in a copy what was under way. What waits for a person, and what is only to be planned again, waits on.
 func (m mover) stop(ctx context.Context, k *kernel.Kernel) (stopped []string, err error) {

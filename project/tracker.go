@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"pawl/driver/github"
 )
 
-// tracker reaches the issues of repositories. What was read is kept below .pawl, so that only what changed is asked for again.
-func tracker(dir string, c cli.GitHub) cli.Tracker {
+// Tracker reaches the issues of repositories. What was read is kept below dir, a .pawl folder, so that only what changed is asked for again.
+func Tracker(dir string, c cli.GitHub) cli.Tracker {
 	client := func(repo github.Repo, progress func(github.Progress)) (*github.Client, error) {
 		carry, err := github.Transport(c.CAFile)
 		if err != nil {

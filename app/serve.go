@@ -1,8 +1,7 @@
-package main
+package app
 
 import (
 	"context"
-	"runtime/debug"
 
 	"pawl/cli"
 	"pawl/effect"
@@ -25,12 +24,4 @@ func serve(w *cli.Workspace) func(context.Context, cli.Serving) error {
 		}
 		return s.Stdio(ctx, o.In, o.Out)
 	}
-}
-
-// version is the program's version as clients are told it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "devel"
 }

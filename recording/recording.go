@@ -1,4 +1,5 @@
-package main
+// Package recording keeps in a workspace what its runs decide (kernel/replay) and what models say in them, for `pawl replay`.
+package recording
 
 import (
 	"errors"
@@ -10,22 +11,20 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/cli"
-	"pawl/effect"
 	"pawl/kernel"
 	"pawl/kernel/replay"
 )
 
-// The folder of recordings in a workspace's .pawl folder, and the files in that of each run.
+// Dir is the folder of recordings in a workspace's .pawl folder, with a folder for each run; the others are the files in that.
 const (
-	recordingsDir = "recordings"
-	decisionsFile = "decisions.jsonl"
-	exchangesFile = "exchanges.jsonl"
+	Dir           = "recordings"
+	DecisionsFile = "decisions.jsonl"
+	ExchangesFile = "exchanges.jsonl"
 )
 
-// recordings keep what runs decide and what models say. A run that is recorded goes on being recorded by whichever process
-// works on it. A nil value records nothing.
-type recordings struct {
+// Recordings keep what runs decide and what models say. A run that is recorded goes on being recorded by whichever process
+// works on it. It is safe for concurrent use. A nil value records nothing; only Write needs another one.
+type Recordings struct {
 	dir    string // the .pawl folder
 	all    bool   // whether runs that begin are recorded
 	redact func(string) string
@@ -43,30 +42,26 @@ type recording struct {
 	files     []*os.File
 }
 
-// recordingsOf returns the recordings of a workspace, or nil when nothing is recorded in it.
-func recordingsOf(dir string, place effect.Place, o cli.Open) *recordings {
-	if o.ReadOnly {
+// Open returns the recordings in dir, a .pawl folder, or nil when nothing is recorded in it. All says that runs that begin are recorded.
+// Secrets, which is asked only where something is recorded, names what must not come into a recording, besides what the environment of
+// this process holds of it.
+func Open(dir string, all bool, secrets func() []string) *Recordings {
+	if _, err := os.Stat(filepath.Join(dir, Dir)); err != nil && !all {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, recordingsDir)); err != nil && !o.Config.Record {
-		return nil
-	}
-	known := replay.Known(os.Environ())
-	if key, err := (staff{config: o.Config, place: place}).model().Key(); err == nil {
-		known = append(known, key)
-	}
-	return &recordings{dir: dir, all: o.Config.Record, redact: replay.Redactor(known...), runs: map[string]*recording{}}
+	known := append(replay.Known(os.Environ()), secrets()...)
+	return &Recordings{dir: dir, all: all, redact: replay.Redactor(known...), runs: map[string]*recording{}}
 }
 
-// hear has the decisions of a kernel recorded.
-func (r *recordings) hear(k *kernel.Kernel) {
+// Hear has the decisions of a kernel recorded.
+func (r *Recordings) Hear(k *kernel.Kernel) {
 	if r != nil {
 		k.OnDecide(r.decided)
 	}
 }
 
 // decided records a decision if it is one of a run that is recorded.
-func (r *recordings) decided(d kernel.Decided) {
+func (r *Recordings) decided(d kernel.Decided) {
 	run := runOf(&d)
 	if run == "" {
 		return
@@ -101,8 +96,8 @@ func runOf(d *kernel.Decided) string {
 }
 
 // open opens the files of a run. What another store's run of the same name left is removed when a run begins.
-func (r *recordings) open(run string, begins bool) (*recording, error) {
-	dir := filepath.Join(recordingsDir, run)
+func (r *Recordings) open(run string, begins bool) (*recording, error) {
+	dir := filepath.Join(Dir, run)
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {
 		return nil, unwritten(err)
@@ -117,7 +112,7 @@ func (r *recordings) open(run string, begins bool) (*recording, error) {
 		}
 	}
 	rec := &recording{}
-	for _, name := range []string{decisionsFile, exchangesFile} {
+	for _, name := range []string{DecisionsFile, ExchangesFile} {
 		f, err := appending(root, filepath.Join(dir, name))
 		if err != nil {
 			rec.close()
@@ -152,8 +147,8 @@ func appending(root *os.Root, name string) (*os.File, error) {
 
 func unwritten(err error) error { return pawl.Fail(pawl.CodeIO, "replay.unwritten").Because(err) }
 
-// Write takes a line of the exchanges with models. It belongs to the run at work.
-func (r *recordings) Write(p []byte) (int, error) {
+// Write takes a line of the exchanges with models. It belongs to the run that was decided about last.
+func (r *Recordings) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.at == nil {
@@ -172,8 +167,8 @@ func (rec *recording) close() {
 	}
 }
 
-// close ends the recordings. Its error says what is missing from them.
-func (r *recordings) close() error {
+// Close ends the recordings. Its error says what is missing from them.
+func (r *Recordings) Close() error {
 	if r == nil {
 		return nil
 	}
@@ -189,28 +184,16 @@ func (r *recordings) close() error {
 	return err
 }
 
-// recorded returns the function that opens what a run decided, with the configuration of today.
-func recorded(dir string, c cli.Config, base kernel.Config, made func() *parts) func(string) (io.ReadCloser, *kernel.Config, error) {
-	return func(run string) (io.ReadCloser, *kernel.Config, error) {
-		in, err := decisionsOf(dir, run)
-		if err != nil {
-			return nil, nil, err
-		}
-		base.Tools = made().kernelTools()
-		config, err := c.Kernel(base)
-		return in, &config, err
-	}
-}
-
-// decisionsOf opens the decisions of a run.
-func decisionsOf(dir, run string) (io.ReadCloser, error) {
+// Decisions opens what a run decided, as it is recorded in dir, a .pawl folder. Where nothing of it was it is CodeNotFound, naming the runs
+// that were. The caller closes it.
+func Decisions(dir, run string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeIO, "replay.unread", 1).Because(err)
 	}
 	defer root.Close()
 	if run != "" && filepath.Base(run) == run {
-		f, err := root.Open(filepath.Join(recordingsDir, run, decisionsFile))
+		f, err := root.Open(filepath.Join(Dir, run, DecisionsFile))
 		if err == nil {
 			return f, nil
 		}
@@ -219,7 +202,7 @@ func decisionsOf(dir, run string) (io.ReadCloser, error) {
 		}
 	}
 	there := []string{}
-	entries, _ := fs.ReadDir(root.FS(), recordingsDir) // a folder that is not there holds nothing
+	entries, _ := fs.ReadDir(root.FS(), Dir) // a folder that is not there holds nothing
 	for _, e := range entries {
 		there = append(there, e.Name())
 	}

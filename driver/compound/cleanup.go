@@ -1,0 +1,42 @@
+package compound
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"pawl/driver/checkpoint"
+	"pawl/driver/verify"
+	"pawl/effect"
+	"pawl/sandbox/git"
+)
+
+// Cleanup removes a task's worktree, the caches that were kept for it, what stood beside it, and checkpoints past their time.
+type Cleanup struct {
+	checkpoint.Cleanup
+	shots  checkpoint.Snapshotter
+	memory *git.Memory
+}
+
+// NewCleanup returns the driver. It shares what m remembers.
+func NewCleanup(m *git.Memory) Cleanup {
+	return Cleanup{checkpoint.NewCleanup(m), checkpoint.NewSnapshotter(m), m}
+}
+
+// Do forgets the caches and cleans up. Old checkpoints that cannot be removed now are removed by a later cleanup.
+func (c Cleanup) Do(ctx context.Context, e effect.Effect, progress effect.Progress) effect.Receipt {
+	if err := verify.Forget(e.Place); err != nil {
+		return effect.Failed(err)
+	}
+	if p := branchTree(e); !e.Place.InPlace && e.Session != "" {
+		if _, err := os.Lstat(p.Tree); err == nil {
+			clearBeside(ctx, c.memory, p)
+		}
+	}
+	if leftBeside(e.Place) {
+		clearBeside(ctx, c.memory, beside(e.Place))
+	}
+	r := c.Cleanup.Do(ctx, e, progress)
+	_, _ = c.shots.Prune(ctx, effect.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: e.Place.Git}, time.Now().Add(-checkpoint.KeptFor))
+	return r
+}
