@@ -193,7 +193,7 @@ agents: installing codex-acp 0.16.0, the npm package @zed-industries/codex-acp, 
 		t.Errorf("when the first thing was fetched, this had been printed:\n%s", seen)
 	}
 	log := m.read("log")
-	for _, want := range []string{"pawl: go vet ./... without=\n", "pawl: go test -vet=off -ldflags=-s -p 3 -parallel 3 -timeout 30m ./... without=\n", "bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
+	for _, want := range []string{"pawl: go vet ./... without=\n", "pawl: go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m ./... without=\n", "bench: go test -vet=off -timeout 5m ./... without=\n", "agents=pi codex-acp\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q did not run:\n%s", want, log)
 		}
@@ -327,7 +327,7 @@ func TestPartsThatFail(t *testing.T) {
 		if code != 1 || !strings.HasSuffix(out, "FAIL\ntest: the README promises tests that were left out, for want of: strace\n") || len(log) != ran {
 			t.Errorf("%s: status %d\n%s\n%s", part, code, out, log)
 		}
-		if ran > 1 && !strings.Contains(log[1], "go test -vet=off -ldflags=-s -p 3 -parallel 3 -timeout 30m -short -count=1 ./...") {
+		if ran > 1 && !strings.Contains(log[1], "go test -vet=off -ldflags=-s -p 3 -parallel 6 -timeout 30m -short -count=1 ./...") {
 			t.Errorf("%s", log[1])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,7 +41,13 @@ func TestMain(m *testing.M) {
 		lookups()
 		return
 	}
+	flag.Parse()
+	var early sync.WaitGroup
+	if flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.list").Value.String() == "" {
+		early.Go(func() { _, _ = warmCache() }) // many tests wait for it, the others go on meanwhile
+	}
 	code := m.Run()
+	early.Wait()
 	if warmFolder != "" {
 		_ = os.RemoveAll(warmFolder)
 	}
