@@ -23,10 +23,10 @@ func Branch(place effect.Place) func(ctx context.Context, name string) (string, 
 			return "", err
 		}
 		if name == "" {
-			_, name, err = repo.Head(ctx)
+			_, name, err = repo.Refs.Head(ctx)
 			return name, err
 		}
-		if tip, err := repo.Ref(ctx, git.BranchRef(name)); err != nil || tip == "" {
+		if tip, err := repo.Refs.Lookup(ctx, git.BranchRef(name)); err != nil || tip == "" {
 			return "", pawl.Fail(pawl.CodeNotFound, "git.no_branch", name).Because(err)
 		}
 		return name, nil

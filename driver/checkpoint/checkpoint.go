@@ -78,7 +78,7 @@ func (d Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effe
 	}
 	repo, err := d.open(ctx, e.Place)
 	if err == nil {
-		err = repo.DeleteRef(ctx, result.Ref, result.Commit)
+		err = repo.Refs.Delete(ctx, result.Ref, result.Commit)
 	}
 	if err != nil {
 		return effect.Failed(err)
@@ -103,14 +103,14 @@ func find(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (re
 			candidate += "-" + strconv.Itoa(n)
 		}
 		ref := git.PrivateRef(candidate)
-		id, err := repo.Ref(ctx, ref)
+		id, err := repo.Refs.Lookup(ctx, ref)
 		if err != nil {
 			return result, "", err
 		}
 		if id == "" {
 			return result, candidate, nil
 		}
-		commit, err := repo.ReadCommit(ctx, id)
+		commit, err := repo.Objects.ReadCommit(ctx, id)
 		if err == nil && strings.Contains(commit.Message, "\n"+trailer(e)) {
 			return effect.CheckpointResult{Name: candidate, Commit: id, Tree: commit.Tree, Ref: ref}, "", nil
 		}
@@ -135,10 +135,10 @@ func mark(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (ef
 	if e.Task != "" {
 		message += "Pawl-Task: " + e.Task + "\n"
 	}
-	commit, err := repo.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: git.Pawl, At: time.Now()})
+	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: git.Pawl, At: time.Now()})
 	if err != nil {
 		return result, err
 	}
 	result = effect.CheckpointResult{Name: free, Commit: commit, Tree: tree, Ref: git.PrivateRef(free)}
-	return result, repo.SetRef(ctx, result.Ref, commit, "", "pawl: checkpoint")
+	return result, repo.Refs.Set(ctx, result.Ref, commit, "", "pawl: checkpoint")
 }

@@ -142,7 +142,7 @@ func (h *history) changes(ctx context.Context, from, to string) ([]string, error
 	if ok || from == to {
 		return out, nil
 	}
-	changes, err := h.repo.Diff(ctx, from, to)
+	changes, err := h.repo.Objects.Diff(ctx, from, to)
 	for _, c := range changes {
 		out = append(out, c.Path)
 	}
@@ -179,7 +179,7 @@ func both(paths []string, set map[string]bool) []string {
 // everything else is left alone by intention.
 func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restored) (effect.RestoreResult, error) {
 	result := effect.RestoreResult{Before: r.Origin, After: done.After, Changed: []string{}}
-	changes, err := repo.Diff(ctx, r.Origin, done.After)
+	changes, err := repo.Objects.Diff(ctx, r.Origin, done.After)
 	for _, c := range changes {
 		result.Changed = append(result.Changed, c.Path)
 	}
@@ -188,7 +188,7 @@ func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restore
 		return result, err
 	}
 	result.Kept = done.Kept
-	left, err := repo.Diff(ctx, r.Target, done.After)
+	left, err := repo.Objects.Diff(ctx, r.Target, done.After)
 	for _, c := range left {
 		if !slices.Contains(result.Kept, c.Path) {
 			result.Kept = append(result.Kept, c.Path)

@@ -58,7 +58,7 @@ func (s Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string)
 	if err != nil {
 		return "", false, err
 	}
-	return repo.Patch(ctx, from, to, longestPatch)
+	return repo.Objects.Patch(ctx, from, to, longestPatch)
 }
 
 // Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids
@@ -72,7 +72,7 @@ func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time
 	for _, s := range spare {
 		set[s], set[git.PrivateRef(s)] = true, true
 	}
-	refs, err := repo.Prune(ctx, before, func(ref git.Ref) bool { return set[ref.Name] || set[ref.ID] })
+	refs, err := repo.Refs.Prune(ctx, before, func(ref git.Ref) bool { return set[ref.Name] || set[ref.ID] })
 	removed := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		removed = append(removed, ref.Name)

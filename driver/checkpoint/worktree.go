@@ -54,7 +54,7 @@ func baseOf(ctx context.Context, repo *git.Repo, spec effect.WorktreeSpec) (stri
 	if at, err := standing(ctx, repo); err != nil || at != "" {
 		return at, err
 	}
-	tip, err := repo.Ref(ctx, git.BranchRef(spec.Branch))
+	tip, err := repo.Refs.Lookup(ctx, git.BranchRef(spec.Branch))
 	if tip == "" {
 		tip = spec.Base
 	}
@@ -117,7 +117,7 @@ func (d Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, eff
 	if err != nil || !ok {
 		return effect.DoneNo, effect.Receipt{}
 	}
-	tree, err := repo.ResolveTree(ctx, base)
+	tree, err := repo.Objects.ResolveTree(ctx, base)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}

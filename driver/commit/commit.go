@@ -80,7 +80,7 @@ func (d Driver) do(ctx context.Context, e effect.Effect) (effect.CommitResult, e
 	if err := unchanged(ctx, repo, lock, spec); err != nil {
 		return effect.CommitResult{}, err
 	}
-	if err := repo.SetRef(ctx, git.BranchRef(spec.Branch), s.commit, spec.Parent, "pawl: commit"); err != nil {
+	if err := repo.Refs.Set(ctx, git.BranchRef(spec.Branch), s.commit, spec.Parent, "pawl: commit"); err != nil {
 		return effect.CommitResult{}, err
 	}
 	return s.complete(context.WithoutCancel(ctx), spec)
@@ -140,17 +140,17 @@ func (s *step) made(ctx context.Context) (bool, error) {
 		c.Parents = []string{s.parent}
 	}
 	var err error
-	if s.commit, err = s.repo.WriteCommit(ctx, c); err != nil {
+	if s.commit, err = s.repo.Objects.WriteCommit(ctx, c); err != nil {
 		return false, err
 	}
-	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))
 	if err != nil {
 		return false, err
 	}
 	if tip == "" || tip == s.parent {
 		return false, nil
 	}
-	in, err := s.repo.Contains(ctx, tip, s.commit)
+	in, err := s.repo.Objects.Contains(ctx, tip, s.commit)
 	if err == nil && !in {
 		err = pawl.Fail(pawl.CodeConflict, "orders.branch_moved", s.branch)
 	}
@@ -166,7 +166,7 @@ func (s *step) hold(ctx context.Context) (*git.Checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, branch, err := s.repo.Head(ctx)
+	head, branch, err := s.repo.Refs.Head(ctx)
 	if err == nil && (branch != s.branch || head != s.parent) {
 		err = pawl.Fail(pawl.CodeConflict, "orders.branch_moved", s.branch)
 	}
@@ -183,7 +183,7 @@ func (s *step) hold(ctx context.Context) (*git.Checkout, error) {
 // complete lets the index follow a commit that is on the branch, and tells what was committed.
 func (s *step) complete(ctx context.Context, spec effect.CommitSpec) (effect.CommitResult, error) {
 	result := effect.CommitResult{Commit: s.commit, Branch: s.branch}
-	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))
 	if err != nil {
 		return result, err
 	}
@@ -221,7 +221,7 @@ func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (
 	if err != nil {
 		return result, err
 	}
-	theirs, err := git.NewSharing(repo).Fetch(ctx, u)
+	theirs, err := git.NewRemotes(repo).Fetch(ctx, u)
 	if err != nil {
 		return result, err
 	}
@@ -229,7 +229,7 @@ func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (
 		result.Commit, result.Pushed = tip, true
 		return result, s.forget(ctx, note)
 	}
-	if begun, err := repo.Ref(ctx, note); err != nil || tip != spec.Parent && begun != tip {
+	if begun, err := repo.Refs.Lookup(ctx, note); err != nil || tip != spec.Parent && begun != tip {
 		if err == nil {
 			err = pawl.Fail(pawl.CodeConflict, "orders.branch_moved", spec.Branch)
 		}
@@ -237,14 +237,14 @@ func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (
 	}
 	behind := false
 	if theirs != "" {
-		in, err := repo.Contains(ctx, tip, theirs)
+		in, err := repo.Objects.Contains(ctx, tip, theirs)
 		if err != nil {
 			return result, err
 		}
 		behind = !in
 	}
 	if behind {
-		onto, made, err := git.NewSharing(repo).Replay(ctx, theirs, tip, spec.Push.Remote+"/"+spec.Branch, spec.At)
+		onto, made, err := git.NewRemotes(repo).Replay(ctx, theirs, tip, spec.Push.Remote+"/"+spec.Branch, spec.At)
 		if err != nil {
 			return result, err
 		}
@@ -255,7 +255,7 @@ func (s *step) share(ctx context.Context, note string, spec effect.CommitSpec) (
 	}
 	result.Commit = tip
 	if tip != theirs {
-		if err := git.NewSharing(repo).Push(ctx, u, tip); err != nil {
+		if err := git.NewRemotes(repo).Push(ctx, u, tip); err != nil {
 			return result, err
 		}
 	}
@@ -275,14 +275,14 @@ func (s *step) move(ctx context.Context, note, from, to string) (string, error) 
 	if err := s.committed(ctx, lock, from, to); err != nil {
 		return "", err
 	}
-	old, err := s.repo.Ref(ctx, note)
+	old, err := s.repo.Refs.Lookup(ctx, note)
 	if err == nil {
-		err = s.repo.SetRef(ctx, note, to, old, "pawl: push")
+		err = s.repo.Refs.Set(ctx, note, to, old, "pawl: push")
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := s.repo.SetRef(ctx, git.BranchRef(s.branch), to, from, "pawl: rebase"); err != nil {
+	if err := s.repo.Refs.Set(ctx, git.BranchRef(s.branch), to, from, "pawl: rebase"); err != nil {
 		return "", err
 	}
 	return to, s.advance(context.WithoutCancel(ctx), lock, from, to)
@@ -291,11 +291,11 @@ func (s *step) move(ctx context.Context, note, from, to string) (string, error) 
 // back takes a move back that was noted and is of no use. The files go first and the note last, so that whatever cuts it off, the
 // next attempt finds either the whole move or one that never was.
 func (s *step) back(ctx context.Context, note, to string) error {
-	begun, err := s.repo.Ref(ctx, note)
+	begun, err := s.repo.Refs.Lookup(ctx, note)
 	if err != nil || begun == "" {
 		return err
 	}
-	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (s *step) back(ctx context.Context, note, to string) error {
 			return err
 		}
 	}
-	return s.repo.DeleteRef(ctx, note, begun)
+	return s.repo.Refs.Delete(ctx, note, begun)
 }
 
 // retreat brings the checked-out files and then the branch from one commit to another, unless that would touch what is not
@@ -322,7 +322,7 @@ func (s *step) retreat(ctx context.Context, from, to string) error {
 	if err := s.advance(ctx, lock, from, to); err != nil {
 		return err
 	}
-	return s.repo.SetRef(ctx, git.BranchRef(s.branch), to, from, "pawl: not pushed")
+	return s.repo.Refs.Set(ctx, git.BranchRef(s.branch), to, from, "pawl: not pushed")
 }
 
 // committed fails where going from one commit to another would touch what is not committed.
@@ -339,11 +339,11 @@ func (s *step) committed(ctx context.Context, lock *git.Checkout, from, to strin
 
 // clear fails where bringing the files from one commit to another would write over something.
 func (s *step) clear(ctx context.Context, lock *git.Checkout, from, to string) error {
-	a, err := s.repo.ResolveTree(ctx, from)
+	a, err := s.repo.Objects.ResolveTree(ctx, from)
 	if err != nil {
 		return err
 	}
-	b, err := s.repo.ResolveTree(ctx, to)
+	b, err := s.repo.Objects.ResolveTree(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -359,11 +359,11 @@ func (s *step) clear(ctx context.Context, lock *git.Checkout, from, to string) e
 
 // advance brings the files from one commit to another.
 func (s *step) advance(ctx context.Context, lock *git.Checkout, from, to string) error {
-	a, err := s.repo.ResolveTree(ctx, from)
+	a, err := s.repo.Objects.ResolveTree(ctx, from)
 	if err != nil {
 		return err
 	}
-	b, err := s.repo.ResolveTree(ctx, to)
+	b, err := s.repo.Objects.ResolveTree(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -373,11 +373,11 @@ func (s *step) advance(ctx context.Context, lock *git.Checkout, from, to string)
 
 // resume returns where the branch is. Where a move was cut off behind that of the branch, the files follow first.
 func (s *step) resume(ctx context.Context, note string) (string, error) {
-	begun, err := s.repo.Ref(ctx, note)
+	begun, err := s.repo.Refs.Lookup(ctx, note)
 	if err != nil {
 		return "", err
 	}
-	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))
 	if err != nil || begun == "" || tip != begun {
 		return tip, err
 	}
@@ -391,11 +391,11 @@ func (s *step) resume(ctx context.Context, note string) (string, error) {
 
 // forget removes the note of a move, when all that was to follow it is done.
 func (s *step) forget(ctx context.Context, note string) error {
-	begun, err := s.repo.Ref(ctx, note)
+	begun, err := s.repo.Refs.Lookup(ctx, note)
 	if err != nil || begun == "" {
 		return err
 	}
-	return s.repo.DeleteRef(ctx, note, begun)
+	return s.repo.Refs.Delete(ctx, note, begun)
 }
 
 // Rewind is the driver of effect.KindRewind. It is safe for concurrent use on different workspaces.
@@ -458,14 +458,14 @@ func (d Rewind) do(ctx context.Context, e effect.Effect) (effect.RewindResult, e
 		return effect.RewindResult{}, err
 	}
 	backup := git.BranchRef(spec.Backup)
-	kept, err := repo.Ref(ctx, backup)
+	kept, err := repo.Refs.Lookup(ctx, backup)
 	if err == nil && kept != spec.Head {
-		err = repo.SetRef(ctx, backup, spec.Head, "", "pawl: before a rollback")
+		err = repo.Refs.Set(ctx, backup, spec.Head, "", "pawl: before a rollback")
 	}
 	if err != nil {
 		return effect.RewindResult{}, err
 	}
-	if err := repo.SetRef(ctx, git.BranchRef(spec.Branch), s.commit, spec.Head, "pawl: rollback"); err != nil {
+	if err := repo.Refs.Set(ctx, git.BranchRef(spec.Branch), s.commit, spec.Head, "pawl: rollback"); err != nil {
 		return effect.RewindResult{}, err
 	}
 	return s.restored(context.WithoutCancel(ctx), e, spec)
@@ -489,7 +489,7 @@ func ready(e effect.Effect, spec effect.RewindSpec) error {
 // be.
 func (s *step) restored(ctx context.Context, e effect.Effect, spec effect.RewindSpec) (effect.RewindResult, error) {
 	result := effect.RewindResult{Commit: s.commit, Backup: spec.Backup, Branch: s.branch}
-	tip, err := s.repo.Ref(ctx, git.BranchRef(s.branch))
+	tip, err := s.repo.Refs.Lookup(ctx, git.BranchRef(s.branch))
 	if err != nil {
 		return result, err
 	}

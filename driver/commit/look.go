@@ -70,9 +70,9 @@ func openPlace(ctx context.Context, m *git.Memory, place effect.Place) (*git.Rep
 
 func fromTree(ctx context.Context, repo *git.Repo, head string) (string, error) {
 	if head == "" {
-		return repo.EmptyTree(ctx)
+		return repo.Objects.EmptyTree(ctx)
 	}
-	return repo.ResolveTree(ctx, head)
+	return repo.Objects.ResolveTree(ctx, head)
 }
 
 // Upstream says where the checked-out branch is shared.
@@ -81,7 +81,7 @@ func Upstream(ctx context.Context, m *git.Memory, place effect.Place, branch str
 	if err != nil {
 		return git.Upstream{}, err
 	}
-	return git.NewSharing(repo).Upstream(ctx, branch)
+	return git.NewRemotes(repo).Upstream(ctx, branch)
 }
 
 // Past is what a branch can go back to.
@@ -109,40 +109,40 @@ func LookBack(ctx context.Context, m *git.Memory, place effect.Place) (*Past, er
 		return nil, pawl.Fail(pawl.CodeRepository, "orders.detached")
 	}
 	p := &Past{Head: status.Head, Branch: status.Branch, By: repo.Identity(), Dirty: status.Dirty, repo: repo}
-	p.From, err = repo.ResolveTree(ctx, p.Head)
+	p.From, err = repo.Objects.ResolveTree(ctx, p.Head)
 	return p, err
 }
 
 // Newest returns the newest commits of the branch, the one that it is at first.
 func (p *Past) Newest(ctx context.Context, n int) ([]git.Commit, error) {
-	return p.repo.History(ctx, p.Head, n)
+	return p.repo.Objects.History(ctx, p.Head, n)
 }
 
 // Find returns the commit that a person names. It must be one of the branch's history.
 func (p *Past) Find(ctx context.Context, name string) (git.Commit, error) {
-	id, err := p.repo.Find(ctx, name)
+	id, err := p.repo.Refs.Find(ctx, name)
 	if err != nil {
 		return git.Commit{}, err
 	}
-	in, err := p.repo.Contains(ctx, p.Head, id)
+	in, err := p.repo.Objects.Contains(ctx, p.Head, id)
 	if err == nil && !in {
 		err = pawl.Fail(pawl.CodeNotFound, "orders.not_of_branch", name, p.Branch)
 	}
 	if err != nil {
 		return git.Commit{}, err
 	}
-	return p.repo.ReadCommit(ctx, id)
+	return p.repo.Objects.ReadCommit(ctx, id)
 }
 
 // At returns the commit that the branch was at, at an instant.
 func (p *Past) At(ctx context.Context, at time.Time) (git.Commit, error) {
-	return p.repo.Until(ctx, p.Head, at)
+	return p.repo.Objects.Until(ctx, p.Head, at)
 }
 
 // Free returns the first name of a branch that is not taken.
 func (p *Past) Free(ctx context.Context, name string) (string, error) {
 	for _, tail := range []string{"", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"} {
-		id, err := p.repo.Ref(ctx, git.BranchRef(name+tail))
+		id, err := p.repo.Refs.Lookup(ctx, git.BranchRef(name+tail))
 		if err != nil {
 			return "", err
 		}
@@ -170,18 +170,18 @@ func Recent(ctx context.Context, m *git.Memory, place effect.Place, commits int)
 	}
 	out := slices.Concat(status.Dirty, status.Untracked)
 	if status.Head != "" {
-		list, err := repo.History(ctx, status.Head, commits+1)
+		list, err := repo.Objects.History(ctx, status.Head, commits+1)
 		if err != nil {
 			return nil, err
 		}
-		base, err := repo.EmptyTree(ctx)
+		base, err := repo.Objects.EmptyTree(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if len(list) > commits {
 			base = list[commits].Tree
 		}
-		changed, err := repo.Diff(ctx, base, list[0].Tree)
+		changed, err := repo.Objects.Diff(ctx, base, list[0].Tree)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func StagedFiles(ctx context.Context, m *git.Memory, place effect.Place) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	head, _, err := repo.Head(ctx)
+	head, _, err := repo.Refs.Head(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -49,11 +49,11 @@ func (d branches) enter(ctx context.Context, e *effect.Effect, branch string) (t
 	if err != nil {
 		return "", err
 	}
-	_, here, err := repo.Head(ctx)
+	_, here, err := repo.Refs.Head(ctx)
 	if err != nil || here == branch {
 		return "", err
 	}
-	if tip, err = repo.Ref(ctx, git.BranchRef(branch)); err != nil {
+	if tip, err = repo.Refs.Lookup(ctx, git.BranchRef(branch)); err != nil {
 		return "", err
 	}
 	if tip == "" {

@@ -77,7 +77,7 @@ func treeOf(ctx context.Context, m *git.Memory, place effect.Place, head string)
 	if err != nil {
 		return ""
 	}
-	tree, err := repo.ResolveTree(ctx, head)
+	tree, err := repo.Objects.ResolveTree(ctx, head)
 	if err != nil {
 		return ""
 	}

@@ -65,7 +65,7 @@ func (j *job) admitInPlace(ctx context.Context, start string, v *venue) (reason 
 	if err != nil {
 		return "", err
 	}
-	head, branch, err := j.repo.Head(ctx)
+	head, branch, err := j.repo.Refs.Head(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -201,7 +201,7 @@ func TestHostileRepository(t *testing.T) {
 	p := place(r)
 	repo := opened(t, p)
 	ctx := context.Background()
-	base, _, err := repo.Head(ctx)
+	base, _, err := repo.Refs.Head(ctx)
 	if err == nil {
 		_, err = repo.AddWorktree(ctx, base)
 	}

@@ -97,11 +97,11 @@ func resume(ctx context.Context, repo *git.Repo, id string) (result effect.LandR
 		return n.Result, true, nil
 	}
 	git.ClearHead(ctx, repo)
-	tip, err := repo.Ref(ctx, n.Ref)
+	tip, err := repo.Refs.Lookup(ctx, n.Ref)
 	if err != nil {
 		return result, false, err
 	}
-	moved, err := repo.Contains(ctx, tip, n.Commit)
+	moved, err := repo.Objects.Contains(ctx, tip, n.Commit)
 	if err != nil {
 		return result, false, err
 	}
@@ -123,7 +123,7 @@ func catchUp(ctx context.Context, repo *git.Repo, id string, n entry) error {
 	if err != nil {
 		return err
 	}
-	_, branch, err := repo.Head(ctx)
+	_, branch, err := repo.Refs.Head(ctx)
 	if err == nil && git.BranchRef(branch) == n.Ref {
 		_, err = checkout.Advance(ctx, n.From, n.To)
 	}

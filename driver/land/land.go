@@ -85,7 +85,7 @@ func (d place) land(ctx context.Context, e effect.Effect) (effect.LandResult, er
 	if !repo.Git() || spec.Base == "" {
 		return landFolder(ctx, repo, spec)
 	}
-	from, err := repo.ResolveTree(ctx, spec.Base)
+	from, err := repo.Objects.ResolveTree(ctx, spec.Base)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
@@ -126,7 +126,7 @@ func (j *job) prepare(ctx context.Context) (ok bool, err error) {
 	if j.files, err = git.Stats(ctx, j.repo, j.from, j.to); err != nil {
 		return false, err
 	}
-	j.commit, err = j.repo.WriteCommit(ctx, git.Commit{
+	j.commit, err = j.repo.Objects.WriteCommit(ctx, git.Commit{
 		Tree: j.to, Parents: []string{j.base}, Message: j.message, By: j.repo.Identity(), At: j.at,
 	})
 	return err == nil, err
@@ -238,7 +238,7 @@ func (j *job) admit(ctx context.Context) (v venue, err error) {
 	if j.branch == "" {
 		return venue{reason: reasonDetached}, nil
 	}
-	others, err := j.repo.CheckedOutAt(ctx, j.branch)
+	others, err := j.repo.Refs.CheckedOutAt(ctx, j.branch)
 	if err != nil {
 		return v, err
 	}
@@ -266,7 +266,7 @@ func (j *job) admit(ctx context.Context) (v venue, err error) {
 
 // tip is the reason why nothing can be put on the branch, "" where it is what the commit is made for.
 func (j *job) tip(ctx context.Context) (reason string, err error) {
-	tip, err := j.repo.Ref(ctx, git.BranchRef(j.branch))
+	tip, err := j.repo.Refs.Lookup(ctx, git.BranchRef(j.branch))
 	switch {
 	case err != nil:
 		return "", err
@@ -315,7 +315,7 @@ func (j *job) lock(ctx context.Context) (*git.Checkout, error) {
 // obstacle looks for what landing in the checked-out tree would overwrite. When the branch is not checked out, there is no
 // such tree; the lock still keeps it from being checked out halfway.
 func (j *job) obstacle(ctx context.Context, v *venue) (string, error) {
-	_, branch, err := j.repo.Head(ctx)
+	_, branch, err := j.repo.Refs.Head(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -359,7 +359,7 @@ func (j *job) advance(ctx context.Context, v *venue) (effect.LandResult, error) 
 	if err := entry.write(ctx, j.repo, j.id); err != nil {
 		return effect.LandResult{}, err
 	}
-	if err := j.repo.SetRef(ctx, entry.Ref, j.commit, j.base, "pawl: land"); err != nil {
+	if err := j.repo.Refs.Set(ctx, entry.Ref, j.commit, j.base, "pawl: land"); err != nil {
 		if pawl.CodeOf(err) == pawl.CodeConflict {
 			err = orFirst(drop(j.repo, j.id), errMoved)
 		}
@@ -387,7 +387,7 @@ func orFirst(first, otherwise error) error {
 func (j *job) retreat(ctx context.Context, v *venue, entry entry, cause error) error {
 	_, err := v.checkout.Advance(ctx, j.to, j.from)
 	if err == nil {
-		err = j.repo.SetRef(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed")
+		err = j.repo.Refs.Set(ctx, entry.Ref, j.base, j.commit, "pawl: landing failed")
 	}
 	if err != nil {
 		v.checkout = nil

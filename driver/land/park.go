@@ -51,11 +51,11 @@ func (j *job) park(ctx context.Context, v venue) (effect.LandResult, error) {
 
 // reserve makes a branch of the commit, unless it is that already.
 func (j *job) reserve(ctx context.Context, ref string) error {
-	err := j.repo.SetRef(ctx, ref, j.commit, "", "pawl: keep")
+	err := j.repo.Refs.Set(ctx, ref, j.commit, "", "pawl: keep")
 	if err == nil {
 		return nil
 	}
-	if now, readErr := j.repo.Ref(ctx, ref); readErr == nil && now == j.commit {
+	if now, readErr := j.repo.Refs.Lookup(ctx, ref); readErr == nil && now == j.commit {
 		return nil
 	}
 	return err
@@ -63,13 +63,13 @@ func (j *job) reserve(ctx context.Context, ref string) error {
 
 // command is what a person types to bring a kept commit to its branch.
 func (j *job) command(ctx context.Context, v venue, kept string) (string, error) {
-	head, here, err := j.repo.Head(ctx)
+	head, here, err := j.repo.Refs.Head(ctx)
 	if err != nil {
 		return "", err
 	}
 	tip := head
 	if j.branch != "" && here != j.branch {
-		if tip, err = j.repo.Ref(ctx, git.BranchRef(j.branch)); err != nil {
+		if tip, err = j.repo.Refs.Lookup(ctx, git.BranchRef(j.branch)); err != nil {
 			return "", err
 		}
 	}

@@ -105,7 +105,7 @@ func (m *move) do(ctx context.Context) (effect.RebaseResult, error) {
 	if err := m.holds(ctx, m.spec.Tree); err != nil || !m.own || m.spec.Branch == "" {
 		return still, err
 	}
-	tip, err := m.repo.Ref(ctx, git.BranchRef(m.spec.Branch))
+	tip, err := m.repo.Refs.Lookup(ctx, git.BranchRef(m.spec.Branch))
 	if err != nil || tip == "" || tip == m.spec.Base {
 		return still, err
 	}
@@ -124,16 +124,16 @@ func (m *move) holds(ctx context.Context, tree string) error {
 // onto brings the worktree to the merge of the work with a commit, or finishes that.
 func (m *move) onto(ctx context.Context, tip string) (effect.RebaseResult, error) {
 	result := effect.RebaseResult{Base: m.spec.Base, Tree: m.spec.Tree, Onto: tip, Moved: true}
-	from, err := m.repo.ResolveTree(ctx, m.spec.Base)
+	from, err := m.repo.Objects.ResolveTree(ctx, m.spec.Base)
 	if err != nil {
 		return result, err
 	}
-	head, err := m.repo.ResolveTree(ctx, tip)
+	head, err := m.repo.Objects.ResolveTree(ctx, tip)
 	if err != nil {
 		return result, err
 	}
 	begun := m.at == tip
-	tree, conflicts, err := m.repo.Merge(ctx, from, head, m.spec.Tree, m.spec.Branch)
+	tree, conflicts, err := m.repo.Objects.Merge(ctx, from, head, m.spec.Tree, m.spec.Branch)
 	switch {
 	case err != nil:
 		return result, err
@@ -196,7 +196,7 @@ func (m *move) back(ctx context.Context, tip, tree string) error {
 	if err := m.linked.Advance(ctx, tree, m.spec.Tree); err != nil {
 		return err
 	}
-	from, err := m.repo.ResolveTree(ctx, m.spec.Base)
+	from, err := m.repo.Objects.ResolveTree(ctx, m.spec.Base)
 	if err == nil {
 		err = m.linked.ResetIndex(ctx, from)
 	}

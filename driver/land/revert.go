@@ -54,7 +54,7 @@ func (d place) revert(ctx context.Context, e effect.Effect) (effect.LandResult, 
 	if err != nil {
 		return effect.LandResult{}, err
 	}
-	from, err := repo.ResolveTree(ctx, tip)
+	from, err := repo.Objects.ResolveTree(ctx, tip)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
@@ -68,14 +68,14 @@ func (d place) revert(ctx context.Context, e effect.Effect) (effect.LandResult, 
 // revertTip is the commit that the undoing one goes on top of. The commit to undo must be in its history.
 func revertTip(ctx context.Context, repo *git.Repo, spec effect.RevertSpec) (tip string, err error) {
 	if spec.Branch == "" {
-		tip, _, err = repo.Head(ctx)
+		tip, _, err = repo.Refs.Head(ctx)
 	} else {
-		tip, err = repo.Ref(ctx, git.BranchRef(spec.Branch))
+		tip, err = repo.Refs.Lookup(ctx, git.BranchRef(spec.Branch))
 	}
 	if err != nil {
 		return "", err
 	}
-	in, err := repo.Contains(ctx, tip, spec.Commit)
+	in, err := repo.Objects.Contains(ctx, tip, spec.Commit)
 	if err == nil && !in {
 		err = pawl.Fail(pawl.CodeConflict, "land.revert_absent", spec.Commit, spec.Branch)
 	}
@@ -85,22 +85,22 @@ func revertTip(ctx context.Context, repo *git.Repo, spec effect.RevertSpec) (tip
 // revertedTree is the tree of tip without the change of a commit: the merge of tip with a commit that stands on the one to
 // undo and has its parent's tree.
 func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (string, error) {
-	c, err := repo.ReadCommit(ctx, commit)
+	c, err := repo.Objects.ReadCommit(ctx, commit)
 	if err != nil {
 		return "", err
 	}
 	if len(c.Parents) != 1 {
 		return "", pawl.Fail(pawl.CodeInvalid, "land.revert_shape", commit)
 	}
-	before, err := repo.ResolveTree(ctx, c.Parents[0])
+	before, err := repo.Objects.ResolveTree(ctx, c.Parents[0])
 	if err != nil || tip == commit {
 		return before, err
 	}
-	inverse, err := repo.WriteCommit(ctx, git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: git.Pawl, At: c.At})
+	inverse, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: git.Pawl, At: c.At})
 	if err != nil {
 		return "", err
 	}
-	tree, conflicts, err := repo.Combine(ctx, tip, inverse)
+	tree, conflicts, err := repo.Objects.Combine(ctx, tip, inverse)
 	if err == nil && len(conflicts) > 0 {
 		err = pawl.Fail(pawl.CodeConflict, "land.revert_conflict", git.Listing(conflicts), commit)
 	}
@@ -134,7 +134,7 @@ func (d place) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (eff
 	case effect.Empty:
 		return landed, nil
 	case effect.Kept:
-		return effect.LandResult{Outcome: effect.Empty, Tree: landed.Tree}, repo.DeleteRef(ctx, git.BranchRef(landed.Branch), landed.Commit)
+		return effect.LandResult{Outcome: effect.Empty, Tree: landed.Tree}, repo.Refs.Delete(ctx, git.BranchRef(landed.Branch), landed.Commit)
 	case effect.InPlace:
 		if spec.Start == "" {
 			err = pawl.Fail(pawl.CodeInvalid, "land.no_start")

@@ -29,14 +29,14 @@ const lockMark = "pawl "
 // Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It fails
 // with CodeBusy where somebody else holds it.
 func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
-	if !r.git {
-		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+	if !r.paths.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.workspace)
 	}
-	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.gitDir, "index.lock"), mark: lockMark + id + "\n"}
+	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.paths.gitDir, "index.lock"), mark: lockMark + id + "\n"}
 	Step(ctx, "lock index")
 	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at the same, so
 	// that it needs a name of its own.
-	marked, err := os.CreateTemp(r.gitDir, markedLock+"*")
+	marked, err := os.CreateTemp(r.paths.gitDir, markedLock+"*")
 	if err != nil {
 		return nil, ioError("git.index", err)
 	}
@@ -97,10 +97,10 @@ func markOf(lock string) (id string, pid int) {
 // Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where
 // it is not so. What it had begun may be half done.
 func Abandoned(r *Repo) string {
-	if !r.git {
+	if !r.paths.git {
 		return ""
 	}
-	return deadHolder(filepath.Join(r.gitDir, "index.lock"))
+	return deadHolder(filepath.Join(r.paths.gitDir, "index.lock"))
 }
 
 // DropAbandoned removes such a lock, once what its holder had begun is finished or taken back.
@@ -109,12 +109,12 @@ func DropAbandoned(r *Repo) error {
 		return nil
 	}
 	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is not that one.
-	aside, err := os.MkdirTemp(r.gitDir, markedLock+"*")
+	aside, err := os.MkdirTemp(r.paths.gitDir, markedLock+"*")
 	if err != nil {
 		return ioError("git.sweep", err)
 	}
 	defer os.RemoveAll(aside)
-	lock, held := filepath.Join(r.gitDir, "index.lock"), filepath.Join(aside, "lock")
+	lock, held := filepath.Join(r.paths.gitDir, "index.lock"), filepath.Join(aside, "lock")
 	switch err := os.Rename(lock, held); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -134,7 +134,7 @@ func (c *Checkout) Close() error {
 	if !c.mine() {
 		return nil
 	}
-	os.Remove(filepath.Join(c.repo.gitDir, "index.pawl")) //nolint:errcheck // only a crash leaves it
+	os.Remove(filepath.Join(c.repo.paths.gitDir, "index.pawl")) //nolint:errcheck // only a crash leaves it
 	if err := os.Remove(c.lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.index", err)
 	}
@@ -143,18 +143,18 @@ func (c *Checkout) Close() error {
 
 // Dirty lists the tracked files that differ from a commit, in the index or on disk.
 func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
-	dirty, _, _, err := c.repo.dirt(ctx, commit, "--untracked-files=no")
+	dirty, _, _, err := c.repo.index.dirt(ctx, commit, "--untracked-files=no")
 	return dirty, err
 }
 
 // Staged lists the paths at which the index differs from a commit, whatever is on disk.
 func (c *Checkout) Staged(ctx context.Context, commit string) ([]string, error) {
-	copied, err := c.repo.copyIndex(filepath.Join(c.repo.gitDir, "index"))
+	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.gitDir, "index"))
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(copied)
-	return c.repo.staged(ctx, copied, commit)
+	return c.repo.index.staged(ctx, copied, commit)
 }
 
 // Obstacles says what would be lost or done wrongly if the checked-out tree went from one tree to another.
@@ -172,11 +172,11 @@ type Obstacles struct {
 // Obstacles looks at the paths that differ between two trees.
 func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, error) {
 	var o Obstacles
-	change, err := c.repo.deltas(ctx, from, to)
+	change, err := c.repo.Objects.deltas(ctx, from, to)
 	if err != nil {
 		return o, err
 	}
-	d, err := c.repo.openDisk()
+	d, err := openDisk(c.repo)
 	if err != nil {
 		return o, err
 	}
@@ -201,12 +201,12 @@ func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, e
 
 // flagged lists those of the paths whose index entries say "skip worktree" or "assume unchanged".
 func (c *Checkout) flagged(ctx context.Context, touched map[string]bool) ([]string, error) {
-	copied, err := c.repo.copyIndex(filepath.Join(c.repo.gitDir, "index"))
+	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.gitDir, "index"))
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(copied)
-	out, _, err := c.repo.on(copied, "", "ls-files", "-v", "-z").run(ctx)
+	out, _, err := c.repo.paths.on(copied, "", "ls-files", "-v", "-z").run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -226,9 +226,9 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	run := c.repo.plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
+	run := c.repo.paths.plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
 		"filter", "working-tree-encoding", "ident", "eol", "text")
-	run.dir = c.repo.workspace
+	run.dir = c.repo.paths.workspace
 	out, _, err := run.run(ctx)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 		case "eol":
 			found[path] = found[path] || value == "crlf"
 		case "text":
-			found[path] = found[path] || c.repo.config.crlf && value != "unset"
+			found[path] = found[path] || c.repo.paths.config.crlf && value != "unset"
 		default:
 			found[path] = found[path] || value != "unspecified" && value != "unset"
 		}
@@ -253,12 +253,12 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 // becomes what the second says; a file or index entry that is neither is left alone and named. Run again after a crash it
 // completes.
 func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string, err error) {
-	change, err := c.repo.deltas(ctx, from, to)
+	change, err := c.repo.Objects.deltas(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	err = c.repo.locked(ctx, func(ctx context.Context) error {
-		d, err := c.repo.openDisk()
+	err = c.repo.index.locked(ctx, func(ctx context.Context) error {
+		d, err := openDisk(c.repo)
 		if err != nil {
 			return err
 		}
@@ -284,17 +284,17 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 // advanceIndex moves the entries that are as the old sides say to the new sides, in a copy that then takes the index's
 // place.
 func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
-	index := filepath.Join(c.repo.gitDir, "index")
+	index := filepath.Join(c.repo.paths.gitDir, "index")
 	info, err := os.Stat(index)
 	if err != nil {
 		return ioError("git.index", err)
 	}
-	copied, err := c.repo.copyIndex(index)
+	copied, err := c.repo.index.copyIndex(index)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(copied)
-	out, _, err := c.repo.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	out, _, err := c.repo.paths.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 			continue
 		}
 		if t.new.absent() {
-			gone.WriteString(c.repo.removals([]string{t.path}))
+			gone.WriteString(c.repo.paths.removals([]string{t.path}))
 			continue
 		}
 		come.WriteString(t.new.mode + " " + t.new.id + " 0\t" + t.path + "\x00")
@@ -319,11 +319,11 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 	if gone.Len()+come.Len() == 0 {
 		return nil
 	}
-	if err := c.repo.edit(ctx, copied, gone.String()+come.String()); err != nil {
+	if err := c.repo.index.edit(ctx, copied, gone.String()+come.String()); err != nil {
 		return err
 	}
 	// What differs from its entry by now is the user's; refreshing finds it and says so with status 1.
-	refresh := c.repo.on(copied, "", "update-index", "-q", "--refresh")
+	refresh := c.repo.paths.on(copied, "", "update-index", "-q", "--refresh")
 	if _, _, err := callWith(refresh, 1).run(ctx); err != nil {
 		return err
 	}

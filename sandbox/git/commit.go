@@ -24,7 +24,7 @@ type Commit struct {
 }
 
 // WriteCommit makes a commit object and returns its id. The same commit always has the same id; no reference names it yet.
-func (r objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
+func (r Objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
 	if !validID(c.Tree) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", c.Tree)
 	}
@@ -36,18 +36,18 @@ func (r objects) WriteCommit(ctx context.Context, c Commit) (string, error) {
 		args = append(args, "-p", p)
 	}
 	message := strings.ToValidUTF8(strings.ReplaceAll(c.Message, "\x00", ""), "�")
-	run := r.withoutTree(message, append(args, "-F", "-", c.Tree)...)
+	run := r.paths.withoutTree(message, append(args, "-F", "-", c.Tree)...)
 	run.env = append(run.env, c.By.env(c.At)...)
 	out, _, err := run.run(ctx)
 	return strings.TrimSpace(string(out)), err
 }
 
 // ReadCommit returns the commit with an id. It fails with CodeNotFound where there is none.
-func (r objects) ReadCommit(ctx context.Context, id string) (Commit, error) {
+func (r Objects) ReadCommit(ctx context.Context, id string) (Commit, error) {
 	if !validID(id) {
 		return Commit{}, pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	out, status, err := callWith(r.withoutTree("", "cat-file", "commit", id), 128).run(ctx)
+	out, status, err := callWith(r.paths.withoutTree("", "cat-file", "commit", id), 128).run(ctx)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -85,7 +85,7 @@ func committed(line string) time.Time {
 }
 
 // Contains reports whether a commit is tip or an ancestor of it.
-func (r objects) Contains(ctx context.Context, tip, commit string) (bool, error) {
+func (r Objects) Contains(ctx context.Context, tip, commit string) (bool, error) {
 	if !validID(tip) || !validID(commit) {
 		return false, nil
 	}
@@ -93,13 +93,13 @@ func (r objects) Contains(ctx context.Context, tip, commit string) (bool, error)
 		return true, nil
 	}
 	// A shallow history ends in commits whose parents are missing; what cannot be found is not contained.
-	_, status, err := callWith(r.plumbing("", "merge-base", "--is-ancestor", commit, tip), 1, 128).run(ctx)
+	_, status, err := callWith(r.paths.plumbing("", "merge-base", "--is-ancestor", commit, tip), 1, 128).run(ctx)
 	return status == 0 && err == nil, err
 }
 
 // Combine merges two commits in memory and returns the tree, or the paths that conflict. It reads and writes objects only;
 // no merge driver of the repository's runs.
-func (r objects) Combine(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
+func (r Objects) Combine(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
 	parts, clean, err := r.mergeTree(ctx, ours, theirs, "--name-only", "--no-messages")
 	if err != nil {
 		return "", nil, err
@@ -114,12 +114,12 @@ func (r objects) Combine(ctx context.Context, ours, theirs string) (tree string,
 const usageStatus = 129
 
 // mergeTree merges two commits and returns what git says of it, of which the tree is the first record.
-func (r objects) mergeTree(ctx context.Context, ours, theirs string, how ...string) (parts []string, clean bool, err error) {
+func (r Objects) mergeTree(ctx context.Context, ours, theirs string, how ...string) (parts []string, clean bool, err error) {
 	if !validID(ours) || !validID(theirs) {
 		return nil, false, pawl.Fail(pawl.CodeInvalid, "git.bad_id", ours+" "+theirs)
 	}
 	args := append([]string{"merge-tree", "--write-tree", "-z"}, how...)
-	c := callWith(r.withoutTree("", append(args, ours, theirs)...), 1, usageStatus)
+	c := callWith(r.paths.withoutTree("", append(args, ours, theirs)...), 1, usageStatus)
 	out, status, err := c.run(ctx)
 	if err != nil {
 		return nil, false, err
@@ -139,7 +139,7 @@ const oldestGit = "2.38"
 
 // Merge merges what two trees made of a third and returns the tree, or the conflicts, in the order of paths. It reads and
 // writes objects only; no merge driver of the repository's runs. Branch is what markers call the side of ours.
-func (r objects) Merge(ctx context.Context, base, ours, theirs, branch string) (tree string, conflicts []effect.Conflict, err error) {
+func (r Objects) Merge(ctx context.Context, base, ours, theirs, branch string) (tree string, conflicts []effect.Conflict, err error) {
 	switch {
 	case base == theirs || ours == theirs:
 		return ours, nil, nil
@@ -347,12 +347,12 @@ func (m clash) excerpt(text string) string {
 }
 
 // conflictTexts reads the first few of the paths from a tree. What cannot be read is not shown.
-func (r objects) conflictTexts(ctx context.Context, tree string, paths []string) map[string]string {
+func (r Objects) conflictTexts(ctx context.Context, tree string, paths []string) map[string]string {
 	texts := map[string]string{}
 	if paths = paths[:min(len(paths), mostTexts)]; len(paths) == 0 {
 		return texts
 	}
-	out, _, err := r.withoutTree("", append([]string{"ls-tree", "-z", "--end-of-options", tree, "--"}, paths...)...).run(ctx)
+	out, _, err := r.paths.withoutTree("", append([]string{"ls-tree", "-z", "--end-of-options", tree, "--"}, paths...)...).run(ctx)
 	if err != nil {
 		return texts
 	}
@@ -383,7 +383,7 @@ const (
 )
 
 // EmptyTree returns the id of the tree without entries, and makes sure that it exists.
-func (r objects) EmptyTree(ctx context.Context) (string, error) {
-	out, _, err := r.withoutTree("", "mktree").run(ctx)
+func (r Objects) EmptyTree(ctx context.Context) (string, error) {
+	out, _, err := r.paths.withoutTree("", "mktree").run(ctx)
 	return strings.TrimSpace(string(out)), err
 }

@@ -54,7 +54,7 @@ func configEnv() []string {
 
 // readConfig reads the user's configuration without letting any of it act: git config only parses files. Origins are the
 // files in which something was found, each with the files that it includes or might include.
-func (r *site) readConfig(ctx context.Context) (c userConfig, origins map[string][]string, err error) {
+func (r *repoPaths) readConfig(ctx context.Context) (c userConfig, origins map[string][]string, err error) {
 	dir := r.gitDir
 	if !r.git {
 		// A directory that is no repository: only the user's own files are read.
@@ -161,7 +161,7 @@ func fields(out string) []string {
 }
 
 // Identity returns who commits for the user are by: the configured name and address, or pawl's.
-func (r *site) Identity() Identity { return r.config.identity }
+func (r *Repo) Identity() Identity { return r.paths.config.identity }
 
 // Dirs lists the git directories of the repository whose working tree's top is a folder: what git has to read there, also from
 // a worktree elsewhere. Without a repository it is empty.

@@ -21,7 +21,7 @@ type Change struct {
 
 // Stats is what Diff says of two trees, as results keep it.
 func Stats(ctx context.Context, r *Repo, from, to string) ([]effect.FileStat, error) {
-	changes, err := r.Diff(ctx, from, to)
+	changes, err := r.Objects.Diff(ctx, from, to)
 	stats := make([]effect.FileStat, 0, len(changes))
 	for _, c := range changes {
 		stats = append(stats, effect.FileStat{Path: c.Path, Status: c.Status, Added: c.Added, Removed: c.Removed})
@@ -52,7 +52,7 @@ type delta struct {
 
 // Diff returns what changed from one tree to another, in the order of paths. Renames are a deletion and an addition. An
 // empty id stands for the empty tree.
-func (r objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
+func (r Objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 	out, err := r.diffTree(ctx, from, to, "--raw", "--numstat")
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r objects) Diff(ctx context.Context, from, to string) ([]Change, error) {
 }
 
 // deltas returns what changed from one tree to another, and refuses paths that no checkout of pawl's may write.
-func (r objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
+func (r Objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 	if from == to {
 		return nil, nil
 	}
@@ -112,19 +112,19 @@ func (r objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 }
 
 // diffTree runs diff-tree and splits its records.
-func (r objects) diffTree(ctx context.Context, from, to string, format ...string) ([]string, error) {
+func (r Objects) diffTree(ctx context.Context, from, to string, format ...string) ([]string, error) {
 	args, err := r.diffArgs(ctx, from, to, append(format, "-z")...)
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := r.withoutTree("", args...).run(ctx)
+	out, _, err := r.paths.withoutTree("", args...).run(ctx)
 	if err != nil {
 		return nil, r.missing(ctx, err, from, to)
 	}
 	return fields(string(out)), nil
 }
 
-func (r objects) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
+func (r Objects) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
 	for _, id := range []*string{&from, &to} {
 		if *id == "" {
 			empty, err := r.EmptyTree(ctx)
@@ -143,12 +143,12 @@ func (r objects) diffArgs(ctx context.Context, from, to string, format ...string
 
 // missing says so where a failure comes from an object that is not there, which is what a pruned or partial repository
 // looks like.
-func (r objects) missing(ctx context.Context, cause error, ids ...string) error {
+func (r Objects) missing(ctx context.Context, cause error, ids ...string) error {
 	for _, id := range ids {
 		if !validID(id) {
 			continue
 		}
-		_, status, err := callWith(r.withoutTree("", "cat-file", "-e", id), 1, 128).run(ctx)
+		_, status, err := callWith(r.paths.withoutTree("", "cat-file", "-e", id), 1, 128).run(ctx)
 		if err == nil && status != 0 {
 			return pawl.Fail(pawl.CodeRepository, "git.object_missing", id).Because(cause)
 		}
@@ -158,13 +158,13 @@ func (r objects) missing(ctx context.Context, cause error, ids ...string) error 
 
 // Patch returns the unified diff from one tree to another, for people to read. Binary files are named only. At most limit
 // bytes are returned; cut says that there was more.
-func (r objects) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
+func (r Objects) Patch(ctx context.Context, from, to string, limit int) (patch string, cut bool, err error) {
 	args, err := r.diffArgs(ctx, from, to, "-p", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")
 	if err != nil {
 		return "", false, err
 	}
 	out := &capped{limit: limit}
-	c := r.withoutTree("", args...)
+	c := r.paths.withoutTree("", args...)
 	c.stdout = out
 	if _, _, err := c.run(ctx); err != nil {
 		return "", false, r.missing(ctx, err, from, to)
@@ -189,11 +189,11 @@ func safePath(path string) bool {
 }
 
 // ResolveTree returns the tree of a commit, or the id itself when it is a tree.
-func (r objects) ResolveTree(ctx context.Context, id string) (string, error) {
+func (r Objects) ResolveTree(ctx context.Context, id string) (string, error) {
 	if !validID(id) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	out, status, err := callWith(r.withoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}"), 1, 128).run(ctx)
+	out, status, err := callWith(r.paths.withoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}"), 1, 128).run(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ var hardening = [][2]string{
 // call is one run of git.
 type call struct {
 	args  []string
-	env   []string // of the repository: Repo.shadowEnv or Repo.userEnv
+	env   []string // of the repository: repoPaths.shadowEnv or repoPaths.userEnv
 	dir   string
 	stdin io.Reader
 	// stdout receives the output instead of the result.

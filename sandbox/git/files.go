@@ -32,31 +32,32 @@ const longestLink = 64 << 10
 // disk changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
 // reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside it either.
 type disk struct {
-	repo *Repo
-	root *os.Root
+	paths   *repoPaths
+	objects Objects
+	root    *os.Root
 }
 
-// openDisk opens the tree for changes. The caller closes it.
-func (r *Repo) openDisk() (*disk, error) {
-	root, err := os.OpenRoot(r.workspace)
+// openDisk opens the tree of a repository for changes. The caller closes it.
+func openDisk(r *Repo) (*disk, error) {
+	root, err := os.OpenRoot(r.paths.workspace)
 	if err != nil {
 		return nil, ioError("git.files", err)
 	}
-	return &disk{repo: r, root: root}, nil
+	return &disk{paths: r.paths, objects: r.Objects, root: root}, nil
 }
 
 func (d *disk) close() { d.root.Close() }
 
 // at is a path of the tree as seen from the workspace.
-func (d *disk) at(p string) string { return path.Join(d.repo.rel, p) }
+func (d *disk) at(p string) string { return path.Join(d.paths.rel, p) }
 
 // stage is the folder in which new contents are collected before they take their places: on the same file system, outside
 // the tree, and swept before each use.
-func (r *site) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.index)) }
+func (r *repoPaths) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.indexFile)) }
 
 // stageRel is the staging folder as seen from the workspace.
 func (d *disk) stageRel() string {
-	return path.Join(".pawl", "git", "tmp", filepath.Base(d.repo.index))
+	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.indexFile))
 }
 
 // lstat looks at a path of the tree without following anything. A path below something that is not a folder is not there.
@@ -112,7 +113,7 @@ func (d *disk) node(p string) (node, error) {
 
 // blobID is the id that git gives to a content of a size.
 func (d *disk) blobID(size int64, content io.Reader) (string, error) {
-	h := newHash(d.repo.config.format)
+	h := newHash(d.paths.config.format)
 	fmt.Fprintf(h, "blob %d\x00", size)
 	if _, err := io.Copy(h, content); err != nil {
 		return "", ioError("git.files", err)
@@ -366,7 +367,7 @@ func (d *disk) fetch(ctx context.Context, todo []delta, want meta) error {
 			ids, which = append(ids, t.new.id), append(which, i)
 		}
 	}
-	return d.repo.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
+	return d.objects.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
 		return d.stash(which[n], todo[which[n]], size, content, want)
 	})
 }
@@ -405,7 +406,7 @@ func (d *disk) stash(i int, t delta, size int64, content io.Reader, want meta) e
 }
 
 // blobs streams the contents of objects to sink, in order, with their place in ids.
-func (r objects) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
+func (r Objects) blobs(ctx context.Context, ids []string, sink func(n int, size int64, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -416,7 +417,7 @@ func (r objects) blobs(ctx context.Context, ids []string, sink func(n int, size 
 		reader.CloseWithError(err)
 		done <- err
 	}()
-	c := r.withoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
+	c := r.paths.withoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
 	c.stdout = writer
 	_, _, err := c.run(ctx)
 	writer.CloseWithError(io.ErrUnexpectedEOF)

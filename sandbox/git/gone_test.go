@@ -21,7 +21,7 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 		"a copy":    func(ctx context.Context, r *git.Repo, _ string) error { _, err := r.CopyTree(ctx); return err },
 		"worktrees": func(ctx context.Context, r *git.Repo, _ string) error { return git.NewWarm(r).Fill(ctx, 1) },
 		"a reference": func(ctx context.Context, r *git.Repo, head string) error {
-			return r.SetRef(ctx, "refs/pawl/chk-1", head, "", "test")
+			return r.Refs.Set(ctx, "refs/pawl/chk-1", head, "", "test")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ func TestHeadNamesTheBranch(t *testing.T) {
 	head := func() (branch string, asked bool) {
 		t.Helper()
 		ctx := git.Trace(t.Context(), func(name string) { asked = asked || name == "git symbolic-ref" })
-		commit, branch, err := repo.Head(ctx)
+		commit, branch, err := repo.Refs.Head(ctx)
 		if err != nil || commit != r.Head() {
 			t.Fatal(commit, branch, err)
 		}
@@ -50,7 +50,7 @@ func TestReferencesAreReadFromFiles(t *testing.T) {
 		t.Helper()
 		asked := false
 		ctx := git.Trace(t.Context(), func(string) { asked = true })
-		id, err := repo.Ref(ctx, name)
+		id, err := repo.Refs.Lookup(ctx, name)
 		if err != nil || id != want || asked != wantAsked {
 			t.Errorf("%q, want %q; git asked: %v; %v", id, want, asked, err)
 		}

@@ -36,7 +36,7 @@ func TestHostileRepository(t *testing.T) {
 	do("status", err)
 	head = s.Head
 	for _, branch := range []string{"-x", "$(touch-C)"} {
-		id, err := repo.Ref(ctx, git.BranchRef(branch))
+		id, err := repo.Refs.Lookup(ctx, git.BranchRef(branch))
 		do("ref "+branch, err)
 		if id != base {
 			t.Errorf("branch %s is %s", branch, id)
@@ -44,31 +44,31 @@ func TestHostileRepository(t *testing.T) {
 	}
 	gittest.Write(t, r.Dir, map[string]string{"a": "changed\n", "d/new": "n", "-y": "y", "inner/y": "y", "$(touch C)": "other"})
 	second := snapshot(t, repo)
-	_, err = repo.Diff(ctx, first, second)
+	_, err = repo.Objects.Diff(ctx, first, second)
 	do("diff", err)
-	_, _, err = repo.Patch(ctx, first, second, 1<<20)
+	_, _, err = repo.Objects.Patch(ctx, first, second, 1<<20)
 	do("patch", err)
-	commit, err := repo.WriteCommit(ctx, git.Commit{Tree: second, Parents: []string{head}, Message: "m", By: repo.Identity(), At: time.Unix(1e9, 0)})
+	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: second, Parents: []string{head}, Message: "m", By: repo.Identity(), At: time.Unix(1e9, 0)})
 	do("commit", err)
-	do("set ref", repo.SetRef(ctx, git.PrivateRef("chk-1"), commit, "", "why"))
-	do("set branch", repo.SetRef(ctx, git.BranchRef("-x"), commit, base, "why"))
+	do("set ref", repo.Refs.Set(ctx, git.PrivateRef("chk-1"), commit, "", "why"))
+	do("set branch", repo.Refs.Set(ctx, git.BranchRef("-x"), commit, base, "why"))
 	_, err = repo.Restore(ctx, git.Restoration{Target: first, Expect: second})
 	do("restore", err)
-	_, _, err = repo.Combine(ctx, commit, head)
+	_, _, err = repo.Objects.Combine(ctx, commit, head)
 	do("combine", err)
 	// The repository claims that missing objects can be fetched, by a program of its own.
 	missing := "1234567890123456789012345678901234567890"
-	if err := repo.SetRef(ctx, git.PrivateRef("chk-2"), missing, "", "why"); err == nil {
+	if err := repo.Refs.Set(ctx, git.PrivateRef("chk-2"), missing, "", "why"); err == nil {
 		t.Error("a reference to a missing object was made")
 	}
-	if in, _ := repo.Contains(ctx, head, missing); in {
+	if in, _ := repo.Objects.Contains(ctx, head, missing); in {
 		t.Error("a missing commit is contained")
 	}
-	if _, err := repo.ReadCommit(ctx, missing); err == nil {
+	if _, err := repo.Objects.ReadCommit(ctx, missing); err == nil {
 		t.Error("a missing commit was read")
 	}
 	gittest.Quiet(t, canary)
-	_, err = repo.CheckedOutAt(ctx, "main")
+	_, err = repo.Refs.CheckedOutAt(ctx, "main")
 	do("checked out", err)
 	tree := open(t, r, r.Path(".pawl/worktrees/t1"), true)
 	_, err = tree.AddWorktree(ctx, head)
@@ -89,7 +89,7 @@ func TestHostileRepository(t *testing.T) {
 		t.Errorf("a is %q", raw)
 	}
 	do("remove", tree.RemoveWorktree(ctx))
-	_, err = repo.Prune(ctx, time.Now().Add(time.Hour), nil)
+	_, err = repo.Refs.Prune(ctx, time.Now().Add(time.Hour), nil)
 	do("prune", err)
 	if _, err := os.Stat(r.Path("inner/y")); err != nil {
 		t.Error("the inside of a nested repository was touched")

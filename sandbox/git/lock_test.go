@@ -40,10 +40,10 @@ func TestALeftLockOfAReferenceIsCleared(t *testing.T) {
 	if err := os.WriteFile(lock, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := repo.SetRef(context.Background(), name, tree, "", "test"); err != nil {
+	if err := repo.Refs.Set(context.Background(), name, tree, "", "test"); err != nil {
 		t.Errorf("the lock stayed in the way: %v", err)
 	}
-	if got, err := repo.Ref(context.Background(), name); err != nil || got != tree {
+	if got, err := repo.Refs.Lookup(context.Background(), name); err != nil || got != tree {
 		t.Errorf("the reference names %q, %v", got, err)
 	}
 }
@@ -75,14 +75,14 @@ func TestLocksOfTheBranchLeftBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, branch, err := repo.Head(context.Background()); err != nil || branch != "main" {
+			if _, branch, err := repo.Refs.Head(context.Background()); err != nil || branch != "main" {
 				t.Fatalf("on %q, %v", branch, err)
 			}
 			for n := range locks {
 				locks[n] = r.Path(".git/" + locks[n])
 			}
 			leave(t, locks...)
-			if err := repo.SetRef(context.Background(), git.BranchRef("main"), next, base, "pawl: land"); err != nil {
+			if err := repo.Refs.Set(context.Background(), git.BranchRef("main"), next, base, "pawl: land"); err != nil {
 				t.Fatal(err)
 			}
 			for _, lock := range locks {
@@ -103,17 +103,17 @@ func TestLockOfPackedReferencesLeftBehind(t *testing.T) {
 	}
 	names := []string{git.PrivateRef("chk-1"), git.PrivateRef("chk-2")}
 	for _, name := range names {
-		if err := repo.SetRef(context.Background(), name, r.Head(), "", "test"); err != nil {
+		if err := repo.Refs.Set(context.Background(), name, r.Head(), "", "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lock := r.Path(".git/packed-refs.lock")
 	leave(t, lock)
-	if err := repo.DeleteRef(context.Background(), names[0], r.Head()); err != nil {
+	if err := repo.Refs.Delete(context.Background(), names[0], r.Head()); err != nil {
 		t.Error(err)
 	}
 	leave(t, lock)
-	if gone, err := repo.Prune(context.Background(), time.Now().Add(time.Hour), nil); err != nil || len(gone) != 1 {
+	if gone, err := repo.Refs.Prune(context.Background(), time.Now().Add(time.Hour), nil); err != nil || len(gone) != 1 {
 		t.Errorf("%d pruned, %v", len(gone), err)
 	}
 }

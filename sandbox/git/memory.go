@@ -46,30 +46,34 @@ func (m *Memory) putTable(key string, t *table) {
 	m.tables[key] = t
 }
 
-// glance looks at a tree with the help of a Memory.
-type glance struct{ *Repo }
+// statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not suffice.
+type statusCache struct {
+	paths  *repoPaths
+	index  treeIndex
+	memory *Memory
+}
 
 // snapshot is Snapshot under the lock of the tree, from memory where that knows the tree.
-func (r glance) snapshot(ctx context.Context, m *Memory) (string, error) {
-	key := r.index + "\x00" + r.tree
-	if t := m.takeTable(key); t != nil {
+func (r statusCache) snapshot(ctx context.Context) (string, error) {
+	key := r.paths.indexFile + "\x00" + r.paths.tree
+	if t := r.memory.takeTable(key); t != nil {
 		tree, ok, err := r.again(ctx, t)
 		if err != nil {
 			return "", err
 		}
 		if ok {
-			m.putTable(key, t)
+			r.memory.putTable(key, t)
 			return tree, nil
 		}
 	}
 	begin := r.moment()
-	tree, seen, err := r.observe(ctx)
+	tree, seen, err := r.index.observe(ctx)
 	if err != nil {
 		return "", err
 	}
-	os.Remove(r.index + quickNote) //nolint:errcheck // it only spares one tree more than need be
+	os.Remove(r.paths.indexFile + quickNote) //nolint:errcheck // it only spares one tree more than need be
 	if t := r.tabulate(ctx, tree, seen, begin); t != nil {
-		m.putTable(key, t)
+		r.memory.putTable(key, t)
 	}
 	return tree, nil
 }
@@ -91,7 +95,7 @@ func (n configNote) holds() bool {
 }
 
 // readConfig is the user's configuration, from memory where no file that it comes from has changed.
-func (m *Memory) readConfig(ctx context.Context, r *site) (userConfig, error) {
+func (m *Memory) readConfig(ctx context.Context, r *repoPaths) (userConfig, error) {
 	if m == nil {
 		config, _, err := r.readConfig(ctx)
 		return config, err
@@ -130,7 +134,7 @@ func (m *Memory) readConfig(ctx context.Context, r *site) (userConfig, error) {
 
 // configFiles lists the files that decide what the configuration says: the standard places, those that were read, and those
 // that they include. ok is false where an included file cannot be named.
-func (r *site) configFiles(origins map[string][]string) (paths []string, ok bool) {
+func (r *repoPaths) configFiles(origins map[string][]string) (paths []string, ok bool) {
 	home := os.Getenv("HOME")
 	xdg := os.Getenv("XDG_CONFIG_HOME")
 	if xdg == "" {

@@ -362,7 +362,7 @@ func TestMemoryLeavesASnapshot(t *testing.T) {
 	want := gittest.Tree(t, r.Dir)
 	r.Git("gc", "-q", "--prune=now")
 	repo := open(t, r.Repo, "", true)
-	if _, err := repo.Prune(ctx, time.Now().Add(30*24*time.Hour), nil); err != nil {
+	if _, err := repo.Refs.Prune(ctx, time.Now().Add(30*24*time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
 	if kept := r.Git("for-each-ref", "--format=%(objectname)", "refs/pawl/trees"); !strings.Contains(kept, after) {

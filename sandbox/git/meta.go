@@ -34,7 +34,7 @@ func (m meta) perm(path string, exec bool) (perm fs.FileMode, ok bool) {
 	return m.plain, m.plain != 0
 }
 
-func (r *site) metaFile(tree string) string { return filepath.Join(r.State("meta"), tree) }
+func (r *repoPaths) metaFile(tree string) string { return filepath.Join(r.state("meta"), tree) }
 
 // newMeta is the meta of a tree without files; usual is the permission of files that needs no mention.
 func newMeta(usual fs.FileMode) meta {
@@ -49,12 +49,12 @@ func (m meta) note(path string, perm fs.FileMode) {
 }
 
 // remember keeps the meta of a tree that is seen for the first time, which look finds out, given the usual permission.
-func (r *site) remember(tree string, look func(usual fs.FileMode) (meta, error)) error {
-	path := r.metaFile(tree)
+func (r treeIndex) remember(tree string, look func(usual fs.FileMode) (meta, error)) error {
+	path := r.paths.metaFile(tree)
 	if exists(path) {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(r.State("tmp"), "meta-"+filepath.Base(r.index)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := os.OpenFile(filepath.Join(r.paths.state("tmp"), "meta-"+filepath.Base(r.paths.indexFile)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return ioError("git.snapshot", err)
 	}
@@ -159,8 +159,8 @@ func (m meta) String() string {
 func octal(m fs.FileMode) string { return strconv.FormatUint(uint64(m), 8) }
 
 // recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by it.
-func (r *site) recall(tree string) meta {
-	raw, err := os.ReadFile(r.metaFile(tree))
+func (r treeIndex) recall(tree string) meta {
+	raw, err := os.ReadFile(r.paths.metaFile(tree))
 	if err != nil {
 		return meta{}
 	}

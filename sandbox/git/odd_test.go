@@ -253,33 +253,33 @@ func TestRefs(t *testing.T) {
 	repo := open(t, r, "", true)
 	head := r.Head()
 	name := git.PrivateRef("x")
-	if id, err := repo.Ref(ctx, name); id != "" || err != nil {
+	if id, err := repo.Refs.Lookup(ctx, name); id != "" || err != nil {
 		t.Fatal(id, err)
 	}
-	if err := repo.SetRef(ctx, name, head, "", "w"); err != nil {
+	if err := repo.Refs.Set(ctx, name, head, "", "w"); err != nil {
 		t.Fatal(err)
 	}
 	other := r.Commit("two")
-	wantCode(t, repo.SetRef(ctx, name, other, "", "w"), pawl.CodeConflict)
-	wantCode(t, repo.SetRef(ctx, name, other, other, "w"), pawl.CodeConflict)
-	wantCode(t, repo.SetRef(ctx, name, "HEAD", head, "w"), pawl.CodeInvalid)
-	wantCode(t, repo.DeleteRef(ctx, name, other), pawl.CodeConflict)
+	wantCode(t, repo.Refs.Set(ctx, name, other, "", "w"), pawl.CodeConflict)
+	wantCode(t, repo.Refs.Set(ctx, name, other, other, "w"), pawl.CodeConflict)
+	wantCode(t, repo.Refs.Set(ctx, name, "HEAD", head, "w"), pawl.CodeInvalid)
+	wantCode(t, repo.Refs.Delete(ctx, name, other), pawl.CodeConflict)
 	for _, bad := range []string{"HEAD", "main", "refs/heads/a b", "refs/heads/../x", "refs/heads/@{1}", "--all", "refs/pawl/a..b", ""} {
-		if _, err := repo.Ref(ctx, bad); err == nil {
+		if _, err := repo.Refs.Lookup(ctx, bad); err == nil {
 			t.Errorf("%q was looked up", bad)
 		}
 	}
-	refs, err := repo.Refs(ctx, "refs/pawl/")
+	refs, err := repo.Refs.List(ctx, "refs/pawl/")
 	if err != nil || len(refs) != 1 || refs[0].ID != head || time.Since(refs[0].At) > time.Hour {
 		t.Fatalf("%+v %v", refs, err)
 	}
-	if err := repo.DeleteRef(ctx, name, head); err != nil {
+	if err := repo.Refs.Delete(ctx, name, head); err != nil {
 		t.Fatal(err)
 	}
-	if in, err := repo.Contains(ctx, other, head); err != nil || !in {
+	if in, err := repo.Objects.Contains(ctx, other, head); err != nil || !in {
 		t.Fatal(in, err)
 	}
-	if in, err := repo.Contains(ctx, head, other); err != nil || in {
+	if in, err := repo.Objects.Contains(ctx, head, other); err != nil || in {
 		t.Fatal(in, err)
 	}
 }

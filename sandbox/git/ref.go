@@ -40,10 +40,10 @@ func validID(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Ref returns the object that a reference names, "" when there is no such reference. The name is taken as it is, never
+// Lookup returns the object that a reference names, "" when there is no such reference. The name is taken as it is, never
 // searched for.
-func (r refs) Ref(ctx context.Context, name string) (string, error) {
-	if err := r.checkRef(ctx, name); err != nil {
+func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
+	if err := r.check(ctx, name); err != nil {
 		return "", err
 	}
 	if id, ok := r.loose(name); ok {
@@ -52,7 +52,7 @@ func (r refs) Ref(ctx context.Context, name string) (string, error) {
 	if r.absent(name) {
 		return "", nil
 	}
-	out, _, err := callWith(r.plumbing("", "show-ref", "--verify", "--hash", "--", name), 1, 128).run(ctx)
+	out, _, err := callWith(r.paths.plumbing("", "show-ref", "--verify", "--hash", "--", name), 1, 128).run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -61,57 +61,57 @@ func (r refs) Ref(ctx context.Context, name string) (string, error) {
 
 // loose reads a branch or a reference of pawl's where references are kept as files, each in its own; others may belong to one
 // working tree only. One that is not there, that stands in the file of packed ones or names another reference is git's to find.
-func (r refs) loose(name string) (id string, ok bool) {
-	if r.config.refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
+func (r Refs) loose(name string) (id string, ok bool) {
+	if r.paths.config.refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
 		return "", false
 	}
-	id, ok = readLine(filepath.Join(r.refDir(), filepath.FromSlash(name)), "")
+	id, ok = readLine(filepath.Join(r.paths.refDir(), filepath.FromSlash(name)), "")
 	return id, ok && validID(id)
 }
 
 // absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among the
 // packed ones. git writes the line before it removes the file, so the file is looked for first.
-func (r refs) absent(name string) bool {
-	if r.config.refs != "" || !strings.HasPrefix(name, private) {
+func (r Refs) absent(name string) bool {
+	if r.paths.config.refs != "" || !strings.HasPrefix(name, private) {
 		return false
 	}
-	if _, err := os.Lstat(filepath.Join(r.refDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.paths.refDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	packed, err := os.ReadFile(filepath.Join(r.refDir(), "packed-refs"))
+	packed, err := os.ReadFile(filepath.Join(r.paths.refDir(), "packed-refs"))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" "+name+"\n"))
 }
 
 func callWith(c call, answers ...int) call { c.answers = answers; return c }
 
-// checkRef refuses names that git would refuse, before they are used to look something up.
-func (r refs) checkRef(ctx context.Context, name string) error {
+// check refuses names that git would refuse, before they are used to look something up.
+func (r Refs) check(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") {
 		return nil // made by pawl; update-ref judges what is left
 	}
-	_, status, err := callWith(r.withoutTree("", "check-ref-format", name), 1).run(ctx)
+	_, status, err := callWith(r.paths.withoutTree("", "check-ref-format", name), 1).run(ctx)
 	if err == nil && status != 0 {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_ref", name)
 	}
 	return err
 }
 
-// SetRef makes a reference name the object id, if it now names old; an empty old means that there must be no such
+// Set makes a reference name the object id, if it now names old; an empty old means that there must be no such
 // reference. It fails with CodeConflict when the reference is something else by then. The change is durable.
-func (r refs) SetRef(ctx context.Context, name, id, old, why string) error {
+func (r Refs) Set(ctx context.Context, name, id, old, why string) error {
 	if !validID(id) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	return r.updateRef(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.orZero(old))
+	return r.update(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.paths.orZero(old))
 }
 
-// DeleteRef removes a reference that names old; one that is gone already is no error.
-func (r refs) DeleteRef(ctx context.Context, name, old string) error {
-	return r.updateRef(ctx, name, old, "update-ref", "-d", "--", name, r.orZero(old))
+// Delete removes a reference that names old; one that is gone already is no error.
+func (r Refs) Delete(ctx context.Context, name, old string) error {
+	return r.update(ctx, name, old, "update-ref", "-d", "--", name, r.paths.orZero(old))
 }
 
 // orZero is how update-ref is told that a reference must not exist.
-func (r *site) orZero(id string) string {
+func (r *repoPaths) orZero(id string) string {
 	if id != "" {
 		return id
 	}
@@ -121,13 +121,13 @@ func (r *site) orZero(id string) string {
 	return strings.Repeat("0", 40)
 }
 
-// updateRef runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
-func (r refs) updateRef(ctx context.Context, name, old string, args ...string) error {
-	err := moving(ctx, r.locks(name), func() call { return r.plumbing("", args...) })
+// update runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
+func (r Refs) update(ctx context.Context, name, old string, args ...string) error {
+	err := moving(ctx, r.locks(name), func() call { return r.paths.plumbing("", args...) })
 	if err == nil {
 		return nil
 	}
-	now, readErr := r.Ref(ctx, name)
+	now, readErr := r.Lookup(ctx, name)
 	if readErr == nil && now != old {
 		return pawl.Fail(pawl.CodeConflict, "git.ref_moved", name).Because(err)
 	}
@@ -149,29 +149,29 @@ type lock struct {
 
 // locks are those that git takes to move the references with these names: their own, that of the packed ones, from which what is
 // removed is taken out, and for the branch that is checked out that of HEAD.
-func (r refs) locks(names ...string) []lock {
+func (r Refs) locks(names ...string) []lock {
 	var out []lock
 	head := false
 	for _, name := range names {
-		l := lock{filepath.Join(r.refDir(), filepath.FromSlash(name)+".lock"), staleOther}
+		l := lock{filepath.Join(r.paths.refDir(), filepath.FromSlash(name)+".lock"), staleOther}
 		if strings.HasPrefix(name, private) {
 			l.age = staleOwn
 		} else {
-			head = r.git
+			head = r.paths.git
 		}
 		out = append(out, l)
 	}
 	if head {
-		out = append(out, lock{filepath.Join(r.gitDir, "HEAD.lock"), staleOther})
+		out = append(out, lock{filepath.Join(r.paths.gitDir, "HEAD.lock"), staleOther})
 	}
-	return append(out, lock{filepath.Join(r.refDir(), "packed-refs.lock"), staleOther})
+	return append(out, lock{filepath.Join(r.paths.refDir(), "packed-refs.lock"), staleOther})
 }
 
 // ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the lock is old
 // enough to tell, and is for going on with what a crash cut off.
 func ClearHead(ctx context.Context, r *Repo) {
-	if r.git {
-		clearStale(ctx, filepath.Join(r.gitDir, "HEAD.lock"), staleOther)
+	if r.paths.git {
+		clearStale(ctx, filepath.Join(r.paths.gitDir, "HEAD.lock"), staleOther)
 	}
 }
 
@@ -216,17 +216,17 @@ func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 }
 
 // refDir is the folder that has refs/.
-func (r *site) refDir() string {
+func (r *repoPaths) refDir() string {
 	if r.git {
 		return r.commonDir
 	}
 	return r.shadow
 }
 
-// Refs lists the references below a prefix such as "refs/pawl/".
-func (r refs) Refs(ctx context.Context, prefix string) ([]Ref, error) {
+// List lists the references below a prefix such as "refs/pawl/".
+func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
-	out, _, err := r.plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).run(ctx)
+	out, _, err := r.paths.plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -251,23 +251,23 @@ const dayLayout = "20060102"
 // keep makes a reference to a tree, so that neither the user's garbage collection nor a "gc --prune=now" takes a snapshot
 // away that an undo may need. The day in its name is what Prune goes by. Fresh says that the tree was written just now;
 // otherwise git makes sure that it is there.
-func (r refs) keep(ctx context.Context, tree string, fresh bool) error {
+func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
-	dir := r.refDir()
+	dir := r.paths.refDir()
 	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
 		return nil
 	}
-	if fresh && r.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
+	if fresh && r.paths.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
-	return moving(ctx, r.locks(name), func() call { return r.plumbing("", "update-ref", "--", name, tree) })
+	return moving(ctx, r.locks(name), func() call { return r.paths.plumbing("", "update-ref", "--", name, tree) })
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
 // returns them. Checkpoints and safety references go by the date of their commit, kept snapshots by the day in their name.
 // Spared are those for which spare answers true, and snapshots that some tree of this workspace still stands at.
-func (r refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
-	refs, err := r.Refs(ctx, private)
+func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool) ([]Ref, error) {
+	refs, err := r.List(ctx, private)
 	if err != nil {
 		return nil, err
 	}
@@ -287,12 +287,12 @@ func (r refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 	if len(old) == 0 {
 		return nil, nil
 	}
-	if err := moving(ctx, r.locks(names...), func() call { return r.plumbing(script.String(), "update-ref", "-z", "--stdin") }); err != nil {
+	if err := moving(ctx, r.locks(names...), func() call { return r.paths.plumbing(script.String(), "update-ref", "-z", "--stdin") }); err != nil {
 		return nil, err
 	}
 	for _, ref := range old {
 		if !left[ref.ID] {
-			os.Remove(r.metaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
+			os.Remove(r.paths.metaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
 		}
 	}
 	return old, nil
@@ -313,9 +313,9 @@ func age(ref Ref) time.Time {
 }
 
 // standing is the set of trees that the last snapshots of this workspace's trees found.
-func (r refs) standing() map[string]bool {
+func (r Refs) standing() map[string]bool {
 	set := map[string]bool{}
-	notes, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("index")), "*.tree"))
+	notes, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.state("index")), "*.tree"))
 	for _, note := range notes {
 		if id, ok := readLine(note, ""); ok {
 			set[id] = true

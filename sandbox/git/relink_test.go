@@ -120,7 +120,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 	if err := os.Rename(r.Dir, r.Dir+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := repo.ResolveTree(context.Background(), strings.Repeat("1", 40))
+	_, err := repo.Objects.ResolveTree(context.Background(), strings.Repeat("1", 40))
 	var e *pawl.Error
 	if !errors.As(err, &e) || e.Key != "git.no_folder" || !strings.HasPrefix(e.Args[1].(string), r.Dir) {
 		t.Errorf("it says %v", err)

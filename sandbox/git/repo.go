@@ -49,48 +49,51 @@ type Place struct {
 // Repo is a tree of files and the repository that remembers it. It is safe for concurrent use: what changes the tree or
 // its index takes a lock that holds across processes.
 type Repo struct {
-	*site
-	objects
-	refs
-	scratch
+	Objects Objects // commits, trees and contents
+	Refs    Refs    // references
+	paths   *repoPaths
+	index   treeIndex
+	memory  *Memory // nil where nothing is remembered
 }
 
-// site is where everything is, and how git is called there.
-type site struct {
+// repoPaths says where everything is, and how git is called there.
+type repoPaths struct {
 	workspace string
 	tree      string // folder that snapshots are taken of
 	rel       string // tree relative to workspace, with slashes; "." in place
 	git       bool
 	shadow    string // pawl's own git directory
-	index     string // pawl's own index of tree
+	indexFile string // pawl's own index of tree
 	gitDir    string // the user's git directory for the workspace, "" without git
 	commonDir string // the user's git directory that references and objects live in, "" without git
 	config    userConfig
-	rules     string  // ignore patterns that stand outside the tree
-	memory    *Memory // nil where nothing is remembered
+	rules     string // ignore patterns that stand outside the tree
 }
 
-// objects reads and writes commits, trees and contents.
-type objects struct{ *site }
+// Objects reads and writes commits, trees and contents. It is got from a Repo; the zero value is of no use. It is safe for concurrent use.
+type Objects struct{ paths *repoPaths }
 
-// refs reads and moves references.
-type refs struct{ *site }
+// Refs reads and moves references. It is got from a Repo; the zero value is of no use. It is safe for concurrent use: a reference that
+// somebody else has moved meanwhile is a conflict, and is left as it is.
+type Refs struct{ paths *repoPaths }
 
-// scratch is the index of pawl's own, and copies of others.
-type scratch struct {
-	*site
-	objects
+// treeIndex is the index of pawl's own by which a tree is recorded. It looks at others, such as the user's, in copies that it makes.
+type treeIndex struct {
+	paths   *repoPaths
+	objects Objects
+	refs    Refs
 }
 
-func repoAt(s *site) *Repo {
-	return &Repo{site: s, objects: objects{s}, refs: refs{s}, scratch: scratch{s, objects{s}}}
+func repoAt(p *repoPaths, m *Memory) *Repo {
+	o, r := Objects{p}, Refs{p}
+	return &Repo{Objects: o, Refs: r, paths: p, index: treeIndex{p, o, r}, memory: m}
 }
 
 // atWorkspace is the same repository with the workspace for its tree and an index of its own by that name.
-func (s *site) atWorkspace(index string) *Repo {
-	w := *s
-	w.tree, w.rel, w.index = s.workspace, ".", s.State(filepath.Join("index", index))
-	return repoAt(&w)
+func (r *Repo) atWorkspace(index string) *Repo {
+	w := *r.paths
+	w.tree, w.rel, w.indexFile = w.workspace, ".", w.state(filepath.Join("index", index))
+	return repoAt(&w, r.memory)
 }
 
 // Open finds the repository of a place and prepares pawl's own git directory in it. It fails with CodeRepository where the
@@ -106,9 +109,9 @@ func open(ctx context.Context, p Place, m *Memory) (*Repo, error) {
 	if err != nil || !inside(filepath.ToSlash(rel)) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.outside", p.Tree, p.Workspace)
 	}
-	r := &site{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git, memory: m}
+	r := &repoPaths{workspace: workspace, tree: filepath.Join(workspace, rel), rel: filepath.ToSlash(rel), git: p.Git}
 	r.shadow = filepath.Join(workspace, ".pawl", "git")
-	r.index = filepath.Join(r.shadow, "index", indexName(r.rel))
+	r.indexFile = filepath.Join(r.shadow, "index", indexName(r.rel))
 	if r.git {
 		if r.gitDir, r.commonDir, err = locate(workspace); err != nil {
 			return nil, err
@@ -120,7 +123,7 @@ func open(ctx context.Context, p Place, m *Memory) (*Repo, error) {
 	if r.config.bare && r.gitDir == r.commonDir && r.git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", workspace)
 	}
-	return repoAt(r), r.prepare()
+	return repoAt(r, m), r.prepare()
 }
 
 // indexName names the index of a tree.
@@ -222,31 +225,36 @@ func absolute(base, path string) string {
 }
 
 // InPlace reports whether the tree is the workspace itself.
-func (r *site) InPlace() bool { return r.rel == "." }
+func (r *Repo) InPlace() bool { return r.paths.inPlace() }
+
+func (r *repoPaths) inPlace() bool { return r.rel == "." }
 
 // Git reports whether the workspace belongs to the user's repository.
-func (r *site) Git() bool { return r.git }
+func (r *Repo) Git() bool { return r.paths.git }
 
 // Workspace returns the same repository with the workspace for its tree.
 func (r *Repo) Workspace() *Repo { return r.atWorkspace(indexName(".")) }
 
 // GitDirs lists the user's git directories, which nothing that runs in the tree may write to. Without git it is empty.
 func (r *Repo) GitDirs() []string {
-	if !r.git {
+	if !r.paths.git {
 		return nil
 	}
-	if r.gitDir == r.commonDir {
-		return []string{r.gitDir}
+	if r.paths.gitDir == r.paths.commonDir {
+		return []string{r.paths.gitDir}
 	}
-	return []string{r.gitDir, r.commonDir}
+	return []string{r.paths.gitDir, r.paths.commonDir}
 }
 
 // State returns the folder for files that a driver keeps beside the repository, below .pawl. The caller makes it.
-func (r *site) State(name string) string { return filepath.Join(r.shadow, name) }
+func (r *Repo) State(name string) string { return r.paths.state(name) }
+
+// state is a place below pawl's own git directory.
+func (r *repoPaths) state(name string) string { return filepath.Join(r.shadow, name) }
 
 // shadowEnv is the environment of a call on pawl's own git directory. The folder may have come with the repository, so a file
 // in it that names another folder for the configuration and the attributes must not count.
-func (r *site) shadowEnv(tree, index string) []string {
+func (r *repoPaths) shadowEnv(tree, index string) []string {
 	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.shadow, "GIT_COMMON_DIR="+r.shadow, "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+index)
 	if r.git {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.commonDir, "objects"))
@@ -256,40 +264,40 @@ func (r *site) shadowEnv(tree, index string) []string {
 
 // userEnv is the environment of a plumbing call on the user's git directory. The index that it names does not exist, so
 // that no such call reads or writes the user's. Without git it is pawl's own directory.
-func (r *site) userEnv() []string {
+func (r *repoPaths) userEnv() []string {
 	if !r.git {
-		return r.shadowEnv(r.workspace, r.State("no-index"))
+		return r.shadowEnv(r.workspace, r.state("no-index"))
 	}
 	env := append(bareEnv(r.config.filesystem()...), "GIT_DIR="+r.gitDir, "GIT_WORK_TREE="+r.workspace,
-		"GIT_INDEX_FILE="+r.State("no-index"))
+		"GIT_INDEX_FILE="+r.state("no-index"))
 	return append(env, r.config.identity.env(time.Now())...)
 }
 
 // shadowRun runs git in pawl's own directory on the tree and its index.
-func (r *site) shadowRun(ctx context.Context, stdin string, args ...string) (string, error) {
-	out, _, err := r.on(r.index, stdin, args...).run(ctx)
+func (r *repoPaths) shadowRun(ctx context.Context, stdin string, args ...string) (string, error) {
+	out, _, err := r.on(r.indexFile, stdin, args...).run(ctx)
 	return string(out), err
 }
 
 // on is a shadow call on the tree with any index.
-func (r *site) on(index, stdin string, args ...string) call {
+func (r *repoPaths) on(index, stdin string, args ...string) call {
 	return call{args: args, env: r.shadowEnv(r.tree, index), dir: r.tree, stdin: strings.NewReader(stdin)}
 }
 
 // withoutTree is a shadow call that needs no working tree: on objects alone.
-func (r *site) withoutTree(stdin string, args ...string) call {
-	return call{args: args, env: r.shadowEnv(r.shadow, r.State("no-index")), dir: r.shadow, stdin: strings.NewReader(stdin)}
+func (r *repoPaths) withoutTree(stdin string, args ...string) call {
+	return call{args: args, env: r.shadowEnv(r.shadow, r.state("no-index")), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
 // plumbing is a call on the user's git directory.
-func (r *site) plumbing(stdin string, args ...string) call {
+func (r *repoPaths) plumbing(stdin string, args ...string) call {
 	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
 // fromTop is a plumbing call in the workspace itself, with paths relative to it: git makes folders that are missing, and where the
 // workspace is moved meanwhile they are made where it is then, not where it was. Git keeps the name of its directory as it is given
 // only in the top folder of the working tree.
-func fromTop(r *site, args ...string) call {
+func fromTop(r *repoPaths, args ...string) call {
 	c := r.plumbing("", args...)
 	c.dir = r.workspace
 	if rel, err := filepath.Rel(r.workspace, r.gitDir); err == nil && filepath.IsLocal(rel) {
@@ -319,9 +327,9 @@ func hold(ctx context.Context, path string, do func(context.Context) error) erro
 
 // locked runs do under the lock of the tree. A git that was killed leaves the lock file of its index behind; whoever holds
 // our lock knows that no git of ours is alive, and removes it.
-func (r *site) locked(ctx context.Context, do func(context.Context) error) error {
-	return hold(ctx, r.index+".flock", func(ctx context.Context) error {
-		if err := os.Remove(r.index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (r treeIndex) locked(ctx context.Context, do func(context.Context) error) error {
+	return hold(ctx, r.paths.indexFile+".flock", func(ctx context.Context) error {
+		if err := os.Remove(r.paths.indexFile + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return ioError("git.lock", err)
 		}
 		return do(ctx)

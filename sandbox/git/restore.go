@@ -45,7 +45,7 @@ type Restored struct {
 // that the target's own ignore rules name and that were not recorded despite them. On a conflict it fails with CodeConflict,
 // naming the files, and nothing has changed. It may be repeated after a crash and then completes what is left.
 func (r *Repo) Restore(ctx context.Context, q Restoration) (done Restored, err error) {
-	err = r.locked(ctx, func(ctx context.Context) error {
+	err = r.index.locked(ctx, func(ctx context.Context) error {
 		done, err = r.restore(ctx, q)
 		return err
 	})
@@ -61,12 +61,12 @@ func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 		return Restored{}, err
 	}
 	done := Restored{Before: w.before, After: w.before}
-	want := r.recall(q.Target)
+	want := r.index.recall(q.Target)
 	left, err := w.disk.put(ctx, todo, want)
 	if err != nil {
 		return done, err
 	}
-	if err := w.disk.restoreMeta(w, want, r.recall(w.base()), todo); err != nil {
+	if err := w.disk.restoreMeta(w, want, r.index.recall(w.base()), todo); err != nil {
 		return done, err
 	}
 	if done.After, err = w.after(ctx, todo, left); err != nil {
@@ -91,7 +91,7 @@ func (w *restorer) after(ctx context.Context, todo []delta, left []string) (stri
 			s.changed = append(s.changed, t.path)
 		}
 	}
-	return w.repo.store(ctx, s)
+	return w.repo.index.store(ctx, s)
 }
 
 // restorer is one restoration at work.
@@ -105,14 +105,14 @@ type restorer struct {
 
 // begin records the tree as it is and decides which paths are to change. The restorer, unless nil, has its disk open.
 func (r *Repo) begin(ctx context.Context, q Restoration) (*restorer, []delta, error) {
-	before, err := r.snapshot(ctx)
+	before, err := r.index.snapshot(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if q.Origin == "" {
 		q.Origin = before
 	}
-	d, err := r.openDisk()
+	d, err := openDisk(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +123,7 @@ func (r *Repo) begin(ctx context.Context, q Restoration) (*restorer, []delta, er
 
 // Pending lists the paths that a restoration has still to change. Empty means that it is done.
 func (r *Repo) Pending(ctx context.Context, q Restoration) (paths []string, err error) {
-	err = r.locked(ctx, func(ctx context.Context) error {
+	err = r.index.locked(ctx, func(ctx context.Context) error {
 		w, todo, err := r.begin(ctx, q)
 		if w != nil {
 			defer w.disk.close()
@@ -146,13 +146,13 @@ func (w *restorer) base() string {
 
 // plan decides which paths are to change.
 func (w *restorer) plan(ctx context.Context) ([]delta, error) {
-	wanted, err := w.repo.deltas(ctx, w.before, w.q.Target)
+	wanted, err := w.repo.Objects.deltas(ctx, w.before, w.q.Target)
 	if err != nil {
 		return nil, err
 	}
 	w.change = slices.Clone(wanted)
 	if w.base() != w.before {
-		if w.change, err = w.repo.deltas(ctx, w.base(), w.q.Target); err != nil {
+		if w.change, err = w.repo.Objects.deltas(ctx, w.base(), w.q.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -214,11 +214,11 @@ func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, e
 	if len(going) == 0 || !rules {
 		return wanted, nil
 	}
-	now, err := w.repo.ignoredBy(ctx, w.q.Target, going)
+	now, err := w.repo.Objects.ignoredBy(ctx, w.q.Target, going)
 	if err != nil {
 		return nil, err
 	}
-	then, err := w.repo.ignoredBy(ctx, w.base(), going)
+	then, err := w.repo.Objects.ignoredBy(ctx, w.base(), going)
 	if err != nil {
 		return nil, err
 	}
@@ -232,16 +232,16 @@ func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, e
 }
 
 // ignoredBy says which paths the ignore files of a tree would ignore.
-func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
-	out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).run(ctx)
+func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
+	out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).run(ctx)
 	if err != nil {
 		return nil, r.missing(ctx, err, tree)
 	}
-	dir := filepath.Join(r.stage(), "rules")
-	if err := errors.Join(os.RemoveAll(dir), Mkdir(r.workspace, dir, 0o700)); err != nil {
+	dir := filepath.Join(r.paths.stage(), "rules")
+	if err := errors.Join(os.RemoveAll(dir), Mkdir(r.paths.workspace, dir, 0o700)); err != nil {
 		return nil, ioError("git.restore", err)
 	}
-	defer os.RemoveAll(r.stage())
+	defer os.RemoveAll(r.paths.stage())
 	var ids, names []string
 	for _, line := range fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")
@@ -261,7 +261,7 @@ func (r objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 	// This command alone refuses literal path specifications; a name that begins with "./" has no other meaning.
 	c := call{
 		args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, dir: dir, answers: []int{1},
-		env:   append(r.shadowEnv(dir, r.State("no-index")), "GIT_LITERAL_PATHSPECS=0"),
+		env:   append(r.paths.shadowEnv(dir, r.paths.state("no-index")), "GIT_LITERAL_PATHSPECS=0"),
 		stdin: strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00"),
 	}
 	out, _, err = c.run(ctx)
@@ -325,7 +325,7 @@ func (d *disk) foreign(dir string, going, found map[string]bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.repo.rel), "/"); !going[rel] {
+		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.paths.rel), "/"); !going[rel] {
 			found[rel] = true
 		}
 		return nil
@@ -411,7 +411,7 @@ func mergeKeys[V any](maps ...map[string]V) map[string]bool {
 
 // judge compares what was left with what was asked: whatever still differs must be a path that was not ours to change.
 func (w *restorer) judge(ctx context.Context, done Restored, left []string) (Restored, error) {
-	rest, err := w.repo.deltas(ctx, done.After, w.q.Target)
+	rest, err := w.repo.Objects.deltas(ctx, done.After, w.q.Target)
 	if err != nil {
 		return done, err
 	}

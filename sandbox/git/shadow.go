@@ -34,7 +34,7 @@ func Mkdir(base, path string, perm os.FileMode) error {
 }
 
 // prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
-func (r *site) prepare() error {
+func (r *repoPaths) prepare() error {
 	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
 		if err := Mkdir(r.workspace, filepath.Join(r.shadow, dir), 0o700); err != nil {
 			return ioError("git.prepare", err)
@@ -70,7 +70,7 @@ func (c userConfig) own() string {
 }
 
 // excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.
-func (r *site) excludes() string {
+func (r *repoPaths) excludes() string {
 	var b strings.Builder
 	for _, path := range []string{r.config.excludesFile, filepath.Join(r.commonDir, "info", "exclude")} {
 		if raw, err := readCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {

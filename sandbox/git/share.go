@@ -22,21 +22,21 @@ type Staged struct {
 // StagedIn writes what the user's index holds as a tree, and leaves the index as it is. An index with unresolved conflicts is
 // CodeConflict. head is the commit to compare with, "" before the first one.
 func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
-	if !r.git {
-		return Staged{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+	if !r.paths.git {
+		return Staged{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.workspace)
 	}
-	source := filepath.Join(r.gitDir, "index")
+	source := filepath.Join(r.paths.gitDir, "index")
 	if !exists(source) {
-		tree, err := r.EmptyTree(ctx)
+		tree, err := r.Objects.EmptyTree(ctx)
 		return Staged{Tree: tree}, err
 	}
-	copied, err := r.copyIndex(source)
+	copied, err := r.index.copyIndex(source)
 	if err != nil {
 		return Staged{}, err
 	}
 	defer os.Remove(copied)
 	w := r.Workspace()
-	out, _, err := w.on(copied, "", "ls-files", "-z", "--unmerged").run(ctx)
+	out, _, err := w.paths.on(copied, "", "ls-files", "-z", "--unmerged").run(ctx)
 	if err != nil {
 		return Staged{}, err
 	}
@@ -44,40 +44,40 @@ func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
 		_, path, _ := strings.Cut(fields(string(out))[0], "\t")
 		return Staged{}, pawl.Fail(pawl.CodeConflict, "git.unmerged", path)
 	}
-	files, err := w.staged(ctx, copied, head)
+	files, err := w.index.staged(ctx, copied, head)
 	if err != nil {
 		return Staged{}, err
 	}
-	tree, _, err := w.on(copied, "", "write-tree").run(ctx)
+	tree, _, err := w.paths.on(copied, "", "write-tree").run(ctx)
 	return Staged{Tree: strings.TrimSpace(string(tree)), Files: files}, err
 }
 
 // Begin makes an empty index where there is none yet, as in a repository in which nothing was ever added.
 func (c *Checkout) Begin(ctx context.Context) error {
-	index := filepath.Join(c.repo.gitDir, "index")
+	index := filepath.Join(c.repo.paths.gitDir, "index")
 	if _, err := os.Stat(index); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	f, err := os.CreateTemp(c.repo.State("tmp"), "index-*")
+	f, err := os.CreateTemp(c.repo.paths.state("tmp"), "index-*")
 	if err != nil {
 		return ioError("git.index", err)
 	}
 	f.Close()
 	os.Remove(f.Name()) // git makes the file; the name alone is needed
 	defer os.Remove(f.Name())
-	if _, _, err := c.repo.on(f.Name(), "", "read-tree", "--empty").run(ctx); err != nil {
+	if _, _, err := c.repo.paths.on(f.Name(), "", "read-tree", "--empty").run(ctx); err != nil {
 		return err
 	}
 	return c.install(ctx, f.Name(), index, 0o644)
 }
 
 // History returns the newest commits from a commit back along first parents, at most n, with the messages that they have.
-func (r refs) History(ctx context.Context, from string, n int) ([]Commit, error) {
+func (r Objects) History(ctx context.Context, from string, n int) ([]Commit, error) {
 	return r.history(ctx, "--first-parent", "--max-count="+strconv.Itoa(n), from)
 }
 
 // Until returns the newest commit at or before an instant along first parents from a commit, or CodeNotFound.
-func (r refs) Until(ctx context.Context, from string, at time.Time) (Commit, error) {
+func (r Objects) Until(ctx context.Context, from string, at time.Time) (Commit, error) {
 	list, err := r.history(ctx, "--first-parent", "--max-count=1", "--until=@"+strconv.FormatInt(at.Unix(), 10), from)
 	if err == nil && len(list) == 0 {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_commit", at.UTC().Format(time.DateTime))
@@ -88,13 +88,13 @@ func (r refs) Until(ctx context.Context, from string, at time.Time) (Commit, err
 	return list[0], nil
 }
 
-func (r refs) history(ctx context.Context, args ...string) ([]Commit, error) {
+func (r Objects) history(ctx context.Context, args ...string) ([]Commit, error) {
 	from := args[len(args)-1]
 	if !validID(from) {
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", from)
 	}
 	run := append([]string{"log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", "--no-patch", "--no-mailmap", "--format=%H%x01%T%x01%P%x01%ct%x01%B"}, args...)
-	out, _, err := r.plumbing("", run...).run(ctx)
+	out, _, err := r.paths.plumbing("", run...).run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +111,11 @@ func (r refs) history(ctx context.Context, args ...string) ([]Commit, error) {
 }
 
 // Find returns the commit that a person names by its id, by the beginning of it, or by a branch or a tag, or CodeNotFound.
-func (r refs) Find(ctx context.Context, name string) (string, error) {
+func (r Refs) Find(ctx context.Context, name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \x00\n") {
 		return "", pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
 	}
-	out, status, err := callWith(r.plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"), 1, 128).run(ctx)
+	out, status, err := callWith(r.paths.plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"), 1, 128).run(ctx)
 	id := strings.TrimSpace(string(out))
 	if err == nil && (status != 0 || !validID(id)) {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
@@ -132,15 +132,15 @@ type Upstream struct {
 	New bool
 }
 
-// Sharing is what pawl asks of the remotes of a repository, and nothing else does.
-type Sharing struct{ *Repo }
+// Remotes is what pawl asks of the remotes of a repository, and nothing else does. It is safe for concurrent use.
+type Remotes struct{ repo *Repo }
 
-// NewSharing returns the remotes of a repository.
-func NewSharing(r *Repo) Sharing { return Sharing{r} }
+// NewRemotes returns the remotes of a repository.
+func NewRemotes(r *Repo) Remotes { return Remotes{r} }
 
 // Upstream finds out where a branch is shared: what the user configured, else the only remote there is, or "origin". It asks
 // nobody on the network. Without a remote it is CodeNotFound.
-func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) {
+func (r Remotes) Upstream(ctx context.Context, branch string) (Upstream, error) {
 	u := Upstream{}
 	for key, into := range map[string]*string{"remote": &u.Remote, "merge": &u.Ref} {
 		values, err := r.configured(ctx, "branch."+branch+"."+key)
@@ -152,7 +152,7 @@ func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) 
 		}
 	}
 	if u.Remote == "" || u.Remote == "." || u.Ref == "" {
-		out, _, err := r.plumbing("", "remote").run(ctx)
+		out, _, err := r.repo.paths.plumbing("", "remote").run(ctx)
 		if err != nil {
 			return u, err
 		}
@@ -165,7 +165,7 @@ func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) 
 	if strings.HasPrefix(u.Remote, "-") || strings.ContainsAny(u.Remote, " \x00\n") {
 		return u, pawl.Fail(pawl.CodeInvalid, "git.bad_ref", u.Remote)
 	}
-	w, err := r.wire(ctx, u.Remote)
+	w, err := r.connect(ctx, u.Remote)
 	if err != nil {
 		return u, err
 	}
@@ -176,33 +176,33 @@ func (r Sharing) Upstream(ctx context.Context, branch string) (Upstream, error) 
 }
 
 // configured are the values that the repository's own configuration gives a key, in their order.
-func (r Sharing) configured(ctx context.Context, key string) ([]string, error) {
+func (r Remotes) configured(ctx context.Context, key string) ([]string, error) {
 	// Status 1 says that the key is not there. Every other one says that the configuration could not be read.
-	out, _, err := callWith(r.plumbing("", "config", "--null", "--get-all", key), 1).run(ctx)
+	out, _, err := callWith(r.repo.paths.plumbing("", "config", "--null", "--get-all", key), 1).run(ctx)
 	return fields(string(out)), err
 }
 
-// wire is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one kind of call that
+// connection is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one kind of call that
 // has the user's own settings and credentials: those of the user's files and environment. So nothing that the repository's
 // configuration says may act on it, such as a proxy, a certificate that need not be checked, a header, a program or another
 // address. It is not read at all; what is taken from it, as data, is where the remote is.
-type wire struct {
-	Sharing
+type connection struct {
+	paths  *repoPaths
 	dir    string
-	remote string
+	remote string // its name
 	env    []string
 }
 
 // escaped writes a text between quotation marks of a configuration file.
 var escaped = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n")
 
-// wire opens a way to a remote, which the caller closes. A remote that the repository does not know is CodeNotFound.
-func (r Sharing) wire(ctx context.Context, remote string) (_ *wire, err error) {
-	if !r.git {
-		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.workspace)
+// connect opens a way to a remote, which the caller closes. A remote that the repository does not know is CodeNotFound.
+func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err error) {
+	if !r.repo.paths.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.repo.paths.workspace)
 	}
 	var config strings.Builder
-	config.WriteString(r.config.own() + "[remote \"" + escaped.Replace(remote) + "\"]\n")
+	config.WriteString(r.repo.paths.config.own() + "[remote \"" + escaped.Replace(remote) + "\"]\n")
 	known := 0
 	// Of a partial clone git must know that what is missing was promised, and what not to ask for.
 	for _, key := range []string{"url", "pushurl", "promisor", "partialclonefilter"} {
@@ -219,8 +219,8 @@ func (r Sharing) wire(ctx context.Context, remote string) (_ *wire, err error) {
 		return nil, pawl.Fail(pawl.CodeNotFound, "git.no_remote", remote)
 	}
 	// A new folder holds nothing that came with the repository.
-	w := &wire{Sharing: r, remote: remote}
-	if w.dir, err = os.MkdirTemp(r.State("tmp"), "remote-*"); err != nil {
+	w := &connection{paths: r.repo.paths, remote: remote}
+	if w.dir, err = os.MkdirTemp(r.repo.paths.state("tmp"), "remote-*"); err != nil {
 		return nil, ioError("git.remote", err)
 	}
 	defer func() {
@@ -230,7 +230,7 @@ func (r Sharing) wire(ctx context.Context, remote string) (_ *wire, err error) {
 	}()
 	files := map[string][]byte{"config": []byte(config.String()), "HEAD": []byte("ref: refs/heads/pawl\n")}
 	// Where a history was cut off is no setting, but a part of what there is.
-	if cut, readErr := readCapped(filepath.Join(r.commonDir, "shallow"), 64<<20); readErr == nil {
+	if cut, readErr := readCapped(filepath.Join(r.repo.paths.commonDir, "shallow"), 64<<20); readErr == nil {
 		files["shallow"] = cut
 	} else if !errors.Is(readErr, os.ErrNotExist) {
 		return nil, ioError("git.remote", readErr)
@@ -258,11 +258,11 @@ func (r Sharing) wire(ctx context.Context, remote string) (_ *wire, err error) {
 }
 
 // environment is that of the calls: the user's, with some configuration that outranks the user's files.
-func (w *wire) environment(pairs [][2]string) []string {
+func (w *connection) environment(pairs [][2]string) []string {
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
 		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", // of the environment, because the configuration could allow single ones again
-		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.commonDir, "objects"),
-		"GIT_WORK_TREE=" + w.workspace, "GIT_INDEX_FILE=" + w.State("no-index")}
+		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.commonDir, "objects"),
+		"GIT_WORK_TREE=" + w.paths.workspace, "GIT_INDEX_FILE=" + w.paths.state("no-index")}
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "DBUS_SESSION_BUS_ADDRESS"} {
@@ -279,15 +279,15 @@ func (w *wire) environment(pairs [][2]string) []string {
 }
 
 // call is a call that may talk to the remote. It runs at the top of the workspace, which the path of a remote may start from.
-func (w *wire) call(args ...string) call {
-	return call{args: args, env: w.env, dir: w.workspace, stdin: strings.NewReader("")}
+func (w *connection) call(args ...string) call {
+	return call{args: args, env: w.env, dir: w.paths.workspace, stdin: strings.NewReader("")}
 }
 
-func (w *wire) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
+func (w *connection) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
 
 // know tells the other side what is here already, so that only the rest is sent: the user's references.
-func (w *wire) know(ctx context.Context) error {
-	out, _, err := w.plumbing("", "for-each-ref", "--format=%(objectname) %(refname)").run(ctx)
+func (w *connection) know(ctx context.Context) error {
+	out, _, err := w.paths.plumbing("", "for-each-ref", "--format=%(objectname) %(refname)").run(ctx)
 	if err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (w *wire) know(ctx context.Context) error {
 }
 
 // pushURLs are all the addresses that a push goes to.
-func (w *wire) pushURLs(ctx context.Context) ([]string, error) {
+func (w *connection) pushURLs(ctx context.Context) ([]string, error) {
 	out, status, err := callWith(w.call("remote", "get-url", "--push", "--all", "--", w.remote), 2, 128).run(ctx)
 	if err == nil && status != 0 {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", w.remote)
@@ -312,8 +312,8 @@ func (w *wire) pushURLs(ctx context.Context) ([]string, error) {
 
 // Fetch asks a remote for a branch and brings what it has. It returns the commit that the branch is at there, "" where the
 // remote has no such branch.
-func (r Sharing) Fetch(ctx context.Context, u Upstream) (string, error) {
-	w, err := r.wire(ctx, u.Remote)
+func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
+	w, err := r.connect(ctx, u.Remote)
 	if err != nil {
 		return "", err
 	}
@@ -348,11 +348,11 @@ func (r Sharing) Fetch(ctx context.Context, u Upstream) (string, error) {
 }
 
 // fetched keeps what was fetched, and lets the user's own name for it follow.
-func (r Sharing) fetched(ctx context.Context, u Upstream, id string) error {
+func (r Remotes) fetched(ctx context.Context, u Upstream, id string) error {
 	keep := PrivateRef("fetched/" + strings.TrimPrefix(u.Ref, "refs/heads/"))
-	old, err := r.Ref(ctx, keep)
+	old, err := r.repo.Refs.Lookup(ctx, keep)
 	if err == nil && old != id {
-		err = r.SetRef(ctx, keep, id, old, "pawl: fetch")
+		err = r.repo.Refs.Set(ctx, keep, id, old, "pawl: fetch")
 	}
 	if err != nil {
 		return err
@@ -361,11 +361,11 @@ func (r Sharing) fetched(ctx context.Context, u Upstream, id string) error {
 }
 
 // Push makes a branch of a remote name a commit that contains what it names now. Nothing is ever forced.
-func (r Sharing) Push(ctx context.Context, u Upstream, commit string) error {
+func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
 	if !validID(commit) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", commit)
 	}
-	w, err := r.wire(ctx, u.Remote)
+	w, err := r.connect(ctx, u.Remote)
 	if err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func (r Sharing) Push(ctx context.Context, u Upstream, commit string) error {
 
 // follow lets the reference by which the user's git remembers a branch of a remote name what the branch is at, as the user's
 // own fetch and push do. The repository's configuration says which one it is, so it must be one for that purpose.
-func (r Sharing) follow(ctx context.Context, u Upstream, id string) error {
+func (r Remotes) follow(ctx context.Context, u Upstream, id string) error {
 	specs, err := r.configured(ctx, "remote."+u.Remote+".fetch")
 	if err != nil {
 		return err
@@ -394,9 +394,9 @@ func (r Sharing) follow(ctx context.Context, u Upstream, id string) error {
 		if !strings.HasPrefix(name, "refs/remotes/") {
 			continue
 		}
-		old, err := r.Ref(ctx, name)
+		old, err := r.repo.Refs.Lookup(ctx, name)
 		if err == nil && old != id {
-			err = r.SetRef(ctx, name, id, old, "pawl: remote")
+			err = r.repo.Refs.Set(ctx, name, id, old, "pawl: remote")
 		}
 		if err != nil {
 			return err
@@ -426,7 +426,7 @@ func tracking(spec, ref string) string {
 // receiver is the program that takes a push in. Where the remote is a folder of this machine, that program runs here, without what
 // this process switched off, and the repository's configuration chose the folder: it could be one that came with the
 // repository. So hooks are switched off for it once more. Elsewhere it is the remote's own affair what runs.
-func (w *wire) receiver(ctx context.Context) (string, error) {
+func (w *connection) receiver(ctx context.Context) (string, error) {
 	urls, err := w.pushURLs(ctx)
 	if slices.ContainsFunc(urls, onDisk) {
 		return "git -c core.hooksPath=" + os.DevNull + " -c core.alternateRefsCommand=false -c core.fsmonitor=false receive-pack", err
@@ -446,18 +446,18 @@ const maxRebased = 500
 // Replay puts the commits that tip has and onto lacks on top of onto, in memory: no file, index or branch changes. It returns
 // the new tip and the number of commits. Where they do not fit, or one of them is a merge, it is CodeConflict. At is the
 // date of committing, so that the same commits are made again after a crash.
-func (r Sharing) Replay(ctx context.Context, onto, tip, branch string, at time.Time) (string, int, error) {
+func (r Remotes) Replay(ctx context.Context, onto, tip, branch string, at time.Time) (string, int, error) {
 	if !validID(onto) || !validID(tip) {
 		return "", 0, pawl.Fail(pawl.CodeInvalid, "git.bad_id", onto+" "+tip)
 	}
-	list, err := r.history(ctx, "--topo-order", "--reverse", "--max-count="+strconv.Itoa(maxRebased+1), "^"+onto, tip)
+	list, err := r.repo.Objects.history(ctx, "--topo-order", "--reverse", "--max-count="+strconv.Itoa(maxRebased+1), "^"+onto, tip)
 	if err != nil {
 		return "", 0, err
 	}
 	if len(list) > maxRebased {
 		return "", 0, pawl.Fail(pawl.CodeConflict, "git.replay_many", maxRebased)
 	}
-	head, err := r.ResolveTree(ctx, onto)
+	head, err := r.repo.Objects.ResolveTree(ctx, onto)
 	if err != nil {
 		return "", 0, err
 	}
@@ -466,11 +466,11 @@ func (r Sharing) Replay(ctx context.Context, onto, tip, branch string, at time.T
 		if len(c.Parents) != 1 {
 			return "", 0, pawl.Fail(pawl.CodeConflict, "git.replay_merge", c.ID)
 		}
-		base, err := r.ResolveTree(ctx, c.Parents[0])
+		base, err := r.repo.Objects.ResolveTree(ctx, c.Parents[0])
 		if err != nil {
 			return "", 0, err
 		}
-		tree, conflicts, err := r.Merge(ctx, base, head, c.Tree, branch)
+		tree, conflicts, err := r.repo.Objects.Merge(ctx, base, head, c.Tree, branch)
 		if err != nil {
 			return "", 0, err
 		}
@@ -494,13 +494,13 @@ func (r Sharing) Replay(ctx context.Context, onto, tip, branch string, at time.T
 }
 
 // again makes a commit like another, by the same author, with another tree and parent.
-func (r Sharing) again(ctx context.Context, c Commit, tree, parent string, at time.Time) (string, error) {
-	out, _, err := r.withoutTree("", "cat-file", "commit", c.ID).run(ctx)
+func (r Remotes) again(ctx context.Context, c Commit, tree, parent string, at time.Time) (string, error) {
+	out, _, err := r.repo.paths.withoutTree("", "cat-file", "commit", c.ID).run(ctx)
 	if err != nil {
 		return "", err
 	}
 	head, message, _ := strings.Cut(string(out), "\n\n")
-	env := r.config.identity.env(at)
+	env := r.repo.paths.config.identity.env(at)
 	for line := range strings.Lines(head) {
 		author, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "author ")
 		name, rest, found := strings.Cut(author, " <")
@@ -509,7 +509,7 @@ func (r Sharing) again(ctx context.Context, c Commit, tree, parent string, at ti
 			env = append(env, "GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+email, "GIT_AUTHOR_DATE=@"+date)
 		}
 	}
-	run := r.withoutTree(message, "commit-tree", "-p", parent, "-F", "-", tree)
+	run := r.repo.paths.withoutTree(message, "commit-tree", "-p", parent, "-F", "-", tree)
 	run.env = append(run.env, env...)
 	id, _, err := run.run(ctx)
 	return strings.TrimSpace(string(id)), err

@@ -24,26 +24,26 @@ const largestFile = 512 << 20
 // The same content always gives the same id. A snapshot of an unchanged tree costs one git call. With a Memory that knows the
 // tree it costs none, and none either when only the contents of files that were recorded before have changed.
 func (r *Repo) Snapshot(ctx context.Context) (tree string, err error) {
-	err = r.locked(ctx, func(ctx context.Context) error {
+	err = r.index.locked(ctx, func(ctx context.Context) error {
 		if r.memory == nil {
-			tree, err = r.snapshot(ctx)
+			tree, err = r.index.snapshot(ctx)
 			return err
 		}
-		tree, err = glance{r}.snapshot(ctx, r.memory)
+		tree, err = statusCache{r.paths, r.index, r.memory}.snapshot(ctx)
 		return err
 	})
 	return tree, err
 }
 
 // snapshot is Snapshot under the lock of the tree, by git.
-func (r *Repo) snapshot(ctx context.Context) (string, error) {
+func (r treeIndex) snapshot(ctx context.Context) (string, error) {
 	tree, _, err := r.observe(ctx)
 	return tree, err
 }
 
 // observe has git look at the tree, records it and says what was seen. The index is a cache: when git cannot work with it,
 // because it is damaged or because objects that it names are gone, it is made afresh once.
-func (r *Repo) observe(ctx context.Context) (string, seen, error) {
+func (r treeIndex) observe(ctx context.Context) (string, seen, error) {
 	tree, s, err := r.record(ctx)
 	var e *pawl.Error
 	if !errors.As(err, &e) || e.Key != "git.failed" {
@@ -58,9 +58,9 @@ func (r *Repo) observe(ctx context.Context) (string, seen, error) {
 }
 
 // forget drops what is remembered of the tree between snapshots.
-func (r scratch) forget() {
+func (r treeIndex) forget() {
 	for _, suffix := range []string{"", ".tree", ".source", quickNote} {
-		os.Remove(r.index + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
+		os.Remove(r.paths.indexFile + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
 	}
 }
 
@@ -84,11 +84,11 @@ func Forget(workspace string) error {
 	return nil
 }
 
-func (r *Repo) record(ctx context.Context) (string, seen, error) {
+func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err := r.seed(ctx); err != nil {
 		return "", seen{}, err
 	}
-	s, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
+	s, err := r.scan(ctx, r.paths.indexFile, "--untracked-files=all", "--ignored=matching")
 	if err != nil {
 		return "", seen{}, err
 	}
@@ -96,11 +96,11 @@ func (r *Repo) record(ctx context.Context) (string, seen, error) {
 	if err != nil {
 		return "", seen{}, err
 	}
-	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta, error) { return inspect(r.tree, usual, s.ignored) })
+	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta, error) { return inspect(r.paths.tree, usual, s.ignored) })
 }
 
 // store records what was seen and returns the tree.
-func (r *Repo) store(ctx context.Context, s seen) (string, error) {
+func (r treeIndex) store(ctx context.Context, s seen) (string, error) {
 	if err := r.take(ctx, s); err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (r *Repo) store(ctx context.Context, s seen) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tree, r.keep(ctx, tree, fresh)
+	return tree, r.refs.keep(ctx, tree, fresh)
 }
 
 // quickNote ends the name of the note that says at which tree a snapshot from memory stood.
@@ -116,21 +116,21 @@ const quickNote = ".quick.tree"
 
 // writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
 // note is right until take removes it. fresh says that it was written just now.
-func (r scratch) writeTree(ctx context.Context) (tree string, fresh bool, err error) {
-	if id, ok := readLine(r.index+".tree", ""); ok && validID(id) {
+func (r treeIndex) writeTree(ctx context.Context) (tree string, fresh bool, err error) {
+	if id, ok := readLine(r.paths.indexFile+".tree", ""); ok && validID(id) {
 		return id, false, nil
 	}
-	out, err := r.shadowRun(ctx, "", "write-tree")
+	out, err := r.paths.shadowRun(ctx, "", "write-tree")
 	if err != nil {
 		return "", false, err
 	}
 	tree = strings.TrimSpace(out)
 	if tree == emptySHA1 || tree == emptySHA256 {
-		if _, err := r.EmptyTree(ctx); err != nil {
+		if _, err := r.objects.EmptyTree(ctx); err != nil {
 			return "", false, err
 		}
 	}
-	if err := os.WriteFile(r.index+".tree", []byte(tree), 0o600); err != nil {
+	if err := os.WriteFile(r.paths.indexFile+".tree", []byte(tree), 0o600); err != nil {
 		return "", false, ioError("git.snapshot", err)
 	}
 	return tree, true, nil
@@ -145,10 +145,10 @@ type seen struct {
 }
 
 // scan compares the tree with an index. It refreshes the index's memory of unchanged files when the index is pawl's own.
-func (r scratch) scan(ctx context.Context, index string, how ...string) (seen, error) {
+func (r treeIndex) scan(ctx context.Context, index string, how ...string) (seen, error) {
 	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is used.
 	args := append([]string{"status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames"}, how...)
-	out, _, err := r.on(index, "", args...).run(ctx)
+	out, _, err := r.paths.on(index, "", args...).run(ctx)
 	if err != nil {
 		return seen{}, err
 	}
@@ -191,39 +191,39 @@ func reserved(path string) bool {
 }
 
 // take brings pawl's index to what was seen in the tree.
-func (r scratch) take(ctx context.Context, s seen) error {
+func (r treeIndex) take(ctx context.Context, s seen) error {
 	if len(s.gone)+len(s.changed)+len(s.untracked) == 0 {
 		return nil
 	}
-	if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.snapshot", err)
 	}
 	recorded, special := r.recordable(s.changed)
 	if s.changed, s.gone = recorded, append(s.gone, special...); len(s.gone) > 0 {
 		// Without a look at the disk: there, something else may stand in the way by now, such as a symbolic link.
-		if err := r.edit(ctx, r.index, r.removals(s.gone)); err != nil {
+		if err := r.edit(ctx, r.paths.indexFile, r.paths.removals(s.gone)); err != nil {
 			return err
 		}
 	}
 	var names strings.Builder
 	for _, path := range append(s.changed, s.untracked...) {
-		info, err := os.Lstat(filepath.Join(r.tree, filepath.FromSlash(path)))
+		info, err := os.Lstat(filepath.Join(r.paths.tree, filepath.FromSlash(path)))
 		if err == nil && info.Size() > largestFile && info.Mode().IsRegular() {
 			return pawl.Fail(pawl.CodeRepository, "git.too_large", strconv.Quote(path), largestFile>>20)
 		}
-		if err == nil && info.Mode().IsRegular() && !readable(filepath.Join(r.tree, filepath.FromSlash(path))) {
+		if err == nil && info.Mode().IsRegular() && !readable(filepath.Join(r.paths.tree, filepath.FromSlash(path))) {
 			return pawl.Fail(pawl.CodeIO, "git.unreadable", strconv.Quote(path))
 		}
 		names.WriteString(path + "\x00")
 	}
-	_, err := r.shadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	_, err := r.paths.shadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
 }
 
 // recordable tells apart what git can record and what stands in the place of such a file: a pipe, a socket or a device.
-func (r scratch) recordable(changed []string) (recorded, special []string) {
+func (r treeIndex) recordable(changed []string) (recorded, special []string) {
 	for _, path := range changed {
-		info, err := os.Lstat(filepath.Join(r.tree, filepath.FromSlash(path)))
+		info, err := os.Lstat(filepath.Join(r.paths.tree, filepath.FromSlash(path)))
 		if err == nil && info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
 			special = append(special, path)
 		} else {
@@ -243,7 +243,7 @@ func readable(path string) bool {
 }
 
 // removals is an edit that removes entries.
-func (r *site) removals(paths []string) string {
+func (r *repoPaths) removals(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {
 		b.WriteString("0 " + r.orZero("") + "\t" + path + "\x00")
@@ -252,18 +252,18 @@ func (r *site) removals(paths []string) string {
 }
 
 // edit changes entries of an index of pawl's as update-index --index-info says them.
-func (r scratch) edit(ctx context.Context, index, entries string) error {
-	_, _, err := r.on(index, entries, "update-index", "-z", "--replace", "--index-info").run(ctx)
+func (r treeIndex) edit(ctx context.Context, index, entries string) error {
+	_, _, err := r.paths.on(index, entries, "update-index", "-z", "--replace", "--index-info").run(ctx)
 	return err
 }
 
 // seed makes sure that pawl's index has an entry for each file that the tree's own index tracks, because a tracked file is
 // recorded even where an ignore pattern names it. Entries are taken without their flags, so that neither "assume unchanged"
 // nor a sparse checkout hides a change.
-func (r scratch) seed(ctx context.Context) error {
+func (r treeIndex) seed(ctx context.Context) error {
 	source := r.sourceIndex()
 	stamp := stampOf(source)
-	if old, ok := readLine(r.index+".source", ""); ok && old == stamp && exists(r.index) {
+	if old, ok := readLine(r.paths.indexFile+".source", ""); ok && old == stamp && exists(r.paths.indexFile) {
 		return nil
 	}
 	if stamp != "" {
@@ -271,22 +271,22 @@ func (r scratch) seed(ctx context.Context) error {
 			return err
 		}
 	}
-	if !exists(r.index) {
-		if _, err := r.shadowRun(ctx, "", "read-tree", "--empty"); err != nil {
+	if !exists(r.paths.indexFile) {
+		if _, err := r.paths.shadowRun(ctx, "", "read-tree", "--empty"); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(r.index+".source", []byte(stamp), 0o600); err != nil {
+	if err := os.WriteFile(r.paths.indexFile+".source", []byte(stamp), 0o600); err != nil {
 		return ioError("git.snapshot", err)
 	}
 	return nil
 }
 
 // adopt adds the entries of another index that pawl's lacks.
-func (r scratch) adopt(ctx context.Context, source string) error {
+func (r treeIndex) adopt(ctx context.Context, source string) error {
 	have := map[string]bool{}
-	if exists(r.index) {
-		out, err := r.shadowRun(ctx, "", "ls-files", "-z")
+	if exists(r.paths.indexFile) {
+		out, err := r.paths.shadowRun(ctx, "", "ls-files", "-z")
 		if err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (r scratch) adopt(ctx context.Context, source string) error {
 		return err
 	}
 	defer os.Remove(copied)
-	out, _, err := r.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	out, _, err := r.paths.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
 	if err != nil {
 		return err
 	}
@@ -313,19 +313,19 @@ func (r scratch) adopt(ctx context.Context, source string) error {
 	if entries.Len() == 0 {
 		return nil
 	}
-	os.Remove(r.index + ".tree")
-	return r.edit(ctx, r.index, entries.String())
+	os.Remove(r.paths.indexFile + ".tree")
+	return r.edit(ctx, r.paths.indexFile, entries.String())
 }
 
 // sourceIndex is the index that tools and people use in the tree, "" where there is none.
-func (r scratch) sourceIndex() string {
+func (r treeIndex) sourceIndex() string {
 	switch {
-	case !r.git:
+	case !r.paths.git:
 		return ""
-	case r.InPlace():
-		return filepath.Join(r.gitDir, "index")
+	case r.paths.inPlace():
+		return filepath.Join(r.paths.gitDir, "index")
 	}
-	if dir := r.registration(); dir != "" {
+	if dir := r.paths.registration(); dir != "" {
 		return filepath.Join(dir, "index")
 	}
 	return ""
@@ -349,16 +349,16 @@ func exists(path string) bool {
 }
 
 // copyIndex copies an index, with the shared part of a split one, to a file of pawl's that the caller removes.
-func (r scratch) copyIndex(source string) (string, error) {
+func (r treeIndex) copyIndex(source string) (string, error) {
 	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(source), "sharedindex.*"))
 	for _, path := range shared {
-		if to := filepath.Join(r.shadow, filepath.Base(path)); !exists(to) {
+		if to := filepath.Join(r.paths.shadow, filepath.Base(path)); !exists(to) {
 			if err := copyFile(to, path); err != nil {
 				return "", ioError("git.index", err)
 			}
 		}
 	}
-	f, err := os.CreateTemp(r.State("tmp"), "index-*")
+	f, err := os.CreateTemp(r.paths.state("tmp"), "index-*")
 	if err != nil {
 		return "", ioError("git.index", err)
 	}
@@ -389,12 +389,12 @@ func copyFile(to, from string) error {
 // Files lists the files of the tree that are tracked or that nothing ignores, in the order of paths. Files that were deleted
 // are not listed.
 func (r *Repo) Files(ctx context.Context) (files []string, err error) {
-	err = r.locked(ctx, func(ctx context.Context) error {
-		tree, err := r.snapshot(ctx)
+	err = r.index.locked(ctx, func(ctx context.Context) error {
+		tree, err := r.index.snapshot(ctx)
 		if err != nil {
 			return err
 		}
-		out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", tree).run(ctx)
+		out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", tree).run(ctx)
 		files = fields(string(out))
 		return err
 	})

@@ -66,7 +66,7 @@ func TestSnapshotEqualsCommit(t *testing.T) {
 	r.Write(map[string]string{"new": "n", "x.log": "ignored", "build/o": "ignored", ".pawl/secret": "s", "fifo-dir/x": "x"})
 	fifo(t, r.Path("fifo"))
 	tree := snapshot(t, repo)
-	changes, err := repo.Diff(context.Background(), r.Git("rev-parse", "HEAD^{tree}"), tree)
+	changes, err := repo.Objects.Diff(context.Background(), r.Git("rev-parse", "HEAD^{tree}"), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestNestedRepositoriesAreLeftAlone(t *testing.T) {
 		}
 	}
 	second := snapshot(t, repo)
-	changes, err := repo.Diff(context.Background(), first, second)
+	changes, err := repo.Objects.Diff(context.Background(), first, second)
 	if err != nil || len(changes) != 1 || changes[0].Path != "a" {
 		t.Fatalf("%+v %v", changes, err)
 	}
@@ -379,14 +379,14 @@ func TestFilesAndPatch(t *testing.T) {
 	if err != nil || strings.Join(files, ",") != ".gitignore,a,bin,中文" {
 		t.Fatalf("%q %v", files, err)
 	}
-	patch, cut, err := repo.Patch(context.Background(), from, snapshot(t, repo), 1<<20)
+	patch, cut, err := repo.Objects.Patch(context.Background(), from, snapshot(t, repo), 1<<20)
 	if err != nil || cut || !strings.Contains(patch, "-two\n+three\n") || !strings.Contains(patch, "+++ b/中文") {
 		t.Fatalf("%s %v", patch, err)
 	}
-	if short, cut, err := repo.Patch(context.Background(), from, snapshot(t, repo), 10); err != nil || !cut || len(short) != 10 {
+	if short, cut, err := repo.Objects.Patch(context.Background(), from, snapshot(t, repo), 10); err != nil || !cut || len(short) != 10 {
 		t.Fatalf("%q %v %v", short, cut, err)
 	}
-	changes, err := repo.Diff(context.Background(), from, snapshot(t, repo))
+	changes, err := repo.Objects.Diff(context.Background(), from, snapshot(t, repo))
 	if err != nil || len(changes) != 4 || changes[0] != (git.Change{Path: "a", Status: "M", Added: 1, Removed: 1}) || !changes[2].Binary {
 		t.Fatalf("%+v %v", changes, err)
 	}

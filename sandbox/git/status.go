@@ -40,12 +40,12 @@ var operations = [][2]string{
 }
 
 // Operation names the git operation that is unfinished in the workspace, "" when there is none.
-func (r *site) Operation() string {
-	if !r.git {
+func (r *Repo) Operation() string {
+	if !r.paths.git {
 		return ""
 	}
 	for _, o := range operations {
-		if exists(filepath.Join(r.gitDir, o[0])) {
+		if exists(filepath.Join(r.paths.gitDir, o[0])) {
 			return o[1]
 		}
 	}
@@ -54,8 +54,8 @@ func (r *site) Operation() string {
 
 // Head returns the commit and the branch that the workspace is at. The commit is "" before the first one, the branch ""
 // where the head is detached, and both without git.
-func (r refs) Head(ctx context.Context) (commit, branch string, err error) {
-	if !r.git {
+func (r Refs) Head(ctx context.Context) (commit, branch string, err error) {
+	if !r.paths.git {
 		return "", "", nil
 	}
 	branch, ok := r.plainBranch()
@@ -64,22 +64,22 @@ func (r refs) Head(ctx context.Context) (commit, branch string, err error) {
 			return id, branch, nil
 		}
 	} else {
-		out, _, err := callWith(r.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
+		out, _, err := callWith(r.paths.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
 		if err != nil {
 			return "", "", err
 		}
 		branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
 	}
-	out, _, err := callWith(r.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
+	out, _, err := callWith(r.paths.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
 	return strings.TrimSpace(string(out)), branch, err
 }
 
 // plainBranch reads the branch from where references are kept as files. Whatever is not plain in it is git's to judge.
-func (r refs) plainBranch() (branch string, ok bool) {
-	if r.config.refs != "" {
+func (r Refs) plainBranch() (branch string, ok bool) {
+	if r.paths.config.refs != "" {
 		return "", false
 	}
-	branch, ok = readLine(filepath.Join(r.gitDir, "HEAD"), "ref: refs/heads/")
+	branch, ok = readLine(filepath.Join(r.paths.gitDir, "HEAD"), "ref: refs/heads/")
 	plain := func(c rune) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '/'
 	}
@@ -91,13 +91,13 @@ func (r refs) plainBranch() (branch string, ok bool) {
 // Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and while a
 // merge or the like is unfinished. A detached head is no hindrance; what is done then stays on a branch of pawl's.
 func (r *Repo) Ready(ctx context.Context) error {
-	if !r.git {
+	if !r.paths.git {
 		return nil
 	}
 	if o := r.Operation(); o != "" {
 		return pawl.Fail(pawl.CodeRepository, "git.operation", o)
 	}
-	head, branch, err := r.Head(ctx)
+	head, branch, err := r.Refs.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,26 +118,26 @@ func (s Status) Ready() error {
 // Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory of
 // unchanged files. Without git it is the zero Status.
 func (r *Repo) Status(ctx context.Context) (Status, error) {
-	if !r.git {
+	if !r.paths.git {
 		return Status{}, nil
 	}
 	w := r.Workspace()
-	head, branch, err := w.Head(ctx)
+	head, branch, err := w.Refs.Head(ctx)
 	if err != nil {
 		return Status{}, err
 	}
 	s := Status{Head: head, Branch: branch, Detached: branch == "", Unborn: head == "", Operation: w.Operation()}
-	s.Locked = exists(filepath.Join(w.gitDir, "index.lock"))
-	s.Dirty, s.Unstaged, s.Untracked, err = w.dirt(ctx, head, "--untracked-files=all")
+	s.Locked = exists(filepath.Join(w.paths.gitDir, "index.lock"))
+	s.Dirty, s.Unstaged, s.Untracked, err = w.index.dirt(ctx, head, "--untracked-files=all")
 	return s, err
 }
 
 // dirt compares the user's files and index with a commit and with each other, on a copy of the index.
-func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, unstaged, untracked []string, err error) {
-	source := filepath.Join(r.gitDir, "index")
+func (r treeIndex) dirt(ctx context.Context, head string, how ...string) (dirty, unstaged, untracked []string, err error) {
+	source := filepath.Join(r.paths.gitDir, "index")
 	if !exists(source) {
 		// Nothing is tracked: every file of the commit counts as removed from the index.
-		dirty, err = r.removedFrom(ctx, head)
+		dirty, err = r.objects.removedFrom(ctx, head)
 		return dirty, nil, nil, err
 	}
 	copied, err := r.copyIndex(source)
@@ -172,10 +172,10 @@ func (r scratch) dirt(ctx context.Context, head string, how ...string) (dirty, u
 }
 
 // staged lists the paths at which an index differs from a commit.
-func (r scratch) staged(ctx context.Context, index, head string) ([]string, error) {
+func (r treeIndex) staged(ctx context.Context, index, head string) ([]string, error) {
 	tree := head
 	if head == "" {
-		empty, err := r.EmptyTree(ctx)
+		empty, err := r.objects.EmptyTree(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -185,24 +185,24 @@ func (r scratch) staged(ctx context.Context, index, head string) ([]string, erro
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", tree)
 	}
 	// With --cached no file is looked at, so no submodule is entered either; a moved submodule counts.
-	out, _, err := r.on(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).run(ctx)
+	out, _, err := r.paths.on(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).run(ctx)
 	if err != nil {
-		return nil, r.missing(ctx, err, tree)
+		return nil, r.objects.missing(ctx, err, tree)
 	}
 	return fields(string(out)), nil
 }
 
-func (r objects) removedFrom(ctx context.Context, head string) ([]string, error) {
+func (r Objects) removedFrom(ctx context.Context, head string) ([]string, error) {
 	if head == "" {
 		return nil, nil
 	}
-	out, _, err := r.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", head).run(ctx)
+	out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", head).run(ctx)
 	return fields(string(out)), err
 }
 
 // CheckedOutAt lists the working trees, other than the workspace, in which a branch is checked out or being rebased.
-func (r refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
-	out, _, err := r.plumbing("", "worktree", "list", "--porcelain", "-z").run(ctx)
+func (r Refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
+	out, _, err := r.paths.plumbing("", "worktree", "list", "--porcelain", "-z").run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -213,15 +213,15 @@ func (r refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error)
 			if path, ok := strings.CutPrefix(line, "worktree "); ok {
 				dir = path
 			}
-			if line == "branch "+BranchRef(branch) && !sameDir(dir, r.workspace) {
+			if line == "branch "+BranchRef(branch) && !sameDir(dir, r.paths.workspace) {
 				where = append(where, dir)
 			}
 		}
 	}
-	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "worktrees", "*"))
-	for _, dir := range append(dirs, r.commonDir) {
+	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.commonDir), "worktrees", "*"))
+	for _, dir := range append(dirs, r.paths.commonDir) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			if ref, ok := readLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.gitDir {
+			if ref, ok := readLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.paths.gitDir {
 				where = append(where, dir)
 			}
 		}
@@ -245,10 +245,10 @@ func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, err
 	if len(paths) == 0 {
 		return out, nil
 	}
-	if !r.git {
+	if !r.paths.git {
 		w := r.Workspace()
 		for _, p := range paths {
-			listed, err := w.shadowRun(ctx, "", "ls-files", "-z", "--", p)
+			listed, err := w.paths.shadowRun(ctx, "", "ls-files", "-z", "--", p)
 			if err != nil {
 				return nil, err
 			}
@@ -257,7 +257,7 @@ func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, err
 		return out, nil
 	}
 	args := append([]string{"ls-tree", "--full-tree", "-z", "--name-only", "HEAD", "--"}, paths...)
-	listed, status, err := callWith(r.plumbing("", args...), 128).run(ctx) // 128 where there is no commit
+	listed, status, err := callWith(r.paths.plumbing("", args...), 128).run(ctx) // 128 where there is no commit
 	if err != nil || status != 0 {
 		return out, err
 	}

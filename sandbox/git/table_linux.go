@@ -71,26 +71,26 @@ const (
 )
 
 // moment is now.
-func (r glance) moment() instant {
+func (r statusCache) moment() instant {
 	var st unix.Stat_t
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-	lock := r.index + ".flock"
+	lock := r.paths.indexFile + ".flock"
 	if unix.UtimesNanoAt(unix.AT_FDCWD, lock, now, 0) != nil || unix.Stat(lock, &st) != nil {
 		return instant{}
 	}
-	return instant{at: time.Unix(0, st.Mtim.Nano()), source: stampFile(r.sourceIndex())}
+	return instant{at: time.Unix(0, st.Mtim.Nano()), source: stampFile(r.index.sourceIndex())}
 }
 
 // basis is what a table would rest on now. ok is false where tables are no use: git would not take files for what they are.
-func (r glance) basis(begin instant) (b basis, ok bool) {
-	for _, pair := range r.config.files {
+func (r statusCache) basis(begin instant) (b basis, ok bool) {
+	for _, pair := range r.paths.config.files {
 		if pair[1] != "true" && (pair[0] == "core.filemode" || pair[0] == "core.symlinks") ||
 			pair[1] == "true" && (pair[0] == "core.ignorecase" || pair[0] == "core.precomposeunicode") {
 			return basis{}, false
 		}
 	}
-	b = basis{config: fmt.Sprint(r.config.format, r.config.refs, r.config.files), rules: r.rules}
-	b.index, b.source = stampFile(r.index), begin.source
+	b = basis{config: fmt.Sprint(r.paths.config.format, r.paths.config.refs, r.paths.config.files), rules: r.paths.rules}
+	b.index, b.source = stampFile(r.paths.indexFile), begin.source
 	return b, b.index != stamp{} && !begin.at.IsZero()
 }
 
@@ -126,18 +126,18 @@ func flush(f *os.File, alone bool) error {
 
 // tabulate remembers a tree that was just recorded, and nothing where a table could not tell for certain. Begin is the
 // moment before git looked: what has not changed since then is what git saw, and what has will be read again.
-func (r glance) tabulate(ctx context.Context, tree string, s seen, begin instant) *table {
+func (r statusCache) tabulate(ctx context.Context, tree string, s seen, begin instant) *table {
 	b, ok := r.basis(begin)
-	_, known := fileSystem(r.tree)
-	ordered, _ := fileSystem(r.objectDir())
+	_, known := fileSystem(r.paths.tree)
+	ordered, _ := fileSystem(r.paths.objectDir())
 	if !ok || !known {
 		return nil
 	}
-	out, _, err := r.withoutTree("", "ls-tree", "-r", "-t", "-z", "--end-of-options", tree).run(ctx)
+	out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-t", "-z", "--end-of-options", tree).run(ctx)
 	if err != nil {
 		return nil
 	}
-	l := look{now: begin.at, format: r.config.format, contents: map[string]node{}, ignored: map[string]bool{}, holding: map[string]bool{}}
+	l := look{now: begin.at, format: r.paths.config.format, contents: map[string]node{}, ignored: map[string]bool{}, holding: map[string]bool{}}
 	trees := map[string]string{"": tree}
 	for _, line := range fields(string(out)) {
 		head, path, _ := strings.Cut(line, "\t")
@@ -158,7 +158,7 @@ func (r glance) tabulate(ctx context.Context, tree string, s seen, begin instant
 		return nil
 	}
 	t := &table{basis: b, tree: tree, root: &folder{}, sync: !ordered}
-	if !l.first(r.tree, t.root) || len(l.contents) > 0 {
+	if !l.first(r.paths.tree, t.root) || len(l.contents) > 0 {
 		return nil
 	}
 	t.root.name(trees)
@@ -177,14 +177,14 @@ func (f *folder) name(trees map[string]string) {
 
 // again answers a snapshot from memory: the tree that was recorded, or what it becomes with the files that changed. ok is
 // false where git has to look; then the table must not be used any more.
-func (r glance) again(ctx context.Context, t *table) (tree string, ok bool, err error) {
+func (r statusCache) again(ctx context.Context, t *table) (tree string, ok bool, err error) {
 	now := r.moment()
 	b, ok := r.basis(now)
 	if !ok || b.index != t.basis.index {
 		return "", false, nil
 	}
-	l := look{now: now.at, dev: t.root.stamp.dev, format: r.config.format, lost: b != t.basis}
-	fd, err := openFolder(unix.AT_FDCWD, r.tree)
+	l := look{now: now.at, dev: t.root.stamp.dev, format: r.paths.config.format, lost: b != t.basis}
+	fd, err := openFolder(unix.AT_FDCWD, r.paths.tree)
 	if err != nil {
 		return "", false, nil
 	}
@@ -202,7 +202,7 @@ func (r glance) again(ctx context.Context, t *table) (tree string, ok bool, err 
 }
 
 // distrust makes git read files again that it may believe to be unchanged.
-func (r glance) distrust(ctx context.Context, files []delta) error {
+func (r statusCache) distrust(ctx context.Context, files []delta) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -210,19 +210,19 @@ func (r glance) distrust(ctx context.Context, files []delta) error {
 	for _, d := range files {
 		entries.WriteString(d.old.mode + " " + d.old.id + "\t" + d.path + "\x00")
 	}
-	err := os.Remove(r.index + ".tree")
+	err := os.Remove(r.paths.indexFile + ".tree")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.snapshot", err)
 	}
-	if err := r.edit(ctx, r.index, entries.String()); err != nil {
-		r.forget() // an index that cannot be edited is made afresh
+	if err := r.index.edit(ctx, r.paths.indexFile, entries.String()); err != nil {
+		r.index.forget() // an index that cannot be edited is made afresh
 	}
 	return nil
 }
 
 // renew writes the contents that changed and the trees above them.
-func (r glance) renew(ctx context.Context, t *table, changed []change) error {
-	w := writer{dir: r.objectDir(), format: r.config.format, alone: t.sync}
+func (r statusCache) renew(ctx context.Context, t *table, changed []change) error {
+	w := writer{dir: r.paths.objectDir(), format: r.paths.config.format, alone: t.sync}
 	defer w.drop()
 	touched := map[string]bool{"": true}
 	for _, c := range changed {
@@ -273,16 +273,16 @@ func (f *folder) write(ctx context.Context, w *writer, touched map[string]bool) 
 
 // stand leaves what a snapshot leaves besides its objects: the reference that keeps them, the note for Prune that a tree
 // stands there, and the permissions that a git tree cannot hold.
-func (r glance) stand(ctx context.Context, t *table, fresh bool) error {
-	if err := r.keep(ctx, t.tree, fresh); err != nil {
+func (r statusCache) stand(ctx context.Context, t *table, fresh bool) error {
+	if err := r.index.refs.keep(ctx, t.tree, fresh); err != nil {
 		return err
 	}
 	if fresh {
-		if err := os.WriteFile(r.index+quickNote, []byte(t.tree), 0o600); err != nil {
+		if err := os.WriteFile(r.paths.indexFile+quickNote, []byte(t.tree), 0o600); err != nil {
 			return ioError("git.snapshot", err)
 		}
 	}
-	return r.remember(t.tree, func(usual fs.FileMode) (meta, error) {
+	return r.index.remember(t.tree, func(usual fs.FileMode) (meta, error) {
 		m := newMeta(usual)
 		t.root.describe(m)
 		return m, nil

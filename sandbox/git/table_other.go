@@ -19,16 +19,16 @@ func (stamp) settled(time.Time) bool { return false }
 type table struct{}
 
 // again never knows the tree.
-func (r glance) again(context.Context, *table) (string, bool, error) { return "", false, nil }
+func (r statusCache) again(context.Context, *table) (string, bool, error) { return "", false, nil }
 
 // moment is not asked for.
-func (r glance) moment() instant { return instant{} }
+func (r statusCache) moment() instant { return instant{} }
 
 // instant says nothing.
 type instant struct{}
 
 // tabulate remembers nothing.
-func (r glance) tabulate(context.Context, string, seen, instant) *table { return nil }
+func (r statusCache) tabulate(context.Context, string, seen, instant) *table { return nil }
 
 // begin has nothing to do.
 func begin(*os.File) {}

@@ -99,7 +99,7 @@ func TestRepositoryDoesNotChangeTheWayToARemote(t *testing.T) {
 				r := gittest.New(t, map[string]string{"a": "a\n"})
 				r.Git("remote", "add", "origin", c.url)
 				put(r)
-				s := git.NewSharing(open(t, r, "", true))
+				s := git.NewRemotes(open(t, r, "", true))
 				u, err := s.Upstream(t.Context(), "main")
 				if err != nil || u.URL != c.url {
 					t.Fatalf("%+v %v", u, err)
@@ -143,7 +143,7 @@ func TestUserChoosesTheWayToARemote(t *testing.T) {
 			alone(t, c.config)
 			r := gittest.New(t, map[string]string{"a": "a\n"})
 			r.Git("remote", "add", "origin", c.url)
-			s := git.NewSharing(open(t, r, "", true))
+			s := git.NewRemotes(open(t, r, "", true))
 			u, err := s.Upstream(t.Context(), "main")
 			if err != nil || u.URL != c.seen {
 				t.Fatalf("%+v %v", u, err)
@@ -174,7 +174,7 @@ func TestUserChoosesTheProgramToARemote(t *testing.T) {
 			alone(t, c.config)
 			r := gittest.New(t, map[string]string{"a": "a\n"})
 			r.Git("remote", "add", "origin", c.url)
-			s := git.NewSharing(open(t, r, "", true))
+			s := git.NewRemotes(open(t, r, "", true))
 			if err := s.Push(t.Context(), git.Upstream{Remote: "origin", Ref: "refs/heads/main"}, r.Head()); pawl.CodeOf(err) != pawl.CodeIO {
 				t.Errorf("push: %v", err)
 			}
@@ -206,7 +206,7 @@ func TestUpstreamThatCannotBeRead(t *testing.T) {
 	}
 	r := gittest.New(t, map[string]string{"a": "a\n"})
 	r.Git("remote", "add", "origin", "/nowhere")
-	s := git.NewSharing(open(t, r, "", true))
+	s := git.NewRemotes(open(t, r, "", true))
 	if u, err := s.Upstream(t.Context(), "main"); err != nil || !u.New {
 		t.Fatalf("%+v %v", u, err)
 	}
@@ -242,7 +242,7 @@ func TestRemoteOfAClone(t *testing.T) {
 			third := there.Commit("third")
 			there.Git("checkout", "-q", "--detach")
 
-			s := git.NewSharing(open(t, here, "", true))
+			s := git.NewRemotes(open(t, here, "", true))
 			u, err := s.Upstream(t.Context(), "main")
 			if err != nil {
 				t.Fatal(err)

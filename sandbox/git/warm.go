@@ -43,22 +43,21 @@ type ready struct {
 
 // at is the repository with a warm worktree for its tree.
 func (w Warm) at(name string) *Repo {
-	s := *w.repo.site
+	s := *w.repo.paths
 	s.rel = ".pawl/worktrees/" + name
 	s.tree = filepath.Join(s.workspace, filepath.FromSlash(s.rel))
-	s.index = s.State(filepath.Join("index", indexName(s.rel)))
-	s.memory = nil // which is for trees that are looked at again and again
-	return repoAt(&s)
+	s.indexFile = s.state(filepath.Join("index", indexName(s.rel)))
+	return repoAt(&s, nil) // a memory is for trees that are looked at again and again
 }
 
-func (w Warm) note(name string) string { return filepath.Join(w.repo.State("warm"), name) }
+func (w Warm) note(name string) string { return filepath.Join(w.repo.paths.state("warm"), name) }
 
 func (w Warm) lock(name string) string { return w.note(name) + ".lock" }
 
 // notes are the worktrees that are ready.
 func (w Warm) notes() map[string]ready {
 	found := map[string]ready{}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.State("warm")), warmPrefix+"*"))
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.paths.state("warm")), warmPrefix+"*"))
 	for _, path := range paths {
 		line, _ := readLine(path, "")
 		if f := strings.Fields(line); len(f) >= 2 && validID(f[0]) && validID(f[1]) {
@@ -89,7 +88,7 @@ func seize(workspace, path string) (*lockfile.Lock, error) {
 // Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
 func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
 	notes := w.notes()
-	if len(notes) == 0 || to.InPlace() || !to.git || exists(to.tree) || to.registration() != "" {
+	if len(notes) == 0 || to.InPlace() || !to.paths.git || exists(to.paths.tree) || to.paths.registration() != "" {
 		return "", false, nil
 	}
 	// Those at the commit first; among equals the newest, which the file system is likeliest to have at hand.
@@ -111,7 +110,7 @@ func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok 
 		case note.commit == base:
 			want = note.tree
 		case want == "":
-			if want, err = w.repo.ResolveTree(ctx, base); err != nil {
+			if want, err = w.repo.Objects.ResolveTree(ctx, base); err != nil {
 				return "", false, err
 			}
 		}
@@ -124,22 +123,22 @@ func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok 
 
 // take takes one warm worktree, if nobody else has it.
 func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string) bool {
-	held, err := seize(w.repo.workspace, w.lock(name))
+	held, err := seize(w.repo.paths.workspace, w.lock(name))
 	if err != nil || held == nil {
 		return false
 	}
 	defer held.Release() //nolint:errcheck // the lock ends with the file
 	note, is := w.notes()[name]
 	from := w.at(name)
-	admin := from.registration()
-	if !is || admin == "" || !linked(from.tree, admin) {
+	admin := from.paths.registration()
+	if !is || admin == "" || !linked(from.paths.tree, admin) {
 		return false // Tidy knows what to do with it
 	}
-	if err := Mkdir(to.workspace, filepath.Dir(to.tree), 0o755); err != nil {
+	if err := Mkdir(to.paths.workspace, filepath.Dir(to.paths.tree), 0o755); err != nil {
 		return false
 	}
 	claimed := false
-	err = to.locked(ctx, func(ctx context.Context) error {
+	err = to.index.locked(ctx, func(ctx context.Context) error {
 		if claimed, err = become(ctx, from, to, admin); err != nil {
 			return err
 		}
@@ -166,13 +165,13 @@ func linked(tree, admin string) bool {
 // become moves a linked worktree with all that is known of it to the place of another tree. The renaming of the folder is
 // what makes it that tree's; claimed says that it happened.
 func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, err error) {
-	to.forget()
+	to.index.forget()
 	Step(ctx, "claim worktree")
-	if err := os.Rename(from.tree, to.tree); err != nil {
+	if err := os.Rename(from.paths.tree, to.paths.tree); err != nil {
 		return false, ioError("git.worktree", err)
 	}
 	Step(ctx, "move registration")
-	if err := WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.tree, ".git")+"\n")); err != nil {
+	if err := WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.tree, ".git")+"\n")); err != nil {
 		return true, ioError("git.worktree", err)
 	}
 	Step(ctx, "unlock worktree")
@@ -182,7 +181,7 @@ func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, er
 	// The index comes last: without one, WorktreeIs knows that something is missing.
 	Step(ctx, "move index")
 	for _, suffix := range []string{".source", ".tree", ""} {
-		if err := os.Rename(from.index+suffix, to.index+suffix); err != nil {
+		if err := os.Rename(from.paths.indexFile+suffix, to.paths.indexFile+suffix); err != nil {
 			return true, ioError("git.worktree", err)
 		}
 	}
@@ -192,15 +191,15 @@ func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, er
 // intact fails unless the tree's files are as a note says that they were left.
 func intact(ctx context.Context, r *Repo, note ready) error {
 	if note.print != "" {
-		print, _ := fingerprint(r.tree)
+		print, _ := fingerprint(r.paths.tree)
 		if print != note.print {
-			return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, note.print, print)
+			return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, note.print, print)
 		}
 		return nil
 	}
-	s, err := r.scan(ctx, r.index, "--untracked-files=all", "--ignored=matching")
+	s, err := r.index.scan(ctx, r.paths.indexFile, "--untracked-files=all", "--ignored=matching")
 	if err == nil && len(s.changed)+len(s.gone)+len(s.untracked)+len(s.ignored) > 0 {
-		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, note.tree, "")
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, note.tree, "")
 	}
 	return err
 }
@@ -212,27 +211,27 @@ func advance(ctx context.Context, r *Repo, from, tree, base, want string) error 
 	if err != nil {
 		return err
 	}
-	change, err := r.deltas(ctx, tree, want)
+	change, err := r.Objects.deltas(ctx, tree, want)
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ioError("git.worktree", err)
 	}
-	if _, err := r.shadowRun(ctx, "", "read-tree", "-m", "-u", tree, want); err != nil {
+	if _, err := r.paths.shadowRun(ctx, "", "read-tree", "-m", "-u", tree, want); err != nil {
 		return err
 	}
-	have, _, err := r.writeTree(ctx)
+	have, _, err := r.index.writeTree(ctx)
 	if err == nil && have == want {
 		err = holds(r, change)
 	}
 	if err == nil && have != want {
-		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, want, have)
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.shareIndex(ctx); err != nil {
+	if err := linked.share(ctx); err != nil {
 		return err
 	}
 	return linked.MoveHead(ctx, base, from)
@@ -240,7 +239,7 @@ func advance(ctx context.Context, r *Repo, from, tree, base, want string) error 
 
 // holds fails unless every path of a change is on disk what its new side says.
 func holds(r *Repo, change []delta) error {
-	d, err := r.openDisk()
+	d, err := openDisk(r)
 	if err != nil {
 		return err
 	}
@@ -268,18 +267,18 @@ func (w Warm) forget(name string) {
 // change of a file could go unseen, for about a second. Where another process is at it, it does nothing. On an error those
 // that were finished stay.
 func (w Warm) Fill(ctx context.Context, size int) error {
-	if !w.repo.git || w.repo.Operation() != "" {
+	if !w.repo.paths.git || w.repo.Operation() != "" {
 		return nil
 	}
-	head, _, err := w.repo.Head(ctx)
+	head, _, err := w.repo.Refs.Head(ctx)
 	if err != nil || head == "" {
 		return err
 	}
-	want, err := w.repo.ResolveTree(ctx, head)
+	want, err := w.repo.Objects.ResolveTree(ctx, head)
 	if err != nil {
 		return err
 	}
-	filling, err := seize(w.repo.workspace, filepath.Join(w.repo.State("warm"), "fill.lock"))
+	filling, err := seize(w.repo.paths.workspace, filepath.Join(w.repo.paths.state("warm"), "fill.lock"))
 	if err != nil || filling == nil {
 		return err
 	}
@@ -304,7 +303,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
-		held, err := seize(w.repo.workspace, w.lock(name))
+		held, err := seize(w.repo.paths.workspace, w.lock(name))
 		if err != nil {
 			return err
 		}
@@ -312,15 +311,15 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 			continue // it is being taken
 		}
 		note, r := notes[name], w.at(name)
-		admin := r.registration()
-		keep := i < size && admin != "" && exists(r.tree) && intact(ctx, r, note) == nil
+		admin := r.paths.registration()
+		keep := i < size && admin != "" && exists(r.paths.tree) && intact(ctx, r, note) == nil
 		if keep && note.commit == head {
 			_ = held.Release()
 			continue
 		}
 		os.Remove(w.note(name)) //nolint:errcheck // what follows fails where this does
 		if keep {
-			err = r.locked(ctx, func(ctx context.Context) error { return advance(ctx, r, note.commit, note.tree, head, want) })
+			err = r.index.locked(ctx, func(ctx context.Context) error { return advance(ctx, r, note.commit, note.tree, head, want) })
 		}
 		if keep && err == nil {
 			batch[name] = held
@@ -342,7 +341,7 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lo
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
 	}
 	name := warmPrefix + string(id)
-	held, err := seize(w.repo.workspace, w.lock(name))
+	held, err := seize(w.repo.paths.workspace, w.lock(name))
 	if err != nil || held == nil {
 		return err
 	}
@@ -380,27 +379,31 @@ func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*l
 
 // seal locks a worktree for git and returns the fingerprint of its files, after which they are known to be what they should.
 func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
-	admin := r.registration()
+	admin := r.paths.registration()
 	if admin == "" {
-		return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", r.tree)
+		return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.tree)
 	}
 	if err := os.WriteFile(filepath.Join(admin, "locked"), []byte(warmReason), 0o644); err != nil {
 		return "", ioError("git.worktree", err)
 	}
-	if print, err = settledPrint(ctx, r.tree); err != nil {
+	if print, err = settledPrint(ctx, r.paths.tree); err != nil {
 		return "", err
 	}
-	err = r.locked(ctx, func(ctx context.Context) error {
+	err = r.index.locked(ctx, func(ctx context.Context) error {
 		// What git sees a second after it wrote the files it need not read again; so tools in the tree get that index.
-		if _, _, err := r.observe(ctx); err != nil {
+		if _, _, err := r.index.observe(ctx); err != nil {
 			return err
 		}
-		if err := r.shareIndex(ctx); err != nil {
+		linked, err := NewLinked(r)
+		if err == nil {
+			err = linked.share(ctx)
+		}
+		if err != nil {
 			return err
 		}
-		have, s, err := r.observe(ctx)
+		have, s, err := r.index.observe(ctx)
 		if err == nil && (have != want || len(s.ignored) > 0) {
-			err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, want, have)
+			err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
 		}
 		return err
 	})
@@ -439,18 +442,18 @@ func (w Warm) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
 func (w Warm) Drain(ctx context.Context) error { return w.clear(ctx, true) }
 
 func (w Warm) clear(ctx context.Context, all bool) error {
-	if !w.repo.git {
+	if !w.repo.paths.git {
 		return nil
 	}
 	failed := w.forgetTaken()
 	for _, name := range w.names() {
-		held, err := seize(w.repo.workspace, w.lock(name))
+		held, err := seize(w.repo.paths.workspace, w.lock(name))
 		if err != nil || held == nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		r := w.at(name)
-		if _, is := w.notes()[name]; all || !is || !exists(r.tree) || r.registration() == "" {
+		if _, is := w.notes()[name]; all || !is || !exists(r.paths.tree) || r.paths.registration() == "" {
 			failed = errors.Join(failed, w.drop(ctx, name))
 		}
 		_ = held.Release()
@@ -461,8 +464,8 @@ func (w Warm) clear(ctx context.Context, all bool) error {
 // names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository knows.
 func (w Warm) names() []string {
 	set := map[string]bool{}
-	folders := filepath.Join(w.repo.workspace, ".pawl", "worktrees")
-	for _, dir := range []string{folders, w.repo.State("warm")} {
+	folders := filepath.Join(w.repo.paths.workspace, ".pawl", "worktrees")
+	for _, dir := range []string{folders, w.repo.paths.state("warm")} {
 		found, _ := filepath.Glob(filepath.Join(escapeGlob(dir), warmPrefix+"*"))
 		for _, path := range found {
 			set[strings.TrimSuffix(filepath.Base(path), ".lock")] = true
@@ -478,9 +481,9 @@ func (w Warm) names() []string {
 
 // registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among pawl's.
 func (w Warm) registered(pattern string) map[string]string {
-	folders := filepath.Join(w.repo.workspace, ".pawl", "worktrees")
+	folders := filepath.Join(w.repo.paths.workspace, ".pawl", "worktrees")
 	found := map[string]string{}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.commonDir), "worktrees", pattern, "gitdir"))
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.paths.commonDir), "worktrees", pattern, "gitdir"))
 	for _, path := range paths {
 		target, _ := readLine(path, "")
 		if tree := filepath.Dir(absolute(filepath.Dir(path), target)); filepath.Dir(tree) == folders {

@@ -19,20 +19,20 @@ import (
 // snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where there is one and
 // nothing is in the way.
 func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err error) {
-	if r.InPlace() || !r.git {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.tree, r.workspace)
+	if r.InPlace() || !r.paths.git {
+		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
 	}
 	if tree, ok, err := NewWarm(r).Take(ctx, r, base); ok || err != nil {
 		return tree, err
 	}
-	want, err := r.ResolveTree(ctx, base)
+	want, err := r.Objects.ResolveTree(ctx, base)
 	if err != nil {
 		return "", err
 	}
 	if ok, err := r.WorktreeIs(ctx, base); ok || err != nil {
 		return want, err
 	}
-	if r.registration() != "" {
+	if r.paths.registration() != "" {
 		_, _ = r.Snapshot(ctx) // half-made trees cannot be recorded, and need not be
 	}
 	if err := r.RemoveWorktree(ctx); err != nil {
@@ -43,17 +43,21 @@ func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err e
 
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
 func plant(ctx context.Context, r *Repo, base, want string) error {
-	if err := Mkdir(r.workspace, filepath.Dir(r.tree), 0o755); err != nil {
+	if err := Mkdir(r.paths.workspace, filepath.Dir(r.paths.tree), 0o755); err != nil {
 		return ioError("git.worktree", err)
 	}
 	if err := link(ctx, r, base); err != nil {
-		return r.missing(ctx, err, base)
+		return r.Objects.missing(ctx, err, base)
 	}
-	err := r.locked(ctx, func(ctx context.Context) error {
-		if err := r.populate(ctx, want); err != nil {
+	err := r.index.locked(ctx, func(ctx context.Context) error {
+		if err := r.index.populate(ctx, want); err != nil {
 			return err
 		}
-		return r.shareIndex(ctx)
+		linked, err := NewLinked(r)
+		if err != nil {
+			return err
+		}
+		return linked.share(ctx)
 	})
 	if err != nil {
 		return err
@@ -68,13 +72,13 @@ const linkTries = 5
 // away from under another one that is just being made; that one is made again.
 func link(ctx context.Context, r *Repo, base string) (err error) {
 	for try := range linkTries {
-		if _, _, err = fromTop(r.site, "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.rel), base).run(ctx); err == nil || ctx.Err() != nil {
+		if _, _, err = fromTop(r.paths, "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.rel), base).run(ctx); err == nil || ctx.Err() != nil {
 			return err
 		}
-		if found, _ := r.ResolveTree(ctx, base); found == "" {
+		if found, _ := r.Objects.ResolveTree(ctx, base); found == "" {
 			return err // what is missing stays missing
 		}
-		if r.registration() != "" || exists(r.tree) {
+		if r.paths.registration() != "" || exists(r.paths.tree) {
 			if removed := r.RemoveWorktree(ctx); removed != nil {
 				return err
 			}
@@ -87,12 +91,12 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.
 func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if r.InPlace() {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.tree, r.workspace)
+		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
 	}
 	if tree, err = r.Workspace().Snapshot(ctx); err != nil {
 		return "", err
 	}
-	if exists(r.tree) {
+	if exists(r.paths.tree) {
 		if have, err := r.Snapshot(ctx); err == nil && have == tree {
 			return tree, nil
 		}
@@ -100,10 +104,10 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if err := r.RemoveWorktree(ctx); err != nil {
 		return "", err
 	}
-	if err := Mkdir(r.workspace, r.tree, 0o755); err != nil {
+	if err := Mkdir(r.paths.workspace, r.paths.tree, 0o755); err != nil {
 		return "", ioError("git.worktree", err)
 	}
-	if err := r.locked(ctx, func(ctx context.Context) error { return r.populate(ctx, tree) }); err != nil {
+	if err := r.index.locked(ctx, func(ctx context.Context) error { return r.index.populate(ctx, tree) }); err != nil {
 		return "", err
 	}
 	return tree, r.confirm(ctx, tree)
@@ -111,15 +115,15 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 
 // WorktreeIs reports whether the tree is a linked worktree at the commit, with exactly its content.
 func (r *Repo) WorktreeIs(ctx context.Context, base string) (bool, error) {
-	dir := r.registration()
-	if dir == "" || !exists(filepath.Join(r.tree, ".git")) {
+	dir := r.paths.registration()
+	if dir == "" || !exists(filepath.Join(r.paths.tree, ".git")) {
 		return false, nil
 	}
 	head, ok := readLine(filepath.Join(dir, "HEAD"), "")
-	if !ok || head != base || !exists(r.index) {
+	if !ok || head != base || !exists(r.paths.indexFile) {
 		return false, nil
 	}
-	want, err := r.ResolveTree(ctx, base)
+	want, err := r.Objects.ResolveTree(ctx, base)
 	if err != nil {
 		return false, err
 	}
@@ -128,27 +132,11 @@ func (r *Repo) WorktreeIs(ctx context.Context, base string) (bool, error) {
 }
 
 // populate writes a whole tree into the empty folder of r and makes pawl's index of it.
-func (r *Repo) populate(ctx context.Context, tree string) error {
+func (r treeIndex) populate(ctx context.Context, tree string) error {
 	Step(ctx, "populate")
 	r.forget()
-	if _, err := r.shadowRun(ctx, "", "read-tree", "--reset", "-u", tree); err != nil {
-		return r.missing(ctx, err, tree)
-	}
-	return nil
-}
-
-// shareIndex gives tools in the worktree an index that knows every file as unchanged: pawl's own.
-func (r *Repo) shareIndex(ctx context.Context) error {
-	l, err := NewLinked(r)
-	if err != nil {
-		return err
-	}
-	if err := l.lend(ctx, r.index); err != nil {
-		return err
-	}
-	// It has no entry that pawl's own lacks.
-	if err := os.WriteFile(r.index+".source", []byte(stampOf(filepath.Join(l.dir, "index"))), 0o600); err != nil {
-		return ioError("git.worktree", err)
+	if _, err := r.paths.shadowRun(ctx, "", "read-tree", "--reset", "-u", tree); err != nil {
+		return r.objects.missing(ctx, err, tree)
 	}
 	return nil
 }
@@ -161,16 +149,16 @@ type Linked struct {
 
 // NewLinked fails with CodeRepository where the tree is no linked worktree.
 func NewLinked(r *Repo) (Linked, error) {
-	dir := r.registration()
-	if dir == "" || !exists(filepath.Join(r.tree, ".git")) {
-		return Linked{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.tree)
+	dir := r.paths.registration()
+	if dir == "" || !exists(filepath.Join(r.paths.tree, ".git")) {
+		return Linked{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.tree)
 	}
 	return Linked{r, dir}, nil
 }
 
 // plumbing is a call on the git directory of the worktree.
 func (l Linked) plumbing(args ...string) call {
-	c := l.repo.plumbing("", args...)
+	c := l.repo.paths.plumbing("", args...)
 	c.env = append(c.env, "GIT_DIR="+l.dir)
 	return c
 }
@@ -193,11 +181,11 @@ func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
 
 // Blocked names what stands in the worktree, and is in no tree, where files of to belong that are not in from.
 func (l Linked) Blocked(ctx context.Context, from, to string) ([]string, error) {
-	change, err := l.repo.deltas(ctx, from, to)
+	change, err := l.repo.Objects.deltas(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.repo.openDisk()
+	d, err := openDisk(l.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +198,12 @@ func (l Linked) Blocked(ctx context.Context, from, to string) ([]string, error) 
 // something stands in the way. Run again after a crash it completes. The insides of submodules are never entered.
 func (l Linked) Advance(ctx context.Context, from, to string) error {
 	r := l.repo
-	change, err := r.deltas(ctx, from, to)
+	change, err := r.Objects.deltas(ctx, from, to)
 	if err != nil {
 		return err
 	}
-	return r.locked(ctx, func(ctx context.Context) error {
-		d, err := r.openDisk()
+	return r.index.locked(ctx, func(ctx context.Context) error {
+		d, err := openDisk(r)
 		if err != nil {
 			return err
 		}
@@ -242,7 +230,7 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		for _, t := range change {
 			modules[t.path] = t.old.mode == modeNested
 			if t.new.absent() {
-				gone.WriteString(r.removals([]string{t.path}))
+				gone.WriteString(r.paths.removals([]string{t.path}))
 				continue
 			}
 			come.WriteString(t.new.mode + " " + t.new.id + "\t" + t.path + "\x00")
@@ -251,30 +239,43 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		if len(left) > 0 {
 			return pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing(left))
 		}
-		if err := os.Remove(r.index + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return ioError("git.worktree", err)
 		}
-		return r.edit(ctx, r.index, gone.String()+come.String())
+		return r.index.edit(ctx, r.paths.indexFile, gone.String()+come.String())
 	})
 }
 
 // ResetIndex gives tools in the worktree the index of a tree, so that they see as a change what differs from it.
 func (l Linked) ResetIndex(ctx context.Context, tree string) error {
-	return l.repo.locked(ctx, func(ctx context.Context) error {
-		copied, err := l.repo.copyIndex(l.repo.index)
+	return l.repo.index.locked(ctx, func(ctx context.Context) error {
+		copied, err := l.repo.index.copyIndex(l.repo.paths.indexFile)
 		if err != nil {
 			return err
 		}
 		defer os.Remove(copied)
-		if _, _, err := l.repo.on(copied, "", "read-tree", "--reset", tree).run(ctx); err != nil {
-			return l.repo.missing(ctx, err, tree)
+		if _, _, err := l.repo.paths.on(copied, "", "read-tree", "--reset", tree).run(ctx); err != nil {
+			return l.repo.Objects.missing(ctx, err, tree)
 		}
 		// What differs from its entry is found by refreshing, which says so with status 1.
-		if _, _, err := callWith(l.repo.on(copied, "", "update-index", "-q", "--refresh"), 1).run(ctx); err != nil {
+		if _, _, err := callWith(l.repo.paths.on(copied, "", "update-index", "-q", "--refresh"), 1).run(ctx); err != nil {
 			return err
 		}
 		return l.lend(ctx, copied)
 	})
+}
+
+// share gives tools in the worktree an index that knows every file as unchanged: pawl's own.
+func (l Linked) share(ctx context.Context) error {
+	own := l.repo.paths.indexFile
+	if err := l.lend(ctx, own); err != nil {
+		return err
+	}
+	// It has no entry that pawl's own lacks.
+	if err := os.WriteFile(own+".source", []byte(stampOf(filepath.Join(l.dir, "index"))), 0o600); err != nil {
+		return ioError("git.worktree", err)
+	}
+	return nil
 }
 
 // lend puts a copy of an index in the place of the one that tools in the worktree use.
@@ -294,15 +295,15 @@ func (l Linked) lend(ctx context.Context, index string) error {
 func (r *Repo) confirm(ctx context.Context, want string) error {
 	have, err := r.Snapshot(ctx)
 	if err == nil && have != want {
-		return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.tree, want, have)
+		return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
 	}
 	return err
 }
 
 // registration finds the folder in which the user's repository keeps what it knows of the tree as a linked worktree, ""
 // when it knows nothing. The tree's own .git file is not asked: what runs in the tree may have written it.
-func (r *site) registration() string {
-	if !r.git || r.InPlace() {
+func (r *repoPaths) registration() string {
+	if !r.git || r.inPlace() {
 		return ""
 	}
 	want := filepath.Join(r.tree, ".git")
@@ -390,31 +391,31 @@ func escapeGlob(path string) string {
 // removes the workspace. Removing what is gone already is no error.
 func (r *Repo) RemoveWorktree(ctx context.Context) error {
 	if r.InPlace() {
-		return pawl.Fail(pawl.CodeInvalid, "git.outside", r.tree, r.workspace)
+		return pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
 	}
-	return r.locked(ctx, func(ctx context.Context) error {
+	return r.index.locked(ctx, func(ctx context.Context) error {
 		Step(ctx, "remove tree")
-		if err := removeAll(r.tree); err != nil {
+		if err := removeAll(r.paths.tree); err != nil {
 			return ioError("git.worktree", err)
 		}
 		Step(ctx, "remove registration")
-		if dir := r.registration(); dir != "" {
+		if dir := r.paths.registration(); dir != "" {
 			if err := os.RemoveAll(dir); err != nil {
 				return ioError("git.worktree", err)
 			}
 		}
-		if err := removeStillborn(r.site); err != nil {
+		if err := removeStillborn(r.paths); err != nil {
 			return ioError("git.worktree", err)
 		}
-		r.forget()
-		os.Remove(r.index + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
+		r.index.forget()
+		os.Remove(r.paths.indexFile + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
 		return nil
 	})
 }
 
 // removeStillborn removes the registration that a killed "git worktree add" leaves before it has written whose it is. Such a
 // folder is locked, so that nothing else would ever remove it.
-func removeStillborn(r *site) error {
+func removeStillborn(r *repoPaths) error {
 	if !r.git {
 		return nil
 	}
@@ -456,21 +457,21 @@ const abandoned = time.Hour
 // Sweep removes what calls that were cut short left: temporary files in pawl's own directory, and a lock on the user's index
 // whose process is gone.
 func (r *Repo) Sweep(ctx context.Context) error {
-	return r.locked(ctx, func(context.Context) error {
-		if err := os.RemoveAll(r.stage()); err != nil {
+	return r.index.locked(ctx, func(context.Context) error {
+		if err := os.RemoveAll(r.paths.stage()); err != nil {
 			return ioError("git.sweep", err)
 		}
 		if err := DropAbandoned(r); err != nil {
 			return err
 		}
 		var marked []string
-		if r.git {
-			marked, _ = filepath.Glob(filepath.Join(escapeGlob(r.gitDir), markedLock+"*"))
+		if r.paths.git {
+			marked, _ = filepath.Glob(filepath.Join(escapeGlob(r.paths.gitDir), markedLock+"*"))
 		}
 		// New objects are written under such names, or collected in such folders, before they enter the store.
-		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.objectDir()), "tmp_obj*"))
-		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.State("tmp")), "*"))
-		unnamed, _ := filepath.Glob(filepath.Join(escapeGlob(r.refDir()), private, "trees", "*", halfRef+"*"))
+		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.objectDir()), "tmp_obj*"))
+		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.state("tmp")), "*"))
+		unnamed, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.refDir()), private, "trees", "*", halfRef+"*"))
 		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
@@ -485,9 +486,9 @@ func (r *Repo) Sweep(ctx context.Context) error {
 }
 
 // objectDir is where objects are kept.
-func (r *Repo) objectDir() string {
+func (r *repoPaths) objectDir() string {
 	if r.git {
 		return filepath.Join(r.commonDir, "objects")
 	}
-	return r.State("objects")
+	return r.state("objects")
 }
