@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -29,7 +30,7 @@ type terminal struct {
 // exitRefused is the exit status that the agent sees of a command that was not run.
 const exitRefused = 126
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // CreateTerminal runs a command with run_terminal_cmd.
 func (s client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
@@ -67,7 +68,7 @@ func (s client) commandLine(p sdk.CreateTerminalRequest) (string, error) {
 		line = join(append([]string{p.Command}, p.Args...))
 	}
 	for _, e := range p.Env {
-		if !variable.MatchString(e.Name) {
+		if !variable().MatchString(e.Name) {
 			return "", &sdk.RequestError{Code: -32602, Message: "no name of a variable: " + agent.Line(e.Name)}
 		}
 		line = "export " + e.Name + "=" + policy.Quote(e.Value) + "; " + line

@@ -46,7 +46,7 @@ func TestEveryWordIsDecided(t *testing.T) {
 	decided := func(c *cobra.Command, name string) bool {
 		path := strings.TrimPrefix(c.CommandPath(), "pawl ")
 		for _, key := range []string{path + " " + name, name} {
-			if _, ok := kinds[key]; ok {
+			if _, ok := kinds()[key]; ok {
 				used[key] = true
 				return true
 			}
@@ -75,7 +75,7 @@ func TestEveryWordIsDecided(t *testing.T) {
 	if seen < 150 {
 		t.Errorf("only %d words were looked at", seen)
 	}
-	for key := range kinds {
+	for key := range kinds() {
 		if !used[key] {
 			t.Errorf("no command takes %s", key)
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -36,10 +37,10 @@ type kind struct {
 // itself.
 func kindOf(c *cobra.Command, name string) kind {
 	path := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
-	if k, ok := kinds[path+" "+name]; ok {
+	if k, ok := kinds()[path+" "+name]; ok {
 		return k
 	}
-	if k, ok := kinds[name]; ok {
+	if k, ok := kinds()[name]; ok {
 		return k
 	}
 	if name == strings.ToLower(name) && !strings.HasPrefix(name, "--") && !strings.Contains(name, ":") {
@@ -49,28 +50,30 @@ func kindOf(c *cobra.Command, name string) kind {
 }
 
 // kinds is the table of what can be offered.
-var kinds = map[string]kind{
-	"AGENT": {ask: agents}, "COMMAND": {ask: commands}, "COMMIT": {ask: commits}, "DIR": {folders: true}, "TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
-	"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")}, "PACKAGE": {ask: packages}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
-	"SETTING": {ask: settings}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools}, "VALUE": {ask: values},
+var kinds = sync.OnceValue(func() map[string]kind {
+	return map[string]kind{
+		"AGENT": {ask: agents}, "COMMAND": {ask: commands}, "COMMIT": {ask: commits}, "DIR": {folders: true}, "TARGET": {ask: commits}, "FILE": {files: true}, "HASH": {ask: hashes},
+		"ISSUE": {ask: issues}, "MACHINE": {ask: one("session", "turn", "workflow", "task", "board")}, "PACKAGE": {ask: packages}, "PATH": {files: true}, "RUN": {ask: runs}, "SERVER": {ask: servers},
+		"SETTING": {ask: settings}, "SOLUTION": {ask: solutions}, "TASK": {ask: tasks}, "TOOL": {ask: tools}, "VALUE": {ask: values},
 
-	"plan new FILE": {endings: plans}, "plan validate FILE": {endings: plans}, "config validate FILE": {endings: plans[:2]},
-	"config unset SETTING": {ask: ownSettings}, "exec PACKAGE": {ask: drafts}, "logs NAME": {ask: outputs},
-	"choose CHOICE": {ask: said("choice.", "silent", "interactive", "start")}, "context state STATE": {ask: states(session.Describe())},
-	"context progress STATUS": {ask: one("PENDING", "DONE", "BLOCKED")},
+		"plan new FILE": {endings: plans}, "plan validate FILE": {endings: plans}, "config validate FILE": {endings: plans[:2]},
+		"config unset SETTING": {ask: ownSettings}, "exec PACKAGE": {ask: drafts}, "logs NAME": {ask: outputs},
+		"choose CHOICE": {ask: said("choice.", "silent", "interactive", "start")}, "context state STATE": {ask: states(session.Describe())},
+		"context progress STATUS": {ask: one("PENDING", "DONE", "BLOCKED")},
 
-	"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true}, "--checkpoint": {files: true}, "--dir": {folders: true},
-	"--file": {files: true}, "--from": {files: true}, "--gate": {ask: one("doctor", "smoke", "tests")}, "--issue": {ask: issues},
-	"--lang": {ask: one(string(message.English), string(message.Chinese))}, "--mode": {ask: runModes},
-	"--not-after": {ask: issues}, "--out": {files: true}, "--plan": {endings: plans}, "--profile": {ask: profiles},
-	"--proof": {files: true}, "--state": {ask: states(task.Describe())}, "--status": {ask: states(board.Describe())}, "--step": {ask: steps}, "--tag": {ask: tags},
-	"--task": {ask: tasks}, "--to": {ask: states(task.Describe())}, "--token-file": {files: true},
+		"--after": {ask: issues}, "--agent": {ask: agents}, "--backup": {files: true}, "--against": {files: true}, "--checkpoint": {files: true}, "--dir": {folders: true},
+		"--file": {files: true}, "--from": {files: true}, "--gate": {ask: one("doctor", "smoke", "tests")}, "--issue": {ask: issues},
+		"--lang": {ask: one(string(message.English), string(message.Chinese))}, "--mode": {ask: runModes},
+		"--not-after": {ask: issues}, "--out": {files: true}, "--plan": {endings: plans}, "--profile": {ask: profiles},
+		"--proof": {files: true}, "--state": {ask: states(task.Describe())}, "--status": {ask: states(board.Describe())}, "--step": {ask: steps}, "--tag": {ask: tags},
+		"--task": {ask: tasks}, "--to": {ask: states(task.Describe())}, "--token-file": {files: true},
 
-	"choose --path": {ask: one("tweak", "light", "standard")}, "fix --answer": {ask: said("answer.", "done", "retry")}, "machine show --format": {ask: one("table", "mermaid", "json", "matrix")},
-	"issue import --format": {ask: one("state", "records", "markdown")}, "issue import --state-back": {ask: one("comment", "label")}, "skill install --agent": {ask: one(skill.Agents()...)},
-	"task create --mode": {ask: capabilities}, "task move --exit-reason": {ask: one(texts(task.ExitReasons())...)}, "test --only": {ask: checks},
-	"task move --as": {ask: one("user", "system", "runner", "verifier", "gate_runner", "policy")},
-}
+		"choose --path": {ask: one("tweak", "light", "standard")}, "fix --answer": {ask: said("answer.", "done", "retry")}, "machine show --format": {ask: one("table", "mermaid", "json", "matrix")},
+		"issue import --format": {ask: one("state", "records", "markdown")}, "issue import --state-back": {ask: one("comment", "label")}, "skill install --agent": {ask: one(skill.Agents()...)},
+		"task create --mode": {ask: capabilities}, "task move --exit-reason": {ask: one(texts(task.ExitReasons())...)}, "test --only": {ask: checks},
+		"task move --as": {ask: one("user", "system", "runner", "verifier", "gate_runner", "policy")},
+	}
+})
 
 var (
 	plans    = []string{"yaml", "yml", "json"}

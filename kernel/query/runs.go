@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pawl"
 	"pawl/effect"
@@ -45,7 +46,7 @@ func lineOf(r *kernel.Run) view.RunLine {
 }
 
 // commit matches what may be the beginning of a commit's id.
-var commit = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
+var commit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 
 // Run finds a run and reports on it: by its label, number or ULID, by its task, by an issue of the board, or by the beginning of the
 // id of a commit that it made. Without a name it is the run that the session with the label is at, or its newest one. Where there is
@@ -101,7 +102,7 @@ func (r Reader) runID(ctx context.Context, label, name string) (string, error) {
 			return runOfTask(found[0], name)
 		}
 	}
-	if lower := strings.ToLower(name); commit.MatchString(lower) {
+	if lower := strings.ToLower(name); commit().MatchString(lower) {
 		return r.runOfCommit(ctx, lower)
 	}
 	if upper == strings.ToUpper(name) { // a number is a run's alone
