@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command recordings films pawl at work and writes the films into docs/recordings, as pictures that move and need no player. Each
 // is a shell on a terminal of its own, in a new folder with an empty home, in which the commands of a scene are typed: nothing on
 // the screen is made up. Waits of more than two seconds are cut short.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command unwalled takes one wall of pawl away at a time, runs the tests that try to get over it, and tells two things: whether a
 // test failed, as it must, and whether anything of the machine that is not the tests' own was harmed, which must never happen.
 //
