@@ -86,7 +86,20 @@ func launch() {
 		unix.Umask(0)
 		close(o.forked)
 	}
+	// From here on this thread only waits. On the floor its own calls are handed over to other threads of this process, and while it
+	// waits for an answer to one that the runtime takes for instantaneous, such as kill, the runtime cannot stop it to collect garbage,
+	// nor go on with those threads before it has.
 	go o.obey(control)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		o.see(control, pid)
+	}()
+	<-over
+}
+
+// see waits for the command, ends what it leaves behind, and reports.
+func (o *order) see(control *os.File, pid int) {
 	st := o.kids.reap(pid)
 	if o.bare && !o.kids.endAll() {
 		send(control, msgFailed, []byte("processes of the command cannot be ended"))
