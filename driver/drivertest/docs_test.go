@@ -99,7 +99,7 @@ can be shown again. .gitignore is another matter: neither takes back what the ot
 | context packs, the knowledge base | no: neither text nor names |
 | list_dir, glob_file_search, grep | no; a hidden folder or file that is named is refused |
 | read_file, apply_patch, write_file, delete_file | refused, whoever made the plan: a file that is not seen is not overwritten either |
-| installed agents and MCP servers | behind namespaces hidden files are empty, and so are hidden folders; where a machine cannot hide them from an agent that may write there, the agent is not started. At most 1000 paths: name folders |
+| installed agents and MCP servers | behind namespaces hidden files are empty, and so are hidden folders, in a worktree and in the project around it; where a machine cannot hide them from an agent that may write there, the agent is not started. At most 1000 paths: name folders |
 | commands that agents have run (run_terminal_cmd) | yes: they need what the project needs, and so does their output |
 | checks, gates, tests, ~review, git, what you look at | yes |
 
