@@ -74,13 +74,15 @@ func TestAgentsAndServersDoNotSeeWhatIsHidden(t *testing.T) {
 		u.write(t, at+"free.txt", "free\n")
 	}
 	l := u.launcher(t)
+	// A folder for temporary files, in which this one may lie, is private; that of a person's project can be read.
+	readable := []string{string(u)}
 	say := []string{"sh", "-c", "cat secret/a.txt sub/b.key ../../../secret/a.txt free.txt 2>/dev/null; echo mine 2>/dev/null > sub/b.key; rm -r secret sub/b.key 2>/dev/null; true"}
 	start := map[string]func(dir string) (agent.Process, error){
 		"agent": func(dir string) (agent.Process, error) {
-			return l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: []string{dir}, Hidden: []string{filepath.Join(string(u), ".pawl")}})
+			return l.Agent(t.Context(), agent.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Writable: []string{dir}, Readable: readable, Hidden: []string{filepath.Join(string(u), ".pawl")}})
 		},
 		"server": func(dir string) (agent.Process, error) {
-			return l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Readable: []string{dir}})
+			return l.Server(t.Context(), mcptools.Spec{Argv: say, Dir: dir, Env: launch.Environ(), Readable: append(readable, dir)})
 		},
 	}
 	for name, begin := range start {

@@ -35,7 +35,7 @@ const (
 	patience = 3 * time.Minute
 )
 
-// prompt is what the shell prints where it waits for a command: a mark that nobody sees, and the sign that everybody knows.
+// mark is what the shell prints before its prompt, and nobody sees: it waits for a command.
 const mark = "\x1b]133;A\x07"
 
 func main() {
@@ -203,11 +203,7 @@ func (c *camera) play(ctx context.Context, steps []step) error {
 		}
 		c.rest(300 * time.Millisecond)
 		c.seen = ""
-		end := "\r"
-		if s.still {
-			end = ""
-		}
-		if _, err := c.pty.WriteString(end); err != nil {
+		if _, err := c.pty.WriteString("\r"); err != nil {
 			return err
 		}
 		sees := s.sees

@@ -14,10 +14,9 @@ type scene struct {
 
 // step is something that is typed. What it answers is waited for, and then looked at.
 type step struct {
-	keys  string
-	sees  string // the text that ends it; "" is the next prompt
-	still bool   // keys that no Enter follows
-	look  time.Duration
+	keys string // before Enter
+	sees string // the text that ends it; "" is the next prompt
+	look time.Duration
 }
 
 const read = 2 * time.Second
