@@ -770,3 +770,24 @@ func BenchmarkStart(b *testing.B) {
 		}
 	})
 }
+
+// TestWhatIsHiddenOfAHome: toolchains' folders are shown, but for the secrets in them and what pawl itself keeps there for all workspaces.
+func TestWhatIsHiddenOfAHome(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := layout{at: map[string]mountKind{}}
+	want := map[string]bool{".cache/pawl": true, ".cache/gh": true, ".cache/go-build": false, ".ssh": true, ".cargo/bin": false, ".local/state": true, "project": false}
+	for name := range want {
+		if err := os.MkdirAll(filepath.Join(home, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.home(home)
+	for name, hidden := range want {
+		if got := l.at[filepath.Join(home, name)] == mountHideDir; got != hidden {
+			t.Errorf("%s is hidden: %t", name, got)
+		}
+	}
+}
