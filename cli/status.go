@@ -266,11 +266,11 @@ func lastText(pr *Printer, r *view.Result) string {
 	return strings.Join(append(parts, glimpse(pr, r.Goal)), "  ")
 }
 
-// recordText is an audit record in one line, without its time.
+// recordText is an audit record in one line, without its time and the id of its rule, which pawl audit log tells.
 func recordText(pr *Printer, p audit.Parsed) string {
 	text := p.Subject.Kind + "  " + Display(p.Event)
 	if m := p.Move; m != nil {
-		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To) + "  " + Display(m.Rule)
+		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func flicker(t *testing.T, sockets, files string) {
 }
 
 // Programs that open and close sockets, or rewrite what they keep in the home directory, keep no command from starting, and a
-// secret that is there all the time stays hidden meanwhile.
+// secret that is there all the time stays hidden meanwhile. Nobody is shown what a try says that did not come to stand.
 func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 	home, dir := outside(t), outside(t)
 	write(t, filepath.Join(home, ".netrc"), "s3cret\n")
@@ -59,9 +60,25 @@ func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 		b := box(t, Options{Mechanism: m, Home: home})
 		s := spec(t, `cat "$1/.netrc" 2>/dev/null; echo ran`)
 		s.Argv = append(s.Argv, "sh", home)
+		seen := ""
+		s.OnOutput = func(p []byte) { seen += string(p) }
 		for range 12 {
-			if got := output(t, b, s); got != "ran\n" {
-				t.Fatalf("%q", got)
+			seen = ""
+			if got := output(t, b, s); got != "ran\n" || seen != got {
+				t.Fatalf("%q, seen %q", got, seen)
+			}
+		}
+		s.OnOutput, s.Argv[2] = nil, `echo aside >&2; read word; echo "$word"`
+		for range 12 {
+			p, err := b.Start(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(p.Stdin, "word\n")
+			out, _ := io.ReadAll(p.Stdout)
+			aside, _ := io.ReadAll(p.Stderr)
+			if r, err := p.Wait(); err != nil || string(out) != "word\n" || string(aside) != "aside\n" {
+				t.Fatalf("%q, aside %q: %+v %v", out, aside, r, err)
 			}
 		}
 	})

@@ -35,7 +35,9 @@ func Child() {
 func launch() {
 	runtime.LockOSThread()
 	unix.CloseOnExec(controlFD)
-	_ = unix.CloseRange(controlFD+1, ^uint(0), 0)
+	unix.CloseOnExec(asideFD)
+	_ = unix.CloseRange(controlFD+1, asideFD-1, 0)
+	_ = unix.CloseRange(asideFD+1, ^uint(0), 0)
 	if os.Getpid() == 1 {
 		// The kernel ends a namespace with its process 1. Elsewhere the launcher has to outlive pawl, and to end the command.
 		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
@@ -276,6 +278,9 @@ func (o *order) start() (int, string, error) {
 // closes what is left with it.
 func (o *order) descriptors() (files []uintptr, spent func(), err error) {
 	files, spent = []uintptr{0, 1, 2}, func() {}
+	if o.apart {
+		files[2] = asideFD
+	}
 	if len(o.secret) == 0 {
 		return files, spent, nil
 	}

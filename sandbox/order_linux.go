@@ -66,6 +66,7 @@ type order struct {
 	gates     []uint16 // ports of the loopback to listen on for pawl
 	secret    []byte   // what the command finds in a pipe at descriptor secretFD, where there is something
 	secretFD  int
+	apart     bool   // the command's errors go to asideFD, because its launcher's own stream is bubblewrap's
 	bare      bool   // there are no namespaces: Landlock and a filter hold alone
 	outer     bool   // what cannot be raised is left out
 	level     int    // the newest version of Landlock to use on the floor, or zero
@@ -110,7 +111,7 @@ func (o order) encode() []byte {
 	}
 	str(string(o.secret))
 	b = binary.AppendUvarint(b, uint64(o.secretFD))
-	b = append(b, flag(o.bare), flag(o.outer))
+	b = append(b, flag(o.apart), flag(o.bare), flag(o.outer))
 	b = binary.AppendUvarint(b, uint64(o.level))
 	str(o.private)
 	return b
@@ -193,7 +194,7 @@ func decodeOrder(b []byte) (order, error) {
 		o.secret = secret
 	}
 	o.secretFD = int(r.uint())
-	o.bare, o.outer = r.byte() == 1, r.byte() == 1
+	o.apart, o.bare, o.outer = r.byte() == 1, r.byte() == 1, r.byte() == 1
 	o.level = int(r.uint())
 	o.private = r.str()
 	if len(r.b) > 0 {

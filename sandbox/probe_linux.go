@@ -235,6 +235,8 @@ func (o *order) tryNetwork() error {
 const (
 	argsFD = controlFD + 1
 	exeFD  = controlFD + 2
+	// asideFD is the command's stream for errors, where bubblewrap has another one.
+	asideFD = controlFD + 3
 )
 
 // bubblewrap prepares a bubblewrap that makes the namespaces and the mounts of an order and starts the launcher as process

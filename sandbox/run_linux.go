@@ -66,7 +66,7 @@ const maxLayouts = 50
 
 // behind runs a Spec behind the walls of one mechanism. The launcher of pawl's own namespaces leaves out what is gone from the
 // machine by the time that it gets there. Bubblewrap ends with an error instead, which any program can bring about that opens
-// and closes a socket, so it is given another layout then. Where the command owns the streams, its words cannot be read.
+// and closes a socket, so it is given another layout then.
 func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err error) {
 	for range maxLayouts {
 		l, failed := b.layout(s, m)
@@ -74,7 +74,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 			return Result{}, failed
 		}
 		res, err = b.within(ctx, m, s, l.steps())
-		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || s.streams == nil && !l.blamed(err) {
+		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break
 		}
 	}
@@ -85,6 +85,7 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 func (b *Box) within(ctx context.Context, m Mechanism, s Spec, mounts []mount) (Result, error) {
 	o := order{argv: s.Argv, env: s.Env, dir: s.Dir, mounts: mounts, scratch: scratchSize(), network: s.Network, gates: gates(s.Egress), secret: s.Secret, secretFD: s.SecretFD}
 	o.own, o.bare, o.outer = m == MechanismNamespaces, m.bare(), m == MechanismOuter
+	o.apart = m == MechanismBubblewrap && s.streams != nil
 	o.level = b.level
 	if o.bare {
 		if err := o.makePrivate(); err != nil {
@@ -238,6 +239,9 @@ func spawn(o order, s Spec, group *cgroup) (_ *child, err error) {
 	c.cmd.Stdout, c.cmd.Stderr = w, w
 	c.cmd.Dir, c.cmd.WaitDelay = "/", grace
 	switch {
+	case o.apart: // what bubblewrap says is not the command's
+		c.cmd.Stdin, c.cmd.Stdout = s.streams.in, s.streams.out
+		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, s.streams.err)
 	case s.streams != nil:
 		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.streams.in, s.streams.out, s.streams.err
 	case len(s.Stdin) > 0:
@@ -359,8 +363,10 @@ func (c *child) supervise(ctx context.Context, s Spec, o order) (Result, error) 
 	defer c.close()
 	keep := newKeeper(s.OutputLimit)
 	var drained sync.WaitGroup
-	drained.Go(func() { c.drain(keep, s.OnOutput) })
+	stands := make(chan bool, 1)
+	drained.Go(func() { c.drain(keep, s.OnOutput, stands) })
 	err := c.begin(s, o)
+	stands <- err == nil
 	var res Result
 	if err == nil {
 		if c.begun != nil {
@@ -514,13 +520,18 @@ func (c *child) notExecuted(err error, s Spec, res *Result) error {
 	return fail(pawl.CodeEnvironment, "sandbox.no_exec", s.Argv[0])
 }
 
-// drain takes in the output at full speed until nobody can write any more.
-func (c *child) drain(keep *keeper, see func([]byte)) {
+// drain takes in the output at full speed until nobody can write any more. Nobody sees what is said where the walls do not come to
+// stand: that is bubblewrap's, and another try may follow.
+func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
 	buf := make([]byte, 64<<10)
-	for {
+	for asked := false; ; {
 		n, err := c.out.Read(buf)
 		if n > 0 {
 			_, _ = keep.Write(buf[:n])
+			if see != nil && !asked && !<-stands {
+				see = nil
+			}
+			asked = true
 			if see != nil {
 				see(buf[:n:n])
 			}

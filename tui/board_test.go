@@ -59,7 +59,7 @@ func sample(lang message.Lang) Board {
 		},
 		Events: []Event{
 			{At: ago(2 * time.Second), Issue: "ISS-20260208-003", Mark: MarkOK, Text: say("landed as 4f2a91c on main", "已作为 4f2a91c 落地到 main")},
-			{At: ago(9 * time.Second), Issue: "ISS-20260208-006", Mark: MarkMove, Text: "planned → executing  B19"},
+			{At: ago(9 * time.Second), Issue: "ISS-20260208-006", Mark: MarkMove, Text: "planned → executing"},
 			{At: ago(30 * time.Second), Issue: "GH-99", Mark: MarkBad, Text: say("the last repair failed: tests", "最后一次修复失败：tests")},
 			{At: ago(71 * time.Second), Issue: "ISS-20260208-005", Mark: MarkWarn, Text: say("the result conflicts with 81be0d2; tried again with it", "结果与 81be0d2 冲突，已带上冲突重试")},
 		},
@@ -127,7 +127,7 @@ func exampleDetail(lang message.Lang) Detail {
 			{MarkBad, say("keep the order of keys", "保持键的顺序"), say("the new one sorts them", "新版会排序")}, {MarkNone, say("say so in the manual", "在手册中说明"), ""},
 		},
 		Evidence: []DetailLine{{MarkOK, "go vet ./...", "0.8s"}, {MarkBad, "go test ./...", say("exit status 1, 4.2s, on tree 81be0d2", "退出码 1，4.2s，目录树 81be0d2")}},
-		History:  []Event{{ago(30 * time.Second), "GH-99", MarkBad, "executing → failed  B23"}, {ago(9 * time.Minute), "GH-99", MarkMove, "planned → executing  B19"}},
+		History:  []Event{{ago(30 * time.Second), "GH-99", MarkBad, "executing → failed"}, {ago(9 * time.Minute), "GH-99", MarkMove, "planned → executing"}},
 		Next:     []string{"pawl issue retry GH-99", "pawl issue skip GH-99", "pawl issue show GH-99 --json"},
 	}
 }
