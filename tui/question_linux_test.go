@@ -13,6 +13,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"pawl/cli/term"
 	"pawl/message"
 )
 
@@ -127,8 +128,9 @@ func TestQuestionsOnATerminal(t *testing.T) {
 						// What is drawn for one size must not come when the terminal has the next: no program can know of that.
 						n := still(p)
 						p.Resize(size[0], size[1])
-						p.Until("the question for this size", func() bool {
-							return strings.Contains(p.Written()[n:], ansi.EraseScreenBelow) && strings.Contains(p.Screen(), known)
+						want := drawnFor(q, size[0], size[1])
+						p.Until(want, func() bool {
+							return strings.Contains(p.Written()[n:], ansi.EraseScreenBelow) && strings.Contains(strings.ReplaceAll(p.Screen(), "▮", ""), want)
 						})
 					}
 					still(p)
@@ -153,6 +155,13 @@ func TestQuestionsOnATerminal(t *testing.T) {
 			}
 		}
 	}
+}
+
+// drawnFor is a question as it is drawn for a terminal of so many columns and rows.
+func drawnFor(q Question, w, h int) string {
+	a := ask{style: term.Style{Unicode: true}, question: q.Text, history: &history{}}
+	a.begin()
+	return strings.TrimRight(strings.Join(a.shape(w, h).rows, "\n"), " ")
 }
 
 // still waits until nothing more is written, and returns how much was.
