@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"testing"
+	"time"
 
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
@@ -47,5 +48,31 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 				_ = os.RemoveAll(dir + "-moved")
 			}
 		})
+	}
+}
+
+// TestMovedAtAnyMoment moves the workspace between pawl's steps, too: while git is at work.
+func TestMovedAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	template := gittest.New(t, map[string]string{"a": "1\n", "d/b": "2\n"})
+	for n := range 40 {
+		dir := gittest.Copy(t, template.Dir)
+		r, err := git.Open(t.Context(), git.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := make(chan error)
+		go func() {
+			time.Sleep(time.Duration(n) * 500 * time.Microsecond)
+			moved <- os.Rename(dir, dir+"-moved")
+		}()
+		_, added := r.AddWorktree(t.Context(), template.Head())
+		if err := <-moved; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+			t.Errorf("round %d: the workspace is made again where it was: %v, added %v", n, err, added)
+		}
+		_ = os.RemoveAll(dir + "-moved")
 	}
 }

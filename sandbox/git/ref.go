@@ -123,7 +123,7 @@ func (r *repoPaths) orZero(id string) string {
 
 // update runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r Refs) update(ctx context.Context, name, old string, args ...string) error {
-	err := moving(ctx, r.locks(name), func() call { return r.paths.plumbing("", args...) })
+	err := moving(ctx, r.locks(name), func() call { return r.paths.fromTop(r.paths.gitHome(), "", args...) })
 	if err == nil {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	if fresh && r.paths.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
-	return moving(ctx, r.locks(name), func() call { return r.paths.plumbing("", "update-ref", "--", name, tree) })
+	return moving(ctx, r.locks(name), func() call { return r.paths.fromTop(r.paths.gitHome(), "", "update-ref", "--", name, tree) })
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
@@ -287,7 +287,7 @@ func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 	if len(old) == 0 {
 		return nil, nil
 	}
-	if err := moving(ctx, r.locks(names...), func() call { return r.paths.plumbing(script.String(), "update-ref", "-z", "--stdin") }); err != nil {
+	if err := moving(ctx, r.locks(names...), func() call { return r.paths.fromTop(r.paths.gitHome(), script.String(), "update-ref", "-z", "--stdin") }); err != nil {
 		return nil, err
 	}
 	for _, ref := range old {

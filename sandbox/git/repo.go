@@ -294,14 +294,27 @@ func (r *repoPaths) plumbing(stdin string, args ...string) call {
 	return call{args: args, env: r.userEnv(), dir: r.shadow, stdin: strings.NewReader(stdin)}
 }
 
-// fromTop is a plumbing call in the workspace itself, with paths relative to it: git makes folders that are missing, and where the
-// workspace is moved meanwhile they are made where it is then, not where it was. Git keeps the name of its directory as it is given
-// only in the top folder of the working tree.
-func fromTop(r *repoPaths, args ...string) call {
-	c := r.plumbing("", args...)
+// gitHome is the git directory with the references: the user's, or pawl's own where there is none.
+func (r *repoPaths) gitHome() string {
+	if r.git {
+		return r.gitDir
+	}
+	return r.shadow
+}
+
+// fromTop is a plumbing call on a git directory of the user's, or on pawl's own where there is none, from the workspace itself and
+// with paths relative to it: git makes folders that are missing, and where the workspace is moved meanwhile they are made where it is
+// then, not where it was. Git keeps the name of its directory as it is given only in the top folder of the working tree.
+func (r *repoPaths) fromTop(gitDir, stdin string, args ...string) call {
+	c := r.plumbing(stdin, args...)
 	c.dir = r.workspace
-	if rel, err := filepath.Rel(r.workspace, r.gitDir); err == nil && filepath.IsLocal(rel) {
-		c.env = append(c.env, "GIT_DIR="+rel, "GIT_WORK_TREE=.")
+	if rel, err := filepath.Rel(r.workspace, gitDir); err == nil && filepath.IsLocal(rel) {
+		gitDir = rel
+		c.env = append(c.env, "GIT_WORK_TREE=.")
+	}
+	c.env = append(c.env, "GIT_DIR="+gitDir)
+	if !r.git {
+		c.env = append(c.env, "GIT_COMMON_DIR="+gitDir)
 	}
 	return c
 }

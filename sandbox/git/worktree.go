@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"pawl"
@@ -72,7 +74,14 @@ const linkTries = 5
 // away from under another one that is just being made; that one is made again.
 func link(ctx context.Context, r *Repo, base string) (err error) {
 	for try := range linkTries {
-		if _, _, err = fromTop(r.paths, "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.rel), base).run(ctx); err == nil || ctx.Err() != nil {
+		err = errors.ErrUnsupported
+		if r.paths.config.refs == "" {
+			err = register(ctx, r.paths, base)
+		}
+		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
+			_, _, err = r.paths.fromTop(r.paths.gitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.rel), base).run(ctx)
+		}
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		if found, _ := r.Objects.ResolveTree(ctx, base); found == "" {
@@ -86,6 +95,50 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 		time.Sleep(10 * time.Millisecond << try)
 	}
 	return err
+}
+
+// register links a worktree as git does in a repository that keeps its references as files (gitrepository-layout(5), "worktrees").
+// What the repository knows of it appears whole, and no folder is made but in one that is there: git itself makes those that are
+// missing, also where the workspace was a moment ago. It fails with EXDEV where .pawl and the repository are not on one file system.
+func register(ctx context.Context, r *repoPaths, base string) (err error) {
+	Step(ctx, "make registration")
+	made, err := os.MkdirTemp(r.state("tmp"), "worktree-")
+	if err != nil {
+		return ioError("git.worktree", err)
+	}
+	all, link := filepath.Join(r.commonDir, "worktrees"), filepath.Join(r.tree, ".git")
+	err = errors.Join(
+		os.Chmod(made, 0o755),
+		os.WriteFile(filepath.Join(made, "HEAD"), []byte(base+"\n"), 0o644),
+		os.WriteFile(filepath.Join(made, "commondir"), []byte("../..\n"), 0o644),
+		os.WriteFile(filepath.Join(made, "gitdir"), []byte(link+"\n"), 0o644),
+		os.Mkdir(r.tree, 0o777),
+	)
+	if missing := os.Mkdir(all, 0o777); err == nil && !errors.Is(missing, fs.ErrExist) {
+		err = missing
+	}
+	for n := 0; err == nil; n++ {
+		at := filepath.Join(all, filepath.Base(r.tree))
+		if n > 0 {
+			at += strconv.Itoa(n) // as git does where the name is taken
+		}
+		if exists(at) {
+			continue
+		}
+		Step(ctx, "name worktree")
+		if err = os.WriteFile(link, []byte("gitdir: "+at+"\n"), 0o644); err != nil {
+			break
+		}
+		Step(ctx, "name registration")
+		if err = os.Rename(made, at); err == nil {
+			return nil
+		}
+		if exists(at) {
+			err = nil
+		}
+	}
+	_ = errors.Join(os.RemoveAll(made), os.Remove(link), os.Remove(r.tree))
+	return ioError("git.worktree", err)
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.
@@ -175,7 +228,7 @@ func (l Linked) Head(ctx context.Context) (string, error) {
 // MoveHead makes the worktree stand at another commit, if it stands at old. Its files and its index stay as they are.
 func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
 	return moving(ctx, []lock{{filepath.Join(l.dir, "HEAD.lock"), staleOwn}}, func() call {
-		return l.plumbing("update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
+		return l.repo.paths.fromTop(l.dir, "", "update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
 	})
 }
 
