@@ -224,7 +224,8 @@ func (l *layout) protect(writable []string) error {
 }
 
 // sockets hides every socket of another program that has a name in the file system: a read-only mount does not keep a
-// command from connecting to one. Those below directories that are covered anyway are left out.
+// command from connecting to one. Those below directories that are covered anyway are left out. A directory in which there is nothing
+// else is hidden whole, with those that come later: programs that open and close sockets all the time keep them in one.
 func (l *layout) sockets() {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
@@ -245,10 +246,32 @@ func (l *layout) sockets() {
 				l.at[filepath.Join(at, rest)] = mountHideFile
 			}
 		}
-		if _, said := l.at[r]; !said && !l.covered(r) {
+		if _, said := l.at[r]; said || l.covered(r) {
+			continue
+		}
+		if dir := filepath.Dir(r); l.onlySockets(dir) {
+			l.at[dir] = mountHideDir
+		} else {
 			l.at[r] = mountHideFile
 		}
 	}
+}
+
+// onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no statement is about
+// it or what is in it.
+func (l *layout) onlySockets(dir string) bool {
+	for p := range l.at {
+		if within(p, dir) {
+			return false
+		}
+	}
+	for d := dir; d != "/"; d = filepath.Dir(d) {
+		if k, said := l.at[d]; said && k != mountRead {
+			return false
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && dir != "/" && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Type() != os.ModeSocket })
 }
 
 // maxPrograms is how many entries of a folder of programs are looked at.
