@@ -24,11 +24,8 @@ const (
 	maxAfter   = 1000
 )
 
-// pilot decides on which branches the results of the board land. What is checked out says nothing of that once work has begun.
-type pilot struct{ *work }
-
-// begin notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
-func (w pilot) begin(b *Board, i *Issue, c *Take) {
+// beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
+func beginBatch(tx *Tx, b *Board, i *Issue, c *Take) {
 	if b.Branch == "" {
 		b.Branch = c.Branch
 	}
@@ -37,20 +34,20 @@ func (w pilot) begin(b *Board, i *Issue, c *Take) {
 	}
 }
 
-// aim has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
-func (w pilot) aim(c *AimBoard) error {
-	b := w.Board
+// Decide has the batch go on for another branch. One that is not open yet is begun for what its first worker says.
+func (c *AimBoard) Decide(tx *Tx) error {
+	b := tx.Board
 	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
 		return nil
 	}
-	w.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	tx.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
 	b.Branch = c.Branch
-	w.touch(b)
+	tx.touch(b)
 	return nil
 }
 
 // redirect gives an issue another branch, while nothing of its work is made for the one that it has.
-func (w pilot) redirect(i *Issue, branch *string, changed map[string]any) error {
+func redirect(tx *Tx, i *Issue, branch *string, changed map[string]any) error {
 	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
 	}
@@ -58,47 +55,24 @@ func (w pilot) redirect(i *Issue, branch *string, changed map[string]any) error 
 	return nil
 }
 
-// registrar decides about the board.
-type registrar struct{ *work }
+// boardCommand is a command about the board, which is there once the workspace has a session.
+type boardCommand interface{ ofBoard() }
 
-// decide picks the handler of a command about the board.
-func (w registrar) decide() error {
-	r := w
-	if w.Session == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	}
-	switch c := w.env.Command.(type) {
-	case *AddIssues:
-		return r.add(c)
-	case *EditIssue:
-		return r.edit(c)
-	case *Depend:
-		return r.depend(c)
-	case *Take:
-		return r.take(c)
-	case *Keep:
-		return r.keep(c)
-	case *Leave:
-		return r.leave(c)
-	case *Release:
-		return r.release(c)
-	case *RetryIssue:
-		return r.retry(c)
-	case *MoveBoard:
-		return r.act(c.Action)
-	case *AimBoard:
-		return pilot{w.work}.aim(c)
-	}
-	return pawl.Fail(pawl.CodeInternal, "kernel.command_unknown", fmt.Sprintf("%T", w.env.Command))
-}
+func (*AddIssues) ofBoard()  {}
+func (*EditIssue) ofBoard()  {}
+func (*Depend) ofBoard()     {}
+func (*Take) ofBoard()       {}
+func (*Keep) ofBoard()       {}
+func (*Leave) ofBoard()      {}
+func (*Release) ofBoard()    {}
+func (*RetryIssue) ofBoard() {}
+func (*MoveBoard) ofBoard()  {}
+func (*AimBoard) ofBoard()   {}
 
 // ofBoard reports whether a command is about the board.
 func ofBoard(c Command) bool {
-	switch c.(type) {
-	case *AddIssues, *EditIssue, *Depend, *Take, *Keep, *Leave, *Release, *RetryIssue, *MoveBoard, *AimBoard:
-		return true
-	}
-	return false
+	_, ok := c.(boardCommand)
+	return ok
 }
 
 // missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages. Of issues that
@@ -113,76 +87,79 @@ func (m *missing) Error() string {
 	return "not loaded: " + strings.Join(slices.Concat(m.ids, m.names, slices.Sorted(maps.Keys(m.need))), " ")
 }
 
-// issue returns a copy of an issue to change. One that is not loaded is asked for; one that does not exist is an error.
-func (w registrar) issue(id string) (*Issue, error) {
-	i, ok := w.Near[id]
+// issueOf returns a copy of an issue to change. One that is not loaded is asked for; one that does not exist is an error.
+func issueOf(tx *Tx, id string) (*Issue, error) {
+	i, ok := tx.Near[id]
 	switch {
 	case !ok:
 		return nil, &missing{ids: []string{id}}
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
-	case !touches(w.work, i):
+	case !touches(tx, i):
 		i = clone(i)
-		w.Near[id] = i
-		w.touch(i)
+		tx.Near[id] = i
+		tx.touch(i)
 	}
 	return i, nil
 }
 
-// batch returns the board, and opens a new one where there is none or the last one is complete.
-func (w registrar) batch() (*Board, error) {
-	if b := w.Board; b != nil && b.State != string(board.RunCompleted) {
-		w.touch(b)
+// batchFor returns the board, and opens a new one where there is none or the last one is complete.
+func batchFor(tx *Tx) (*Board, error) {
+	if b := tx.Board; b != nil && b.State != string(board.RunCompleted) {
+		tx.touch(b)
 		return b, nil
 	}
 	b := &Board{Phase: string(board.Phase.Initial()), Number: 1}
-	if last := w.Board; last != nil {
+	if last := tx.Board; last != nil {
 		b.Number, b.Issues = last.Number+1, last.Issues
 	}
-	w.Board = b
-	w.create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), w.Session.ID, string(board.Run.Initial()))
-	w.record(b, "BOARD_OPENED", audit.Info, map[string]any{"batch": b.Number})
-	return b, apply(w.work, board.Run, b, string(board.Init), "", "the board is opened", nil, w.admit())
+	tx.Board = b
+	tx.create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
+	tx.record(b, "BOARD_OPENED", audit.Info, map[string]any{"batch": b.Number})
+	return b, apply(tx, board.Run, b, string(board.Init), "", "the board is opened", nil, admitIssues(tx))
 }
 
-// admit tries the gates of the board's own rows.
-func (w registrar) admit() func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
+// admitIssues tries the gates of the board's own rows.
+func admitIssues(tx *Tx) func(*machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
 	return func(r *machine.Rule[board.RunStatus, board.Event]) *pawl.Error {
-		return board.Admit(r, board.Evidence{WorkDir: w.Session.Place.Workspace, Executing: max(len(w.Board.Busy), w.AtWork)})
+		return board.Admit(r, board.Evidence{WorkDir: tx.Session.Place.Workspace, Executing: max(len(tx.Board.Busy), tx.AtWork)})
 	}
 }
 
-// act takes the batch to another phase.
-func (w registrar) act(a board.Event) error {
-	if w.Board == nil {
+// Decide takes the batch to another phase.
+func (c *MoveBoard) Decide(tx *Tx) error { return movePhaseOfBoard(tx, c.Action) }
+
+// movePhaseOfBoard takes the batch to another phase.
+func movePhaseOfBoard(tx *Tx, a board.Event) error {
+	if tx.Board == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.board_empty")
 	}
-	b := w.Board
+	b := tx.Board
 	if b.State == string(board.RunCompleted) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.board_completed", b.Label)
 	}
 	r, ok := board.Phase.Next(board.PhaseStatus(b.Phase), a, "")
 	if !ok {
-		return board.Phase.Refusal(board.PhaseStatus(b.Phase), a).Traced(w.trace)
+		return board.Phase.Refusal(board.PhaseStatus(b.Phase), a).Traced(tx.trace)
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		w.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
+		tx.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
 		return nil
 	}
-	b.EndedAt = w.now
-	w.result = b.Label
-	return apply(w.work, board.Run, b, string(a), "", "the batch is completed", nil, w.admit())
+	b.EndedAt = tx.now
+	tx.result = b.Label
+	return apply(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
-// add registers issues.
-func (w registrar) add(c *AddIssues) error {
+// Decide registers issues.
+func (c *AddIssues) Decide(tx *Tx) error {
 	if len(c.Issues) == 0 || len(c.Issues) > MaxIssues {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.issues_count", len(c.Issues), MaxIssues)
 	}
-	b, err := w.batch()
+	b, err := batchFor(tx)
 	if err != nil {
 		return err
 	}
@@ -191,10 +168,10 @@ func (w registrar) add(c *AddIssues) error {
 	}
 	labels := make([]string, len(c.Issues))
 	names := map[string]string{} // what the command calls its issues
-	known := w.known()
+	known := knownIssue(tx)
 	made := make([]*Issue, len(c.Issues))
 	for n := range c.Issues {
-		i, err := w.register(b, &c.Issues[n], known)
+		i, err := registerIssue(tx, b, &c.Issues[n], known)
 		if err != nil {
 			return err
 		}
@@ -210,34 +187,34 @@ func (w registrar) add(c *AddIssues) error {
 			on, ok := names[name]
 			if !ok {
 				on, ok = known[name]
-				ok = ok && w.Near[on].Number > 0
+				ok = ok && tx.Near[on].Number > 0
 			}
 			if !ok {
 				return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_unknown", i.Label, name)
 			}
-			if err := w.waitFor(i, on); err != nil {
+			if err := waitFor(tx, i, on); err != nil {
 				return err
 			}
 		}
-		w.place(i)
+		placeIssue(tx, i)
 	}
-	w.result = labels
+	tx.result = labels
 	if b.Phase == string(board.Phase.Initial()) {
-		return w.act(board.List)
+		return movePhaseOfBoard(tx, board.List)
 	}
 	return nil
 }
 
-// known returns the ids of the issues that were loaded, by all their names.
-func (w registrar) known() map[string]string {
-	known := make(map[string]string, 3*len(w.Near))
-	for id, i := range w.Near {
+// knownIssue returns the ids of the issues that were loaded, by all their names.
+func knownIssue(tx *Tx) map[string]string {
+	known := make(map[string]string, 3*len(tx.Near))
+	for id, i := range tx.Near {
 		if i != nil {
 			known[id], known[i.Label] = id, id
 		}
 	}
 	// Where one issue's label is another one's external id, the latter has it.
-	for id, i := range w.Near {
+	for id, i := range tx.Near {
 		if i != nil && i.External != "" {
 			known[i.External] = id
 		}
@@ -245,8 +222,8 @@ func (w registrar) known() map[string]string {
 	return known
 }
 
-// register makes one issue, or brings the one with its external id up to date.
-func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
+// registerIssue makes one issue, or brings the one with its external id up to date.
+func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
 	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
 		return nil, err
 	}
@@ -255,15 +232,15 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 	}
 	if n.External != "" {
 		// The issue of a run by itself is none of the board's, whatever it is called.
-		if id, ok := known[n.External]; ok && w.Near[id].Number > 0 {
-			i, err := w.issue(id)
+		if id, ok := known[n.External]; ok && tx.Near[id].Number > 0 {
+			i, err := issueOf(tx, id)
 			if err != nil || i.Digest == n.Digest {
 				return i, err
 			}
 			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
 			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			w.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
+			tx.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
 			return i, nil
 		}
 	}
@@ -282,12 +259,12 @@ func (w registrar) register(b *Board, n *NewIssue, known map[string]string) (*Is
 	if n.Closed {
 		state, i.Released = board.IssueCompleted, true
 	}
-	w.create(i, KindIssue, label, w.Session.ID, string(state))
-	w.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	w.record(i, "ISSUE_CREATED", audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
+	tx.create(i, KindIssue, label, tx.Session.ID, string(state))
+	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
+	tx.record(i, "ISSUE_CREATED", audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
 		known[n.External] = i.ID
-		w.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
+		tx.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
 	}
 	return i, nil
 }
@@ -319,9 +296,9 @@ func checkIssue(title, context string, priority, after int) error {
 	return nil
 }
 
-// edit changes an issue.
-func (w registrar) edit(c *EditIssue) error {
-	i, err := w.issue(c.Issue)
+// Decide changes an issue.
+func (c *EditIssue) Decide(tx *Tx) error {
+	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
@@ -331,7 +308,7 @@ func (w registrar) edit(c *EditIssue) error {
 	set(changed, "priority", &i.Priority, c.Priority)
 	set(changed, "agent", &i.Agent, c.Agent)
 	set(changed, "paused", &i.Paused, c.Paused)
-	if err := (pilot{w.work}).redirect(i, c.Branch, changed); err != nil {
+	if err := redirect(tx, i, c.Branch, changed); err != nil {
 		return err
 	}
 	if c.Tags != nil && !slices.Equal(i.Tags, *c.Tags) {
@@ -350,11 +327,11 @@ func (w registrar) edit(c *EditIssue) error {
 		return err
 	}
 	if len(changed) == 0 {
-		w.touched = nil
+		tx.touched = nil
 		return nil
 	}
-	w.record(i, "ISSUE_EDITED", audit.Info, changed)
-	w.place(i)
+	tx.record(i, "ISSUE_EDITED", audit.Info, changed)
+	placeIssue(tx, i)
 	return nil
 }
 
@@ -365,21 +342,21 @@ func set[T comparable](changed map[string]any, name string, at, to *T) {
 	}
 }
 
-// depend adds a dependency or takes it back.
-func (w registrar) depend(c *Depend) error {
-	i, err := w.issue(c.Issue)
+// Decide adds a dependency or takes it back.
+func (c *Depend) Decide(tx *Tx) error {
+	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
 	if !c.Remove {
 		if slices.Contains(i.DependsOn, c.On) {
-			w.touched = nil
+			tx.touched = nil
 			return nil
 		}
-		if w.Board != nil {
-			w.touch(w.Board)
+		if tx.Board != nil {
+			tx.touch(tx.Board)
 		}
-		err = w.waitFor(i, c.On)
+		err = waitFor(tx, i, c.On)
 	} else {
 		at := slices.Index(i.DependsOn, c.On)
 		if at < 0 {
@@ -387,20 +364,20 @@ func (w registrar) depend(c *Depend) error {
 		}
 		i.DependsOn = slices.Delete(slices.Clone(i.DependsOn), at, at+1)
 		i.Open = slices.DeleteFunc(slices.Clone(i.Open), func(id string) bool { return id == c.On })
-		for _, l := range w.Links {
+		for _, l := range tx.Links {
 			if l.Issue == i.ID && l.Parent == c.On && !l.Gone {
 				l.Gone = true
-				w.touch(l)
+				tx.touch(l)
 			}
 		}
-		w.record(i, "DEPENDENCY_REMOVED", audit.Info, map[string]any{"on": c.On})
+		tx.record(i, "DEPENDENCY_REMOVED", audit.Info, map[string]any{"on": c.On})
 	}
-	w.place(i)
+	placeIssue(tx, i)
 	return err
 }
 
 // waitFor has an issue wait for another one. A circle is refused, with its way round.
-func (w registrar) waitFor(i *Issue, on string) error {
+func waitFor(tx *Tx, i *Issue, on string) error {
 	if slices.Contains(i.DependsOn, on) {
 		return nil
 	}
@@ -408,9 +385,9 @@ func (w registrar) waitFor(i *Issue, on string) error {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", len(i.DependsOn)+1, maxAfter)
 	}
 	// Most dependencies are on what is high enough, and leave everything as it is.
-	at := w.Near[on]
+	at := tx.Near[on]
 	enough := at != nil && at.Height > i.Height
-	rise := topo.Add(graphOf(w.Near), i.ID, on, !enough && w.unawaited(i))
+	rise := topo.Add(graphOf(tx.Near), i.ID, on, !enough && unawaited(tx, i))
 	switch {
 	case rise.Unknown != "":
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
@@ -419,24 +396,24 @@ func (w registrar) waitFor(i *Issue, on string) error {
 	case rise.Circle != nil:
 		way := make([]string, 0, len(rise.Circle)+1)
 		for _, id := range append(rise.Circle, i.ID) {
-			way = append(way, w.Near[id].Label)
+			way = append(way, tx.Near[id].Label)
 		}
 		return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_circle", strings.Join(way, " → "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(rise.Heights)) {
-		j, err := w.issue(id)
+		j, err := issueOf(tx, id)
 		if err != nil {
 			return err
 		}
 		j.Height = rise.Heights[id]
-		w.place(j)
+		placeIssue(tx, j)
 	}
 	i.DependsOn = append(slices.Clip(i.DependsOn), on)
-	if w.Near[on].State != string(board.IssueCompleted) {
+	if tx.Near[on].State != string(board.IssueCompleted) {
 		i.Open = append(slices.Clip(i.Open), on)
 	}
-	w.create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	w.record(i, "DEPENDENCY_ADDED", audit.Info, map[string]any{"on": on})
+	tx.create(&Link{Issue: i.ID}, KindLink, "", on, "")
+	tx.record(i, "DEPENDENCY_ADDED", audit.Info, map[string]any{"on": on})
 	return nil
 }
 
@@ -453,28 +430,28 @@ func graphOf(near map[string]*Issue) topo.Graph {
 
 // unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about. Each
 // command that adds a dependency writes the board, so that none that is decided at the same time can say otherwise.
-func (w registrar) unawaited(i *Issue) bool {
+func unawaited(tx *Tx, i *Issue) bool {
 	if i.Version > 0 {
-		c, ok := w.env.Command.(*Depend)
-		return ok && c.Issue == i.ID && len(w.Links) == 0
+		c, ok := tx.env.Command.(*Depend)
+		return ok && c.Issue == i.ID && len(tx.Links) == 0
 	}
-	return !slices.ContainsFunc(w.touched, func(e Document) bool {
+	return !slices.ContainsFunc(tx.touched, func(e Document) bool {
 		l, ok := e.(*Link)
 		return ok && l.Parent == i.ID
 	})
 }
 
-// place sets when and in which order an issue may be claimed. It is called after everything that it depends on.
-func (w registrar) place(i *Issue) {
+// placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
+func placeIssue(tx *Tx, i *Issue) {
 	due := never
 	switch {
 	case i.untold():
-		due = w.now
+		due = tx.now
 	case i.Lease.Owner != "":
 		due = i.Lease.Expires
 	case i.ready():
-		if due = i.Due; due.IsZero() || due.After(w.now) {
-			due = w.now
+		if due = i.Due; due.IsZero() || due.After(tx.now) {
+			due = tx.now
 		}
 		if i.Again.After(due) {
 			due = i.Again
@@ -482,94 +459,94 @@ func (w registrar) place(i *Issue) {
 	}
 	if rank := i.rank(i.ready() || i.untold()); rank != i.Rank || !due.Equal(i.Due) {
 		i.Rank, i.Due = rank, due
-		w.touch(i)
+		tx.touch(i)
 	}
 }
 
-// follow brings the issue of a session up to date with it, at the end of each decision.
-func (w registrar) follow() error {
-	i := w.Issue
-	if i == nil || i.Number == 0 || w.Session == nil || ofBoard(w.env.Command) {
+// followBoard brings the issue of a session up to date with it, at the end of each decision.
+func followBoard(tx *Tx) error {
+	i := tx.Issue
+	if i == nil || i.Number == 0 || tx.Session == nil || ofBoard(tx.env.Command) {
 		return nil
 	}
-	bound := w.Solution != nil && w.Solution.Bound && i.Solution == w.Solution.ID
-	if i.Anew != "" && w.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
-		if err := apply(w.work, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
+	bound := tx.Solution != nil && tx.Solution.Bound && i.Solution == tx.Solution.ID
+	if i.Anew != "" && tx.Session.State == string(session.Idle) && i.State == string(board.IssueFailed) {
+		if err := apply(tx, board.Issue, i, string(board.Retry), board.Replan, "conflict", nil, nil); err != nil {
 			return err
 		}
 		i.hear(i.Anew)
 		i.Anew, i.Failures = "", 0
 	}
-	winding := w.winds()
-	if waiting := waits(w.work); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
+	winding := winds(tx)
+	if waiting := waits(tx); i.Waiting != waiting || i.Bound != bound || i.Winding != winding {
 		i.Waiting, i.Bound, i.Winding = waiting, bound, winding
-		w.touch(i)
+		tx.touch(i)
 	}
 	again := time.Time{}
-	if t := w.Task; t != nil && t.Session != "" && t.Due.After(w.now) {
+	if t := tx.Task; t != nil && t.Session != "" && t.Due.After(tx.now) {
 		again = t.Due
 	}
 	if !again.Equal(i.Again) {
 		i.Again = again
-		w.touch(i)
+		tx.touch(i)
 	}
-	w.place(i)
+	placeIssue(tx, i)
 	return nil
 }
 
 // winds reports whether the session has something to finish that does not wait for the issue's turn: what is left to do for an
 // issue that rests, and a cancel.
-func (w registrar) winds() bool {
-	if t := w.Task; t != nil && w.Session.Run != "" && !t.CancelAt.IsZero() {
+func winds(tx *Tx) bool {
+	if t := tx.Task; t != nil && tx.Session.Run != "" && !t.CancelAt.IsZero() {
 		return true
 	}
-	if i := w.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
+	if i := tx.Issue; i.State != string(board.IssueCompleted) && i.State != string(board.IssueFailed) {
 		return false
 	}
-	return w.Session.Effect != "" || w.Task != nil && w.Task.Effect != "" || helpable(w.work)
+	return tx.Session.Effect != "" || tx.Task != nil && tx.Task.Effect != "" || helpable(tx)
 }
 
 // helpable reports whether the board tries again by itself what the session is BLOCKED with.
-func helpable(w *work) bool {
-	b := w.Session.Blocked
-	if w.Session.State != string(session.Blocked) || b == nil || w.Session.Rolling {
+func helpable(tx *Tx) bool {
+	b := tx.Session.Blocked
+	if tx.Session.State != string(session.Blocked) || b == nil || tx.Session.Rolling {
 		return false
 	}
-	return b.Kind == BlockedFuse && w.Issue.Retries < w.Config.BoardRetries || b.Kind == BlockedDependency && w.Issue.Conflicts == 0
+	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency && tx.Issue.Conflicts == 0
 }
 
 // waits reports whether nothing goes on in the session before a person has said something.
-func waits(w *work) bool {
-	switch session.State(w.Session.State) {
+func waits(tx *Tx) bool {
+	switch session.State(tx.Session.State) {
 	case session.Confirming, session.Blocked:
 		return true
 	}
-	if a := w.Approval; a != nil && a.State == ApprovalPending && a.ID == w.Session.Approval {
+	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
 		return true
 	}
-	return w.Session.Paused || w.Turn != nil && inquirer{w}.parked()
+	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
 }
 
-// take claims an issue.
-func (w registrar) take(c *Take) error {
+// Decide claims an issue.
+func (c *Take) Decide(tx *Tx) error {
 	if c.Owner == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.owner_empty")
 	}
-	if w.Board == nil {
+	if tx.Board == nil {
 		return nil
 	}
-	for _, id := range w.Taken {
-		i := w.Near[id]
-		if i == nil || i.Number == 0 || i.Due.After(w.now) || !i.ready() || planning(i) != c.Planning {
+	for _, id := range tx.Taken {
+		i := tx.Near[id]
+		if i == nil || i.Number == 0 || i.Due.After(tx.now) || !i.ready() || planning(i) != c.Planning {
 			continue
 		}
-		if !c.Planning && w.Board.collides(i) {
+		if !c.Planning && tx.Board.collides(i) {
 			continue
 		}
-		return w.claim(c, id)
+		return claimIssue(tx, c, id)
 	}
 	if c.Issue != "" {
-		return w.unclaimable(c)
+		return unclaimable(tx, c)
 	}
 	return nil
 }
@@ -596,8 +573,8 @@ func Overlap(a, b []string) bool {
 	})
 }
 
-func (w registrar) claim(c *Take, id string) error {
-	i, err := w.issue(id)
+func claimIssue(tx *Tx, c *Take, id string) error {
+	i, err := issueOf(tx, id)
 	if err != nil {
 		return err
 	}
@@ -605,40 +582,40 @@ func (w registrar) claim(c *Take, id string) error {
 	if c.Planning {
 		action = board.Plan
 	}
-	b, err := w.batch()
+	b, err := batchFor(tx)
 	if err != nil {
 		return err
 	}
-	if err := w.act(action); err != nil {
+	if err := movePhaseOfBoard(tx, action); err != nil {
 		return err
 	}
-	pilot{w.work}.begin(b, i, c)
+	beginBatch(tx, b, i, c)
 	if !i.Winding && i.Batch != b.Number { // an older one counts where it is worked on
 		i.Batch = b.Number
 		b.Members++
 	}
 	i.Epoch++
 	before := i.Lease.Owner
-	i.Lease = Lease{Owner: c.Owner, Expires: w.now.Add(w.Config.LeaseTime)}
+	i.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == id })
-	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: w.now, Planning: c.Planning}
+	busy := Busy{Issue: id, Label: i.Label, Owner: c.Owner, Since: tx.now, Planning: c.Planning}
 	if !i.Winding && !c.Planning {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	w.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
-	w.place(i)
-	w.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
+	tx.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
+	placeIssue(tx, i)
+	tx.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
 	return nil
 }
 
 // unclaimable says why a certain issue cannot be claimed.
-func (w registrar) unclaimable(c *Take) error {
-	i := w.Near[c.Issue]
+func unclaimable(tx *Tx, c *Take) error {
+	i := tx.Near[c.Issue]
 	switch {
 	case i == nil || i.Number == 0:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
-	case i.Lease.Owner != "" && i.Due.After(w.now):
+	case i.Lease.Owner != "" && i.Due.After(tx.now):
 		return pawl.Fail(pawl.CodeBusy, "kernel.issue_taken", i.Label, i.Lease.Owner)
 	case i.Paused:
 		return pawl.Fail(pawl.CodeBlocked, "kernel.issue_paused", i.Label)
@@ -651,114 +628,114 @@ func (w registrar) unclaimable(c *Take) error {
 }
 
 // held returns the issue of a claim, checked against its token.
-func (w registrar) held(id string, token int64) (*Issue, error) {
-	i, err := w.issue(id)
+func held(tx *Tx, id string, token int64) (*Issue, error) {
+	i, err := issueOf(tx, id)
 	if err == nil {
 		err = i.Held(token)
 	}
 	return i, err
 }
 
-// claimed fails for a command under a claim that is another's by now: a worker that slept past its lease would otherwise begin
+// claimHolds fails for a command under a claim that is another's by now: a worker that slept past its lease would otherwise begin
 // what its successor is about to do, or settle what the successor has at work. A receipt has a token of its own.
-func (w registrar) claimed() error {
-	i := w.Issue
-	if w.env.Claim == 0 || i == nil || i.Number == 0 {
+func claimHolds(tx *Tx) error {
+	i := tx.Issue
+	if tx.env.Claim == 0 || i == nil || i.Number == 0 {
 		return nil
 	}
-	switch w.env.Command.(type) {
+	switch tx.env.Command.(type) {
 	case *Report:
 		return nil
 	case *Begin, *Recover:
-		w.touch(i) // so that a claim that changes hands before this is committed is seen by the issue's version
+		tx.touch(i) // so that a claim that changes hands before this is committed is seen by the issue's version
 	}
-	return i.Held(w.env.Claim)
+	return i.Held(tx.env.Claim)
 }
 
-// keep prolongs a claim. It is no change of state and leaves no record.
-func (w registrar) keep(c *Keep) error {
-	i, err := w.held(c.Issue, c.Token)
+// Decide prolongs a claim. It is no change of state and leaves no record.
+func (c *Keep) Decide(tx *Tx) error {
+	i, err := held(tx, c.Issue, c.Token)
 	if err != nil {
 		return err
 	}
-	i.Lease.Expires = w.now.Add(w.Config.LeaseTime)
-	w.place(i)
+	i.Lease.Expires = tx.now.Add(tx.Config.LeaseTime)
+	placeIssue(tx, i)
 	return nil
 }
 
-// leave ends a claim, or all claims of one who is gone.
-func (w registrar) leave(c *Leave) error {
-	if w.Board == nil {
+// Decide ends a claim, or all claims of one who is gone.
+func (c *Leave) Decide(tx *Tx) error {
+	if tx.Board == nil {
 		return nil
 	}
 	if c.Issue != "" {
-		i, err := w.held(c.Issue, c.Token)
+		i, err := held(tx, c.Issue, c.Token)
 		if err != nil {
 			return err
 		}
-		return w.unclaim(i, c.Again)
+		return unclaim(tx, i, c.Again)
 	}
-	for _, b := range slices.Clone(w.Board.Busy) {
+	for _, b := range slices.Clone(tx.Board.Busy) {
 		if b.Owner != c.Owner || c.Owner == "" {
 			continue
 		}
-		i, err := w.issue(b.Issue)
+		i, err := issueOf(tx, b.Issue)
 		if err != nil {
 			return err
 		}
 		if i.Lease.Owner != c.Owner {
 			continue
 		}
-		if err := w.unclaim(i, c.Again); err != nil {
+		if err := unclaim(tx, i, c.Again); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w registrar) unclaim(i *Issue, again time.Time) error {
+func unclaim(tx *Tx, i *Issue, again time.Time) error {
 	owner := i.Lease.Owner
-	i.Lease, i.Due = Lease{}, w.now
+	i.Lease, i.Due = Lease{}, tx.now
 	if again.After(i.Again) {
 		i.Again = again
 	}
-	b := w.Board
+	b := tx.Board
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
-	w.touch(b)
-	w.record(i, "ISSUE_LEFT", audit.Info, map[string]any{"owner": owner, "state": i.State})
-	w.place(i)
+	tx.touch(b)
+	tx.record(i, "ISSUE_LEFT", audit.Info, map[string]any{"owner": owner, "state": i.State})
+	placeIssue(tx, i)
 	return nil
 }
 
-// release tells those that depend on a completed issue.
-func (w registrar) release(c *Release) error {
-	i, err := w.issue(c.Issue)
+// Decide tells those that depend on a completed issue.
+func (c *Release) Decide(tx *Tx) error {
+	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
 	if i.State != string(board.IssueCompleted) || i.Released {
-		w.touched = nil
+		tx.touched = nil
 		return nil
 	}
-	for _, l := range w.Links {
-		j, err := w.issue(l.Issue)
+	for _, l := range tx.Links {
+		j, err := issueOf(tx, l.Issue)
 		if err != nil {
 			return err
 		}
 		if at := slices.Index(j.Open, i.ID); at >= 0 {
 			j.Open = slices.Delete(slices.Clone(j.Open), at, at+1)
-			w.place(j)
+			placeIssue(tx, j)
 		}
 	}
 	i.Released = true
-	w.record(i, "DEPENDENTS_RELEASED", audit.Info, map[string]any{"dependents": len(w.Links)})
-	w.place(i)
+	tx.record(i, "DEPENDENTS_RELEASED", audit.Info, map[string]any{"dependents": len(tx.Links)})
+	placeIssue(tx, i)
 	return nil
 }
 
-// retry puts a failed issue back to be planned anew, once its session has nothing at work.
-func (w registrar) retry(c *RetryIssue) error {
-	i, err := w.issue(c.Issue)
+// Decide puts a failed issue back to be planned anew, once its session has nothing at work.
+func (c *RetryIssue) Decide(tx *Tx) error {
+	i, err := issueOf(tx, c.Issue)
 	if err != nil {
 		return err
 	}
@@ -766,14 +743,14 @@ func (w registrar) retry(c *RetryIssue) error {
 		i.hear(c.Note)
 	}
 	i.Paused, i.Failures, i.Again = false, 0, time.Time{}
-	if w.env.Actor.Kind() == pawl.KindUser {
+	if tx.env.Actor.Kind() == pawl.KindUser {
 		i.Retries, i.Conflicts = 0, 0
 	}
 	if i.State == string(board.IssueFailed) {
-		err = apply(w.work, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
+		err = apply(tx, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
 	} else if i.State != string(board.IssueRegistered) {
 		err = pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_failed", i.Label, i.State)
 	}
-	w.place(i)
+	placeIssue(tx, i)
 	return err
 }

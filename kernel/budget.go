@@ -61,9 +61,6 @@ func (b *Budget) Used() effect.Usage {
 	return u
 }
 
-// cashier decides about budgets: what a call may cost is set aside before it is made and settled after it.
-type cashier struct{ *work }
-
 // scopes returns the labels of the budgets that an effect of the run is charged to on a day.
 func scopes(r *Run, issue *Issue, day time.Time) []string {
 	var out []string
@@ -163,149 +160,149 @@ func timed(e *EffectDoc) bool { return e.What().Agent() || e.What() == effect.Ki
 // leastTime is the shortest time that anything is begun for.
 const leastTime = time.Second
 
-// begins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set aside. The
+// effectBegins charges an effect that is to begin, in every scope or in none: it counts as made, and its time is set aside. The
 // effect may take no longer than what its budgets leave.
-func (w cashier) begins(e *EffectDoc, day time.Time) error {
-	if !w.Config.charges(w.Run) || !timed(e) {
+func effectBegins(tx *Tx, e *EffectDoc, day time.Time) error {
+	if !tx.Config.charges(tx.Run) || !timed(e) {
 		return nil
 	}
-	cost := w.costOf(e)
-	if err := w.fitsAll(day, cost.Plus(effect.Usage{WallMS: leastTime.Milliseconds()})); err != nil {
+	cost := costOf(tx, e)
+	if err := fitsAll(tx, day, cost.Plus(effect.Usage{WallMS: leastTime.Milliseconds()})); err != nil {
 		return err
 	}
 	most := e.Effect.Timeout
 	if most <= 0 {
-		most = w.Config.TaskTime
+		most = tx.Config.TaskTime
 	}
-	for _, label := range scopes(w.Run, w.Issue, day) {
-		if l := w.limit(label); l.WallMS > 0 {
-			left := time.Duration(l.WallMS-w.budget(label).Used().WallMS) * time.Millisecond
+	for _, label := range scopes(tx.Run, tx.Issue, day) {
+		if l := limit(tx, label); l.WallMS > 0 {
+			left := time.Duration(l.WallMS-budgetOf(tx, label).Used().WallMS) * time.Millisecond
 			if left < most {
 				most, e.Effect.Timeout = left, left
 			}
 		}
 	}
-	w.spend(day, cost)
-	e.Clock = &Clock{Since: w.now, Day: day, Held: most.Milliseconds()}
-	w.hold(day, e.ID+"/time", effect.Usage{WallMS: e.Clock.Held})
+	spendBudget(tx, day, cost)
+	e.Clock = &Clock{Since: tx.now, Day: day, Held: most.Milliseconds()}
+	holdBudget(tx, day, e.ID+"/time", effect.Usage{WallMS: e.Clock.Held})
 	return nil
 }
 
-// ends charges the time that an effect took. What it took before a crash cannot be more than was held for it.
-func (w cashier) ends(e *EffectDoc) {
+// effectEnds charges the time that an effect took. What it took before a crash cannot be more than was held for it.
+func effectEnds(tx *Tx, e *EffectDoc) {
 	if e == nil || e.Clock == nil {
 		return
 	}
-	took := effect.Usage{WallMS: min(max(w.now.Sub(e.Clock.Since).Milliseconds(), 0), e.Clock.Held)}
-	for _, b := range w.Budgets {
+	took := effect.Usage{WallMS: min(max(tx.now.Sub(e.Clock.Since).Milliseconds(), 0), e.Clock.Held)}
+	for _, b := range tx.Budgets {
 		if _, ok := b.Held[e.ID+"/time"]; ok {
 			b.Held, b.Spent = without(b.Held, e.ID+"/time"), b.Spent.Plus(took)
-			w.touch(b)
+			tx.touch(b)
 		}
 	}
 	e.Clock = nil
-	w.touch(e)
+	tx.touch(e)
 }
 
-// calls charges a call in the middle of an agent's work, which takes no time of its own.
-func (w cashier) calls(name string, day time.Time) error {
-	if !w.Config.charges(w.Run) {
+// callFits charges a call in the middle of an agent's work, which takes no time of its own.
+func callFits(tx *Tx, name string, day time.Time) error {
+	if !tx.Config.charges(tx.Run) {
 		return nil
 	}
-	cost := w.costOfCall(name)
-	if err := w.fitsAll(day, cost); err != nil {
+	cost := costOfCall(tx, name)
+	if err := fitsAll(tx, day, cost); err != nil {
 		return err
 	}
-	w.spend(day, cost)
+	spendBudget(tx, day, cost)
 	return nil
 }
 
 // costOf is what is counted of an effect.
-func (w cashier) costOf(e *EffectDoc) effect.Usage {
+func costOf(tx *Tx, e *EffectDoc) effect.Usage {
 	if e.What() == effect.KindTool {
 		call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec) // one that cannot be read is refused by its driver
-		return w.costOfCall(call.Name)
+		return costOfCall(tx, call.Name)
 	}
 	cost := effect.Usage{Turns: 1}
-	if e.What() == effect.KindWork && w.traits().Process {
+	if e.What() == effect.KindWork && traits(tx).Process {
 		cost.Processes = 1
 	}
 	return cost
 }
 
-func (w cashier) costOfCall(name string) effect.Usage {
+func costOfCall(tx *Tx, name string) effect.Usage {
 	cost := effect.Usage{Calls: 1}
-	if slices.Contains(w.Config.Tools[name].Info.Permissions, policy.ProcExec) {
+	if slices.Contains(tx.Config.Tools[name].Info.Permissions, policy.ProcExec) {
 		cost.Processes = 1
 	}
 	return cost
 }
 
 // limit returns the limit of a budget by its label.
-func (w cashier) limit(label string) Limit {
+func limit(tx *Tx, label string) Limit {
 	scope, _, _ := strings.Cut(label, ":")
-	return w.Config.Budgets[scope]
+	return tx.Config.Budgets[scope]
 }
 
 // fitsAll reports whether a cost fits in every scope.
-func (w cashier) fitsAll(day time.Time, more effect.Usage) error {
-	for _, label := range scopes(w.Run, w.Issue, day) {
-		if err := fits(label, w.limit(label), w.budget(label).Used(), more); err != nil {
+func fitsAll(tx *Tx, day time.Time, more effect.Usage) error {
+	for _, label := range scopes(tx.Run, tx.Issue, day) {
+		if err := fits(label, limit(tx, label), budgetOf(tx, label).Used(), more); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spend charges a cost in every scope, and hold sets one aside.
-func (w cashier) spend(day time.Time, cost effect.Usage) {
-	for _, label := range scopes(w.Run, w.Issue, day) {
-		b := w.budget(label)
+// spendBudget charges a cost in every scope, and hold sets one aside.
+func spendBudget(tx *Tx, day time.Time, cost effect.Usage) {
+	for _, label := range scopes(tx.Run, tx.Issue, day) {
+		b := budgetOf(tx, label)
 		b.Spent = b.Spent.Plus(cost)
-		w.touch(b)
+		tx.touch(b)
 	}
 }
 
-func (w cashier) hold(day time.Time, id string, most effect.Usage) {
-	for _, label := range scopes(w.Run, w.Issue, day) {
-		b := w.budget(label)
+func holdBudget(tx *Tx, day time.Time, id string, most effect.Usage) {
+	for _, label := range scopes(tx.Run, tx.Issue, day) {
+		b := budgetOf(tx, label)
 		held := make(map[string]effect.Usage, len(b.Held)+1)
 		maps.Copy(held, b.Held)
 		held[id] = most
 		b.Held = held
-		w.touch(b)
+		tx.touch(b)
 	}
 }
 
-// reserve sets aside what a call may cost, in every scope or in none.
-func (w cashier) reserve(c *Reserve) error {
-	e, err := courier{w.work}.atWork(c.Effect, c.Token)
+// Decide sets aside what a call may cost, in every scope or in none.
+func (c *Reserve) Decide(tx *Tx) error {
+	e, err := effectAtWork(tx, c.Effect, c.Token)
 	if err != nil {
 		return err
 	}
-	if err := w.fitsAll(c.Day, c.Most); err != nil {
+	if err := fitsAll(tx, c.Day, c.Most); err != nil {
 		return err
 	}
-	id := e.ID + "/" + w.newID()
-	w.hold(c.Day, id, c.Most)
-	w.result = id
+	id := e.ID + "/" + tx.newID()
+	holdBudget(tx, c.Day, id, c.Most)
+	tx.result = id
 	return nil
 }
 
-// budget returns the budget with a label, a new one where there is none yet.
-func (w cashier) budget(label string) *Budget {
-	for _, b := range w.Budgets {
+// budgetOf returns the budget with a label, a new one where there is none yet.
+func budgetOf(tx *Tx, label string) *Budget {
+	for _, b := range tx.Budgets {
 		if b.Label == label {
 			return b
 		}
 	}
 	b := &Budget{}
 	parent := ""
-	if w.Session != nil {
-		parent = w.Session.ID
+	if tx.Session != nil {
+		parent = tx.Session.ID
 	}
-	w.create(b, KindBudget, label, parent, "")
-	w.Budgets = append(w.Budgets, b)
+	tx.create(b, KindBudget, label, parent, "")
+	tx.Budgets = append(tx.Budgets, b)
 	return b
 }
 
@@ -349,37 +346,37 @@ func Dollars(micro int64) string { return strconv.FormatFloat(float64(micro)/1e6
 // Minutes writes milliseconds as minutes.
 func Minutes(ms int64) string { return strconv.FormatFloat(float64(ms)/60e3, 'f', 2, 64) }
 
-// settled takes what a call did cost instead of what was set aside for it. It is taken whatever became of the effect.
-func (w cashier) settled(c *Settle) error {
+// Decide takes what a call did cost instead of what was set aside for it. It is taken whatever became of the effect.
+func (c *Settle) Decide(tx *Tx) error {
 	found := false
-	for _, b := range w.Budgets {
+	for _, b := range tx.Budgets {
 		if _, ok := b.Held[c.Reservation]; !ok {
 			continue
 		}
 		b.Held = without(b.Held, c.Reservation)
 		b.Spent = b.Spent.Plus(c.Cost)
-		w.touch(b)
+		tx.touch(b)
 		found = true
 	}
 	if !found {
 		return nil
 	}
-	if w.Run != nil {
-		w.Run.Usage = w.Run.Usage.Plus(c.Cost)
-		w.record(w.Run, "BUDGET_SPENT", audit.Info, map[string]any{"usage": c.Cost})
+	if tx.Run != nil {
+		tx.Run.Usage = tx.Run.Usage.Plus(c.Cost)
+		tx.record(tx.Run, "BUDGET_SPENT", audit.Info, map[string]any{"usage": c.Cost})
 	}
 	return nil
 }
 
-// forfeit counts what an effect still holds as spent, because nobody knows what its calls did cost.
-func (w cashier) forfeit(effectID string) {
-	for _, b := range w.Budgets {
+// forfeitReservations counts what an effect still holds as spent, because nobody knows what its calls did cost.
+func forfeitReservations(tx *Tx, effectID string) {
+	for _, b := range tx.Budgets {
 		for _, id := range slices.Sorted(maps.Keys(b.Held)) {
 			if held := b.Held[id]; strings.HasPrefix(id, effectID+"/") {
 				b.Held = without(b.Held, id)
 				b.Spent = b.Spent.Plus(held)
-				w.touch(b)
-				w.record(b, "BUDGET_FORFEITED", audit.Warn, map[string]any{"reservation": id, "usage": held})
+				tx.touch(b)
+				tx.record(b, "BUDGET_FORFEITED", audit.Warn, map[string]any{"reservation": id, "usage": held})
 			}
 		}
 	}

@@ -13,7 +13,10 @@ import (
 )
 
 // Command is what somebody wants to happen. Each is decided on its own and committed whole or not at all.
-type Command interface{ command() }
+type Command interface {
+	// Decide makes the decision on a transaction. An error means that nothing of it is to be written.
+	Decide(tx *Tx) error
+}
 
 // Envelope carries a command with the word on which it is given.
 type Envelope struct {
@@ -271,43 +274,6 @@ type (
 	Sweep struct{ Owner string }
 )
 
-func (*Init) command()         {}
-func (*Relocate) command()     {}
-func (*Start) command()        {}
-func (*Approve) command()      {}
-func (*Deny) command()         {}
-func (*Revise) command()       {}
-func (*EditPlan) command()     {}
-func (*Pause) command()        {}
-func (*Resume) command()       {}
-func (*Stop) command()         {}
-func (*CancelRun) command()    {}
-func (*Fix) command()          {}
-func (*Skip) command()         {}
-func (*Rollback) command()     {}
-func (*Undo) command()         {}
-func (*Redo) command()         {}
-func (*Order) command()        {}
-func (*Choose) command()       {}
-func (*EnterTool) command()    {}
-func (*LeaveTool) command()    {}
-func (*CreateTask) command()   {}
-func (*Transition) command()   {}
-func (*RequestGates) command() {}
-func (*CancelTask) command()   {}
-func (*RestartTask) command()  {}
-func (*Claim) command()        {}
-func (*Heartbeat) command()    {}
-func (*Begin) command()        {}
-func (*Report) command()       {}
-func (*Recover) command()      {}
-func (*Sweep) command()        {}
-func (*Give) command()         {}
-func (*Make) command()         {}
-func (*Bind) command()         {}
-func (*Reserve) command()      {}
-func (*Settle) command()       {}
-
 // Commands about the board (seed 004). Issues are named by their ids, where nothing else is said.
 type (
 	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
@@ -404,17 +370,6 @@ type Taken struct {
 	Lane  string `json:"lane"`
 	Token int64  `json:"token"`
 }
-
-func (*AddIssues) command()  {}
-func (*EditIssue) command()  {}
-func (*Depend) command()     {}
-func (*Take) command()       {}
-func (*Keep) command()       {}
-func (*Leave) command()      {}
-func (*Release) command()    {}
-func (*RetryIssue) command() {}
-func (*MoveBoard) command()  {}
-func (*AimBoard) command()   {}
 
 // Made is the answer to Make: the call to do next, or why it must not be made.
 type Made struct {

@@ -33,12 +33,6 @@ type (
 	Ask struct{ Question string }
 )
 
-func (*SaveDecision) command()     {}
-func (*RecordError) command()      {}
-func (*UpdateProgress) command()   {}
-func (*CreateCheckpoint) command() {}
-func (*Ask) command()              {}
-
 // Kinds of row that this part keeps.
 const (
 	KindDecision Kind = "decision"
@@ -79,26 +73,6 @@ func (p *Progress) Pad(label string) view.PadLine {
 // maxNote bounds the text of a decision or an incident, in bytes.
 const maxNote = 16 << 10
 
-// notary decides about what the project remembers.
-type notary struct{ *work }
-
-// decideContext picks the handler of a command of the context manager.
-func (w *work) decideContext() error {
-	switch c := w.env.Command.(type) {
-	case *SaveDecision:
-		return notary{w}.saveDecision(c)
-	case *RecordError:
-		return notary{w}.recordError(c)
-	case *UpdateProgress:
-		return notary{w}.updateProgress(c)
-	case *CreateCheckpoint:
-		return notary{w}.createCheckpoint()
-	case *Ask:
-		return inquirer{w}.asked(c)
-	}
-	return pawl.Fail(pawl.CodeInternal, "kernel.unknown_command")
-}
-
 // loadContext reads what a command of the context manager needs besides the session: the names of checkpoints, and whether
 // the decision to be replaced is there. Decisions are never removed, so that it still is when the command is committed.
 func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
@@ -124,10 +98,10 @@ func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
 	return nil
 }
 
-func (w notary) saveDecision(c *SaveDecision) error {
+func (c *SaveDecision) Decide(tx *Tx) error {
 	i := slices.IndexFunc(view.DecisionTypes(), func(t string) bool { return strings.EqualFold(t, c.Type) })
 	switch {
-	case w.Session == nil:
+	case tx.Session == nil:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	case i < 0:
 		return pawl.Fail(pawl.CodeInvalid, "kernel.decision_type", c.Type, strings.Join(view.DecisionTypes(), ", "))
@@ -135,15 +109,15 @@ func (w notary) saveDecision(c *SaveDecision) error {
 	if err := notable("content", c.Content); err != nil {
 		return err
 	}
-	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces, By: w.env.Actor}
-	w.create(d, KindDecision, "", w.Session.ID, "")
-	w.record(d, "DECISION_SAVED", audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
-	w.result = d.ID
+	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces, By: tx.env.Actor}
+	tx.create(d, KindDecision, "", tx.Session.ID, "")
+	tx.record(d, "DECISION_SAVED", audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
+	tx.result = d.ID
 	return nil
 }
 
-func (w notary) recordError(c *RecordError) error {
-	if w.Session == nil {
+func (c *RecordError) Decide(tx *Tx) error {
+	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	for _, f := range [][2]string{{"error_type", c.Type}, {"root_cause", c.RootCause}, {"fix_solution", c.Fix}} {
@@ -155,11 +129,11 @@ func (w notary) recordError(c *RecordError) error {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "scope", maxNote)
 	}
 	i := &Incident{
-		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix), Scope: strings.TrimSpace(c.Scope), By: w.env.Actor,
+		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix), Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
 	}
-	w.create(i, KindIncident, "", w.Session.ID, "")
-	w.record(i, "ERROR_RECORDED", audit.Info, i)
-	w.result = i.ID
+	tx.create(i, KindIncident, "", tx.Session.ID, "")
+	tx.record(i, "ERROR_RECORDED", audit.Info, i)
+	tx.result = i.ID
 	return nil
 }
 
@@ -174,8 +148,8 @@ func notable(field, text string) error {
 // progressStates are the states that the words of update_progress ask for.
 var progressStates = map[string]task.State{"PENDING": task.Queued, "DONE": task.Done, "BLOCKED": task.Blocked}
 
-func (w notary) updateProgress(c *UpdateProgress) error {
-	t := w.Task
+func (c *UpdateProgress) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
@@ -192,49 +166,49 @@ func (w notary) updateProgress(c *UpdateProgress) error {
 			to = parsed
 		}
 		if !task.Same(task.State(t.State), to) {
-			if err := (clerk{w.work}).transition(&Transition{Task: t.ID, To: to, Reason: note(c.Summary)}); err != nil {
+			if err := (&Transition{Task: t.ID, To: to, Reason: note(c.Summary)}).Decide(tx); err != nil {
 				return err
 			}
 		}
 	}
 	if strings.TrimSpace(c.Summary) != "" {
-		t.Progress = &Progress{Text: strings.TrimSpace(c.Summary), By: w.env.Actor, At: w.now}
-		w.record(t, "TASK_PROGRESS", audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
+		t.Progress = &Progress{Text: strings.TrimSpace(c.Summary), By: tx.env.Actor, At: tx.now}
+		tx.record(t, "TASK_PROGRESS", audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
 	}
-	w.result = t.ID
+	tx.result = t.ID
 	return nil
 }
 
-// createCheckpoint asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
-func (w notary) createCheckpoint() error {
-	s := w.Session
+// Decide asks for a checkpoint on request. While work is at hand the work makes its own, and its tree is not still.
+func (*CreateCheckpoint) Decide(tx *Tx) error {
+	s := tx.Session
 	switch {
 	case s == nil:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	case s.State != string(session.Idle) || s.Effect != "":
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
-	w.Task, w.Run, w.Turn = nil, nil, nil
-	e := w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: stepper{w.work}.checkpointName()}, true)
-	w.result = e.ID
+	tx.Task, tx.Run, tx.Turn = nil, nil, nil
+	e := tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
+	tx.result = e.ID
 	return nil
 }
 
-// pointed takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
-func (w notary) pointed(r effect.Receipt) error {
-	s := w.Session
+// checkpointMade takes a checkpoint that was made on request. It becomes the newest one and changes nothing else.
+func checkpointMade(tx *Tx, r effect.Receipt) error {
+	s := tx.Session
 	made, err := effect.Decode[effect.CheckpointResult](r.Result)
 	if !r.OK || err != nil {
 		kept := info(firstError(r.Err(), err))
 		s.LastError = &kept
-		w.record(s, "CHECKPOINT_FAILED", audit.Warn, kept)
+		tx.record(s, "CHECKPOINT_FAILED", audit.Warn, kept)
 		return nil
 	}
-	c := &CheckpointDoc{CheckpointResult: made, Place: w.Effect.Effect.Place}
-	w.create(c, KindCheckpoint, made.Name, s.ID, "")
-	w.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "requested": true})
+	c := &CheckpointDoc{CheckpointResult: made, Place: tx.Effect.Effect.Place}
+	tx.create(c, KindCheckpoint, made.Name, s.ID, "")
+	tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "requested": true})
 	s.LastCheckpoint, s.LastError = made.Name, nil
-	w.touch(s)
+	tx.touch(s)
 	return nil
 }
 
@@ -267,10 +241,6 @@ const (
 	maxAsks     = 10
 )
 
-// inquirer decides about the questions that agents put to the person while they work. Nobody but a person answers them:
-// agents are refused at the door (forAgents).
-type inquirer struct{ *work }
-
 // loadQuestions reads the open questions.
 func (k loader) loadQuestions(ctx context.Context, s *Snapshot) error {
 	if s.Questions != nil {
@@ -297,94 +267,94 @@ func (k *Kernel) Questions(ctx context.Context) ([]*Question, error) {
 	return s.Questions, err
 }
 
-// asked keeps the question of an agent that speaks for itself.
-func (w inquirer) asked(c *Ask) error {
-	if w.Session == nil {
+// Decide keeps the question of an agent that speaks for itself.
+func (c *Ask) Decide(tx *Tx) error {
+	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
-	for _, q := range w.Questions {
-		if q.By == w.env.Actor && q.Text == strings.TrimSpace(c.Question) {
-			w.result = q.Label
+	for _, q := range tx.Questions {
+		if q.By == tx.env.Actor && q.Text == strings.TrimSpace(c.Question) {
+			tx.result = q.Label
 			return nil
 		}
 	}
-	q, err := w.put(c.Question, w.env.Actor)
+	q, err := putQuestion(tx, c.Question, tx.env.Actor)
 	if err != nil {
 		return err
 	}
-	w.result = q.Label
-	if u := w.Turn; u != nil && w.running() && turn.State(u.State).Active() && len(u.Asked) < maxQuestions {
-		w.hang(q)
+	tx.result = q.Label
+	if u := tx.Turn; u != nil && sessionWorks(tx) && turn.State(u.State).Active() && len(u.Asked) < maxQuestions {
+		hangQuestion(tx, q)
 	}
-	w.note(q)
+	noteQuestion(tx, q)
 	return nil
 }
 
-// ask puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that asks.
-func (w inquirer) ask(step, call, text string) error {
+// askQuestion puts a question of the agent at work, whose turn waits for the answer. Call is the model's call that asks.
+func askQuestion(tx *Tx, step, call, text string) error {
 	switch {
-	case !w.mayAsk():
+	case !mayAsk(tx):
 		return pawl.Fail(pawl.CodeApprovalNeeded, "kernel.nobody_asked")
-	case w.Turn.Asks >= maxAsks:
+	case tx.Turn.Asks >= maxAsks:
 		return pawl.Fail(pawl.CodeDenied, "kernel.asks_used", itoa(maxAsks))
 	}
-	q, err := w.put(text, pawl.By(pawl.KindAgent, w.Talk.Agent))
+	q, err := putQuestion(tx, text, pawl.By(pawl.KindAgent, tx.Talk.Agent))
 	if err != nil {
 		return err
 	}
 	q.Step, q.Call = step, call
-	w.Turn.Asks++
-	w.hang(q)
-	w.note(q)
+	tx.Turn.Asks++
+	hangQuestion(tx, q)
+	noteQuestion(tx, q)
 	return nil
 }
 
 // mayAsk reports whether work may wait for a person: an unattended run asks nobody.
-func (w inquirer) mayAsk() bool {
-	return w.Session.RunMode != pawl.Autonomous && w.has(w.Turn, string(turn.NeedInfo), "")
+func mayAsk(tx *Tx) bool {
+	return tx.Session.RunMode != pawl.Autonomous && tx.has(tx.Turn, string(turn.NeedInfo), "")
 }
 
-// put makes an open question.
-func (w inquirer) put(text string, by pawl.Actor) (*Question, error) {
+// putQuestion makes an open question.
+func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
 	text = strings.TrimSpace(text)
 	switch n := len(text); {
 	case n == 0 || n > maxQuestion:
 		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "question", maxQuestion)
-	case len(w.Questions) >= maxOpen:
-		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(w.Questions)))
+	case len(tx.Questions) >= maxOpen:
+		return nil, pawl.Fail(pawl.CodeBusy, "kernel.questions_open", itoa(len(tx.Questions)))
 	}
-	w.Session.Questions++
-	w.touch(w.Session)
+	tx.Session.Questions++
+	tx.touch(tx.Session)
 	q := &Question{Text: text, By: by}
-	w.create(q, KindQuestion, "q-"+itoa(int(w.Session.Questions)), w.Session.ID, QuestionOpen)
-	w.Questions = append(w.Questions, q)
+	tx.create(q, KindQuestion, "q-"+itoa(int(tx.Session.Questions)), tx.Session.ID, QuestionOpen)
+	tx.Questions = append(tx.Questions, q)
 	return q, nil
 }
 
-func (w inquirer) note(q *Question) {
-	w.record(q, "QUESTION_ASKED", audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
+func noteQuestion(tx *Tx, q *Question) {
+	tx.record(q, "QUESTION_ASKED", audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
 }
 
-// hang has the turn wait for a question.
-func (w inquirer) hang(q *Question) {
-	u := w.Turn
+// hangQuestion has the turn wait for a question.
+func hangQuestion(tx *Tx, q *Question) {
+	u := tx.Turn
 	u.Asked, u.Questions = append(slices.Clip(u.Asked), q.ID), append(slices.Clip(u.Questions), q.Text)
-	w.touch(u)
+	tx.touch(u)
 }
 
-// park stops the work until the open questions are answered.
-func (w inquirer) park() error {
-	w.Turn.Return = string(turn.Executing)
-	return w.raise(WorkAsks, firstLine(strings.Join(w.Turn.Questions, " / ")))
+// parkTurn stops the work until the open questions are answered.
+func parkTurn(tx *Tx) error {
+	tx.Turn.Return = string(turn.Executing)
+	return tx.apply(WorkAsks, firstLine(strings.Join(tx.Turn.Questions, " / ")))
 }
 
-// give takes the person's answers.
-func (w inquirer) give(c *Give) error {
-	parked := w.Turn != nil && w.Turn.State == string(turn.Clarifying) && w.Turn.Return == string(turn.Executing)
+// giveAnswers takes the person's answers.
+func giveAnswers(tx *Tx, c *Give) error {
+	parked := tx.Turn != nil && tx.Turn.State == string(turn.Clarifying) && tx.Turn.Return == string(turn.Executing)
 	var list []*Question
-	for _, q := range w.Questions {
+	for _, q := range tx.Questions {
 		named := q.ID == c.Question || strings.EqualFold(q.Label, c.Question)
-		if c.Question == "" && (!parked || slices.Contains(w.Turn.Asked, q.ID)) || named {
+		if c.Question == "" && (!parked || slices.Contains(tx.Turn.Asked, q.ID)) || named {
 			list = append(list, q)
 		}
 	}
@@ -392,7 +362,7 @@ func (w inquirer) give(c *Give) error {
 	case len(list) == 0 && c.Question != "":
 		return pawl.Fail(pawl.CodeNotFound, "kernel.question_unknown", c.Question)
 	case len(list) == 0:
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", w.stateName())
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_asked", stateName(tx))
 	case len(c.Answers) > 0 && len(c.Answers) != len(list):
 		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(list)), itoa(len(c.Answers)))
 	}
@@ -404,37 +374,37 @@ func (w inquirer) give(c *Give) error {
 		if len(answer) > maxNote {
 			return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "answer", maxNote)
 		}
-		w.close(q, answer)
-		w.tellAsker(q)
+		closeQuestion(tx, q, answer)
+		tellAsker(tx, q)
 	}
-	if !parked || len(w.Turn.Asked) > 0 {
+	if !parked || len(tx.Turn.Asked) > 0 {
 		return nil
 	}
-	if err := w.raise(WorkAnswered, "answered by "+string(w.env.Actor)); err != nil {
+	if err := tx.apply(WorkAnswered, "answered by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	w.Turn.Return = ""
-	return stepper{w.work}.advance()
+	tx.Turn.Return = ""
+	return advance(tx)
 }
 
-// close settles a question; without an answer it is dismissed.
-func (w inquirer) close(q *Question, answer string) {
-	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, answer, w.env.Actor, w.now
+// closeQuestion settles a question; without an answer it is dismissed.
+func closeQuestion(tx *Tx, q *Question, answer string) {
+	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, answer, tx.env.Actor, tx.now
 	if answer == "" {
 		q.State = QuestionDismissed
 	}
-	w.record(q, "QUESTION_"+upper(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": w.env.Actor})
-	if u := w.Turn; u != nil {
+	tx.record(q, "QUESTION_"+upper(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
+	if u := tx.Turn; u != nil {
 		if i := slices.Index(u.Asked, q.ID); i >= 0 {
 			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+1), slices.Delete(slices.Clone(u.Questions), i, i+1)
-			w.touch(u)
+			tx.touch(u)
 		}
 	}
 }
 
 // tellAsker has the agent at work learn of the answer to its question: as the result of its call, or with its next prompt.
-func (w inquirer) tellAsker(q *Question) {
-	k := w.Talk
+func tellAsker(tx *Tx, q *Question) {
+	k := tx.Talk
 	if k == nil || q.Step == "" || k.Step != q.Step {
 		return
 	}
@@ -444,7 +414,7 @@ func (w inquirer) tellAsker(q *Question) {
 			if q.Answer == "" {
 				told["note"] = "The person does not answer. Go on with what there is."
 			}
-			worker{w.work}.tell(k.Asks[k.Next], told, false)
+			tellAgent(tx, k.Asks[k.Next], told, false)
 		}
 		return
 	}
@@ -453,34 +423,34 @@ func (w inquirer) tellAsker(q *Question) {
 		said = "The person does not answer. Go on with what there is."
 	}
 	k.Notes = append(slices.Clip(k.Notes), "You asked: "+q.Text+"\n"+said)
-	w.touch(k)
+	tx.touch(k)
 }
 
-// parked reports whether the turn waits for a person.
-func (w inquirer) parked() bool { return w.Turn != nil && turn.State(w.Turn.State).Parked() }
+// turnParked reports whether the turn waits for a person.
+func turnParked(tx *Tx) bool { return tx.Turn != nil && turn.State(tx.Turn.State).Parked() }
 
-// moved is called behind every happening. Time in which a turn waits for a person is noted, and a turn that is over waits for
+// turnMoved is called behind every happening. Time in which a turn waits for a person is noted, and a turn that is over waits for
 // no answer any more: what only its own agent wanted to know is dismissed.
-func (w inquirer) moved(u *Turn, was bool) {
-	if u == nil || u != w.Turn {
+func turnMoved(tx *Tx, u *Turn, was bool) {
+	if u == nil || u != tx.Turn {
 		return
 	}
-	switch is := w.parked(); {
+	switch is := turnParked(tx); {
 	case is && !was:
-		u.ParkedAt = w.now
+		u.ParkedAt = tx.now
 	case was && !is && !u.ParkedAt.IsZero():
-		if w.Task != nil && !w.Task.StartedAt.IsZero() {
-			w.Task.Waited += w.now.Sub(u.ParkedAt)
-			w.touch(w.Task)
+		if tx.Task != nil && !tx.Task.StartedAt.IsZero() {
+			tx.Task.Waited += tx.now.Sub(u.ParkedAt)
+			tx.touch(tx.Task)
 		}
 		u.ParkedAt = time.Time{}
 	}
 	if len(u.Asked) == 0 || turn.State(u.State).Active() {
 		return
 	}
-	for _, q := range slices.Clone(w.Questions) {
+	for _, q := range slices.Clone(tx.Questions) {
 		if q.Step != "" && q.State == QuestionOpen && slices.Contains(u.Asked, q.ID) {
-			w.close(q, "")
+			closeQuestion(tx, q, "")
 		}
 	}
 	u.Asked, u.Questions = nil, nil

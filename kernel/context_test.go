@@ -16,11 +16,11 @@ import (
 )
 
 // decideOn decides a command of the context manager on rows that are there.
-func decideOn(s Snapshot, by pawl.Actor, c Command) (*work, error) {
+func decideOn(s Snapshot, by pawl.Actor, c Command) (*Tx, error) {
 	config := Defaults()
 	s.Config = &config
 	w := begin(&s, &Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}}, time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
-	return w, w.decideContext()
+	return w, c.Decide(w)
 }
 
 func atRest() Snapshot {
@@ -119,10 +119,10 @@ func TestCheckpointOnRequest(t *testing.T) {
 		t.Errorf("effect %+v %+v", e.Effect, spec)
 	}
 	w.Effect = e
-	if err := (notary{w}).pointed(effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t"})); err != nil || w.Session.LastCheckpoint != spec.Name {
+	if err := checkpointMade(w, effect.Succeeded(effect.CheckpointResult{Name: spec.Name, Tree: "t"})); err != nil || w.Session.LastCheckpoint != spec.Name {
 		t.Errorf("made: %v, %+v", err, w.Session)
 	}
-	if err := (notary{w}).pointed(effect.Failed(pawl.Fail(pawl.CodeDiskFull, "point.x"))); err != nil || w.Session.LastError == nil || w.Session.LastCheckpoint != spec.Name {
+	if err := checkpointMade(w, effect.Failed(pawl.Fail(pawl.CodeDiskFull, "point.x"))); err != nil || w.Session.LastError == nil || w.Session.LastCheckpoint != spec.Name {
 		t.Errorf("failed: %v, %+v", err, w.Session)
 	}
 	at.Session.State = string(session.Executing)

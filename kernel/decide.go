@@ -37,31 +37,47 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 			return Decision{}, err
 		}
 		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
-		w := begin(s, env, now)
-		return decision(w, clerk{w}.transition(c))
+		tx := begin(s, env, now)
+		return decision(tx, c.Decide(tx))
 	}
 	if err := forAgents(env); err != nil {
 		return Decision{}, err
 	}
-	w := begin(s, env, now)
-	err := registrar{w}.claimed()
+	tx := begin(s, env, now)
+	err := claimHolds(tx)
 	if err == nil {
-		err = w.decide()
+		err = flowFree(tx)
+	}
+	if err == nil && tx.Session == nil && ofBoard(env.Command) {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if err == nil {
-		flows{w}.silence()
-		err = registrar{w}.follow()
+		err = env.Command.Decide(tx)
 	}
-	return decision(w, err)
+	if err == nil {
+		keepSilence(tx)
+		err = followBoard(tx)
+	}
+	return decision(tx, err)
 }
 
 // decision returns what was decided, or nothing where it was refused.
-func decision(w *work, err error) (Decision, error) {
+func decision(tx *Tx, err error) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Touched: w.touched, Entries: w.entries, Result: w.result}, nil
+	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.result}, nil
 }
+
+// agentCommand is a command that an agent may give, some in certain forms only.
+type agentCommand interface{ forAgents() bool }
+
+func (*RecordError) forAgents() bool      { return true }
+func (*SaveDecision) forAgents() bool     { return true }
+func (*CreateTask) forAgents() bool       { return true }
+func (*Ask) forAgents() bool              { return true }
+func (c *UpdateProgress) forAgents() bool { return c.Status == "" }
+func (c *Start) forAgents() bool          { return c.AutoApprove == "" && c.RunMode != pawl.Autonomous }
 
 // forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving, undoing
 // and moving tasks are for people, and for the policies that they wrote.
@@ -69,126 +85,27 @@ func forAgents(env *Envelope) error {
 	if env.Actor.Kind() != pawl.KindAgent {
 		return nil
 	}
-	switch c := env.Command.(type) {
-	case *RecordError, *SaveDecision, *CreateTask, *Ask:
+	if c, ok := env.Command.(agentCommand); ok && c.forAgents() {
 		return nil
-	case *UpdateProgress:
-		if c.Status == "" {
-			return nil
-		}
-	case *Start:
-		if c.AutoApprove == "" && c.RunMode != pawl.Autonomous {
-			return nil
-		}
 	}
 	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
 }
 
-// decide picks the handler of the command.
-func (w *work) decide() error {
-	if err := (nester{w}).free(); err != nil {
-		return err
-	}
-	switch c := w.env.Command.(type) {
-	case *Init:
-		return planner{w}.init(c)
-	case *Relocate:
-		return planner{w}.relocate(c)
-	case *Start:
-		return planner{w}.start(c)
-	case *Approve:
-		return desk{w}.approve(c)
-	case *Deny:
-		return desk{w}.deny(c)
-	case *Revise:
-		return desk{w}.revise(c)
-	case *Give:
-		return planner{w}.give(c)
-	case *EditPlan:
-		return desk{w}.editPlan(c)
-	case *Pause:
-		return desk{w}.pause()
-	case *Resume:
-		return desk{w}.resume()
-	case *Stop:
-		return desk{w}.stop(c)
-	case *CancelRun:
-		return desk{w}.cancelRun(c)
-	case *Fix:
-		return medic{w}.fix(c)
-	case *Skip:
-		return medic{w}.skip(c)
-	case *Rollback:
-		return medic{w}.rollback(c)
-	case *Undo:
-		return undoer{w}.undo(c)
-	case *Redo:
-		return undoer{w}.redo(c)
-	case *Order:
-		return flows{w}.order(c)
-	case *Choose:
-		return flows{w}.choose(c)
-	case *EnterTool:
-		return nester{w}.enter(c)
-	case *LeaveTool:
-		return nester{w}.leave(c)
-	}
-	if ofBoard(w.env.Command) {
-		return registrar{w}.decide()
-	}
-	return w.decideTask()
-}
-
-// decideTask picks the handler of a command about a task or an effect.
-func (w *work) decideTask() error {
-	switch c := w.env.Command.(type) {
-	case *CreateTask:
-		return clerk{w}.createTask(c)
-	case *RequestGates:
-		return clerk{w}.requestGates(c)
-	case *CancelTask:
-		return clerk{w}.cancelTask(c)
-	case *RestartTask:
-		return clerk{w}.restartTask()
-	case *Claim:
-		return stepper{w}.claim(c)
-	case *Heartbeat:
-		return clerk{w}.heartbeat(c)
-	case *Begin:
-		return courier{w}.beginEffect(c)
-	case *Report:
-		return courier{w}.report(c)
-	case *Recover:
-		return courier{w}.recover(c)
-	case *Sweep:
-		return courier{w}.sweep()
-	case *Make:
-		return caller{worker{w}}.make(c)
-	case *Reserve:
-		return cashier{w}.reserve(c)
-	case *Settle:
-		return cashier{w}.settled(c)
-	case *Bind:
-		return caller{worker{w}}.bind(c)
-	}
-	return w.decideContext()
-}
-
-// raise makes the moves of one row of the composition table, in order.
-func (w *work) raise(what Happening, reason string) error {
+// apply makes the moves of one row of the composition table, in order.
+func (tx *Tx) apply(what Happening, reason string) error {
 	row, ok := compositions()[what]
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
 	}
-	defer inquirer{w}.moved(w.Turn, inquirer{w}.parked())
+	defer turnMoved(tx, tx.Turn, turnParked(tx))
 	for _, r := range row.Raises {
 		if r.Kind == KindPhase {
-			if err := w.movePhase(board.Event(r.Event), reason); err != nil {
+			if err := movePhase(tx, board.Event(r.Event), reason); err != nil {
 				return err
 			}
 			continue
 		}
-		e := w.on(r.Kind)
+		e := tx.on(r.Kind)
 		if e == nil {
 			if r.May {
 				continue
@@ -197,15 +114,15 @@ func (w *work) raise(what Happening, reason string) error {
 		}
 		when := r.When
 		if r.Kind == KindFlow && r.Event == string(workflow.CommandGiven) {
-			when = flows{w}.command(r.When)
+			when = commandOr(tx, r.When)
 		}
-		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && w.Issue.Failures >= board.MaxPlanFailures {
+		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && tx.Issue.Failures >= board.MaxPlanFailures {
 			when = board.PlanGivenUp // which of the two rows applies is a matter of the count alone
 		}
-		if r.May && !w.has(e, r.Event, when) {
+		if r.May && !tx.has(e, r.Event, when) {
 			continue
 		}
-		if err := w.move(e, r.Event, when, reason, nil); err != nil {
+		if err := tx.move(e, r.Event, when, reason, nil); err != nil {
 			return err
 		}
 	}
@@ -213,63 +130,63 @@ func (w *work) raise(what Happening, reason string) error {
 }
 
 // on returns the row of a kind that the composition speaks of, or nil.
-func (w *work) on(kind Kind) Document {
+func (tx *Tx) on(kind Kind) Document {
 	switch {
-	case kind == KindSession && w.Session != nil:
-		return w.Session
-	case kind == KindTurn && w.Turn != nil:
-		return w.Turn
-	case kind == KindTask && w.Task != nil:
-		return w.Task
-	case kind == KindFlow && w.Flow != nil:
-		return w.Flow
-	case kind == KindRun && w.Run != nil:
-		return w.Run
-	case kind == KindIssue && w.Issue != nil:
-		return w.Issue
-	case kind == KindItem && w.Item != nil:
-		return w.Item
+	case kind == KindSession && tx.Session != nil:
+		return tx.Session
+	case kind == KindTurn && tx.Turn != nil:
+		return tx.Turn
+	case kind == KindTask && tx.Task != nil:
+		return tx.Task
+	case kind == KindFlow && tx.Flow != nil:
+		return tx.Flow
+	case kind == KindRun && tx.Run != nil:
+		return tx.Run
+	case kind == KindIssue && tx.Issue != nil:
+		return tx.Issue
+	case kind == KindItem && tx.Item != nil:
+		return tx.Item
 	}
 	return nil
 }
 
 // emit commits an effect to be done. It belongs to the task when there is one at work, else to the session.
-func (w *work) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
+func (tx *Tx) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 	e := &EffectDoc{}
-	parent := w.Session
+	parent := tx.Session
 	owner := ""
 	if parent != nil {
 		owner = parent.ID
 	}
 	place := effect.Place{}
-	if w.Run != nil {
-		place, owner = w.Run.Place, w.Run.ID
+	if tx.Run != nil {
+		place, owner = tx.Run.Place, tx.Run.ID
 	} else if parent != nil {
 		place = parent.Place
 	}
-	forTask := w.Task != nil && !sessionEffect(kind)
+	forTask := tx.Task != nil && !sessionEffect(kind)
 	if forTask {
-		place, owner = w.Task.Place, w.Task.ID
+		place, owner = tx.Task.Place, tx.Task.ID
 	}
-	w.create(e, KindEffect, "", owner, EffectPending)
+	tx.create(e, KindEffect, "", owner, EffectPending)
 	e.Effect = effect.Effect{
 		ID: e.ID, Kind: kind, Idempotent: idempotent, Place: place, Spec: effect.Encode(spec),
 	}
 	if parent != nil {
 		e.Effect.Session = parent.ID
 	}
-	if w.Turn != nil {
-		e.Effect.Turn = w.Turn.ID
+	if tx.Turn != nil {
+		e.Effect.Turn = tx.Turn.ID
 	}
 	if forTask {
-		e.Effect.Task = w.Task.ID
-		w.Task.Effect = e.ID
-		w.touch(w.Task)
+		e.Effect.Task = tx.Task.ID
+		tx.Task.Effect = e.ID
+		tx.touch(tx.Task)
 	} else if parent != nil {
 		parent.Effect = e.ID
-		w.touch(parent)
+		tx.touch(parent)
 	}
-	w.record(e, "EFFECT_REQUESTED", audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
+	tx.record(e, "EFFECT_REQUESTED", audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
 	return e
 }
 

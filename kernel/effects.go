@@ -9,29 +9,26 @@ import (
 	"pawl/machine/task"
 )
 
-// courier decides about effects: their beginning, their receipts, and what a crash left of them.
-type courier struct{ *work }
-
-// beginEffect takes an effect to do it: the commit that must come before any act.
-func (w courier) beginEffect(c *Begin) error {
-	e := w.Effect
+// Decide takes an effect to do it: the commit that must come before any act.
+func (c *Begin) Decide(tx *Tx) error {
+	e := tx.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
 	if e.State != EffectPending {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_taken", e.ID, e.State)
 	}
-	if w.Session != nil && w.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
-	if refusal := (cashier{w.work}).begins(e, c.Day); refusal != nil {
-		return w.settleEffect(effect.Failed(refusal))
+	if refusal := effectBegins(tx, e, c.Day); refusal != nil {
+		return settleEffect(tx, effect.Failed(refusal))
 	}
 	e.State = EffectRunning
 	e.Epoch++
 	e.Attempts++
 	e.Effect.Token, e.Effect.Before = e.Epoch, c.Tree
-	e.Due = w.now.Add(w.Config.LeaseTime)
+	e.Due = tx.now.Add(tx.Config.LeaseTime)
 	if len(c.Images) > 0 {
 		call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
 		if err != nil {
@@ -40,56 +37,56 @@ func (w courier) beginEffect(c *Begin) error {
 		call.Images = c.Images
 		e.Effect.Spec = effect.Encode(call)
 	}
-	w.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
-	w.result = e.Effect
+	tx.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
+	tx.result = e.Effect
 	if e.What() == effect.KindWork {
-		full, err := worker{w.work}.fill(e.Effect)
+		full, err := fillWork(tx, e.Effect)
 		if err != nil {
 			return err
 		}
-		w.result = full
+		tx.result = full
 	}
-	if e.What() == effect.KindTool && w.Turn != nil {
-		return w.raise(CallMade, string(e.What()))
+	if e.What() == effect.KindTool && tx.Turn != nil {
+		return tx.apply(CallMade, string(e.What()))
 	}
 	return nil
 }
 
-// report takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was taken
+// Decide takes the receipt of an effect. A receipt for an effect that is no longer the reporter's is refused: it was taken
 // over, canceled, or reported already.
-func (w courier) report(c *Report) error {
-	e := w.Effect
+func (c *Report) Decide(tx *Tx) error {
+	e := tx.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
-	if e.State != EffectRunning && e.Epoch == c.Token && w.Task != nil && w.Task.Half == e.ID {
-		return w.late(c.Receipt, c.Tree, !c.Receipt.OK)
+	if e.State != EffectRunning && e.Epoch == c.Token && tx.Task != nil && tx.Task.Half == e.ID {
+		return lateReceipt(tx, c.Receipt, c.Tree, !c.Receipt.OK)
 	}
 	if e.State != EffectRunning || e.Epoch != c.Token {
 		return pawl.Fail(pawl.CodeFenced, "kernel.effect_fenced", e.ID, e.State, c.Token, e.Epoch)
 	}
-	w.trace(c.Receipt, c.Tree, c.Receipt.Code == pawl.CodeCanceled, false)
-	return w.settleEffect(c.Receipt)
+	traceEffect(tx, c.Receipt, c.Tree, c.Receipt.Code == pawl.CodeCanceled, false)
+	return settleEffect(tx, c.Receipt)
 }
 
-// late takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether the effect did
+// lateReceipt takes what became of an effect that was taken out of its runner's hands. It moves nothing, and whether the effect did
 // what it was for stays open; but the tree that it left is pawl's work. A rollback that waited for that goes on.
-func (w courier) late(r effect.Receipt, tree string, cut bool) error {
-	w.Effect.Receipt = &r
-	w.Task.Half = ""
-	w.trace(r, tree, cut, true)
-	w.touch(w.Task)
-	w.record(w.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": w.Effect.What(), "code": r.Code, "key": r.Key})
-	if w.Session != nil && w.Session.Rolling && w.Task.Effect == "" {
-		medic{w.work}.bringBack()
+func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
+	tx.Effect.Receipt = &r
+	tx.Task.Half = ""
+	traceEffect(tx, r, tree, cut, true)
+	tx.touch(tx.Task)
+	tx.record(tx.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code, "key": r.Key})
+	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
+		bringBack(tx)
 	}
 	return nil
 }
 
-// trace notes what an effect changed in the tree. Tree is the tree as it was found behind an effect that did not end well.
+// traceEffect notes what an effect changed in the tree. Tree is the tree as it was found behind an effect that did not end well.
 // Found says that it was recorded only some time afterwards, when others may have changed something, too.
-func (w courier) trace(r effect.Receipt, tree string, cut, found bool) {
-	e, t := w.Effect, w.Task
+func traceEffect(tx *Tx, r effect.Receipt, tree string, cut, found bool) {
+	e, t := tx.Effect, tx.Task
 	if t == nil || e.Effect.Task != t.ID {
 		return
 	}
@@ -128,7 +125,7 @@ func (w courier) trace(r effect.Receipt, tree string, cut, found bool) {
 	if cut && s.Step != "" {
 		t.Cut = s.Step
 	}
-	w.touch(t)
+	tx.touch(t)
 	if s.Before == "" || s.After == "" || s.Before == s.After {
 		return
 	}
@@ -169,93 +166,93 @@ func traceOfCall(s effect.Span, e *EffectDoc, r effect.Receipt, files bool) effe
 }
 
 // settleEffect closes the effect and lets its kind decide what follows.
-func (w courier) settleEffect(r effect.Receipt) error {
-	e := w.Effect
-	cashier{w.work}.ends(e)
+func settleEffect(tx *Tx, r effect.Receipt) error {
+	e := tx.Effect
+	effectEnds(tx, e)
 	e.State = EffectDone
 	if !r.OK {
 		e.State = EffectFailed
 	}
 	e.Receipt = &r
-	w.record(e, "EFFECT_"+upper(e.State), level(r.OK), map[string]any{
+	tx.record(e, "EFFECT_"+upper(e.State), level(r.OK), map[string]any{
 		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(), "attempts": r.Attempts,
 	})
-	if w.Session != nil && w.Session.Effect == e.ID {
-		w.Session.Effect = ""
-		w.touch(w.Session)
+	if tx.Session != nil && tx.Session.Effect == e.ID {
+		tx.Session.Effect = ""
+		tx.touch(tx.Session)
 	}
-	if w.Task != nil && w.Task.Effect == e.ID {
-		w.Task.Effect = ""
-		w.touch(w.Task)
+	if tx.Task != nil && tx.Task.Effect == e.ID {
+		tx.Task.Effect = ""
+		tx.touch(tx.Task)
 	}
-	return w.follow(r)
+	return followEffect(tx, r)
 }
 
-// follow hands a receipt to the part of the flow that asked for it.
-func (w courier) follow(r effect.Receipt) error {
-	switch w.Effect.What() {
+// followEffect hands a receipt to the part of the flow that asked for it.
+func followEffect(tx *Tx, r effect.Receipt) error {
+	switch tx.Effect.What() {
 	case effect.KindIntake:
-		return flows{w.work}.takenIn(r)
+		return takenIn(tx, r)
 	case effect.KindWork:
-		return w.canceledOr(r, worker{w.work}.worked)
+		return canceledOr(tx, r, agentDone)
 	case effect.KindContext:
-		return planner{w.work}.contextBuilt(r)
+		return contextBuilt(tx, r)
 	case effect.KindPlan:
-		return planner{w.work}.planMade(r)
+		return planMade(tx, r)
 	case effect.KindRepair:
-		return w.canceledOr(r, repairer{w.work}.repairMade)
+		return canceledOr(tx, r, repairMade)
 	case effect.KindTool:
-		return w.canceledOr(r, stepper{w.work}.called)
+		return canceledOr(tx, r, toolDone)
 	case effect.KindVerify:
-		return w.canceledOr(r, prover{w.work}.checked)
+		return canceledOr(tx, r, checksDone)
 	case effect.KindGates:
-		return w.canceledOr(r, prover{w.work}.gated)
+		return canceledOr(tx, r, gatesDone)
 	case effect.KindWorktree:
-		return w.canceledOr(r, func(r effect.Receipt) error { return stepper{w.work}.prepared(effect.KindWorktree, r) })
+		return canceledOr(tx, r, worktreeMade)
 	case effect.KindCheckpoint:
-		if w.Effect.Effect.Task == "" {
-			return notary{w.work}.pointed(r)
+		if tx.Effect.Effect.Task == "" {
+			return checkpointMade(tx, r)
 		}
-		if w.ending() {
-			return medic{w.work}.saved(r)
+		if runEnding(tx) {
+			return workSaved(tx, r)
 		}
-		return stepper{w.work}.prepared(effect.KindCheckpoint, r)
+		return taskCheckpointed(tx, r)
 	case effect.KindRebase:
-		return w.canceledOr(r, prover{w.work}.rebased)
+		return canceledOr(tx, r, rebaseDone)
 	case effect.KindLand:
-		return prover{w.work}.landed(r)
+		return landingDone(tx, r)
 	case effect.KindRevert:
-		return undoer{w.work}.undone(r)
+		return runUndone(tx, r)
 	case effect.KindRestore:
-		return medic{w.work}.restored(r)
+		return workRestored(tx, r)
 	case effect.KindCleanup:
-		return medic{w.work}.cleaned(r)
+		return workCleaned(tx, r)
 	case effect.KindArchive:
-		return medic{w.work}.archived(r)
+		return runArchived(tx, r)
 	}
-	if w.Effect.What().Ordered() {
-		return flows{w.work}.carriedOut(r)
+	if tx.Effect.What().Ordered() {
+		return carriedOut(tx, r)
 	}
-	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(w.Effect.What()))
+	return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(tx.Effect.What()))
 }
 
 // canceledOr leaves a receipt aside when the task is to be canceled, and cleans up instead.
-func (w courier) canceledOr(r effect.Receipt, next func(effect.Receipt) error) error {
-	if w.Task != nil && !w.Task.CancelAt.IsZero() && w.Run != nil {
-		return w.beginCleanup()
+func canceledOr(tx *Tx, r effect.Receipt, next func(*Tx, effect.Receipt) error) error {
+	if tx.Task != nil && !tx.Task.CancelAt.IsZero() && tx.Run != nil {
+		return beginCleanup(tx)
 	}
-	return next(r)
+	return next(tx, r)
 }
 
-// ending reports whether a checkpoint is the last one of a run that ends without landing.
-func (w courier) ending() bool {
-	t := w.Task
-	return w.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
+// runEnding reports whether a checkpoint is the last one of a run that ends without landing.
+func runEnding(tx *Tx) bool {
+	t := tx.Task
+	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
 }
 
 // beginCleanup starts the second phase of a cancel.
-func (w courier) beginCleanup() error {
-	medic{w.work}.keepWork()
+func beginCleanup(tx *Tx) error {
+	keepWork(tx)
 	return nil
 }
 
@@ -263,90 +260,90 @@ func (w courier) beginCleanup() error {
 // given up.
 const maxAttempts = 20
 
-// recover settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
+// Decide settles an effect that was at work when its runner died. What happened is taken as done; what did not may be
 // done; where nobody can know, only an idempotent effect is done again, and every other one becomes a question. In any case
 // what it changed in the tree is noted.
-func (w courier) recover(c *Recover) error {
-	e := w.Effect
+func (c *Recover) Decide(tx *Tx) error {
+	e := tx.Effect
 	if e == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.effect_not_found", c.Effect)
 	}
 	lost := c.Answer != effect.DoneYes
 	if e.State != EffectRunning {
-		if w.Task != nil && w.Task.Half == e.ID {
-			return w.late(c.Receipt, c.Tree, lost)
+		if tx.Task != nil && tx.Task.Half == e.ID {
+			return lateReceipt(tx, c.Receipt, c.Tree, lost)
 		}
 		return nil
 	}
-	w.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
-	if err := (flows{w.work}).interrupted(string(e.What())); err != nil {
+	tx.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	if err := flowInterrupted(tx, string(e.What())); err != nil {
 		return err
 	}
-	w.trace(c.Receipt, c.Tree, lost, true)
-	cashier{w.work}.ends(e)
-	cashier{w.work}.forfeit(e.ID)
+	traceEffect(tx, c.Receipt, c.Tree, lost, true)
+	effectEnds(tx, e)
+	forfeitReservations(tx, e.ID)
 	switch {
 	case !lost:
-		return w.settleEffect(c.Receipt)
-	case w.unwanted():
-		desk{w.work}.dropEffect()
-		w.Task.Half = ""
-		return w.beginCleanup()
+		return settleEffect(tx, c.Receipt)
+	case effectUnwanted(tx):
+		dropEffect(tx)
+		tx.Task.Half = ""
+		return beginCleanup(tx)
 	case e.Attempts >= maxAttempts:
-		return w.settleEffect(effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
-	case len(w.Within) > 0:
-		return w.recoverWithin(c)
+		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
+	case len(tx.Within) > 0:
+		return recoverWithin(tx, c)
 	case c.Answer == effect.DoneNo || e.Effect.Idempotent:
 		e.State = EffectPending
 		return nil
 	}
 	e.State = EffectUnknown
-	if w.Task == nil {
+	if tx.Task == nil {
 		return nil
 	}
-	w.Task.Effect = ""
-	w.touch(w.Task)
+	tx.Task.Effect = ""
+	tx.touch(tx.Task)
 	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
-	return stepper{w.work}.block(BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+	return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
-// unwanted reports whether the effect belongs to work that is to be canceled, and nothing of it has to be finished.
-func (w courier) unwanted() bool {
-	t := w.Task
-	if t == nil || w.Run == nil || t.CancelAt.IsZero() || t.Effect != w.Effect.ID {
+// effectUnwanted reports whether the effect belongs to work that is to be canceled, and nothing of it has to be finished.
+func effectUnwanted(tx *Tx) bool {
+	t := tx.Task
+	if t == nil || tx.Run == nil || t.CancelAt.IsZero() || t.Effect != tx.Effect.ID {
 		return false
 	}
-	switch w.Effect.What() {
+	switch tx.Effect.What() {
 	case effect.KindTool, effect.KindVerify, effect.KindGates, effect.KindRepair, effect.KindWork:
 		return true
 	}
 	return false
 }
 
-// sweep does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.
-func (w courier) sweep() error {
-	t := w.Task
-	if t == nil || w.Session == nil || !w.running() {
+// Decide does what time asks for: a cancel whose grace is over is forced, and a task past its time fails.
+func (*Sweep) Decide(tx *Tx) error {
+	t := tx.Task
+	if t == nil || tx.Session == nil || !sessionWorks(tx) {
 		return nil
 	}
-	if !t.CancelAt.IsZero() && w.now.Sub(t.CancelAt) > w.Config.CancelGrace && w.Effect != nil && w.Effect.State == EffectRunning && w.Effect.What() != effect.KindCleanup {
-		desk{w.work}.dropEffect()
-		return w.beginCleanup()
+	if !t.CancelAt.IsZero() && tx.now.Sub(t.CancelAt) > tx.Config.CancelGrace && tx.Effect != nil && tx.Effect.State == EffectRunning && tx.Effect.What() != effect.KindCleanup {
+		dropEffect(tx)
+		return beginCleanup(tx)
 	}
-	overdue := !t.StartedAt.IsZero() && w.now.Sub(t.StartedAt)-t.Waited > w.Config.TaskTime
+	overdue := !t.StartedAt.IsZero() && tx.now.Sub(t.StartedAt)-t.Waited > tx.Config.TaskTime
 	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
-		unknown := desk{w.work}.dropEffect()
+		unknown := dropEffect(tx)
 		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
-		w.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
-			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{w.Config.TaskTime.String()},
+		tx.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
+			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{tx.Config.TaskTime.String()},
 		}}
-		repairer{w.work}.dropRepair()
-		w.dispose(t)
-		t.StartedAt, t.Waited = w.now, 0
-		if err := w.raise(Stopped, "the task's time is over"); err != nil {
+		dropRepair(tx)
+		disposeTask(tx, t)
+		t.StartedAt, t.Waited = tx.now, 0
+		if err := tx.apply(Stopped, "the task's time is over"); err != nil {
 			return err
 		}
-		w.release(t)
+		releaseTask(tx, t)
 	}
 	return nil
 }

@@ -15,20 +15,17 @@ import (
 	"pawl/solution"
 )
 
-// witness gathers what gates look at.
-type witness struct{ *work }
-
 // sessionEvidence gathers what the session's gates look at.
-func (w witness) sessionEvidence() session.Evidence {
-	e := session.Evidence{MaxFixes: w.Config.MaxFixes, NothingChanged: true}
-	if w.Solution != nil {
-		e.PlanHash, e.OnlyPerson = w.Solution.Hash, w.Solution.outward()
+func sessionEvidence(tx *Tx) session.Evidence {
+	e := session.Evidence{MaxFixes: tx.Config.MaxFixes, NothingChanged: true}
+	if tx.Solution != nil {
+		e.PlanHash, e.OnlyPerson = tx.Solution.Hash, tx.Solution.outward()
 	}
-	if a := w.Approval; a != nil && a.State == ApprovalGranted {
+	if a := tx.Approval; a != nil && a.State == ApprovalGranted {
 		// Who grants whatever waits has not looked at it.
 		e.ApprovalHash, e.ByPerson = a.Hash, a.AnsweredBy.Kind() == pawl.KindUser && a.Way != WayFlag
 	}
-	if t := w.Task; t != nil {
+	if t := tx.Task; t != nil {
 		e.FixAttempts = t.Fixes
 		e.FixVerified = t.Verified != nil && t.Verified.Passed || t.Cursor.Failed == ""
 		if t.Ready.Checkpoint {
@@ -51,21 +48,21 @@ func open(t *Task) bool {
 }
 
 // turnEvidence gathers what the turn's gates look at.
-func (w witness) turnEvidence() turn.Evidence {
-	e := turn.Evidence{MaxRepairs: w.Config.MaxFixes, AskedFrom: turn.Planning}
-	if w.Turn != nil {
-		e.Rounds, e.Patches = w.Turn.Rounds, w.Turn.Patches
+func turnEvidence(tx *Tx) turn.Evidence {
+	e := turn.Evidence{MaxRepairs: tx.Config.MaxFixes, AskedFrom: turn.Planning}
+	if tx.Turn != nil {
+		e.Rounds, e.Patches = tx.Turn.Rounds, tx.Turn.Patches
 	}
-	if w.Turn != nil && w.Turn.Return != "" {
-		e.AskedFrom = turn.State(w.Turn.Return)
+	if tx.Turn != nil && tx.Turn.Return != "" {
+		e.AskedFrom = turn.State(tx.Turn.Return)
 	}
-	if a := w.Approval; a != nil {
+	if a := tx.Approval; a != nil {
 		e.SubjectHash = a.Hash
 		if a.State == ApprovalGranted {
 			e.ApprovalHash = a.Hash
 		}
 	}
-	if t := w.Task; t != nil {
+	if t := tx.Task; t != nil {
 		e.Repairs = t.Fixes
 		if v := t.Verified; v != nil {
 			e.ChecksRan = true
@@ -88,14 +85,14 @@ func countFailed(outcomes []effect.CheckOutcome) int {
 }
 
 // taskEvidence gathers what the gates of a row look at. What takes effort to gather is there only if the row asks for it.
-func (w witness) taskEvidence(t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
+func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *task.Evidence {
 	e := &task.Evidence{
-		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: w.token(t), NoLease: t.Lease.Owner == "",
+		PlanHash: t.PlanHash, LeaseEpoch: t.Epoch, Token: token(tx, t), NoLease: t.Lease.Owner == "",
 		ExitReason: task.ExitReason(t.Exit), CleanupSummary: t.Cleanup != nil,
-		RetryCount: t.Retry.Count, MaxRetries: w.Config.Retry.Max, LastReasons: t.Retry.Reasons,
-		AuditWarnOnly: w.Config.AuditWarn,
+		RetryCount: t.Retry.Count, MaxRetries: tx.Config.Retry.Max, LastReasons: t.Retry.Reasons,
+		AuditWarnOnly: tx.Config.AuditWarn,
 	}
-	if a := w.Approval; a != nil && a.State == ApprovalGranted {
+	if a := tx.Approval; a != nil && a.State == ApprovalGranted {
 		if a.About == "plan" && a.Subject == t.Parent || a.ID == t.Approval {
 			e.ApprovalHash = a.Hash
 		}
@@ -118,17 +115,17 @@ func (w witness) taskEvidence(t *Task, r *machine.Rule[task.State, task.Event]) 
 		}
 	}
 	if slices.Contains(r.Gates, task.GateAuditChain) {
-		e.AuditEvents, e.AuditChainOK = w.trail(t)
+		e.AuditEvents, e.AuditChainOK = trail(tx, t)
 	}
 	return e
 }
 
 // token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
 // pawl acts inside the same transaction that checked the report's token.
-func (w witness) token(t *Task) int64 {
-	switch c := w.env.Command.(type) {
+func token(tx *Tx, t *Task) int64 {
+	switch c := tx.env.Command.(type) {
 	case *Transition:
-		if !w.leased {
+		if !tx.leased {
 			return c.Token
 		}
 	case *RequestGates:
@@ -161,9 +158,9 @@ func gateEvidence(t *Task) (tree string, checks []task.Check) {
 
 // trail counts the task's audit records, those of this decision included, and reports whether the states that they tell
 // of form one unbroken chain from the creation to the present state.
-func (w witness) trail(t *Task) (int, bool) {
-	count, states := w.TrailCount, w.Trail
-	for _, e := range w.entries {
+func trail(tx *Tx, t *Task) (int, bool) {
+	count, states := tx.TrailCount, tx.Trail
+	for _, e := range tx.entries {
 		if e.Subject != (audit.Subject{Kind: string(KindTask), ID: t.ID}) {
 			continue
 		}
@@ -183,18 +180,18 @@ func (w witness) trail(t *Task) (int, bool) {
 }
 
 // boardEvidence gathers what the board's gates look at.
-func (w witness) boardEvidence() board.Evidence {
+func boardEvidence(tx *Tx) board.Evidence {
 	e := board.Evidence{}
-	if w.Run != nil {
-		e.WorkDir = w.Run.Place.Workspace
+	if tx.Run != nil {
+		e.WorkDir = tx.Run.Place.Workspace
 	}
-	if w.Solution != nil {
-		e.SolutionID = w.Solution.ID
+	if tx.Solution != nil {
+		e.SolutionID = tx.Solution.ID
 	}
-	if w.Issue != nil {
-		e.PlanFailures, e.OpenDependencies = w.Issue.Failures, len(w.Issue.Open)
+	if tx.Issue != nil {
+		e.PlanFailures, e.OpenDependencies = tx.Issue.Failures, len(tx.Issue.Open)
 	}
-	if t := w.Task; t != nil && t.Land != nil {
+	if t := tx.Task; t != nil && t.Land != nil {
 		e.Landed = t.State == string(task.Done)
 	}
 	return e
@@ -202,15 +199,15 @@ func (w witness) boardEvidence() board.Evidence {
 
 // flowEvidence gathers what the flow's gates look at. Where nothing was evaluated, a person stated the requirement and is asked
 // about its plan, which is the seed's "go on with the requirement as it is".
-func (w witness) flowEvidence() workflow.Evidence {
-	e := workflow.Evidence{Continue: true, Archived: w.Run != nil && w.Run.Outcome != ""}
-	if w.Run != nil && w.Run.Evaluation != nil {
-		e.Score, e.Continue = w.Run.Evaluation.Score, w.Run.AsIs
+func flowEvidence(tx *Tx) workflow.Evidence {
+	e := workflow.Evidence{Continue: true, Archived: tx.Run != nil && tx.Run.Outcome != ""}
+	if tx.Run != nil && tx.Run.Evaluation != nil {
+		e.Score, e.Continue = tx.Run.Evaluation.Score, tx.Run.AsIs
 	}
-	if w.Run != nil && w.Run.Package != "" {
-		e.Package = solution.LiveDir(w.Run.Package)
+	if tx.Run != nil && tx.Run.Package != "" {
+		e.Package = solution.LiveDir(tx.Run.Package)
 	}
-	if w.Task != nil && open(w.Task) {
+	if tx.Task != nil && open(tx.Task) {
 		e.Pending = 1
 	}
 	return e

@@ -22,9 +22,6 @@ import (
 	"pawl/triage"
 )
 
-// flows decides about the commands of seed 002 and about the stages of the flows that they start.
-type flows struct{ *work }
-
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (spec.md §6.4 D21).
 const autoFull pawl.Actor = "policy:auto_full"
 
@@ -53,49 +50,49 @@ func (k loader) loadStart(ctx context.Context, s *Snapshot, c *Start) error {
 	return load(ctx, k.store, &s.Item, optional(KindItem, s.Issue.Item))
 }
 
-// begin makes the first moves of a run, and asks for its first effect.
-func (w flows) begin(c *Start) error {
-	why := firstLine(w.Run.Requirement)
+// beginRun makes the first moves of a run, and asks for its first effect.
+func beginRun(tx *Tx, c *Start) error {
+	why := firstLine(tx.Run.Requirement)
 	switch {
-	case c.Package != "" && w.Taking != nil:
-		if err := w.raise(PackageTaken, why); err != nil {
+	case c.Package != "" && tx.Taking != nil:
+		if err := tx.apply(PackageTaken, why); err != nil {
 			return err
 		}
-		w.decideKnowledge(knowledge.AtExec)
+		decideKnowledge(tx, knowledge.AtExec)
 	case c.Package != "" && len(c.Given) == 0:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.package_unknown", c.Package)
-	case w.judgedFirst(c):
-		if err := w.raise(Received, why); err != nil {
+	case judgedFirst(tx, c):
+		if err := tx.apply(Received, why); err != nil {
 			return err
 		}
-		w.askIntake()
+		askIntake(tx)
 		return nil
 	default:
-		if err := w.raise(TakenUp, why); err != nil {
+		if err := tx.apply(TakenUp, why); err != nil {
 			return err
 		}
-		if err := w.size(workflow.PathLight, "a plan is given"); err != nil {
+		if err := sizeFlow(tx, workflow.PathLight, "a plan is given"); err != nil {
 			return err
 		}
-		if w.Flow.Stage == workflow.Develop {
-			w.decideKnowledge(knowledge.AtExec)
+		if tx.Flow.Stage == workflow.Develop {
+			decideKnowledge(tx, knowledge.AtExec)
 		}
 	}
-	planner{w.work}.buildContext()
+	buildContext(tx)
 	return nil
 }
 
 // judgedFirst reports whether the requirement is evaluated: by every agent for a command of seed 002 and where somebody confirms
 // the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
-func (w flows) judgedFirst(c *Start) bool {
-	t := w.traits()
+func judgedFirst(tx *Tx, c *Start) bool {
+	t := traits(tx)
 	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
 }
 
-// command is the command of seed 002 that the run is taken up for.
-func (w flows) command(otherwise string) string {
-	if w.Run != nil && w.Run.Command != "" {
-		return w.Run.Command
+// commandOr is the command of seed 002 that the run is taken up for.
+func commandOr(tx *Tx, otherwise string) string {
+	if tx.Run != nil && tx.Run.Command != "" {
+		return tx.Run.Command
 	}
 	return otherwise
 }
@@ -104,116 +101,116 @@ func (w flows) command(otherwise string) string {
 const maxQuestions = 3
 
 // askIntake has the agent judge whether the requirement is clear.
-func (w flows) askIntake() {
-	w.emit(effect.KindIntake, effect.IntakeSpec{
-		Agent: w.Run.Agent, Requirement: w.Run.Requirement, Answers: w.Run.Answers, Round: w.Turn.Rounds + 1, Lang: w.Run.Lang, Continue: w.Run.AsIs,
+func askIntake(tx *Tx) {
+	tx.emit(effect.KindIntake, effect.IntakeSpec{
+		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds + 1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
 	}, true)
 }
 
 // takenIn goes on with a clear requirement and parks an unclear one until the person has answered.
-func (w flows) takenIn(r effect.Receipt) error {
+func takenIn(tx *Tx, r effect.Receipt) error {
 	result, err := effect.Decode[effect.IntakeResult](r.Result)
 	if err != nil || !r.OK {
-		return planner{w.work}.planningFailed(StillUnclear, firstError(r.Err(), err))
+		return planningFailed(tx, StillUnclear, firstError(r.Err(), err))
 	}
-	w.Run.Evaluation = &result.Evaluation
-	w.touch(w.Run)
+	tx.Run.Evaluation = &result.Evaluation
+	tx.touch(tx.Run)
 	e := &result.Evaluation
-	w.record(w.Run, "INTAKE_JUDGED", audit.Info, map[string]any{
+	tx.record(tx.Run, "INTAKE_JUDGED", audit.Info, map[string]any{
 		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class, "score": e.Score, "risk": e.Risk,
 		"questions": len(e.Questions), "ehrb": len(e.EHRB), "usage": result.Usage,
 	})
 	if len(e.Questions) == 0 {
-		return w.evaluated()
+		return evaluated(tx)
 	}
 	asked := make([]string, len(e.Questions))
 	for n, q := range e.Questions {
 		asked[n] = q.Text + q.Key // exactly one of them is set
 	}
-	if w.Turn.Rounds >= turn.MaxRounds {
-		return planner{w.work}.planningFailed(StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(w.Turn.Rounds), strings.Join(asked, " / ")))
+	if tx.Turn.Rounds >= turn.MaxRounds {
+		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
 	}
-	if err := w.raise(Unclear, e.Why); err != nil {
+	if err := tx.apply(Unclear, e.Why); err != nil {
 		return err
 	}
 	n := min(len(asked), maxQuestions)
-	w.Turn.Rounds++
-	w.Turn.Questions, w.Turn.Put = asked[:n], e.Questions[:n]
-	w.touch(w.Turn)
-	w.record(w.Turn, "QUESTIONS_ASKED", audit.Info, map[string]any{"questions": w.Turn.Questions, "round": w.Turn.Rounds})
+	tx.Turn.Rounds++
+	tx.Turn.Questions, tx.Turn.Put = asked[:n], e.Questions[:n]
+	tx.touch(tx.Turn)
+	tx.record(tx.Turn, "QUESTIONS_ASKED", audit.Info, map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
 	return nil
 }
 
-// answered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
-func (w flows) answered(c *Give) error {
-	if len(c.Answers) > 0 && len(c.Answers) != len(w.Turn.Questions) {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(w.Turn.Questions)), itoa(len(c.Answers)))
+// intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
+func intakeAnswered(tx *Tx, c *Give) error {
+	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(tx.Turn.Questions)), itoa(len(c.Answers)))
 	}
-	w.Run.Answers = slices.Clip(w.Run.Answers)
-	for i, q := range w.Turn.Questions {
+	tx.Run.Answers = slices.Clip(tx.Run.Answers)
+	for i, q := range tx.Turn.Questions {
 		a := effect.Answered{Question: q}
-		if i < len(w.Turn.Put) {
-			a.About = string(w.Turn.Put[i].About)
+		if i < len(tx.Turn.Put) {
+			a.About = string(tx.Turn.Put[i].About)
 		}
 		if i < len(c.Answers) {
 			a.Answer = strings.TrimSpace(c.Answers[i])
 		}
-		w.Run.Answers = append(w.Run.Answers, a)
+		tx.Run.Answers = append(tx.Run.Answers, a)
 	}
-	w.Turn.Questions, w.Turn.Put = nil, nil
-	w.Run.AsIs = w.Run.AsIs || len(c.Answers) == 0
-	w.touch(w.Run)
-	w.touch(w.Turn)
-	w.record(w.Run, "QUESTIONS_ANSWERED", audit.Info, map[string]any{"answers": len(c.Answers), "by": w.env.Actor})
-	if err := w.raise(Answered, "answered by "+string(w.env.Actor)); err != nil {
+	tx.Turn.Questions, tx.Turn.Put = nil, nil
+	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
+	tx.touch(tx.Run)
+	tx.touch(tx.Turn)
+	tx.record(tx.Run, "QUESTIONS_ANSWERED", audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
+	if err := tx.apply(Answered, "answered by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	if w.Run.AsIs && w.Run.Evaluation != nil {
-		e := w.Run.Evaluation.GoOn()
-		w.Run.Evaluation = &e
-		return w.evaluated()
+	if tx.Run.AsIs && tx.Run.Evaluation != nil {
+		e := tx.Run.Evaluation.GoOn()
+		tx.Run.Evaluation = &e
+		return evaluated(tx)
 	}
-	w.askIntake()
+	askIntake(tx)
 	return nil
 }
 
 // evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is there.
-func (w flows) evaluated() error {
-	path, why := w.Run.Evaluation.Path()
-	w.Run.Path = path
-	if w.Run.Confirm {
-		w.askStage(workflow.Evaluate, string(path))
+func evaluated(tx *Tx) error {
+	path, why := tx.Run.Evaluation.Path()
+	tx.Run.Path = path
+	if tx.Run.Confirm {
+		askStage(tx, workflow.Evaluate, string(path))
 		return nil
 	}
 	reason := string(path)
 	if len(why) > 0 {
 		reason = why[0].Key
 	}
-	return w.goOn(path, reason)
+	return goOn(tx, path, reason)
 }
 
 // goOn leaves the evaluation by its path.
-func (w flows) goOn(path workflow.Path, reason string) error {
-	if err := w.raise(Clear, reason); err != nil {
+func goOn(tx *Tx, path workflow.Path, reason string) error {
+	if err := tx.apply(Clear, reason); err != nil {
 		return err
 	}
-	if err := w.size(path, reason); err != nil {
+	if err := sizeFlow(tx, path, reason); err != nil {
 		return err
 	}
-	planner{w.work}.buildContext()
+	buildContext(tx)
 	return nil
 }
 
-// size takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (spec.md C4).
-func (w flows) size(path workflow.Path, reason string) error {
-	if path == workflow.PathTweak && w.Flow.Mode == workflow.AutoPlan {
+// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (spec.md C4).
+func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
+	if path == workflow.PathTweak && tx.Flow.Mode == workflow.AutoPlan {
 		path = workflow.PathLight
 	}
-	if w.Flow.Stage != workflow.Evaluate {
+	if tx.Flow.Stage != workflow.Evaluate {
 		return nil // ~exec has gone straight into development
 	}
-	w.Run.Path = path
-	w.touch(w.Run)
+	tx.Run.Path = path
+	tx.touch(tx.Run)
 	what, at := SizedLight, knowledge.AtAnalyze
 	switch path {
 	case workflow.PathTweak:
@@ -221,187 +218,184 @@ func (w flows) size(path workflow.Path, reason string) error {
 	case workflow.PathStandard:
 		what = SizedStandard
 	}
-	if err := w.raise(what, reason); err != nil {
+	if err := tx.apply(what, reason); err != nil {
 		return err
 	}
-	w.decideKnowledge(at)
+	decideKnowledge(tx, at)
 	return nil
 }
 
 // decideKnowledge sets KB_SKIPPED when the flow comes to a point that decides it, and carries it otherwise.
-func (w flows) decideKnowledge(at knowledge.Point) {
+func decideKnowledge(tx *Tx, at knowledge.Point) {
 	// The variable depends on the mode and the point alone; what becomes of the documents is asked when they are read.
-	d, err := knowledge.Decide(knowledge.Question{Mode: w.Config.KnowledgeMode, Condition: knowledge.Fine, Coding: true, At: at})
+	d, err := knowledge.Decide(knowledge.Question{Mode: tx.Config.KnowledgeMode, Condition: knowledge.Fine, Coding: true, At: at})
 	if err != nil {
 		return // a mode that does not exist is refused with the settings
 	}
-	w.Flow.KBSkipped = knowledge.Carry(w.Flow.KBSkipped, d)
-	w.touch(w.Flow)
+	tx.Flow.KBSkipped = knowledge.Carry(tx.Flow.KBSkipped, d)
+	tx.touch(tx.Flow)
 }
 
 // askStage asks the person to confirm what a stage has found.
-func (w flows) askStage(stage workflow.Stage, detail string) {
+func askStage(tx *Tx, stage workflow.Stage, detail string) {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "pawl stage 1\n%s\n%s\n%s\n%s", w.Run.ID, stage, w.Run.Requirement, detail)
-	if w.Run.Evaluation != nil {
-		sum.Write(encode(w.Run.Evaluation))
+	_, _ = fmt.Fprintf(sum, "pawl stage 1\n%s\n%s\n%s\n%s", tx.Run.ID, stage, tx.Run.Requirement, detail)
+	if tx.Run.Evaluation != nil {
+		sum.Write(encode(tx.Run.Evaluation))
 	}
-	w.Run.Stage = stage
-	w.touch(w.Run)
-	planner{w.work}.askFor(aboutStage, w.Run.ID, hex.EncodeToString(sum.Sum(nil)), policy.SingleAction, detail)
+	tx.Run.Stage = stage
+	tx.touch(tx.Run)
+	askFor(tx, aboutStage, tx.Run.ID, hex.EncodeToString(sum.Sum(nil)), policy.SingleAction, detail)
 }
 
 // aboutStage is what an approval is about that a stage ends with.
 const aboutStage = "stage"
 
-// choose takes the answer to the question of a stage.
-func (w flows) choose(c *Choose) error {
-	a, err := desk{w.work}.pending(c.Hash)
+// Decide takes the answer to the question of a stage.
+func (c *Choose) Decide(tx *Tx) error {
+	a, err := pendingApproval(tx, c.Hash)
 	if err != nil {
 		return err
 	}
 	if a.About != aboutStage {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", w.stateName())
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", stateName(tx))
 	}
-	stage := w.Run.Stage
+	stage := tx.Run.Stage
 	if stage == workflow.Evaluate {
-		next, err := workflow.SwitchMode(w.Flow.Vars, c.Choice, workflow.Evidence{Confirming: true})
+		next, err := workflow.SwitchMode(tx.Flow.Vars, c.Choice, workflow.Evidence{Confirming: true})
 		if err != nil {
 			return err
 		}
 		if c.Path == workflow.PathNone {
-			c = &Choose{Choice: c.Choice, Path: w.Run.Path}
+			c = &Choose{Choice: c.Choice, Path: tx.Run.Path}
 		}
-		if w.Run.Evaluation != nil && w.Run.Evaluation.Dangerous() && c.Path != workflow.PathStandard {
+		if tx.Run.Evaluation != nil && tx.Run.Evaluation.Dangerous() && c.Path != workflow.PathStandard {
 			return pawl.Fail(pawl.CodeDenied, "kernel.path_dangerous", string(c.Path))
 		}
 		if _, ok := workflow.Stages.Next(workflow.Evaluate, workflow.Complexity, string(c.Path)); !ok {
 			return pawl.Fail(pawl.CodeInvalid, "kernel.path_unknown", string(c.Path))
 		}
-		w.setVars(next, string(workflow.Choose), c.Choice)
+		setVars(tx, next, string(workflow.Choose), c.Choice)
 	}
-	desk{w.work}.answer(a, ApprovalGranted, w.env.Actor, c.Choice)
-	w.Run.Stage, w.Session.Approval = workflow.None, ""
-	w.touch(w.Run)
+	answerApproval(tx, a, ApprovalGranted, tx.env.Actor, c.Choice)
+	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
+	tx.touch(tx.Run)
 	if stage == workflow.Evaluate {
-		return w.goOn(c.Path, "confirmed by "+string(w.env.Actor))
+		return goOn(tx, c.Path, "confirmed by "+string(tx.env.Actor))
 	}
-	return planner{w.work}.design()
+	return design(tx)
 }
 
 // setVars changes variables beside the stage. A change of the mode is a move of its machine and is recorded as one.
-func (w flows) setVars(next workflow.Vars, on, when string) {
-	before := w.Flow.Vars
-	w.Flow.Vars = next
-	w.touch(w.Flow)
-	w.modeMoved(before.Mode, on, when)
+func setVars(tx *Tx, next workflow.Vars, on, when string) {
+	before := tx.Flow.Vars
+	tx.Flow.Vars = next
+	tx.touch(tx.Flow)
+	modeMoved(tx, before.Mode, on, when)
 }
 
 // modeMoved records the row of the mode's machine by which it has got where it is.
-func (w flows) modeMoved(from workflow.Mode, on, when string) {
+func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
 	r, ok := workflow.Modes.Next(from, workflow.Event(on), when)
-	if !ok || r.To != w.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
+	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
 		return
 	}
-	w.record(w.Flow, "MODE_"+string(r.To), audit.Info, map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
+	tx.record(tx.Flow, "MODE_"+string(r.To), audit.Info, map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 // analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
 // (spec.md C6).
-func (w flows) analyzed() error {
-	waits := w.Run.Confirm && w.Flow.Stage == workflow.Analyze && w.Flow.Vars.Waits() && !slices.Contains(w.Config.AutoContinue, workflow.Analyze)
+func analyzed(tx *Tx) error {
+	waits := tx.Run.Confirm && tx.Flow.Stage == workflow.Analyze && tx.Flow.Vars.Waits() && !slices.Contains(tx.Config.AutoContinue, workflow.Analyze)
 	if waits {
-		c := w.Run.Context
-		w.askStage(workflow.Analyze, fmt.Sprintf("%d %d %s", c.Files, len(c.Checks), strings.Join(c.Ecosystems, ",")))
+		c := tx.Run.Context
+		askStage(tx, workflow.Analyze, fmt.Sprintf("%d %d %s", c.Files, len(c.Checks), strings.Join(c.Ecosystems, ",")))
 		return nil
 	}
-	return planner{w.work}.design()
+	return design(tx)
 }
 
-// packer names solution packages, and measures whether a change still fits a tweak, which has none.
-type packer struct{ *work }
-
-// designed names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a
+// packageDesigned names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a
 // light iteration.
-func (w packer) designed(p *plan.Plan) error {
-	if w.Flow.Stage == workflow.Tweak {
-		files := planner{w.work}.names(p)
+func packageDesigned(tx *Tx, p *plan.Plan) error {
+	if tx.Flow.Stage == workflow.Tweak {
+		files := namedFiles(tx, p)
 		changed := make([]triage.Changed, len(files))
 		for n, f := range files {
 			changed[n].Path = f
 		}
-		if !w.outgrows(changed) {
+		if !outgrows(tx, changed) {
 			return nil
 		}
-		if err := w.raise(Outgrew, "the plan"); err != nil {
+		if err := tx.apply(Outgrew, "the plan"); err != nil {
 			return err
 		}
-		flows{w.work}.decideKnowledge(knowledge.AtAnalyze)
+		decideKnowledge(tx, knowledge.AtAnalyze)
 	}
-	return w.pack(p)
+	return packSolution(tx, p)
 }
 
-// pack gives the solution its package.
-func (w packer) pack(p *plan.Plan) (err error) {
-	name := w.Run.Package
+// packSolution gives the solution its package.
+func packSolution(tx *Tx, p *plan.Plan) (err error) {
+	name := tx.Run.Package
 	if name == "" {
-		if name, err = w.packageName(p); err != nil {
+		if name, err = packageName(tx, p); err != nil {
 			return err
 		}
 	}
-	w.Solution.Package, w.Run.Package = name, name
-	w.touch(w.Run)
+	tx.Solution.Package, tx.Run.Package = name, name
+	tx.touch(tx.Run)
 	return nil
 }
 
 // outgrows reports whether a change is too large or too dangerous for a tweak, and notes the path that it needs.
-func (w packer) outgrows(changed []triage.Changed) bool {
+func outgrows(tx *Tx, changed []triage.Changed) bool {
 	facts := triage.Measure(changed)
-	facts.EHRB = dangerous(w.Solution)
+	facts.EHRB = dangerous(tx.Solution)
 	path, why := triage.Outgrown(workflow.PathTweak, facts)
 	if path == workflow.PathTweak {
 		return false
 	}
-	w.record(w.Run, "PATH_OUTGROWN", audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
-	w.Run.Path, w.Flow.KBSkipped = path, workflow.Undecided
+	tx.record(tx.Run, "PATH_OUTGROWN", audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
+	tx.Run.Path, tx.Flow.KBSkipped = path, workflow.Undecided
 	return true
 }
 
-// measured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a package; where a
+// changeMeasured looks at what the work on a tweak has really changed. AUTO_FULL goes on as a light iteration, with a package; where a
 // person has approved the plan as it is, it stays a tweak that went beyond its scope, and is logged as one.
-func (w packer) measured(files []effect.FileStat) error {
-	if w.Flow == nil || w.Flow.Stage != workflow.Tweak || len(files) == 0 || w.Run.Outgrown {
+func changeMeasured(tx *Tx, files []effect.FileStat) error {
+	if tx.Flow == nil || tx.Flow.Stage != workflow.Tweak || len(files) == 0 || tx.Run.Outgrown {
 		return nil
 	}
 	changed := make([]triage.Changed, len(files))
 	for n, f := range files {
 		changed[n] = triage.Changed{Path: f.Path, Added: f.Added, Removed: f.Removed}
 	}
-	skipped := w.Flow.KBSkipped
+	skipped := tx.Flow.KBSkipped
 	switch {
-	case !w.outgrows(changed):
+	case !outgrows(tx, changed):
 		return nil
-	case w.Flow.Mode != workflow.AutoFull:
-		w.Run.Path, w.Run.Outgrown, w.Flow.KBSkipped = workflow.PathTweak, true, skipped
+	case tx.Flow.Mode != workflow.AutoFull:
+		tx.Run.Path, tx.Run.Outgrown, tx.Flow.KBSkipped = workflow.PathTweak, true, skipped
 		return nil
 	}
-	if err := w.pack(&w.Solution.Plan); err != nil {
+	if err := packSolution(tx, &tx.Solution.Plan); err != nil {
 		return err
 	}
-	w.touch(w.Solution)
-	w.create(&Alias{Issue: w.Issue.ID}, KindAlias, PackageAlias+w.Solution.Package, w.Solution.ID, "")
-	if err := w.raise(GrewAtWork, "the change"); err != nil {
+	tx.touch(tx.Solution)
+	tx.create(&Alias{Issue: tx.Issue.ID}, KindAlias, PackageAlias+tx.Solution.Package, tx.Solution.ID, "")
+	if err := tx.apply(GrewAtWork, "the change"); err != nil {
 		return err
 	}
-	flows{w.work}.decideKnowledge(knowledge.AtAnalyze)
+	decideKnowledge(tx, knowledge.AtAnalyze)
 	return nil
 }
 
 // packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a name.
-func (w packer) packageName(p *plan.Plan) (string, error) {
+func packageName(tx *Tx, p *plan.Plan) (string, error) {
 	var ask []string
 	taken := func(name string) bool {
-		at, known := w.Names[name]
+		at, known := tx.Names[name]
 		if !known {
 			ask = append(ask, name)
 		}
@@ -409,11 +403,11 @@ func (w packer) packageName(p *plan.Plan) (string, error) {
 	}
 	text := p.Goal
 	if _, err := solution.Feature(text); err != nil {
-		if text = w.Run.Requirement; w.Run.Requirement == "" {
-			text = w.Run.Label
+		if text = tx.Run.Requirement; tx.Run.Requirement == "" {
+			text = tx.Run.Label
 		}
 	}
-	name, err := solution.NewName(text, w.Run.StartedAt, taken)
+	name, err := solution.NewName(text, tx.Run.StartedAt, taken)
 	if err == nil && len(ask) > 0 {
 		return "", &missing{names: ask}
 	}
@@ -425,10 +419,10 @@ func dangerous(s *Solution) bool {
 	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
 }
 
-// approved is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose word it is.
-func (w flows) approved(by pawl.Actor) Happening {
+// approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose word it is.
+func approvalEvent(tx *Tx, by pawl.Actor) Happening {
 	switch {
-	case w.Flow.Stage != workflow.Design:
+	case tx.Flow.Stage != workflow.Design:
 		return PlanAllowed
 	case by == autoFull:
 		return PlanFlowsOn
@@ -436,131 +430,139 @@ func (w flows) approved(by pawl.Actor) Happening {
 	return PlanApproved
 }
 
-// keep ends a flow of AUTO_PLAN with its design: the package waits for ~exec (spec.md C7).
-func (w flows) keep() error {
-	desk{w.work}.answer(w.Approval, ApprovalStale, w.env.Actor, "kept for ~exec")
-	w.Turn.Outcome = string(turn.OutcomeDone)
-	w.Task.Cleanup = nothingToClean()
-	w.Task.Reason = "planned only"
-	if err := w.raise(PlanKept, "the package is kept"); err != nil {
+// keepPackage ends a flow of AUTO_PLAN with its design: the package waits for ~exec (spec.md C7).
+func keepPackage(tx *Tx) error {
+	answerApproval(tx, tx.Approval, ApprovalStale, tx.env.Actor, "kept for ~exec")
+	tx.Turn.Outcome = string(turn.OutcomeDone)
+	tx.Task.Cleanup = nothingToClean()
+	tx.Task.Reason = "planned only"
+	if err := tx.apply(PlanKept, "the package is kept"); err != nil {
 		return err
 	}
-	w.endRun(OutcomePlanned)
+	endRun(tx, OutcomePlanned)
 	return nil
 }
 
 // OutcomePlanned is the outcome of a run that ends with its plan.
 const OutcomePlanned = "planned"
 
-// interrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
-func (w flows) interrupted(what string) error {
-	if w.Flow == nil || !w.has(w.Flow, string(workflow.Interrupt), "") {
+// flowInterrupted notes that a flow was cut off by a crash: its stage is kept, and it goes on from there.
+func flowInterrupted(tx *Tx, what string) error {
+	if tx.Flow == nil || !tx.has(tx.Flow, string(workflow.Interrupt), "") {
 		return nil
 	}
-	return w.move(w.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
+	return tx.move(tx.Flow, string(workflow.Interrupt), "", "interrupted in "+what, nil)
 }
 
-// silence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and cleared by the
+// keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and cleared by the
 // answer (spec.md C5). The question that a stage ends with is no break: it belongs to the mode.
-func (w flows) silence() {
-	f := w.Flow
-	if f == nil || w.Session == nil || !f.Mode.Auto() || ofBoard(w.env.Command) || w.Session.Paused {
+func keepSilence(tx *Tx) {
+	f := tx.Flow
+	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
-	asks := waits(w.work)
-	if a := w.Approval; asks && a != nil && a.State == ApprovalPending && a.About == aboutStage {
+	asks := waits(tx)
+	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == aboutStage {
 		asks = false
 	}
 	switch {
 	case asks && !f.SilenceBroken:
 		f.Vars = f.Vars.BreakSilence()
-		w.record(f, "SILENCE_BROKEN", audit.Warn, map[string]any{"mode": f.Mode, "stage": f.Stage, "state": w.Session.State})
-	case !asks && f.SilenceBroken && w.env.Actor.Kind() == pawl.KindUser:
+		tx.record(f, "SILENCE_BROKEN", audit.Warn, map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
+	case !asks && f.SilenceBroken && tx.env.Actor.Kind() == pawl.KindUser:
 		f.Vars = f.Vars.Reply()
-		w.record(f, "SILENCE_RESTORED", audit.Info, map[string]any{"by": w.env.Actor})
+		tx.record(f, "SILENCE_RESTORED", audit.Info, map[string]any{"by": tx.env.Actor})
 	}
 }
 
-// nester decides about external tools that take a flow over and give it back.
-type nester struct{ *work }
-
-// enter hands the flow to an external tool (spec.md §3.5).
-func (w nester) enter(c *EnterTool) error {
-	s := w.Session
+// Decide hands the flow to an external tool (spec.md §3.5).
+func (c *EnterTool) Decide(tx *Tx) error {
+	s := tx.Session
 	switch {
-	case s == nil || w.Flow == nil:
+	case s == nil || tx.Flow == nil:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
-	case s.Effect != "" || w.Task != nil && w.Task.Effect != "" && s.Run != "":
+	case s.Effect != "" || tx.Task != nil && tx.Task.Effect != "" && s.Run != "":
 		return pawl.Fail(pawl.CodeBusy, "kernel.tool_while_working", c.Tool)
 	}
-	next, err := workflow.EnterTool(w.Flow.Vars, c.Tool)
+	next, err := workflow.EnterTool(tx.Flow.Vars, c.Tool)
 	if err != nil {
 		return err
 	}
-	w.Flow.Vars, w.Flow.Tools = next, append(slices.Clip(w.Flow.Tools), c.Tool)
-	w.record(w.Flow, "TOOL_ENTERED", audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
+	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
+	tx.record(tx.Flow, "TOOL_ENTERED", audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
 	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
-		s.Paused, s.PausedAt, s.PausedBy = true, w.now, w.env.Actor
-		w.touch(s)
-		w.Flow.Held = true
+		s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
+		tx.touch(s)
+		tx.Flow.Held = true
 	}
 	return nil
 }
 
-// free fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the tool is left.
-func (w nester) free() error {
-	if w.Flow == nil || w.Flow.ToolNesting == 0 || w.Session == nil || w.Session.Run == "" {
-		return nil
-	}
-	switch w.env.Command.(type) {
-	case *Approve, *Deny, *Revise, *EditPlan, *Choose, *Resume, *CancelRun, *Fix, *Skip, *Rollback:
-	case *CancelTask:
-		if w.Task == nil || !(clerk{w.work}).holdsRun(w.Task) {
-			return nil
-		}
-	case *Give:
-		if w.Turn == nil || w.Turn.State != string(turn.Clarifying) {
-			return nil // what agents ask beside the work goes on
-		}
-	default:
-		return nil
-	}
-	return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", w.Flow.ActiveTool)
+// flowCommand is a command that may take a flow on, or end it.
+type flowCommand interface{ takesFlowOn(tx *Tx) bool }
+
+func (*Approve) takesFlowOn(*Tx) bool   { return true }
+func (*Deny) takesFlowOn(*Tx) bool      { return true }
+func (*Revise) takesFlowOn(*Tx) bool    { return true }
+func (*EditPlan) takesFlowOn(*Tx) bool  { return true }
+func (*Choose) takesFlowOn(*Tx) bool    { return true }
+func (*Resume) takesFlowOn(*Tx) bool    { return true }
+func (*CancelRun) takesFlowOn(*Tx) bool { return true }
+func (*Fix) takesFlowOn(*Tx) bool       { return true }
+func (*Skip) takesFlowOn(*Tx) bool      { return true }
+func (*Rollback) takesFlowOn(*Tx) bool  { return true }
+
+func (*CancelTask) takesFlowOn(tx *Tx) bool { return tx.Task != nil && holdsRun(tx, tx.Task) }
+
+// What agents ask beside the work goes on.
+func (*Give) takesFlowOn(tx *Tx) bool {
+	return tx.Turn != nil && tx.Turn.State == string(turn.Clarifying)
 }
 
-// leave says that the innermost external tool is done.
-func (w nester) leave(c *LeaveTool) error {
-	if w.Flow == nil {
+// flowFree fails for what would take a flow on, or end it, that an external tool has: its stage is suspended until the tool is left.
+func flowFree(tx *Tx) error {
+	if tx.Flow == nil || tx.Flow.ToolNesting == 0 || tx.Session == nil || tx.Session.Run == "" {
+		return nil
+	}
+	if c, ok := tx.env.Command.(flowCommand); ok && c.takesFlowOn(tx) {
+		return pawl.Fail(pawl.CodeBusy, "kernel.tool_active", tx.Flow.ActiveTool)
+	}
+	return nil
+}
+
+// Decide says that the innermost external tool is done.
+func (c *LeaveTool) Decide(tx *Tx) error {
+	if tx.Flow == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	outer := ""
-	if n := len(w.Flow.Tools); n > 1 {
-		outer = w.Flow.Tools[n-2]
+	if n := len(tx.Flow.Tools); n > 1 {
+		outer = tx.Flow.Tools[n-2]
 	}
-	suspended := w.Flow.SuspendedStage
-	next, err := workflow.LeaveTool(w.Flow.Vars, outer, c.Resume || suspended != workflow.None)
+	suspended := tx.Flow.SuspendedStage
+	next, err := workflow.LeaveTool(tx.Flow.Vars, outer, c.Resume || suspended != workflow.None)
 	if err != nil {
 		return err
 	}
-	w.record(w.Flow, "TOOL_LEFT", audit.Info, map[string]any{"tool": w.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
-	w.Flow.Vars, w.Flow.Tools = next, w.Flow.Tools[:max(0, len(w.Flow.Tools)-1)]
+	tx.record(tx.Flow, "TOOL_LEFT", audit.Info, map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
+	tx.Flow.Vars, tx.Flow.Tools = next, tx.Flow.Tools[:max(0, len(tx.Flow.Tools)-1)]
 	if next.ToolNesting > 0 {
 		return nil
 	}
-	held := w.Flow.Held
-	w.Flow.Held = false
+	held := tx.Flow.Held
+	tx.Flow.Held = false
 	switch {
-	case w.Session.Run == "" || c.Resume && !held: // a pause that somebody else asked for before stays
+	case tx.Session.Run == "" || c.Resume && !held: // a pause that somebody else asked for before stays
 		return nil
 	case c.Resume:
-		return desk{w.work}.resume()
+		return (&Resume{}).Decide(tx)
 	}
-	w.Session.Paused = false
-	w.touch(w.Session)
-	if w.Session.State == string(session.Blocked) {
+	tx.Session.Paused = false
+	tx.touch(tx.Session)
+	if tx.Session.State == string(session.Blocked) {
 		return nil
 	}
-	return desk{w.work}.cancelRun(&CancelRun{Reason: "given up after an external tool"})
+	return (&CancelRun{Reason: "given up after an external tool"}).Decide(tx)
 }
 
 // maxLogged is how many changed files an entry of the CHANGELOG names.
@@ -568,12 +570,12 @@ const maxLogged = 20
 
 // changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high risk
 // (spec.md §3.1, §3.2).
-func (w flows) changelog() []effect.LogEntry {
-	r, t := w.Run, w.Task
-	if r == nil || t == nil || r.Land == nil || w.Solution == nil {
+func changelog(tx *Tx) []effect.LogEntry {
+	r, t := tx.Run, tx.Task
+	if r == nil || t == nil || r.Land == nil || tx.Solution == nil {
 		return nil
 	}
-	e := effect.LogEntry{At: t.EndedAt, Kind: string(knowledge.Changed), Text: firstLine(w.Solution.Plan.Goal), Commit: r.Land.Commit, ID: t.ID, Language: w.Config.Language}
+	e := effect.LogEntry{At: t.EndedAt, Kind: string(knowledge.Changed), Text: firstLine(tx.Solution.Plan.Goal), Commit: r.Land.Commit, ID: t.ID, Language: tx.Config.Language}
 	if e.Language == "" {
 		e.Language = r.Lang
 	}
@@ -599,7 +601,7 @@ func (w flows) changelog() []effect.LogEntry {
 		e.Package, e.Folder = r.Package, solution.ArchiveDir(r.Package)
 	}
 	out := []effect.LogEntry{e}
-	if a := w.Approval; dangerous(w.Solution) && a != nil && a.State == ApprovalGranted && a.AnsweredBy.Kind() == pawl.KindUser {
+	if a := tx.Approval; dangerous(tx.Solution) && a != nil && a.State == ApprovalGranted && a.AnsweredBy.Kind() == pawl.KindUser {
 		risk := e
 		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, a.AnsweredAt
 		risk.Text += " (" + string(a.AnsweredBy) + ")"
@@ -608,16 +610,16 @@ func (w flows) changelog() []effect.LogEntry {
 	return out
 }
 
-// order carries out a command that is no flow. A command that writes is refused while a flow runs (spec.md §6.3 C2).
-func (w flows) order(c *Order) error {
-	s := w.Session
-	if s == nil || w.Flow == nil {
+// Decide carries out a command that is no flow. A command that writes is refused while a flow runs (spec.md §6.3 C2).
+func (c *Order) Decide(tx *Tx) error {
+	s := tx.Session
+	if s == nil || tx.Flow == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if c.Kind == effect.KindPrepare {
-		return w.prepare(c)
+		return prepareDependencies(tx, c)
 	}
-	if _, err := workflow.Command(c.Command, w.Flow.Vars); err != nil {
+	if _, err := workflow.Command(c.Command, tx.Flow.Vars); err != nil {
 		return err
 	}
 	if info, _ := workflow.LookupCommand(c.Command); info.Flow() || !c.Kind.Ordered() {
@@ -626,46 +628,46 @@ func (w flows) order(c *Order) error {
 	if s.State != string(session.Idle) || s.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
-	e := w.emit(c.Kind, c.Spec, c.Idempotent)
+	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
 	e.Effect.Place.Tree = e.Effect.Place.Workspace
-	w.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	w.result = e.ID
+	tx.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.result = e.ID
 	return nil
 }
 
-// prepare has dependencies fetched. It is no command of seed 002, changes nothing but a cache of pawl's own, and is what a person is
+// prepareDependencies has dependencies fetched. It is no command of seed 002, changes nothing but a cache of pawl's own, and is what a person is
 // told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is let through there, too.
-func (w flows) prepare(c *Order) error {
-	s := w.Session
+func prepareDependencies(tx *Tx, c *Order) error {
+	s := tx.Session
 	resting := s.State == string(session.Idle) || s.State == string(session.Confirming) || s.State == string(session.Blocked)
-	if !resting || s.Effect != "" || w.Task != nil && w.Task.Effect != "" {
+	if !resting || s.Effect != "" || tx.Task != nil && tx.Task.Effect != "" {
 		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", s.State, s.Goal)
 	}
-	if w.Config.Profile.NoNetwork {
+	if tx.Config.Profile.NoNetwork {
 		return pawl.Fail(pawl.CodeDenied, "kernel.prepare_no_network")
 	}
 	spec, err := effect.Decode[effect.PrepareSpec](c.Spec)
 	if err != nil {
 		return err
 	}
-	e := w.emit(c.Kind, c.Spec, c.Idempotent)
-	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && w.Task != nil {
-		e.Effect.Place = w.Task.Place
+	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
+	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && tx.Task != nil {
+		e.Effect.Place = tx.Task.Place
 	}
-	w.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
-	w.result = e.ID
+	tx.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.result = e.ID
 	return nil
 }
 
 // carriedOut takes what came of it.
-func (w flows) carriedOut(r effect.Receipt) error {
-	s := w.Session
+func carriedOut(tx *Tx, r effect.Receipt) error {
+	s := tx.Session
 	if s == nil {
 		return nil
 	}
-	if w.Effect.What() == effect.KindTest {
+	if tx.Effect.What() == effect.KindTest {
 		if result, err := effect.Decode[effect.VerifyResult](r.Result); err == nil {
-			s.remember(result, w.now)
+			s.remember(result, tx.now)
 		}
 	}
 	if s.State == string(session.Idle) { // elsewhere it says why work stopped
@@ -675,19 +677,19 @@ func (w flows) carriedOut(r effect.Receipt) error {
 			s.LastError = &kept
 		}
 	}
-	w.record(s, "COMMAND_DONE", level(r.OK), map[string]any{"effect": w.Effect.ID, "kind": w.Effect.What(), "code": r.Code})
+	tx.record(s, "COMMAND_DONE", level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(), "code": r.Code})
 	return nil
 }
 
-// used notes whether the package of a run that ends is done with, or can be carried out again.
-func (w flows) used() {
-	if w.Solution == nil || w.Solution.State == "" {
+// packageUsed notes whether the package of a run that ends is done with, or can be carried out again.
+func packageUsed(tx *Tx) {
+	if tx.Solution == nil || tx.Solution.State == "" {
 		return
 	}
 	state := SolutionUsed
-	if w.Run.Outcome == OutcomePlanned || w.Run.Command == execCommand && (w.Task == nil || w.Task.State == string(task.Canceled) && w.Task.StartedAt.IsZero()) {
+	if tx.Run.Outcome == OutcomePlanned || tx.Run.Command == execCommand && (tx.Task == nil || tx.Task.State == string(task.Canceled) && tx.Task.StartedAt.IsZero()) {
 		state = SolutionDraft
 	}
-	w.Solution.State = state
-	w.touch(w.Solution)
+	tx.Solution.State = state
+	tx.touch(tx.Solution)
 }

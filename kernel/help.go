@@ -13,83 +13,80 @@ import (
 	"pawl/policy"
 )
 
-// medic decides how a blocked session goes on, and how a run ends.
-type medic struct{ *work }
-
 // byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of
 // times; a person may always.
-func (w medic) byBoard() bool {
-	return w.Issue != nil && w.Issue.Number > 0 && w.env.Actor.Kind() == pawl.KindPolicy
+func byBoard(tx *Tx) bool {
+	return tx.Issue != nil && tx.Issue.Number > 0 && tx.env.Actor.Kind() == pawl.KindPolicy
 }
 
-// blocked returns why the session is BLOCKED, or refuses.
-func (w medic) blocked(op string) (*Blocked, error) {
-	if w.Session == nil || w.Session.State != string(session.Blocked) || w.Session.Blocked == nil {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, w.stateName())
+// blockedTask returns why the session is BLOCKED, or refuses.
+func blockedTask(tx *Tx, op string) (*Blocked, error) {
+	if tx.Session == nil || tx.Session.State != string(session.Blocked) || tx.Session.Blocked == nil {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.not_blocked", op, stateName(tx))
 	}
-	if w.Session.Rolling || w.Task != nil && w.Task.Effect != "" {
+	if tx.Session.Rolling || tx.Task != nil && tx.Task.Effect != "" {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
-	return w.Session.Blocked, nil
+	return tx.Session.Blocked, nil
 }
 
-// fix goes on after a person helped (HUMAN_INTERVENTION).
-func (w medic) fix(c *Fix) error {
-	if i := w.Issue; w.byBoard() {
-		if i.Retries >= w.Config.BoardRetries {
+// Decide goes on after a person helped (HUMAN_INTERVENTION).
+func (c *Fix) Decide(tx *Tx) error {
+	if i := tx.Issue; byBoard(tx) {
+		if i.Retries >= tx.Config.BoardRetries {
 			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
 		}
 		i.Retries++
-		w.touch(i)
+		tx.touch(i)
 	}
-	b, err := w.blocked("fix")
+	b, err := blockedTask(tx, "fix")
 	if err != nil {
 		return err
 	}
 	if b.Kind == BlockedArchive {
-		w.Session.Blocked = nil
-		if err := w.raise(ArchiveRetried, c.Note); err != nil {
+		tx.Session.Blocked = nil
+		if err := tx.apply(ArchiveRetried, c.Note); err != nil {
 			return err
 		}
-		w.writeArchive()
+		writeArchive(tx)
 		return nil
 	}
-	t := w.Task
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_fix")
 	}
-	if err := w.settle(b, c.Answer); err != nil {
+	if err := settleUnknown(tx, b, c.Answer); err != nil {
 		return err
 	}
-	if err := w.addSteps(c.Steps); err != nil {
+	if err := addSteps(tx, c.Steps); err != nil {
 		return err
 	}
 	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the same.
 	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
-	w.Session.AutoFix, w.Session.Blocked = 0, nil
-	w.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
+	tx.Session.AutoFix, tx.Session.Blocked = 0, nil
+	tx.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
 	if t.State == string(task.Failed) {
 		r, _ := task.Table.Next(task.Failed, task.Retry, "")
-		if err := task.Admit(r, witness{w.work}.taskEvidence(t, r)); err != nil {
+		if err := task.Admit(r, taskEvidence(tx, t, r)); err != nil {
 			return err
 		}
-		if err := w.modeRetry(t); err != nil {
+		if err := modeRetry(tx, t); err != nil {
 			return err
 		}
-		if err := w.raise(HelpedFailed, note(c.Note)); err != nil {
+		if err := tx.apply(HelpedFailed, note(c.Note)); err != nil {
 			return err
 		}
-		prover{w.work}.countRetry(t, 0)
+		countRetry(tx, t, 0)
 		return nil
 	}
-	w.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction, AnsweredBy: w.env.Actor, AnsweredAt: w.now, Note: c.Note}
-	w.create(w.Approval, KindApproval, "", t.ID, ApprovalGranted)
-	w.record(w.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
-	if err := w.raise(HelpedBlocked, note(c.Note)); err != nil {
+	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Note}
+	tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
+	tx.record(tx.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
+	if err := tx.apply(HelpedBlocked, note(c.Note)); err != nil {
 		return err
 	}
-	t.Blocked, t.Due = nil, w.now
-	w.touch(t)
+	t.Blocked, t.Due = nil, tx.now
+	tx.touch(t)
 	return nil
 }
 
@@ -101,67 +98,67 @@ func note(s string) string {
 }
 
 // modeRetry asks the task's mode whether a retry makes sense (seed 003 §5, point 5).
-func (w medic) modeRetry(t *Task) error {
-	m, err := w.Config.modeOf(t.Mode)
+func modeRetry(tx *Tx, t *Task) error {
+	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {
 		return err
 	}
-	if v := ask(func() Verdict { return m.EvaluateRetry(w.modeTask(t), t.Retry, w.Config.Retry) }); v.Decision != Approved {
+	if v := ask(func() Verdict { return m.EvaluateRetry(modeTask(tx, t), t.Retry, tx.Config.Retry) }); v.Decision != Approved {
 		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.modeName(), v.Reason)
 	}
 	return nil
 }
 
-// settle takes the person's word about an effect whose outcome was lost.
-func (w medic) settle(b *Blocked, a Answer) error {
+// settleUnknown takes the person's word about an effect whose outcome was lost.
+func settleUnknown(tx *Tx, b *Blocked, a Answer) error {
 	if b.Effect == "" {
 		return nil
 	}
 	if a == AnswerNone {
 		return pawl.Fail(pawl.CodeBlocked, "kernel.answer_needed", b.Effect)
 	}
-	e := w.Effect
+	e := tx.Effect
 	if e == nil || e.ID != b.Effect || e.State != EffectUnknown {
 		return nil
 	}
 	e.Answer = string(a)
 	e.State = EffectCanceled
-	if (worker{w.work}).owns(e) {
-		worker{w.work}.resolved(e, a)
+	if ownsEffect(tx, e) {
+		callResolved(tx, e, a)
 	} else if a == AnswerDone {
 		e.State = EffectDone
-		w.Task.Cursor.Call++
+		tx.Task.Cursor.Call++
 		if e.What() == effect.KindTool {
-			w.restoreCursor(e, 1)
+			restoreCursor(tx, e, 1)
 		}
 	} else if e.What() == effect.KindTool {
-		w.restoreCursor(e, 0)
+		restoreCursor(tx, e, 0)
 	}
-	w.record(e, "EFFECT_ANSWERED", audit.Warn, map[string]any{"answer": a, "by": w.env.Actor})
+	tx.record(e, "EFFECT_ANSWERED", audit.Warn, map[string]any{"answer": a, "by": tx.env.Actor})
 	return nil
 }
 
 // restoreCursor points the plan at the call of an effect, or behind it.
-func (w medic) restoreCursor(e *EffectDoc, behind int) {
+func restoreCursor(tx *Tx, e *EffectDoc, behind int) {
 	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
 	if err != nil {
 		return
 	}
-	i, ok := w.Task.Plan.Find(call.StepID)
+	i, ok := tx.Task.Plan.Find(call.StepID)
 	if !ok {
 		return
 	}
-	p := w.Task.Plan.Clone()
+	p := tx.Task.Plan.Clone()
 	p.Steps[i].Status = plan.InProgress
-	w.Task.Plan = &p
-	w.Task.Cursor = Cursor{Step: call.StepID, Call: w.callIndex(call) + behind}
-	w.touch(w.Task)
+	tx.Task.Plan = &p
+	tx.Task.Cursor = Cursor{Step: call.StepID, Call: callIndex(tx, call) + behind}
+	tx.touch(tx.Task)
 }
 
 // callIndex finds a call in its step by its arguments; the cursor at the time was at that call.
-func (w medic) callIndex(call effect.ToolCall) int {
-	i, _ := w.Task.Plan.Find(call.StepID)
-	for n, c := range w.Task.Plan.Steps[i].ToolCalls {
+func callIndex(tx *Tx, call effect.ToolCall) int {
+	i, _ := tx.Task.Plan.Find(call.StepID)
+	for n, c := range tx.Task.Plan.Steps[i].ToolCalls {
 		if c.Name == call.Name && string(c.ArgsHint) == string(call.Args) {
 			return n
 		}
@@ -171,40 +168,40 @@ func (w medic) callIndex(call effect.ToolCall) int {
 
 // addSteps appends steps that a person gives. The person stands for what the policy would ask about; what it denies stays
 // denied.
-func (w medic) addSteps(steps []plan.Step) error {
+func addSteps(tx *Tx, steps []plan.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	next, _, err := repairer{w.work}.planRepair(steps)
+	next, _, err := planRepair(tx, steps)
 	if err != nil {
 		return err
 	}
-	w.Task.Repairs++
-	w.Task.Plan = &next
-	w.touch(w.Task)
+	tx.Task.Repairs++
+	tx.Task.Plan = &next
+	tx.touch(tx.Task)
 	return nil
 }
 
 // What returns the kind of the effect.
 func (e *EffectDoc) What() effect.Kind { return e.Effect.Kind }
 
-// skip leaves the task that failed behind and closes the run.
-func (w medic) skip(c *Skip) error {
-	b, err := w.blocked("skip")
+// Decide leaves the task that failed behind and closes the run.
+func (c *Skip) Decide(tx *Tx) error {
+	b, err := blockedTask(tx, "skip")
 	if err != nil {
 		return err
 	}
 	if b.Kind == BlockedArchive {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.archive_cannot_be_skipped")
 	}
-	w.Task.Cleanup = nothingToClean()
-	w.Session.Blocked = nil
-	if err := w.raise(Skipped, note(c.Reason)); err != nil {
+	tx.Task.Cleanup = nothingToClean()
+	tx.Session.Blocked = nil
+	if err := tx.apply(Skipped, note(c.Reason)); err != nil {
 		return err
 	}
-	w.Run.Outcome = "skipped"
-	w.touch(w.Run)
-	w.keepWork()
+	tx.Run.Outcome = "skipped"
+	tx.touch(tx.Run)
+	keepWork(tx)
 	return nil
 }
 
@@ -214,71 +211,71 @@ func nothingToClean() *effect.CleanupResult {
 
 // keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing is
 // lost; without a worktree there is nothing to save.
-func (w medic) keepWork() {
-	t := w.Task
+func keepWork(tx *Tx) {
+	t := tx.Task
 	if t.Ready.Worktree && !t.Ready.Cleaned {
-		w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: stepper{w.work}.checkpointName()}, true)
+		tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
 		return
 	}
-	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 }
 
-// rollback brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
+// Decide brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
 // known before the tree is restored.
-func (w medic) rollback(c *Rollback) error {
-	s := w.Session
-	if i := w.Issue; w.byBoard() {
+func (c *Rollback) Decide(tx *Tx) error {
+	s := tx.Session
+	if i := tx.Issue; byBoard(tx) {
 		if i.Conflicts > 0 {
 			return pawl.Fail(pawl.CodeBudget, "kernel.board_retries", i.Label)
 		}
 		i.Conflicts++
-		w.touch(i)
+		tx.touch(i)
 	}
 	switch {
 	case s != nil && s.State == string(session.Blocked) && s.Rolling:
 		return nil
-	case s != nil && s.State == string(session.Idle) && w.Run != nil && w.Run.Land == nil && w.Run.inTree(w.Task):
-		return undoer{w.work}.reverse("", false)
-	case s != nil && w.running():
-		if err := (desk{w.work}).stop(&Stop{Reason: "rollback"}); err != nil {
+	case s != nil && s.State == string(session.Idle) && tx.Run != nil && tx.Run.Land == nil && tx.Run.inTree(tx.Task):
+		return reverseRun(tx, "", false)
+	case s != nil && sessionWorks(tx):
+		if err := (&Stop{Reason: "rollback"}).Decide(tx); err != nil {
 			return err
 		}
 	}
-	b, err := w.blocked("rollback")
+	b, err := blockedTask(tx, "rollback")
 	if err != nil {
 		return err
 	}
 	if b.Kind == BlockedArchive {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.landed_already")
 	}
-	if w.byBoard() {
-		w.Issue.Anew = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
+	if byBoard(tx) {
+		tx.Issue.Anew = strings.TrimSpace(b.Error.Err().Error() + "\n" + b.Error.Detail)
 	}
 	s.Rolling = true
-	w.Run.Outcome = "rolled_back"
-	w.touch(s)
-	w.touch(w.Run)
-	w.record(s, "ROLLBACK_REQUESTED", audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
-	if w.Task.Half == "" {
-		w.bringBack()
+	tx.Run.Outcome = "rolled_back"
+	tx.touch(s)
+	tx.touch(tx.Run)
+	tx.record(s, "ROLLBACK_REQUESTED", audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
+	if tx.Task.Half == "" {
+		bringBack(tx)
 	}
 	return nil
 }
 
 // bringBack asks for what a rollback needs, once it is known what was changed: the restoration of the user's own tree, or
 // the end of the worktree.
-func (w medic) bringBack() {
-	if t := w.Task; t.Place.InPlace && t.Ready.Checkpoint {
-		w.emit(effect.KindRestore, undoer{w.work}.backToCheckpoint("before-rollback-"), true)
+func bringBack(tx *Tx) {
+	if t := tx.Task; t.Place.InPlace && t.Ready.Checkpoint {
+		tx.emit(effect.KindRestore, backToCheckpoint(tx, "before-rollback-"), true)
 		return
 	}
-	w.keepWork()
+	keepWork(tx)
 }
 
 // backToCheckpoint asks to undo everything that the task changed in the tree.
-func (w undoer) backToCheckpoint(safety string) effect.RestoreSpec {
-	t := w.Task
-	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety + stepper{w.work}.checkpointName()}
+func backToCheckpoint(tx *Tx, safety string) effect.RestoreSpec {
+	t := tx.Task
+	spec := effect.RestoreSpec{Name: t.Checkpoint.Name, Target: t.Checkpoint.Tree, Expect: t.Tree, Safety: safety + checkpointName(tx)}
 	if t.Ready.Tracked {
 		spec.Expect, spec.Spans = spec.Target, t.Spans
 	}
@@ -298,171 +295,168 @@ func (t *Task) changed() bool {
 	return slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return !s.Undone })
 }
 
-// restored takes the result of a restore: of a rollback, of an undo in place, or of one step.
-func (w medic) restored(r effect.Receipt) error {
-	spec, err := effect.Decode[effect.RestoreSpec](w.Effect.Effect.Spec)
+// workRestored takes the result of a restore: of a rollback, of an undo in place, or of one step.
+func workRestored(tx *Tx, r effect.Receipt) error {
+	spec, err := effect.Decode[effect.RestoreSpec](tx.Effect.Effect.Spec)
 	if err != nil {
 		return err
 	}
-	s := w.Session
+	s := tx.Session
 	switch {
 	case spec.Step != "":
-		return undoer{w.work}.stepRestored(spec, r)
+		return stepRestored(tx, spec, r)
 	case s.State == string(session.Idle):
-		return undoer{w.work}.undone(r)
+		return runUndone(tx, r)
 	case !r.OK:
 		s.Rolling = false
 		s.Blocked.Error = info(r.Err())
-		w.touch(s)
-		w.record(s, "ROLLBACK_FAILED", audit.Error, s.Blocked.Error)
+		tx.touch(s)
+		tx.record(s, "ROLLBACK_FAILED", audit.Error, s.Blocked.Error)
 		return nil
 	}
 	result, err := effect.Decode[effect.RestoreResult](r.Result)
 	if err != nil {
 		return err
 	}
-	undoer{w.work}.tookBack(result)
-	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	stepTakenBack(tx, result)
+	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
 }
 
-// tookBack notes what a rollback, an undo or a redo of the whole run left in the user's own tree.
-func (w undoer) tookBack(result effect.RestoreResult) {
-	w.record(w.Task, "TREE_RESTORED", audit.Info, map[string]any{
+// stepTakenBack notes what a rollback, an undo or a redo of the whole run left in the user's own tree.
+func stepTakenBack(tx *Tx, result effect.RestoreResult) {
+	tx.record(tx.Task, "TREE_RESTORED", audit.Info, map[string]any{
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept, "cut": result.Cut,
 	})
-	w.restoredBy(result)
-	w.Run.Left, w.Run.Cut, w.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
-	w.touch(w.Run)
+	restoredBy(tx, result)
+	tx.Run.Left, tx.Run.Cut, tx.Run.Restored = result.Kept, result.Cut, &effect.Span{Before: result.Before, After: result.After}
+	tx.touch(tx.Run)
 }
 
 // restoredBy notes a restoration among the task's spans: it is no change of its own to be undone, but it is no one else's
 // either.
-func (w undoer) restoredBy(result effect.RestoreResult) {
-	t := w.Task
+func restoredBy(tx *Tx, result effect.RestoreResult) {
+	t := tx.Task
 	t.Tree = result.After
 	if result.Before != result.After {
 		t.Spans = append(slices.Clip(t.Spans), effect.Span{Before: result.Before, After: result.After, Undone: true})
 	}
-	w.touch(t)
+	tx.touch(t)
 }
 
-// saved takes the checkpoint of unfinished work and goes on to the cleanup.
-func (w medic) saved(r effect.Receipt) error {
+// workSaved takes the checkpoint of unfinished work and goes on to the cleanup.
+func workSaved(tx *Tx, r effect.Receipt) error {
 	if r.OK {
 		if made, err := effect.Decode[effect.CheckpointResult](r.Result); err == nil {
-			c := &CheckpointDoc{CheckpointResult: made, Task: w.Task.ID, Place: w.Task.Place}
-			w.create(c, KindCheckpoint, made.Name, w.Task.ID, "")
-			w.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
-			w.Run.Saved = made.Ref
-			w.touch(w.Run)
+			c := &CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place}
+			tx.create(c, KindCheckpoint, made.Name, tx.Task.ID, "")
+			tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
+			tx.Run.Saved = made.Ref
+			tx.touch(tx.Run)
 		}
 	}
-	w.emit(effect.KindCleanup, effect.CleanupSpec{KeepTree: !r.OK}, true)
+	tx.emit(effect.KindCleanup, effect.CleanupSpec{KeepTree: !r.OK}, true)
 	return nil
 }
 
-// cleaned takes the cleanup's summary and does what the cleanup was for: close a cancel, a rollback, or the run.
-func (w medic) cleaned(r effect.Receipt) error {
-	t, s := w.Task, w.Session
+// workCleaned takes the cleanup's summary and does what the cleanup was for: close a cancel, a rollback, or the run.
+func workCleaned(tx *Tx, r effect.Receipt) error {
+	t, s := tx.Task, tx.Session
 	result, err := effect.Decode[effect.CleanupResult](r.Result)
 	if err != nil {
 		result = effect.CleanupResult{Failed: []string{r.Key + " " + r.Detail}}
 	}
 	t.Cleanup, t.Ready.Cleaned = &result, true
-	w.touch(t)
+	tx.touch(t)
 	switch {
 	case s.Rolling:
-		w.Turn = nil
-		if err := w.raise(RolledBack, "back at "+s.LastCheckpoint); err != nil {
+		tx.Turn = nil
+		if err := tx.apply(RolledBack, "back at "+s.LastCheckpoint); err != nil {
 			return err
 		}
-		if back := w.Run.Restored; back != nil && back.Before != back.After {
-			w.Run.Undone, s.Rolled = true, w.Run.ID
+		if back := tx.Run.Restored; back != nil && back.Before != back.After {
+			tx.Run.Undone, s.Rolled = true, tx.Run.ID
 		}
-		w.endRun("rolled_back")
+		endRun(tx, "rolled_back")
 		return nil
 	case !t.CancelAt.IsZero() && !task.State(t.State).Terminal():
-		if w.Turn != nil {
-			w.Turn.Outcome = "canceled"
+		if tx.Turn != nil {
+			tx.Turn.Outcome = "canceled"
 		}
-		if err := w.raise(CanceledAtWork, t.Reason); err != nil {
+		if err := tx.apply(CanceledAtWork, t.Reason); err != nil {
 			return err
 		}
-		t.EndedAt = w.now
-		w.release(t)
-		w.Run.Outcome = "canceled"
-		w.touch(w.Run)
+		t.EndedAt = tx.now
+		releaseTask(tx, t)
+		tx.Run.Outcome = "canceled"
+		tx.touch(tx.Run)
 	}
 	if s.State == string(session.AutoFix) {
-		if err := w.raise(RepairLeft, "the task was canceled"); err != nil {
+		if err := tx.apply(RepairLeft, "the task was canceled"); err != nil {
 			return err
 		}
 	}
-	if err := w.raise(AllDone, "every task is landed or closed"); err != nil {
+	if err := tx.apply(AllDone, "every task is landed or closed"); err != nil {
 		return err
 	}
-	w.writeArchive()
+	writeArchive(tx)
 	return nil
 }
 
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
-func (w medic) writeArchive() {
-	w.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(w.work), Log: flows{w.work}.changelog()}, true)
+func writeArchive(tx *Tx) {
+	tx.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(tx), Log: changelog(tx)}, true)
 }
 
-// archived ends the run, or blocks until the archive can be written.
-func (w medic) archived(r effect.Receipt) error {
-	s := w.Session
+// runArchived ends the run, or blocks until the archive can be written.
+func runArchived(tx *Tx, r effect.Receipt) error {
+	s := tx.Session
 	if !r.OK {
 		s.Blocked = &Blocked{Kind: BlockedArchive, Error: info(r.Err())}
-		return w.raise(ArchiveBroken, r.Key)
+		return tx.apply(ArchiveBroken, r.Key)
 	}
 	if r.Cause != nil {
-		w.Run.Amiss = r.Cause
-		w.record(w.Run, "ARCHIVE_INCOMPLETE", audit.Warn, r.Cause)
+		tx.Run.Amiss = r.Cause
+		tx.record(tx.Run, "ARCHIVE_INCOMPLETE", audit.Warn, r.Cause)
 	}
-	if err := w.raise(Archived, "archived"); err != nil {
+	if err := tx.apply(Archived, "archived"); err != nil {
 		return err
 	}
-	if w.Run.Land != nil || w.Run.inTree(w.Task) && w.Task.changed() {
-		s.LastRun = w.Run.ID
+	if tx.Run.Land != nil || tx.Run.inTree(tx.Task) && tx.Task.changed() {
+		s.LastRun = tx.Run.ID
 	}
-	w.endRun(w.Run.Outcome)
+	endRun(tx, tx.Run.Outcome)
 	return nil
 }
 
-// undoer decides what is undone and brought back.
-type undoer struct{ *work }
-
-// undo undoes the result of the last run, or one step of the run whose tree is there.
-func (w undoer) undo(c *Undo) error {
+// Decide undoes the result of the last run, or one step of the run whose tree is there.
+func (c *Undo) Decide(tx *Tx) error {
 	if c.Step != "" {
-		return w.undoStep(c.Step)
+		return undoStep(tx, c.Step)
 	}
-	return w.reverse(c.Run, false)
+	return reverseRun(tx, c.Run, false)
 }
 
-// redo brings the undone step or result back, whichever was undone last.
-func (w undoer) redo(c *Redo) error {
+// Decide brings the undone step or result back, whichever was undone last.
+func (c *Redo) Decide(tx *Tx) error {
 	if c.Run != "" {
-		return w.reverse(c.Run, true)
+		return reverseRun(tx, c.Run, true)
 	}
-	s, t := w.Session, w.Task
+	s, t := tx.Session, tx.Task
 	blocked := s != nil && s.State == string(session.Blocked)
-	if blocked || t != nil && w.Run != nil && len(t.Undone) > 0 && !w.Run.Undone {
-		return w.redoStep()
+	if blocked || t != nil && tx.Run != nil && len(t.Undone) > 0 && !tx.Run.Undone {
+		return redoStep(tx)
 	}
-	return w.reverse("", true)
+	return reverseRun(tx, "", true)
 }
 
-// reverse undoes the result of a run or, again, brings it back. Named is the run's id where it was named.
-func (w undoer) reverse(named string, again bool) error {
-	s := w.Session
+// reverseRun undoes the result of a run or, again, brings it back. Named is the run's id where it was named.
+func reverseRun(tx *Tx, named string, again bool) error {
+	s := tx.Session
 	if s == nil || s.State != string(session.Idle) || s.Effect != "" {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", w.stateName())
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_when_idle", stateName(tx))
 	}
-	r, t := w.Run, w.Task
+	r, t := tx.Run, tx.Task
 	switch {
 	case r == nil || !r.inTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty):
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
@@ -473,21 +467,21 @@ func (w undoer) reverse(named string, again bool) error {
 	case r.inTree(t) && named != "" && named != s.LastRun && named != s.Rolled:
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_in_order", r.Label)
 	case r.inTree(t):
-		spec := w.backToCheckpoint("before-undo-")
+		spec := backToCheckpoint(tx, "before-undo-")
 		if again && r.Restored != nil {
 			spec.Spans, spec.Target, spec.Expect = nil, r.Restored.Before, r.Restored.After
 		} else if again {
 			spec.Spans, spec.Target, spec.Expect = nil, t.Tree, t.Checkpoint.Tree
 		}
 		spec.Name = "undo"
-		w.forSession(w.emit(effect.KindRestore, spec, true))
+		restoredForSession(tx, tx.emit(effect.KindRestore, spec, true))
 	case r.Land.Outcome == effect.Landed:
 		commit, verb := r.Land.Commit, "Undo: "
 		if again {
 			commit, verb = r.Revert.Commit, "Redo: "
 		}
-		w.emit(effect.KindRevert, effect.RevertSpec{
-			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" + t.Label, Subject: firstLine(verb + t.Title), Body: "Reverts commit " + commit + ".\n", At: w.now,
+		tx.emit(effect.KindRevert, effect.RevertSpec{
+			Commit: commit, Branch: r.Land.Branch, Keep: "pawl/undo-" + t.Label, Subject: firstLine(verb + t.Title), Body: "Reverts commit " + commit + ".\n", At: tx.now,
 		}, true)
 	default:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_landed", string(r.Land.Outcome))
@@ -497,20 +491,20 @@ func (w undoer) reverse(named string, again bool) error {
 	} else {
 		s.LastRun, s.Rolled = r.ID, ""
 	}
-	w.record(r, "UNDO_REQUESTED", audit.Info, map[string]any{"redo": again})
-	w.result = r.ID
+	tx.record(r, "UNDO_REQUESTED", audit.Info, map[string]any{"redo": again})
+	tx.result = r.ID
 	return nil
 }
 
-// forSession hands an effect from the task, whose work is over, to the session.
-func (w undoer) forSession(e *EffectDoc) {
-	e.Effect.Task, w.Task.Effect, w.Session.Effect = "", "", e.ID
-	w.touch(w.Session)
+// restoredForSession hands an effect from the task, whose work is over, to the session.
+func restoredForSession(tx *Tx, e *EffectDoc) {
+	e.Effect.Task, tx.Task.Effect, tx.Session.Effect = "", "", e.ID
+	tx.touch(tx.Session)
 }
 
 // undoable returns the task whose steps can be undone: its tree is there and nobody is at work in it.
-func (w undoer) undoable() (*Task, error) {
-	s, t := w.Session, w.Task
+func undoable(tx *Tx) (*Task, error) {
+	s, t := tx.Session, tx.Task
 	if s == nil {
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -519,13 +513,13 @@ func (w undoer) undoable() (*Task, error) {
 		switch {
 		case s.Effect != "":
 			return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", "undo")
-		case w.Run == nil || t == nil || w.Run.Undone:
+		case tx.Run == nil || t == nil || tx.Run.Undone:
 			return nil, pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
-		case !w.Run.inTree(t):
+		case !tx.Run.inTree(t):
 			return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.step_landed")
 		}
 	case session.Blocked:
-		b, err := medic{w.work}.blocked("undo")
+		b, err := blockedTask(tx, "undo")
 		switch {
 		case err != nil:
 			return nil, err
@@ -545,8 +539,8 @@ func (w undoer) undoable() (*Task, error) {
 
 // undoStep takes back what one step changed. The step counts as skipped from then on, so that work that goes on leaves it
 // out.
-func (w undoer) undoStep(step string) error {
-	t, err := w.undoable()
+func undoStep(tx *Tx, step string) error {
+	t, err := undoable(tx)
 	if err != nil {
 		return err
 	}
@@ -557,22 +551,22 @@ func (w undoer) undoStep(step string) error {
 		}
 		return pawl.Fail(pawl.CodeNotFound, "kernel.step_not_found", step, strings.Join(all, ", "))
 	}
-	if b := w.Session.Blocked; b != nil && b.Effect != "" && w.Effect != nil && w.Effect.ID == b.Effect {
-		if call, err := effect.Decode[effect.ToolCall](w.Effect.Effect.Spec); err == nil && call.StepID == step {
+	if b := tx.Session.Blocked; b != nil && b.Effect != "" && tx.Effect != nil && tx.Effect.ID == b.Effect {
+		if call, err := effect.Decode[effect.ToolCall](tx.Effect.Effect.Spec); err == nil && call.StepID == step {
 			return pawl.Fail(pawl.CodeBlocked, "kernel.step_open", step)
 		}
 	}
 	if !slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return s.Step == step && !s.Undone }) {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.step_changed_nothing", step)
 	}
-	w.stepEffect(effect.RestoreSpec{Name: "undo " + step, Step: step, Spans: t.Spans})
-	w.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": step})
+	stepEffect(tx, effect.RestoreSpec{Name: "undo " + step, Step: step, Spans: t.Spans})
+	tx.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": step})
 	return nil
 }
 
 // redoStep brings back what the step changed that was undone last.
-func (w undoer) redoStep() error {
-	t, err := w.undoable()
+func redoStep(tx *Tx) error {
+	t, err := undoable(tx)
 	if err != nil {
 		return err
 	}
@@ -580,29 +574,29 @@ func (w undoer) redoStep() error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
 	}
 	u := t.Undone[0]
-	w.stepEffect(effect.RestoreSpec{Name: "redo " + u.Step, Step: u.Step, Target: u.Before, Expect: u.After})
-	w.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": u.Step, "redo": true})
+	stepEffect(tx, effect.RestoreSpec{Name: "redo " + u.Step, Step: u.Step, Target: u.Before, Expect: u.After})
+	tx.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": u.Step, "redo": true})
 	return nil
 }
 
-func (w undoer) stepEffect(spec effect.RestoreSpec) {
-	spec.Safety = "before-undo-" + stepper{w.work}.checkpointName()
-	e := w.emit(effect.KindRestore, spec, true)
-	if w.Session.State == string(session.Idle) {
-		w.forSession(e)
+func stepEffect(tx *Tx, spec effect.RestoreSpec) {
+	spec.Safety = "before-undo-" + checkpointName(tx)
+	e := tx.emit(effect.KindRestore, spec, true)
+	if tx.Session.State == string(session.Idle) {
+		restoredForSession(tx, e)
 	}
-	w.result = w.Task.ID
+	tx.result = tx.Task.ID
 }
 
 // stepRestored takes the result of undoing a step, which had the spans in its spec, or of redoing it.
-func (w undoer) stepRestored(spec effect.RestoreSpec, r effect.Receipt) error {
-	s, t := w.Session, w.Task
-	w.touch(s)
+func stepRestored(tx *Tx, spec effect.RestoreSpec, r effect.Receipt) error {
+	s, t := tx.Session, tx.Task
+	tx.touch(s)
 	result, err := effect.Decode[effect.RestoreResult](r.Result)
 	if !r.OK || err != nil {
 		kept := info(firstError(r.Err(), err))
 		s.LastError = &kept
-		w.record(t, "STEP_UNDO_FAILED", audit.Warn, kept)
+		tx.record(t, "STEP_UNDO_FAILED", audit.Warn, kept)
 		return nil
 	}
 	undone := len(spec.Spans) > 0
@@ -612,7 +606,7 @@ func (w undoer) stepRestored(spec effect.RestoreSpec, r effect.Receipt) error {
 			t.Spans[i].Undone = undone
 		}
 	}
-	w.restoredBy(result)
+	restoredBy(tx, result)
 	p := t.Plan.Clone()
 	t.Plan, t.Gate, s.LastError = &p, nil, nil
 	if i, ok := p.Find(spec.Step); ok && undone {
@@ -631,44 +625,44 @@ func (w undoer) stepRestored(spec effect.RestoreSpec, r effect.Receipt) error {
 	if !undone {
 		event = "STEP_REDONE"
 	}
-	w.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed), "before": result.Before, "after": result.After})
+	tx.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed), "before": result.Before, "after": result.After})
 	return nil
 }
 
-// undone takes the result of an undo or a redo.
-func (w undoer) undone(r effect.Receipt) error {
+// runUndone takes the result of an undo or a redo.
+func runUndone(tx *Tx, r effect.Receipt) error {
 	if !r.OK {
 		kept := info(r.Err())
-		w.Session.LastError = &kept
-		w.record(w.Run, "UNDO_FAILED", audit.Warn, kept)
-		if s := w.Session; w.Run.Outcome == "rolled_back" && w.Run.Undone {
+		tx.Session.LastError = &kept
+		tx.record(tx.Run, "UNDO_FAILED", audit.Warn, kept)
+		if s := tx.Session; tx.Run.Outcome == "rolled_back" && tx.Run.Undone {
 			s.LastRun, s.Rolled = s.Rolled, s.LastRun
 		}
 		return nil
 	}
-	if w.Effect.What() == effect.KindRestore {
+	if tx.Effect.What() == effect.KindRestore {
 		result, err := effect.Decode[effect.RestoreResult](r.Result)
 		if err != nil {
 			return err
 		}
-		w.tookBack(result)
+		stepTakenBack(tx, result)
 	}
-	w.Session.Rolled = ""
+	tx.Session.Rolled = ""
 	if result, err := effect.Decode[effect.LandResult](r.Result); err == nil && result.Commit != "" {
 		if result.Outcome != effect.Landed {
 			kept := info(pawl.Fail(pawl.CodeConflict, "kernel.undo_kept", result.Branch, result.Command))
-			w.Session.LastError = &kept
-			w.record(w.Run, "UNDO_KEPT", audit.Warn, map[string]any{"branch": result.Branch, "commit": result.Commit})
+			tx.Session.LastError = &kept
+			tx.record(tx.Run, "UNDO_KEPT", audit.Warn, map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
-		if w.Run.Undone {
-			w.Run.Land, w.Run.Revert = &result, nil
+		if tx.Run.Undone {
+			tx.Run.Land, tx.Run.Revert = &result, nil
 		} else {
-			w.Run.Revert = &result
+			tx.Run.Revert = &result
 		}
 	}
-	w.Run.Undone = !w.Run.Undone
-	w.Session.LastError = nil
-	w.record(w.Run, "RESULT_UNDONE", audit.Info, map[string]any{"undone": w.Run.Undone})
+	tx.Run.Undone = !tx.Run.Undone
+	tx.Session.LastError = nil
+	tx.record(tx.Run, "RESULT_UNDONE", audit.Info, map[string]any{"undone": tx.Run.Undone})
 	return nil
 }

@@ -14,17 +14,14 @@ import (
 	"pawl/policy"
 )
 
-// desk decides what a person says to the session.
-type desk struct{ *work }
-
 // minHash is the least number of characters of a hash that an approval may be given with.
 const minHash = 8
 
-// pending returns the open approval, checked against the hash that the person saw.
-func (w desk) pending(hash string) (*Approval, error) {
-	a := w.Approval
+// pendingApproval returns the open approval, checked against the hash that the person saw.
+func pendingApproval(tx *Tx, hash string) (*Approval, error) {
+	a := tx.Approval
 	if a == nil || a.State != ApprovalPending {
-		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", w.stateName())
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(tx))
 	}
 	if len(hash) < minHash || !strings.HasPrefix(a.Hash, strings.ToLower(hash)) {
 		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, short(a.Hash))
@@ -32,46 +29,46 @@ func (w desk) pending(hash string) (*Approval, error) {
 	return a, nil
 }
 
-func (w *work) stateName() string {
-	if w.Session == nil {
+func stateName(tx *Tx) string {
+	if tx.Session == nil {
 		return "-"
 	}
-	return w.Session.State
+	return tx.Session.State
 }
 
-// approve grants the open question.
-func (w desk) approve(c *Approve) error {
-	a, err := w.pending(c.Hash)
+// Decide grants the open question.
+func (c *Approve) Decide(tx *Tx) error {
+	a, err := pendingApproval(tx, c.Hash)
 	if err != nil {
 		return err
 	}
 	a.Way = c.Way
 	if a.About == "plan" {
-		return w.grantPlan(w.env.Actor, "approved")
+		return grantPlan(tx, tx.env.Actor, "approved")
 	}
-	w.answer(a, ApprovalGranted, w.env.Actor, "")
+	answerApproval(tx, a, ApprovalGranted, tx.env.Actor, "")
 	if a.About == aboutChecks {
-		return prover{w.work}.allowed(a)
+		return checksAllowed(tx, a)
 	}
 	if a.About == "call" {
-		return asker{worker{w.work}}.allowed(a)
+		return callAllowed(tx, a)
 	}
-	if err := w.raise(FixAllowed, "allowed"); err != nil {
+	if err := tx.apply(FixAllowed, "allowed"); err != nil {
 		return err
 	}
-	w.Task.Approval = a.ID
-	w.Turn.Return = ""
-	w.Session.Approval = ""
-	w.touch(w.Task)
-	if err := w.raise(FixPlanned, "allowed by "+string(w.env.Actor)); err != nil {
+	tx.Task.Approval = a.ID
+	tx.Turn.Return = ""
+	tx.Session.Approval = ""
+	tx.touch(tx.Task)
+	if err := tx.apply(FixPlanned, "allowed by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	return stepper{w.work}.advance()
+	return advance(tx)
 }
 
-// answer settles an approval.
-func (w desk) answer(a *Approval, state string, by pawl.Actor, note string) {
-	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, w.now, note
+// answerApproval settles an approval.
+func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note string) {
+	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, tx.now, note
 	level := audit.Info
 	if state != ApprovalGranted {
 		level = audit.Warn
@@ -80,83 +77,83 @@ func (w desk) answer(a *Approval, state string, by pawl.Actor, note string) {
 	if a.Way != "" {
 		data["way"] = a.Way
 	}
-	w.record(a, "APPROVAL_"+upper(state), level, data)
+	tx.record(a, "APPROVAL_"+upper(state), level, data)
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
-func (w desk) grantPlan(by pawl.Actor, reason string) error {
-	w.answer(w.Approval, ApprovalGranted, by, "")
-	grants, err := w.Config.grants(w.Task.Plan)
+func grantPlan(tx *Tx, by pawl.Actor, reason string) error {
+	answerApproval(tx, tx.Approval, ApprovalGranted, by, "")
+	grants, err := tx.Config.grants(tx.Task.Plan)
 	if err != nil {
 		return err
 	}
-	w.Task.Approval, w.Task.Named, w.Task.Grants = w.Approval.ID, planner{w.work}.names(w.Task.Plan), grants
-	w.Solution.Bound = true
-	w.touch(w.Solution)
-	w.touch(w.Task)
-	w.Task.Due = w.now
-	if err := w.raise(flows{w.work}.approved(by), reason); err != nil {
+	tx.Task.Approval, tx.Task.Named, tx.Task.Grants = tx.Approval.ID, namedFiles(tx, tx.Task.Plan), grants
+	tx.Solution.Bound = true
+	tx.touch(tx.Solution)
+	tx.touch(tx.Task)
+	tx.Task.Due = tx.now
+	if err := tx.apply(approvalEvent(tx, by), reason); err != nil {
 		return err
 	}
-	w.Session.Approval = ""
-	w.result = w.Task.ID
+	tx.Session.Approval = ""
+	tx.result = tx.Task.ID
 	return nil
 }
 
-// deny refuses the open question.
-func (w desk) deny(c *Deny) error {
-	a := w.Approval
+// Decide refuses the open question.
+func (c *Deny) Decide(tx *Tx) error {
+	a := tx.Approval
 	if a == nil || a.State != ApprovalPending {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", w.stateName())
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_approve", stateName(tx))
 	}
 	if a.About == "plan" {
-		return w.declinePlan(c.Reason, "declined")
+		return declinePlan(tx, c.Reason, "declined")
 	}
-	w.answer(a, ApprovalRefused, w.env.Actor, c.Reason)
+	answerApproval(tx, a, ApprovalRefused, tx.env.Actor, c.Reason)
 	if a.About == aboutChecks {
-		return prover{w.work}.refused(a, c.Reason)
+		return checksRefused(tx, a, c.Reason)
 	}
-	w.Session.Approval, w.Turn.Return = "", string(turn.Recovering)
-	if err := w.raise(FixRefused, c.Reason); err != nil {
+	tx.Session.Approval, tx.Turn.Return = "", string(turn.Recovering)
+	if err := tx.apply(FixRefused, c.Reason); err != nil {
 		return err
 	}
-	w.Turn.Return = ""
+	tx.Turn.Return = ""
 	failure := effect.Failure{What: "repair refused", Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Output: c.Reason}
 	if a.About == "call" {
 		failure.What, failure.Output = "call refused", strings.TrimSpace(a.Detail+"\n"+c.Reason)
-		asker{worker{w.work}}.wanted()
+		wantedCalls(tx)
 	}
-	repairer{w.work}.dropRepair()
-	return repairer{w.work}.failed(failure)
+	dropRepair(tx)
+	return workFailed(tx, failure)
 }
 
 // declinePlan ends the run whose plan waits for approval; nothing was changed.
-func (w desk) declinePlan(reason, outcome string) error {
-	w.answer(w.Approval, ApprovalRefused, w.env.Actor, reason)
-	w.Turn.Outcome = string(turn.OutcomeDeclined)
-	w.Task.Cleanup = &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
+func declinePlan(tx *Tx, reason, outcome string) error {
+	answerApproval(tx, tx.Approval, ApprovalRefused, tx.env.Actor, reason)
+	tx.Turn.Outcome = string(turn.OutcomeDeclined)
+	tx.Task.Cleanup = &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
 	if reason != "" {
-		w.Issue.hear(reason)
+		tx.Issue.hear(reason)
 	}
-	if w.Issue.Number > 0 && outcome != "revised" {
-		w.Issue.Paused = true // what a person has turned down is not planned again by itself
+	if tx.Issue.Number > 0 && outcome != "revised" {
+		tx.Issue.Paused = true // what a person has turned down is not planned again by itself
 	}
-	if err := w.raise(PlanDeclined, reason); err != nil {
+	if err := tx.apply(PlanDeclined, reason); err != nil {
 		return err
 	}
-	w.endRun(outcome)
+	endRun(tx, outcome)
 	return nil
 }
 
-// revise sends the plan back to planning: the decline and the new requirement in one transaction (spec.md §6.1 A6).
-func (w desk) revise(c *Revise) error {
-	if w.Session == nil || w.Session.State != string(session.Confirming) || w.Run == nil || w.Approval == nil {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", w.stateName())
+// Decide sends the plan back to planning: the decline and the new requirement in one transaction (spec.md §6.1 A6).
+func (c *Revise) Decide(tx *Tx) error {
+	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", stateName(tx))
 	}
-	last := *w.Run
+	last := *tx.Run
 	next := &Start{
 		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
-		RunMode: w.Session.RunMode, AutoApprove: "", Agent: last.Agent,
+		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent,
 		Command: last.Command, Lang: last.Lang, AsIs: true,
 	}
 	if len(c.Given) > 0 {
@@ -166,92 +163,92 @@ func (w desk) revise(c *Revise) error {
 	if c.Feedback != "" {
 		feedback = append(feedback, c.Feedback)
 	}
-	if err := w.declinePlan(c.Feedback, "revised"); err != nil {
+	if err := declinePlan(tx, c.Feedback, "revised"); err != nil {
 		return err
 	}
-	return planner{w.work}.takeUp(next, feedback)
+	return takeUp(tx, next, feedback)
 }
 
-// editPlan replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
+// Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
 // old hash.
-func (w desk) editPlan(c *EditPlan) error {
-	if w.Session == nil || w.Session.State != string(session.Confirming) || w.Approval == nil || w.Approval.State != ApprovalPending {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", w.stateName())
+func (c *EditPlan) Decide(tx *Tx) error {
+	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Approval == nil || tx.Approval.State != ApprovalPending {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_edit", stateName(tx))
 	}
-	if c.Base != w.Solution.Hash {
-		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", short(c.Base), short(w.Solution.Hash))
+	if c.Base != tx.Solution.Hash {
+		return pawl.Fail(pawl.CodeConflict, "kernel.edit_stale", short(c.Base), short(tx.Solution.Hash))
 	}
 	p := c.Plan
-	p.PlanID, p.CreatedAt = w.Solution.Plan.PlanID, w.Solution.Plan.CreatedAt
-	verdicts, err := planner{w.work}.judge(&p)
+	p.PlanID, p.CreatedAt = tx.Solution.Plan.PlanID, tx.Solution.Plan.CreatedAt
+	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = planner{w.work}.checkable(p)
+		err = checkable(tx, p)
 	}
 	if err != nil {
 		return err
 	}
 	hash := plan.Hash(p)
-	if hash == w.Solution.Hash {
-		w.result = hash
+	if hash == tx.Solution.Hash {
+		tx.result = hash
 		return nil
 	}
-	w.answer(w.Approval, ApprovalStale, w.env.Actor, "the plan was edited")
-	s, t := w.Solution, w.Task
+	answerApproval(tx, tx.Approval, ApprovalStale, tx.env.Actor, "the plan was edited")
+	s, t := tx.Solution, tx.Task
 	s.Plan, s.Hash, s.Verdicts, s.Risk = p, hash, verdicts, p.RiskLevel
-	s.Checks = effect.SelectChecks(p.Verification, w.Run.Context.Checks)
+	s.Checks = effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
-	w.touch(s)
-	w.touch(t)
-	w.record(s, "PLAN_EDITED", audit.Info, map[string]any{"from": c.Base, "to": hash})
-	planner{w.work}.askFor("plan", w.Run.ID, hash, policy.Session, p.Goal)
-	w.result = hash
+	tx.touch(s)
+	tx.touch(t)
+	tx.record(s, "PLAN_EDITED", audit.Info, map[string]any{"from": c.Base, "to": hash})
+	askFor(tx, "plan", tx.Run.ID, hash, policy.Session, p.Goal)
+	tx.result = hash
 	return nil
 }
 
-// pause stops dispatch at the next safe point; the state stays (spec.md §6.1 A1).
-func (w desk) pause() error {
-	s := w.Session
+// Decide stops dispatch at the next safe point; the state stays (spec.md §6.1 A1).
+func (*Pause) Decide(tx *Tx) error {
+	s := tx.Session
 	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) || s.State == string(session.Archiving) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", w.stateName())
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_pause", stateName(tx))
 	}
 	if s.Paused {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = true, w.now, w.env.Actor
-	w.record(s, "SESSION_PAUSED", audit.Info, map[string]any{"state": s.State})
+	s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
+	tx.record(s, "SESSION_PAUSED", audit.Info, map[string]any{"state": s.State})
 	return nil
 }
 
-// resume goes on after a pause. Without one there is nothing to change; the runner is what goes on.
-func (w desk) resume() error {
-	s := w.Session
+// resumeWork goes on after a pause. Without one there is nothing to change; the runner is what goes on.
+func (*Resume) Decide(tx *Tx) error {
+	s := tx.Session
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if !s.Paused {
 		return nil
 	}
-	s.Paused, s.PausedAt, s.PausedBy = false, w.now, ""
-	w.record(s, "SESSION_RESUMED", audit.Info, map[string]any{"state": s.State})
-	if w.Task != nil && w.running() {
-		return stepper{w.work}.advance()
+	s.Paused, s.PausedAt, s.PausedBy = false, tx.now, ""
+	tx.record(s, "SESSION_RESUMED", audit.Info, map[string]any{"state": s.State})
+	if tx.Task != nil && sessionWorks(tx) {
+		return advance(tx)
 	}
 	return nil
 }
 
-// stop ends the work by force: the session is BLOCKED and a person decides how to go on.
-func (w desk) stop(c *Stop) error {
-	s := w.Session
-	if s == nil || !w.running() {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", w.stateName())
+// Decide ends the work by force: the session is BLOCKED and a person decides how to go on.
+func (c *Stop) Decide(tx *Tx) error {
+	s := tx.Session
+	if s == nil || !sessionWorks(tx) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", stateName(tx))
 	}
-	if w.Task == nil || !open(w.Task) {
+	if tx.Task == nil || !open(tx.Task) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", s.State)
 	}
-	t := w.Task
-	unknown := w.dropEffect()
+	t := tx.Task
+	unknown := dropEffect(tx)
 	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
-		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(w.env.Actor), c.Reason},
+		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor), c.Reason},
 	}}
 	if c.Copied != "" {
 		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
@@ -260,81 +257,81 @@ func (w desk) stop(c *Stop) error {
 		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
 		t.Epoch++
 		t.Lease.Owner = "stop"
-		if err := w.raise(Claimed, "taken to be stopped"); err != nil {
+		if err := tx.apply(Claimed, "taken to be stopped"); err != nil {
 			return err
 		}
 	}
-	if a := w.Approval; a != nil && a.State == ApprovalPending {
+	if a := tx.Approval; a != nil && a.State == ApprovalPending {
 		// What was asked about belongs to the turn that ends here; whoever goes on is asked anew.
-		w.answer(a, ApprovalStale, w.env.Actor, "stopped")
+		answerApproval(tx, a, ApprovalStale, tx.env.Actor, "stopped")
 		s.Approval = ""
-		if w.Turn != nil {
-			w.Turn.Return = ""
+		if tx.Turn != nil {
+			tx.Turn.Return = ""
 		}
 	}
 	t.Exit, t.Reason, t.Blocked = string(task.ExitUserStopped), c.Reason, s.Blocked
 	if t.Plan != nil {
-		repairer{w.work}.dropRepair()
+		dropRepair(tx)
 	}
-	if w.Turn != nil {
-		w.Turn.Outcome = string(turn.OutcomeCanceled)
+	if tx.Turn != nil {
+		tx.Turn.Outcome = string(turn.OutcomeCanceled)
 	}
-	w.dispose(t)
-	if err := w.raise(Stopped, "stopped by "+string(w.env.Actor)); err != nil {
+	disposeTask(tx, t)
+	if err := tx.apply(Stopped, "stopped by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	w.release(t)
+	releaseTask(tx, t)
 	return nil
 }
 
 // dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at work
 // and may not be repeated leaves the question whether it happened, and its id is returned.
-func (w desk) dropEffect() string {
-	e := w.Effect
-	if w.Task != nil {
-		w.Task.Effect = ""
-		w.touch(w.Task)
+func dropEffect(tx *Tx) string {
+	e := tx.Effect
+	if tx.Task != nil {
+		tx.Task.Effect = ""
+		tx.touch(tx.Task)
 	}
 	if e == nil || e.State != EffectPending && e.State != EffectRunning {
 		return ""
 	}
 	unknown := e.State == EffectRunning && !e.Effect.Idempotent
-	if e.State == EffectRunning && e.Effect.Record && w.Task != nil && e.Effect.Task == w.Task.ID {
-		w.Task.Half = e.ID
+	if e.State == EffectRunning && e.Effect.Record && tx.Task != nil && e.Effect.Task == tx.Task.ID {
+		tx.Task.Half = e.ID
 	}
-	cashier{w.work}.ends(e)
+	effectEnds(tx, e)
 	e.State = EffectCanceled
 	if unknown {
 		e.State = EffectUnknown
 	}
-	w.record(e, "EFFECT_"+upper(e.State), audit.Warn, map[string]any{"effect": e.What()})
+	tx.record(e, "EFFECT_"+upper(e.State), audit.Warn, map[string]any{"effect": e.What()})
 	if unknown {
 		return e.ID
 	}
 	return ""
 }
 
-// cancelRun gives up what the session is doing, as far as it has come.
-func (w desk) cancelRun(c *CancelRun) error {
-	s := w.Session
+// Decide gives up what the session is doing, as far as it has come.
+func (c *CancelRun) Decide(tx *Tx) error {
+	s := tx.Session
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	switch session.State(s.State) {
 	case session.Planning:
-		w.dropEffect()
+		dropEffect(tx)
 		s.Effect = ""
-		w.Turn.Outcome = string(turn.OutcomeCanceled)
-		if err := w.raise(PlanningCancel, c.Reason); err != nil {
+		tx.Turn.Outcome = string(turn.OutcomeCanceled)
+		if err := tx.apply(PlanningCancel, c.Reason); err != nil {
 			return err
 		}
-		w.endRun("canceled")
+		endRun(tx, "canceled")
 		return nil
 	case session.Confirming:
-		return w.declinePlan(c.Reason, "canceled")
+		return declinePlan(tx, c.Reason, "canceled")
 	case session.Executing, session.AutoFix:
-		if w.Task != nil {
-			return clerk{w.work}.cancelTask(&CancelTask{Task: w.Task.ID, Reason: c.Reason})
+		if tx.Task != nil {
+			return (&CancelTask{Task: tx.Task.ID, Reason: c.Reason}).Decide(tx)
 		}
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_cancel", s.State)

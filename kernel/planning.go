@@ -19,36 +19,33 @@ import (
 	"pawl/triage"
 )
 
-// planner decides from the requirement to the question about its plan.
-type planner struct{ *work }
-
 // SessionLabel is the label of a workspace's one session, and of its one flow.
 const SessionLabel = "main"
 
-// init makes the session and the flow of a workspace. Done twice it changes nothing.
-func (w planner) init(c *Init) error {
-	if w.Session != nil {
-		w.result = w.Session.ID
+// Decide makes the session and the flow of a workspace. Done twice it changes nothing.
+func (c *Init) Decide(tx *Tx) error {
+	if tx.Session != nil {
+		tx.result = tx.Session.ID
 		return nil
 	}
-	w.open(SessionLabel, "", c.Place)
-	w.Session.Home = c.Place.Workspace
-	w.result = w.Session.ID
+	openSession(tx, SessionLabel, "", c.Place)
+	tx.Session.Home = c.Place.Workspace
+	tx.result = tx.Session.ID
 	return nil
 }
 
-// open makes a session with its flow.
-func (w planner) open(label, parent string, place effect.Place) {
-	w.Session = &Session{Name: label, Place: place, RunMode: pawl.Assisted}
-	w.create(w.Session, KindSession, label, parent, string(session.Table.Initial()))
-	w.Flow = &Flow{Vars: workflow.Initial()}
-	w.create(w.Flow, KindFlow, label, w.Session.ID, string(workflow.Stages.Initial()))
-	w.record(w.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
+// openSession makes a session with its flow.
+func openSession(tx *Tx, label, parent string, place effect.Place) {
+	tx.Session = &Session{Name: label, Place: place, RunMode: pawl.Assisted}
+	tx.create(tx.Session, KindSession, label, parent, string(session.Table.Initial()))
+	tx.Flow = &Flow{Vars: workflow.Initial()}
+	tx.create(tx.Flow, KindFlow, label, tx.Session.ID, string(workflow.Stages.Initial()))
+	tx.record(tx.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
 }
 
-// relocate takes note of where the workspace is now.
-func (w planner) relocate(c *Relocate) error {
-	s := w.Session
+// Decide takes note of where the workspace is now.
+func (c *Relocate) Decide(tx *Tx) error {
+	s := tx.Session
 	if s == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
@@ -57,25 +54,25 @@ func (w planner) relocate(c *Relocate) error {
 	}
 	event := "WORKSPACE_MOVED"
 	if s.Home = c.To; c.Copied {
-		event, s.Fork = "WORKSPACE_COPIED", w.newID()
+		event, s.Fork = "WORKSPACE_COPIED", tx.newID()
 	}
-	w.touch(s)
-	w.record(s, event, audit.Info, map[string]any{"from": c.From, "to": c.To})
+	tx.touch(s)
+	tx.record(s, event, audit.Info, map[string]any{"from": c.From, "to": c.To})
 	return nil
 }
 
 // openFor makes the session of an issue of the board, when its first run is taken up.
-func (w planner) openFor(c *Start) error {
-	i := w.Issue
+func openFor(tx *Tx, c *Start) error {
+	i := tx.Issue
 	if i == nil || i.Number == 0 {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", c.Issue)
 	}
 	if err := i.Held(c.Token); err != nil {
 		return err
 	}
-	if w.Session == nil {
-		w.open(i.Label, i.Parent, c.Place)
-		w.Session.Number = i.Number
+	if tx.Session == nil {
+		openSession(tx, i.Label, i.Parent, c.Place)
+		tx.Session.Number = i.Number
 	}
 	if c.Requirement == "" {
 		c.Requirement = strings.TrimSpace(i.Title + "\n\n" + i.Context)
@@ -108,31 +105,31 @@ func (s *Session) ownLabel(now time.Time, taken map[string]bool) string {
 	return label
 }
 
-// start takes up a requirement: the run with its issue and its planning turn, and the first effect.
-func (w planner) start(c *Start) error {
+// Decide takes up a requirement: the run with its issue and its planning turn, and the first effect.
+func (c *Start) Decide(tx *Tx) error {
 	if c.Issue != "" {
 		c = clone(c)
-		if err := w.openFor(c); err != nil {
+		if err := openFor(tx, c); err != nil {
 			return err
 		}
 	}
-	if w.Session == nil {
+	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
-	if w.Session.State != string(session.Idle) || w.Session.Effect != "" {
-		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", w.Session.State, w.Session.Goal)
+	if tx.Session.State != string(session.Idle) || tx.Session.Effect != "" {
+		return pawl.Fail(pawl.CodeBusy, "kernel.session_active", tx.Session.State, tx.Session.Goal)
 	}
-	if w.Taking != nil && w.Taking.State != SolutionDraft {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.package_used", w.Taking.Package)
+	if tx.Taking != nil && tx.Taking.State != SolutionDraft {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.package_used", tx.Taking.Package)
 	}
 	if strings.TrimSpace(c.Requirement) == "" && len(c.Given) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.requirement_empty")
 	}
-	return w.takeUp(c, nil)
+	return takeUp(tx, c, nil)
 }
 
-func (w planner) takeUp(c *Start, feedback []string) error {
-	s := w.Session
+func takeUp(tx *Tx, c *Start, feedback []string) error {
+	s := tx.Session
 	place := c.Place
 	if !place.Git || place.InPlace {
 		// Without git there is no branch to land on: the work happens where the user's files are.
@@ -141,36 +138,36 @@ func (w planner) takeUp(c *Start, feedback []string) error {
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
 	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.Rolled = 0, nil, nil, false, false, ""
-	w.Task, w.Solution, w.Approval, w.Checkpoint = nil, nil, nil, nil
-	w.Run = &Run{
+	tx.Task, tx.Solution, tx.Approval, tx.Checkpoint = nil, nil, nil, nil
+	tx.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
-		Phase: string(board.Phase.Initial()), Flow: w.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: w.now,
+		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: tx.now,
 		Command: c.Command, Lang: c.Lang, Confirm: c.Confirm, AsIs: c.AsIs, Agent: c.Agent, Package: c.Package,
 	}
-	w.create(w.Run, KindRun, s.label("RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
+	tx.create(tx.Run, KindRun, s.label("RUN-%d", "RUN", s.Runs), s.ID, string(board.Run.Initial()))
 	switch {
-	case c.Package != "" && w.Taking != nil:
-		w.Solution = w.Taking
-		w.Solution.State = SolutionOpen
-		w.touch(w.Solution)
-		w.Run.Item, w.Run.Solution, w.Run.Package = w.Item.ID, w.Taking.ID, w.Taking.Package
+	case c.Package != "" && tx.Taking != nil:
+		tx.Solution = tx.Taking
+		tx.Solution.State = SolutionOpen
+		tx.touch(tx.Solution)
+		tx.Run.Item, tx.Run.Solution, tx.Run.Package = tx.Item.ID, tx.Taking.ID, tx.Taking.Package
 	case s.Number == 0:
-		w.Item = nil
-		w.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
-		w.create(w.Issue, KindIssue, s.ownLabel(w.now, w.Names), w.Run.ID, string(board.Issue.Initial()))
+		tx.Item = nil
+		tx.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
+		tx.create(tx.Issue, KindIssue, s.ownLabel(tx.now, tx.Names), tx.Run.ID, string(board.Issue.Initial()))
 	default:
-		w.Run.Item, w.Run.Feedback = w.Issue.Item, w.Issue.Feedback
-		w.Issue.Error, w.Issue.Bound, w.Issue.Solution = nil, false, ""
-		w.touch(w.Issue)
+		tx.Run.Item, tx.Run.Feedback = tx.Issue.Item, tx.Issue.Feedback
+		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution = nil, false, ""
+		tx.touch(tx.Issue)
 	}
-	w.Run.Issue = w.Issue.ID
-	w.newTurn(w.Run.ID)
-	w.Run.Turn = w.Turn.ID
-	s.Run, s.Approval = w.Run.ID, ""
-	w.touch(s)
-	w.record(w.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
-	w.result = w.Run.ID
-	return flows{w.work}.begin(c)
+	tx.Run.Issue = tx.Issue.ID
+	newTurn(tx, tx.Run.ID)
+	tx.Run.Turn = tx.Turn.ID
+	s.Run, s.Approval = tx.Run.ID, ""
+	tx.touch(s)
+	tx.record(tx.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
+	tx.result = tx.Run.ID
+	return beginRun(tx, c)
 }
 
 func firstLine(s string) string {
@@ -182,58 +179,58 @@ func firstLine(s string) string {
 }
 
 // newTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
-func (w *work) newTurn(parent string) {
-	w.Turn = &Turn{Trace: w.trace, Number: 1}
-	if w.Task != nil {
-		w.Task.Turns++
-		w.Turn.Number = w.Task.Turns
+func newTurn(tx *Tx, parent string) {
+	tx.Turn = &Turn{Trace: tx.trace, Number: 1}
+	if tx.Task != nil {
+		tx.Task.Turns++
+		tx.Turn.Number = tx.Task.Turns
 	}
-	w.create(w.Turn, KindTurn, "", parent, string(turn.Table.Initial()))
+	tx.create(tx.Turn, KindTurn, "", parent, string(turn.Table.Initial()))
 }
 
 // contextBuilt goes on to planning with the facts about the workspace.
-func (w planner) contextBuilt(r effect.Receipt) error {
+func contextBuilt(tx *Tx, r effect.Receipt) error {
 	facts, err := effect.Decode[effect.ContextResult](r.Result)
 	if err != nil || !r.OK {
-		return w.planningFailed(ContextFailed, firstError(r.Err(), err))
+		return planningFailed(tx, ContextFailed, firstError(r.Err(), err))
 	}
-	w.Run.Context = &facts
-	w.touch(w.Run)
+	tx.Run.Context = &facts
+	tx.touch(tx.Run)
 	if facts.Pack != nil {
-		w.record(w.Run, "CONTEXT_BUILT", audit.Info, facts.Pack.Note())
+		tx.record(tx.Run, "CONTEXT_BUILT", audit.Info, facts.Pack.Note())
 	}
-	return flows{w.work}.analyzed()
+	return analyzed(tx)
 }
 
 // design has the plan made, now that the facts about the workspace are there.
-func (w planner) design() error {
-	if err := w.raise(ContextReady, "context built"); err != nil {
+func design(tx *Tx) error {
+	if err := tx.apply(ContextReady, "context built"); err != nil {
 		return err
 	}
-	if w.Solution != nil {
-		return w.packaged()
+	if tx.Solution != nil {
+		return packaged(tx)
 	}
-	w.emit(effect.KindPlan, effect.PlanSpec{
-		Agent: w.Run.Agent, Answers: w.Run.Answers, Requirement: w.Run.Requirement, Feedback: w.Run.Feedback, File: w.Run.GivenName, Given: w.Run.Given,
-		Context: *w.Run.Context,
+	tx.emit(effect.KindPlan, effect.PlanSpec{
+		Agent: tx.Run.Agent, Answers: tx.Run.Answers, Requirement: tx.Run.Requirement, Feedback: tx.Run.Feedback, File: tx.Run.GivenName, Given: tx.Run.Given,
+		Context: *tx.Run.Context,
 	}, true)
 	return nil
 }
 
 // packaged judges the plan of a package that ~exec carries out, as if it had been made just now.
-func (w planner) packaged() error {
-	p := w.Solution.Plan
-	verdicts, err := w.judge(&p)
+func packaged(tx *Tx) error {
+	p := tx.Solution.Plan
+	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = w.checkable(p)
+		err = checkable(tx, p)
 	}
 	if err != nil {
-		return w.planningFailed(PlanFailed, err)
+		return planningFailed(tx, PlanFailed, err)
 	}
-	w.Solution.Plan, w.Solution.Verdicts, w.Solution.Checks = p, verdicts, effect.SelectChecks(p.Verification, w.Run.Context.Checks)
-	w.Solution.Risk, w.Solution.Hash = p.RiskLevel, plan.Hash(p)
-	w.touch(w.Solution)
-	return w.draft(PackageReady)
+	tx.Solution.Plan, tx.Solution.Verdicts, tx.Solution.Checks = p, verdicts, effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	tx.Solution.Risk, tx.Solution.Hash = p.RiskLevel, plan.Hash(p)
+	tx.touch(tx.Solution)
+	return draft(tx, PackageReady)
 }
 
 func firstError(errs ...error) error {
@@ -246,48 +243,48 @@ func firstError(errs ...error) error {
 }
 
 // planMade checks and judges what the agent proposed and asks the person.
-func (w planner) planMade(r effect.Receipt) error {
+func planMade(tx *Tx, r effect.Receipt) error {
 	if !r.OK {
-		return w.planningFailed(PlanFailed, r.Err())
+		return planningFailed(tx, PlanFailed, r.Err())
 	}
 	result, err := effect.Decode[effect.PlanResult](r.Result)
 	if err != nil {
-		return w.planningFailed(PlanFailed, err)
+		return planningFailed(tx, PlanFailed, err)
 	}
 	if result.Plan == nil {
-		return w.planningFailed(PlanFailed, pawl.Fail(pawl.CodeCannotPlan, "kernel.plan_missing", strings.Join(result.Questions, " / ")))
+		return planningFailed(tx, PlanFailed, pawl.Fail(pawl.CodeCannotPlan, "kernel.plan_missing", strings.Join(result.Questions, " / ")))
 	}
 	p := *result.Plan
 	if p.PlanID == "" {
-		p.PlanID = w.newID()
+		p.PlanID = tx.newID()
 	}
 	if p.CreatedAt.IsZero() {
-		p.CreatedAt = plan.Instant{Time: w.now.UTC()}
+		p.CreatedAt = plan.Instant{Time: tx.now.UTC()}
 	}
-	verdicts, err := w.judge(&p)
+	verdicts, err := judgePlan(tx, &p)
 	if err == nil {
-		err = w.checkable(p)
+		err = checkable(tx, p)
 	}
 	if err != nil {
-		return w.planningFailed(PlanFailed, err)
+		return planningFailed(tx, PlanFailed, err)
 	}
-	return w.propose(p, verdicts, result.Agent)
+	return propose(tx, p, verdicts, result.Agent)
 }
 
-// judge checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
+// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
 // what the policy sees.
-func (w planner) judge(p *plan.Plan) ([]Judged, error) {
-	if err := plan.Check(*p, w.schema, w.Config.Plan); err != nil {
+func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
+	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
 		return nil, err
 	}
-	if _, err := w.Config.grants(p); err != nil {
+	if _, err := tx.Config.grants(p); err != nil {
 		return nil, err
 	}
 	var out []Judged
 	for _, s := range p.Steps {
 		for i, c := range s.ToolCalls {
-			v, err := w.judgeCall(c)
-			if err == nil && len(p.Network) == 0 && w.Config.connects(c) {
+			v, err := judgeCall(tx, c)
+			if err == nil && len(p.Network) == 0 && tx.Config.connects(c) {
 				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
 			}
 			if err != nil {
@@ -297,7 +294,7 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 		}
 	}
 	for i, command := range p.Verification.Commands {
-		v := policy.Judge(w.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), w.Config.Profile)
+		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), tx.Config.Profile)
 		if v.Decision == policy.Deny {
 			return nil, v.Err()
 		}
@@ -316,8 +313,8 @@ func (w planner) judge(p *plan.Plan) ([]Judged, error) {
 // checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a build, of
 // tests or of a command that the plan names is not installed. It is better said before the approval than after the work. Static
 // checks whose program is missing are left out instead, where others remain.
-func (w planner) checkable(p plan.Plan) error {
-	checks := effect.SelectChecks(p.Verification, w.Run.Context.Checks)
+func checkable(tx *Tx, p plan.Plan) error {
+	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
 	if p.Verification.Demanding() && len(checks) == 0 {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
 	}
@@ -335,8 +332,8 @@ func (w planner) checkable(p plan.Plan) error {
 }
 
 // judgeCall asks the policy about one call; a denied one is an error.
-func (w planner) judgeCall(c plan.ToolCallTemplate) (policy.Verdict, error) {
-	tool, ok := w.Config.Tools[c.Name]
+func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
+	tool, ok := tx.Config.Tools[c.Name]
 	if !ok {
 		return policy.Verdict{}, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", c.Name)
 	}
@@ -344,7 +341,7 @@ func (w planner) judgeCall(c plan.ToolCallTemplate) (policy.Verdict, error) {
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	v := policy.Judge(w.Situate(request), w.Config.Profile)
+	v := policy.Judge(tx.Situate(request), tx.Config.Profile)
 	if v.Decision == policy.Deny {
 		return v, v.Err()
 	}
@@ -368,82 +365,83 @@ func (s *Snapshot) Situate(r policy.Request) policy.Request {
 	return r
 }
 
-func (w *work) schema(name string) ([]byte, bool) {
-	t, ok := w.Config.Tools[name]
+// schema is the JSON Schema of a tool's arguments.
+func (c *Config) schema(tool string) ([]byte, bool) {
+	t, ok := c.Tools[tool]
 	return t.Info.ArgsSchema, ok
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
-func (w planner) propose(p plan.Plan, verdicts []Judged, agent string) error {
+func propose(tx *Tx, p plan.Plan, verdicts []Judged, agent string) error {
 	hash := plan.Hash(p)
-	w.Solution = &Solution{
-		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, w.Run.Context.Checks),
+	tx.Solution = &Solution{
+		Plan: p, Hash: hash, Agent: agent, Verdicts: verdicts, Risk: p.RiskLevel, Checks: effect.SelectChecks(p.Verification, tx.Run.Context.Checks),
 		EHRB: triage.DetectPlan(p),
 	}
-	if err := (packer{w.work}).designed(&p); err != nil {
+	if err := packageDesigned(tx, &p); err != nil {
 		return err
 	}
-	w.Issue.Solutions++
-	w.create(w.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", w.Issue.Label, w.Issue.Solutions), w.Issue.ID, SolutionOpen)
-	if w.Solution.Package != "" {
-		w.create(&Alias{Issue: w.Issue.ID}, KindAlias, PackageAlias+w.Solution.Package, w.Solution.ID, "")
+	tx.Issue.Solutions++
+	tx.create(tx.Solution, KindSolution, fmt.Sprintf("SOL-%s-%d", tx.Issue.Label, tx.Issue.Solutions), tx.Issue.ID, SolutionOpen)
+	if tx.Solution.Package != "" {
+		tx.create(&Alias{Issue: tx.Issue.ID}, KindAlias, PackageAlias+tx.Solution.Package, tx.Solution.ID, "")
 	}
-	if err := w.enqueue(&p); err != nil {
+	if err := enqueue(tx, &p); err != nil {
 		return err
 	}
-	w.Issue.Solution, w.Issue.PlannedAt = w.Solution.ID, w.now
-	return w.draft(PlanExists)
+	tx.Issue.Solution, tx.Issue.PlannedAt = tx.Solution.ID, tx.now
+	return draft(tx, PlanExists)
 }
 
 // draft makes the task of the solution and asks for approval, bound to the plan's hash.
-func (w planner) draft(what Happening) error {
-	p, hash := w.Solution.Plan, w.Solution.Hash
-	w.Session.Tasks++
-	w.Task = &Task{
-		Title: p.Goal, By: w.env.Actor, Mode: DefaultMode, Number: w.Session.Tasks, Session: w.Session.ID, Place: w.Run.Place,
-		Base: w.Run.Context.Head, Branch: w.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: w.Solution.Checks,
-		Pinned: w.Run.Context.Definitions, Gates: w.Config.Gates, Turn: w.Turn.ID, Turns: 1,
+func draft(tx *Tx, what Happening) error {
+	p, hash := tx.Solution.Plan, tx.Solution.Hash
+	tx.Session.Tasks++
+	tx.Task = &Task{
+		Title: p.Goal, By: tx.env.Actor, Mode: DefaultMode, Number: tx.Session.Tasks, Session: tx.Session.ID, Place: tx.Run.Place,
+		Base: tx.Run.Context.Head, Branch: tx.Run.Context.Branch, Plan: &p, PlanHash: hash, Checks: tx.Solution.Checks,
+		Pinned: tx.Run.Context.Definitions, Gates: tx.Config.Gates, Turn: tx.Turn.ID, Turns: 1,
 	}
-	w.create(w.Task, KindTask, w.Session.label("T-%03d", "T", w.Session.Tasks), w.Run.ID, string(task.Table.Initial()))
-	w.Task.Baseline = w.Session.known(w.Run.Context.Tree)
-	if !w.Task.Place.InPlace {
-		w.Task.Place.Tree = worktree(w.Task.Place.Workspace, w.Task.ID)
+	tx.create(tx.Task, KindTask, tx.Session.label("T-%03d", "T", tx.Session.Tasks), tx.Run.ID, string(task.Table.Initial()))
+	tx.Task.Baseline = tx.Session.known(tx.Run.Context.Tree)
+	if !tx.Task.Place.InPlace {
+		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
 	}
-	w.record(w.Task, "TASK_CREATED", audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
-	w.Run.Item, w.Run.Solution, w.Run.Task = w.Item.ID, w.Solution.ID, w.Task.ID
-	w.touch(w.Run)
-	w.touch(w.Issue)
-	w.askFor("plan", w.Run.ID, hash, policy.Session, p.Goal)
-	if err := w.raise(what, "plan "+short(hash)); err != nil {
+	tx.record(tx.Task, "TASK_CREATED", audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
+	tx.Run.Item, tx.Run.Solution, tx.Run.Task = tx.Item.ID, tx.Solution.ID, tx.Task.ID
+	tx.touch(tx.Run)
+	tx.touch(tx.Issue)
+	askFor(tx, "plan", tx.Run.ID, hash, policy.Session, p.Goal)
+	if err := tx.apply(what, "plan "+short(hash)); err != nil {
 		return err
 	}
-	if w.Flow.Mode == workflow.AutoPlan {
-		return flows{w.work}.keep()
+	if tx.Flow.Mode == workflow.AutoPlan {
+		return keepPackage(tx)
 	}
-	if by := w.autoApproval(); by != "" {
-		return desk{w.work}.grantPlan(by, "approved by "+string(by))
+	if by := autoApproval(tx); by != "" {
+		return grantPlan(tx, by, "approved by "+string(by))
 	}
 	return nil
 }
 
 // enqueue puts the solution into the queue. An issue of the board keeps its place in it for every further solution.
-func (w planner) enqueue(p *plan.Plan) error {
-	label, parent := w.Run.Label+":S-1", w.Run.ID
-	if w.Issue.Number > 0 {
-		label, parent = fmt.Sprintf("S-%d", w.Issue.Number), w.Issue.Parent
-		w.Issue.Files = w.names(p)
+func enqueue(tx *Tx, p *plan.Plan) error {
+	label, parent := tx.Run.Label+":S-1", tx.Run.ID
+	if tx.Issue.Number > 0 {
+		label, parent = fmt.Sprintf("S-%d", tx.Issue.Number), tx.Issue.Parent
+		tx.Issue.Files = namedFiles(tx, p)
 	}
-	if w.Item == nil {
-		w.Item = &Item{Issue: w.Issue.ID}
-		w.create(w.Item, KindItem, label, parent, string(board.Item.Initial()))
-		w.Issue.Item = w.Item.ID
-	} else if w.Item.State == string(board.ItemFailed) {
-		if err := w.move(w.Item, string(board.Retry), "", "planned anew", nil); err != nil {
+	if tx.Item == nil {
+		tx.Item = &Item{Issue: tx.Issue.ID}
+		tx.create(tx.Item, KindItem, label, parent, string(board.Item.Initial()))
+		tx.Issue.Item = tx.Item.ID
+	} else if tx.Item.State == string(board.ItemFailed) {
+		if err := tx.move(tx.Item, string(board.Retry), "", "planned anew", nil); err != nil {
 			return err
 		}
 	}
-	w.Item.Solution = w.Solution.ID
-	w.touch(w.Item)
+	tx.Item.Solution = tx.Solution.ID
+	tx.touch(tx.Item)
 	return nil
 }
 
@@ -453,39 +451,39 @@ func worktree(workspace, id string) string { return workspace + "/.pawl/worktree
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
 // askFor makes the one open approval.
-func (w planner) askFor(about, subject, hash string, scope policy.Scope, detail string) {
-	w.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
-	w.create(w.Approval, KindApproval, "", subject, ApprovalPending)
-	w.Session.Approval = w.Approval.ID
-	w.touch(w.Session)
-	w.record(w.Approval, "APPROVAL_REQUESTED", audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
+func askFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
+	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
+	tx.create(tx.Approval, KindApproval, "", subject, ApprovalPending)
+	tx.Session.Approval = tx.Approval.ID
+	tx.touch(tx.Session)
+	tx.record(tx.Approval, "APPROVAL_REQUESTED", audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
 }
 
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
-func (w planner) autoApproval() pawl.Actor {
-	if w.Solution.outward() {
-		w.record(w.Task, "AUTO_APPROVAL_REFUSED", audit.Warn, map[string]any{"checkpoint": "open_plan", "by": w.Run.AutoApprove, "risk": w.Solution.Risk})
+func autoApproval(tx *Tx) pawl.Actor {
+	if tx.Solution.outward() {
+		tx.record(tx.Task, "AUTO_APPROVAL_REFUSED", audit.Warn, map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
 		return ""
 	}
-	if w.Run.AutoApprove != "" {
-		return w.Run.AutoApprove
+	if tx.Run.AutoApprove != "" {
+		return tx.Run.AutoApprove
 	}
-	if w.Flow.Mode == workflow.AutoFull && !w.asks() && !w.Solution.perilous() {
+	if tx.Flow.Mode == workflow.AutoFull && !asks(tx) && !tx.Solution.perilous() {
 		return autoFull
 	}
-	if w.Session.RunMode == pawl.Autonomous {
+	if tx.Session.RunMode == pawl.Autonomous {
 		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
-		if !w.asks() && !w.Solution.perilous() {
+		if !asks(tx) && !tx.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
-		w.record(w.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": w.Solution.Risk})
+		tx.record(tx.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
 	}
-	m, err := w.Config.modeOf(w.Task.Mode)
+	m, err := tx.Config.modeOf(tx.Task.Mode)
 	if err != nil {
 		return ""
 	}
-	if v := ask(func() Verdict { return m.CanAutoApprove(w.modeTask(w.Task), "open_plan") }); v.Decision == Approved {
-		return pawl.By(pawl.KindPolicy, "mode/"+w.Task.modeName())
+	if v := ask(func() Verdict { return m.CanAutoApprove(modeTask(tx, tx.Task), "open_plan") }); v.Decision == Approved {
+		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.modeName())
 	}
 	return ""
 }
@@ -510,29 +508,29 @@ func (s *Solution) perilous() bool {
 }
 
 // asks reports whether the policy wants a word for something in the plan.
-func (w planner) asks() bool {
-	return slices.ContainsFunc(w.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
+func asks(tx *Tx) bool {
+	return slices.ContainsFunc(tx.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
 // planningFailed ends the run without having changed anything (spec.md §6.1 A7).
-func (w planner) planningFailed(what Happening, err error) error {
+func planningFailed(tx *Tx, what Happening, err error) error {
 	kept := info(err)
-	w.Session.LastError = &kept
-	w.Issue.Error = &kept
-	w.Issue.Failures++
-	w.Turn.Outcome = string(turn.OutcomeFailed)
-	w.endRun("failed")
-	return w.raise(what, kept.Key)
+	tx.Session.LastError = &kept
+	tx.Issue.Error = &kept
+	tx.Issue.Failures++
+	tx.Turn.Outcome = string(turn.OutcomeFailed)
+	endRun(tx, "failed")
+	return tx.apply(what, kept.Key)
 }
 
 // endRun closes the run's books; the moves are the caller's.
-func (w *work) endRun(outcome string) {
-	w.Run.Outcome, w.Run.EndedAt = outcome, w.now
-	flows{w}.used()
-	s := w.Session
+func endRun(tx *Tx, outcome string) {
+	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.now
+	packageUsed(tx)
+	s := tx.Session
 	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
-	w.touch(w.Run)
-	w.touch(s)
+	tx.touch(tx.Run)
+	tx.touch(s)
 }
 
 // grants looks up what the network grants of a plan stand for.
@@ -561,13 +559,13 @@ func (c *Config) connects(call plan.ToolCallTemplate) bool {
 	return err == nil && request.Network
 }
 
-// sites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
-func (w planner) sites(call plan.ToolCallTemplate) ([]effect.Site, error) {
-	if !w.Config.connects(call) {
+// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
+func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
+	if !tx.Config.connects(call) {
 		return nil, nil
 	}
 	var out []effect.Site
-	for _, g := range w.Task.Grants {
+	for _, g := range tx.Task.Grants {
 		out = append(out, g.Sites...)
 	}
 	if len(out) == 0 {
@@ -577,22 +575,22 @@ func (w planner) sites(call plan.ToolCallTemplate) ([]effect.Site, error) {
 }
 
 // buildContext asks for the facts that planning needs.
-func (w planner) buildContext() {
-	spec := effect.ContextSpec{Requirement: w.Run.Requirement, Answers: w.Run.Answers, Feedback: w.Run.Feedback}
-	if w.traits().Reads && len(w.Run.Given) == 0 {
-		spec.Tokens = w.Config.PackTokens
+func buildContext(tx *Tx) {
+	spec := effect.ContextSpec{Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Feedback: tx.Run.Feedback}
+	if traits(tx).Reads && len(tx.Run.Given) == 0 {
+		spec.Tokens = tx.Config.PackTokens
 	}
-	if w.Issue != nil && w.Issue.Number > 0 {
-		spec.Branch = w.Issue.Branch
+	if tx.Issue != nil && tx.Issue.Number > 0 {
+		spec.Branch = tx.Issue.Branch
 	}
-	w.emit(effect.KindContext, spec, true)
+	tx.emit(effect.KindContext, spec, true)
 }
 
-// give takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
+// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
 // of agents at work.
-func (w planner) give(c *Give) error {
-	if c.Question != "" || w.Turn == nil || w.Run == nil || w.Turn.State != string(turn.Clarifying) || w.Turn.Return == string(turn.Executing) {
-		return inquirer{w.work}.give(c)
+func (c *Give) Decide(tx *Tx) error {
+	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) || tx.Turn.Return == string(turn.Executing) {
+		return giveAnswers(tx, c)
 	}
-	return flows{w.work}.answered(c)
+	return intakeAnswered(tx, c)
 }

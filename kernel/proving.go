@@ -20,50 +20,47 @@ import (
 	"pawl/policy"
 )
 
-// prover decides from the verification to the closed task.
-type prover struct{ *work }
-
-// checked takes the result of a turn's verification.
-func (w prover) checked(r effect.Receipt) error {
-	t := w.Task
-	if spec, err := effect.Decode[effect.VerifySpec](w.Effect.Effect.Spec); err == nil && spec.At != "" {
-		return w.lookedBack(spec.At, r)
+// checksDone takes the result of a turn's verification.
+func checksDone(tx *Tx, r effect.Receipt) error {
+	t := tx.Task
+	if spec, err := effect.Decode[effect.VerifySpec](tx.Effect.Effect.Spec); err == nil && spec.At != "" {
+		return lookedBack(tx, spec.At, r)
 	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
-		return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), err))
+		return block(tx, BlockedEnvironment, "", firstError(r.Err(), err))
 	}
 	result.Outcomes = t.compared(result.Outcomes)
 	t.Verified, t.Tree = &result, result.TreeAfter
-	w.touch(t)
-	w.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
+	tx.touch(t)
+	tx.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
 	if t.State == string(task.Verifying) {
-		return w.verifiedAgain(result, r)
+		return verifiedAgain(tx, result, r)
 	}
 	for _, o := range result.Outcomes {
 		if missingMachine(o) {
-			return stepper{w.work}.block(BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
+			return block(tx, BlockedEnvironment, "", firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", o.Name)))
 		}
 	}
-	if err := (packer{w.work}).measured(result.Changed); err != nil {
+	if err := changeMeasured(tx, result.Changed); err != nil {
 		return err
 	}
 	switch {
 	case result.Passed:
-		return w.passedUnlessTouched()
+		return passedUnlessTouched(tx)
 	case !t.Plan.Verification.Required:
-		return w.passedUnlessTouched()
+		return passedUnlessTouched(tx)
 	}
-	if w.looksBack(result) {
+	if looksBack(tx, result) {
 		return nil
 	}
-	return w.checksFailed(result)
+	return checksFailed(tx, result)
 }
 
 // looksBack has the checks that failed first run on what the work started from, where that is a commit. Whoever repairs or
 // judges the failure should know whether the work has anything to do with it.
-func (w prover) looksBack(result effect.VerifyResult) bool {
-	t := w.Task
+func looksBack(tx *Tx, result effect.VerifyResult) bool {
+	t := tx.Task
 	if t.LookedBack || t.Place.InPlace || !t.Place.Git || t.Base == "" {
 		return false
 	}
@@ -73,17 +70,17 @@ func (w prover) looksBack(result effect.VerifyResult) bool {
 			failing = append(failing, o.Check)
 		}
 	}
-	if len(failing) == 0 || w.remembers(failing) {
+	if len(failing) == 0 || remembers(tx, failing) {
 		return false
 	}
-	w.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: w.Config.PerCheck, At: t.Base}, true)
+	tx.emit(effect.KindVerify, effect.VerifySpec{Checks: failing, Required: true, PerCheck: tx.Config.PerCheck, At: t.Base}, true)
 	return true
 }
 
 // remembers takes what failed before the work began from what is known of its base, where that is known of all these checks, so
 // that nothing is run twice.
-func (w prover) remembers(failing []effect.Check) bool {
-	t := w.Task
+func remembers(tx *Tx, failing []effect.Check) bool {
+	t := tx.Task
 	before := map[string]string{}
 	for _, c := range failing {
 		failure, known := t.Baseline.of(c)
@@ -95,7 +92,7 @@ func (w prover) remembers(failing []effect.Check) bool {
 		}
 	}
 	t.LookedBack, t.FailingBefore = true, before
-	w.touch(t)
+	tx.touch(t)
 	return true
 }
 
@@ -159,10 +156,10 @@ func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 }
 
 // lookedBack notes which checks failed before the work began. What could not be found out stays open.
-func (w prover) lookedBack(at string, r effect.Receipt) error {
-	t := w.Task
+func lookedBack(tx *Tx, at string, r effect.Receipt) error {
+	t := tx.Task
 	t.LookedBack = true
-	w.touch(t)
+	tx.touch(t)
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err == nil {
 		t.FailingBefore = map[string]string{}
@@ -171,16 +168,16 @@ func (w prover) lookedBack(at string, r effect.Receipt) error {
 				t.FailingBefore[o.Name] = o.Fingerprint
 			}
 		}
-		w.Session.remember(result, w.now)
-		w.touch(w.Session)
-		if known := w.Session.known(result.Tree); known != nil {
+		tx.Session.remember(result, tx.now)
+		tx.touch(tx.Session)
+		if known := tx.Session.known(result.Tree); known != nil {
 			t.Baseline = known
 		}
 	}
 	data := summary(result)
 	data["at"], data["failing_before"] = at, failingBefore(t.marked(t.Verified.Outcomes))
-	w.record(t, "CHECKED_BEFORE", audit.Info, data)
-	return w.checksFailed(*t.Verified)
+	tx.record(t, "CHECKED_BEFORE", audit.Info, data)
+	return checksFailed(tx, *t.Verified)
 }
 
 // failingBefore names the checks that failed before the work began.
@@ -210,11 +207,11 @@ func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 }
 
 // checksFailed takes a failed verification to its repair.
-func (w prover) checksFailed(result effect.VerifyResult) error {
-	t := w.Task
+func checksFailed(tx *Tx, result effect.VerifyResult) error {
+	t := tx.Task
 	result.Outcomes = t.compared(t.marked(result.Outcomes))
 	t.Verified = &result
-	w.touch(t)
+	tx.touch(t)
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
 		if bad(o) {
@@ -222,10 +219,10 @@ func (w prover) checksFailed(result effect.VerifyResult) error {
 			break
 		}
 	}
-	if err := w.raise(CheckFailed, f.What); err != nil {
+	if err := tx.apply(CheckFailed, f.What); err != nil {
 		return err
 	}
-	return repairer{w.work}.failed(f)
+	return workFailed(tx, f)
 }
 
 func level(ok bool) audit.Level {
@@ -259,51 +256,51 @@ func summary(v effect.VerifyResult) map[string]any {
 
 // passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A
 // run that nobody attends waits for its person just the same (D7).
-func (w prover) passedUnlessTouched() error {
-	t := w.Task
+func passedUnlessTouched(tx *Tx) error {
+	t := tx.Task
 	files, hash := touched(t, t.Verified)
 	if len(files) == 0 {
-		return w.judged()
+		return judged(tx)
 	}
-	if w.Session.RunMode == pawl.Autonomous {
-		w.record(t, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "checks_touched", "files": files})
+	if tx.Session.RunMode == pawl.Autonomous {
+		tx.record(t, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "checks_touched", "files": files})
 	}
-	w.Turn.Return = string(turn.Verifying)
-	w.touch(w.Turn)
-	planner{w.work}.askFor(aboutChecks, t.ID, hash, policy.SingleAction, strings.Join(files, ", "))
-	return w.raise(ChecksAsk, "the work changed "+strings.Join(files, ", "))
+	tx.Turn.Return = string(turn.Verifying)
+	tx.touch(tx.Turn)
+	askFor(tx, aboutChecks, t.ID, hash, policy.SingleAction, strings.Join(files, ", "))
+	return tx.apply(ChecksAsk, "the work changed "+strings.Join(files, ", "))
 }
 
 // aboutChecks is what an approval is about that lets the work change what it is judged by.
 const aboutChecks = "checks"
 
 // judged goes on after a verification that counts.
-func (w prover) judged() error {
-	if w.Task.Verified.Passed {
-		return w.passed(ChecksPassed, "the checks passed")
+func judged(tx *Tx) error {
+	if tx.Task.Verified.Passed {
+		return checksPassed(tx, ChecksPassed, "the checks passed")
 	}
-	return w.passed(ChecksTolerated, "only checks that are not required failed")
+	return checksPassed(tx, ChecksTolerated, "only checks that are not required failed")
 }
 
-// allowed goes on after a person approved the change of the checks.
-func (w prover) allowed(a *Approval) error {
-	w.Task.Accepted, w.Session.Approval = a.Hash, ""
-	w.touch(w.Task)
-	if err := w.raise(ChecksAllowed, "allowed by "+string(w.env.Actor)); err != nil {
+// checksAllowed goes on after a person approved the change of the checks.
+func checksAllowed(tx *Tx, a *Approval) error {
+	tx.Task.Accepted, tx.Session.Approval = a.Hash, ""
+	tx.touch(tx.Task)
+	if err := tx.apply(ChecksAllowed, "allowed by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	w.Turn.Return = ""
-	return w.judged()
+	tx.Turn.Return = ""
+	return judged(tx)
 }
 
-// refused has the change of the checks repaired: what passed with it proves nothing.
-func (w prover) refused(a *Approval, reason string) error {
-	w.Session.Approval, w.Task.Verified = "", nil
-	if err := w.raise(ChecksRefused, reason); err != nil {
+// checksRefused has the change of the checks repaired: what passed with it proves nothing.
+func checksRefused(tx *Tx, a *Approval, reason string) error {
+	tx.Session.Approval, tx.Task.Verified = "", nil
+	if err := tx.apply(ChecksRefused, reason); err != nil {
 		return err
 	}
-	w.Turn.Return = ""
-	return repairer{w.work}.failed(effect.Failure{
+	tx.Turn.Return = ""
+	return workFailed(tx, effect.Failure{
 		What: "checks changed: " + a.Detail, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Key: "kernel.checks_refused", Args: []string{a.Detail}, Output: reason,
 	})
 }
@@ -345,12 +342,12 @@ func named(files []string, f string) bool {
 	return slices.ContainsFunc(files, func(n string) bool { return n == f || strings.HasSuffix(n, "/") && strings.HasPrefix(f, n) })
 }
 
-// names lists the files that a plan says it changes.
-func (w planner) names(p *plan.Plan) []string {
+// namedFiles lists the files that a plan says it changes.
+func namedFiles(tx *Tx, p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		for _, c := range s.ToolCalls {
-			v, err := w.judgeCall(c)
+			v, err := judgeCall(tx, c)
 			if err != nil {
 				continue // a call that is denied changes nothing
 			}
@@ -370,112 +367,112 @@ func (w planner) names(p *plan.Plan) []string {
 	return slices.Compact(out)
 }
 
-// passed ends the turn and hands the task to its gates.
-func (w prover) passed(what Happening, reason string) error {
-	w.Turn.Outcome = string(turn.OutcomeDone)
-	w.Task.Cursor.Failed, w.Task.GateNote = "", ""
-	if w.Turn.Fix > 0 {
-		lessons{w.work}.learn()
+// checksPassed ends the turn and hands the task to its gates.
+func checksPassed(tx *Tx, what Happening, reason string) error {
+	tx.Turn.Outcome = string(turn.OutcomeDone)
+	tx.Task.Cursor.Failed, tx.Task.GateNote = "", ""
+	if tx.Turn.Fix > 0 {
+		learn(tx)
 	}
-	repairer{w.work}.fixHeld()
-	if err := w.raise(what, reason); err != nil {
+	fixHeld(tx)
+	if err := tx.apply(what, reason); err != nil {
 		return err
 	}
-	return stepper{w.work}.advance()
+	return advance(tx)
 }
 
 // runGates asks for the task's gates on the tree that the turn verified, minus what its verification has proven already
 // on that very tree.
-func (w prover) runGates() error {
-	t := w.Task
+func runGates(tx *Tx) error {
+	t := tx.Task
 	if t.Gate != nil && t.Gate.Passed && t.Gate.Tree == t.Tree {
-		w.toBranch()
+		toBranch(tx)
 		return nil
 	}
-	m, err := w.Config.modeOf(t.Mode)
+	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {
-		return w.gatesFailed(BlockedFuse, err)
+		return gatesFailed(tx, BlockedFuse, err)
 	}
 	var checks []effect.Check
 	for _, name := range t.Gates {
-		if v := ask(func() Verdict { return m.ValidateGate(w.modeTask(t), name) }); v.Decision != Approved {
-			return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
+		if v := ask(func() Verdict { return m.ValidateGate(modeTask(tx, t), name) }); v.Decision != Approved {
+			return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
-	spec := w.checksOf(t)
+	spec := checksOf(tx, t)
 	spec.Checks, spec.StopOnFail, spec.Required = checks, true, true
-	w.emit(effect.KindGates, spec, true).Effect.Record = t.Place.InPlace
+	tx.emit(effect.KindGates, spec, true).Effect.Record = t.Place.InPlace
 	return nil
 }
 
-// gated takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
+// gatesDone takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
 // and ends it otherwise (spec.md §6.4 D5).
-func (w prover) gated(r effect.Receipt) error {
-	if w.Run == nil {
-		return w.gatedAlone(r)
+func gatesDone(tx *Tx, r effect.Receipt) error {
+	if tx.Run == nil {
+		return gatedAlone(tx, r)
 	}
-	t := w.Task
+	t := tx.Task
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
-		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))
+		return gatesFailed(tx, BlockedFuse, firstError(r.Err(), err))
 	}
-	retry := w.keepGates(result)
+	retry := keepGates(tx, result)
 	if files, _ := touched(t, &result); len(files) > 0 {
-		return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
+		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeApprovalNeeded, "machine.gate_checks_kept", strings.Join(files, ", ")))
 	}
 	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
 		t.Tree = result.Tree
-		return stepper{w.work}.advance()
+		return advance(tx)
 	}
 	if result.Passed {
-		return w.gatesFailed(BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
+		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
 	}
 	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
-		return w.gatesFailed(BlockedEnvironment, failure) // the machine does not mend itself (spec.md §6.1 A13)
+		return gatesFailed(tx, BlockedEnvironment, failure) // the machine does not mend itself (spec.md §6.1 A13)
 	}
 	if !retry {
-		return w.gatesFailed(BlockedFuse, failure)
+		return gatesFailed(tx, BlockedFuse, failure)
 	}
-	return w.gatesRetry(failure)
+	return gatesRetry(tx, failure)
 }
 
 // keepGates keeps the result of the gates with the task, and returns whether every failed gate may be retried.
-func (w prover) keepGates(result effect.VerifyResult) (retry bool) {
-	w.Task.Gate = &result
-	w.touch(w.Task)
-	w.record(w.Task, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
-	return w.gateResults(result)
+func keepGates(tx *Tx, result effect.VerifyResult) (retry bool) {
+	tx.Task.Gate = &result
+	tx.touch(tx.Task)
+	tx.record(tx.Task, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
+	return gateResults(tx, result)
 }
 
 // gatedAlone takes the result of the gates of a task outside a run. Whoever moves the task by hand has the evidence with that,
 // and makes the move. Where the task's runner asked for the gates and all of them passed, the task is verified and closed.
 // Where the task has got another lease since, they say nothing about what its runner does.
-func (w prover) gatedAlone(r effect.Receipt) error {
-	t, lease := w.Task, w.Effect.lease()
+func gatedAlone(tx *Tx, r effect.Receipt) error {
+	t, lease := tx.Task, tx.Effect.lease()
 	if lease != 0 && lease != t.Epoch {
 		return nil
 	}
 	result, err := effect.Decode[effect.VerifyResult](r.Result)
 	if err != nil {
 		t.GateNote = firstError(r.Err(), err).Error()
-		w.touch(t)
+		tx.touch(t)
 		return nil
 	}
-	w.keepGates(result)
+	keepGates(tx, result)
 	if lease == 0 || !result.Passed || t.State != string(task.Verifying) {
 		return nil
 	}
 	for _, what := range []Happening{Proven, Closed} {
-		if err := w.raise(what, "every gate passed on tree "+short(result.Tree)); err != nil {
+		if err := tx.apply(what, "every gate passed on tree "+short(result.Tree)); err != nil {
 			// The gates have run, whatever a mode thinks of closing the task: that is somebody else's move then.
 			t.GateNote = err.Error()
 			return nil
 		}
 	}
-	t.EndedAt = w.now
-	w.release(t)
+	t.EndedAt = tx.now
+	releaseTask(tx, t)
 	return nil
 }
 
@@ -492,15 +489,15 @@ func (e *EffectDoc) lease() int64 {
 }
 
 // gateResults tells the task's mode of each outcome and returns whether every failed gate may be retried.
-func (w prover) gateResults(v effect.VerifyResult) bool {
-	m, err := w.Config.modeOf(w.Task.Mode)
+func gateResults(tx *Tx, v effect.VerifyResult) bool {
+	m, err := tx.Config.modeOf(tx.Task.Mode)
 	if err != nil {
 		return false
 	}
 	retry := true
 	for _, o := range v.Outcomes {
 		verdict := ask(func() Verdict {
-			if again := m.GateResult(w.modeTask(w.Task), o); !again && o.Status != effect.CheckPassed {
+			if again := m.GateResult(modeTask(tx, tx.Task), o); !again && o.Status != effect.CheckPassed {
 				return Verdict{Decision: Rejected}
 			}
 			return Verdict{Decision: Approved}
@@ -523,30 +520,30 @@ func failedNames(v effect.VerifyResult) string {
 	return out
 }
 
-func (w prover) gatesRetry(failure error) error {
-	t := w.Task
+func gatesRetry(tx *Tx, failure error) error {
+	t := tx.Task
 	t.GateNote = failure.Error()
 	t.Retry.because("gate: " + t.GateNote)
 	r, _ := task.Table.Next(task.Verifying, task.GateFail, "")
-	if task.Admit(r, witness{w.work}.taskEvidence(t, r)) != nil {
+	if task.Admit(r, taskEvidence(tx, t, r)) != nil {
 		t.Exit = string(task.ExitRetryExhausted)
-		return w.gatesFailed(BlockedFuse, failure)
+		return gatesFailed(tx, BlockedFuse, failure)
 	}
-	if err := w.raise(GatesRetried, t.GateNote); err != nil {
+	if err := tx.apply(GatesRetried, t.GateNote); err != nil {
 		return err
 	}
-	w.countRetry(t, w.Config.Retry.Delay(t.Retry.Count+1))
-	w.release(t)
+	countRetry(tx, t, tx.Config.Retry.Delay(t.Retry.Count+1))
+	releaseTask(tx, t)
 	return nil
 }
 
 // countRetry takes one retry from the budget and sets when the task may be claimed again.
-func (w prover) countRetry(t *Task, delay time.Duration) {
+func countRetry(tx *Tx, t *Task, delay time.Duration) {
 	t.Retry.Count++
-	t.Retry.Last, t.Retry.Next = w.now, w.now.Add(delay)
+	t.Retry.Last, t.Retry.Next = tx.now, tx.now.Add(delay)
 	t.Due = t.Retry.Next
 	t.Gate = nil
-	w.record(t, "TASK_RETRY_ATTEMPT", audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
+	tx.record(t, "TASK_RETRY_ATTEMPT", audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
 }
 
 // retryAttempt is the payload of the record of a retry.
@@ -561,63 +558,63 @@ func missingMachine(o effect.CheckOutcome) bool {
 }
 
 // gatesFailed ends the task for good and blocks the session.
-func (w prover) gatesFailed(kind BlockedKind, failure error) error {
-	t := w.Task
+func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
+	t := tx.Task
 	if t.Exit == "" {
 		t.Exit = string(task.ExitGateFailed)
 	}
 	kept := info(failure)
 	t.Reason = kept.Key
-	w.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
-	w.dispose(t)
-	if err := w.raise(GatesFailed, kept.Key); err != nil {
+	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
+	disposeTask(tx, t)
+	if err := tx.apply(GatesFailed, kept.Key); err != nil {
 		return err
 	}
-	w.release(t)
+	releaseTask(tx, t)
 	return nil
 }
 
 // toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is brought
 // onto what the branch has become first.
-func (w prover) toBranch() {
-	t := w.Task
-	if w.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.Fits {
-		w.land()
+func toBranch(tx *Tx) {
+	t := tx.Task
+	if tx.Session.Number == 0 || t.Place.InPlace || t.Branch == "" || t.Fits {
+		land(tx)
 		return
 	}
-	w.emit(effect.KindRebase, effect.RebaseSpec{Branch: t.Branch, Base: t.Base, Tree: t.Tree}, true)
+	tx.emit(effect.KindRebase, effect.RebaseSpec{Branch: t.Branch, Base: t.Base, Tree: t.Tree}, true)
 }
 
-// rebased lands the work where the branch is still what the gates ran on. Otherwise what has come out of the merge is verified
+// rebaseDone lands the work where the branch is still what the gates ran on. Otherwise what has come out of the merge is verified
 // as a whole before it may land.
-func (w prover) rebased(r effect.Receipt) error {
-	t := w.Task
+func rebaseDone(tx *Tx, r effect.Receipt) error {
+	t := tx.Task
 	result, err := effect.Decode[effect.RebaseResult](r.Result)
 	if !r.OK || err != nil {
-		return w.gatesFailed(BlockedEnvironment, firstError(r.Err(), err))
+		return gatesFailed(tx, BlockedEnvironment, firstError(r.Err(), err))
 	}
 	if len(result.Conflicts) > 0 {
 		var at []string
 		for _, c := range result.Conflicts {
 			at = append(at, c.Path+" ("+string(c.Kind)+")")
-			if i := w.Issue; !slices.Contains(i.Met, c.Path) && len(i.Met) < maxMet {
+			if i := tx.Issue; !slices.Contains(i.Met, c.Path) && len(i.Met) < maxMet {
 				i.Met = append(slices.Clip(i.Met), c.Path)
-				w.touch(i)
+				tx.touch(i)
 			}
 		}
-		w.record(t, "LANDING_CONFLICT", audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
+		tx.record(t, "LANDING_CONFLICT", audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
-		return w.gatesFailed(BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
+		return gatesFailed(tx, BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
 	}
 	if t.Fits = true; !result.Moved {
-		w.touch(t)
-		w.land()
+		tx.touch(t)
+		land(tx)
 		return nil
 	}
-	w.record(t, "RESULT_REBASED", audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
+	tx.record(t, "RESULT_REBASED", audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
 	t.Base, t.Tree, t.Gate, t.Moved = result.Base, result.Tree, nil, true
-	w.touch(t)
-	w.emit(effect.KindVerify, w.checksOf(t), true)
+	tx.touch(t)
+	tx.emit(effect.KindVerify, checksOf(tx, t), true)
 	return nil
 }
 
@@ -638,11 +635,11 @@ func conflictText(list []effect.Conflict) string {
 }
 
 // checksOf are the checks of the plan, to be run on the task's tree.
-func (w prover) checksOf(t *Task) effect.VerifySpec {
+func checksOf(tx *Tx, t *Task) effect.VerifySpec {
 	spec := effect.VerifySpec{
-		Measure: w.Flow != nil && w.Flow.Stage == workflow.Tweak,
+		Measure: tx.Flow != nil && tx.Flow.Stage == workflow.Tweak,
 		Checks:  t.Checks, StopOnFail: t.Plan.Verification.StopOnFail, Required: t.Plan.Verification.Demanding(),
-		PerCheck: w.Config.PerCheck, Pinned: t.Pinned, Base: t.started(), Moved: t.Moved,
+		PerCheck: tx.Config.PerCheck, Pinned: t.Pinned, Base: t.started(), Moved: t.Moved,
 	}
 	if t.Moved {
 		spec.Base = t.Base
@@ -652,30 +649,30 @@ func (w prover) checksOf(t *Task) effect.VerifySpec {
 
 // verifiedAgain takes the verification of work that was brought onto another base. What does not hold there is repaired like
 // any failure of a gate.
-func (w prover) verifiedAgain(result effect.VerifyResult, r effect.Receipt) error {
+func verifiedAgain(tx *Tx, result effect.VerifyResult, r effect.Receipt) error {
 	switch {
-	case result.Passed || !w.Task.Plan.Verification.Required:
-		return w.runGates()
+	case result.Passed || !tx.Task.Plan.Verification.Required:
+		return runGates(tx)
 	case r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine):
-		return w.gatesFailed(BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", failedNames(result))))
+		return gatesFailed(tx, BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", failedNames(result))))
 	}
-	return w.gatesRetry(firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
+	return gatesRetry(tx, firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
 }
 
 // land asks to land the verified tree. In seed 003's words: everything that can fail happens before VERIFIED (D4).
-func (w prover) land() {
-	t := w.Task
+func land(tx *Tx) {
+	t := tx.Task
 	base := "pawl/" + t.Label
 	spec := effect.LandSpec{
 		Tree: t.Tree, Base: t.Base, Branch: t.Branch, Keep: base, Subject: firstLine(t.Title), Body: landBody(t),
-		Trailers: []string{"Pawl-Task: " + t.ID, "Pawl-Plan: " + t.PlanHash, "Pawl-Trace: " + w.trace}, At: w.now,
+		Trailers: []string{"Pawl-Task: " + t.ID, "Pawl-Plan: " + t.PlanHash, "Pawl-Trace: " + tx.trace}, At: tx.now,
 	}
 	if t.Place.InPlace && t.Checkpoint != nil {
 		spec.Start = t.Checkpoint.Tree
 	}
-	spec.Current = w.Session.Number > 0
+	spec.Current = tx.Session.Number > 0
 	t.Fits = false
-	w.emit(effect.KindLand, spec, true)
+	tx.emit(effect.KindLand, spec, true)
 }
 
 func landBody(t *Task) string {
@@ -688,43 +685,43 @@ func landBody(t *Task) string {
 	return body
 }
 
-// landed closes the task: verified with its proof, then done, which is bookkeeping.
-func (w prover) landed(r effect.Receipt) error {
+// landingDone closes the task: verified with its proof, then done, which is bookkeeping.
+func landingDone(tx *Tx, r effect.Receipt) error {
 	result, err := effect.Decode[effect.LandResult](r.Result)
 	if r.Key == "land.moved" {
-		w.toBranch() // somebody else landed first
+		toBranch(tx) // somebody else landed first
 		return nil
 	}
 	if r.Code == pawl.CodeEnvironment { // the work is proven, and lands once a person has mended what is in its way
-		return w.gatesFailed(BlockedEnvironment, r.Err())
+		return gatesFailed(tx, BlockedEnvironment, r.Err())
 	}
 	if !r.OK || err != nil {
-		w.Task.Exit = string(task.ExitFatalError)
-		return w.gatesFailed(BlockedFuse, firstError(r.Err(), err))
+		tx.Task.Exit = string(task.ExitFatalError)
+		return gatesFailed(tx, BlockedFuse, firstError(r.Err(), err))
 	}
-	t := w.Task
-	t.Land, w.Run.Land = &result, &result
-	w.touch(t)
-	w.touch(w.Run)
-	w.record(t, "RESULT_"+upper(string(result.Outcome)), audit.Info, map[string]any{
+	t := tx.Task
+	t.Land, tx.Run.Land = &result, &result
+	tx.touch(t)
+	tx.touch(tx.Run)
+	tx.record(t, "RESULT_"+upper(string(result.Outcome)), audit.Info, map[string]any{
 		"commit": result.Commit, "tree": result.Tree, "branch": result.Branch, "reason": result.Reason,
 	})
-	if err := w.raise(Proven, "every gate passed on tree "+short(result.Tree)); err != nil {
+	if err := tx.apply(Proven, "every gate passed on tree "+short(result.Tree)); err != nil {
 		return err
 	}
-	if err := w.raise(Closed, string(result.Outcome)); err != nil {
+	if err := tx.apply(Closed, string(result.Outcome)); err != nil {
 		return err
 	}
-	t.EndedAt = w.now
-	w.release(t)
+	t.EndedAt = tx.now
+	releaseTask(tx, t)
 	if t.Verified != nil {
-		w.Session.remember(*t.Verified, w.now)
-		w.touch(w.Session)
+		tx.Session.remember(*t.Verified, tx.now)
+		tx.touch(tx.Session)
 	}
-	w.Run.Outcome = string(board.IssueCompleted)
-	w.Issue.ExecutedAt, w.Issue.Landed = w.now, result.Branch
-	w.touch(w.Issue)
-	w.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
+	tx.Run.Outcome = string(board.IssueCompleted)
+	tx.Issue.ExecutedAt, tx.Issue.Landed = tx.now, result.Branch
+	tx.touch(tx.Issue)
+	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 	return nil
 }
 

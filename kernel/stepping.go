@@ -17,108 +17,105 @@ import (
 	"pawl/policy"
 )
 
-// stepper decides the next step of the task at work.
-type stepper struct{ *work }
-
-// claim takes the lease on a queued task, or takes over a task at work whose runner is gone. Either way the token grows, so
+// Decide takes the lease on a queued task, or takes over a task at work whose runner is gone. Either way the token grows, so
 // that whatever the former runner still sends is refused.
-func (w stepper) claim(c *Claim) error {
-	t := w.Task
+func (c *Claim) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
-	if w.Session != nil && w.Session.Paused {
+	if tx.Session != nil && tx.Session.Paused {
 		return pawl.Fail(pawl.CodeBusy, "kernel.paused")
 	}
 	t.Epoch++
-	t.Lease = Lease{Owner: c.Owner, Expires: w.now.Add(w.Config.LeaseTime)}
-	w.touch(t)
-	w.result = t.Epoch
+	t.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
+	tx.touch(t)
+	tx.result = t.Epoch
 	switch task.State(t.State) {
 	case task.Running, task.Verifying:
-		w.record(t, "LEASE_ADOPTED", audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
+		tx.record(t, "LEASE_ADOPTED", audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
 		if t.Effect == "" {
-			return w.advance()
+			return advance(tx)
 		}
 		return nil
 	case task.Queued:
-		if w.now.Before(t.Due) {
+		if tx.now.Before(t.Due) {
 			return pawl.Fail(pawl.CodeBusy, "kernel.not_due", t.Label, t.Due.UTC().Format(time.RFC3339))
 		}
 	}
 	if t.StartedAt.IsZero() {
-		t.StartedAt = w.now
+		t.StartedAt = tx.now
 	}
 	t.Cut = ""
-	if err := w.raise(Claimed, "claimed by "+c.Owner); err != nil {
+	if err := tx.apply(Claimed, "claimed by "+c.Owner); err != nil {
 		return err
 	}
-	if w.Turn == nil || w.Turn.State == string(turn.Idle) {
-		if w.Turn != nil || t.Turn == "" {
-			w.newTurn(t.ID)
-			t.Turn = w.Turn.ID
+	if tx.Turn == nil || tx.Turn.State == string(turn.Idle) {
+		if tx.Turn != nil || t.Turn == "" {
+			newTurn(tx, t.ID)
+			t.Turn = tx.Turn.ID
 		}
-		if err := w.raise(NewAttempt, "attempt at the approved plan"); err != nil {
+		if err := tx.apply(NewAttempt, "attempt at the approved plan"); err != nil {
 			return err
 		}
 	}
-	return w.advance()
+	return advance(tx)
 }
 
 // advance decides what comes next for the task at work and commits it as an effect. It is called after everything that
 // moves the task on; while the session is paused or the task is to be canceled, nothing new is dispatched.
-func (w stepper) advance() error {
-	t := w.Task
-	if w.Session.Paused || t.Effect != "" {
+func advance(tx *Tx) error {
+	t := tx.Task
+	if tx.Session.Paused || t.Effect != "" {
 		return nil
 	}
 	if !t.CancelAt.IsZero() {
-		return courier{w.work}.beginCleanup()
+		return beginCleanup(tx)
 	}
 	switch {
 	case t.State == string(task.Verifying):
-		return prover{w.work}.runGates()
+		return runGates(tx)
 	case t.State != string(task.Running):
 		return nil
 	case !t.Place.InPlace && !t.Ready.Worktree:
 		spec := effect.WorktreeSpec{Base: t.Base}
-		if w.Session.Number > 0 {
+		if tx.Session.Number > 0 {
 			spec.Branch = t.Branch // others have landed since the plan was made
 		}
-		w.emit(effect.KindWorktree, spec, true)
+		tx.emit(effect.KindWorktree, spec, true)
 		return nil
 	case !t.Ready.Checkpoint:
-		w.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: w.checkpointName()}, true)
+		tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
 		return nil
 	}
-	switch turn.State(w.Turn.State) {
+	switch turn.State(tx.Turn.State) {
 	case turn.Executing:
-		if len(w.Turn.Asked) > 0 && (inquirer{w.work}).mayAsk() {
-			return inquirer{w.work}.park()
+		if len(tx.Turn.Asked) > 0 && mayAsk(tx) {
+			return parkTurn(tx)
 		}
-		return w.nextCall()
+		return nextCall(tx)
 	case turn.Verifying:
-		w.emit(effect.KindVerify, prover{w.work}.checksOf(t), true).Effect.Record = t.Place.InPlace
+		tx.emit(effect.KindVerify, checksOf(tx, t), true).Effect.Record = t.Place.InPlace
 	case turn.Recovering:
-		repairer{w.work}.askRepair()
+		askRepair(tx)
 	}
 	return nil
 }
 
 // checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
 // of issues work at the same time, so each has names of its own.
-func (w stepper) checkpointName() string {
-	base := "chk-" + w.now.UTC().Format("200601021504")
-	if w.Session.Number == 0 {
+func checkpointName(tx *Tx) string {
+	base := "chk-" + tx.now.UTC().Format("200601021504")
+	if tx.Session.Number == 0 {
 		last := ""
-		if len(w.Taken) > 0 {
-			last = w.Taken[0]
+		if len(tx.Taken) > 0 {
+			last = tx.Taken[0]
 		}
 		return behind(last, base)
 	}
-	w.Session.LastPoint = behind(w.Session.LastPoint, base+"-i"+strconv.FormatInt(w.Session.Number, 10))
-	w.touch(w.Session)
-	return w.Session.LastPoint
+	tx.Session.LastPoint = behind(tx.Session.LastPoint, base+"-i"+strconv.FormatInt(tx.Session.Number, 10))
+	tx.touch(tx.Session)
+	return tx.Session.LastPoint
 }
 
 // behind is the name for the next checkpoint of a minute behind the last one.
@@ -140,14 +137,14 @@ func itoa(n int) string {
 }
 
 // nextCall commits the next call of the plan, or finishes the steps.
-func (w stepper) nextCall() error {
-	t := w.Task
+func nextCall(tx *Tx) error {
+	t := tx.Task
 	p := t.Plan.Clone()
 	t.Plan = &p
 	for {
-		i, ok := w.pick(&p)
+		i, ok := pickStep(tx, &p)
 		if !ok {
-			return w.stepsDone(&p)
+			return stepsDone(tx, &p)
 		}
 		s := &p.Steps[i]
 		if t.Cursor.Step != s.StepID {
@@ -156,19 +153,19 @@ func (w stepper) nextCall() error {
 				t.Cursor.Call = t.Cursor.At
 			}
 		}
-		if (worker{w.work}).forAgent(s) && t.Cursor.Call == 0 {
+		if forAgent(tx, s) && t.Cursor.Call == 0 {
 			s.Status = plan.InProgress
-			w.touch(t)
-			return worker{w.work}.workOn(s)
+			tx.touch(t)
+			return workOn(tx, s)
 		}
 		if t.Cursor.Call < len(s.ToolCalls) {
 			s.Status = plan.InProgress
-			w.touch(t)
-			return w.call(s, s.ToolCalls[t.Cursor.Call])
+			tx.touch(t)
+			return callTool(tx, s, s.ToolCalls[t.Cursor.Call])
 		}
 		s.Status = plan.Done
-		w.touch(t)
-		w.record(t, "STEP_DONE", audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
+		tx.touch(t)
+		tx.record(t, "STEP_DONE", audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
 		if t.Cursor.Failed == s.StepID {
 			t.Cursor.Failed, t.Cursor.At = "", 0
 		}
@@ -176,12 +173,12 @@ func (w stepper) nextCall() error {
 	}
 }
 
-// pick chooses the step to work on: the steps of the repair at work come before the plan's own, so that a step that failed
+// pickStep chooses the step to work on: the steps of the repair at work come before the plan's own, so that a step that failed
 // is tried again only after its repair.
-func (w stepper) pick(p *plan.Plan) (int, bool) {
-	if w.Turn.Fix > 0 {
+func pickStep(tx *Tx, p *plan.Plan) (int, bool) {
+	if tx.Turn.Fix > 0 {
 		for i, s := range p.Steps {
-			if s.Repair() == w.Turn.Fix && !s.Status.Closed() {
+			if s.Repair() == tx.Turn.Fix && !s.Status.Closed() {
 				return i, true
 			}
 		}
@@ -189,51 +186,51 @@ func (w stepper) pick(p *plan.Plan) (int, bool) {
 	return plan.Next(*p)
 }
 
-func (w stepper) stepsDone(p *plan.Plan) error {
+func stepsDone(tx *Tx, p *plan.Plan) error {
 	if stuck := plan.Stuck(*p); len(stuck) > 0 {
-		return repairer{w.work}.callFailed(CallFailed, effect.Failure{
+		return callFailed(tx, CallFailed, effect.Failure{
 			What: "plan", Class: pawl.ClassInvalidArgs, Code: pawl.CodeInvalid, Output: "no step can run: " + p.Steps[stuck[0]].StepID + " is blocked",
 		})
 	}
-	w.touch(w.Task)
-	if err := w.raise(StepsFinished, "all steps are done"); err != nil {
+	tx.touch(tx.Task)
+	if err := tx.apply(StepsFinished, "all steps are done"); err != nil {
 		return err
 	}
-	return w.advance()
+	return advance(tx)
 }
 
-// call commits one tool call. The policy is asked again, because the profile may have changed since the approval; what it
+// callTool commits one tool call. The policy is asked again, because the profile may have changed since the approval; what it
 // asks about is covered by the plan's approval or, in a repair, by one of its own.
-func (w stepper) call(s *plan.Step, c plan.ToolCallTemplate) error {
-	if w.Turn.Calls >= w.Config.MaxCalls {
-		return repairer{w.work}.callFailed(CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: pawl.CodeBudget, Output: "the turn has used its tool calls"})
+func callTool(tx *Tx, s *plan.Step, c plan.ToolCallTemplate) error {
+	if tx.Turn.Calls >= tx.Config.MaxCalls {
+		return callFailed(tx, CallFailed, effect.Failure{What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: pawl.CodeBudget, Output: "the turn has used its tool calls"})
 	}
-	v, err := planner{w.work}.judgeCall(c)
+	v, err := judgeCall(tx, c)
 	var sites []effect.Site
 	if err == nil {
-		sites, err = planner{w.work}.sites(c)
+		sites, err = callSites(tx, c)
 	}
 	if err != nil {
 		r := effect.Failed(err)
-		return repairer{w.work}.callFailed(CallFailed, effect.Failure{
+		return callFailed(tx, CallFailed, effect.Failure{
 			What: "step " + s.StepID, Class: pawl.ClassPolicyDenied, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause,
 		})
 	}
-	tool := w.Config.Tools[c.Name].Info
+	tool := tx.Config.Tools[c.Name].Info
 	granted := ""
 	if v.Decision == policy.Ask {
-		granted = w.Task.Approval
+		granted = tx.Task.Approval
 	}
-	e := w.emit(effect.KindTool, effect.ToolCall{
-		CallID: w.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
-		TraceID: w.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0, Sites: sites, Snapshot: !tool.Idempotent,
-	}, w.Config.repeatable(c.Name, c.ArgsHint))
-	e.Effect.Timeout, e.Effect.Record = w.Config.Call, !tool.Idempotent
+	e := tx.emit(effect.KindTool, effect.ToolCall{
+		CallID: tx.newID(), Name: c.Name, Version: tool.Version, Args: c.ArgsHint, Permissions: tool.Permissions,
+		TraceID: tx.Turn.Trace, StepID: s.StepID, Fix: s.Repair(), Granted: granted, Network: len(sites) > 0, Sites: sites, Snapshot: !tool.Idempotent,
+	}, tx.Config.repeatable(c.Name, c.ArgsHint))
+	e.Effect.Timeout, e.Effect.Record = tx.Config.Call, !tool.Idempotent
 	if tool.Idempotent {
-		e.Effect.Delays = w.Config.ReadDelays
+		e.Effect.Delays = tx.Config.ReadDelays
 	}
-	w.Turn.Calls++
-	w.touch(w.Turn)
+	tx.Turn.Calls++
+	tx.touch(tx.Turn)
 	return nil
 }
 
@@ -247,65 +244,65 @@ func (c *Config) repeatable(name string, args json.RawMessage) bool {
 	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil && a.Idempotent
 }
 
-// prepared notes what a preparing effect made and goes on.
-func (w stepper) prepared(kind effect.Kind, r effect.Receipt) error {
-	if !r.OK {
-		return w.block(BlockedEnvironment, "", r.Err())
+// worktreeMade notes the worktree of the task at work and goes on.
+func worktreeMade(tx *Tx, r effect.Receipt) error {
+	made, err := effect.Decode[effect.WorktreeResult](r.Result)
+	if !r.OK || err != nil {
+		return block(tx, BlockedEnvironment, "", firstError(r.Err(), err))
 	}
-	t := w.Task
-	if kind == effect.KindWorktree {
-		made, err := effect.Decode[effect.WorktreeResult](r.Result)
-		if err != nil {
-			return w.block(BlockedEnvironment, "", err)
-		}
-		if made.Base != "" && made.Base != t.Base {
-			w.record(t, "BASE_MOVED", audit.Info, map[string]any{"from": t.Base, "to": made.Base})
-			t.Base, t.Moved = made.Base, true
-		}
-		t.Ready.Worktree = true
-		w.touch(t)
-		return w.advance()
+	t := tx.Task
+	if made.Base != "" && made.Base != t.Base {
+		tx.record(t, "BASE_MOVED", audit.Info, map[string]any{"from": t.Base, "to": made.Base})
+		t.Base, t.Moved = made.Base, true
 	}
-	made, err := effect.Decode[effect.CheckpointResult](r.Result)
-	if err != nil {
-		return w.block(BlockedEnvironment, "", err)
-	}
-	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
-	t.Ready.Tracked, t.Spans = true, nil
-	t.Baseline = w.Session.known(made.Tree)
-	w.touch(t)
-	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
-	w.create(c, KindCheckpoint, made.Name, t.ID, "")
-	w.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
-	w.Session.LastCheckpoint = made.Name
-	w.touch(w.Session)
-	return w.advance()
+	t.Ready.Worktree = true
+	tx.touch(t)
+	return advance(tx)
 }
 
-// called takes the receipt of a tool call.
-func (w stepper) called(r effect.Receipt) error {
-	call, err := effect.Decode[effect.ToolCall](w.Effect.Effect.Spec)
+// taskCheckpointed notes the checkpoint from which the task at work begins and goes on.
+func taskCheckpointed(tx *Tx, r effect.Receipt) error {
+	made, err := effect.Decode[effect.CheckpointResult](r.Result)
+	if !r.OK || err != nil {
+		return block(tx, BlockedEnvironment, "", firstError(r.Err(), err))
+	}
+	t := tx.Task
+	t.Ready.Checkpoint, t.Checkpoint, t.Tree = true, &made, made.Tree
+	t.Ready.Tracked, t.Spans = true, nil
+	t.Baseline = tx.Session.known(made.Tree)
+	tx.touch(t)
+	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
+	tx.create(c, KindCheckpoint, made.Name, t.ID, "")
+	tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
+	tx.Session.LastCheckpoint = made.Name
+	tx.touch(tx.Session)
+	return advance(tx)
+}
+
+// toolDone takes the receipt of a tool call.
+func toolDone(tx *Tx, r effect.Receipt) error {
+	call, err := effect.Decode[effect.ToolCall](tx.Effect.Effect.Spec)
 	if err != nil {
 		return err
 	}
 	switch {
-	case r.Code == pawl.CodeOutcomeUnknown && w.Effect.Within == "" && len(call.Images) == 0:
-		return w.lost(call)
-	case w.Effect.Within != "":
-		return caller{worker{w.work}}.ended(call, r)
+	case r.Code == pawl.CodeOutcomeUnknown && tx.Effect.Within == "" && len(call.Images) == 0:
+		return callLost(tx, call)
+	case tx.Effect.Within != "":
+		return callEnded(tx, call, r)
 	case r.Code == pawl.CodeBudget && !r.OK:
-		if (worker{w.work}).asked(call) {
-			worker{w.work}.again(call.Granted)
+		if wasAsked(tx, call) {
+			workAgain(tx, call.Granted)
 		}
-		return w.block(BlockedBudget, "", r.Err())
-	case worker{w.work}.asked(call):
-		return worker{w.work}.answered(call, r)
+		return block(tx, BlockedBudget, "", r.Err())
+	case wasAsked(tx, call):
+		return callAnswered(tx, call, r)
 	}
 	if r.OK {
-		return w.callWorked(call, r)
+		return callWorked(tx, call, r)
 	}
 	if environmental(r.Code) {
-		return w.block(BlockedEnvironment, "", r.Err())
+		return block(tx, BlockedEnvironment, "", r.Err())
 	}
 	what := CallFailed
 	if r.Class == pawl.ClassToolTimeout {
@@ -318,16 +315,16 @@ func (w stepper) called(r effect.Receipt) error {
 	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil {
 		output += string(res.Payload)
 	}
-	return repairer{w.work}.callFailed(what, effect.Failure{
-		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause, Output: clip(output), Tree: w.Task.Tree,
+	return callFailed(tx, what, effect.Failure{
+		What: "step " + call.StepID + ": " + call.Name, Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Cause: r.Cause, Output: clip(output), Tree: tx.Task.Tree,
 	})
 }
 
-// lost asks the person about a call that was cut off in a way that nobody knows whether it happened. Of a write that is known,
+// callLost asks the person about a call that was cut off in a way that nobody knows whether it happened. Of a write that is known,
 // because its files can be looked at.
-func (w stepper) lost(call effect.ToolCall) error {
-	w.Effect.State = EffectUnknown
-	return w.block(BlockedQuestion, w.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+func callLost(tx *Tx, call effect.ToolCall) error {
+	tx.Effect.State = EffectUnknown
+	return block(tx, BlockedQuestion, tx.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
 // clip keeps the tail of an output; the whole is in the effect's receipt.
@@ -348,9 +345,9 @@ func environmental(c pawl.Code) bool {
 	return false
 }
 
-func (w stepper) callWorked(call effect.ToolCall, r effect.Receipt) error {
-	t := w.Task
-	if err := w.raise(CallWorked, call.Name); err != nil {
+func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
+	t := tx.Task
+	if err := tx.apply(CallWorked, call.Name); err != nil {
 		return err
 	}
 	t.Cursor.Call++
@@ -359,38 +356,38 @@ func (w stepper) callWorked(call effect.ToolCall, r effect.Receipt) error {
 	}
 	if t.Cursor.Failed == t.Cursor.Step && t.Cursor.Failed != "" {
 		t.Cursor.Failed, t.Cursor.At = "", 0
-		if err := w.raise(StepRepaired, "the step that failed works now"); err != nil {
+		if err := tx.apply(StepRepaired, "the step that failed works now"); err != nil {
 			return err
 		}
-		repairer{w.work}.fixHeld()
+		fixHeld(tx)
 	}
-	w.touch(t)
-	return w.advance()
+	tx.touch(t)
+	return advance(tx)
 }
 
 // block stops for an answer, an approval or the environment.
-func (w stepper) block(kind BlockedKind, effectID string, err error) error {
-	t := w.Task
+func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
+	t := tx.Task
 	kept := info(err)
 	b := &Blocked{Kind: kind, Task: t.ID, Effect: effectID, Error: kept}
-	t.Blocked, w.Session.Blocked = b, b
+	t.Blocked, tx.Session.Blocked = b, b
 	t.Reason = kept.Key
 	if t.State == string(task.Verifying) {
 		t.Exit = string(task.ExitBlocked)
-		return prover{w.work}.gatesFailed(kind, err)
+		return gatesFailed(tx, kind, err)
 	}
-	repairer{w.work}.dropRepair()
-	w.Turn.Outcome = string(turn.OutcomeFailed)
-	w.Turn.Fix = 0
-	if err := w.raise(Blocking, kept.Key); err != nil {
+	dropRepair(tx)
+	tx.Turn.Outcome = string(turn.OutcomeFailed)
+	tx.Turn.Fix = 0
+	if err := tx.apply(Blocking, kept.Key); err != nil {
 		return err
 	}
-	w.release(t)
+	releaseTask(tx, t)
 	return nil
 }
 
-// running reports whether the session is in a state in which tasks are worked on.
-func (w *work) running() bool {
-	s := session.State(w.Session.State)
+// sessionWorks reports whether the session is in a state in which tasks are worked on.
+func sessionWorks(tx *Tx) bool {
+	s := session.State(tx.Session.State)
 	return s == session.Executing || s == session.AutoFix
 }

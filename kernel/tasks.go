@@ -12,30 +12,27 @@ import (
 	"pawl/machine/task"
 )
 
-// clerk decides about single tasks (seed 003's service methods).
-type clerk struct{ *work }
-
-// createTask makes a draft outside a run.
-func (w clerk) createTask(c *CreateTask) error {
-	if w.Session == nil {
+// Decide makes a draft outside a run.
+func (c *CreateTask) Decide(tx *Tx) error {
+	if tx.Session == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if strings.TrimSpace(c.Title) == "" {
 		return pawl.Fail(pawl.CodeInvalid, "kernel.title_empty")
 	}
-	if _, err := w.Config.modeOf(c.Mode); err != nil {
+	if _, err := tx.Config.modeOf(c.Mode); err != nil {
 		return err
 	}
-	w.Session.Tasks++
-	w.touch(w.Session)
-	t := &Task{Title: strings.TrimSpace(c.Title), By: w.env.Actor, Mode: c.Mode, Number: w.Session.Tasks, Place: c.Place, Gates: c.Gates}
+	tx.Session.Tasks++
+	tx.touch(tx.Session)
+	t := &Task{Title: strings.TrimSpace(c.Title), By: tx.env.Actor, Mode: c.Mode, Number: tx.Session.Tasks, Place: c.Place, Gates: c.Gates}
 	if len(t.Gates) == 0 {
-		t.Gates = w.Config.Gates
+		t.Gates = tx.Config.Gates
 	}
-	w.Task = t
-	w.create(t, KindTask, fmt.Sprintf("T-%03d", t.Number), "", string(task.Table.Initial()))
-	w.record(t, "TASK_CREATED", audit.Info, map[string]any{"title": t.Title, "mode": t.modeName()})
-	w.result = t.ID
+	tx.Task = t
+	tx.create(t, KindTask, fmt.Sprintf("T-%03d", t.Number), "", string(task.Table.Initial()))
+	tx.record(t, "TASK_CREATED", audit.Info, map[string]any{"title": t.Title, "mode": t.modeName()})
+	tx.result = t.ID
 	return nil
 }
 
@@ -58,10 +55,10 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	return false, nil
 }
 
-// transition is seed 003's transition(): one move of one task. Tasks of a run are moved by the run; only what a person may
+// Decide is seed 003's transition(): one move of one task. Tasks of a run are moved by the run; only what a person may
 // do to them is allowed here.
-func (w clerk) transition(c *Transition) error {
-	t := w.Task
+func (c *Transition) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
@@ -69,31 +66,31 @@ func (w clerk) transition(c *Transition) error {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.task_of_run", t.Label, string(c.To))
 	}
 	if t.Session != "" {
-		return w.cancelTask(&CancelTask{Task: c.Task, Reason: c.Reason})
+		return (&CancelTask{Task: c.Task, Reason: c.Reason}).Decide(tx)
 	}
 	r, ok := task.Table.Between(task.State(t.State), c.To)
 	if !ok {
 		return task.Refusal(task.State(t.State), c.To)
 	}
-	if !r.Admits(w.env.Actor.Kind()) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(w.env.Actor), r.ID, kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
+	if !r.Admits(tx.env.Actor.Kind()) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.actor_refused", string(tx.env.Actor), r.ID, kindsOf(r.Actors, r.AlsoActors)).At(r.ID, "actor")
 	}
 	meta, err := metadata(c.Metadata)
 	if err != nil {
 		return err
 	}
 	retried := c.To == task.Queued && (t.State == string(task.Failed) || t.State == string(task.Verifying))
-	w.prepareMove(t, c)
-	if err := w.move(t, string(r.On), r.When, c.Reason, meta); err != nil {
+	prepareMove(tx, t, c)
+	if err := tx.move(t, string(r.On), r.When, c.Reason, meta); err != nil {
 		return err
 	}
 	if retried {
-		prover{w.work}.countRetry(t, 0)
+		countRetry(tx, t, 0)
 	}
 	if task.State(t.State).Terminal() {
-		w.release(t)
+		releaseTask(tx, t)
 	}
-	w.result = t.Epoch
+	tx.result = t.Epoch
 	return nil
 }
 
@@ -122,16 +119,16 @@ func kindsOf(groups ...[]pawl.ActorKind) string {
 
 // prepareMove puts in place what the row's gates look at: the lease for running, the reason for failed, the summary for
 // canceled (seed 003 §4.2: a missing one is made, and says so), the retry for queued.
-func (w clerk) prepareMove(t *Task, c *Transition) {
+func prepareMove(tx *Tx, t *Task, c *Transition) {
 	switch c.To {
 	case task.Running:
 		t.Epoch++
-		t.Lease = Lease{Owner: c.Owner, Expires: w.now.Add(w.Config.LeaseTime)}
-		w.leased = true
+		t.Lease = Lease{Owner: c.Owner, Expires: tx.now.Add(tx.Config.LeaseTime)}
+		tx.leased = true
 	case task.Failed:
 		t.Exit, t.Reason = string(c.Exit), c.Reason
 		t.Retry.because(c.Reason)
-		w.dispose(t)
+		disposeTask(tx, t)
 	case task.Canceled:
 		if t.Cleanup == nil {
 			t.Cleanup = nothingToClean()
@@ -139,75 +136,75 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 	case task.Blocked:
 		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: ErrorInfo{Class: pawl.ClassPolicyDenied, Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
 	case task.Queued:
-		t.Due = w.now
+		t.Due = tx.now
 		if t.State == string(task.Blocked) {
 			// The person who unblocks is the approval; it is recorded with the move (D6).
-			w.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: w.env.Actor, AnsweredAt: w.now, Note: c.Reason}
-			w.create(w.Approval, KindApproval, "", t.ID, ApprovalGranted)
-			w.record(w.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID})
+			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Reason}
+			tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
+			tx.record(tx.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID})
 		}
 	}
 }
 
-// requestGates asks for the gates of a task that is moved by hand, or that its runner has finished.
-func (w clerk) requestGates(c *RequestGates) error {
-	t := w.Task
+// Decide asks for the gates of a task that is moved by hand, or that its runner has finished.
+func (c *RequestGates) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
 	if c.Token != 0 {
-		return w.finish(c)
+		return finishTask(tx, c)
 	}
 	if t.State != string(task.Verifying) {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.gates_when_verifying", t.Label, t.State)
 	}
 	if t.Effect != "" {
-		w.result = t.Effect
+		tx.result = t.Effect
 		return nil
 	}
-	w.result = w.emitGates(0).ID
+	tx.result = emitGates(tx, 0).ID
 	return nil
 }
 
-// finish hands a task over to verification under its runner's lease, and begins its gates. Asked again, it answers with the
+// finishTask hands a task over to verification under its runner's lease, and begins its gates. Asked again, it answers with the
 // gates at work; gates that another lease or a person asked for are dropped, as they prove nothing about this runner's work.
-func (w clerk) finish(c *RequestGates) error {
-	t := w.Task
+func finishTask(tx *Tx, c *RequestGates) error {
+	t := tx.Task
 	if t.State != string(task.Verifying) {
-		if err := w.transition(&Transition{Task: t.ID, To: task.Verifying, Token: c.Token, Reason: "finished by " + c.Owner}); err != nil {
+		if err := (&Transition{Task: t.ID, To: task.Verifying, Token: c.Token, Reason: "finished by " + c.Owner}).Decide(tx); err != nil {
 			return err
 		}
 	} else if t.Session != "" || t.Epoch != c.Token {
 		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", t.Label)
 	}
 	if t.Effect != "" {
-		if e := w.Effect; e != nil && e.ID == t.Effect && e.lease() == c.Token {
+		if e := tx.Effect; e != nil && e.ID == t.Effect && e.lease() == c.Token {
 			if e.State == EffectRunning {
-				w.result = e.Effect
+				tx.result = e.Effect
 				return nil
 			}
-			return courier{w.work}.beginEffect(&Begin{Effect: e.ID, Owner: c.Owner})
+			return (&Begin{Effect: e.ID, Owner: c.Owner}).Decide(tx)
 		}
-		desk{w.work}.dropEffect()
+		dropEffect(tx)
 	}
-	w.Effect = w.emitGates(c.Token)
-	return courier{w.work}.beginEffect(&Begin{Effect: w.Effect.ID, Owner: c.Owner})
+	tx.Effect = emitGates(tx, c.Token)
+	return (&Begin{Effect: tx.Effect.ID, Owner: c.Owner}).Decide(tx)
 }
 
 // emitGates asks for the gates of a task outside a run, by hand or under a lease.
-func (w clerk) emitGates(lease int64) *EffectDoc {
+func emitGates(tx *Tx, lease int64) *EffectDoc {
 	var checks []effect.Check
-	for _, g := range w.Task.Gates {
+	for _, g := range tx.Task.Gates {
 		checks = append(checks, effect.Check{Name: g, Kind: "gate"})
 	}
-	return w.emit(effect.KindGates, effect.VerifySpec{
-		Checks: checks, StopOnFail: true, Required: true, PerCheck: w.Config.PerCheck, Lease: lease,
+	return tx.emit(effect.KindGates, effect.VerifySpec{
+		Checks: checks, StopOnFail: true, Required: true, PerCheck: tx.Config.PerCheck, Lease: lease,
 	}, true)
 }
 
-// cancelTask cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).
-func (w clerk) cancelTask(c *CancelTask) error {
-	t := w.Task
+// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).
+func (c *CancelTask) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
@@ -219,62 +216,62 @@ func (w clerk) cancelTask(c *CancelTask) error {
 		return refusal
 	}
 	t.Reason = c.Reason
-	if t.Session == "" || at == task.Blocked && !w.holdsRun(t) {
+	if t.Session == "" || at == task.Blocked && !holdsRun(tx, t) {
 		if t.Cleanup == nil {
 			t.Cleanup = nothingToClean()
 		}
-		return w.move(t, string(task.Cancel), "", note(c.Reason), nil)
+		return tx.move(t, string(task.Cancel), "", note(c.Reason), nil)
 	}
 	switch at {
 	case task.Draft:
-		return desk{w.work}.declinePlan(c.Reason, "canceled")
+		return declinePlan(tx, c.Reason, "canceled")
 	case task.Blocked:
-		return medic{w.work}.skip(&Skip{Reason: c.Reason})
+		return (&Skip{Reason: c.Reason}).Decide(tx)
 	}
 	if !t.CancelAt.IsZero() {
 		return nil
 	}
-	t.CancelAt, t.CancelBy = w.now, w.env.Actor
-	w.record(t, "TASK_CANCEL_REQUESTED", audit.Info, map[string]any{"reason": c.Reason, "by": w.env.Actor})
-	if w.Effect != nil && w.Effect.ID == t.Effect && w.Effect.State == EffectRunning {
+	t.CancelAt, t.CancelBy = tx.now, tx.env.Actor
+	tx.record(t, "TASK_CANCEL_REQUESTED", audit.Info, map[string]any{"reason": c.Reason, "by": tx.env.Actor})
+	if tx.Effect != nil && tx.Effect.ID == t.Effect && tx.Effect.State == EffectRunning {
 		return nil
 	}
-	desk{w.work}.dropEffect()
-	return courier{w.work}.beginCleanup()
+	dropEffect(tx)
+	return beginCleanup(tx)
 }
 
 // holdsRun reports whether the task is the one that the session's present run is about.
-func (w clerk) holdsRun(t *Task) bool {
-	return w.Run != nil && w.Session.Run == w.Run.ID && w.Run.Task == t.ID
+func holdsRun(tx *Tx, t *Task) bool {
+	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
 }
 
-// restartTask makes a new draft from a task that ended (spec.md §4.5).
-func (w clerk) restartTask() error {
-	old := w.Task
+// Decide makes a new draft from a task that ended (spec.md §4.5).
+func (*RestartTask) Decide(tx *Tx) error {
+	old := tx.Task
 	if old == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", "")
 	}
 	if !task.State(old.State).Terminal() {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.restart_when_ended", old.Label, old.State)
 	}
-	if err := w.createTask(&CreateTask{Title: old.Title, Mode: old.Mode, Gates: old.Gates, Place: old.Place}); err != nil {
+	if err := (&CreateTask{Title: old.Title, Mode: old.Mode, Gates: old.Gates, Place: old.Place}).Decide(tx); err != nil {
 		return err
 	}
-	w.Task.Restart = old.ID
-	w.record(w.Task, "TASK_RESTARTED", audit.Info, map[string]any{"restart_source": old.ID})
+	tx.Task.Restart = old.ID
+	tx.record(tx.Task, "TASK_RESTARTED", audit.Info, map[string]any{"restart_source": old.ID})
 	return nil
 }
 
-// heartbeat prolongs a lease. It is no state change and leaves no record.
-func (w clerk) heartbeat(c *Heartbeat) error {
-	t := w.Task
+// Decide prolongs a lease. It is no state change and leaves no record.
+func (c *Heartbeat) Decide(tx *Tx) error {
+	t := tx.Task
 	if t == nil {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
 	if t.Epoch != c.Token || t.Lease.Owner == "" {
 		return pawl.Fail(pawl.CodeFenced, "kernel.lease_lost", t.Label)
 	}
-	t.Lease.Expires = w.now.Add(w.Config.LeaseTime)
-	w.touch(t)
+	t.Lease.Expires = tx.now.Add(tx.Config.LeaseTime)
+	tx.touch(t)
 	return nil
 }

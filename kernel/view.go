@@ -520,15 +520,15 @@ func (s *Snapshot) Stage() workflow.Stage {
 
 // archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
 // so that an archive that is tried again writes the same files.
-func archiveFiles(w *work) []effect.ProjectedFile {
-	if w.Run == nil || w.Solution == nil || w.Task == nil {
+func archiveFiles(tx *Tx) []effect.ProjectedFile {
+	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
 		return nil
 	}
-	if w.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
-		w.Task.EndedAt = w.now
-		w.touch(w.Task)
+	if tx.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
+		tx.Task.EndedAt = tx.now
+		tx.touch(tx.Task)
 	}
-	return w.Package().Archive()
+	return tx.Package().Archive()
 }
 
 // Package returns the run's solution package.

@@ -26,7 +26,7 @@ type Document interface{ hot() *Row }
 func (r *Row) hot() *Row { return r }
 
 // work is one decision in the making: the snapshot's rows as copies, what was touched, and the records so far.
-type work struct {
+type Tx struct {
 	Snapshot
 	env     *Envelope
 	now     time.Time
@@ -42,39 +42,39 @@ type work struct {
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.
-func begin(s *Snapshot, env *Envelope, now time.Time) *work {
-	w := &work{Snapshot: *s, env: env, now: now, trace: env.Trace}
-	own(w, s)
-	return w
+func begin(s *Snapshot, env *Envelope, now time.Time) *Tx {
+	tx := &Tx{Snapshot: *s, env: env, now: now, trace: env.Trace}
+	own(tx, s)
+	return tx
 }
 
 // own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the work
 // on its caller's stack.
-func own(w *work, s *Snapshot) {
-	w.Session, w.Run, w.Flow = clone(s.Session), clone(s.Run), clone(s.Flow)
-	w.Issue, w.Item, w.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
-	w.Approval, w.Turn, w.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
-	w.Effect, w.Checkpoint, w.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
-	w.Near = maps.Clone(s.Near)
-	w.Board, w.Taking = clone(s.Board), clone(s.Taking)
-	w.Links = nil
+func own(tx *Tx, s *Snapshot) {
+	tx.Session, tx.Run, tx.Flow = clone(s.Session), clone(s.Run), clone(s.Flow)
+	tx.Issue, tx.Item, tx.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
+	tx.Approval, tx.Turn, tx.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
+	tx.Effect, tx.Checkpoint, tx.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
+	tx.Near = maps.Clone(s.Near)
+	tx.Board, tx.Taking = clone(s.Board), clone(s.Taking)
+	tx.Links = nil
 	for _, l := range s.Links {
-		w.Links = append(w.Links, clone(l))
+		tx.Links = append(tx.Links, clone(l))
 	}
-	w.Questions = nil
+	tx.Questions = nil
 	for _, q := range s.Questions {
-		w.Questions = append(w.Questions, clone(q))
+		tx.Questions = append(tx.Questions, clone(q))
 	}
-	w.Budgets = nil
+	tx.Budgets = nil
 	for _, b := range s.Budgets {
-		w.Budgets = append(w.Budgets, clone(b))
+		tx.Budgets = append(tx.Budgets, clone(b))
 	}
-	w.Within = nil
+	tx.Within = nil
 	for _, e := range s.Within {
-		w.Within = append(w.Within, clone(e))
+		tx.Within = append(tx.Within, clone(e))
 	}
-	if w.trace == "" {
-		w.trace = w.env.Key
+	if tx.trace == "" {
+		tx.trace = tx.env.Key
 	}
 }
 
@@ -88,12 +88,12 @@ func clone[T any](p *T) *T {
 
 // newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides the
 // same ids.
-func (w *work) newID() string {
-	if w.ids == nil {
-		sum := sha256.Sum256(w.env.Nonce[:])
-		w.ids = pawl.NewIDSource(w.now, bytes.NewReader(sum[:]))
+func (tx *Tx) newID() string {
+	if tx.ids == nil {
+		sum := sha256.Sum256(tx.env.Nonce[:])
+		tx.ids = pawl.NewIDSource(tx.now, bytes.NewReader(sum[:]))
 	}
-	id, err := w.ids.Next()
+	id, err := tx.ids.Next()
 	if err != nil {
 		// A hash has bytes enough for the first id, and a decision makes too few to come to the end of a millisecond's 2^80.
 		panic(err)
@@ -102,15 +102,15 @@ func (w *work) newID() string {
 }
 
 // create makes the row of a new document and touches it.
-func (w *work) create(e Document, kind Kind, label, parent, state string) {
-	*e.hot() = Row{Kind: kind, ID: w.newID(), Label: label, Parent: parent, State: state, CreatedAt: w.now, UpdatedAt: w.now}
-	w.touch(e)
+func (tx *Tx) create(e Document, kind Kind, label, parent, state string) {
+	*e.hot() = Row{Kind: kind, ID: tx.newID(), Label: label, Parent: parent, State: state, CreatedAt: tx.now, UpdatedAt: tx.now}
+	tx.touch(e)
 }
 
 // touch marks a document as changed by this decision.
-func (w *work) touch(e Document) {
-	if !touches(w, e) {
-		w.touched = append(w.touched, e)
+func (tx *Tx) touch(e Document) {
+	if !touches(tx, e) {
+		tx.touched = append(tx.touched, e)
 	}
 }
 
@@ -118,27 +118,27 @@ func (w *work) touch(e Document) {
 const maxFew = 32
 
 // touches reports whether a document is marked as changed.
-func touches(w *work, e Document) bool {
-	if len(w.touched) <= maxFew {
-		return slices.Contains(w.touched, e)
+func touches(tx *Tx, e Document) bool {
+	if len(tx.touched) <= maxFew {
+		return slices.Contains(tx.touched, e)
 	}
-	if len(w.seen) > len(w.touched) {
-		w.seen = nil
+	if len(tx.seen) > len(tx.touched) {
+		tx.seen = nil
 	}
-	if w.seen == nil {
-		w.seen = map[Document]bool{}
+	if tx.seen == nil {
+		tx.seen = map[Document]bool{}
 	}
-	for _, marked := range w.touched[len(w.seen):] {
-		w.seen[marked] = true
+	for _, marked := range tx.touched[len(tx.seen):] {
+		tx.seen[marked] = true
 	}
-	return w.seen[e]
+	return tx.seen[e]
 }
 
 // record adds an audit record that is not a transition.
-func (w *work) record(e Document, event string, level audit.Level, data any) {
-	w.touch(e)
-	w.entries = append(w.entries, audit.Entry{
-		Subject: subject(e), Level: level, Event: event, Actor: w.env.Actor, Data: encode(data), At: w.now, Trace: w.trace,
+func (tx *Tx) record(e Document, event string, level audit.Level, data any) {
+	tx.touch(e)
+	tx.entries = append(tx.entries, audit.Entry{
+		Subject: subject(e), Level: level, Event: event, Actor: tx.env.Actor, Data: encode(data), At: tx.now, Trace: tx.trace,
 	})
 }
 
@@ -160,128 +160,128 @@ func encode(v any) json.RawMessage {
 }
 
 // has reports whether the entity's machine has a row for the event in its present state.
-func (w *work) has(e Document, on, when string) bool {
+func (tx *Tx) has(e Document, on, when string) bool {
 	s := e.hot().State
 	switch e.hot().Kind {
 	case KindSession:
-		return known(w, session.Table, s, on, when)
+		return known(tx, session.Table, s, on, when)
 	case KindTurn:
-		return known(w, turn.Table, s, on, when)
+		return known(tx, turn.Table, s, on, when)
 	case KindTask:
-		return known(w, task.Table, s, on, when)
+		return known(tx, task.Table, s, on, when)
 	case KindFlow:
-		return known(w, workflow.Stages, s, on, when)
+		return known(tx, workflow.Stages, s, on, when)
 	case KindRun:
-		return known(w, board.Run, s, on, when)
+		return known(tx, board.Run, s, on, when)
 	case KindIssue:
-		return known(w, board.Issue, s, on, when)
+		return known(tx, board.Issue, s, on, when)
 	case KindItem:
-		return known(w, board.Item, s, on, when)
+		return known(tx, board.Item, s, on, when)
 	}
 	return false
 }
 
-func known[S, E ~string](w *work, m *machine.Machine[S, E], state, on, when string) bool {
+func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when string) bool {
 	r, ok := m.Next(S(state), E(on), when)
-	return ok && !(w.Config.Strict && r.Ext)
+	return ok && !(tx.Config.Strict && r.Ext)
 }
 
 // move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand, and
 // for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
-func (w *work) move(e Document, on, when, reason string, meta any) error {
+func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 	switch e.hot().Kind {
 	case KindSession:
-		return apply(w, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
-			return session.Admit(r, witness{w}.sessionEvidence())
+		return apply(tx, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
+			return session.Admit(r, sessionEvidence(tx))
 		})
 	case KindTurn:
-		return apply(w, turn.Table, e, on, when, reason, meta, func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
-			return turn.Admit(r, witness{w}.turnEvidence())
+		return apply(tx, turn.Table, e, on, when, reason, meta, func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
+			return turn.Admit(r, turnEvidence(tx))
 		})
 	case KindTask:
-		return apply(w, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
-			if err := task.Admit(r, witness{w}.taskEvidence(w.Task, r)); err != nil {
+		return apply(tx, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
+			if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
 				return err
 			}
-			return w.askMode(w.Task, string(r.From), string(r.To), r.ID)
+			return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
 		})
 	case KindFlow:
-		return w.moveFlow(workflow.Event(on), when, reason, meta)
+		return moveFlow(tx, workflow.Event(on), when, reason, meta)
 	case KindRun:
-		return apply(w, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](w))
+		return apply(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
 	case KindIssue:
-		return apply(w, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](w))
+		return apply(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
 	case KindItem:
-		return apply(w, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](w))
+		return apply(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
 	}
 	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
 }
 
 // moveFlow moves the stage, and with it the variables that the seed sets with the stage.
-func (w *work) moveFlow(on workflow.Event, when, reason string, meta any) error {
+func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
 	var next workflow.Vars
 	var err error
 	if on == workflow.CommandGiven {
-		next, err = workflow.Command(when, w.Flow.Vars)
+		next, err = workflow.Command(when, tx.Flow.Vars)
 	} else {
-		next, err = workflow.Advance(w.Flow.Vars, on, when, witness{w}.flowEvidence())
+		next, err = workflow.Advance(tx.Flow.Vars, on, when, flowEvidence(tx))
 	}
 	if err != nil {
 		return err
 	}
-	if err := apply(w, workflow.Stages, w.Flow, string(on), when, reason, meta, nil); err != nil {
+	if err := apply(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
 		return err
 	}
-	if next.Stage == workflow.Develop && w.Run != nil && w.Run.Package != "" {
-		next.CurrentPackage = solution.LiveDir(w.Run.Package) // development works on one package, whoever has made it
+	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
+		next.CurrentPackage = solution.LiveDir(tx.Run.Package) // development works on one package, whoever has made it
 	}
-	w.Flow.Vars = next
+	tx.Flow.Vars = next
 	return nil
 }
 
-func admitBoard[S ~string](w *work) func(*machine.Rule[S, board.Event]) *pawl.Error {
-	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, witness{w}.boardEvidence()) }
+func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {
+	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
 }
 
 // movePhase takes the run to another phase. The phase is a second state of the run's row (seed 004), so its moves are
 // recorded under the run.
-func (w *work) movePhase(on board.Event, reason string) error {
-	r, ok := board.Phase.Next(board.PhaseStatus(w.Run.Phase), on, "")
+func movePhase(tx *Tx, on board.Event, reason string) error {
+	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
 	if !ok {
-		return board.Phase.Refusal(board.PhaseStatus(w.Run.Phase), on).Traced(w.trace)
+		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.trace)
 	}
 	if r.From == r.To {
 		return nil
 	}
-	w.Run.Phase = string(r.To)
-	w.record(w.Run, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{
+	tx.Run.Phase = string(r.To)
+	tx.record(tx.Run, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{
 		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
 	})
 	return nil
 }
 
-func apply[S, E ~string](w *work, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
+func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
 	admit func(*machine.Rule[S, E]) *pawl.Error) error {
 	h := e.hot()
 	r, ok := m.Next(S(h.State), E(on), when)
-	if !ok || w.Config.Strict && r.Ext {
-		return m.Refusal(S(h.State), E(on)).Traced(w.trace)
+	if !ok || tx.Config.Strict && r.Ext {
+		return m.Refusal(S(h.State), E(on)).Traced(tx.trace)
 	}
 	if admit != nil {
 		if err := admit(r); err != nil {
-			return err.Traced(w.trace)
+			return err.Traced(tx.trace)
 		}
 	}
 	from := h.State
 	h.State = string(r.To)
-	w.touch(e)
+	tx.touch(e)
 	if r.Idempotent {
 		return nil
 	}
-	w.entries = append(w.entries, audit.Entry{
+	tx.entries = append(tx.entries, audit.Entry{
 		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
-		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(w.env.Actor, r), Reason: reason, Metadata: encode(meta)},
-		At:   w.now, Trace: w.trace,
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r), Reason: reason, Metadata: encode(meta)},
+		At:   tx.now, Trace: tx.trace,
 	})
 	return nil
 }
@@ -330,15 +330,15 @@ func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Ac
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
 // (spec.md §6.4 D10).
-func (w *work) askMode(t *Task, from, to, rule string) *pawl.Error {
+func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	if to == string(task.Canceled) {
 		return nil
 	}
-	m, err := w.Config.modeOf(t.Mode)
+	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {
 		return err.At(rule, "mode")
 	}
-	v := ask(func() Verdict { return m.ValidateTransition(w.modeTask(t), from, to) })
+	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
 	if v.Decision != Approved {
 		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.modeName(), from, to, string(v.Decision), v.Reason).At(rule, "mode")
 	}
@@ -353,16 +353,16 @@ func (t *Task) modeName() string {
 }
 
 // modeTask reduces a task to what modes are told.
-func (w *work) modeTask(t *Task) ModeTask {
+func modeTask(tx *Tx, t *Task) ModeTask {
 	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.modeName(), HasPlan: t.Plan != nil}
-	if w.Session != nil && t.Session != "" {
-		m.RunMode = w.Session.RunMode
+	if tx.Session != nil && t.Session != "" {
+		m.RunMode = tx.Session.RunMode
 	}
 	if t.Plan != nil {
 		m.Risk = t.Plan.RiskLevel
 		for _, s := range t.Plan.Steps {
 			for _, c := range s.ToolCalls {
-				m.Writes = m.Writes || !w.Config.Tools[c.Name].Info.Idempotent
+				m.Writes = m.Writes || !tx.Config.Tools[c.Name].Info.Idempotent
 			}
 		}
 	}

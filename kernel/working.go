@@ -17,10 +17,6 @@ import (
 	"pawl/policy"
 )
 
-// worker decides about the steps whose tool calls an agent finds while it works. An agent without a loop of its own is asked
-// again after each round of its calls; one that has its own loop asks for calls in the middle of its work.
-type worker struct{ *work }
-
 // Talk is an agent's conversation about one step, and what it asked for last.
 type Talk struct {
 	Row      `json:"-"`
@@ -59,42 +55,42 @@ type Traits struct {
 }
 
 // traits returns the traits of the run's agent.
-func (w *work) traits() Traits {
-	if w.Run == nil {
+func traits(tx *Tx) Traits {
+	if tx.Run == nil {
 		return Traits{}
 	}
-	return w.Config.Agents[w.Run.Agent]
+	return tx.Config.Agents[tx.Run.Agent]
 }
 
 // forAgent reports whether a step is an agent's: it names no calls, and the run's agent works.
-func (w worker) forAgent(s *plan.Step) bool { return len(s.ToolCalls) == 0 && w.traits().Works }
+func forAgent(tx *Tx, s *plan.Step) bool { return len(s.ToolCalls) == 0 && traits(tx).Works }
 
 // workOn commits what comes next for an agent's step: the next of the calls that it asked for, or the next exchange.
-func (w worker) workOn(s *plan.Step) error {
-	t := w.Task
-	if w.Talk == nil || w.Talk.Step != s.StepID {
+func workOn(tx *Tx, s *plan.Step) error {
+	t := tx.Task
+	if tx.Talk == nil || tx.Talk.Step != s.StepID {
 		session, earlier := "", []effect.ToolResult(nil)
-		if w.Talk != nil {
-			session, earlier = w.Talk.Session, lastResults(w.Talk.Messages)
+		if tx.Talk != nil {
+			session, earlier = tx.Talk.Session, lastResults(tx.Talk.Messages)
 		}
-		w.Talk = &Talk{Step: s.StepID, Agent: w.Run.Agent, Session: session, Earlier: earlier}
-		w.create(w.Talk, KindTalk, "", t.ID, "")
-		t.Talk = w.Talk.ID
-		w.touch(t)
+		tx.Talk = &Talk{Step: s.StepID, Agent: tx.Run.Agent, Session: session, Earlier: earlier}
+		tx.create(tx.Talk, KindTalk, "", t.ID, "")
+		t.Talk = tx.Talk.ID
+		tx.touch(t)
 	}
-	for w.Talk.Next < len(w.Talk.Asks) {
-		if done, err := w.callAsked(s, w.Talk.Asks[w.Talk.Next]); done || err != nil {
+	for tx.Talk.Next < len(tx.Talk.Asks) {
+		if done, err := callAsked(tx, s, tx.Talk.Asks[tx.Talk.Next]); done || err != nil {
 			return err
 		}
 	}
-	if w.Turn.Calls >= w.Config.MaxCalls {
-		return w.failedWork(pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(w.Config.MaxCalls)), "")
+	if tx.Turn.Calls >= tx.Config.MaxCalls {
+		return failedWork(tx, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls)), "")
 	}
-	w.Turn.Calls++
-	w.touch(w.Turn)
+	tx.Turn.Calls++
+	tx.touch(tx.Turn)
 	// An exchange may be had again: what it asked for is only done once it was committed.
-	e := w.emit(effect.KindWork, effect.WorkSpec{Agent: w.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID, Granted: t.Approval}, true)
-	e.Effect.Timeout, e.Effect.Record = w.Config.TaskTime, true
+	e := tx.emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID, Granted: t.Approval}, true)
+	e.Effect.Timeout, e.Effect.Record = tx.Config.TaskTime, true
 	return nil
 }
 
@@ -117,77 +113,77 @@ func lastResults(list []effect.Message) []effect.ToolResult {
 	return out[max(0, len(out)-maxEarlier):]
 }
 
-// fill completes a work effect with what is kept elsewhere, so that it is stored once and not with every exchange.
-func (w worker) fill(e effect.Effect) (effect.Effect, error) {
+// fillWork completes a work effect with what is kept elsewhere, so that it is stored once and not with every exchange.
+func fillWork(tx *Tx, e effect.Effect) (effect.Effect, error) {
 	spec, err := effect.Decode[effect.WorkSpec](e.Spec)
 	if err != nil {
 		return e, err
 	}
-	spec.Plan = *w.Task.Plan
-	if w.Run.Context != nil {
-		spec.Context = *w.Run.Context
+	spec.Plan = *tx.Task.Plan
+	if tx.Run.Context != nil {
+		spec.Context = *tx.Run.Context
 	}
-	if w.Talk != nil {
-		spec.Messages, spec.Session, spec.Notes, spec.Recent = w.Talk.Messages, w.Talk.Session, w.Talk.Notes, w.Talk.Earlier
+	if tx.Talk != nil {
+		spec.Messages, spec.Session, spec.Notes, spec.Recent = tx.Talk.Messages, tx.Talk.Session, tx.Talk.Notes, tx.Talk.Earlier
 	}
-	if w.Turn.Fix > 0 && w.Turn.Failure != nil {
-		spec.Failure = w.Turn.Failure
-		spec.Notes = append(slices.Clip(spec.Notes), lessons{w.work}.known(spec.Failure)...)
+	if tx.Turn.Fix > 0 && tx.Turn.Failure != nil {
+		spec.Failure = tx.Turn.Failure
+		spec.Notes = append(slices.Clip(spec.Notes), knownIncidents(tx, spec.Failure)...)
 	}
 	e.Spec = effect.Encode(spec)
 	return e, nil
 }
 
-// worked takes what an agent answered.
-func (w worker) worked(r effect.Receipt) error {
+// agentDone takes what an agent answered.
+func agentDone(tx *Tx, r effect.Receipt) error {
 	result, err := effect.Decode[effect.WorkResult](r.Result)
 	if err != nil && r.OK {
-		return w.failedWork(err, "")
+		return failedWork(tx, err, "")
 	}
 	if result.After != "" {
-		w.Task.Tree = result.After
-		w.touch(w.Task)
+		tx.Task.Tree = result.After
+		tx.touch(tx.Task)
 	}
-	if w.Talk != nil && err == nil {
-		w.hear(result)
+	if tx.Talk != nil && err == nil {
+		hearAgent(tx, result)
 	}
-	wanted := asker{w}.wanted()
+	wanted := wantedCalls(tx)
 	switch {
 	case !r.OK && r.Code == pawl.CodeApprovalNeeded && wanted != nil:
-		return asker{w}.askWanted(wanted)
+		return askWanted(tx, wanted)
 	case !r.OK && (environmental(r.Code) || r.Code == pawl.CodeBudget || r.Code == pawl.CodeLogin):
 		kind := BlockedEnvironment
 		if r.Code == pawl.CodeBudget {
 			kind = BlockedBudget
 		}
-		return stepper{w.work}.block(kind, "", r.Err())
+		return block(tx, kind, "", r.Err())
 	case !r.OK:
-		return w.failedWork(r.Err(), result.Text)
-	case w.Talk == nil:
+		return failedWork(tx, r.Err(), result.Text)
+	case tx.Talk == nil:
 		return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(effect.KindWork))
 	}
 	switch result.Control {
 	case effect.Calls:
-		if len(w.Talk.Asks) == 0 {
-			return w.failedWork(pawl.Fail(pawl.CodeModel, "kernel.no_calls", w.Talk.Agent), result.Text)
+		if len(tx.Talk.Asks) == 0 {
+			return failedWork(tx, pawl.Fail(pawl.CodeModel, "kernel.no_calls", tx.Talk.Agent), result.Text)
 		}
-		return stepper{w.work}.advance()
+		return advance(tx)
 	case effect.Replan:
-		return w.replan(result)
+		return replan(tx, result)
 	case effect.StepDone:
-		return w.stepDone()
+		return stepDone(tx)
 	case effect.Question:
-		if err := (inquirer{w.work}).ask(w.Talk.Step, "", result.Reason); err != nil {
-			return w.failedWork(err, result.Text)
+		if err := askQuestion(tx, tx.Talk.Step, "", result.Reason); err != nil {
+			return failedWork(tx, err, result.Text)
 		}
-		return stepper{w.work}.advance()
+		return advance(tx)
 	}
-	return w.failedWork(pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", w.Talk.Agent, result.Reason), result.Text)
+	return failedWork(tx, pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", tx.Talk.Agent, result.Reason), result.Text)
 }
 
-// hear adds an answer to the conversation.
-func (w worker) hear(result effect.WorkResult) {
-	k := w.Talk
+// hearAgent adds an answer to the conversation.
+func hearAgent(tx *Tx, result effect.WorkResult) {
+	k := tx.Talk
 	if result.Compacted {
 		k.Messages = nil
 	}
@@ -201,9 +197,9 @@ func (w worker) hear(result effect.WorkResult) {
 		k.Session = result.Session
 	}
 	k.Said, k.Notes = firstLine(result.Text), nil
-	w.touch(k)
+	tx.touch(k)
 	if result.Pack != nil {
-		w.record(k, "CONTEXT_BUILT", audit.Info, result.Pack)
+		tx.record(k, "CONTEXT_BUILT", audit.Info, result.Pack)
 	}
 	said := map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
@@ -212,26 +208,26 @@ func (w worker) hear(result effect.WorkResult) {
 	if result.Login != "" {
 		said["login"] = result.Login
 	}
-	w.record(k, "AGENT_SAID", audit.Info, said)
+	tx.record(k, "AGENT_SAID", audit.Info, said)
 }
 
 // stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks decide.
-func (w worker) stepDone() error {
-	t := w.Task
+func stepDone(tx *Tx) error {
+	t := tx.Task
 	t.Cursor.Call = 1
-	w.touch(t)
+	tx.touch(t)
 	if t.Cursor.Failed == t.Cursor.Step {
 		t.Cursor.Failed, t.Cursor.At = "", 0
-		if err := w.raise(StepRepaired, "the step that failed works now"); err != nil {
+		if err := tx.apply(StepRepaired, "the step that failed works now"); err != nil {
 			return err
 		}
-		repairer{w.work}.fixHeld()
+		fixHeld(tx)
 	}
-	return stepper{w.work}.advance()
+	return advance(tx)
 }
 
 // failedWork takes a failed agent's step to its repair.
-func (w worker) failedWork(err error, text string) error {
+func failedWork(tx *Tx, err error, text string) error {
 	kept := info(err)
 	what := WorkFailed
 	if kept.Class == pawl.ClassToolTimeout {
@@ -241,78 +237,75 @@ func (w worker) failedWork(err error, text string) error {
 	if kept.Detail != "" {
 		output = strings.TrimSpace(output + "\n" + kept.Detail)
 	}
-	return repairer{w.work}.callFailed(what, effect.Failure{
-		What: "step " + w.Task.Cursor.Step, Class: kept.Class, Code: kept.Code, Key: kept.Key, Args: kept.Args, Output: clip(output), Tree: w.Task.Tree,
+	return callFailed(tx, what, effect.Failure{
+		What: "step " + tx.Task.Cursor.Step, Class: kept.Class, Code: kept.Code, Key: kept.Key, Args: kept.Args, Output: clip(output), Tree: tx.Task.Tree,
 	})
 }
 
 // callAsked commits the call that the agent asks for, or tells it why not. Done says that something is to be waited for.
-func (w worker) callAsked(s *plan.Step, a effect.Ask) (done bool, err error) {
+func callAsked(tx *Tx, s *plan.Step, a effect.Ask) (done bool, err error) {
 	if a.Name == effect.AskHuman {
-		return asker{w}.askHuman(s, a)
+		return askHuman(tx, s, a)
 	}
-	granted, verdict, refusal := w.admit(a)
-	if w.Talk.Granted != "" {
-		granted, refusal = w.Talk.Granted, nil
+	granted, verdict, refusal := admitCall(tx, a)
+	if tx.Talk.Granted != "" {
+		granted, refusal = tx.Talk.Granted, nil
 	}
 	switch {
 	case pawl.CodeOf(refusal) == pawl.CodeLoop:
-		return true, w.failedWork(refusal, "")
-	case pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded && w.Session.RunMode != pawl.Autonomous:
-		return true, asker{w}.askPerson(s, a, verdict)
+		return true, failedWork(tx, refusal, "")
+	case pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded && tx.Session.RunMode != pawl.Autonomous:
+		return true, askPerson(tx, s, a, verdict)
 	case refusal != nil:
-		w.refuse(a, refusal)
+		refuseCall(tx, a, refusal)
 		return false, nil
 	}
-	e := w.emit(effect.KindTool, w.toolCall(s.StepID, a, granted, verdict), w.Config.repeatable(a.Name, a.Args))
-	w.bound(e, a.Name)
+	e := tx.emit(effect.KindTool, toolCall(tx, s.StepID, a, granted, verdict), tx.Config.repeatable(a.Name, a.Args))
+	callBound(tx, e, a.Name)
 	return true, nil
 }
 
-// asker decides about what an agent at work wants of the person: an answer, or a word about one call.
-type asker struct{ worker }
-
 // askHuman puts the agent's question to the person, and parks the turn until there is an answer.
-func (w asker) askHuman(s *plan.Step, a effect.Ask) (done bool, err error) {
+func askHuman(tx *Tx, s *plan.Step, a effect.Ask) (done bool, err error) {
 	var args struct {
 		Question string `json:"question"`
 	}
-	err = w.looping(a)
+	err = agentLooping(tx, a)
 	if pawl.CodeOf(err) == pawl.CodeLoop {
-		return true, w.failedWork(err, "")
+		return true, failedWork(tx, err, "")
 	}
 	if json.Unmarshal(a.Args, &args) != nil {
 		args.Question = ""
 	}
-	if err = (inquirer{w.work}).ask(s.StepID, a.ID, args.Question); err != nil {
-		w.refuse(a, err)
+	if err = askQuestion(tx, s.StepID, a.ID, args.Question); err != nil {
+		refuseCall(tx, a, err)
 		return false, nil
 	}
-	return true, inquirer{w.work}.park()
+	return true, parkTurn(tx)
 }
 
-// bound gives a call its time and its retries, and counts it.
-func (w worker) bound(e *EffectDoc, name string) {
-	e.Effect.Timeout = w.Config.Call
-	if w.Config.Tools[name].Info.Idempotent {
-		e.Effect.Delays = w.Config.ReadDelays
+// callBound gives a call its time and its retries, and counts it.
+func callBound(tx *Tx, e *EffectDoc, name string) {
+	e.Effect.Timeout = tx.Config.Call
+	if tx.Config.Tools[name].Info.Idempotent {
+		e.Effect.Delays = tx.Config.ReadDelays
 	}
-	w.Turn.Calls++
-	w.touch(w.Turn)
+	tx.Turn.Calls++
+	tx.touch(tx.Turn)
 }
 
-func (w worker) toolCall(step string, a effect.Ask, granted string, v policy.Verdict) effect.ToolCall {
-	tool := w.Config.Tools[a.Name].Info
+func toolCall(tx *Tx, step string, a effect.Ask, granted string, v policy.Verdict) effect.ToolCall {
+	tool := tx.Config.Tools[a.Name].Info
 	fix := 0
-	if i, ok := w.Task.Plan.Find(step); ok {
-		fix = w.Task.Plan.Steps[i].Repair()
+	if i, ok := tx.Task.Plan.Find(step); ok {
+		fix = tx.Task.Plan.Steps[i].Repair()
 	}
 	// A call without a place to connect to was refused when it was admitted; whatever slips through gets no network.
-	sites, _ := planner{w.work}.sites(plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
+	sites, _ := callSites(tx, plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
 	return effect.ToolCall{
-		CallID: w.newID(), Name: a.Name, Version: tool.Version, Args: a.Args, Permissions: tool.Permissions, TraceID: w.Turn.Trace,
+		CallID: tx.newID(), Name: a.Name, Version: tool.Version, Args: a.Args, Permissions: tool.Permissions, TraceID: tx.Turn.Trace,
 		StepID: step, Fix: fix, Granted: granted, Network: len(sites) > 0, Sites: sites,
-		Snapshot: slices.Contains(tool.Permissions, policy.ProcExec) || w.Task.Place.InPlace && !tool.Idempotent,
+		Snapshot: slices.Contains(tool.Permissions, policy.ProcExec) || tx.Task.Place.InPlace && !tool.Idempotent,
 	}
 }
 
@@ -322,30 +315,30 @@ const (
 	cycleCalls = 6
 )
 
-// admit judges a call that an agent asks for: its budget, its arguments, policy, and whether it leads anywhere. What policy
+// admitCall judges a call that an agent asks for: its budget, its arguments, policy, and whether it leads anywhere. What policy
 // asks about is covered by the word under which the plan was approved without asking, as far as it is not grave.
-func (w worker) admit(a effect.Ask) (granted string, v policy.Verdict, err error) {
-	if w.Turn.Calls >= w.Config.MaxCalls {
-		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(w.Config.MaxCalls))
+func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err error) {
+	if tx.Turn.Calls >= tx.Config.MaxCalls {
+		return "", v, pawl.Fail(pawl.CodeBudget, "kernel.calls_used", itoa(tx.Config.MaxCalls))
 	}
 	call := plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args}
-	if err := plan.Check(single(call), w.schema, w.Config.Plan); err != nil {
+	if err := plan.Check(single(call), tx.Config.schema, tx.Config.Plan); err != nil {
 		return "", v, err
 	}
-	if err := w.looping(a); err != nil {
+	if err := agentLooping(tx, a); err != nil {
 		return "", v, err
 	}
-	v, err = planner{w.work}.judgeCall(call)
+	v, err = judgeCall(tx, call)
 	if err == nil {
-		_, err = planner{w.work}.sites(call)
+		_, err = callSites(tx, call)
 	}
 	if err != nil || v.Decision != policy.Ask {
 		return "", v, err
 	}
-	if w.Run.AutoApprove != "" && !v.Person && !v.Risk.AtLeast(pawl.RiskHigh) {
-		return w.Task.Approval, v, nil
+	if tx.Run.AutoApprove != "" && !v.Person && !v.Risk.AtLeast(pawl.RiskHigh) {
+		return tx.Task.Approval, v, nil
 	}
-	if id := (asker{w}).spendWord(a); id != "" {
+	if id := spendWord(tx, a); id != "" {
 		return id, v, nil
 	}
 	return "", v, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.call_asks", a.Name)
@@ -371,16 +364,16 @@ func digest(a effect.Ask) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// looping notes a call and reports whether the newest ones only repeat themselves.
-func (w worker) looping(a effect.Ask) error {
-	w.Talk.Recent = append(slices.Clip(w.Talk.Recent), digest(a)[:16])
-	if n := len(w.Talk.Recent) - sameCalls*cycleCalls; n > 0 {
-		w.Talk.Recent = w.Talk.Recent[n:]
+// agentLooping notes a call and reports whether the newest ones only repeat themselves.
+func agentLooping(tx *Tx, a effect.Ask) error {
+	tx.Talk.Recent = append(slices.Clip(tx.Talk.Recent), digest(a)[:16])
+	if n := len(tx.Talk.Recent) - sameCalls*cycleCalls; n > 0 {
+		tx.Talk.Recent = tx.Talk.Recent[n:]
 	}
-	w.touch(w.Talk)
+	tx.touch(tx.Talk)
 	for length := 1; length <= cycleCalls; length++ {
-		if repeats(w.Talk.Recent, length) {
-			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", w.Talk.Agent, a.Name, itoa(length))
+		if repeats(tx.Talk.Recent, length) {
+			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, itoa(length))
 		}
 	}
 	return nil
@@ -401,50 +394,50 @@ func repeats(list []string, length int) bool {
 	return true
 }
 
-// refuse tells the agent that a call was not made, and why.
-func (w worker) refuse(a effect.Ask, err error) {
+// refuseCall tells the agent that a call was not made, and why.
+func refuseCall(tx *Tx, a effect.Ask, err error) {
 	kept := info(err)
-	w.tell(a, map[string]any{"ok": false, "made": false, "error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	w.record(w.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+	tellAgent(tx, a, map[string]any{"ok": false, "made": false, "error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
+	tx.record(tx.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 }
 
-// tell answers a call in the conversation and goes on to the next.
-func (w worker) tell(a effect.Ask, answer any, failed bool) {
-	k := w.Talk
+// tellAgent answers a call in the conversation and goes on to the next.
+func tellAgent(tx *Tx, a effect.Ask, answer any, failed bool) {
+	k := tx.Talk
 	k.Messages = append(slices.Clip(k.Messages), effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(encode(answer)), Failed: failed})
 	k.Next++
 	k.Granted = ""
-	w.touch(k)
+	tx.touch(k)
 }
 
-// asked reports whether the call at work is one that an agent asked for between two exchanges.
-func (w worker) asked(call effect.ToolCall) bool {
-	k := w.Talk
-	return k != nil && k.Step == call.StepID && k.Next < len(k.Asks) && w.Effect.Within == ""
+// wasAsked reports whether the call at work is one that an agent asked for between two exchanges.
+func wasAsked(tx *Tx, call effect.ToolCall) bool {
+	k := tx.Talk
+	return k != nil && k.Step == call.StepID && k.Next < len(k.Asks) && tx.Effect.Within == ""
 }
 
-// answered takes the receipt of a call that an agent asked for. A failed one is the agent's to deal with.
-func (w worker) answered(call effect.ToolCall, r effect.Receipt) error {
-	w.took(call, r)
+// callAnswered takes the receipt of a call that an agent asked for. A failed one is the agent's to deal with.
+func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
+	callTook(tx, call, r)
 	if environmental(r.Code) && !r.OK {
-		return stepper{w.work}.block(BlockedEnvironment, "", r.Err())
+		return block(tx, BlockedEnvironment, "", r.Err())
 	}
 	what := CallTolerated
 	if r.OK {
 		what = CallWorked
 	}
-	w.tell(w.Talk.Asks[w.Talk.Next], toldOf(r), !r.OK)
-	if err := w.raise(what, call.Name); err != nil {
+	tellAgent(tx, tx.Talk.Asks[tx.Talk.Next], toldOf(r), !r.OK)
+	if err := tx.apply(what, call.Name); err != nil {
 		return err
 	}
-	return stepper{w.work}.advance()
+	return advance(tx)
 }
 
-// took notes the tree that a call left.
-func (w worker) took(_ effect.ToolCall, r effect.Receipt) {
+// callTook notes the tree that a call left.
+func callTook(tx *Tx, _ effect.ToolCall, r effect.Receipt) {
 	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		w.Task.Tree = res.After
-		w.touch(w.Task)
+		tx.Task.Tree = res.After
+		tx.touch(tx.Task)
 	}
 }
 
@@ -461,119 +454,119 @@ func toldOf(r effect.Receipt) any {
 }
 
 // askPerson parks the turn until a person says whether one call may be made.
-func (w asker) askPerson(s *plan.Step, a effect.Ask, v policy.Verdict) error {
-	w.Turn.Return = string(turn.Executing)
-	w.touch(w.Turn)
-	sum := sha256.Sum256(encode(map[string]any{"task": w.Task.ID, "step": s.StepID, "call": a, "n": len(w.Talk.Messages)}))
-	planner{w.work}.askFor("call", w.Task.ID, hex.EncodeToString(sum[:]), policy.SingleAction, a.Name+" "+string(a.Args))
-	w.record(w.Talk, "CALL_ASKED", audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
-	return w.raise(CallAsks, a.Name)
+func askPerson(tx *Tx, s *plan.Step, a effect.Ask, v policy.Verdict) error {
+	tx.Turn.Return = string(turn.Executing)
+	tx.touch(tx.Turn)
+	sum := sha256.Sum256(encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a, "n": len(tx.Talk.Messages)}))
+	askFor(tx, "call", tx.Task.ID, hex.EncodeToString(sum[:]), policy.SingleAction, a.Name+" "+string(a.Args))
+	tx.record(tx.Talk, "CALL_ASKED", audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
+	return tx.apply(CallAsks, a.Name)
 }
 
-// allowed makes the call that a person allowed.
-func (w asker) allowed(a *Approval) error {
-	if err := w.raise(CallAllowed, "allowed by "+string(w.env.Actor)); err != nil {
+// callAllowed makes the call that a person allowed.
+func callAllowed(tx *Tx, a *Approval) error {
+	if err := tx.apply(CallAllowed, "allowed by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
-	w.Turn.Return, w.Session.Approval = "", ""
-	if k := w.Talk; k.Wanted != nil {
+	tx.Turn.Return, tx.Session.Approval = "", ""
+	if k := tx.Talk; k.Wanted != nil {
 		allowed := map[string]string{digest(*k.Wanted): a.ID}
 		maps.Copy(allowed, k.Allowed)
 		k.Allowed = allowed
 		k.Notes = append(slices.Clip(k.Notes), "A person allowed this call, once and exactly as it was: "+k.Wanted.Name+" "+string(k.Wanted.Args)+" It was not made yet; make it again.")
 		k.Wanted = nil
-		w.touch(k)
-		return stepper{w.work}.advance()
+		tx.touch(k)
+		return advance(tx)
 	}
-	w.again(a.ID)
-	return stepper{w.work}.advance()
+	workAgain(tx, a.ID)
+	return advance(tx)
 }
 
-// want keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
-func (w asker) want(a effect.Ask) {
-	if w.Session.RunMode == pawl.Autonomous || w.Talk.Wanted != nil {
+// wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
+func wantCall(tx *Tx, a effect.Ask) {
+	if tx.Session.RunMode == pawl.Autonomous || tx.Talk.Wanted != nil {
 		return
 	}
-	w.Talk.Wanted = &effect.Ask{Name: a.Name, Args: a.Args}
-	w.touch(w.Talk)
+	tx.Talk.Wanted = &effect.Ask{Name: a.Name, Args: a.Args}
+	tx.touch(tx.Talk)
 }
 
-// wanted takes the call for which the agent's work broke off.
-func (w asker) wanted() *effect.Ask {
-	if w.Talk == nil || w.Talk.Wanted == nil {
+// wantedCalls takes the call for which the agent's work broke off.
+func wantedCalls(tx *Tx) *effect.Ask {
+	if tx.Talk == nil || tx.Talk.Wanted == nil {
 		return nil
 	}
-	a := w.Talk.Wanted
-	w.Talk.Wanted = nil
-	w.touch(w.Talk)
+	a := tx.Talk.Wanted
+	tx.Talk.Wanted = nil
+	tx.touch(tx.Talk)
 	return a
 }
 
 // askWanted parks the turn until a person says whether that call may be made. The agent goes on with its own session then.
-func (w asker) askWanted(a *effect.Ask) error {
-	s := plan.Step{StepID: w.Talk.Step}
-	v, err := planner{w.work}.judgeCall(plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
+func askWanted(tx *Tx, a *effect.Ask) error {
+	s := plan.Step{StepID: tx.Talk.Step}
+	v, err := judgeCall(tx, plan.ToolCallTemplate{Name: a.Name, ArgsHint: a.Args})
 	if err != nil {
-		return w.failedWork(err, "")
+		return failedWork(tx, err, "")
 	}
-	w.Talk.Wanted = a
-	return w.askPerson(&s, *a, v)
+	tx.Talk.Wanted = a
+	return askPerson(tx, &s, *a, v)
 }
 
 // spendWord returns the approval of exactly this call, which is used up by that, or "".
-func (w asker) spendWord(a effect.Ask) string {
+func spendWord(tx *Tx, a effect.Ask) string {
 	key := digest(a)
-	id := w.Talk.Allowed[key]
+	id := tx.Talk.Allowed[key]
 	if id != "" {
-		left := maps.Clone(w.Talk.Allowed)
+		left := maps.Clone(tx.Talk.Allowed)
 		delete(left, key)
-		w.Talk.Allowed = left
-		w.touch(w.Talk)
+		tx.Talk.Allowed = left
+		tx.touch(tx.Talk)
 	}
 	return id
 }
 
-// again has the call that is next judged once more, under a person's word where there is one. That must not count as the
+// workAgain has the call that is next judged once more, under a person's word where there is one. That must not count as the
 // agent asking twice.
-func (w worker) again(granted string) {
-	w.Talk.Granted = granted
-	if n := len(w.Talk.Recent); n > 0 {
-		w.Talk.Recent = w.Talk.Recent[:n-1]
+func workAgain(tx *Tx, granted string) {
+	tx.Talk.Granted = granted
+	if n := len(tx.Talk.Recent); n > 0 {
+		tx.Talk.Recent = tx.Talk.Recent[:n-1]
 	}
-	w.touch(w.Talk)
+	tx.touch(tx.Talk)
 }
 
 // replan changes the steps that are not done yet (spec.md §6.2 B6). What is new in it is judged like the plan was.
-func (w worker) replan(result effect.WorkResult) error {
-	t := w.Task
+func replan(tx *Tx, result effect.WorkResult) error {
+	t := tx.Task
 	if result.Patch == nil {
-		return w.failedWork(pawl.Fail(pawl.CodeModel, "kernel.replan_empty", w.Talk.Agent), result.Reason)
+		return failedWork(tx, pawl.Fail(pawl.CodeModel, "kernel.replan_empty", tx.Talk.Agent), result.Reason)
 	}
 	p := t.Plan.Clone()
 	if i, ok := p.Find(t.Cursor.Step); ok && p.Steps[i].Status == plan.InProgress {
 		p.Steps[i].Status = plan.Pending
 	}
-	next, err := plan.Apply(p, *result.Patch, w.Config.Plan)
+	next, err := plan.Apply(p, *result.Patch, tx.Config.Plan)
 	if err != nil {
-		return w.failedWork(err, result.Reason)
+		return failedWork(tx, err, result.Reason)
 	}
 	for _, s := range next.Steps {
 		for _, c := range s.ToolCalls {
-			if v, err := (planner{w.work}).judgeCall(c); err != nil || v.Person || v.Decision == policy.Ask && w.Run.AutoApprove == "" {
-				return w.failedWork(pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name), result.Reason)
+			if v, err := judgeCall(tx, c); err != nil || v.Person || v.Decision == policy.Ask && tx.Run.AutoApprove == "" {
+				return failedWork(tx, pawl.Fail(pawl.CodeApprovalNeeded, "kernel.replan_asks", s.StepID, c.Name), result.Reason)
 			}
 		}
 	}
-	if err := w.raise(WorkFailed, "another way: "+result.Reason); err != nil {
+	if err := tx.apply(WorkFailed, "another way: "+result.Reason); err != nil {
 		return err
 	}
 	t.Plan, t.Cursor.Step, t.Cursor.Call = &next, "", 0
-	w.Turn.Patches++
-	w.touch(t)
-	w.touch(w.Turn)
-	w.record(t, "PLAN_PATCHED", audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
-	if err := w.raise(Replanned, result.Reason); err != nil {
+	tx.Turn.Patches++
+	tx.touch(t)
+	tx.touch(tx.Turn)
+	tx.record(t, "PLAN_PATCHED", audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
+	if err := tx.apply(Replanned, result.Reason); err != nil {
 		return err
 	}
-	return stepper{w.work}.advance()
+	return advance(tx)
 }
