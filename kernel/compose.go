@@ -24,15 +24,19 @@ type Raise struct {
 // Happening names a row of the composition table. Happenings are append-only.
 type Happening string
 
-// Composition is one row of the table that makes one flow of the five machines: what happened, and which moves it raises,
-// in order, in the transaction that commits it (ARCHITECTURE.md, "Five machines, one flow").
+// Composition is one row of the table that makes one flow of the five machines: what happened, under which conditions on the
+// states together, and which moves it raises, in order, in the transaction that commits it (ARCHITECTURE.md, "Five machines, one
+// flow").
 type Composition struct {
-	ID     string
-	What   Happening
-	Text   string
+	ID   string
+	What Happening
+	Text string
+	// If are the conditions, all of which have to be met before anything of it is made.
+	If []Condition
+	// Begins says that it takes a run up, so that the run before has no part in it. Makes are the rows that are made with it.
+	Begins bool
+	Makes  []NewRow
 	Raises []Raise
-	// Work says that it happens only while the session is at work.
-	Work bool
 }
 
 // The happenings.
@@ -124,18 +128,42 @@ func may(r Raise) Raise { r.May = true; return r }
 // execCommand is the command that goes straight into development.
 const execCommand = "~exec"
 
+// Rows that are made with others, or taken as they are.
+var (
+	anIssue       = NewRow{KindIssue, string(board.Issue.Initial())}
+	aPlannedIssue = NewRow{KindIssue, string(board.IssuePlanned)}
+	anItem        = NewRow{KindItem, string(board.Item.Initial())}
+	aTask         = NewRow{KindTask, string(task.Table.Initial())}
+)
+
 func row(id string, what Happening, text string, moves ...Raise) Composition {
 	return Composition{ID: id, What: what, Text: text, Raises: moves}
+}
+
+// when is the row under conditions. What the moves themselves need is none: their machines refuse it.
+func (c Composition) when(ifs ...Condition) Composition {
+	c.If = ifs
+	return c
+}
+
+// begins is the row as one that takes a run up, of whose rows some are made or taken with it.
+func (c Composition) begins(made ...NewRow) Composition {
+	c.Begins = true
+	return c.making(append([]NewRow{
+		{KindRun, string(board.Run.Initial())}, {KindPhase, string(board.Phase.Initial())}, {KindTurn, string(turn.Table.Initial())},
+	}, made...)...)
+}
+
+// making is the row with rows that are made with it.
+func (c Composition) making(made ...NewRow) Composition {
+	c.Makes = made
+	return c
 }
 
 // Compositions is the table. Rows are append-only; their ids appear in the documentation and in the exploration of the
 // joint machine.
 func Compositions() []Composition {
-	working := workingRows()
-	for i := range working {
-		working[i].Work = true
-	}
-	return slices.Concat(planningRows(), working, endingRows())
+	return slices.Concat(planningRows(), workingRows(), endingRows())
 }
 
 // compositions is the table by what happened.
@@ -152,28 +180,28 @@ func planningRows() []Composition {
 	return []Composition{
 		row("C01", TakenUp, "a requirement is taken up",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
-			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)),
+			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(anIssue),
 		row("C02", ContextReady, "the facts about the workspace are there",
-			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))),
+			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(IfJudged),
 		row("C03", ContextFailed, "the workspace cannot be worked in",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C04", PlanExists, "a plan and its document exist",
-			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)),
+			onSession(session.PRDGenerated), onTurn(turn.PlanRisky), onIssue(board.PlanReady)).making(anItem, aTask),
 		row("C05", PlanFailed, "no plan could be made",
 			onTurn(turn.PlanningFailed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
 		row("C06", PlanningCancel, "the planning is canceled",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.UserCancel),
-			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onIssue(board.Reject), onPhase(board.Complete), onRun(board.Complete)).when(IfPlanning),
 		row("C07", PlanApproved, "the plan is approved, bound to its hash",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
-		row("C60", SizedTweak, "the requirement is a tweak", onFlow(workflow.Complexity, string(workflow.PathTweak))),
-		row("C61", SizedLight, "the requirement takes a light iteration", onFlow(workflow.Complexity, string(workflow.PathLight))),
-		row("C62", SizedStandard, "the requirement takes standard development", onFlow(workflow.Complexity, string(workflow.PathStandard))),
+		row("C60", SizedTweak, "the requirement is a tweak", onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing),
+		row("C61", SizedLight, "the requirement takes a light iteration", onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing),
+		row("C62", SizedStandard, "the requirement takes standard development", onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing),
 		row("C63", Outgrew, "the plan has outgrown a tweak",
-			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, "")),
+			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, "")).when(IfTurnPlans),
 		row("C64", PlanFlowsOn, "the plan flows on in AUTO_FULL",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageAuto), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
@@ -182,16 +210,16 @@ func planningRows() []Composition {
 			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete), onRun(board.Complete)),
 		row("C66", PackageTaken, "a package is to be carried out",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init), onPhase(board.Plan),
-			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)),
-		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated), onTurn(turn.PlanRisky)),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(aPlannedIssue, anItem),
+		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated), onTurn(turn.PlanRisky)).when(IfDeveloping).making(aTask),
 		row("C68", PlanAllowed, "the plan of a tweak or of a package is approved",
-			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute), onTask(task.Approve), onTask(task.Queue)),
+			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute), onTask(task.Approve), onTask(task.Queue)).when(IfNoPackage),
 		row("C42", Received, "a requirement is taken up and has to be judged first",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
-			onIssue(board.Plan), onTurn(turn.UserMessage)),
+			onIssue(board.Plan), onTurn(turn.UserMessage)).begins(anIssue),
 		row("C43", Clear, "the requirement is clear", onTurn(turn.IntakeReady)),
-		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)),
-		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)),
+		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)).when(IfPlanning),
+		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)).when(IfPlanning),
 		row("C46", StillUnclear, "it is still unclear after the last round, or could not be judged",
 			onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
@@ -207,27 +235,27 @@ func workingRows() []Composition {
 		row("C10", Claimed, "a runner takes the task",
 			onTask(task.Start), may(onItem(board.Execute)), may(onIssue(board.Execute))),
 		row("C11", NewAttempt, "a new attempt at an approved plan",
-			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)),
-		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))),
-		row("C13", CallWorked, "the call worked", onTurnWhen(turn.ToolCallResult, turn.ResultOK)),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)).when(IfAtWork),
+		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))).when(IfAtWork),
+		row("C13", CallWorked, "the call worked", onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork),
 		row("C14", CallFailed, "the call failed",
-			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))),
-		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))),
+			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C47", WorkFailed, "an agent could not do a step, or wants another way",
-			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))),
-		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))),
-		row("C49", CallTolerated, "an agent's call failed and its step goes on", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)),
-		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)),
-		row("C51", CallAllowed, "the call is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesStep)),
-		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)),
-		row("C59", WorkAnswered, "the person answers the agent at work", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)),
-		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)),
-		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))),
-		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)),
-		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)),
-		row("C20", FixAllowed, "the repair is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)),
+			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))).when(IfAtWork),
+		row("C49", CallTolerated, "an agent's call failed and its step goes on", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork),
+		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork, IfExecuting),
+		row("C51", CallAllowed, "the call is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork),
+		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)).when(IfAtWork),
+		row("C59", WorkAnswered, "the person answers the agent at work", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork),
+		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)).when(IfAtWork),
+		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
+		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)).when(IfAtWork),
+		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork),
+		row("C20", FixAllowed, "the repair is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)).when(IfAtWork),
 		row("C21", FixRefused, "the repair is refused",
-			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))),
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C22", StepRepaired, "the step that failed works now", may(onSession(session.FixSuccess))),
 		row("C23", ChecksPassed, "the checks passed",
 			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)),
@@ -235,10 +263,10 @@ func workingRows() []Composition {
 			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			may(onSession(session.FixSuccess)), onTask(task.Finish)),
 		row("C55", ChecksAsk, "the work changed what it is judged by, which needs a word",
-			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)),
-		row("C56", ChecksAllowed, "the change of the checks is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesChecks)),
+			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)).when(IfAtWork),
+		row("C56", ChecksAllowed, "the change of the checks is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(IfAtWork),
 		row("C57", ChecksRefused, "the change of the checks is refused",
-			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))),
+			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C25", FuseBlown, "the last repair failed",
 			onSession(session.FixFailed3X), onTurn(turn.GiveUp), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
 			onTask(task.Fail), may(onItem(board.Fail)), may(onIssue(board.Fail))),
@@ -248,10 +276,10 @@ func workingRows() []Composition {
 		row("C26", GatesRetried, "a gate failed and a retry is left",
 			onTask(task.GateFail), may(onSession(session.ErrorDetected))),
 		row("C27", GatesFailed, "verification failed for good",
-			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+			onTask(task.Fail), onSession(session.ForceStop), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfVerifying),
 		row("C28", Proven, "the gates passed and the result is where it belongs", onTask(task.Verify)),
 		row("C69", GrewAtWork, "the change has outgrown a tweak; AUTO_FULL goes on with a package",
-			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""), onFlow(workflow.PackageReady, workflow.PackageAuto)),
+			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, ""), onFlow(workflow.PackageReady, workflow.PackageAuto)).when(IfAtWork),
 		row("C29", Closed, "the task is closed", onTask(task.Close)),
 	}
 }
@@ -261,8 +289,8 @@ func endingRows() []Composition {
 	closeTurn := []Raise{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
 	return []Composition{
 		row("C30", AllDone, "every task is landed or closed",
-			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))),
-		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention), onSession(session.AllTasksDone)),
+			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))).when(IfClosed),
+		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention), onSession(session.AllTasksDone)).when(IfClosed),
 		row("C32", Archived, "the archive is written",
 			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete), onRun(board.Complete)),
 		row("C33", ArchiveBroken, "the archive could not be written", onSession(session.ArchiveFailed)),
@@ -275,12 +303,12 @@ func endingRows() []Composition {
 		row("C37", HelpedBlocked, "a person helps with a task that is blocked",
 			onSession(session.HumanIntervention), onTask(task.Unblock)),
 		row("C38", Skipped, "the task is left behind",
-			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))),
+			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfNotFinal),
 		row("C39", RolledBack, "the tree is back at the checkpoint",
 			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
-			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)),
+			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)).when(IfNotFinal),
 		row("C40", CanceledAtWork, "the task at work is canceled and cleaned up",
-			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)), may(onIssue(board.Fail)), may(onIssue(board.Skip)))...),
+			append(closeTurn, onTask(task.Cancel), may(onItem(board.Fail)), may(onItem(board.Skip)), may(onIssue(board.Fail)), may(onIssue(board.Skip)))...).when(IfAtWork),
 		row("C41", RepairLeft, "a repair is left behind with its task",
 			onSession(session.ForceStop), onSession(session.SkipTask)),
 	}

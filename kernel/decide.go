@@ -97,6 +97,9 @@ func (tx *Tx) apply(what Happening, reason string) error {
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
 	}
+	if unmet := row.Unmet(tx.states()); unmet != "" {
+		return pawl.Fail(pawl.CodeInternal, "kernel.unmet", row.ID, string(unmet))
+	}
 	defer turnMoved(tx, tx.Turn, turnParked(tx))
 	for _, r := range row.Raises {
 		if r.Kind == KindPhase {
@@ -127,6 +130,19 @@ func (tx *Tx) apply(what Happening, reason string) error {
 		}
 	}
 	return nil
+}
+
+// states are the states of the run together, as the decision has them.
+func (tx *Tx) states() (s States) {
+	for _, kind := range []Kind{KindSession, KindTurn, KindTask, KindFlow, KindRun, KindIssue, KindItem} {
+		if e := tx.on(kind); e != nil {
+			s = s.With(kind, e.hot().State)
+		}
+	}
+	if tx.Run != nil {
+		s.Phase = board.PhaseStatus(tx.Run.Phase)
+	}
+	return s
 }
 
 // on returns the row of a kind that the composition speaks of, or nil.

@@ -4,7 +4,6 @@ package joint
 
 import (
 	"slices"
-	"sync"
 
 	"pawl/kernel"
 	"pawl/machine"
@@ -15,18 +14,8 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Combination is one state of the five machines together. An empty field is a row that is not there, except for Stage,
-// where it means that no flow runs.
-type Combination struct {
-	Session session.State     `json:"session"`
-	Turn    turn.State        `json:"turn,omitempty"`
-	Task    task.State        `json:"task,omitempty"`
-	Stage   workflow.Stage    `json:"flow"`
-	Issue   board.IssueStatus `json:"issue,omitempty"`
-	Item    board.ItemStatus  `json:"item,omitempty"`
-	Run     board.RunStatus   `json:"run,omitempty"`
-	Phase   board.PhaseStatus `json:"phase,omitempty"`
-}
+// Combination is one state of the five machines together.
+type Combination kernel.States
 
 // Exploration is what walking every way through the joint machine has found.
 type Exploration struct {
@@ -51,9 +40,10 @@ func (e *Exploration) Reaches(c Combination) bool { _, ok := e.reached[c]; retur
 // Explore walks the joint machine breadth first from the combination of a new workspace: in each combination it applies
 // every row of the composition table whose moves the five tables allow. Gates that look at more than states are left out,
 // so more combinations come out than can really happen.
-func Explore() Exploration {
+func Explore() Exploration { return explore(kernel.Compositions()) }
+
+func explore(rows []kernel.Composition) Exploration {
 	start := Combination{Session: session.Table.Initial(), Stage: workflow.Stages.Initial()}
-	rows := kernel.Compositions()
 	at := map[Combination]int{start: 0}
 	order := []Combination{start}
 	back := [][]int{nil} // the combinations that lead to each one
@@ -120,27 +110,13 @@ func homeward(order []Combination, back [][]int) []bool {
 	return home
 }
 
-// after applies a row of the composition table as raise does: in order, all or nothing, leaving out the moves that may be
-// left out. A row that would move nothing at all does not apply.
+// after applies a row of the composition table as a transaction does: under its conditions, in order, all or nothing, leaving out
+// the moves that may be left out. A row that would move nothing at all does not apply.
 func (c Combination) after(row kernel.Composition) (Combination, bool) {
-	if !c.raisable(row.What) {
+	if row.Unmet(kernel.States(c)) != "" {
 		return c, false
 	}
-	switch row.What {
-	case kernel.TakenUp, kernel.Received:
-		c = Combination{
-			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.Issue.Initial(), Turn: turn.Table.Initial(),
-		}
-	case kernel.PackageTaken:
-		c = Combination{
-			Session: c.Session, Stage: c.Stage, Run: board.Run.Initial(), Phase: board.Phase.Initial(), Issue: board.IssuePlanned, Item: board.ItemPending,
-			Turn: turn.Table.Initial(),
-		}
-	case kernel.PlanExists:
-		c.Item, c.Task = board.Item.Initial(), task.Table.Initial()
-	case kernel.PackageReady:
-		c.Task = task.Table.Initial()
-	}
+	c = Combination(row.Made(kernel.States(c)))
 	moved := false
 	for _, r := range row.Raises {
 		switch {
@@ -151,61 +127,6 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 		}
 	}
 	return c, moved
-}
-
-// raisable reports whether Decide may raise a happening here, as far as states alone tell. A run that is over takes no part
-// in anything any more; work happens only while the session is at work; and a few rows that share their moves with others
-// are raised only where they are meant.
-func (c Combination) raisable(what kernel.Happening) bool {
-	if what == kernel.TakenUp || what == kernel.Received || what == kernel.PackageTaken {
-		return true
-	}
-	if c.Run == "" || c.Run == board.RunCompleted {
-		return false
-	}
-	closed := c.Task.Final() || c.Task == task.Failed
-	switch what {
-	case kernel.ContextReady:
-		return c.Stage != workflow.Evaluate
-	case kernel.PlanExists:
-		return c.Task == "" && (c.Stage == workflow.Design || c.Stage == workflow.Tweak || c.Stage == workflow.Develop && c.Issue == board.IssuePlanning)
-	case kernel.PackageReady:
-		return c.Task == "" && c.Stage == workflow.Develop
-	case kernel.PlanAllowed:
-		return c.Stage == workflow.Tweak || c.Stage == workflow.Develop
-	case kernel.SizedTweak, kernel.SizedLight, kernel.SizedStandard:
-		return c.Stage == workflow.Evaluate && (c.Turn == turn.ContextBuilding || c.Turn == turn.Intake)
-	case kernel.Outgrew:
-		return c.Task == "" && c.Turn == turn.Planning
-	case kernel.PlanningCancel:
-		return c.Session == session.Planning
-	case kernel.GatesFailed:
-		return c.Task == task.Verifying
-	case kernel.AllDone, kernel.ArchiveRetried:
-		return closed
-	case kernel.Skipped, kernel.RolledBack:
-		return !c.Task.Final()
-	case kernel.CanceledAtWork, kernel.RepairLeft:
-		return c.atWork()
-	case kernel.CallAsks, kernel.WorkAsks:
-		return c.atWork() && c.Turn == turn.Executing
-	case kernel.Unclear, kernel.Answered, kernel.Clear, kernel.StillUnclear:
-		return c.Session == session.Planning
-	}
-	return c.atWork() || !working()[what]
-}
-
-// working names the happenings that are raised only while the session is at work.
-var working = sync.OnceValue(func() map[kernel.Happening]bool {
-	out := map[kernel.Happening]bool{}
-	for _, row := range kernel.Compositions() {
-		out[row.What] = row.Work
-	}
-	return out
-})
-
-func (c Combination) atWork() bool {
-	return c.Session == session.Executing || c.Session == session.AutoFix
 }
 
 // move makes one move and reports whether its table has a row for it.

@@ -323,7 +323,7 @@ func TestEveryCommandIsKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`func \(\*(\w+)\) command\(\)`).FindAllSubmatch(src, -1) {
+		for _, m := range regexp.MustCompile(`func \((?:c )?\*(\w+)\) Decide\(`).FindAllSubmatch(src, -1) {
 			found++
 			if command(string(m[1])) == nil {
 				t.Errorf("the command %s cannot be replayed", m[1])
