@@ -61,22 +61,19 @@ func (r *Reporter) committed(o kernel.Outcome) {
 	defer r.mu.Unlock()
 	for _, e := range o.Entries {
 		var begun effect.Effect
-		if e.Event == effectStarted {
+		if e.Event == string(kernel.AuditEffectStarted) {
 			_ = json.Unmarshal(o.Result, &begun) // what cannot be read has no name
 		}
 		r.tell(e, begun)
 	}
 }
 
-// effectStarted is the event of an effect that begins.
-const effectStarted = "EFFECT_STARTED"
-
 // Tell tells of a record that another process has committed.
 func (r *Reporter) Tell(ctx context.Context, e audit.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var begun effect.Effect
-	if e.Event == effectStarted {
+	if e.Event == string(kernel.AuditEffectStarted) {
 		// An effect that cannot be read is told of without its name.
 		if doc, err := r.sess.Workspace.Kernel.LookEffect(ctx, e.Subject.ID); err == nil && doc != nil {
 			begun = doc.Effect
@@ -121,12 +118,12 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 		}
 		return
 	}
-	switch e.Event {
-	case effectStarted:
+	switch kernel.AuditEvent(e.Event) {
+	case kernel.AuditEffectStarted:
 		r.started(begun)
-	case "EFFECT_DONE", "EFFECT_FAILED":
+	case kernel.AuditEffectDone, kernel.AuditEffectFailed:
 		r.ended(e)
-	case "EFFECT_RECOVERED":
+	case kernel.AuditEffectRecovered:
 		d := fields[struct {
 			Effect string `json:"effect"`
 			Answer string `json:"answer"`
@@ -136,19 +133,19 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			what = effectText(r.sess.Printer, doc.Effect)
 		}
 		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.recovered", what, r.sess.Text("cli.answer."+d.Answer)))
-	case "VERIFICATION_RESULT", "GATE_VERIFICATION_RESULT":
+	case kernel.AuditVerificationResult, kernel.AuditGateVerificationResult:
 		r.verified(e)
-	case "FIX_PLANNED":
+	case kernel.AuditFixPlanned:
 		d := fields[struct {
 			Attempt int    `json:"attempt"`
 			Why     string `json:"why"`
 		}](e)
 		r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.fix_planned", d.Attempt, r.sess.Config.MaxFixes, r.sess.Wordy(d.Why)))
-	case "CONTEXT_BUILT":
+	case kernel.AuditContextBuilt:
 		for _, key := range fields[effect.PackNote](e).Degraded {
 			r.sess.Say("  " + r.sess.Style.Warn() + " " + r.sess.Text("cli.live.context", reasonText(r.sess.Printer, key, nil, nil)))
 		}
-	case "FIX_FAILED":
+	case kernel.AuditFixFailed:
 		d := fields[struct {
 			Attempt int  `json:"attempt"`
 			Again   bool `json:"again"`
@@ -158,12 +155,12 @@ func (r *Reporter) tell(e audit.Entry, begun effect.Effect) {
 			key = "cli.live.fix_again"
 		}
 		r.sess.Say("  " + r.sess.Style.Bad() + " " + r.sess.Text(key, d.Attempt, r.sess.Config.MaxFixes))
-	case "FIX_UNKNOWN":
+	case kernel.AuditFixUnknown:
 		d := fields[struct {
 			Why string `json:"why"`
 		}](e)
 		r.sess.Say("  " + r.sess.Style.Bad() + " " + r.sess.Text("cli.live.fix_unknown", r.sess.Wordy(d.Why)))
-	case "TASK_RETRY_ATTEMPT":
+	case kernel.AuditTaskRetryAttempt:
 		d := fields[struct {
 			Count int       `json:"retry_count"`
 			Next  time.Time `json:"next_retry_after"`
@@ -233,7 +230,7 @@ func (r *Reporter) ended(e audit.Entry) {
 		what = effectText(r.sess.Printer, at)
 	}
 	took := r.sess.Style.Dim(duration(time.Duration(d.MS) * time.Millisecond))
-	done := e.Event == "EFFECT_DONE"
+	done := e.Event == string(kernel.AuditEffectDone)
 	if done && !d.Effect.Agent() {
 		r.sess.Say("  " + r.sess.Style.OK() + " " + what + "  " + took)
 		return

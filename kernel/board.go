@@ -40,7 +40,7 @@ func (c *AimBoard) Decide(tx *Tx) error {
 	if b == nil || b.State == string(board.RunCompleted) || b.Branch == c.Branch {
 		return nil
 	}
-	tx.record(b, "BOARD_BRANCH", audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
+	tx.record(b, AuditBoardBranch, audit.Info, map[string]any{"from": b.Branch, "to": c.Branch})
 	b.Branch = c.Branch
 	tx.touch(b)
 	return nil
@@ -115,7 +115,7 @@ func batchFor(tx *Tx) (*Board, error) {
 	}
 	tx.Board = b
 	tx.create(b, KindBoard, fmt.Sprintf("BATCH-%d", b.Number), tx.Session.ID, string(board.Run.Initial()))
-	tx.record(b, "BOARD_OPENED", audit.Info, map[string]any{"batch": b.Number})
+	tx.record(b, AuditBoardOpened, audit.Info, map[string]any{"batch": b.Number})
 	return b, apply(tx, board.Run, b, string(board.Init), "", "the board is opened", nil, admitIssues(tx))
 }
 
@@ -144,7 +144,7 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	}
 	if r.From != r.To {
 		b.Phase = string(r.To)
-		tx.record(b, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
+		tx.record(b, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "issues": b.Members})
 	}
 	if a != board.Complete {
 		return nil
@@ -240,7 +240,7 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
 			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
 			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			tx.record(i, "ISSUE_UPDATED", audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
+			tx.record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
 			return i, nil
 		}
 	}
@@ -261,7 +261,7 @@ func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Iss
 	}
 	tx.create(i, KindIssue, label, tx.Session.ID, string(state))
 	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.record(i, "ISSUE_CREATED", audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
+	tx.record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
 	if n.External != "" {
 		known[n.External] = i.ID
 		tx.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
@@ -330,7 +330,7 @@ func (c *EditIssue) Decide(tx *Tx) error {
 		tx.touched = nil
 		return nil
 	}
-	tx.record(i, "ISSUE_EDITED", audit.Info, changed)
+	tx.record(i, AuditIssueEdited, audit.Info, changed)
 	placeIssue(tx, i)
 	return nil
 }
@@ -370,7 +370,7 @@ func (c *Depend) Decide(tx *Tx) error {
 				tx.touch(l)
 			}
 		}
-		tx.record(i, "DEPENDENCY_REMOVED", audit.Info, map[string]any{"on": c.On})
+		tx.record(i, AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
 	}
 	placeIssue(tx, i)
 	return err
@@ -413,7 +413,7 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 		i.Open = append(slices.Clip(i.Open), on)
 	}
 	tx.create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	tx.record(i, "DEPENDENCY_ADDED", audit.Info, map[string]any{"on": on})
+	tx.record(i, AuditDependencyAdded, audit.Info, map[string]any{"on": on})
 	return nil
 }
 
@@ -603,7 +603,7 @@ func claimIssue(tx *Tx, c *Take, id string) error {
 		busy.Files = i.Changes()
 	}
 	b.Busy = append(b.Busy, busy)
-	tx.record(i, "ISSUE_TAKEN", audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
+	tx.record(i, AuditIssueTaken, audit.Info, map[string]any{"owner": c.Owner, "token": i.Epoch, "planning": c.Planning, "taken_over_from": before, "branch": i.Branch})
 	placeIssue(tx, i)
 	tx.result = Taken{Issue: id, Lane: i.Label, Token: i.Epoch}
 	return nil
@@ -702,7 +702,7 @@ func unclaim(tx *Tx, i *Issue, again time.Time) error {
 	b := tx.Board
 	b.Busy = slices.DeleteFunc(slices.Clone(b.Busy), func(x Busy) bool { return x.Issue == i.ID })
 	tx.touch(b)
-	tx.record(i, "ISSUE_LEFT", audit.Info, map[string]any{"owner": owner, "state": i.State})
+	tx.record(i, AuditIssueLeft, audit.Info, map[string]any{"owner": owner, "state": i.State})
 	placeIssue(tx, i)
 	return nil
 }
@@ -728,7 +728,7 @@ func (c *Release) Decide(tx *Tx) error {
 		}
 	}
 	i.Released = true
-	tx.record(i, "DEPENDENTS_RELEASED", audit.Info, map[string]any{"dependents": len(tx.Links)})
+	tx.record(i, AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
 	placeIssue(tx, i)
 	return nil
 }

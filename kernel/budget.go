@@ -363,7 +363,7 @@ func (c *Settle) Decide(tx *Tx) error {
 	}
 	if tx.Run != nil {
 		tx.Run.Usage = tx.Run.Usage.Plus(c.Cost)
-		tx.record(tx.Run, "BUDGET_SPENT", audit.Info, map[string]any{"usage": c.Cost})
+		tx.record(tx.Run, AuditBudgetSpent, audit.Info, map[string]any{"usage": c.Cost})
 	}
 	return nil
 }
@@ -376,7 +376,7 @@ func forfeitReservations(tx *Tx, effectID string) {
 				b.Held = without(b.Held, id)
 				b.Spent = b.Spent.Plus(held)
 				tx.touch(b)
-				tx.record(b, "BUDGET_FORFEITED", audit.Warn, map[string]any{"reservation": id, "usage": held})
+				tx.record(b, AuditBudgetForfeited, audit.Warn, map[string]any{"reservation": id, "usage": held})
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Make) Decide(tx *Tx) error {
 		}
 		// The refusal itself is worth a record, so it is an answer and not an error of the command.
 		kept := info(refusal)
-		tx.record(tx.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+		tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 		tx.result = Made{Refused: &kept}
 		return nil
 	}
@@ -39,7 +39,7 @@ func (c *Make) Decide(tx *Tx) error {
 	if c.Judge {
 		tx.Turn.Calls++
 		tx.touch(tx.Turn)
-		tx.record(tx.Talk, "CALL_ALLOWED", audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args, "granted": granted})
+		tx.record(tx.Talk, AuditCallAllowed, audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args, "granted": granted})
 		tx.result = Made{}
 		return nil
 	}
@@ -55,7 +55,7 @@ func (c *Make) Decide(tx *Tx) error {
 		Record: !tx.Config.Tools[c.Ask.Name].Info.Idempotent,
 	}
 	callBound(tx, e, c.Ask.Name)
-	tx.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
+	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
 	tx.result = Made{Effect: &e.Effect}
 	return nil
 }
@@ -81,7 +81,7 @@ func (c *Bind) Decide(tx *Tx) error {
 		return nil
 	}
 	tx.Talk.Session = c.Session
-	tx.record(tx.Talk, "AGENT_SESSION", audit.Info, map[string]any{"agent": tx.Talk.Agent, "session": c.Session})
+	tx.record(tx.Talk, AuditAgentSession, audit.Info, map[string]any{"agent": tx.Talk.Agent, "session": c.Session})
 	return nil
 }
 
@@ -146,7 +146,7 @@ func learn(tx *Tx) {
 	}
 	i := &Incident{Type: string(f.Class), RootCause: f.What + " " + f.Fingerprint, Fix: firstLine(said), Scope: tx.Task.Plan.Goal, By: pawl.By(pawl.KindAgent, tx.Talk.Agent)}
 	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, "ERROR_RECORDED", audit.Info, i)
+	tx.record(i, AuditErrorRecorded, audit.Info, i)
 }
 
 // maxKnown bounds what an agent is told of earlier failures.
@@ -178,7 +178,7 @@ func recoverWithin(tx *Tx, c *Recover) error {
 			continue
 		}
 		found := c.Within[e.ID]
-		tx.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer, "idempotent": e.Effect.Idempotent})
+		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer, "idempotent": e.Effect.Idempotent})
 		switch {
 		case found.Answer == effect.DoneYes:
 			e.State, e.Receipt = EffectDone, &found.Receipt
@@ -201,7 +201,7 @@ func recoverWithin(tx *Tx, c *Recover) error {
 		return nil
 	}
 	parent.State = EffectCanceled
-	tx.record(parent, "EFFECT_CANCELED", audit.Warn, map[string]any{"effect": parent.What(), "unknown": unknown})
+	tx.record(parent, AuditEffectCanceled, audit.Warn, map[string]any{"effect": parent.What(), "unknown": unknown})
 	tx.Task.Effect = ""
 	tx.touch(tx.Task)
 	for _, e := range tx.Within {

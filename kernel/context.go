@@ -111,7 +111,7 @@ func (c *SaveDecision) Decide(tx *Tx) error {
 	}
 	d := &Ruling{Type: view.DecisionTypes()[i], Content: strings.TrimSpace(c.Content), Replaces: c.Replaces, By: tx.env.Actor}
 	tx.create(d, KindDecision, "", tx.Session.ID, "")
-	tx.record(d, "DECISION_SAVED", audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
+	tx.record(d, AuditDecisionSaved, audit.Info, map[string]any{"decision_type": d.Type, "content": d.Content, "replaces": d.Replaces})
 	tx.result = d.ID
 	return nil
 }
@@ -132,7 +132,7 @@ func (c *RecordError) Decide(tx *Tx) error {
 		Type: strings.TrimSpace(c.Type), RootCause: strings.TrimSpace(c.RootCause), Fix: strings.TrimSpace(c.Fix), Scope: strings.TrimSpace(c.Scope), By: tx.env.Actor,
 	}
 	tx.create(i, KindIncident, "", tx.Session.ID, "")
-	tx.record(i, "ERROR_RECORDED", audit.Info, i)
+	tx.record(i, AuditErrorRecorded, audit.Info, i)
 	tx.result = i.ID
 	return nil
 }
@@ -173,7 +173,7 @@ func (c *UpdateProgress) Decide(tx *Tx) error {
 	}
 	if strings.TrimSpace(c.Summary) != "" {
 		t.Progress = &Progress{Text: strings.TrimSpace(c.Summary), By: tx.env.Actor, At: tx.now}
-		tx.record(t, "TASK_PROGRESS", audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
+		tx.record(t, AuditTaskProgress, audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
 	}
 	tx.result = t.ID
 	return nil
@@ -201,12 +201,12 @@ func checkpointMade(tx *Tx, r effect.Receipt) error {
 	if !r.OK || err != nil {
 		kept := info(firstError(r.Err(), err))
 		s.LastError = &kept
-		tx.record(s, "CHECKPOINT_FAILED", audit.Warn, kept)
+		tx.record(s, AuditCheckpointFailed, audit.Warn, kept)
 		return nil
 	}
 	c := &CheckpointDoc{CheckpointResult: made, Place: tx.Effect.Effect.Place}
 	tx.create(c, KindCheckpoint, made.Name, s.ID, "")
-	tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "requested": true})
+	tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "requested": true})
 	s.LastCheckpoint, s.LastError = made.Name, nil
 	tx.touch(s)
 	return nil
@@ -332,7 +332,7 @@ func putQuestion(tx *Tx, text string, by pawl.Actor) (*Question, error) {
 }
 
 func noteQuestion(tx *Tx, q *Question) {
-	tx.record(q, "QUESTION_ASKED", audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
+	tx.record(q, AuditQuestionAsked, audit.Info, map[string]any{"question": q.Label, "text": q.Text, "by": q.By, "step": q.Step})
 }
 
 // hangQuestion has the turn wait for a question.
@@ -393,7 +393,7 @@ func closeQuestion(tx *Tx, q *Question, answer string) {
 	if answer == "" {
 		q.State = QuestionDismissed
 	}
-	tx.record(q, "QUESTION_"+upper(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
+	tx.record(q, auditQuestionAs.in(q.State), audit.Info, map[string]any{"question": q.Label, "answer": answer, "by": tx.env.Actor})
 	if u := tx.Turn; u != nil {
 		if i := slices.Index(u.Asked, q.ID); i >= 0 {
 			u.Asked, u.Questions = slices.Delete(slices.Clone(u.Asked), i, i+1), slices.Delete(slices.Clone(u.Questions), i, i+1)

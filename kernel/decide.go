@@ -202,7 +202,7 @@ func (tx *Tx) emit(kind effect.Kind, spec any, idempotent bool) *EffectDoc {
 		parent.Effect = e.ID
 		tx.touch(parent)
 	}
-	tx.record(e, "EFFECT_REQUESTED", audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
+	tx.record(e, AuditEffectRequested, audit.Info, map[string]any{"effect": kind, "idempotent": idempotent})
 	return e
 }
 

@@ -37,7 +37,7 @@ func (c *Begin) Decide(tx *Tx) error {
 		call.Images = c.Images
 		e.Effect.Spec = effect.Encode(call)
 	}
-	tx.record(e, "EFFECT_STARTED", audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
+	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "attempt": e.Attempts, "owner": c.Owner, "token": e.Epoch})
 	tx.result = e.Effect
 	if e.What() == effect.KindWork {
 		full, err := fillWork(tx, e.Effect)
@@ -76,7 +76,7 @@ func lateReceipt(tx *Tx, r effect.Receipt, tree string, cut bool) error {
 	tx.Task.Half = ""
 	traceEffect(tx, r, tree, cut, true)
 	tx.touch(tx.Task)
-	tx.record(tx.Effect, "EFFECT_STOPPED", audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code, "key": r.Key})
+	tx.record(tx.Effect, AuditEffectStopped, audit.Warn, map[string]any{"effect": tx.Effect.What(), "code": r.Code, "key": r.Key})
 	if tx.Session != nil && tx.Session.Rolling && tx.Task.Effect == "" {
 		bringBack(tx)
 	}
@@ -174,7 +174,7 @@ func settleEffect(tx *Tx, r effect.Receipt) error {
 		e.State = EffectFailed
 	}
 	e.Receipt = &r
-	tx.record(e, "EFFECT_"+upper(e.State), level(r.OK), map[string]any{
+	tx.record(e, auditEffectAs.in(e.State), level(r.OK), map[string]any{
 		"effect": e.What(), "code": r.Code, "key": r.Key, "ms": r.End.Sub(r.Start).Milliseconds(), "attempts": r.Attempts,
 	})
 	if tx.Session != nil && tx.Session.Effect == e.ID {
@@ -275,7 +275,7 @@ func (c *Recover) Decide(tx *Tx) error {
 		}
 		return nil
 	}
-	tx.record(e, "EFFECT_RECOVERED", audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
+	tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": c.Answer, "idempotent": e.Effect.Idempotent})
 	if err := flowInterrupted(tx, string(e.What())); err != nil {
 		return err
 	}

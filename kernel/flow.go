@@ -116,7 +116,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	tx.Run.Evaluation = &result.Evaluation
 	tx.touch(tx.Run)
 	e := &result.Evaluation
-	tx.record(tx.Run, "INTAKE_JUDGED", audit.Info, map[string]any{
+	tx.record(tx.Run, AuditIntakeJudged, audit.Info, map[string]any{
 		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class, "score": e.Score, "risk": e.Risk,
 		"questions": len(e.Questions), "ehrb": len(e.EHRB), "usage": result.Usage,
 	})
@@ -137,7 +137,7 @@ func takenIn(tx *Tx, r effect.Receipt) error {
 	tx.Turn.Rounds++
 	tx.Turn.Questions, tx.Turn.Put = asked[:n], e.Questions[:n]
 	tx.touch(tx.Turn)
-	tx.record(tx.Turn, "QUESTIONS_ASKED", audit.Info, map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
+	tx.record(tx.Turn, AuditQuestionsAsked, audit.Info, map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
 	return nil
 }
 
@@ -161,7 +161,7 @@ func intakeAnswered(tx *Tx, c *Give) error {
 	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
 	tx.touch(tx.Run)
 	tx.touch(tx.Turn)
-	tx.record(tx.Run, "QUESTIONS_ANSWERED", audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
+	tx.record(tx.Run, AuditQuestionsAnswered, audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
 	if err := tx.apply(Answered, "answered by "+string(tx.env.Actor)); err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
 	if !ok || r.To != tx.Flow.Mode || on == string(workflow.ResetMode) && r.From == r.To {
 		return
 	}
-	tx.record(tx.Flow, "MODE_"+string(r.To), audit.Info, map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
+	tx.record(tx.Flow, auditModeAs.in(string(r.To)), audit.Info, map[string]any{"from": r.From, "to": r.To, "rule": r.ID, "event": on, "argument": when})
 }
 
 // analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
@@ -356,7 +356,7 @@ func outgrows(tx *Tx, changed []triage.Changed) bool {
 	if path == workflow.PathTweak {
 		return false
 	}
-	tx.record(tx.Run, "PATH_OUTGROWN", audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
+	tx.record(tx.Run, AuditPathOutgrown, audit.Warn, map[string]any{"from": workflow.PathTweak, "to": path, "why": why, "facts": facts})
 	tx.Run.Path, tx.Flow.KBSkipped = path, workflow.Undecided
 	return true
 }
@@ -468,10 +468,10 @@ func keepSilence(tx *Tx) {
 	switch {
 	case asks && !f.SilenceBroken:
 		f.Vars = f.Vars.BreakSilence()
-		tx.record(f, "SILENCE_BROKEN", audit.Warn, map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
+		tx.record(f, AuditSilenceBroken, audit.Warn, map[string]any{"mode": f.Mode, "stage": f.Stage, "state": tx.Session.State})
 	case !asks && f.SilenceBroken && tx.env.Actor.Kind() == pawl.KindUser:
 		f.Vars = f.Vars.Reply()
-		tx.record(f, "SILENCE_RESTORED", audit.Info, map[string]any{"by": tx.env.Actor})
+		tx.record(f, AuditSilenceRestored, audit.Info, map[string]any{"by": tx.env.Actor})
 	}
 }
 
@@ -489,7 +489,7 @@ func (c *EnterTool) Decide(tx *Tx) error {
 		return err
 	}
 	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
-	tx.record(tx.Flow, "TOOL_ENTERED", audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
+	tx.record(tx.Flow, AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
 	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
 		s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
 		tx.touch(s)
@@ -544,7 +544,7 @@ func (c *LeaveTool) Decide(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	tx.record(tx.Flow, "TOOL_LEFT", audit.Info, map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
+	tx.record(tx.Flow, AuditToolLeft, audit.Info, map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
 	tx.Flow.Vars, tx.Flow.Tools = next, tx.Flow.Tools[:max(0, len(tx.Flow.Tools)-1)]
 	if next.ToolNesting > 0 {
 		return nil
@@ -630,7 +630,7 @@ func (c *Order) Decide(tx *Tx) error {
 	}
 	e := tx.emit(c.Kind, c.Spec, c.Idempotent)
 	e.Effect.Place.Tree = e.Effect.Place.Workspace
-	tx.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
 	tx.result = e.ID
 	return nil
 }
@@ -654,7 +654,7 @@ func prepareDependencies(tx *Tx, c *Order) error {
 	if e.Effect.Place.Tree = e.Effect.Place.Workspace; spec.Task && tx.Task != nil {
 		e.Effect.Place = tx.Task.Place
 	}
-	tx.record(s, "COMMAND_GIVEN", audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
+	tx.record(s, AuditCommandGiven, audit.Info, map[string]any{"command": c.Command, "effect": e.ID})
 	tx.result = e.ID
 	return nil
 }
@@ -677,7 +677,7 @@ func carriedOut(tx *Tx, r effect.Receipt) error {
 			s.LastError = &kept
 		}
 	}
-	tx.record(s, "COMMAND_DONE", level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(), "code": r.Code})
+	tx.record(s, AuditCommandDone, level(r.OK), map[string]any{"effect": tx.Effect.ID, "kind": tx.Effect.What(), "code": r.Code})
 	return nil
 }
 

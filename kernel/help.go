@@ -64,7 +64,7 @@ func (c *Fix) Decide(tx *Tx) error {
 	// What a person mended does not count as the same failure again; how often a task is retried is bounded all the same.
 	t.Fixes, t.Exit, t.Reason, t.Gate, t.GateNote, t.Retry.Reasons = 0, "", "", nil, "", nil
 	tx.Session.AutoFix, tx.Session.Blocked = 0, nil
-	tx.record(t, "HUMAN_HELP", audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
+	tx.record(t, AuditHumanHelp, audit.Info, map[string]any{"note": c.Note, "steps": len(c.Steps), "answer": c.Answer})
 	if t.State == string(task.Failed) {
 		r, _ := task.Table.Next(task.Failed, task.Retry, "")
 		if err := task.Admit(r, taskEvidence(tx, t, r)); err != nil {
@@ -81,7 +81,7 @@ func (c *Fix) Decide(tx *Tx) error {
 	}
 	tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, Scope: policy.SingleAction, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Note}
 	tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-	tx.record(tx.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
+	tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID, "note": c.Note})
 	if err := tx.apply(HelpedBlocked, note(c.Note)); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func settleUnknown(tx *Tx, b *Blocked, a Answer) error {
 	} else if e.What() == effect.KindTool {
 		restoreCursor(tx, e, 0)
 	}
-	tx.record(e, "EFFECT_ANSWERED", audit.Warn, map[string]any{"answer": a, "by": tx.env.Actor})
+	tx.record(e, AuditEffectAnswered, audit.Warn, map[string]any{"answer": a, "by": tx.env.Actor})
 	return nil
 }
 
@@ -255,7 +255,7 @@ func (c *Rollback) Decide(tx *Tx) error {
 	tx.Run.Outcome = "rolled_back"
 	tx.touch(s)
 	tx.touch(tx.Run)
-	tx.record(s, "ROLLBACK_REQUESTED", audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
+	tx.record(s, AuditRollbackRequested, audit.Info, map[string]any{"checkpoint": s.LastCheckpoint, "reason": c.Reason})
 	if tx.Task.Half == "" {
 		bringBack(tx)
 	}
@@ -311,7 +311,7 @@ func workRestored(tx *Tx, r effect.Receipt) error {
 		s.Rolling = false
 		s.Blocked.Error = info(r.Err())
 		tx.touch(s)
-		tx.record(s, "ROLLBACK_FAILED", audit.Error, s.Blocked.Error)
+		tx.record(s, AuditRollbackFailed, audit.Error, s.Blocked.Error)
 		return nil
 	}
 	result, err := effect.Decode[effect.RestoreResult](r.Result)
@@ -325,7 +325,7 @@ func workRestored(tx *Tx, r effect.Receipt) error {
 
 // stepTakenBack notes what a rollback, an undo or a redo of the whole run left in the user's own tree.
 func stepTakenBack(tx *Tx, result effect.RestoreResult) {
-	tx.record(tx.Task, "TREE_RESTORED", audit.Info, map[string]any{
+	tx.record(tx.Task, AuditTreeRestored, audit.Info, map[string]any{
 		"before": result.Before, "after": result.After, "changed": len(result.Changed), "kept": result.Kept, "cut": result.Cut,
 	})
 	restoredBy(tx, result)
@@ -350,7 +350,7 @@ func workSaved(tx *Tx, r effect.Receipt) error {
 		if made, err := effect.Decode[effect.CheckpointResult](r.Result); err == nil {
 			c := &CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place}
 			tx.create(c, KindCheckpoint, made.Name, tx.Task.ID, "")
-			tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
+			tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
 			tx.Run.Saved = made.Ref
 			tx.touch(tx.Run)
 		}
@@ -417,7 +417,7 @@ func runArchived(tx *Tx, r effect.Receipt) error {
 	}
 	if r.Cause != nil {
 		tx.Run.Amiss = r.Cause
-		tx.record(tx.Run, "ARCHIVE_INCOMPLETE", audit.Warn, r.Cause)
+		tx.record(tx.Run, AuditArchiveIncomplete, audit.Warn, r.Cause)
 	}
 	if err := tx.apply(Archived, "archived"); err != nil {
 		return err
@@ -491,7 +491,7 @@ func reverseRun(tx *Tx, named string, again bool) error {
 	} else {
 		s.LastRun, s.Rolled = r.ID, ""
 	}
-	tx.record(r, "UNDO_REQUESTED", audit.Info, map[string]any{"redo": again})
+	tx.record(r, AuditUndoRequested, audit.Info, map[string]any{"redo": again})
 	tx.result = r.ID
 	return nil
 }
@@ -560,7 +560,7 @@ func undoStep(tx *Tx, step string) error {
 		return pawl.Fail(pawl.CodeNotFound, "kernel.step_changed_nothing", step)
 	}
 	stepEffect(tx, effect.RestoreSpec{Name: "undo " + step, Step: step, Spans: t.Spans})
-	tx.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": step})
+	tx.record(t, AuditStepUndoRequested, audit.Info, map[string]any{"step": step})
 	return nil
 }
 
@@ -575,7 +575,7 @@ func redoStep(tx *Tx) error {
 	}
 	u := t.Undone[0]
 	stepEffect(tx, effect.RestoreSpec{Name: "redo " + u.Step, Step: u.Step, Target: u.Before, Expect: u.After})
-	tx.record(t, "STEP_UNDO_REQUESTED", audit.Info, map[string]any{"step": u.Step, "redo": true})
+	tx.record(t, AuditStepUndoRequested, audit.Info, map[string]any{"step": u.Step, "redo": true})
 	return nil
 }
 
@@ -596,7 +596,7 @@ func stepRestored(tx *Tx, spec effect.RestoreSpec, r effect.Receipt) error {
 	if !r.OK || err != nil {
 		kept := info(firstError(r.Err(), err))
 		s.LastError = &kept
-		tx.record(t, "STEP_UNDO_FAILED", audit.Warn, kept)
+		tx.record(t, AuditStepUndoFailed, audit.Warn, kept)
 		return nil
 	}
 	undone := len(spec.Spans) > 0
@@ -621,9 +621,9 @@ func stepRestored(tx *Tx, spec effect.RestoreSpec, r effect.Receipt) error {
 	if t.Cursor.Failed == spec.Step {
 		t.Cursor.Failed, t.Cursor.At = "", 0
 	}
-	event := "STEP_UNDONE"
+	event := AuditStepUndone
 	if !undone {
-		event = "STEP_REDONE"
+		event = AuditStepRedone
 	}
 	tx.record(t, event, audit.Info, map[string]any{"step": spec.Step, "changed": len(result.Changed), "before": result.Before, "after": result.After})
 	return nil
@@ -634,7 +634,7 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 	if !r.OK {
 		kept := info(r.Err())
 		tx.Session.LastError = &kept
-		tx.record(tx.Run, "UNDO_FAILED", audit.Warn, kept)
+		tx.record(tx.Run, AuditUndoFailed, audit.Warn, kept)
 		if s := tx.Session; tx.Run.Outcome == "rolled_back" && tx.Run.Undone {
 			s.LastRun, s.Rolled = s.Rolled, s.LastRun
 		}
@@ -652,7 +652,7 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 		if result.Outcome != effect.Landed {
 			kept := info(pawl.Fail(pawl.CodeConflict, "kernel.undo_kept", result.Branch, result.Command))
 			tx.Session.LastError = &kept
-			tx.record(tx.Run, "UNDO_KEPT", audit.Warn, map[string]any{"branch": result.Branch, "commit": result.Commit})
+			tx.record(tx.Run, AuditUndoKept, audit.Warn, map[string]any{"branch": result.Branch, "commit": result.Commit})
 			return nil
 		}
 		if tx.Run.Undone {
@@ -663,6 +663,6 @@ func runUndone(tx *Tx, r effect.Receipt) error {
 	}
 	tx.Run.Undone = !tx.Run.Undone
 	tx.Session.LastError = nil
-	tx.record(tx.Run, "RESULT_UNDONE", audit.Info, map[string]any{"undone": tx.Run.Undone})
+	tx.record(tx.Run, AuditResultUndone, audit.Info, map[string]any{"undone": tx.Run.Undone})
 	return nil
 }

@@ -77,7 +77,7 @@ func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note strin
 	if a.Way != "" {
 		data["way"] = a.Way
 	}
-	tx.record(a, "APPROVAL_"+upper(state), level, data)
+	tx.record(a, auditApprovalAs.in(state), level, data)
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
@@ -199,7 +199,7 @@ func (c *EditPlan) Decide(tx *Tx) error {
 	t.Plan, t.PlanHash, t.Checks, t.Title = &p, hash, s.Checks, p.Goal
 	tx.touch(s)
 	tx.touch(t)
-	tx.record(s, "PLAN_EDITED", audit.Info, map[string]any{"from": c.Base, "to": hash})
+	tx.record(s, AuditPlanEdited, audit.Info, map[string]any{"from": c.Base, "to": hash})
 	askFor(tx, "plan", tx.Run.ID, hash, policy.Session, p.Goal)
 	tx.result = hash
 	return nil
@@ -215,7 +215,7 @@ func (*Pause) Decide(tx *Tx) error {
 		return nil
 	}
 	s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
-	tx.record(s, "SESSION_PAUSED", audit.Info, map[string]any{"state": s.State})
+	tx.record(s, AuditSessionPaused, audit.Info, map[string]any{"state": s.State})
 	return nil
 }
 
@@ -229,7 +229,7 @@ func (*Resume) Decide(tx *Tx) error {
 		return nil
 	}
 	s.Paused, s.PausedAt, s.PausedBy = false, tx.now, ""
-	tx.record(s, "SESSION_RESUMED", audit.Info, map[string]any{"state": s.State})
+	tx.record(s, AuditSessionResumed, audit.Info, map[string]any{"state": s.State})
 	if tx.Task != nil && sessionWorks(tx) {
 		return advance(tx)
 	}
@@ -304,7 +304,7 @@ func dropEffect(tx *Tx) string {
 	if unknown {
 		e.State = EffectUnknown
 	}
-	tx.record(e, "EFFECT_"+upper(e.State), audit.Warn, map[string]any{"effect": e.What()})
+	tx.record(e, auditEffectAs.in(e.State), audit.Warn, map[string]any{"effect": e.What()})
 	if unknown {
 		return e.ID
 	}

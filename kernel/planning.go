@@ -40,7 +40,7 @@ func openSession(tx *Tx, label, parent string, place effect.Place) {
 	tx.create(tx.Session, KindSession, label, parent, string(session.Table.Initial()))
 	tx.Flow = &Flow{Vars: workflow.Initial()}
 	tx.create(tx.Flow, KindFlow, label, tx.Session.ID, string(workflow.Stages.Initial()))
-	tx.record(tx.Session, "SESSION_CREATED", audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
+	tx.record(tx.Session, AuditSessionCreated, audit.Info, map[string]any{"workspace": place.Workspace, "git": place.Git})
 }
 
 // Decide takes note of where the workspace is now.
@@ -52,9 +52,9 @@ func (c *Relocate) Decide(tx *Tx) error {
 	if s.Home == c.To {
 		return nil
 	}
-	event := "WORKSPACE_MOVED"
+	event := AuditWorkspaceMoved
 	if s.Home = c.To; c.Copied {
-		event, s.Fork = "WORKSPACE_COPIED", tx.newID()
+		event, s.Fork = AuditWorkspaceCopied, tx.newID()
 	}
 	tx.touch(s)
 	tx.record(s, event, audit.Info, map[string]any{"from": c.From, "to": c.To})
@@ -165,7 +165,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	tx.Run.Turn = tx.Turn.ID
 	s.Run, s.Approval = tx.Run.ID, ""
 	tx.touch(s)
-	tx.record(tx.Run, "RUN_CREATED", audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
+	tx.record(tx.Run, AuditRunCreated, audit.Info, map[string]any{"requirement": c.Requirement, "plan_file": c.Name, "run_mode": c.RunMode, "command": c.Command})
 	tx.result = tx.Run.ID
 	return beginRun(tx, c)
 }
@@ -197,7 +197,7 @@ func contextBuilt(tx *Tx, r effect.Receipt) error {
 	tx.Run.Context = &facts
 	tx.touch(tx.Run)
 	if facts.Pack != nil {
-		tx.record(tx.Run, "CONTEXT_BUILT", audit.Info, facts.Pack.Note())
+		tx.record(tx.Run, AuditContextBuilt, audit.Info, facts.Pack.Note())
 	}
 	return analyzed(tx)
 }
@@ -407,7 +407,7 @@ func draft(tx *Tx, what Happening) error {
 	if !tx.Task.Place.InPlace {
 		tx.Task.Place.Tree = worktree(tx.Task.Place.Workspace, tx.Task.ID)
 	}
-	tx.record(tx.Task, "TASK_CREATED", audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
+	tx.record(tx.Task, AuditTaskCreated, audit.Info, map[string]any{"title": p.Goal, "plan_hash": hash})
 	tx.Run.Item, tx.Run.Solution, tx.Run.Task = tx.Item.ID, tx.Solution.ID, tx.Task.ID
 	tx.touch(tx.Run)
 	tx.touch(tx.Issue)
@@ -456,13 +456,13 @@ func askFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail stri
 	tx.create(tx.Approval, KindApproval, "", subject, ApprovalPending)
 	tx.Session.Approval = tx.Approval.ID
 	tx.touch(tx.Session)
-	tx.record(tx.Approval, "APPROVAL_REQUESTED", audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
+	tx.record(tx.Approval, AuditApprovalRequested, audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
 }
 
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
 func autoApproval(tx *Tx) pawl.Actor {
 	if tx.Solution.outward() {
-		tx.record(tx.Task, "AUTO_APPROVAL_REFUSED", audit.Warn, map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
+		tx.record(tx.Task, AuditAutoApprovalRefused, audit.Warn, map[string]any{"checkpoint": "open_plan", "by": tx.Run.AutoApprove, "risk": tx.Solution.Risk})
 		return ""
 	}
 	if tx.Run.AutoApprove != "" {
@@ -476,7 +476,7 @@ func autoApproval(tx *Tx) pawl.Actor {
 		if !asks(tx) && !tx.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
-		tx.record(tx.Task, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
+		tx.record(tx.Task, AuditAutonomousBlocked, audit.Warn, map[string]any{"checkpoint": "open_plan", "risk": tx.Solution.Risk})
 	}
 	m, err := tx.Config.modeOf(tx.Task.Mode)
 	if err != nil {

@@ -33,7 +33,7 @@ func checksDone(tx *Tx, r effect.Receipt) error {
 	result.Outcomes = t.compared(result.Outcomes)
 	t.Verified, t.Tree = &result, result.TreeAfter
 	tx.touch(t)
-	tx.record(t, "VERIFICATION_RESULT", level(result.Passed), summary(result))
+	tx.record(t, AuditVerificationResult, level(result.Passed), summary(result))
 	if t.State == string(task.Verifying) {
 		return verifiedAgain(tx, result, r)
 	}
@@ -176,7 +176,7 @@ func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 	}
 	data := summary(result)
 	data["at"], data["failing_before"] = at, failingBefore(t.marked(t.Verified.Outcomes))
-	tx.record(t, "CHECKED_BEFORE", audit.Info, data)
+	tx.record(t, AuditCheckedBefore, audit.Info, data)
 	return checksFailed(tx, *t.Verified)
 }
 
@@ -263,7 +263,7 @@ func passedUnlessTouched(tx *Tx) error {
 		return judged(tx)
 	}
 	if tx.Session.RunMode == pawl.Autonomous {
-		tx.record(t, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"checkpoint": "checks_touched", "files": files})
+		tx.record(t, AuditAutonomousBlocked, audit.Warn, map[string]any{"checkpoint": "checks_touched", "files": files})
 	}
 	tx.Turn.Return = string(turn.Verifying)
 	tx.touch(tx.Turn)
@@ -442,7 +442,7 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 func keepGates(tx *Tx, result effect.VerifyResult) (retry bool) {
 	tx.Task.Gate = &result
 	tx.touch(tx.Task)
-	tx.record(tx.Task, "GATE_VERIFICATION_RESULT", level(result.Passed), summary(result))
+	tx.record(tx.Task, AuditGateVerificationResult, level(result.Passed), summary(result))
 	return gateResults(tx, result)
 }
 
@@ -543,7 +543,7 @@ func countRetry(tx *Tx, t *Task, delay time.Duration) {
 	t.Retry.Last, t.Retry.Next = tx.now, tx.now.Add(delay)
 	t.Due = t.Retry.Next
 	t.Gate = nil
-	tx.record(t, "TASK_RETRY_ATTEMPT", audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
+	tx.record(t, AuditTaskRetryAttempt, audit.Info, retryAttempt{Next: t.Retry.Next, Count: t.Retry.Count})
 }
 
 // retryAttempt is the payload of the record of a retry.
@@ -602,7 +602,7 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 				tx.touch(i)
 			}
 		}
-		tx.record(t, "LANDING_CONFLICT", audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
+		tx.record(t, AuditLandingConflict, audit.Warn, map[string]any{"onto": result.Onto, "conflicts": result.Conflicts})
 		failure := pawl.Fail(pawl.CodeConflict, "kernel.landing_conflict", t.Branch, strings.Join(at, ", "))
 		return gatesFailed(tx, BlockedDependency, failure.Because(errors.New(conflictText(result.Conflicts))))
 	}
@@ -611,7 +611,7 @@ func rebaseDone(tx *Tx, r effect.Receipt) error {
 		land(tx)
 		return nil
 	}
-	tx.record(t, "RESULT_REBASED", audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
+	tx.record(t, AuditResultRebased, audit.Info, map[string]any{"from": t.Base, "onto": result.Base, "tree": result.Tree})
 	t.Base, t.Tree, t.Gate, t.Moved = result.Base, result.Tree, nil, true
 	tx.touch(t)
 	tx.emit(effect.KindVerify, checksOf(tx, t), true)
@@ -703,7 +703,7 @@ func landingDone(tx *Tx, r effect.Receipt) error {
 	t.Land, tx.Run.Land = &result, &result
 	tx.touch(t)
 	tx.touch(tx.Run)
-	tx.record(t, "RESULT_"+upper(string(result.Outcome)), audit.Info, map[string]any{
+	tx.record(t, auditResultAs.in(string(result.Outcome)), audit.Info, map[string]any{
 		"commit": result.Commit, "tree": result.Tree, "branch": result.Branch, "reason": result.Reason,
 	})
 	if err := tx.apply(Proven, "every gate passed on tree "+short(result.Tree)); err != nil {

@@ -87,7 +87,7 @@ func fixFailed(tx *Tx, again bool) {
 	tx.Task.Fixes++
 	tx.Session.AutoFix = tx.Task.Fixes
 	tx.touch(tx.Session)
-	tx.record(tx.Task, "FIX_FAILED", audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix, "failure": tx.Turn.Failure.What, "again": again})
+	tx.record(tx.Task, AuditFixFailed, audit.Warn, map[string]any{"attempt": tx.Task.Fixes, "repair": tx.Turn.Fix, "failure": tx.Turn.Failure.What, "again": again})
 	tx.Turn.Fix = 0
 }
 
@@ -159,7 +159,7 @@ func repairMade(tx *Tx, r effect.Receipt) error {
 	}
 	result, err := effect.Decode[effect.RepairResult](r.Result)
 	if err == nil && r.OK && len(result.Steps) == 0 && result.Final {
-		tx.record(tx.Task, "FIX_UNKNOWN", audit.Warn, map[string]any{"failure": tx.Turn.Failure.What, "why": result.Why, "failed": tx.Task.Fixes})
+		tx.record(tx.Task, AuditFixUnknown, audit.Warn, map[string]any{"failure": tx.Turn.Failure.What, "why": result.Why, "failed": tx.Task.Fixes})
 		unknown := pawl.Fail(pawl.CodeBuildFail, "kernel.no_repair", tx.Turn.Failure.What)
 		if result.Why != "" {
 			unknown = unknown.Because(pawl.Fail(pawl.CodeBlocked, result.Why))
@@ -174,7 +174,7 @@ func repairMade(tx *Tx, r effect.Receipt) error {
 		if err == nil {
 			return startRepair(tx, next, asks, result.Why)
 		}
-		tx.record(tx.Task, "FIX_REFUSED", audit.Warn, info(err))
+		tx.record(tx.Task, AuditFixRefused, audit.Warn, info(err))
 	}
 	tx.Turn.Fix = tx.Task.Repairs
 	fixFailed(tx, false)
@@ -232,7 +232,7 @@ func planRepair(tx *Tx, steps []plan.Step) (plan.Plan, bool, error) {
 func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 	t := tx.Task
 	if asks && tx.Session.RunMode == pawl.Autonomous {
-		tx.record(t, "AUTONOMOUS_BLOCKED", audit.Warn, map[string]any{"why": why})
+		tx.record(t, AuditAutonomousBlocked, audit.Warn, map[string]any{"why": why})
 		return block(tx, BlockedApproval, "", pawl.Fail(pawl.CodeApprovalNeeded, "kernel.repair_asks", why))
 	}
 	t.Plan = &next
@@ -240,7 +240,7 @@ func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 	tx.Turn.Fix = t.Repairs
 	tx.touch(t)
 	tx.touch(tx.Turn)
-	tx.record(t, "FIX_PLANNED", audit.Info, map[string]any{"repair": t.Repairs, "attempt": t.Fixes + 1, "why": why})
+	tx.record(t, AuditFixPlanned, audit.Info, map[string]any{"repair": t.Repairs, "attempt": t.Fixes + 1, "why": why})
 	if asks {
 		tx.Turn.Return = string(turn.Recovering)
 		askFor(tx, "action", t.ID, plan.Hash(next), policy.SingleAction, why)

@@ -33,7 +33,7 @@ func (c *Claim) Decide(tx *Tx) error {
 	tx.result = t.Epoch
 	switch task.State(t.State) {
 	case task.Running, task.Verifying:
-		tx.record(t, "LEASE_ADOPTED", audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
+		tx.record(t, AuditLeaseAdopted, audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
 		if t.Effect == "" {
 			return advance(tx)
 		}
@@ -165,7 +165,7 @@ func nextCall(tx *Tx) error {
 		}
 		s.Status = plan.Done
 		tx.touch(t)
-		tx.record(t, "STEP_DONE", audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
+		tx.record(t, AuditStepDone, audit.Info, map[string]any{"step": s.StepID, "title": s.Title})
 		if t.Cursor.Failed == s.StepID {
 			t.Cursor.Failed, t.Cursor.At = "", 0
 		}
@@ -252,7 +252,7 @@ func worktreeMade(tx *Tx, r effect.Receipt) error {
 	}
 	t := tx.Task
 	if made.Base != "" && made.Base != t.Base {
-		tx.record(t, "BASE_MOVED", audit.Info, map[string]any{"from": t.Base, "to": made.Base})
+		tx.record(t, AuditBaseMoved, audit.Info, map[string]any{"from": t.Base, "to": made.Base})
 		t.Base, t.Moved = made.Base, true
 	}
 	t.Ready.Worktree = true
@@ -273,7 +273,7 @@ func taskCheckpointed(tx *Tx, r effect.Receipt) error {
 	tx.touch(t)
 	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
 	tx.create(c, KindCheckpoint, made.Name, t.ID, "")
-	tx.record(c, "CHECKPOINT_CREATED", audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
+	tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
 	tx.Session.LastCheckpoint = made.Name
 	tx.touch(tx.Session)
 	return advance(tx)

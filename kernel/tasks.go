@@ -31,7 +31,7 @@ func (c *CreateTask) Decide(tx *Tx) error {
 	}
 	tx.Task = t
 	tx.create(t, KindTask, fmt.Sprintf("T-%03d", t.Number), "", string(task.Table.Initial()))
-	tx.record(t, "TASK_CREATED", audit.Info, map[string]any{"title": t.Title, "mode": t.modeName()})
+	tx.record(t, AuditTaskCreated, audit.Info, map[string]any{"title": t.Title, "mode": t.modeName()})
 	tx.result = t.ID
 	return nil
 }
@@ -141,7 +141,7 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 			// The person who unblocks is the approval; it is recorded with the move (D6).
 			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Reason}
 			tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
-			tx.record(tx.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID})
+			tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (c *CancelTask) Decide(tx *Tx) error {
 		return nil
 	}
 	t.CancelAt, t.CancelBy = tx.now, tx.env.Actor
-	tx.record(t, "TASK_CANCEL_REQUESTED", audit.Info, map[string]any{"reason": c.Reason, "by": tx.env.Actor})
+	tx.record(t, AuditTaskCancelRequested, audit.Info, map[string]any{"reason": c.Reason, "by": tx.env.Actor})
 	if tx.Effect != nil && tx.Effect.ID == t.Effect && tx.Effect.State == EffectRunning {
 		return nil
 	}
@@ -258,7 +258,7 @@ func (*RestartTask) Decide(tx *Tx) error {
 		return err
 	}
 	tx.Task.Restart = old.ID
-	tx.record(tx.Task, "TASK_RESTARTED", audit.Info, map[string]any{"restart_source": old.ID})
+	tx.record(tx.Task, AuditTaskRestarted, audit.Info, map[string]any{"restart_source": old.ID})
 	return nil
 }
 

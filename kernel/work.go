@@ -135,10 +135,10 @@ func touches(tx *Tx, e Document) bool {
 }
 
 // record adds an audit record that is not a transition.
-func (tx *Tx) record(e Document, event string, level audit.Level, data any) {
+func (tx *Tx) record(e Document, event AuditEvent, level audit.Level, data any) {
 	tx.touch(e)
 	tx.entries = append(tx.entries, audit.Entry{
-		Subject: subject(e), Level: level, Event: event, Actor: tx.env.Actor, Data: encode(data), At: tx.now, Trace: tx.trace,
+		Subject: subject(e), Level: level, Event: string(event), Actor: tx.env.Actor, Data: encode(data), At: tx.now, Trace: tx.trace,
 	})
 }
 
@@ -254,7 +254,7 @@ func movePhase(tx *Tx, on board.Event, reason string) error {
 		return nil
 	}
 	tx.Run.Phase = string(r.To)
-	tx.record(tx.Run, "PHASE_"+upper(string(r.To)), audit.Info, map[string]any{
+	tx.record(tx.Run, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{
 		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
 	})
 	return nil

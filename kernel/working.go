@@ -199,7 +199,7 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 	k.Said, k.Notes = firstLine(result.Text), nil
 	tx.touch(k)
 	if result.Pack != nil {
-		tx.record(k, "CONTEXT_BUILT", audit.Info, result.Pack)
+		tx.record(k, AuditContextBuilt, audit.Info, result.Pack)
 	}
 	said := map[string]any{
 		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
@@ -208,7 +208,7 @@ func hearAgent(tx *Tx, result effect.WorkResult) {
 	if result.Login != "" {
 		said["login"] = result.Login
 	}
-	tx.record(k, "AGENT_SAID", audit.Info, said)
+	tx.record(k, AuditAgentSaid, audit.Info, said)
 }
 
 // stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks decide.
@@ -398,7 +398,7 @@ func repeats(list []string, length int) bool {
 func refuseCall(tx *Tx, a effect.Ask, err error) {
 	kept := info(err)
 	tellAgent(tx, a, map[string]any{"ok": false, "made": false, "error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	tx.record(tx.Talk, "CALL_REFUSED", audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+	tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
 }
 
 // tellAgent answers a call in the conversation and goes on to the next.
@@ -459,7 +459,7 @@ func askPerson(tx *Tx, s *plan.Step, a effect.Ask, v policy.Verdict) error {
 	tx.touch(tx.Turn)
 	sum := sha256.Sum256(encode(map[string]any{"task": tx.Task.ID, "step": s.StepID, "call": a, "n": len(tx.Talk.Messages)}))
 	askFor(tx, "call", tx.Task.ID, hex.EncodeToString(sum[:]), policy.SingleAction, a.Name+" "+string(a.Args))
-	tx.record(tx.Talk, "CALL_ASKED", audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
+	tx.record(tx.Talk, AuditCallAsked, audit.Info, map[string]any{"tool": a.Name, "args": a.Args, "reasons": v.Reasons})
 	return tx.apply(CallAsks, a.Name)
 }
 
@@ -564,7 +564,7 @@ func replan(tx *Tx, result effect.WorkResult) error {
 	tx.Turn.Patches++
 	tx.touch(t)
 	tx.touch(tx.Turn)
-	tx.record(t, "PLAN_PATCHED", audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
+	tx.record(t, AuditPlanPatched, audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
 	if err := tx.apply(Replanned, result.Reason); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (w *writer) outlined(d *kernel.Decision) (outline, error) {
 			return out, err
 		}
 		out.Records = append(out.Records, record{On: on, Event: e.Event, Level: e.Level, Data: digest(raw)})
-		if e.Event == "EFFECT_REQUESTED" {
+		if e.Event == string(kernel.AuditEffectRequested) {
 			out.Effects = append(out.Effects, requested(e.Data))
 		}
 	}
