@@ -44,17 +44,17 @@ func (s *Snapshot) Status() view.Status {
 		out.Flow = &view.Flow{Stage: f.Stage, Mode: f.Mode, Path: f.Path, Package: f.CreatedPackage}
 	}
 	if at.Run != "" {
-		s.statusOfRun(&out)
+		statusOfRun(s, &out)
 	}
 	if e := s.Effect; e != nil && (e.State == EffectPending || e.State == EffectRunning) {
 		out.Doing = e.view()
 	}
-	out.Next = append(out.Next, s.here(s.next())...)
+	out.Next = append(out.Next, hereNext(s, nextSteps(s))...)
 	return out
 }
 
-// here has commands speak of the session that the snapshot is of.
-func (s *Snapshot) here(next []view.Next) []view.Next {
+// hereNext has commands speak of the session that the snapshot is of.
+func hereNext(s *Snapshot, next []view.Next) []view.Next {
 	if s.Session == nil || s.Session.Label == SessionLabel {
 		return next
 	}
@@ -65,7 +65,7 @@ func (s *Snapshot) here(next []view.Next) []view.Next {
 }
 
 // statusOfRun fills in what belongs to the run in progress.
-func (s *Snapshot) statusOfRun(out *view.Status) {
+func statusOfRun(s *Snapshot, out *view.Status) {
 	if r := s.Run; r != nil {
 		out.Run = &view.Run{
 			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Outcome: r.Outcome,
@@ -89,8 +89,8 @@ func (s *Snapshot) statusOfRun(out *view.Status) {
 	}
 }
 
-// next lists what a person can do in the session's state, the most useful first.
-func (s *Snapshot) next() []view.Next {
+// nextSteps lists what a person can do in the session's state, the most useful first.
+func nextSteps(s *Snapshot) []view.Next {
 	at := s.Session
 	if at.Paused {
 		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
@@ -125,12 +125,12 @@ func (s *Snapshot) next() []view.Next {
 	case session.Archiving:
 		return []view.Next{{Op: "resume", Command: "pawl resume"}}
 	case session.Blocked:
-		return s.nextBlocked(at.Blocked)
+		return nextBlocked(s, at.Blocked)
 	}
 	return nil
 }
 
-func (s *Snapshot) nextBlocked(b *Blocked) []view.Next {
+func nextBlocked(s *Snapshot, b *Blocked) []view.Next {
 	fix := func(rest string) view.Next { return view.Next{Op: string(session.OpFix), Command: "pawl fix" + rest} }
 	switch {
 	case b == nil:
@@ -299,7 +299,7 @@ func (s *Snapshot) Summary() view.Summary {
 		out.Error = i.Error.View()
 	}
 	if t := s.Task; t != nil {
-		s.summarize(&out, t)
+		summarize(s, &out, t)
 	}
 	if at := s.Session; at != nil {
 		if at.Blocked != nil {
@@ -308,7 +308,7 @@ func (s *Snapshot) Summary() view.Summary {
 		if r := s.Run; r != nil && r.Outcome == OutcomePlanned && at.Run == "" {
 			out.Next = append(out.Next, view.Next{Op: opExec, Command: "pawl exec " + r.Package})
 		} else if r == nil || at.Run == "" || at.Run == r.ID {
-			out.Next = append(out.Next, s.here(s.next())...)
+			out.Next = append(out.Next, hereNext(s, nextSteps(s))...)
 		}
 	}
 	if !out.StartedAt.IsZero() && out.EndedAt.After(out.StartedAt) {
@@ -318,7 +318,7 @@ func (s *Snapshot) Summary() view.Summary {
 }
 
 // summarize fills in what the task has to tell.
-func (s *Snapshot) summarize(out *view.Summary, t *Task) {
+func summarize(s *Snapshot, out *view.Summary, t *Task) {
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title
@@ -343,12 +343,12 @@ func (s *Snapshot) summarize(out *view.Summary, t *Task) {
 			out.Verification = append(out.Verification, *e)
 		}
 	}
-	out.Risks = append(out.Risks, s.risks(t)...)
-	out.Undo = append(out.Undo, s.here(s.undos(t))...)
+	out.Risks = append(out.Risks, risksOf(s, t)...)
+	out.Undo = append(out.Undo, hereNext(s, undosOf(s, t))...)
 }
 
-// risks lists what a person should know before relying on the result.
-func (s *Snapshot) risks(t *Task) []view.Note {
+// risksOf lists what a person should know before relying on the result.
+func risksOf(s *Snapshot, t *Task) []view.Note {
 	var out []view.Note
 	note := func(key string, args ...string) { out = append(out, view.Note{Key: key, Args: args}) }
 	if t.Plan != nil && t.Plan.RiskLevel != pawl.RiskLow {
@@ -392,8 +392,8 @@ func (s *Snapshot) risks(t *Task) []view.Note {
 	return out
 }
 
-// undos lists the ways to undo the result.
-func (s *Snapshot) undos(t *Task) []view.Next {
+// undosOf lists the ways to undo the result.
+func undosOf(s *Snapshot, t *Task) []view.Next {
 	switch {
 	case s.Run != nil && s.Run.Undone:
 		return []view.Next{{Op: "redo", Command: "pawl redo"}}
@@ -454,7 +454,7 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 		if r.Undone {
 			op = "redo"
 		}
-		out.Next = append(out.Next, s.here([]view.Next{{Op: op, Command: "pawl " + op}})...)
+		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
 	}
 	return out, nil
 }
@@ -588,12 +588,12 @@ func (s *Snapshot) Context(history ...view.HistoryLine) view.Context {
 			c.Workers = append(c.Workers, view.Worker{Task: t.Label, Session: t.Turn, State: t.State, Note: t.Lease.Owner})
 		}
 	}
-	c.Pad = s.pad()
+	c.Pad = scratchpad(s)
 	return c
 }
 
-// pad lists what somebody who comes back should know first.
-func (s *Snapshot) pad() []view.PadLine {
+// scratchpad lists what somebody who comes back should know first.
+func scratchpad(s *Snapshot) []view.PadLine {
 	var out []view.PadLine
 	add := func(name, value string) {
 		if value != "" {
@@ -631,7 +631,7 @@ func (s *Snapshot) pad() []view.PadLine {
 	if a := s.Approval; a != nil && a.State == ApprovalPending {
 		add("approval", a.About+" "+a.Hash)
 	}
-	for _, n := range s.next() {
+	for _, n := range nextSteps(s) {
 		add("next", n.Command)
 	}
 	return out

@@ -320,6 +320,37 @@ func receiver(e ast.Expr) string {
 	return name
 }
 
+// TestAuditEventsAreNamed: what a record tells is a constant of the kernel (AuditEvent), so that who reads the log finds who writes it.
+func TestAuditEventsAreNamed(t *testing.T) {
+	seen := 0
+	for _, p := range packages(t) {
+		if p.rel() != "kernel" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			inspect(t, filepath.Join(p.Dir, name), func(fset *token.FileSet, n ast.Node) {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) != 4 {
+					return
+				}
+				if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "record" {
+					return
+				}
+				seen++
+				ast.Inspect(call.Args[1], func(n ast.Node) bool {
+					if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+						t.Errorf("%s: the event %s is no constant", fset.Position(lit.Pos()), lit.Value)
+					}
+					return true
+				})
+			})
+		}
+	}
+	if seen < 80 {
+		t.Errorf("%d records", seen)
+	}
+}
+
 // TestFacesSeeNoRows: what a face shows are answers (kernel/query) and outcomes. It reads no row, and does not ask the store for one.
 func TestFacesSeeNoRows(t *testing.T) {
 	seen := 0

@@ -228,8 +228,6 @@ func (f *figures) largest(fits func(rel string) bool) string {
 	return b.String()
 }
 
-func inKernel(rel string) bool { return rel == "kernel" || strings.HasPrefix(rel, "kernel/") }
-
 // TestFigures compares the page with what is counted now. What grows with every commit is rounded up there.
 func TestFigures(t *testing.T) {
 	f := counted(t)
@@ -253,9 +251,8 @@ change seldom; the limits are tests.
 
 `, len(f.reads), len(f.texts), up(f.main, 50), maxMain, up(f.assembly, 50), maxAssembly, up(f.packages, 10), up(f.files, 50), up(f.lines, 10_000),
 		maxFile*7/8, up(f.longFiles, 5), maxFile, maxFunction*7/8, up(f.longFuncs, 10), maxFunction)
-	b.WriteString("## Methods\n\nA type may have 25 methods, outside of the kernel those of what is embedded in it included, as far as it is ours. They are counted in\nsteps of five.\n\nOutside of the kernel:\n\n")
-	b.WriteString(f.largest(func(rel string) bool { return !inKernel(rel) && !testSupport(rel) }))
-	b.WriteString("\nIn the kernel, where a decision is one working copy of the rows that changes step by step:\n\n" + f.largest(inKernel))
+	b.WriteString("## Methods\n\nA type may have 25 methods, those of what is embedded in it included, as far as it is ours. They are counted in steps of five.\n\n")
+	b.WriteString(f.largest(func(rel string) bool { return !testSupport(rel) }))
 	golden.Check(t, "../../docs/architecture-figures.md", b.String())
 	for what, where := range map[string][]string{"reads the store": f.reads, "holds text for people": f.texts} {
 		for _, at := range where {
@@ -269,7 +266,7 @@ func TestMethodsWithEmbedded(t *testing.T) {
 	f := counted(t)
 	for name := range f.types {
 		rel := name[:strings.LastIndexByte(name, '.')]
-		if inKernel(rel) || testSupport(rel) {
+		if testSupport(rel) {
 			continue
 		}
 		if n := len(f.methods(name, map[string]bool{})); n > maxMethods {
