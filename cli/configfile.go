@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"pawl"
+	"pawl/disk"
 	"pawl/effect"
 	"pawl/policy"
 )
@@ -387,16 +388,7 @@ func replaceFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail(err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
-	if err != nil {
-		return fail(err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fail(err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := disk.WriteFile(path, data); err != nil {
 		return fail(err)
 	}
 	return nil

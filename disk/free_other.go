@@ -1,6 +1,5 @@
 //go:build !linux && !darwin
 
-// Package disk tells what is left of a disk.
 package disk
 
 // Free is not known here, and then nothing is claimed about it.

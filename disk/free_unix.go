@@ -1,6 +1,5 @@
 //go:build linux || darwin
 
-// Package disk tells what is left of a disk.
 package disk
 
 import "golang.org/x/sys/unix"

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"pawl/disk"
 )
 
 // The bounds of the history.
@@ -108,21 +110,7 @@ func (h *history) write() error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(h.path), ".history-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b.Bytes())
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), h.path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return disk.WriteFile(h.path, b.Bytes())
 }
 
 // before finds the newest line older than place from that holds all of what; -1 when there is none. Case does not count.

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pawl/disk"
 )
 
 // Page is an answer of the API that was read to its end.
@@ -84,7 +84,7 @@ func (d Dir) Load(url string) (Page, bool) {
 }
 
 // Save keeps a page, in the place of an older state of it.
-func (d Dir) Save(p Page) (err error) {
+func (d Dir) Save(p Page) error {
 	if err := os.MkdirAll(d.Path, 0o700); err != nil {
 		return err
 	}
@@ -92,34 +92,5 @@ func (d Dir) Save(p Page) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(d.Path, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, gone(os.Remove(f.Name())))
-		}
-	}()
-	_, err = f.Write(append(append(first, '\n'), p.Body...))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(d.Path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Rename(filepath.Base(f.Name()), fileOf(p.URL))
-}
-
-// gone turns the error of removing what is not there into none.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return disk.WriteFile(filepath.Join(d.Path, fileOf(p.URL)), append(append(first, '\n'), p.Body...))
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"pawl"
+	"pawl/disk"
 	"pawl/effect"
 	"pawl/sandbox/git"
 )
@@ -50,7 +51,7 @@ func (n entry) write(ctx context.Context, repo *git.Repo, id string) error {
 		err = git.Mkdir(repo.State(""), filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = git.WriteFile(path, raw)
+		err = disk.WriteFile(path, raw)
 	}
 	if err != nil {
 		return pawl.Fail(pawl.CodeIO, "land.journal", path).Because(err)

@@ -176,7 +176,7 @@ func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, e
 	if err != nil {
 		return o, err
 	}
-	d, err := openDisk(c.repo)
+	d, err := openFiles(c.repo)
 	if err != nil {
 		return o, err
 	}
@@ -258,7 +258,7 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 		return nil, err
 	}
 	err = c.repo.index.locked(ctx, func(ctx context.Context) error {
-		d, err := openDisk(c.repo)
+		d, err := openFiles(c.repo)
 		if err != nil {
 			return err
 		}

@@ -29,39 +29,39 @@ const (
 // longestLink bounds the target of a symbolic link.
 const longestLink = 64 << 10
 
-// disk changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
+// treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
 // reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside it either.
-type disk struct {
+type treeFiles struct {
 	paths   *repoPaths
 	objects Objects
 	root    *os.Root
 }
 
-// openDisk opens the tree of a repository for changes. The caller closes it.
-func openDisk(r *Repo) (*disk, error) {
+// openFiles opens the tree of a repository for changes. The caller closes it.
+func openFiles(r *Repo) (*treeFiles, error) {
 	root, err := os.OpenRoot(r.paths.workspace)
 	if err != nil {
 		return nil, ioError("git.files", err)
 	}
-	return &disk{paths: r.paths, objects: r.Objects, root: root}, nil
+	return &treeFiles{paths: r.paths, objects: r.Objects, root: root}, nil
 }
 
-func (d *disk) close() { d.root.Close() }
+func (d *treeFiles) close() { d.root.Close() }
 
 // at is a path of the tree as seen from the workspace.
-func (d *disk) at(p string) string { return path.Join(d.paths.rel, p) }
+func (d *treeFiles) at(p string) string { return path.Join(d.paths.rel, p) }
 
 // stage is the folder in which new contents are collected before they take their places: on the same file system, outside
 // the tree, and swept before each use.
 func (r *repoPaths) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.indexFile)) }
 
 // stageRel is the staging folder as seen from the workspace.
-func (d *disk) stageRel() string {
+func (d *treeFiles) stageRel() string {
 	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.indexFile))
 }
 
 // lstat looks at a path of the tree without following anything. A path below something that is not a folder is not there.
-func (d *disk) lstat(p string) (fs.FileInfo, error) {
+func (d *treeFiles) lstat(p string) (fs.FileInfo, error) {
 	for i, c := range p {
 		if c != '/' {
 			continue
@@ -78,7 +78,7 @@ func (d *disk) lstat(p string) (fs.FileInfo, error) {
 }
 
 // node says what is at a path, in git's terms.
-func (d *disk) node(p string) (node, error) {
+func (d *treeFiles) node(p string) (node, error) {
 	info, err := d.lstat(p)
 	if gone(err) {
 		return node{}, nil
@@ -112,7 +112,7 @@ func (d *disk) node(p string) (node, error) {
 }
 
 // blobID is the id that git gives to a content of a size.
-func (d *disk) blobID(size int64, content io.Reader) (string, error) {
+func (d *treeFiles) blobID(size int64, content io.Reader) (string, error) {
 	h := newHash(d.paths.config.format)
 	fmt.Fprintf(h, "blob %d\x00", size)
 	if _, err := io.Copy(h, content); err != nil {
@@ -127,7 +127,7 @@ func gone(err error) bool {
 
 // pending sorts the paths of a change: those that are still what the old side says, and those that are neither that nor what
 // the new side says.
-func (d *disk) pending(change []delta) (todo []delta, left []string, err error) {
+func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err error) {
 	for _, t := range change {
 		there, err := d.node(t.path)
 		switch {
@@ -148,7 +148,7 @@ func (d *disk) pending(change []delta) (todo []delta, left []string, err error) 
 // that go are removed, and those that come replace what was there in one step each, so that at any moment each file is the
 // old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left as they are: nested
 // repositories that are not empty, and whatever is no longer what the old side says, because somebody changed it just now.
-func (d *disk) put(ctx context.Context, todo []delta, want meta) (left []string, err error) {
+func (d *treeFiles) put(ctx context.Context, todo []delta, want meta) (left []string, err error) {
 	if len(todo) == 0 {
 		return nil, nil
 	}
@@ -180,7 +180,7 @@ func (d *disk) put(ctx context.Context, todo []delta, want meta) (left []string,
 }
 
 // removeOld removes what goes, deepest first, and the folders that this empties.
-func (d *disk) removeOld(ctx context.Context, todo []delta) (left []string, err error) {
+func (d *treeFiles) removeOld(ctx context.Context, todo []delta) (left []string, err error) {
 	for i := len(todo) - 1; i >= 0; i-- {
 		t := todo[i]
 		if !t.new.absent() {
@@ -210,7 +210,7 @@ func (d *disk) removeOld(ctx context.Context, todo []delta) (left []string, err 
 
 // removeEmptied removes the folders that a change leaves empty. Who completes a change after a crash gives all of it, because
 // the files of a folder may have gone before and the folder not.
-func (d *disk) removeEmptied(ctx context.Context, change []delta) error {
+func (d *treeFiles) removeEmptied(ctx context.Context, change []delta) error {
 	parents := map[string]bool{}
 	for _, t := range change {
 		for p := path.Dir(t.path); t.new.absent() && p != "."; p = path.Dir(p) {
@@ -225,7 +225,7 @@ func (d *disk) removeEmptied(ctx context.Context, change []delta) error {
 
 // unchanged reports whether a path is what the old side of its delta says, or already what the new side says. A folder is
 // taken for nothing: if it holds something, it cannot be replaced.
-func (d *disk) unchanged(t delta) (bool, error) {
+func (d *treeFiles) unchanged(t delta) (bool, error) {
 	there, err := d.node(t.path)
 	if err != nil {
 		return false, err
@@ -237,7 +237,7 @@ func (d *disk) unchanged(t delta) (bool, error) {
 }
 
 // removeEmpty removes those of the folders that are empty, deepest first.
-func (d *disk) removeEmpty(dirs map[string]bool) error {
+func (d *treeFiles) removeEmpty(dirs map[string]bool) error {
 	for _, p := range deepestFirst(dirs) {
 		info, err := d.lstat(p)
 		if gone(err) || err == nil && !info.IsDir() {
@@ -252,7 +252,7 @@ func (d *disk) removeEmpty(dirs map[string]bool) error {
 }
 
 // removeHollow removes a folder in which there are at most folders.
-func (d *disk) removeHollow(p string) error {
+func (d *treeFiles) removeHollow(p string) error {
 	dirs := map[string]bool{}
 	err := fs.WalkDir(d.root.FS(), d.at(p), func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
@@ -279,7 +279,7 @@ func deepestFirst(set map[string]bool) []string {
 }
 
 // place moves one new file to where it belongs.
-func (d *disk) place(t delta, staged string, want meta) error {
+func (d *treeFiles) place(t delta, staged string, want meta) error {
 	if err := d.makeParents(t.path); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (d *disk) place(t delta, staged string, want meta) error {
 }
 
 // makeParents makes the folders above a path. What stands there and is no folder is in the way, and stays.
-func (d *disk) makeParents(p string) error {
+func (d *treeFiles) makeParents(p string) error {
 	for i, c := range p {
 		if c != '/' {
 			continue
@@ -350,10 +350,10 @@ func withExec(perm fs.FileMode, exec bool) fs.FileMode {
 }
 
 // staged is where the new side of the i-th delta waits.
-func (d *disk) staged(i int) string { return path.Join(d.stageRel(), strconv.Itoa(i)) }
+func (d *treeFiles) staged(i int) string { return path.Join(d.stageRel(), strconv.Itoa(i)) }
 
 // fetch makes each new file in the staging folder, with the permissions that it was recorded with, or the usual ones.
-func (d *disk) fetch(ctx context.Context, todo []delta, want meta) error {
+func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta) error {
 	if err := d.root.RemoveAll(d.stageRel()); err != nil {
 		return ioError("git.files", err)
 	}
@@ -373,7 +373,7 @@ func (d *disk) fetch(ctx context.Context, todo []delta, want meta) error {
 }
 
 // stash makes one new file.
-func (d *disk) stash(i int, t delta, size int64, content io.Reader, want meta) error {
+func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want meta) error {
 	if t.new.mode == modeLink {
 		target, err := io.ReadAll(io.LimitReader(content, min(size, longestLink)))
 		if err == nil && int64(len(target)) != size {

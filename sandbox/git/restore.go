@@ -55,18 +55,18 @@ func (r *Repo) Restore(ctx context.Context, q Restoration) (done Restored, err e
 func (r *Repo) restore(ctx context.Context, q Restoration) (Restored, error) {
 	w, todo, err := r.begin(ctx, q)
 	if w != nil {
-		defer w.disk.close()
+		defer w.files.close()
 	}
 	if err != nil {
 		return Restored{}, err
 	}
 	done := Restored{Before: w.before, After: w.before}
 	want := r.index.recall(q.Target)
-	left, err := w.disk.put(ctx, todo, want)
+	left, err := w.files.put(ctx, todo, want)
 	if err != nil {
 		return done, err
 	}
-	if err := w.disk.restoreMeta(w, want, r.index.recall(w.base()), todo); err != nil {
+	if err := w.files.restoreMeta(w, want, r.index.recall(w.base()), todo); err != nil {
 		return done, err
 	}
 	if done.After, err = w.after(ctx, todo, left); err != nil {
@@ -97,7 +97,7 @@ func (w *restorer) after(ctx context.Context, todo []delta, left []string) (stri
 // restorer is one restoration at work.
 type restorer struct {
 	repo   *Repo
-	disk   *disk
+	files  *treeFiles
 	q      Restoration
 	before string  // tree that was found
 	change []delta // from the base to the target: what the whole restoration is about, across crashes
@@ -112,11 +112,11 @@ func (r *Repo) begin(ctx context.Context, q Restoration) (*restorer, []delta, er
 	if q.Origin == "" {
 		q.Origin = before
 	}
-	d, err := openDisk(r)
+	d, err := openFiles(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &restorer{repo: r, disk: d, q: q, before: before}
+	w := &restorer{repo: r, files: d, q: q, before: before}
 	todo, err := w.plan(ctx)
 	return w, todo, err
 }
@@ -126,7 +126,7 @@ func (r *Repo) Pending(ctx context.Context, q Restoration) (paths []string, err 
 	err = r.index.locked(ctx, func(ctx context.Context) error {
 		w, todo, err := r.begin(ctx, q)
 		if w != nil {
-			defer w.disk.close()
+			defer w.files.close()
 		}
 		for _, t := range todo {
 			paths = append(paths, t.path)
@@ -171,7 +171,7 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 	if wanted, err = w.spareIgnored(ctx, wanted); err != nil {
 		return nil, err
 	}
-	blocked, err := w.disk.blocked(wanted)
+	blocked, err := w.files.blocked(wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 
 // blocked names what stands where something is to be written and is not ours to remove: a file that was not recorded, or a
 // folder with such files.
-func (d *disk) blocked(todo []delta) ([]string, error) {
+func (d *treeFiles) blocked(todo []delta) ([]string, error) {
 	going := make(map[string]bool, len(todo))
 	for _, t := range todo {
 		if !t.old.absent() {
@@ -320,7 +320,7 @@ func (d *disk) blocked(todo []delta) ([]string, error) {
 }
 
 // foreign finds the files in a folder that are not going.
-func (d *disk) foreign(dir string, going, found map[string]bool) error {
+func (d *treeFiles) foreign(dir string, going, found map[string]bool) error {
 	err := fs.WalkDir(d.root.FS(), d.at(dir), func(p string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -338,7 +338,7 @@ func (d *disk) foreign(dir string, going, found map[string]bool) error {
 
 // restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to be
 // undone, it touches only what is still as pawl left it.
-func (d *disk) restoreMeta(w *restorer, want, from meta, todo []delta) error {
+func (d *treeFiles) restoreMeta(w *restorer, want, from meta, todo []delta) error {
 	written := map[string]bool{}
 	for _, t := range todo {
 		written[t.path] = true

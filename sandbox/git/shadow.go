@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"pawl"
+	"pawl/disk"
 )
 
 // attributes switches every conversion and every driver off, for all paths, with the highest precedence that git knows.
@@ -42,7 +42,7 @@ func (r *repoPaths) prepare() error {
 	}
 	// So that the user's git neither shows nor cleans away what is pawl's.
 	if own := filepath.Join(r.workspace, ".pawl", ".gitignore"); !exists(own) {
-		if err := WriteFile(own, []byte("*\n")); err != nil {
+		if err := disk.WriteFile(own, []byte("*\n")); err != nil {
 			return ioError("git.prepare", err)
 		}
 	}
@@ -87,39 +87,7 @@ func writeIfChanged(path, content string) error {
 	if err == nil && string(old) == content {
 		return nil
 	}
-	return WriteFile(path, []byte(content))
-}
-
-// WriteFile replaces a file as a whole and makes it durable: after a crash there is the old content or the new. The folder
-// must exist.
-func WriteFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a folder durable. Systems that cannot sync a folder do it by themselves.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return nil
+	return disk.WriteFile(path, []byte(content))
 }
 
 // readCapped reads a regular file of at most limit bytes.

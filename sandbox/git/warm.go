@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/disk"
 	"pawl/lockfile"
 )
 
@@ -171,7 +172,7 @@ func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, er
 		return false, ioError("git.worktree", err)
 	}
 	Step(ctx, "move registration")
-	if err := WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.tree, ".git")+"\n")); err != nil {
+	if err := disk.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.tree, ".git")+"\n")); err != nil {
 		return true, ioError("git.worktree", err)
 	}
 	Step(ctx, "unlock worktree")
@@ -239,7 +240,7 @@ func advance(ctx context.Context, r *Repo, from, tree, base, want string) error 
 
 // holds fails unless every path of a change is on disk what its new side says.
 func holds(r *Repo, change []delta) error {
-	d, err := openDisk(r)
+	d, err := openFiles(r)
 	if err != nil {
 		return err
 	}
@@ -363,7 +364,7 @@ func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*l
 		print, err := seal(ctx, r, want)
 		if err == nil {
 			Step(ctx, "write note")
-			err = WriteFile(w.note(name), []byte(head+" "+want+" "+print+"\n"))
+			err = disk.WriteFile(w.note(name), []byte(head+" "+want+" "+print+"\n"))
 		}
 		if err != nil {
 			err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/disk"
 )
 
 // AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit base,
@@ -238,7 +239,7 @@ func (l Linked) Blocked(ctx context.Context, from, to string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDisk(l.repo)
+	d, err := openFiles(l.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +257,7 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		return err
 	}
 	return r.index.locked(ctx, func(ctx context.Context) error {
-		d, err := openDisk(r)
+		d, err := openFiles(r)
 		if err != nil {
 			return err
 		}
@@ -381,7 +382,7 @@ func Relink(workspace, from string, owned bool) error {
 		return nil
 	}
 	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && exists(back) && !exists(backlink(back)) {
-		if err := WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
+		if err := disk.WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
 			return ioError("git.relink", err)
 		}
 	}
@@ -393,11 +394,11 @@ func Relink(workspace, from string, owned bool) error {
 			continue
 		}
 		tree := filepath.Join(workspace, ".pawl", "worktrees", name)
-		if err := WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
+		if err := disk.WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
 			return ioError("git.relink", err)
 		}
 		if exists(filepath.Join(tree, ".git")) {
-			if err := WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
+			if err := disk.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
 				return ioError("git.relink", err)
 			}
 		}
