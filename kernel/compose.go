@@ -37,7 +37,23 @@ type Composition struct {
 	Begins bool
 	Makes  []NewRow
 	Raises []Raise
+	// Then is what the same decision goes on with once everything of it is noted.
+	Then Step
 }
+
+// Step is what a decision goes on with: a handler notes what happened and does not call the next one.
+type Step string
+
+// The steps. Each is taken in the transaction of what it follows on, after all else of it.
+const (
+	ThenNothing Step = ""
+	ThenIntake  Step = "intake"  // the requirement is judged
+	ThenContext Step = "context" // the facts about the workspace are looked for
+	ThenPlan    Step = "plan"    // a plan is made
+	ThenAdvance Step = "advance" // what comes next for the task at work
+	ThenCleanup Step = "cleanup" // what the task leaves unfinished is saved, and its worktree goes
+	ThenArchive Step = "archive" // the archive's files are written
+)
 
 // States are the states of the five machines together, as far as one run is about them. An empty field is a row that is not there,
 // except for Stage, where it means that no flow runs.
@@ -275,6 +291,12 @@ func (c Composition) begins(made ...NewRow) Composition {
 	}, made...)...)
 }
 
+// then is the row with what follows on it.
+func (c Composition) then(s Step) Composition {
+	c.Then = s
+	return c
+}
+
 // making is the row with rows that are made with it.
 func (c Composition) making(made ...NewRow) Composition {
 	c.Makes = made
@@ -303,7 +325,7 @@ func planningRows() []Composition {
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
 			onIssue(board.Plan), onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(anIssue),
 		row("C02", ContextReady, "the facts about the workspace are there",
-			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(IfJudged),
+			onTurn(turn.ContextReady), may(onFlow(workflow.ContextReady, ""))).when(IfJudged).then(ThenPlan),
 		row("C03", ContextFailed, "the workspace cannot be worked in",
 			onTurn(turn.Cancel), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), onSession(session.PlanningFailed),
 			onFlow(workflow.CancelFlow, ""), onIssue(board.PlanFailed), onPhase(board.Complete), onRun(board.Complete)),
@@ -318,9 +340,9 @@ func planningRows() []Composition {
 		row("C07", PlanApproved, "the plan is approved, bound to its hash",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onFlow(workflow.PackageReady, workflow.PackageConfirmed), onPhase(board.Execute),
 			onTask(task.Approve), onTask(task.Queue)),
-		row("C60", SizedTweak, "the requirement is a tweak", onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing),
-		row("C61", SizedLight, "the requirement takes a light iteration", onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing),
-		row("C62", SizedStandard, "the requirement takes standard development", onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing),
+		row("C60", SizedTweak, "the requirement is a tweak", onFlow(workflow.Complexity, string(workflow.PathTweak))).when(IfSizing).then(ThenContext),
+		row("C61", SizedLight, "the requirement takes a light iteration", onFlow(workflow.Complexity, string(workflow.PathLight))).when(IfSizing).then(ThenContext),
+		row("C62", SizedStandard, "the requirement takes standard development", onFlow(workflow.Complexity, string(workflow.PathStandard))).when(IfSizing).then(ThenContext),
 		row("C63", Outgrew, "the plan has outgrown a tweak",
 			onFlow(workflow.Complexity, string(workflow.PathLight)), onFlow(workflow.ContextReady, "")).when(IfTurnPlans),
 		row("C64", PlanFlowsOn, "the plan flows on in AUTO_FULL",
@@ -331,13 +353,13 @@ func planningRows() []Composition {
 			onFlow(workflow.PackageReady, workflow.PackagePlanOnly), onTask(task.Cancel), onPhase(board.Complete), onRun(board.Complete)),
 		row("C66", PackageTaken, "a package is to be carried out",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, execCommand), onRun(board.Init), onPhase(board.Plan),
-			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(aPlannedIssue, anItem),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady)).begins(aPlannedIssue, anItem).then(ThenContext),
 		row("C67", PackageReady, "the plan of the package is there", onSession(session.PRDGenerated), onTurn(turn.PlanRisky)).when(IfDeveloping).making(aTask),
 		row("C68", PlanAllowed, "the plan of a tweak or of a package is approved",
 			onSession(session.UserConfirm), onTurnWhen(turn.Confirm, turn.AnswerYes), onPhase(board.Execute), onTask(task.Approve), onTask(task.Queue)).when(IfNoPackage),
 		row("C42", Received, "a requirement is taken up and has to be judged first",
 			onSession(session.UserInputRequirement), onFlow(workflow.CommandGiven, workflow.Request), onRun(board.Init), onPhase(board.Plan),
-			onIssue(board.Plan), onTurn(turn.UserMessage)).begins(anIssue),
+			onIssue(board.Plan), onTurn(turn.UserMessage)).begins(anIssue).then(ThenIntake),
 		row("C43", Clear, "the requirement is clear", onTurn(turn.IntakeReady)),
 		row("C44", Unclear, "questions are put to the person", onTurn(turn.NeedInfo)).when(IfPlanning),
 		row("C45", Answered, "the person answers", onTurn(turn.ClarificationAnswer)).when(IfPlanning),
@@ -356,33 +378,33 @@ func workingRows() []Composition {
 		row("C10", Claimed, "a runner takes the task",
 			onTask(task.Start), may(onItem(board.Execute)), may(onIssue(board.Execute))),
 		row("C11", NewAttempt, "a new attempt at an approved plan",
-			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)).when(IfAtWork),
+			onTurn(turn.UserMessage), onTurn(turn.IntakeReady), onTurn(turn.ContextReady), onTurn(turn.PlanSafe)).when(IfAtWork).then(ThenAdvance),
 		row("C12", CallMade, "a tool is called", may(onTurn(turn.ToolCallRequest))).when(IfAtWork),
-		row("C13", CallWorked, "the call worked", onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork),
+		row("C13", CallWorked, "the call worked", onTurnWhen(turn.ToolCallResult, turn.ResultOK)).when(IfAtWork).then(ThenAdvance),
 		row("C14", CallFailed, "the call failed",
 			onTurnWhen(turn.ToolCallResult, turn.ResultFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C15", CallTimedOut, "the call timed out", onTurn(turn.Timeout), may(onSession(session.ErrorDetected))).when(IfAtWork),
 		row("C47", WorkFailed, "an agent could not do a step, or wants another way",
 			onTurn(turn.StepFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))).when(IfAtWork),
-		row("C49", CallTolerated, "an agent's call failed and its step goes on", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork),
+		row("C48", Replanned, "the rest of the plan is changed", onTurnWhen(turn.FixPlanned, turn.FixPatch), may(onSession(session.FixSuccess))).when(IfAtWork).then(ThenAdvance),
+		row("C49", CallTolerated, "an agent's call failed and its step goes on", onTurnWhen(turn.ToolCallResult, turn.ResultTolerated)).when(IfAtWork).then(ThenAdvance),
 		row("C50", CallAsks, "a call of an agent needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork, IfExecuting),
-		row("C51", CallAllowed, "the call is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork),
+		row("C51", CallAllowed, "the call is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesStep)).when(IfAtWork).then(ThenAdvance),
 		row("C58", WorkAsks, "an agent at work asks the person", onTurn(turn.NeedInfo)).when(IfAtWork),
-		row("C59", WorkAnswered, "the person answers the agent at work", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork),
-		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)).when(IfAtWork),
+		row("C59", WorkAnswered, "the person answers the agent at work", onTurnWhen(turn.ClarificationAnswer, turn.AnswerStep)).when(IfAtWork).then(ThenAdvance),
+		row("C16", StepsFinished, "all steps are done", onTurn(turn.StepsDone)).when(IfAtWork).then(ThenAdvance),
 		row("C17", CheckFailed, "a check failed", onTurn(turn.ChecksFailed), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)).when(IfAtWork),
+		row("C18", FixPlanned, "a repair is planned", onTurn(turn.FixPlanned)).when(IfAtWork).then(ThenAdvance),
 		row("C19", FixAsks, "a repair needs a word", onTurn(turn.ConfirmationNeeded)).when(IfAtWork),
 		row("C20", FixAllowed, "the repair is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesRepair)).when(IfAtWork),
 		row("C21", FixRefused, "the repair is refused",
 			onTurnWhen(turn.Confirm, turn.AnswerNoStep), may(onSession(session.ErrorDetected))).when(IfAtWork),
-		row("C22", StepRepaired, "the step that failed works now", may(onSession(session.FixSuccess))),
+		row("C22", StepRepaired, "the step that failed works now", may(onSession(session.FixSuccess))).then(ThenAdvance),
 		row("C23", ChecksPassed, "the checks passed",
-			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)),
+			onTurn(turn.ChecksPassed), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed), may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
 		row("C24", ChecksTolerated, "only checks that are not required failed",
 			onTurnWhen(turn.ChecksFailed, turn.ChecksOptional), onTurn(turn.SummaryReady), onTurn(turn.TurnClosed),
-			may(onSession(session.FixSuccess)), onTask(task.Finish)),
+			may(onSession(session.FixSuccess)), onTask(task.Finish)).then(ThenAdvance),
 		row("C55", ChecksAsk, "the work changed what it is judged by, which needs a word",
 			onTurnWhen(turn.ConfirmationNeeded, turn.ChecksTouched)).when(IfAtWork),
 		row("C56", ChecksAllowed, "the change of the checks is allowed", onTurnWhen(turn.Confirm, turn.AnswerYesChecks)).when(IfAtWork),
@@ -410,8 +432,8 @@ func endingRows() []Composition {
 	closeTurn := []Raise{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
 	return []Composition{
 		row("C30", AllDone, "every task is landed or closed",
-			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))).when(IfClosed),
-		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention), onSession(session.AllTasksDone)).when(IfClosed),
+			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))).when(IfClosed).then(ThenArchive),
+		row("C31", ArchiveRetried, "archiving is tried again", onSession(session.HumanIntervention), onSession(session.AllTasksDone)).when(IfClosed).then(ThenArchive),
 		row("C32", Archived, "the archive is written",
 			onSession(session.ArchiveComplete), onFlow(workflow.FlowDone, ""), onPhase(board.Complete), onRun(board.Complete)),
 		row("C33", ArchiveBroken, "the archive could not be written", onSession(session.ArchiveFailed)),
@@ -424,7 +446,7 @@ func endingRows() []Composition {
 		row("C37", HelpedBlocked, "a person helps with a task that is blocked",
 			onSession(session.HumanIntervention), onTask(task.Unblock)),
 		row("C38", Skipped, "the task is left behind",
-			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfNotFinal),
+			onSession(session.SkipTask), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail))).when(IfNotFinal).then(ThenCleanup),
 		row("C39", RolledBack, "the tree is back at the checkpoint",
 			onSession(session.Rollback), may(onTask(task.Cancel)), may(onItem(board.Fail)), may(onIssue(board.Fail)),
 			onFlow(workflow.CancelFlow, ""), onPhase(board.Complete), onRun(board.Complete)).when(IfNotFinal),

@@ -384,7 +384,7 @@ func giveAnswers(tx *Tx, c *Give) error {
 		return err
 	}
 	tx.Turn.Return = ""
-	return advance(tx)
+	return nil
 }
 
 // closeQuestion settles a question; without an answer it is dismissed.

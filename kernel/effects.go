@@ -239,7 +239,8 @@ func followEffect(tx *Tx, r effect.Receipt) error {
 // canceledOr leaves a receipt aside when the task is to be canceled, and cleans up instead.
 func canceledOr(tx *Tx, r effect.Receipt, next func(*Tx, effect.Receipt) error) error {
 	if tx.Task != nil && !tx.Task.CancelAt.IsZero() && tx.Run != nil {
-		return beginCleanup(tx)
+		tx.then(ThenCleanup)
+		return nil
 	}
 	return next(tx, r)
 }
@@ -248,12 +249,6 @@ func canceledOr(tx *Tx, r effect.Receipt, next func(*Tx, effect.Receipt) error) 
 func runEnding(tx *Tx) bool {
 	t := tx.Task
 	return tx.Session.Rolling || !t.CancelAt.IsZero() || task.State(t.State).Terminal()
-}
-
-// beginCleanup starts the second phase of a cancel.
-func beginCleanup(tx *Tx) error {
-	keepWork(tx)
-	return nil
 }
 
 // maxAttempts bounds how often one effect is begun, across restarts, so that one that takes the runner down each time is
@@ -288,7 +283,8 @@ func (c *Recover) Decide(tx *Tx) error {
 	case effectUnwanted(tx):
 		dropEffect(tx)
 		tx.Task.Half = ""
-		return beginCleanup(tx)
+		tx.then(ThenCleanup)
+		return nil
 	case e.Attempts >= maxAttempts:
 		return settleEffect(tx, effect.Failed(pawl.Fail(pawl.CodeLoop, "kernel.effect_loops", string(e.What()), itoa(e.Attempts))))
 	case len(tx.Within) > 0:
@@ -328,7 +324,8 @@ func (*Sweep) Decide(tx *Tx) error {
 	}
 	if !t.CancelAt.IsZero() && tx.now.Sub(t.CancelAt) > tx.Config.CancelGrace && tx.Effect != nil && tx.Effect.State == EffectRunning && tx.Effect.What() != effect.KindCleanup {
 		dropEffect(tx)
-		return beginCleanup(tx)
+		tx.then(ThenCleanup)
+		return nil
 	}
 	overdue := !t.StartedAt.IsZero() && tx.now.Sub(t.StartedAt)-t.Waited > tx.Config.TaskTime
 	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {

@@ -62,11 +62,7 @@ func beginRun(tx *Tx, c *Start) error {
 	case c.Package != "" && len(c.Given) == 0:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.package_unknown", c.Package)
 	case judgedFirst(tx, c):
-		if err := tx.apply(Received, why); err != nil {
-			return err
-		}
-		askIntake(tx)
-		return nil
+		return tx.apply(Received, why)
 	default:
 		if err := tx.apply(TakenUp, why); err != nil {
 			return err
@@ -77,8 +73,8 @@ func beginRun(tx *Tx, c *Start) error {
 		if tx.Flow.Stage == workflow.Develop {
 			decideKnowledge(tx, knowledge.AtExec)
 		}
+		tx.then(ThenContext)
 	}
-	buildContext(tx)
 	return nil
 }
 
@@ -170,7 +166,7 @@ func intakeAnswered(tx *Tx, c *Give) error {
 		tx.Run.Evaluation = &e
 		return evaluated(tx)
 	}
-	askIntake(tx)
+	tx.then(ThenIntake)
 	return nil
 }
 
@@ -197,7 +193,7 @@ func goOn(tx *Tx, path workflow.Path, reason string) error {
 	if err := sizeFlow(tx, path, reason); err != nil {
 		return err
 	}
-	buildContext(tx)
+	tx.then(ThenContext)
 	return nil
 }
 
@@ -283,7 +279,7 @@ func (c *Choose) Decide(tx *Tx) error {
 	if stage == workflow.Evaluate {
 		return goOn(tx, c.Path, "confirmed by "+string(tx.env.Actor))
 	}
-	return design(tx)
+	return tx.apply(ContextReady, "context built")
 }
 
 // setVars changes variables beside the stage. A change of the mode is a move of its machine and is recorded as one.
@@ -312,7 +308,7 @@ func analyzed(tx *Tx) error {
 		askStage(tx, workflow.Analyze, fmt.Sprintf("%d %d %s", c.Files, len(c.Checks), strings.Join(c.Ecosystems, ",")))
 		return nil
 	}
-	return design(tx)
+	return tx.apply(ContextReady, "context built")
 }
 
 // packageDesigned names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a

@@ -45,11 +45,7 @@ func (c *Fix) Decide(tx *Tx) error {
 	}
 	if b.Kind == BlockedArchive {
 		tx.Session.Blocked = nil
-		if err := tx.apply(ArchiveRetried, c.Note); err != nil {
-			return err
-		}
-		writeArchive(tx)
-		return nil
+		return tx.apply(ArchiveRetried, c.Note)
 	}
 	t := tx.Task
 	if t == nil {
@@ -201,7 +197,6 @@ func (c *Skip) Decide(tx *Tx) error {
 	}
 	tx.Run.Outcome = "skipped"
 	tx.touch(tx.Run)
-	keepWork(tx)
 	return nil
 }
 
@@ -396,11 +391,7 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 			return err
 		}
 	}
-	if err := tx.apply(AllDone, "every task is landed or closed"); err != nil {
-		return err
-	}
-	writeArchive(tx)
-	return nil
+	return tx.apply(AllDone, "every task is landed or closed")
 }
 
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.

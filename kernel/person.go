@@ -60,10 +60,7 @@ func (c *Approve) Decide(tx *Tx) error {
 	tx.Turn.Return = ""
 	tx.Session.Approval = ""
 	tx.touch(tx.Task)
-	if err := tx.apply(FixPlanned, "allowed by "+string(tx.env.Actor)); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(FixPlanned, "allowed by "+string(tx.env.Actor))
 }
 
 // answerApproval settles an approval.
@@ -231,7 +228,7 @@ func (*Resume) Decide(tx *Tx) error {
 	s.Paused, s.PausedAt, s.PausedBy = false, tx.now, ""
 	tx.record(s, AuditSessionResumed, audit.Info, map[string]any{"state": s.State})
 	if tx.Task != nil && sessionWorks(tx) {
-		return advance(tx)
+		tx.then(ThenAdvance)
 	}
 	return nil
 }

@@ -202,11 +202,8 @@ func contextBuilt(tx *Tx, r effect.Receipt) error {
 	return analyzed(tx)
 }
 
-// design has the plan made, now that the facts about the workspace are there.
-func design(tx *Tx) error {
-	if err := tx.apply(ContextReady, "context built"); err != nil {
-		return err
-	}
+// makePlan has the plan made, now that the facts about the workspace are there.
+func makePlan(tx *Tx) error {
 	if tx.Solution != nil {
 		return packaged(tx)
 	}

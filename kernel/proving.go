@@ -375,10 +375,7 @@ func checksPassed(tx *Tx, what Happening, reason string) error {
 		learn(tx)
 	}
 	fixHeld(tx)
-	if err := tx.apply(what, reason); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(what, reason)
 }
 
 // runGates asks for the task's gates on the tree that the turn verified, minus what its verification has proven already
@@ -423,7 +420,8 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 	}
 	if result.Passed && (t.Verified == nil || result.Tree == t.Verified.TreeAfter) {
 		t.Tree = result.Tree
-		return advance(tx)
+		tx.then(ThenAdvance)
+		return nil
 	}
 	if result.Passed {
 		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))

@@ -71,7 +71,8 @@ func workFailed(tx *Tx, f effect.Failure) error {
 	if t.Fixes >= tx.Config.MaxFixes {
 		return blowFuse(tx, f, again)
 	}
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // sameFailure reports whether a failure came back as it was, on the very tree on which it was seen before.
@@ -181,7 +182,8 @@ func repairMade(tx *Tx, r effect.Receipt) error {
 	if tx.Task.Fixes >= tx.Config.MaxFixes {
 		return blowFuse(tx, *tx.Turn.Failure, false)
 	}
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // giveUp fails the task of an issue for which no repair is known: the board goes on with others, and tells the issues that depend on
@@ -246,8 +248,5 @@ func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 		askFor(tx, "action", t.ID, plan.Hash(next), policy.SingleAction, why)
 		return tx.apply(FixAsks, why)
 	}
-	if err := tx.apply(FixPlanned, why); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(FixPlanned, why)
 }

@@ -35,7 +35,7 @@ func (c *Claim) Decide(tx *Tx) error {
 	case task.Running, task.Verifying:
 		tx.record(t, AuditLeaseAdopted, audit.Info, map[string]any{"owner": c.Owner, "epoch": t.Epoch})
 		if t.Effect == "" {
-			return advance(tx)
+			tx.then(ThenAdvance)
 		}
 		return nil
 	case task.Queued:
@@ -55,11 +55,10 @@ func (c *Claim) Decide(tx *Tx) error {
 			newTurn(tx, t.ID)
 			t.Turn = tx.Turn.ID
 		}
-		if err := tx.apply(NewAttempt, "attempt at the approved plan"); err != nil {
-			return err
-		}
+		return tx.apply(NewAttempt, "attempt at the approved plan")
 	}
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // advance decides what comes next for the task at work and commits it as an effect. It is called after everything that
@@ -70,7 +69,8 @@ func advance(tx *Tx) error {
 		return nil
 	}
 	if !t.CancelAt.IsZero() {
-		return beginCleanup(tx)
+		tx.then(ThenCleanup)
+		return nil
 	}
 	switch {
 	case t.State == string(task.Verifying):
@@ -193,10 +193,7 @@ func stepsDone(tx *Tx, p *plan.Plan) error {
 		})
 	}
 	tx.touch(tx.Task)
-	if err := tx.apply(StepsFinished, "all steps are done"); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(StepsFinished, "all steps are done")
 }
 
 // callTool commits one tool call. The policy is asked again, because the profile may have changed since the approval; what it
@@ -257,7 +254,8 @@ func worktreeMade(tx *Tx, r effect.Receipt) error {
 	}
 	t.Ready.Worktree = true
 	tx.touch(t)
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // taskCheckpointed notes the checkpoint from which the task at work begins and goes on.
@@ -276,7 +274,8 @@ func taskCheckpointed(tx *Tx, r effect.Receipt) error {
 	tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
 	tx.Session.LastCheckpoint = made.Name
 	tx.touch(tx.Session)
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // toolDone takes the receipt of a tool call.
@@ -362,7 +361,7 @@ func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 		fixHeld(tx)
 	}
 	tx.touch(t)
-	return advance(tx)
+	return nil
 }
 
 // block stops for an answer, an approval or the environment.

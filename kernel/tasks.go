@@ -237,7 +237,8 @@ func (c *CancelTask) Decide(tx *Tx) error {
 		return nil
 	}
 	dropEffect(tx)
-	return beginCleanup(tx)
+	tx.then(ThenCleanup)
+	return nil
 }
 
 // holdsRun reports whether the task is the one that the session's present run is about.

@@ -49,7 +49,7 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		}
 		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
 		tx := begin(s, env, now)
-		return decision(tx, c.Decide(tx))
+		return decision(tx, followUp(tx, c.Decide(tx)))
 	}
 	if err := forAgents(env); err != nil {
 		return Decision{}, err
@@ -63,13 +63,38 @@ func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if err == nil {
-		err = env.Command.Decide(tx)
+		err = followUp(tx, env.Command.Decide(tx))
 	}
 	if err == nil {
 		keepSilence(tx)
 		err = followBoard(tx)
 	}
 	return decision(tx, err)
+}
+
+// followUp takes the steps that follow on what was decided, one after the other.
+func followUp(tx *Tx, err error) error {
+	for err == nil && tx.next != ThenNothing {
+		step := tx.next
+		tx.next = ThenNothing
+		switch step {
+		case ThenIntake:
+			askIntake(tx)
+		case ThenContext:
+			buildContext(tx)
+		case ThenPlan:
+			err = makePlan(tx)
+		case ThenAdvance:
+			err = advance(tx)
+		case ThenCleanup:
+			keepWork(tx)
+		case ThenArchive:
+			writeArchive(tx)
+		default:
+			err = pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(step))
+		}
+	}
+	return err
 }
 
 // decision returns what was decided, or nothing where it was refused.
@@ -140,8 +165,14 @@ func (tx *Tx) apply(what Happening, reason string) error {
 			return err
 		}
 	}
+	if row.Then != ThenNothing {
+		tx.then(row.Then)
+	}
 	return nil
 }
+
+// then has the decision go on with a step when its handler is done.
+func (tx *Tx) then(s Step) { tx.next = s }
 
 // states are the states of the run together, as the decision has them.
 func (tx *Tx) states() (s States) {
@@ -254,6 +285,8 @@ type Tx struct {
 	seen    map[Document]bool
 	entries []audit.Entry
 	result  any
+	// next is what the decision goes on with when its handler is done.
+	next Step
 	// leased says that this very decision takes the lease, so that there is no older token to compare with.
 	leased bool
 }

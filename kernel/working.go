@@ -167,7 +167,8 @@ func agentDone(tx *Tx, r effect.Receipt) error {
 		if len(tx.Talk.Asks) == 0 {
 			return failedWork(tx, pawl.Fail(pawl.CodeModel, "kernel.no_calls", tx.Talk.Agent), result.Text)
 		}
-		return advance(tx)
+		tx.then(ThenAdvance)
+		return nil
 	case effect.Replan:
 		return replan(tx, result)
 	case effect.StepDone:
@@ -176,7 +177,8 @@ func agentDone(tx *Tx, r effect.Receipt) error {
 		if err := askQuestion(tx, tx.Talk.Step, "", result.Reason); err != nil {
 			return failedWork(tx, err, result.Text)
 		}
-		return advance(tx)
+		tx.then(ThenAdvance)
+		return nil
 	}
 	return failedWork(tx, pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", tx.Talk.Agent, result.Reason), result.Text)
 }
@@ -223,7 +225,8 @@ func stepDone(tx *Tx) error {
 		}
 		fixHeld(tx)
 	}
-	return advance(tx)
+	tx.then(ThenAdvance)
+	return nil
 }
 
 // failedWork takes a failed agent's step to its repair.
@@ -427,10 +430,7 @@ func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 		what = CallWorked
 	}
 	tellAgent(tx, tx.Talk.Asks[tx.Talk.Next], toldOf(r), !r.OK)
-	if err := tx.apply(what, call.Name); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(what, call.Name)
 }
 
 // callTook notes the tree that a call left.
@@ -476,10 +476,10 @@ func callAllowed(tx *Tx, a *Approval) error {
 		k.Notes = append(slices.Clip(k.Notes), "A person allowed this call, once and exactly as it was: "+k.Wanted.Name+" "+string(k.Wanted.Args)+" It was not made yet; make it again.")
 		k.Wanted = nil
 		tx.touch(k)
-		return advance(tx)
+		return nil
 	}
 	workAgain(tx, a.ID)
-	return advance(tx)
+	return nil
 }
 
 // wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
@@ -565,8 +565,5 @@ func replan(tx *Tx, result effect.WorkResult) error {
 	tx.touch(t)
 	tx.touch(tx.Turn)
 	tx.record(t, AuditPlanPatched, audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
-	if err := tx.apply(Replanned, result.Reason); err != nil {
-		return err
-	}
-	return advance(tx)
+	return tx.apply(Replanned, result.Reason)
 }
