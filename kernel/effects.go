@@ -340,7 +340,6 @@ func (*Sweep) Decide(tx *Tx) error {
 		if err := tx.apply(Stopped, "the task's time is over"); err != nil {
 			return err
 		}
-		releaseTask(tx, t)
 	}
 	return nil
 }

@@ -382,7 +382,6 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 			return err
 		}
 		t.EndedAt = tx.now
-		releaseTask(tx, t)
 		tx.Run.Outcome = "canceled"
 		tx.touch(tx.Run)
 	}

@@ -274,11 +274,7 @@ func (c *Stop) Decide(tx *Tx) error {
 		tx.Turn.Outcome = string(turn.OutcomeCanceled)
 	}
 	disposeTask(tx, t)
-	if err := tx.apply(Stopped, "stopped by "+string(tx.env.Actor)); err != nil {
-		return err
-	}
-	releaseTask(tx, t)
-	return nil
+	return tx.apply(Stopped, "stopped by "+string(tx.env.Actor))
 }
 
 // dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at work

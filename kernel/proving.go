@@ -470,7 +470,6 @@ func gatedAlone(tx *Tx, r effect.Receipt) error {
 		}
 	}
 	t.EndedAt = tx.now
-	releaseTask(tx, t)
 	return nil
 }
 
@@ -531,7 +530,6 @@ func gatesRetry(tx *Tx, failure error) error {
 		return err
 	}
 	countRetry(tx, t, tx.Config.Retry.Delay(t.Retry.Count+1))
-	releaseTask(tx, t)
 	return nil
 }
 
@@ -565,11 +563,7 @@ func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
 	t.Reason = kept.Key
 	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
 	disposeTask(tx, t)
-	if err := tx.apply(GatesFailed, kept.Key); err != nil {
-		return err
-	}
-	releaseTask(tx, t)
-	return nil
+	return tx.apply(GatesFailed, kept.Key)
 }
 
 // toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is brought
@@ -711,7 +705,6 @@ func landingDone(tx *Tx, r effect.Receipt) error {
 		return err
 	}
 	t.EndedAt = tx.now
-	releaseTask(tx, t)
 	if t.Verified != nil {
 		tx.Session.remember(*t.Verified, tx.now)
 		tx.touch(tx.Session)

@@ -105,11 +105,7 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,
 	}}
 	disposeTask(tx, t)
-	if err := tx.apply(FuseBlown, "the last repair failed: "+f.What); err != nil {
-		return err
-	}
-	releaseTask(tx, t)
-	return nil
+	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
 }
 
 // disposeTask lets the task's mode judge its end (seed 003 §5, point 4). A mode that crashes leaves a verdict of its own.
@@ -127,12 +123,6 @@ func disposeTask(tx *Tx, t *Task) {
 		d := m.Disposition(modeTask(tx, t), t.Exit)
 		t.Disposition = &d
 	}()
-	tx.touch(t)
-}
-
-// releaseTask gives the lease back. The token stays, so that the former holder's reports are refused by the next claim.
-func releaseTask(tx *Tx, t *Task) {
-	t.Lease = Lease{}
 	tx.touch(t)
 }
 
@@ -196,11 +186,7 @@ func giveUp(tx *Tx, unknown error) error {
 	dropRepair(tx)
 	tx.Turn.Outcome, tx.Turn.Fix = string(turn.OutcomeFailed), 0
 	disposeTask(tx, t)
-	if err := tx.apply(RepairUnknown, "no repair is known: "+tx.Turn.Failure.What); err != nil {
-		return err
-	}
-	releaseTask(tx, t)
-	return nil
+	return tx.apply(RepairUnknown, "no repair is known: "+tx.Turn.Failure.What)
 }
 
 // planRepair appends the steps of a repair to the plan and reports whether the policy asks about one of their calls.

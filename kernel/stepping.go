@@ -378,11 +378,7 @@ func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
 	dropRepair(tx)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
 	tx.Turn.Fix = 0
-	if err := tx.apply(Blocking, kept.Key); err != nil {
-		return err
-	}
-	releaseTask(tx, t)
-	return nil
+	return tx.apply(Blocking, kept.Key)
 }
 
 // sessionWorks reports whether the session is in a state in which tasks are worked on.

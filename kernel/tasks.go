@@ -87,9 +87,6 @@ func (c *Transition) Decide(tx *Tx) error {
 	if retried {
 		countRetry(tx, t, 0)
 	}
-	if task.State(t.State).Terminal() {
-		releaseTask(tx, t)
-	}
 	tx.result = t.Epoch
 	return nil
 }

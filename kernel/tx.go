@@ -449,12 +449,17 @@ func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
 			return turn.Admit(r, turnEvidence(tx))
 		})
 	case KindTask:
-		return apply(tx, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
+		err := apply(tx, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
 			if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
 				return err
 			}
 			return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
 		})
+		if at := task.State(tx.Task.State); err == nil && (at.Terminal() || at == task.Queued && tx.Run != nil) {
+			// The lease goes back. Its token stays, so that whatever the former holder still reports is refused.
+			tx.Task.Lease = Lease{}
+		}
+		return err
 	case KindFlow:
 		return moveFlow(tx, workflow.Event(on), when, reason, meta)
 	case KindRun:
