@@ -643,14 +643,22 @@ func claimHolds(tx *Tx) error {
 	if tx.env.Claim == 0 || i == nil || i.Number == 0 {
 		return nil
 	}
-	switch tx.env.Command.(type) {
-	case *Report:
+	c, takes := tx.env.Command.(takingCommand)
+	if takes && !c.underClaim() {
 		return nil
-	case *Begin, *Recover:
+	}
+	if takes {
 		tx.touch(i) // so that a claim that changes hands before this is committed is seen by the version
 	}
 	return i.Held(tx.env.Claim)
 }
+
+// takingCommand is a command that takes an effect in hand under a claim, or reports on one under the effect's own token.
+type takingCommand interface{ underClaim() bool }
+
+func (*Begin) underClaim() bool   { return true }
+func (*Recover) underClaim() bool { return true }
+func (*Report) underClaim() bool  { return false }
 
 // Decide prolongs a claim. It is no change of state and leaves no record.
 func (c *Keep) Decide(tx *Tx) error {

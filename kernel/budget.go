@@ -93,27 +93,39 @@ func (c *Config) charges(r *Run) bool {
 // recentBudgets is how many of the newest budgets are looked at for what a dead runner left set aside.
 const recentBudgets = 50
 
+// chargingCommand is a command that charges budgets on other days than the effect that it is about, or on none.
+type chargingCommand interface {
+	chargedDays(k loader, s *Snapshot) []time.Time
+}
+
+func (c *Reserve) chargedDays(loader, *Snapshot) []time.Time { return []time.Time{c.Day} }
+func (c *Settle) chargedDays(loader, *Snapshot) []time.Time  { return []time.Time{c.Day} }
+
+func (c *Begin) chargedDays(k loader, s *Snapshot) []time.Time {
+	if !k.config.charges(s.Run) || s.Effect == nil || !timed(s.Effect) {
+		return nil
+	}
+	return []time.Time{c.Day}
+}
+
+func (c *Make) chargedDays(k loader, s *Snapshot) []time.Time {
+	if !k.config.charges(s.Run) {
+		return nil
+	}
+	return []time.Time{c.Day}
+}
+
+func (*Resume) chargedDays(loader, *Snapshot) []time.Time    { return nil }
+func (*Heartbeat) chargedDays(loader, *Snapshot) []time.Time { return nil }
+func (*Bind) chargedDays(loader, *Snapshot) []time.Time      { return nil }
+
 // loadBudgets reads the budgets that a command may charge.
 func (k loader) loadBudgets(ctx context.Context, s *Snapshot, c Command) error {
 	var days []time.Time
-	switch c := c.(type) {
-	case *Reserve:
-		days = append(days, c.Day)
-	case *Settle:
-		days = append(days, c.Day)
-	case *Begin:
-		if k.config.charges(s.Run) && s.Effect != nil && timed(s.Effect) {
-			days = append(days, c.Day)
-		}
-	case *Make:
-		if k.config.charges(s.Run) {
-			days = append(days, c.Day)
-		}
-	case *Resume, *Heartbeat, *Bind:
-	default:
-		if s.Effect != nil && s.Effect.Clock != nil {
-			days = append(days, s.Effect.Clock.Day)
-		}
+	if c, ok := c.(chargingCommand); ok {
+		days = c.chargedDays(k, s)
+	} else if s.Effect != nil && s.Effect.Clock != nil {
+		days = []time.Time{s.Effect.Clock.Day}
 	}
 	for _, day := range days {
 		for _, label := range scopes(s.Run, s.Issue, day) {

@@ -73,29 +73,24 @@ func (p *Progress) Pad(label string) view.PadLine {
 // maxNote bounds the text of a decision or an incident, in bytes.
 const maxNote = 16 << 10
 
-// loadContext reads what a command of the context manager needs besides the session: the names of checkpoints, and whether
-// the decision to be replaced is there. Decisions are never removed, so that it still is when the command is committed.
-func (k loader) loadContext(ctx context.Context, s *Snapshot, c Command) error {
-	switch c := c.(type) {
-	case *Ask, *Give:
-		return k.loadQuestions(ctx, s)
-	case *Start:
-		return k.loadStart(ctx, s, c)
-	case *CreateCheckpoint:
-		if len(s.Taken) == 0 {
-			return k.loadNames(ctx, s)
-		}
-	case *SaveDecision:
-		if c.Replaces == "" {
-			return nil
-		}
-		rows, err := k.store.Load(ctx, Select{Kind: KindDecision, ID: c.Replaces, HotOnly: true})
-		if err == nil && len(rows[0]) == 0 {
-			err = pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
-		}
-		return err
+func (*Ask) read(ctx context.Context, k loader, s *Snapshot) error  { return k.loadQuestions(ctx, s) }
+func (*Give) read(ctx context.Context, k loader, s *Snapshot) error { return k.loadQuestions(ctx, s) }
+
+func (*CreateCheckpoint) read(ctx context.Context, k loader, s *Snapshot) error {
+	return k.loadNames(ctx, s)
+}
+
+// read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the command is
+// committed.
+func (c *SaveDecision) read(ctx context.Context, k loader, _ *Snapshot) error {
+	if c.Replaces == "" {
+		return nil
 	}
-	return nil
+	rows, err := k.store.Load(ctx, Select{Kind: KindDecision, ID: c.Replaces, HotOnly: true})
+	if err == nil && len(rows[0]) == 0 {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
+	}
+	return err
 }
 
 func (c *SaveDecision) Decide(tx *Tx) error {

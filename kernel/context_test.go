@@ -179,7 +179,7 @@ func (s shelf) Records(context.Context, string, int64) iter.Seq2[audit.Stored, e
 func TestReplacing(t *testing.T) {
 	k := &Kernel{core: &core{store: shelf{rows: map[Kind][]Row{KindDecision: {{Kind: KindDecision, ID: "d1", Doc: []byte(`{"decision_type":"Lib","content":"old"}`)}}}}}}
 	for id, want := range map[string]pawl.Code{"": "", "d1": "", "d9": pawl.CodeNotFound} {
-		if got := pawl.CodeOf(k.loader().loadContext(context.Background(), &Snapshot{}, &SaveDecision{Replaces: id})); got != want {
+		if got := pawl.CodeOf((&SaveDecision{Replaces: id}).read(context.Background(), k.loader(), &Snapshot{})); got != want {
 			t.Errorf("replacing %q: %q, want %q", id, got, want)
 		}
 	}

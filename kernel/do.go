@@ -332,26 +332,36 @@ func remember[T any](m *map[string]*T, id string, doc *T) {
 	(*m)[id] = doc
 }
 
-// about returns the task that a command is about, and its gates if the command is about them, as they are remembered.
-func (r *recent) about(c Command) (*Task, *EffectDoc) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch c := c.(type) {
-	case *Transition:
-		return r.tasks[c.Task], nil
-	case *Heartbeat:
-		return r.tasks[c.Task], nil
-	case *RequestGates:
-		if t := r.tasks[c.Task]; t != nil && t.Effect == "" {
-			return t, nil
-		}
-	case *Report:
-		if e := r.gates[c.Effect]; e != nil {
-			return r.tasks[e.Effect.Task], e
-		}
+// recalledCommand is a command that can be decided on a task outside a run, or on its gates, as this process committed them last, with
+// what else is read for it.
+type recalledCommand interface {
+	recalled(r *recent) (*Task, *EffectDoc)
+	rest(ctx context.Context, k loader, s *Snapshot) error
+}
+
+func (c *Transition) recalled(r *recent) (*Task, *EffectDoc)      { return r.tasks[c.Task], nil }
+func (*Transition) rest(context.Context, loader, *Snapshot) error { return nil }
+func (c *Heartbeat) recalled(r *recent) (*Task, *EffectDoc)       { return r.tasks[c.Task], nil }
+func (*Heartbeat) rest(context.Context, loader, *Snapshot) error  { return nil }
+func (c *RequestGates) recalled(r *recent) (*Task, *EffectDoc) {
+	if t := r.tasks[c.Task]; t != nil && t.Effect == "" {
+		return t, nil
 	}
 	return nil, nil
 }
+
+func (*RequestGates) rest(ctx context.Context, k loader, s *Snapshot) error {
+	return load(ctx, k.store, &s.Session, k.session(s))
+}
+
+func (c *Report) recalled(r *recent) (*Task, *EffectDoc) {
+	if e := r.gates[c.Effect]; e != nil {
+		return r.tasks[e.Effect.Task], e
+	}
+	return nil, nil
+}
+
+func (*Report) rest(ctx context.Context, k loader, s *Snapshot) error { return k.loadTrail(ctx, s) }
 
 // read remembers a task outside a run as it was read, unless this process knows better.
 func (r *recent) read(t *Task) {
@@ -385,12 +395,18 @@ func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 
 // recall returns a snapshot of what is remembered, with all else that the command is decided on, or nil.
 func (k *Kernel) recall(ctx context.Context, c Command) (*Snapshot, error) {
-	t, e := k.recent.about(c)
+	rc, ok := c.(recalledCommand)
+	if !ok {
+		return nil, nil
+	}
+	k.recent.mu.Lock()
+	t, e := rc.recalled(&k.recent)
+	k.recent.mu.Unlock()
 	if t == nil {
 		return nil, nil
 	}
 	s := &Snapshot{Config: &k.config, Task: t, Effect: e}
-	return s, k.loader().rest(ctx, s, c)
+	return s, rc.rest(ctx, k.loader(), s)
 }
 
 // maxKept bounds the documents that are remembered: those of the run at work, several times.

@@ -120,16 +120,17 @@ func taskEvidence(tx *Tx, t *Task, r *machine.Rule[task.State, task.Event]) *tas
 	return e
 }
 
-// token is the fencing token that the command presents for a task: the one of its report, or that of the task itself when
-// pawl acts inside the same transaction that checked the report's token.
+// tokenCommand is a command that presents the fencing token of a task's lease.
+type tokenCommand interface{ token() int64 }
+
+func (c *Transition) token() int64   { return c.Token }
+func (c *RequestGates) token() int64 { return c.Token }
+
+// token is the fencing token that the command presents for a task: its own, or that of the task itself when pawl acts inside the same
+// transaction that checked the report's token, or that takes the lease.
 func token(tx *Tx, t *Task) int64 {
-	switch c := tx.env.Command.(type) {
-	case *Transition:
-		if !tx.leased {
-			return c.Token
-		}
-	case *RequestGates:
-		return c.Token
+	if c, ok := tx.env.Command.(tokenCommand); ok && !tx.leased {
+		return c.token()
 	}
 	return t.Epoch
 }

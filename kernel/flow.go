@@ -28,8 +28,8 @@ const autoFull pawl.Actor = "policy:auto_full"
 // PackageAlias is what the label of the alias of a solution package begins with.
 const PackageAlias = "package:"
 
-// loadStart reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
-func (k loader) loadStart(ctx context.Context, s *Snapshot, c *Start) error {
+// read reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
+func (c *Start) read(ctx context.Context, k loader, s *Snapshot) error {
 	issue := c.Issue
 	if c.Package != "" {
 		var alias *Alias

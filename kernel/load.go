@@ -140,13 +140,20 @@ func (k loader) load(ctx context.Context, c Command, fresh bool) (s *Snapshot, r
 func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: k.config}
 	if ofBoard(c) {
-		if err := k.loadBoard(ctx, s, c); err != nil {
+		if err := k.loadBoard(ctx, s); err != nil {
 			return nil, err
+		}
+		if c, ok := c.(readingCommand); ok {
+			if err := c.read(ctx, k, s); err != nil {
+				return nil, err
+			}
 		}
 		return s, load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: SessionLabel})
 	}
-	if err := k.loadContext(ctx, s, c); err != nil {
-		return nil, err
+	if c, ok := c.(readingCommand); ok {
+		if err := c.read(ctx, k, s); err != nil {
+			return nil, err
+		}
 	}
 	taskID, effectID := about(c)
 	if taskID != "" {
@@ -182,17 +189,6 @@ func (k loader) read(ctx context.Context, c Command) (*Snapshot, error) {
 	return s, k.loadBudgets(ctx, s, c)
 }
 
-// rest reads what a command is decided on besides the task outside a run that is remembered.
-func (k loader) rest(ctx context.Context, s *Snapshot, c Command) error {
-	switch c.(type) {
-	case *RequestGates:
-		return load(ctx, k.store, &s.Session, k.session(s))
-	case *Report:
-		return k.loadTrail(ctx, s)
-	}
-	return nil
-}
-
 // session selects the session of what a command is about: that of the effect or of the task, and otherwise the lane's own.
 func (k loader) session(s *Snapshot) Select {
 	switch {
@@ -204,39 +200,49 @@ func (k loader) session(s *Snapshot) Select {
 	return Select{Kind: KindSession, Label: k.lane}
 }
 
+// Commands say what they are about, and what their decisions need besides.
+type (
+	// taskCommand is about a task.
+	taskCommand interface{ aboutTask() string }
+	// effectCommand is about an effect, and with it about the task that it belongs to.
+	effectCommand interface{ aboutEffect() string }
+	// pastCommand is about a run that is over where none is in progress.
+	pastCommand interface{ pastRun(s *Session) string }
+	// readingCommand reads more than the rows around the session and what the command is about.
+	readingCommand interface {
+		read(ctx context.Context, k loader, s *Snapshot) error
+	}
+)
+
+func (c *Transition) aboutTask() string     { return c.Task }
+func (c *RequestGates) aboutTask() string   { return c.Task }
+func (c *UpdateProgress) aboutTask() string { return c.Task }
+func (c *CancelTask) aboutTask() string     { return c.Task }
+func (c *RestartTask) aboutTask() string    { return c.Task }
+func (c *Claim) aboutTask() string          { return c.Task }
+func (c *Heartbeat) aboutTask() string      { return c.Task }
+
+func (c *Begin) aboutEffect() string   { return c.Effect }
+func (c *Report) aboutEffect() string  { return c.Effect }
+func (c *Recover) aboutEffect() string { return c.Effect }
+func (c *Make) aboutEffect() string    { return c.Effect }
+func (c *Bind) aboutEffect() string    { return c.Effect }
+func (c *Reserve) aboutEffect() string { return c.Effect }
+func (c *Settle) aboutEffect() string  { return c.Effect }
+
+func (c *Undo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.LastRun) }
+func (*Rollback) pastRun(s *Session) string { return s.LastRun }
+func (c *Redo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.Rolled, s.LastRun) }
+
 // about names the task or the effect that a command is about.
 func about(c Command) (taskID, effectID string) {
-	switch c := c.(type) {
-	case *Transition:
-		return c.Task, ""
-	case *RequestGates:
-		return c.Task, ""
-	case *UpdateProgress:
-		return c.Task, ""
-	case *CancelTask:
-		return c.Task, ""
-	case *RestartTask:
-		return c.Task, ""
-	case *Claim:
-		return c.Task, ""
-	case *Heartbeat:
-		return c.Task, ""
-	case *Begin:
-		return "", c.Effect
-	case *Report:
-		return "", c.Effect
-	case *Recover:
-		return "", c.Effect
-	case *Make:
-		return "", c.Effect
-	case *Bind:
-		return "", c.Effect
-	case *Reserve:
-		return "", c.Effect
-	case *Settle:
-		return "", c.Effect
+	if c, ok := c.(taskCommand); ok {
+		taskID = c.aboutTask()
 	}
-	return "", ""
+	if c, ok := c.(effectCommand); ok {
+		effectID = c.aboutEffect()
+	}
+	return taskID, effectID
 }
 
 func (k loader) loadTask(ctx context.Context, s *Snapshot, id string) error {
@@ -254,8 +260,8 @@ func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.tas
 // loadRun reads the run that the session is at, or the last one for an undo, and all that belongs to it.
 func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 	id := s.Session.Run
-	if id == "" {
-		id = lastRun(s.Session, c)
+	if c, ok := c.(pastCommand); ok && id == "" {
+		id = c.pastRun(s.Session)
 	}
 	if id == "" && (s.Effect != nil || s.Session.Effect != "") {
 		id = s.Session.LastRun
@@ -289,19 +295,6 @@ func (k loader) loadRun(ctx context.Context, s *Snapshot, c Command) error {
 		}
 	}
 	return k.loadWork(ctx, s)
-}
-
-// lastRun names the run that a command is about when none is in progress.
-func lastRun(s *Session, c Command) string {
-	switch c := c.(type) {
-	case *Undo:
-		return cmp.Or(c.Run, s.LastRun)
-	case *Rollback:
-		return s.LastRun
-	case *Redo:
-		return cmp.Or(c.Run, s.Rolled, s.LastRun)
-	}
-	return ""
 }
 
 // loadWork reads what hangs on the task and the session: the turn, the open approval, the effect in flight, names taken.
@@ -504,38 +497,35 @@ func Decode(r Row, doc Document) error {
 	return nil
 }
 
-// loadBoard reads what a command about the board needs.
-func (k loader) loadBoard(ctx context.Context, s *Snapshot, c Command) error {
+// loadBoard reads the newest batch of the board.
+func (k loader) loadBoard(ctx context.Context, s *Snapshot) error {
 	s.Near = map[string]*Issue{}
 	rows, err := k.store.Load(ctx, Select{Kind: KindBoard, Newest: true, Limit: 1})
 	if err != nil {
 		return err
 	}
-	if err := decode(k.store, rows[0], &s.Board); err != nil {
-		return err
+	return decode(k.store, rows[0], &s.Board)
+}
+
+func (c *Release) read(ctx context.Context, k loader, s *Snapshot) error {
+	return k.loadLinks(ctx, s, c.Issue, false)
+}
+
+func (c *MoveBoard) read(ctx context.Context, k loader, s *Snapshot) error {
+	if s.Board == nil || c.Action != board.Complete {
+		return nil
 	}
-	switch c := c.(type) {
-	case *AddIssues:
-		return k.loadNamed(ctx, s, c)
-	case *Take:
-		return k.loadQueue(ctx, s, c)
-	case *Release:
-		return k.loadLinks(ctx, s, c.Issue, false)
-	case *MoveBoard:
-		if s.Board == nil || c.Action != board.Complete {
-			return nil
-		}
-		// The issues of the board lie below the session of the workspace, as the board does.
-		counts, err := k.store.Count(ctx, KindIssue, s.Board.Parent)
-		s.AtWork = counts[string(board.IssuePlanning)] + counts[string(board.IssueExecuting)]
-		return err
-	case *Depend:
-		if c.Remove {
-			return k.loadLinks(ctx, s, c.On, true)
-		}
-		return k.loadEnds(ctx, s, c)
+	// The issues of the board lie below the session of the workspace, as the board does.
+	counts, err := k.store.Count(ctx, KindIssue, s.Board.Parent)
+	s.AtWork = counts[string(board.IssuePlanning)] + counts[string(board.IssueExecuting)]
+	return err
+}
+
+func (c *Depend) read(ctx context.Context, k loader, s *Snapshot) error {
+	if c.Remove {
+		return k.loadLinks(ctx, s, c.On, true)
 	}
-	return nil
+	return k.loadEnds(ctx, s, c)
 }
 
 // loadMore reads what a decision asks for.
@@ -563,14 +553,18 @@ func (k loader) loadMore(ctx context.Context, s *Snapshot, m *missing, most int)
 	return nil
 }
 
+// beginningCommand is a command that takes a run up.
+type beginningCommand interface{ takesUp() }
+
+func (*Start) takesUp()  {}
+func (*Revise) takesUp() {}
+
 // loadOwn finds which labels are taken that the issue of a new run by itself would get.
 func loadOwn(ctx context.Context, st Store, s *Snapshot, c Command, now time.Time) error {
 	if at := s.Session; at == nil || at.Number > 0 {
 		return nil
 	}
-	switch c.(type) {
-	case *Start, *Revise:
-	default:
+	if _, ok := c.(beginningCommand); !ok {
 		return nil
 	}
 	next := *s.Session
@@ -659,8 +653,8 @@ func (k loader) loadRise(ctx context.Context, s *Snapshot, m *missing, most int)
 // idLength is the length of an id, by which a name can be told from one.
 const idLength = 26
 
-// loadNamed finds the issues that a command names by label, external id or id.
-func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error {
+// read finds the issues that the command names by label, external id or id.
+func (c *AddIssues) read(ctx context.Context, k loader, s *Snapshot) error {
 	seen := map[string]bool{}
 	var sel []Select
 	for n := range c.Issues {
@@ -700,8 +694,8 @@ func (k loader) loadNamed(ctx context.Context, s *Snapshot, c *AddIssues) error 
 // queuePage is how many claimable issues are looked at first.
 const queuePage = 32
 
-// loadQueue reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
-func (k loader) loadQueue(ctx context.Context, s *Snapshot, c *Take) error {
+// read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
+func (c *Take) read(ctx context.Context, k loader, s *Snapshot) error {
 	if c.Issue != "" {
 		s.Taken = []string{c.Issue}
 		return k.loadNear(ctx, s, s.Taken)
