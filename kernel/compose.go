@@ -11,8 +11,8 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Raise is one move of a composition: an event for the machine of one kind of row.
-type Raise struct {
+// Move is one move of a composition: an event for the machine of one kind of row.
+type Move struct {
 	Kind  Kind
 	Event string
 	When  string
@@ -21,22 +21,22 @@ type Raise struct {
 	May bool
 }
 
-// Happening names a row of the composition table. Happenings are append-only.
-type Happening string
+// Event names a row of the composition table. Events are append-only.
+type Event string
 
 // Composition is one row of the table that makes one flow of the five machines: what happened, under which conditions on the
 // states together, and which moves it raises, in order, in the transaction that commits it (ARCHITECTURE.md, "Five machines, one
 // flow").
 type Composition struct {
 	ID   string
-	What Happening
+	What Event
 	Text string
 	// If are the conditions, all of which have to be met before anything of it is made.
 	If []Condition
 	// Begins says that it takes a run up, so that the run before has no part in it. Makes are the rows that are made with it.
 	Begins bool
 	Makes  []NewRow
-	Raises []Raise
+	Moves  []Move
 	// Then is what the same decision goes on with once everything of it is noted.
 	Then Step
 }
@@ -176,91 +176,91 @@ func (s States) With(kind Kind, state string) States {
 	return s
 }
 
-// The happenings.
+// The events.
 const (
-	TakenUp         Happening = "taken_up"
-	ContextReady    Happening = "context_ready"
-	ContextFailed   Happening = "context_failed"
-	PlanExists      Happening = "plan_exists"
-	PlanFailed      Happening = "plan_failed"
-	PlanningCancel  Happening = "planning_canceled"
-	PlanApproved    Happening = "plan_approved"
-	PlanDeclined    Happening = "plan_declined"
-	Claimed         Happening = "claimed"
-	NewAttempt      Happening = "new_attempt"
-	CallMade        Happening = "call_made"
-	CallWorked      Happening = "call_worked"
-	CallFailed      Happening = "call_failed"
-	CallTimedOut    Happening = "call_timed_out"
-	StepsFinished   Happening = "steps_finished"
-	CheckFailed     Happening = "check_failed"
-	FixPlanned      Happening = "fix_planned"
-	FixAsks         Happening = "fix_asks"
-	FixAllowed      Happening = "fix_allowed"
-	FixRefused      Happening = "fix_refused"
-	StepRepaired    Happening = "step_repaired"
-	ChecksPassed    Happening = "checks_passed"
-	ChecksTolerated Happening = "checks_tolerated"
-	FuseBlown       Happening = "fuse_blown"
-	RepairUnknown   Happening = "repair_unknown"
-	GatesRetried    Happening = "gates_retried"
-	GatesFailed     Happening = "gates_failed"
-	Proven          Happening = "proven"
-	Closed          Happening = "closed"
-	AllDone         Happening = "all_done"
-	ArchiveRetried  Happening = "archive_retried"
-	Archived        Happening = "archived"
-	ArchiveBroken   Happening = "archive_broken"
-	Blocking        Happening = "blocking"
-	Stopped         Happening = "stopped"
-	HelpedFailed    Happening = "helped_failed"
-	HelpedBlocked   Happening = "helped_blocked"
-	Skipped         Happening = "skipped"
-	RolledBack      Happening = "rolled_back"
-	CanceledAtWork  Happening = "canceled_at_work"
-	RepairLeft      Happening = "repair_left"
-	WorkFailed      Happening = "work_failed"
-	Replanned       Happening = "replanned"
-	CallTolerated   Happening = "call_tolerated"
-	CallAsks        Happening = "call_asks"
-	CallAllowed     Happening = "call_allowed"
-	ChecksAsk       Happening = "checks_ask"
-	ChecksAllowed   Happening = "checks_allowed"
-	ChecksRefused   Happening = "checks_refused"
-	Received        Happening = "received"
-	Clear           Happening = "clear"
-	Unclear         Happening = "unclear"
-	Answered        Happening = "answered"
-	StillUnclear    Happening = "still_unclear"
-	WorkAsks        Happening = "work_asks"
-	WorkAnswered    Happening = "work_answered"
-	SizedTweak      Happening = "sized_tweak"
-	SizedLight      Happening = "sized_light"
-	SizedStandard   Happening = "sized_standard"
-	Outgrew         Happening = "outgrew"
-	PlanFlowsOn     Happening = "plan_flows_on"
-	PlanKept        Happening = "plan_kept"
-	PackageTaken    Happening = "package_taken"
-	PackageReady    Happening = "package_ready"
-	PlanAllowed     Happening = "plan_allowed"
-	GrewAtWork      Happening = "grew_at_work"
+	TakenUp         Event = "taken_up"
+	ContextReady    Event = "context_ready"
+	ContextFailed   Event = "context_failed"
+	PlanExists      Event = "plan_exists"
+	PlanFailed      Event = "plan_failed"
+	PlanningCancel  Event = "planning_canceled"
+	PlanApproved    Event = "plan_approved"
+	PlanDeclined    Event = "plan_declined"
+	Claimed         Event = "claimed"
+	NewAttempt      Event = "new_attempt"
+	CallMade        Event = "call_made"
+	CallWorked      Event = "call_worked"
+	CallFailed      Event = "call_failed"
+	CallTimedOut    Event = "call_timed_out"
+	StepsFinished   Event = "steps_finished"
+	CheckFailed     Event = "check_failed"
+	FixPlanned      Event = "fix_planned"
+	FixAsks         Event = "fix_asks"
+	FixAllowed      Event = "fix_allowed"
+	FixRefused      Event = "fix_refused"
+	StepRepaired    Event = "step_repaired"
+	ChecksPassed    Event = "checks_passed"
+	ChecksTolerated Event = "checks_tolerated"
+	FuseBlown       Event = "fuse_blown"
+	RepairUnknown   Event = "repair_unknown"
+	GatesRetried    Event = "gates_retried"
+	GatesFailed     Event = "gates_failed"
+	Proven          Event = "proven"
+	Closed          Event = "closed"
+	AllDone         Event = "all_done"
+	ArchiveRetried  Event = "archive_retried"
+	Archived        Event = "archived"
+	ArchiveBroken   Event = "archive_broken"
+	Blocking        Event = "blocking"
+	Stopped         Event = "stopped"
+	HelpedFailed    Event = "helped_failed"
+	HelpedBlocked   Event = "helped_blocked"
+	Skipped         Event = "skipped"
+	RolledBack      Event = "rolled_back"
+	CanceledAtWork  Event = "canceled_at_work"
+	RepairLeft      Event = "repair_left"
+	WorkFailed      Event = "work_failed"
+	Replanned       Event = "replanned"
+	CallTolerated   Event = "call_tolerated"
+	CallAsks        Event = "call_asks"
+	CallAllowed     Event = "call_allowed"
+	ChecksAsk       Event = "checks_ask"
+	ChecksAllowed   Event = "checks_allowed"
+	ChecksRefused   Event = "checks_refused"
+	Received        Event = "received"
+	Clear           Event = "clear"
+	Unclear         Event = "unclear"
+	Answered        Event = "answered"
+	StillUnclear    Event = "still_unclear"
+	WorkAsks        Event = "work_asks"
+	WorkAnswered    Event = "work_answered"
+	SizedTweak      Event = "sized_tweak"
+	SizedLight      Event = "sized_light"
+	SizedStandard   Event = "sized_standard"
+	Outgrew         Event = "outgrew"
+	PlanFlowsOn     Event = "plan_flows_on"
+	PlanKept        Event = "plan_kept"
+	PackageTaken    Event = "package_taken"
+	PackageReady    Event = "package_ready"
+	PlanAllowed     Event = "plan_allowed"
+	GrewAtWork      Event = "grew_at_work"
 )
 
-func onSession(e session.Event) Raise { return Raise{Kind: KindSession, Event: string(e)} }
-func onTurn(e turn.Event) Raise       { return Raise{Kind: KindTurn, Event: string(e)} }
-func onTurnWhen(e turn.Event, w string) Raise {
-	return Raise{Kind: KindTurn, Event: string(e), When: w}
+func onSession(e session.Event) Move { return Move{Kind: KindSession, Event: string(e)} }
+func onTurn(e turn.Event) Move       { return Move{Kind: KindTurn, Event: string(e)} }
+func onTurnWhen(e turn.Event, w string) Move {
+	return Move{Kind: KindTurn, Event: string(e), When: w}
 }
-func onTask(e task.Event) Raise { return Raise{Kind: KindTask, Event: string(e)} }
-func onFlow(e workflow.Event, w string) Raise {
-	return Raise{Kind: KindFlow, Event: string(e), When: w}
+func onTask(e task.Event) Move { return Move{Kind: KindTask, Event: string(e)} }
+func onFlow(e workflow.Event, w string) Move {
+	return Move{Kind: KindFlow, Event: string(e), When: w}
 }
-func onRun(e board.Event) Raise   { return Raise{Kind: KindRun, Event: string(e)} }
-func onPhase(e board.Event) Raise { return Raise{Kind: KindPhase, Event: string(e)} }
-func onIssue(e board.Event) Raise { return Raise{Kind: KindIssue, Event: string(e)} }
-func onItem(e board.Event) Raise  { return Raise{Kind: KindItem, Event: string(e)} }
+func onRun(e board.Event) Move   { return Move{Kind: KindRun, Event: string(e)} }
+func onPhase(e board.Event) Move { return Move{Kind: KindPhase, Event: string(e)} }
+func onIssue(e board.Event) Move { return Move{Kind: KindIssue, Event: string(e)} }
+func onItem(e board.Event) Move  { return Move{Kind: KindItem, Event: string(e)} }
 
-func may(r Raise) Raise { r.May = true; return r }
+func may(r Move) Move { r.May = true; return r }
 
 // execCommand is the command that goes straight into development.
 const execCommand = "~exec"
@@ -273,8 +273,8 @@ var (
 	aTask         = NewRow{KindTask, string(task.Table.Initial())}
 )
 
-func row(id string, what Happening, text string, moves ...Raise) Composition {
-	return Composition{ID: id, What: what, Text: text, Raises: moves}
+func row(id string, what Event, text string, moves ...Move) Composition {
+	return Composition{ID: id, What: what, Text: text, Moves: moves}
 }
 
 // when is the row under conditions. What the moves themselves need is none: their machines refuse it.
@@ -310,8 +310,8 @@ func Compositions() []Composition {
 }
 
 // compositions is the table by what happened.
-var compositions = sync.OnceValue(func() map[Happening]Composition {
-	out := map[Happening]Composition{}
+var compositions = sync.OnceValue(func() map[Event]Composition {
+	out := map[Event]Composition{}
 	for _, c := range Compositions() {
 		out[c.What] = c
 	}
@@ -429,7 +429,7 @@ func workingRows() []Composition {
 
 // endingRows are the rows in which work stops, goes on after help, or ends.
 func endingRows() []Composition {
-	closeTurn := []Raise{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
+	closeTurn := []Move{may(onTurn(turn.Cancel)), may(onTurn(turn.SummaryReady)), may(onTurn(turn.TurnClosed))}
 	return []Composition{
 		row("C30", AllDone, "every task is landed or closed",
 			onSession(session.AllTasksDone), may(onItem(board.Succeed)), may(onIssue(board.Succeed))).when(IfClosed).then(ThenArchive),

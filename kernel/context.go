@@ -424,7 +424,7 @@ func tellAsker(tx *Tx, q *Question) {
 // turnParked reports whether the turn waits for a person.
 func turnParked(tx *Tx) bool { return tx.Turn != nil && turn.State(tx.Turn.State).Parked() }
 
-// turnMoved is called behind every happening. Time in which a turn waits for a person is noted, and a turn that is over waits for
+// turnMoved is called behind every event. Time in which a turn waits for a person is noted, and a turn that is over waits for
 // no answer any more: what only its own agent wanted to know is dismissed.
 func turnMoved(tx *Tx, u *Turn, was bool) {
 	if u == nil || u != tx.Turn {

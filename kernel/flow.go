@@ -416,7 +416,7 @@ func dangerous(s *Solution) bool {
 }
 
 // approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose word it is.
-func approvalEvent(tx *Tx, by pawl.Actor) Happening {
+func approvalEvent(tx *Tx, by pawl.Actor) Event {
 	switch {
 	case tx.Flow.Stage != workflow.Design:
 		return PlanAllowed

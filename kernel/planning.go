@@ -391,7 +391,7 @@ func propose(tx *Tx, p plan.Plan, verdicts []Judged, agent string) error {
 }
 
 // draft makes the task of the solution and asks for approval, bound to the plan's hash.
-func draft(tx *Tx, what Happening) error {
+func draft(tx *Tx, what Event) error {
 	p, hash := tx.Solution.Plan, tx.Solution.Hash
 	tx.Session.Tasks++
 	tx.Task = &Task{
@@ -510,7 +510,7 @@ func asks(tx *Tx) bool {
 }
 
 // planningFailed ends the run without having changed anything (spec.md §6.1 A7).
-func planningFailed(tx *Tx, what Happening, err error) error {
+func planningFailed(tx *Tx, what Event, err error) error {
 	kept := info(err)
 	tx.Session.LastError = &kept
 	tx.Issue.Error = &kept

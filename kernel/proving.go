@@ -368,7 +368,7 @@ func namedFiles(tx *Tx, p *plan.Plan) []string {
 }
 
 // checksPassed ends the turn and hands the task to its gates.
-func checksPassed(tx *Tx, what Happening, reason string) error {
+func checksPassed(tx *Tx, what Event, reason string) error {
 	tx.Turn.Outcome = string(turn.OutcomeDone)
 	tx.Task.Cursor.Failed, tx.Task.GateNote = "", ""
 	if tx.Turn.Fix > 0 {
@@ -462,7 +462,7 @@ func gatedAlone(tx *Tx, r effect.Receipt) error {
 	if lease == 0 || !result.Passed || t.State != string(task.Verifying) {
 		return nil
 	}
-	for _, what := range []Happening{Proven, Closed} {
+	for _, what := range []Event{Proven, Closed} {
 		if err := tx.apply(what, "every gate passed on tree "+short(result.Tree)); err != nil {
 			// The gates have run, whatever a mode thinks of closing the task: that is somebody else's move then.
 			t.GateNote = err.Error()

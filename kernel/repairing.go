@@ -21,7 +21,7 @@ func fixHeld(tx *Tx) {
 }
 
 // callFailed takes a failed step to its repair, and a failed repair to the next one or to the fuse.
-func callFailed(tx *Tx, what Happening, f effect.Failure) error {
+func callFailed(tx *Tx, what Event, f effect.Failure) error {
 	t := tx.Task
 	if t.Cursor.Failed == "" && tx.Turn.Fix == 0 || !inRepair(tx) {
 		t.Cursor.Failed, t.Cursor.At = t.Cursor.Step, t.Cursor.Call

@@ -128,7 +128,7 @@ func forAgents(env *Envelope) error {
 }
 
 // apply makes the moves of one row of the composition table, in order.
-func (tx *Tx) apply(what Happening, reason string) error {
+func (tx *Tx) apply(what Event, reason string) error {
 	row, ok := compositions()[what]
 	if !ok {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
@@ -137,7 +137,7 @@ func (tx *Tx) apply(what Happening, reason string) error {
 		return pawl.Fail(pawl.CodeInternal, "kernel.unmet", row.ID, string(unmet))
 	}
 	defer turnMoved(tx, tx.Turn, turnParked(tx))
-	for _, r := range row.Raises {
+	for _, r := range row.Moves {
 		if r.Kind == KindPhase {
 			if err := movePhase(tx, board.Event(r.Event), reason); err != nil {
 				return err

@@ -118,7 +118,7 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 	}
 	c = Combination(row.Made(kernel.States(c)))
 	moved := false
-	for _, r := range row.Raises {
+	for _, r := range row.Moves {
 		switch {
 		case c.move(r):
 			moved = true
@@ -130,7 +130,7 @@ func (c Combination) after(row kernel.Composition) (Combination, bool) {
 }
 
 // move makes one move and reports whether its table has a row for it.
-func (c *Combination) move(r kernel.Raise) bool {
+func (c *Combination) move(r kernel.Move) bool {
 	switch r.Kind {
 	case kernel.KindSession:
 		return step(session.Table, &c.Session, r)
@@ -152,7 +152,7 @@ func (c *Combination) move(r kernel.Raise) bool {
 	return false
 }
 
-func step[S, E ~string](m *machine.Machine[S, E], at *S, r kernel.Raise) bool {
+func step[S, E ~string](m *machine.Machine[S, E], at *S, r kernel.Move) bool {
 	row, ok := m.Next(*at, E(r.Event), r.When)
 	if ok {
 		*at = row.To
