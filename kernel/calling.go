@@ -132,7 +132,7 @@ func (w worker) resolved(e *EffectDoc, a Answer) {
 // lessons keeps what was learnt from failures.
 type lessons struct{ *work }
 
-// learn keeps what mended a failure, for the agents of later failures of its kind (seed 000, known issues).
+// learn keeps what mended a failure, for the agents of later failures of its kind (docs/spec/session.md#known-issues).
 func (w lessons) learn() {
 	f := w.Turn.Failure
 	if f == nil || w.Talk == nil || !w.traits().Works {

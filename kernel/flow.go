@@ -22,10 +22,10 @@ import (
 	"pawl/triage"
 )
 
-// flows decides about the commands of seed 002 and about the stages of the flows that they start.
+// flows decides about the ~commands (docs/spec/workflow.md) and about the stages of the flows that they start.
 type flows struct{ *work }
 
-// autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (spec.md §6.4 D21).
+// autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
 const autoFull pawl.Actor = "policy:auto_full"
 
 // PackageAlias is what the label of the alias of a solution package begins with.
@@ -85,14 +85,14 @@ func (w flows) begin(c *Start) error {
 	return nil
 }
 
-// judgedFirst reports whether the requirement is evaluated: by every agent for a command of seed 002 and where somebody confirms
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
 // the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
 func (w flows) judgedFirst(c *Start) bool {
 	t := w.traits()
 	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
 }
 
-// command is the command of seed 002 that the run is taken up for.
+// command is the ~command that the run is taken up for.
 func (w flows) command(otherwise string) string {
 	if w.Run != nil && w.Run.Command != "" {
 		return w.Run.Command
@@ -100,7 +100,7 @@ func (w flows) command(otherwise string) string {
 	return otherwise
 }
 
-// maxQuestions is how many questions one round may ask (spec.md §6.2 B1).
+// maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
 const maxQuestions = 3
 
 // askIntake has the agent judge whether the requirement is clear.
@@ -204,7 +204,8 @@ func (w flows) goOn(path workflow.Path, reason string) error {
 	return nil
 }
 
-// size takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (spec.md C4).
+// size takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light
+// (docs/spec/workflow.md#c4).
 func (w flows) size(path workflow.Path, reason string) error {
 	if path == workflow.PathTweak && w.Flow.Mode == workflow.AutoPlan {
 		path = workflow.PathLight
@@ -307,7 +308,7 @@ func (w flows) modeMoved(from workflow.Mode, on, when string) {
 }
 
 // analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
-// (spec.md C6).
+// (docs/spec/workflow.md#c6).
 func (w flows) analyzed() error {
 	waits := w.Run.Confirm && w.Flow.Stage == workflow.Analyze && w.Flow.Vars.Waits() && !slices.Contains(w.Config.AutoContinue, workflow.Analyze)
 	if waits {
@@ -436,7 +437,7 @@ func (w flows) approved(by pawl.Actor) Happening {
 	return PlanApproved
 }
 
-// keep ends a flow of AUTO_PLAN with its design: the package waits for ~exec (spec.md C7).
+// keep ends a flow of AUTO_PLAN with its design: the package waits for ~exec (docs/spec/workflow.md#c7).
 func (w flows) keep() error {
 	desk{w.work}.answer(w.Approval, ApprovalStale, w.env.Actor, "kept for ~exec")
 	w.Turn.Outcome = string(turn.OutcomeDone)
@@ -461,7 +462,7 @@ func (w flows) interrupted(what string) error {
 }
 
 // silence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and cleared by the
-// answer (spec.md C5). The question that a stage ends with is no break: it belongs to the mode.
+// answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the mode.
 func (w flows) silence() {
 	f := w.Flow
 	if f == nil || w.Session == nil || !f.Mode.Auto() || ofBoard(w.env.Command) || w.Session.Paused {
@@ -484,7 +485,7 @@ func (w flows) silence() {
 // nester decides about external tools that take a flow over and give it back.
 type nester struct{ *work }
 
-// enter hands the flow to an external tool (spec.md §3.5).
+// enter hands the flow to an external tool (docs/spec/workflow.md#external-tools).
 func (w nester) enter(c *EnterTool) error {
 	s := w.Session
 	switch {
@@ -567,7 +568,7 @@ func (w nester) leave(c *LeaveTool) error {
 const maxLogged = 20
 
 // changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high risk
-// (spec.md §3.1, §3.2).
+// (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#ehrb).
 func (w flows) changelog() []effect.LogEntry {
 	r, t := w.Run, w.Task
 	if r == nil || t == nil || r.Land == nil || w.Solution == nil {
@@ -608,7 +609,7 @@ func (w flows) changelog() []effect.LogEntry {
 	return out
 }
 
-// order carries out a command that is no flow. A command that writes is refused while a flow runs (spec.md §6.3 C2).
+// order carries out a command that is no flow. A command that writes is refused while a flow runs (docs/spec/workflow.md#c2).
 func (w flows) order(c *Order) error {
 	s := w.Session
 	if s == nil || w.Flow == nil {
@@ -633,7 +634,7 @@ func (w flows) order(c *Order) error {
 	return nil
 }
 
-// prepare has dependencies fetched. It is no command of seed 002, changes nothing but a cache of pawl's own, and is what a person is
+// prepare has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is what a person is
 // told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is let through there, too.
 func (w flows) prepare(c *Order) error {
 	s := w.Session

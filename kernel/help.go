@@ -100,7 +100,7 @@ func note(s string) string {
 	return s
 }
 
-// modeRetry asks the task's mode whether a retry makes sense (seed 003 §5, point 5).
+// modeRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).
 func (w medic) modeRetry(t *Task) error {
 	m, err := w.Config.modeOf(t.Mode)
 	if err != nil {

@@ -148,7 +148,7 @@ func (w desk) declinePlan(reason, outcome string) error {
 	return nil
 }
 
-// revise sends the plan back to planning: the decline and the new requirement in one transaction (spec.md §6.1 A6).
+// revise sends the plan back to planning: the decline and the new requirement in one transaction (docs/spec/session.md#a6).
 func (w desk) revise(c *Revise) error {
 	if w.Session == nil || w.Session.State != string(session.Confirming) || w.Run == nil || w.Approval == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", w.stateName())
@@ -208,7 +208,7 @@ func (w desk) editPlan(c *EditPlan) error {
 	return nil
 }
 
-// pause stops dispatch at the next safe point; the state stays (spec.md §6.1 A1).
+// pause stops dispatch at the next safe point; the state stays (docs/spec/session.md#a1).
 func (w desk) pause() error {
 	s := w.Session
 	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) || s.State == string(session.Archiving) {

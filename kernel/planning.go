@@ -474,7 +474,8 @@ func (w planner) autoApproval() pawl.Actor {
 		return autoFull
 	}
 	if w.Session.RunMode == pawl.Autonomous {
-		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
+		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same
+		// (docs/spec/task.md#d7).
 		if !w.asks() && !w.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
@@ -514,7 +515,7 @@ func (w planner) asks() bool {
 	return slices.ContainsFunc(w.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
-// planningFailed ends the run without having changed anything (spec.md §6.1 A7).
+// planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
 func (w planner) planningFailed(what Happening, err error) error {
 	kept := info(err)
 	w.Session.LastError = &kept

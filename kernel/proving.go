@@ -258,7 +258,7 @@ func summary(v effect.VerifyResult) map[string]any {
 }
 
 // passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A
-// run that nobody attends waits for its person just the same (D7).
+// run that nobody attends waits for its person just the same (docs/spec/task.md#d7).
 func (w prover) passedUnlessTouched() error {
 	t := w.Task
 	files, hash := touched(t, t.Verified)
@@ -410,7 +410,7 @@ func (w prover) runGates() error {
 }
 
 // gated takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
-// and ends it otherwise (spec.md §6.4 D5).
+// and ends it otherwise (docs/spec/task.md#d5).
 func (w prover) gated(r effect.Receipt) error {
 	if w.Run == nil {
 		return w.gatedAlone(r)
@@ -433,7 +433,7 @@ func (w prover) gated(r effect.Receipt) error {
 	}
 	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
-		return w.gatesFailed(BlockedEnvironment, failure) // the machine does not mend itself (spec.md §6.1 A13)
+		return w.gatesFailed(BlockedEnvironment, failure) // the machine does not mend itself (docs/spec/session.md#a13)
 	}
 	if !retry {
 		return w.gatesFailed(BlockedFuse, failure)
@@ -662,7 +662,7 @@ func (w prover) verifiedAgain(result effect.VerifyResult, r effect.Receipt) erro
 	return w.gatesRetry(firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
 }
 
-// land asks to land the verified tree. In seed 003's words: everything that can fail happens before VERIFIED (D4).
+// land asks to land the verified tree. Everything that can fail happens before VERIFIED (docs/spec/task.md#d4).
 func (w prover) land() {
 	t := w.Task
 	base := "pawl/" + t.Label

@@ -15,7 +15,7 @@ import (
 // repairer decides about failures and their repairs, and when the fuse blows.
 type repairer struct{ *work }
 
-// fixHeld clears the count of failed repairs after a success (A8).
+// fixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).
 func (w repairer) fixHeld() {
 	w.Task.Fixes, w.Session.AutoFix, w.Turn.Fix = 0, 0, 0
 	w.touch(w.Task)
@@ -114,7 +114,7 @@ func (w repairer) blowFuse(f effect.Failure, again bool) error {
 	return nil
 }
 
-// dispose lets the task's mode judge its end (seed 003 §5, point 4). A mode that crashes leaves a verdict of its own.
+// dispose lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its own.
 func (w *work) dispose(t *Task) {
 	m, err := w.Config.modeOf(t.Mode)
 	if err != nil {
@@ -231,7 +231,8 @@ func (w repairer) planRepair(steps []plan.Step) (plan.Plan, bool, error) {
 	return next, asks, nil
 }
 
-// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead (D7).
+// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead
+// (docs/spec/task.md#d7).
 func (w repairer) startRepair(next plan.Plan, asks bool, why string) error {
 	t := w.Task
 	if asks && w.Session.RunMode == pawl.Autonomous {

@@ -105,8 +105,8 @@ func (w stepper) advance() error {
 	return nil
 }
 
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
-// of issues work at the same time, so each has names of its own.
+// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken
+// (docs/spec/session.md#a9). The sessions of issues work at the same time, so each has names of its own.
 func (w stepper) checkpointName() string {
 	base := "chk-" + w.now.UTC().Format("200601021504")
 	if w.Session.Number == 0 {
@@ -339,7 +339,8 @@ func clip(s string) string {
 	return s
 }
 
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend (A13).
+// environmental reports whether a failure is one of the machine, which no repair of the work can mend
+// (docs/spec/session.md#a13).
 func environmental(c pawl.Code) bool {
 	switch c {
 	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:

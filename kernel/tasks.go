@@ -12,7 +12,7 @@ import (
 	"pawl/machine/task"
 )
 
-// clerk decides about single tasks (seed 003's service methods).
+// clerk decides about single tasks (docs/spec/task.md#transition).
 type clerk struct{ *work }
 
 // createTask makes a draft outside a run.
@@ -39,8 +39,8 @@ func (w clerk) createTask(c *CreateTask) error {
 	return nil
 }
 
-// refuseEarly answers the two commonest outcomes of seed 003's transition() without preparing a decision: the state is
-// the present one already, or no row leads there. It allocates nothing.
+// refuseEarly answers the two commonest outcomes of transition() (docs/spec/task.md#s4-1) without preparing a decision:
+// the state is the present one already, or no row leads there. It allocates nothing.
 func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	if s.Task == nil {
 		return false, nil
@@ -58,8 +58,8 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	return false, nil
 }
 
-// transition is seed 003's transition(): one move of one task. Tasks of a run are moved by the run; only what a person may
-// do to them is allowed here.
+// transition is the one of docs/spec/task.md#s4-1: one move of one task. Tasks of a run are moved by the run; only what
+// a person may do to them is allowed here.
 func (w clerk) transition(c *Transition) error {
 	t := w.Task
 	if t == nil {
@@ -121,7 +121,7 @@ func kindsOf(groups ...[]pawl.ActorKind) string {
 }
 
 // prepareMove puts in place what the row's gates look at: the lease for running, the reason for failed, the summary for
-// canceled (seed 003 §4.2: a missing one is made, and says so), the retry for queued.
+// canceled (docs/spec/task.md#s4-2: a missing one is made, and says so), the retry for queued.
 func (w clerk) prepareMove(t *Task, c *Transition) {
 	switch c.To {
 	case task.Running:
@@ -141,7 +141,7 @@ func (w clerk) prepareMove(t *Task, c *Transition) {
 	case task.Queued:
 		t.Due = w.now
 		if t.State == string(task.Blocked) {
-			// The person who unblocks is the approval; it is recorded with the move (D6).
+			// The person who unblocks is the approval; it is recorded with the move (docs/spec/task.md#d6).
 			w.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: w.env.Actor, AnsweredAt: w.now, Note: c.Reason}
 			w.create(w.Approval, KindApproval, "", t.ID, ApprovalGranted)
 			w.record(w.Approval, "APPROVAL_GRANTED", audit.Info, map[string]any{"about": "unblock", "task": t.ID})
@@ -205,7 +205,8 @@ func (w clerk) emitGates(lease int64) *EffectDoc {
 	}, true)
 }
 
-// cancelTask cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).
+// cancelTask cancels at once what is not at work, and asks what is at work to stop and clean up first
+// (docs/spec/task.md#d16).
 func (w clerk) cancelTask(c *CancelTask) error {
 	t := w.Task
 	if t == nil {
@@ -248,7 +249,7 @@ func (w clerk) holdsRun(t *Task) bool {
 	return w.Run != nil && w.Session.Run == w.Run.ID && w.Run.Task == t.ID
 }
 
-// restartTask makes a new draft from a task that ended (spec.md §4.5).
+// restartTask makes a new draft from a task that ended (docs/spec/task.md#restart).
 func (w clerk) restartTask() error {
 	old := w.Task
 	if old == nil {

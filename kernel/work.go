@@ -243,8 +243,8 @@ func admitBoard[S ~string](w *work) func(*machine.Rule[S, board.Event]) *pawl.Er
 	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, witness{w}.boardEvidence()) }
 }
 
-// movePhase takes the run to another phase. The phase is a second state of the run's row (seed 004), so its moves are
-// recorded under the run.
+// movePhase takes the run to another phase. The phase is a second state of the run's row
+// (docs/spec/board.md#transitions), so its moves are recorded under the run.
 func (w *work) movePhase(on board.Event, reason string) error {
 	r, ok := board.Phase.Next(board.PhaseStatus(w.Run.Phase), on, "")
 	if !ok {
@@ -286,7 +286,7 @@ func apply[S, E ~string](w *work, m *machine.Machine[S, E], e Document, on, when
 	return nil
 }
 
-// transitionEvent names the audit event as seed 003 §8 does: STATE_TRANSITION_ and the state in capitals.
+// transitionEvent names the audit event as docs/spec/task.md#s8 does: STATE_TRANSITION_ and the state in capitals.
 func transitionEvent(kind Kind, state string) string {
 	if kind == KindTask {
 		if e, ok := taskEvents()[task.State(state)]; ok {
@@ -329,7 +329,7 @@ func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Ac
 }
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
-// (spec.md §6.4 D10).
+// (docs/spec/task.md#d10).
 func (w *work) askMode(t *Task, from, to, rule string) *pawl.Error {
 	if to == string(task.Canceled) {
 		return nil

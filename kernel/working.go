@@ -543,7 +543,7 @@ func (w worker) again(granted string) {
 	w.touch(w.Talk)
 }
 
-// replan changes the steps that are not done yet (spec.md §6.2 B6). What is new in it is judged like the plan was.
+// replan changes the steps that are not done yet (docs/spec/turn.md#b6). What is new in it is judged like the plan was.
 func (w worker) replan(result effect.WorkResult) error {
 	t := w.Task
 	if result.Patch == nil {
