@@ -35,7 +35,7 @@ const (
 )
 
 // The triggers that the product adds for operations that the seed allows without naming a trigger
-// (docs/spec/session.md#a2 to #a7).
+// (docs/spec/session.md#a2 to docs/spec/session.md#a7).
 const (
 	ForceStop      Event = "FORCE_STOP"
 	SkipTask       Event = "SKIP_TASK"
