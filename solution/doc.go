@@ -1,4 +1,4 @@
-// Package solution knows solution packages, the documents in which a person and pawl agree on a piece of work 
+// Package solution knows solution packages, the documents in which a person and pawl agree on a piece of work
 // (docs/spec/workflow.md#packages): a folder plan/YYYYMMDDHHMM_feature with proposal.md and tasks.md, which moves into the
 // archive when the work is over, and the index of that archive. It names packages, writes and reads their files, judges
 // whether a package is whole and can be carried out, and says how one is archived.
