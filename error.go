@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Class is the seed's failure class (001 §5.1), the coarse half of an error's identity. Classes are append-only.
+// Class is the failure class (docs/spec/turn.md#s5-1), the coarse half of an error's identity. Classes are append-only.
 type Class string
 
-// The seven classes of seed 001 and the two that the product adds (spec.md §6.2 B12).
+// The seven classes of docs/spec/turn.md#s5-1 and the two that the product adds (docs/spec/turn.md#b12).
 const (
 	ClassPolicyDenied Class = "E_POLICY_DENIED"
 	ClassIO           Class = "E_IO"
@@ -199,7 +199,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is makes errors.Is match on the code when the target is an *Error without a key. A mode's refusal is also an invalid
-// transition (spec.md §6.4 D9).
+// transition (docs/spec/task.md#d9).
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	if !ok || t.Key != "" {
@@ -223,7 +223,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// Sentinels for errors.Is, named as seed 003 §9.1 names them.
+// Sentinels for errors.Is, named as docs/spec/task.md#s9-1 names them.
 var (
 	ErrInvalidTransition = &Error{Code: CodeInvalidTransition}
 	ErrTaskNotFound      = &Error{Code: CodeNotFound}

@@ -2,7 +2,7 @@
 // It imports nothing else of this module, performs no input or output and keeps no state.
 //
 // pawl is a durable orchestrator for AI coding agents. Its design is in ARCHITECTURE.md; the five state machines that it is
-// made of are in machine/… and docs/machines.
+// made of are in machine/… and docs/machines, and what they have to be is said in docs/spec.
 package pawl
 
 import (
@@ -19,7 +19,7 @@ type ClockFunc func() time.Time
 // Now calls f.
 func (f ClockFunc) Now() time.Time { return f() }
 
-// Risk grades a plan or an action (seed 001 §3.1).
+// Risk grades a plan or an action (docs/spec/turn.md#s3-1).
 type Risk string
 
 // The three grades, as they are written in plans and records.
@@ -47,7 +47,7 @@ func (r Risk) weight() int {
 	}
 }
 
-// RunMode says when a run stops for a person (seed 003, spec §4.2).
+// RunMode says when a run stops for a person (docs/spec/task.md#run-modes).
 type RunMode string
 
 // The three run modes. Interactive asks for the plan, for execution and for rollback; assisted asks for the plan only;
@@ -61,7 +61,7 @@ const (
 // Valid reports whether m is a known run mode.
 func (m RunMode) Valid() bool { return m == Interactive || m == Assisted || m == Autonomous }
 
-// ActorKind classes those who may cause a transition (seed 003 §3, column Actor).
+// ActorKind classes those who may cause a transition (docs/spec/task.md#s3, column actor).
 type ActorKind string
 
 // The kinds of actor. Policy stands for a rule that the user wrote and that acts in the user's name.

@@ -1,6 +1,6 @@
-// Package audit is the record of what happened and on whose word: seed 003 §8 records, sealed into exact bytes, chained
-// per subject and collected in one Merkle log (RFC 6962 hashing) per workspace. Everything here is pure; the store keeps
-// the bytes and the head in the same transaction as the change that they tell of.
+// Package audit is the record of what happened and on whose word: records as docs/spec/task.md#s8 has them, sealed into
+// exact bytes, chained per subject and collected in one Merkle log (RFC 6962 hashing) per workspace. Everything here is
+// pure; the store keeps the bytes and the head in the same transaction as the change that they tell of.
 package audit
 
 import (
@@ -16,7 +16,7 @@ import (
 // Hash is a SHA-256 hash of the Merkle log.
 type Hash = tlog.Hash
 
-// Level grades a record (spec.md §4.6).
+// Level grades a record (docs/spec/task.md#levels).
 type Level string
 
 // The three levels.
@@ -32,7 +32,7 @@ type Subject struct {
 	ID   string `json:"id"`
 }
 
-// Transition is the payload of a record about a state change (seed 003 §8.1).
+// Transition is the payload of a record about a state change (docs/spec/task.md#s8-1).
 type Transition struct {
 	From     string          `json:"from_state"`
 	To       string          `json:"to_state"`

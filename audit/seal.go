@@ -29,9 +29,9 @@ func (s Subject) String() string { return s.Kind + ":" + s.ID }
 func Genesis(s Subject) Hash { return Hash(sha256.Sum256([]byte(s.String()))) }
 
 // Seal fixes an entry's place and bytes: its number seq within the subject (from 1) and the hash prev of the subject's
-// previous record (Genesis for the first). The bytes are one line of JSON in the order of seed 003 §8.1, with the fields
-// that the chain needs. Sealing is deterministic: the same entry, number and predecessor give the same record, its
-// audit_id included.
+// previous record (Genesis for the first). The bytes are one line of JSON in the order of docs/spec/task.md#s8-1, with
+// the fields that the chain needs. Sealing is deterministic: the same entry, number and predecessor give the same
+// record, its audit_id included.
 //
 // Whatever the entry holds, the result is one well-formed line: control and format characters are escaped, broken UTF-8
 // becomes U+FFFD, Data that is not JSON is kept as a JSON string, and instants are cut to the millisecond in UTC. When

@@ -25,7 +25,7 @@ const (
 	MaxEdges  = 1000    // dependencies of one issue
 )
 
-// The range of priorities (spec §5.2): 1 is critical.
+// The range of priorities (docs/spec/board.md#priority): 1 is critical.
 const (
 	MinPriority     = 1
 	MaxPriority     = 5
@@ -46,7 +46,7 @@ type Issue struct {
 	// DependsOn are external ids of other issues of the backlog, each once and without circles.
 	DependsOn []string          `json:"depends_on,omitempty"`
 	Status    board.IssueStatus `json:"status"`
-	// Paused is the flag that stands for the status of that name (spec E9).
+	// Paused is the flag that stands for the status of that name (docs/spec/board.md#e9).
 	Paused bool `json:"paused,omitempty"`
 	// SolutionID is the solution that the source has bound; solutions themselves are not part of a backlog.
 	SolutionID string     `json:"solution_id,omitempty"`
@@ -67,7 +67,7 @@ type Feedback struct {
 	At      string       `json:"at,omitempty"`
 }
 
-// FeedbackType says what kind of feedback it is (spec §5.2).
+// FeedbackType says what kind of feedback it is (docs/spec/board.md#feedback).
 type FeedbackType string
 
 // The three kinds of feedback.

@@ -1,6 +1,6 @@
-// Package backlog reads lists of issues that other tools and people keep (issue import, seed 004) into one form: state.json
-// of the seed, records in JSON or JSONL (those of ccw, of GitHub's API and plain ones of a title and a body), and Markdown.
-// It is pure: it reads from what it is given, and what becomes of the issues is for its caller.
+// Package backlog reads lists of issues that other tools and people keep (issue import, docs/spec/board.md#lists) into
+// one form: state.json, records in JSON or JSONL (those of ccw, of GitHub's API and plain ones of a title and a body),
+// and Markdown. It is pure: it reads from what it is given, and what becomes of the issues is for its caller.
 //
 // An import is all or nothing. What cannot be read, a dependency on an issue that is not there and dependencies in a circle
 // are problems, named with file, line and JSON pointer, at most 20 at once; there is no input that is damaged and counts as

@@ -18,7 +18,7 @@ type Format string
 // The forms. Auto tells them apart by the name and by how the file begins.
 const (
 	Auto     Format = ""
-	State    Format = "state"    // state.json of seed 004
+	State    Format = "state"    // state.json (docs/spec/board.md#persistence)
 	Records  Format = "records"  // JSON objects in lines or arrays: ccw, GitHub, {title, body}
 	Markdown Format = "markdown" // headings and task lists
 )

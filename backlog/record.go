@@ -17,7 +17,7 @@ func (r *Reader) record(src *source) {
 	r.plain(o)
 }
 
-// passive are fields of ccw that follow from others or say only when something happened (spec §5.2).
+// passive are fields of ccw that follow from others or say only when something happened (docs/spec/board.md#lists).
 var passive = []string{"created_at", "planned_at", "queued_at", "completed_at", "executed_at", "solution_count", "source"}
 
 func (r *Reader) plain(o object) {
@@ -88,7 +88,7 @@ func body(o object) string {
 	return prose(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n"))
 }
 
-// status reads a status. Those of ccw that the seed has not are written as spec E9 says.
+// status reads a status. Those of ccw that the seed has not are written as docs/spec/board.md#e9 says.
 func (r *Reader) status(o object) (board.IssueStatus, bool) {
 	s := strings.ToLower(strings.TrimSpace(o.text("status")))
 	switch s {

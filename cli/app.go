@@ -50,8 +50,9 @@ type globals struct {
 // early, leaving work to be resumed, when ctx ends; the caller ends ctx at Ctrl-C and SIGTERM. Nothing is written but to
 // the streams and by what the command does. Errors go to Err as text, or as one JSON object with --json.
 //
-// More are the commands of the first level that other packages bring. An argument that begins with "~" is a command of
-// seed 002 and goes to the one of them that is called Say; without any argument a terminal gets the one called Ask.
+// More are the commands of the first level that other packages bring. An argument that begins with "~" is a ~command
+// (docs/spec/workflow.md#commands) and goes to the one of them that is called Say; without any argument a terminal gets
+// the one called Ask.
 func Main(ctx context.Context, host Host, std Streams, args []string, more ...Entry) (status int) {
 	a := newApp(host, std, args)
 	a.more = more

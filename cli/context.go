@@ -10,8 +10,8 @@ import (
 	"pawl/machine/session"
 )
 
-// newContextCommand is `pawl context`: the operations of the context manager (spec.md §1.2), each routed through the store.
-// Archiving a task needs no command, because every run ends with it.
+// newContextCommand is `pawl context`: the operations of the context manager (docs/spec/session.md#context-manager),
+// each routed through the store. Archiving a task needs no command, because every run ends with it.
 func newContextCommand(a *App) *cobra.Command {
 	return a.Group("context", "cli.context", newContextReadCommand(a), newContextProgressCommand(a), newContextStateCommand(a),
 		newContextCheckpointCommand(a), newContextDecisionCommand(a), newContextErrorCommand(a))

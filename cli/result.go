@@ -62,10 +62,9 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	}
 }
 
-// printSummary prints what seed 001 asks of SUMMARIZING: what changed, why, how it was verified, what is at risk, how to undo
-// it and what to do next.
-// Of a run that was given up there is no more to tell than that. Wanted are the outcomes that the command was given for, stays
-// what pawl changed in the user's own tree and left there.
+// printSummary prints what docs/spec/turn.md#s1-1 asks of SUMMARIZING: what changed, why, how it was verified, what is at
+// risk, how to undo it and what to do next. Of a run that was given up there is no more to tell than that. Wanted are the
+// outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
 func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
 	sum := s.Summary()
 	symbol := pr.Style.Warn()

@@ -355,7 +355,8 @@ func joined[T ~string](in []T) string {
 	return strings.Join(out, "|")
 }
 
-// moveTask gives seed 003's transition(). For verified the gates are run first, because nothing else is evidence.
+// moveTask gives transition() (docs/spec/task.md#s4-1). For verified the gates are run first, because nothing else is
+// evidence.
 func moveTask(ctx context.Context, sess *Session, given string, m move) error {
 	s, err := findTask(ctx, sess, given)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // SelectChecks picks the checks that a verification policy asks for from those that pawl detected: none, the static ones,
-// those up to the build, all of them, or the commands that the policy lists (seed 001 §3.3).
+// those up to the build, all of them, or the commands that the policy lists (docs/spec/turn.md#s3-3).
 func SelectChecks(p plan.VerificationPolicy, detected []Check) []Check {
 	highest := -1
 	switch p.Mode {

@@ -43,7 +43,7 @@ const (
 	KindPrepare    Kind = "project.prepare"    // PrepareSpec → PrepareResult
 )
 
-// Ordered reports whether an effect of the kind is what a command of seed 002 asks for that is no flow (~init, ~clean, …).
+// Ordered reports whether an effect of the kind is what a ~command asks for that is no flow (~init, ~clean, …).
 func (k Kind) Ordered() bool {
 	switch k {
 	case KindKnowledge, KindPackage, KindRetire, KindCommit, KindRewind, KindTest, KindPrepare:
@@ -91,7 +91,7 @@ type Effect struct {
 	Turn    string `json:"turn,omitempty"`
 	// Idempotent says that doing it twice is the same as doing it once, so that after a crash it may be done again.
 	Idempotent bool `json:"idempotent"`
-	// Delays are the waits before the retries of a failing idempotent effect (seed 001 §4.1); empty means no retry.
+	// Delays are the waits before the retries of a failing idempotent effect (docs/spec/turn.md#s4-1); empty means no retry.
 	Delays []time.Duration `json:"delays,omitempty"`
 	// Timeout bounds one attempt; zero leaves it to the driver's default.
 	Timeout time.Duration   `json:"timeout,omitempty"`
@@ -139,7 +139,7 @@ type Progress func(line string)
 // Permission is what a tool needs.
 type Permission = policy.Permission
 
-// ToolInfo is the single source of truth about a tool (spec.md §2.2).
+// ToolInfo is the single source of truth about a tool (docs/spec/turn.md#tool-protocol).
 type ToolInfo struct {
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
@@ -152,7 +152,7 @@ type ToolInfo struct {
 	DefaultTimeMS int64           `json:"default_timeout_ms"`
 }
 
-// ToolCall is the spec of KindTool: spec.md §2.2 ToolCallRequest plus the place in the plan.
+// ToolCall is the spec of KindTool: the call of docs/spec/turn.md#tool-protocol plus the place in the plan.
 type ToolCall struct {
 	CallID      string          `json:"tool_call_id"`
 	Name        string          `json:"name"`
@@ -191,7 +191,7 @@ type Grant struct {
 	Sites []Site `json:"sites"`
 }
 
-// ToolResult is the result of KindTool (spec.md §2.2 ToolCallResult).
+// ToolResult is the result of KindTool (docs/spec/turn.md#tool-protocol).
 type ToolResult struct {
 	CallID     string          `json:"tool_call_id"`
 	Payload    json.RawMessage `json:"payload"`
@@ -242,7 +242,7 @@ type Check struct {
 	Name    string `json:"name"`    // short name: "go vet", "tests"
 	Command string `json:"command"` // the shell command
 	Kind    string `json:"kind"`    // format lint build test custom doctor
-	Level   int    `json:"level"`   // 0 static, 1 build, 2 tests (spec.md §2.3)
+	Level   int    `json:"level"`   // 0 static, 1 build, 2 tests (docs/spec/turn.md#verification)
 	Dir     string `json:"dir,omitempty"`
 	// Missing names the program that the command needs and that is not installed, "" when it can run.
 	Missing string `json:"missing,omitempty"`
@@ -414,7 +414,7 @@ type VerifySpec struct {
 	Checks     []Check       `json:"checks"`
 	StopOnFail bool          `json:"stop_on_fail"`
 	Required   bool          `json:"required"`
-	PerCheck   time.Duration `json:"per_check"` // 300 s unless configured (spec.md §6.6 X13)
+	PerCheck   time.Duration `json:"per_check"` // 300 s unless configured (docs/spec/composition.md#x13)
 	// Pinned maps each file that defined the checks when the plan was made to its sha256; Base is the id of the tree that the
 	// work started from, against which changed tests are found. Without them no change is found.
 	Pinned map[string]string `json:"pinned,omitempty"`
@@ -432,7 +432,7 @@ type VerifySpec struct {
 	Lease int64 `json:"lease,omitempty"`
 }
 
-// CheckStatus is seed 003's gate status (spec.md §4.4).
+// CheckStatus is the status of a gate (docs/spec/task.md#gates).
 type CheckStatus string
 
 // The gate statuses; Skipped is for checks behind a failure with stop_on_fail.
@@ -569,7 +569,7 @@ type CleanupSpec struct {
 	KeepTree bool `json:"keep_tree"` // leave the worktree for a person to look at
 }
 
-// CleanupResult is the cleanup summary of spec.md §4.1.
+// CleanupResult is the cleanup summary of docs/spec/task.md#cleanup.
 type CleanupResult struct {
 	Performed []string `json:"cleanup_performed"`
 	Failed    []string `json:"cleanup_failed"`

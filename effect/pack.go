@@ -1,6 +1,6 @@
 package effect
 
-// ContextPack is what an agent is told about the workspace, within a token budget (spec.md §2.4; seed 001 §3).
+// ContextPack is what an agent is told about the workspace, within a token budget (docs/spec/turn.md#context-pack).
 type ContextPack struct {
 	WorkspaceSummary string        `json:"workspace_summary"`
 	Constraints      []string      `json:"constraints"`

@@ -57,7 +57,7 @@ type Answered struct {
 }
 
 // IntakeSpec asks an agent to judge a requirement: whether it is clear enough to be planned, how much it takes, and what is
-// dangerous in it (seed 001 §1.1; seed 002 §G4). Nothing of the project is looked at.
+// dangerous in it (docs/spec/turn.md#s1-1; docs/spec/workflow.md#routing). Nothing of the project is looked at.
 type IntakeSpec struct {
 	Agent       string     `json:"agent"`
 	Requirement string     `json:"requirement"`
@@ -149,7 +149,7 @@ type WorkSpec struct {
 	Granted string `json:"granted,omitempty"`
 }
 
-// Control is how an agent ends its part (spec.md §2.3, Control).
+// Control is how an agent ends its part (docs/spec/turn.md#control).
 type Control string
 
 // The control words. Calls is the answer of an agent that keeps no loop of its own: it wants calls made and then be asked

@@ -126,7 +126,7 @@ func callResolved(tx *Tx, e *EffectDoc, a Answer) {
 	tx.touch(tx.Task)
 }
 
-// learn keeps what mended a failure, for the agents of later failures of its kind (seed 000, known issues).
+// learn keeps what mended a failure, for the agents of later failures of its kind (docs/spec/session.md#known-issues).
 func learn(tx *Tx) {
 	f := tx.Turn.Failure
 	if f == nil || tx.Talk == nil || !traits(tx).Works {

@@ -57,7 +57,7 @@ type (
 		// Issue takes up an issue of the board, by its id, in a session of its own; Token is the claim's.
 		Issue string `json:",omitempty"`
 		Token int64  `json:",omitempty"`
-		// Command is the command of seed 002 that asks for it, "" for a requirement in plain words. Package is the solution
+		// Command is the ~command that asks for it, "" for a requirement in plain words. Package is the solution
 		// package that ~exec carries out. Lang is the language in which an agent may ask.
 		Command string `json:",omitempty"`
 		Package string `json:",omitempty"`
@@ -138,7 +138,7 @@ type (
 	}
 )
 
-// Order carries out a command of seed 002 that changes something and is no flow, as one effect of the session: nothing else
+// Order carries out a ~command that changes something and is no flow, as one effect of the session: nothing else
 // may be at work. The answer is the effect's id; its receipt says what came of it.
 type Order struct {
 	// Command is the command by its name ("~init").
@@ -159,7 +159,7 @@ const (
 	AnswerRetry Answer = "retry"
 )
 
-// Commands about single tasks (seed 003's service methods).
+// Commands about single tasks (docs/spec/task.md#transition).
 type (
 	// CreateTask makes a draft.
 	CreateTask struct {
@@ -168,7 +168,7 @@ type (
 		Gates []string
 		Place effect.Place
 	}
-	// Transition is seed 003's transition(): move a task to a state, if its table, gates and mode allow it.
+	// Transition is that of docs/spec/task.md#s4-1: move a task to a state, if its table, gates and mode allow it.
 	Transition struct {
 		Task     string
 		To       task.State
@@ -177,7 +177,7 @@ type (
 		Metadata []byte // JSON
 		Owner    string // who takes the lease, for running
 		Token    int64  // fencing token of the caller's lease, 0 for none
-		// Check asks for TaskAlreadyInState instead of the idempotent answer (spec.md §6.4 D11).
+		// Check asks for TaskAlreadyInState instead of the idempotent answer (docs/spec/task.md#d11).
 		Check bool
 	}
 	// RequestGates asks for the gates of a task outside a run. Without a token the task is being verified by hand, the answer
@@ -189,7 +189,7 @@ type (
 		Token int64  `json:",omitempty"`
 		Owner string `json:",omitempty"`
 	}
-	// CancelTask cancels a task; one that is at work is asked to stop and cleans up first (spec.md §6.4 D16).
+	// CancelTask cancels a task; one that is at work is asked to stop and cleans up first (docs/spec/task.md#d16).
 	CancelTask struct{ Task, Reason string }
 	// RestartTask makes a new draft from a task that ended, with its lineage.
 	RestartTask struct{ Task string }
@@ -274,7 +274,7 @@ type (
 	Sweep struct{ Owner string }
 )
 
-// Commands about the board (seed 004). Issues are named by their ids, where nothing else is said.
+// Commands about the board (docs/spec/board.md). Issues are named by their ids, where nothing else is said.
 type (
 	// AddIssues registers issues, all or none. One whose external id is known is brought up to date instead, unless it is what
 	// it was. The answer is the list of their labels, in the order of the command.

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Strict leaves out every row and actor that the product adds to its seeds.
 	Strict bool
-	// MaxFixes is the number of failed repairs after which the fuse blows (seed 000; 3).
+	// MaxFixes is the number of failed repairs after which the fuse blows (docs/spec/session.md#a8; 3).
 	MaxFixes int
 	Retry    RetryConfig
 	Profile  policy.Profile
@@ -27,7 +27,7 @@ type Config struct {
 	Walled bool
 	// Tools are the tools that plans may call, by name.
 	Tools map[string]Tool
-	// Modes are the capability modes, by mode_id; an unknown one denies (spec.md §4.3).
+	// Modes are the capability modes, by mode_id; an unknown one denies (docs/spec/task.md#modes).
 	Modes map[string]Mode
 	// Plan bounds the plans that are accepted.
 	Plan plan.Limits
@@ -35,9 +35,9 @@ type Config struct {
 	AuditWarn bool
 	// Gates are the gates of tasks that name none.
 	Gates []string
-	// PerCheck bounds one verification command, Call one tool call (spec.md §6.6 X13).
+	// PerCheck bounds one verification command, Call one tool call (docs/spec/composition.md#x13).
 	PerCheck, Call time.Duration
-	// ReadDelays are the waits before the retries of failed reads (seed 001 §4.1).
+	// ReadDelays are the waits before the retries of failed reads (docs/spec/turn.md#s4-1).
 	ReadDelays []time.Duration
 	// LeaseTime is how long a lease lasts without a heartbeat, CancelGrace how long a runner may take to clean up.
 	LeaseTime, CancelGrace time.Duration
@@ -47,7 +47,7 @@ type Config struct {
 	TaskTime time.Duration
 	MaxCalls int
 	// KnowledgeMode is KB_CREATE_MODE; AutoContinue are the stages that an interactive flow leaves without waiting for a word
-	// (spec.md §6.3 C6).
+	// (docs/spec/workflow.md#c6).
 	KnowledgeMode knowledge.Mode
 	AutoContinue  []workflow.Stage
 	// Language is OUTPUT_LANGUAGE, "" for that of the person who gives the command.
@@ -62,7 +62,7 @@ type Config struct {
 	Budgets map[string]Limit
 }
 
-// RetryConfig is seed 003's retry policy (spec.md §4.5).
+// RetryConfig is the policy of retries (docs/spec/task.md#retries).
 type RetryConfig struct {
 	Max  int
 	Kind string // none fixed linear exponential
@@ -70,7 +70,7 @@ type RetryConfig struct {
 	Cap  time.Duration
 }
 
-// Delay returns the wait before retry n, counted from 1 (spec.md §6.4 D17: base·2^(n-1) for exponential).
+// Delay returns the wait before retry n, counted from 1 (docs/spec/task.md#d17: base·2^(n-1) for exponential).
 func (r RetryConfig) Delay(n int) time.Duration {
 	if n < 1 {
 		n = 1
@@ -121,8 +121,9 @@ type Tool struct {
 	Request func(args json.RawMessage) (policy.Request, error)
 }
 
-// Mode is a capability mode of seed 003 §5, with the seed's five integration points. Its methods are pure: they are asked
-// inside a decision and answer from what they are given. A mode that panics is treated as one that refuses.
+// Mode is a capability mode, with the five points at which it takes part (docs/spec/task.md#s5). Its methods are pure:
+// they are asked inside a decision and answer from what they are given. A mode that panics is treated as one that
+// refuses.
 type Mode interface {
 	// ValidateTransition may refuse a transition after the table allowed it and before anything is written (point 1).
 	ValidateTransition(t ModeTask, from, to string) Verdict
@@ -148,7 +149,7 @@ type ModeTask struct {
 	Gates            []effect.CheckOutcome
 }
 
-// Verdict is a mode's answer (spec.md §4.3).
+// Verdict is a mode's answer (docs/spec/task.md#modes).
 type Verdict struct {
 	Decision VerdictKind
 	Reason   string
@@ -165,14 +166,14 @@ const (
 	Deferred VerdictKind = "DEFERRED"
 )
 
-// Disposition is seed 003 §5, point 4.
+// Disposition is how a mode judges the end of a task (docs/spec/task.md#s5-4).
 type Disposition struct {
 	Verdict    string  `json:"mode_verdict"`
 	Reasoning  string  `json:"mode_reasoning"`
 	Confidence float64 `json:"mode_confidence"`
 }
 
-// DefaultMode is the mode of tasks that name none: the only one that may change files and commit (spec.md §4.3).
+// DefaultMode is the mode of tasks that name none: the only one that may change files and commit (docs/spec/task.md#modes).
 const DefaultMode = "implementation"
 
 // builtin is a mode described by two facts. The built-in modes differ only in them.
@@ -181,8 +182,8 @@ type builtin struct {
 	approve bool // may pass an approval checkpoint alone when the risk is low
 }
 
-// BuiltinModes returns the modes of seed 003 (spec.md §4.3). Read-only modes refuse to start a task whose plan would
-// change something.
+// BuiltinModes returns the modes that there are (docs/spec/task.md#modes). Read-only modes refuse to start a task whose
+// plan would change something.
 func BuiltinModes() map[string]Mode {
 	return map[string]Mode{
 		DefaultMode:              builtin{writes: true},
@@ -232,7 +233,7 @@ func (b builtin) EvaluateRetry(ModeTask, RetryState, RetryConfig) Verdict {
 	return Verdict{Approved, ""}
 }
 
-// ask calls a mode and turns a panic into a refusal, so that a mode that crashes fails closed (spec.md §6.4 D10).
+// ask calls a mode and turns a panic into a refusal, so that a mode that crashes fails closed (docs/spec/task.md#d10).
 func ask(question func() Verdict) (v Verdict) {
 	defer func() {
 		if p := recover(); p != nil {

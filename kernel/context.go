@@ -15,8 +15,8 @@ import (
 	"pawl/view"
 )
 
-// Commands of the context manager (spec.md §1.2) that no other command covers. read_context is Kernel.Status, archive_task
-// is part of every run's end, and update_state is RouteState.
+// Commands of the context manager (docs/spec/session.md#context-manager) that no other command covers. read_context is
+// Kernel.Status, archive_task is part of every run's end, and update_state is RouteState.
 type (
 	// SaveDecision keeps a decision of the project. Type is Architecture, Lib or Rule; Replaces is the id of the decision
 	// that this one contradicts, which is marked as deprecated, or "".
@@ -24,7 +24,7 @@ type (
 	// RecordError keeps what was learnt from an error: its root cause, how it was fixed and what it affects.
 	RecordError struct{ Type, RootCause, Fix, Scope string }
 	// UpdateProgress notes the progress of a task. Status is PENDING, DONE, BLOCKED, or a state of a task; a change of state
-	// goes through the task's machine like any other (spec.md §6.1 A11). An empty Status notes the summary alone.
+	// goes through the task's machine like any other (docs/spec/session.md#a11). An empty Status notes the summary alone.
 	UpdateProgress struct{ Task, Status, Summary string }
 	// CreateCheckpoint makes a checkpoint of the tree on request, while nothing is at work.
 	CreateCheckpoint struct{}

@@ -22,7 +22,7 @@ import (
 	"pawl/triage"
 )
 
-// autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (spec.md §6.4 D21).
+// autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
 const autoFull pawl.Actor = "policy:auto_full"
 
 // PackageAlias is what the label of the alias of a solution package begins with.
@@ -78,14 +78,14 @@ func beginRun(tx *Tx, c *Start) error {
 	return nil
 }
 
-// judgedFirst reports whether the requirement is evaluated: by every agent for a command of seed 002 and where somebody confirms
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
 // the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
 func judgedFirst(tx *Tx, c *Start) bool {
 	t := traits(tx)
 	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
 }
 
-// commandOr is the command of seed 002 that the run is taken up for.
+// commandOr is the ~command that the run is taken up for.
 func commandOr(tx *Tx, otherwise string) string {
 	if tx.Run != nil && tx.Run.Command != "" {
 		return tx.Run.Command
@@ -93,7 +93,7 @@ func commandOr(tx *Tx, otherwise string) string {
 	return otherwise
 }
 
-// maxQuestions is how many questions one round may ask (spec.md §6.2 B1).
+// maxQuestions is how many questions one round may ask (docs/spec/turn.md#b1).
 const maxQuestions = 3
 
 // askIntake has the agent judge whether the requirement is clear.
@@ -197,7 +197,7 @@ func goOn(tx *Tx, path workflow.Path, reason string) error {
 	return nil
 }
 
-// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (spec.md C4).
+// sizeFlow takes the flow to the stage of a path. ~plan is there for its package, so that a tweak becomes light (docs/spec/workflow.md#c4).
 func sizeFlow(tx *Tx, path workflow.Path, reason string) error {
 	if path == workflow.PathTweak && tx.Flow.Mode == workflow.AutoPlan {
 		path = workflow.PathLight
@@ -300,7 +300,7 @@ func modeMoved(tx *Tx, from workflow.Mode, on, when string) {
 }
 
 // analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
-// (spec.md C6).
+// (docs/spec/workflow.md#c6).
 func analyzed(tx *Tx) error {
 	waits := tx.Run.Confirm && tx.Flow.Stage == workflow.Analyze && tx.Flow.Vars.Waits() && !slices.Contains(tx.Config.AutoContinue, workflow.Analyze)
 	if waits {
@@ -426,7 +426,7 @@ func approvalEvent(tx *Tx, by pawl.Actor) Event {
 	return PlanApproved
 }
 
-// keepPackage ends a flow of AUTO_PLAN with its design: the package waits for ~exec (spec.md C7).
+// keepPackage ends a flow of AUTO_PLAN with its design: the package waits for ~exec (docs/spec/workflow.md#c7).
 func keepPackage(tx *Tx) error {
 	answerApproval(tx, tx.Approval, ApprovalStale, tx.env.Actor, "kept for ~exec")
 	tx.Turn.Outcome = string(turn.OutcomeDone)
@@ -451,7 +451,7 @@ func flowInterrupted(tx *Tx, what string) error {
 }
 
 // keepSilence keeps SILENCE_BROKEN: it is set while a person has to be spoken to although the mode is silent, and cleared by the
-// answer (spec.md C5). The question that a stage ends with is no break: it belongs to the mode.
+// answer (docs/spec/workflow.md#c5). The question that a stage ends with is no break: it belongs to the mode.
 func keepSilence(tx *Tx) {
 	f := tx.Flow
 	if f == nil || tx.Session == nil || !f.Mode.Auto() || ofBoard(tx.env.Command) || tx.Session.Paused {
@@ -471,7 +471,7 @@ func keepSilence(tx *Tx) {
 	}
 }
 
-// Decide hands the flow to an external tool (spec.md §3.5).
+// Decide hands the flow to an external tool (docs/spec/workflow.md#external-tools).
 func (c *EnterTool) Decide(tx *Tx) error {
 	s := tx.Session
 	switch {
@@ -565,7 +565,7 @@ func (c *LeaveTool) Decide(tx *Tx) error {
 const maxLogged = 20
 
 // changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high risk
-// (spec.md §3.1, §3.2).
+// (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#ehrb).
 func changelog(tx *Tx) []effect.LogEntry {
 	r, t := tx.Run, tx.Task
 	if r == nil || t == nil || r.Land == nil || tx.Solution == nil {
@@ -606,7 +606,7 @@ func changelog(tx *Tx) []effect.LogEntry {
 	return out
 }
 
-// Decide carries out a command that is no flow. A command that writes is refused while a flow runs (spec.md §6.3 C2).
+// Decide carries out a command that is no flow. A command that writes is refused while a flow runs (docs/spec/workflow.md#c2).
 func (c *Order) Decide(tx *Tx) error {
 	s := tx.Session
 	if s == nil || tx.Flow == nil {
@@ -631,7 +631,7 @@ func (c *Order) Decide(tx *Tx) error {
 	return nil
 }
 
-// prepareDependencies has dependencies fetched. It is no command of seed 002, changes nothing but a cache of pawl's own, and is what a person is
+// prepareDependencies has dependencies fetched. It is no ~command, changes nothing but a cache of pawl's own, and is what a person is
 // told to do where a plan waits for a word or work stopped for the want of dependencies, so that it is let through there, too.
 func prepareDependencies(tx *Tx, c *Order) error {
 	s := tx.Session

@@ -93,7 +93,7 @@ func note(s string) string {
 	return s
 }
 
-// modeRetry asks the task's mode whether a retry makes sense (seed 003 §5, point 5).
+// modeRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).
 func modeRetry(tx *Tx, t *Task) error {
 	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {

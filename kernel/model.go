@@ -16,7 +16,7 @@ import (
 
 // The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.
 
-// Session is the one session of a workspace: seed 000's machine and the pointers to what it is working on.
+// Session is the one session of a workspace: the machine of docs/spec/session.md and the pointers to what it is working on.
 type Session struct {
 	Row     `json:"-"`
 	Name    string       `json:"session_id"`
@@ -28,7 +28,7 @@ type Session struct {
 	Home string `json:"home,omitempty"`
 	Fork string `json:"fork,omitempty"`
 	Goal string `json:"goal,omitempty"`
-	// Pause is orthogonal to the state (spec.md §6.1 A1).
+	// Pause is orthogonal to the state (docs/spec/session.md#a1).
 	Paused   bool       `json:"paused,omitempty"`
 	PausedAt time.Time  `json:"paused_at,omitzero"`
 	PausedBy pawl.Actor `json:"paused_by,omitempty"`
@@ -68,7 +68,7 @@ type Baseline struct {
 	Checks map[string]string `json:"checks"`
 }
 
-// BlockedKind says what kind of help is needed (spec.md §6.6 X4).
+// BlockedKind says what kind of help is needed (docs/spec/composition.md#x4).
 type BlockedKind string
 
 // The kinds of block.
@@ -104,7 +104,7 @@ type ErrorInfo struct {
 	Cause *effect.Cause `json:"cause,omitempty"`
 }
 
-// Run is one requirement on its way through the flow: seed 004's run, with the ids of what belongs to it.
+// Run is one requirement on its way through the flow: the run of docs/spec/board.md, with the ids of what belongs to it.
 type Run struct {
 	Row         `json:"-"`
 	Phase       string `json:"phase"`
@@ -123,8 +123,9 @@ type Run struct {
 	Turn     string                `json:"turn,omitempty"` // the planning turn, until a task takes it over
 	Task     string                `json:"task,omitempty"`
 	Feedback []string              `json:"feedback,omitempty"`
-	// Command is the command of seed 002 that asked for the run, "" for a requirement in plain words; Path is the way that it
-	// takes, which outlives the flow's variables. Package is the name of its solution package, "" where a tweak has none.
+	// Command is the ~command (docs/spec/workflow.md#commands) that asked for the run, "" for a requirement in plain
+	// words; Path is the way that it takes, which outlives the flow's variables. Package is the name of its solution
+	// package, "" where a tweak has none.
 	Command string        `json:"command,omitempty"`
 	Path    workflow.Path `json:"path,omitempty"`
 	Package string        `json:"package,omitempty"`
@@ -162,14 +163,14 @@ type Run struct {
 	EndedAt     time.Time  `json:"ended_at,omitzero"`
 }
 
-// Turn is one attempt at a task, or at planning: seed 001's machine.
+// Turn is one attempt at a task, or at planning: the machine of docs/spec/turn.md.
 type Turn struct {
 	Row     `json:"-"`
 	Trace   string `json:"trace_id"`
 	Number  int    `json:"number"`
 	Outcome string `json:"outcome,omitempty"` // done declined canceled failed blocked
 	Fix     int    `json:"fix"`               // number of the repair at work, 0 for the plan itself
-	// Return is the state that a confirmation goes back to (spec.md §6.2 B4).
+	// Return is the state that a confirmation goes back to (docs/spec/turn.md#b4).
 	Return  string          `json:"return,omitempty"`
 	Failure *effect.Failure `json:"failure,omitempty"`
 	Calls   int             `json:"calls"` // tool calls made, against the budget
@@ -187,7 +188,7 @@ type Turn struct {
 	ParkedAt time.Time `json:"parked_at,omitzero"`
 }
 
-// Flow is the row of seed 002's variables.
+// Flow is the row of the variables of docs/spec/workflow.md#variables.
 type Flow struct {
 	Row           `json:"-"`
 	workflow.Vars `json:"vars"`
@@ -197,8 +198,8 @@ type Flow struct {
 	Held bool `json:"held,omitempty"`
 }
 
-// Board is a batch of issues: seed 004's run and phase, and what is being worked on. Every claim of an issue is written here,
-// so that claims come one after the other.
+// Board is a batch of issues: its run and phase (docs/spec/board.md#transitions), and what is being worked on. Every
+// claim of an issue is written here, so that claims come one after the other.
 type Board struct {
 	Row   `json:"-"`
 	Phase string `json:"phase"`
@@ -225,7 +226,8 @@ type Busy struct {
 	Files    []string `json:"files,omitempty"`
 }
 
-// Issue is seed 004's issue. That of a run which somebody asked for by itself has neither Number nor place in the queue.
+// Issue is the issue of docs/spec/board.md#issue. That of a run which somebody asked for by itself has neither Number
+// nor place in the queue.
 type Issue struct {
 	Row        `json:"-"`
 	Title      string     `json:"title"`
@@ -366,7 +368,7 @@ type Alias struct {
 	Issue string `json:"issue"`
 }
 
-// Item is seed 004's queue item.
+// Item is the queue item of docs/spec/board.md#queue-item.
 type Item struct {
 	Row      `json:"-"`
 	Issue    string `json:"issue_id"`
@@ -404,7 +406,7 @@ type Judged struct {
 	Verdict policy.Verdict `json:"verdict"`
 }
 
-// Approval is a question to a person and its answer, bound to the hash of what it is about (spec.md §6.6 X7).
+// Approval is a question to a person and its answer, bound to the hash of what it is about (docs/spec/composition.md#x7).
 type Approval struct {
 	Row        `json:"-"`
 	About      string       `json:"about"` // plan action call checks unblock
@@ -436,7 +438,7 @@ const (
 	ApprovalStale   = "stale"
 )
 
-// Task is seed 003's task.
+// Task is the task of docs/spec/task.md.
 type Task struct {
 	Row      `json:"-"`
 	Title    string            `json:"title"`
@@ -543,7 +545,7 @@ type Lease struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// RetryState is seed 003's retry bookkeeping (spec.md §4.5).
+// RetryState is the bookkeeping of retries (docs/spec/task.md#retries).
 type RetryState struct {
 	Count   int       `json:"retry_count"`
 	Last    time.Time `json:"last_retry_at,omitzero"`

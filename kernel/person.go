@@ -142,7 +142,7 @@ func declinePlan(tx *Tx, reason, outcome string) error {
 	return nil
 }
 
-// Decide sends the plan back to planning: the decline and the new requirement in one transaction (spec.md §6.1 A6).
+// Decide sends the plan back to planning: the decline and the new requirement in one transaction (docs/spec/session.md#a6).
 func (c *Revise) Decide(tx *Tx) error {
 	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", stateName(tx))
@@ -202,7 +202,7 @@ func (c *EditPlan) Decide(tx *Tx) error {
 	return nil
 }
 
-// Decide stops dispatch at the next safe point; the state stays (spec.md §6.1 A1).
+// Decide stops dispatch at the next safe point; the state stays (docs/spec/session.md#a1).
 func (*Pause) Decide(tx *Tx) error {
 	s := tx.Session
 	if s == nil || s.State == string(session.Idle) || s.State == string(session.Blocked) || s.State == string(session.Archiving) {

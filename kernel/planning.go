@@ -469,7 +469,7 @@ func autoApproval(tx *Tx) pawl.Actor {
 		return autoFull
 	}
 	if tx.Session.RunMode == pawl.Autonomous {
-		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (D7).
+		// An unattended run asks nobody. What the policy wants a word for waits for a person all the same (docs/spec/task.md#d7).
 		if !asks(tx) && !tx.Solution.perilous() {
 			return pawl.By(pawl.KindPolicy, "run_mode/autonomous")
 		}
@@ -509,7 +509,7 @@ func asks(tx *Tx) bool {
 	return slices.ContainsFunc(tx.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
-// planningFailed ends the run without having changed anything (spec.md §6.1 A7).
+// planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
 func planningFailed(tx *Tx, what Event, err error) error {
 	kept := info(err)
 	tx.Session.LastError = &kept

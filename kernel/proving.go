@@ -255,7 +255,7 @@ func summary(v effect.VerifyResult) map[string]any {
 }
 
 // passedUnlessTouched lets a verification count, after a person has approved that the work changed what it is judged by. A
-// run that nobody attends waits for its person just the same (D7).
+// run that nobody attends waits for its person just the same (docs/spec/task.md#d7).
 func passedUnlessTouched(tx *Tx) error {
 	t := tx.Task
 	files, hash := touched(t, t.Verified)
@@ -404,7 +404,7 @@ func runGates(tx *Tx) error {
 }
 
 // gatesDone takes the result of the gates. A gate that failed sends the task back to the queue while the retry budget lasts,
-// and ends it otherwise (spec.md §6.4 D5).
+// and ends it otherwise (docs/spec/task.md#d5).
 func gatesDone(tx *Tx, r effect.Receipt) error {
 	if tx.Run == nil {
 		return gatedAlone(tx, r)
@@ -428,7 +428,7 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 	}
 	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
-		return gatesFailed(tx, BlockedEnvironment, failure) // the machine does not mend itself (spec.md §6.1 A13)
+		return gatesFailed(tx, BlockedEnvironment, failure) // the machine does not mend itself (docs/spec/session.md#a13)
 	}
 	if !retry {
 		return gatesFailed(tx, BlockedFuse, failure)
@@ -651,7 +651,7 @@ func verifiedAgain(tx *Tx, result effect.VerifyResult, r effect.Receipt) error {
 	return gatesRetry(tx, firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
 }
 
-// land asks to land the verified tree. In seed 003's words: everything that can fail happens before VERIFIED (D4).
+// land asks to land the verified tree. Everything that can fail happens before VERIFIED (docs/spec/task.md#d4).
 func land(tx *Tx) {
 	t := tx.Task
 	base := "pawl/" + t.Label

@@ -12,7 +12,7 @@ import (
 	"pawl/policy"
 )
 
-// fixHeld clears the count of failed repairs after a success (A8).
+// fixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).
 func fixHeld(tx *Tx) {
 	tx.Task.Fixes, tx.Session.AutoFix, tx.Turn.Fix = 0, 0, 0
 	tx.touch(tx.Task)
@@ -108,7 +108,7 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
 }
 
-// disposeTask lets the task's mode judge its end (seed 003 §5, point 4). A mode that crashes leaves a verdict of its own.
+// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its own.
 func disposeTask(tx *Tx, t *Task) {
 	m, err := tx.Config.modeOf(t.Mode)
 	if err != nil {
@@ -216,7 +216,7 @@ func planRepair(tx *Tx, steps []plan.Step) (plan.Plan, bool, error) {
 	return next, asks, nil
 }
 
-// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead (D7).
+// startRepair begins a repair, after asking where the policy wants to be asked: unattended runs block instead (docs/spec/task.md#d7).
 func startRepair(tx *Tx, next plan.Plan, asks bool, why string) error {
 	t := tx.Task
 	if asks && tx.Session.RunMode == pawl.Autonomous {

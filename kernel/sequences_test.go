@@ -46,7 +46,7 @@ func journeys() map[string]journey {
 }
 
 // given is a flow command as it can be given anywhere. A requirement in plain words is confirmed, so that it begins with its
-// evaluation as those of seed 002 do; a package of people's brings its plan along.
+// evaluation as docs/spec/workflow.md#evaluation says; a package of people's brings its plan along.
 func given(name string) *kernel.Start {
 	s := &kernel.Start{Command: name, Requirement: "add a flag", Place: place, RunMode: pawl.Assisted}
 	switch name {
@@ -62,8 +62,9 @@ func given(name string) *kernel.Start {
 	return s
 }
 
-// after is what seed 002 says of the variables once a flow command was given at rest, by hand. ~exec comes to the point at
-// which KB_SKIPPED is decided at once, which is "not skipped" in the default KB_CREATE_MODE, and knows its package.
+// after is what docs/spec/workflow.md#commands says of the variables once a flow command was given at rest, by hand.
+// ~exec comes to the point at which KB_SKIPPED is decided at once, which is "not skipped" in the default
+// KB_CREATE_MODE, and knows its package.
 var after = map[string]map[string]any{
 	"~auto":          {"WORKFLOW_MODE": "AUTO_FULL", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~auto"},
 	"~plan":          {"WORKFLOW_MODE": "AUTO_PLAN", "CURRENT_STAGE": "EVALUATE", "COMMAND": "~plan"},
@@ -333,7 +334,7 @@ func TestToolsBetweenStages(t *testing.T) {
 				}
 				for c, kind := range orders {
 					_, err := v.try(&kernel.Order{Command: c, Kind: kind})
-					// At rest what only reads may be asked for inside a tool, too (spec.md §6.3 C2).
+					// At rest what only reads may be asked for inside a tool, too (docs/spec/workflow.md#c2).
 					reads := c == "~help" || c == "~validate" || c == "~review"
 					if idle && reads && err == nil {
 						v.run(func(effect.Effect) effect.Receipt { return effect.Succeeded(struct{}{}) })

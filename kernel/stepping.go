@@ -102,7 +102,7 @@ func advance(tx *Tx) error {
 	return nil
 }
 
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (A9). The sessions
+// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (docs/spec/session.md#a9). The sessions
 // of issues work at the same time, so each has names of its own.
 func checkpointName(tx *Tx) string {
 	base := "chk-" + tx.now.UTC().Format("200601021504")
@@ -335,7 +335,7 @@ func clip(s string) string {
 	return s
 }
 
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend (A13).
+// environmental reports whether a failure is one of the machine, which no repair of the work can mend (docs/spec/session.md#a13).
 func environmental(c pawl.Code) bool {
 	switch c {
 	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:

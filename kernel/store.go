@@ -135,7 +135,7 @@ type Store interface {
 	// Count counts the rows of a kind by state, restricted to a parent unless it is "".
 	Count(ctx context.Context, kind Kind, parent string) (map[string]int, error)
 	// Commit applies a batch. It returns only after the batch is durable (synchronous=FULL or better). A batch that has
-	// not begun when ctx ends is dropped; the limit for one write is 10 s (seed 003 §4.1).
+	// not begun when ctx ends is dropped; the limit for one write is 10 s (docs/spec/task.md#s4-1).
 	Commit(ctx context.Context, b Batch) (Committed, error)
 	// Records streams the audit log from index first on, exact bytes as they were committed. Subject
 	// is the text form of an audit.Subject, "task:01H…"; "" means all.

@@ -36,7 +36,7 @@ func (c *CreateTask) Decide(tx *Tx) error {
 	return nil
 }
 
-// refuseEarly answers the two commonest outcomes of seed 003's transition() without preparing a decision: the state is
+// refuseEarly answers the two commonest outcomes of a transition without preparing a decision: the state is
 // the present one already, or no row leads there. It allocates nothing.
 func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	if s.Task == nil {
@@ -55,7 +55,7 @@ func refuseEarly(s *Snapshot, c *Transition) (same bool, err error) {
 	return false, nil
 }
 
-// Decide is seed 003's transition(): one move of one task. Tasks of a run are moved by the run; only what a person may
+// Decide is the transition of docs/spec/task.md#s4-1: one move of one task. Tasks of a run are moved by the run; only what a person may
 // do to them is allowed here.
 func (c *Transition) Decide(tx *Tx) error {
 	t := tx.Task
@@ -115,7 +115,7 @@ func kindsOf(groups ...[]pawl.ActorKind) string {
 }
 
 // prepareMove puts in place what the row's gates look at: the lease for running, the reason for failed, the summary for
-// canceled (seed 003 §4.2: a missing one is made, and says so), the retry for queued.
+// canceled (docs/spec/task.md#s4-2: a missing one is made, and says so), the retry for queued.
 func prepareMove(tx *Tx, t *Task, c *Transition) {
 	switch c.To {
 	case task.Running:
@@ -135,7 +135,7 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 	case task.Queued:
 		t.Due = tx.now
 		if t.State == string(task.Blocked) {
-			// The person who unblocks is the approval; it is recorded with the move (D6).
+			// The person who unblocks is the approval; it is recorded with the move (docs/spec/task.md#d6).
 			tx.Approval = &Approval{About: "unblock", Subject: t.ID, Hash: t.PlanHash, AnsweredBy: tx.env.Actor, AnsweredAt: tx.now, Note: c.Reason}
 			tx.create(tx.Approval, KindApproval, "", t.ID, ApprovalGranted)
 			tx.record(tx.Approval, AuditApprovalGranted, audit.Info, map[string]any{"about": "unblock", "task": t.ID})
@@ -199,7 +199,7 @@ func emitGates(tx *Tx, lease int64) *EffectDoc {
 	}, true)
 }
 
-// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (D16).
+// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (docs/spec/task.md#d16).
 func (c *CancelTask) Decide(tx *Tx) error {
 	t := tx.Task
 	if t == nil {
@@ -243,7 +243,7 @@ func holdsRun(tx *Tx, t *Task) bool {
 	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
 }
 
-// Decide makes a new draft from a task that ended (spec.md §4.5).
+// Decide makes a new draft from a task that ended (docs/spec/task.md#restart).
 func (*RestartTask) Decide(tx *Tx) error {
 	old := tx.Task
 	if old == nil {

@@ -498,7 +498,7 @@ func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Err
 	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
 }
 
-// movePhase takes the run to another phase. The phase is a second state of the run's row (seed 004), so its moves are
+// movePhase takes the run to another phase. The phase is a second state of the run's row (docs/spec/board.md#transitions), so its moves are
 // recorded under the run.
 func movePhase(tx *Tx, on board.Event, reason string) error {
 	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
@@ -541,7 +541,7 @@ func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when,
 	return nil
 }
 
-// transitionEvent names the audit event as seed 003 §8 does: STATE_TRANSITION_ and the state in capitals.
+// transitionEvent names the audit event as docs/spec/task.md#s8 does: STATE_TRANSITION_ and the state in capitals.
 func transitionEvent(kind Kind, state string) string {
 	if kind == KindTask {
 		if e, ok := taskEvents()[task.State(state)]; ok {
@@ -584,7 +584,7 @@ func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Ac
 }
 
 // askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
-// (spec.md §6.4 D10).
+// (docs/spec/task.md#d10).
 func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	if to == string(task.Canceled) {
 		return nil

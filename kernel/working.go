@@ -536,7 +536,7 @@ func workAgain(tx *Tx, granted string) {
 	tx.touch(tx.Talk)
 }
 
-// replan changes the steps that are not done yet (spec.md §6.2 B6). What is new in it is judged like the plan was.
+// replan changes the steps that are not done yet (docs/spec/turn.md#b6). What is new in it is judged like the plan was.
 func replan(tx *Tx, result effect.WorkResult) error {
 	t := tx.Task
 	if result.Patch == nil {

@@ -13,7 +13,7 @@ import (
 // CommitType is the type of a commit message.
 type CommitType string
 
-// The types of the seed's ~commit (spec.md §3.11).
+// The types of the seed's ~commit (docs/spec/workflow.md#command-behaviour).
 const (
 	CommitInit     CommitType = "init"
 	CommitFeat     CommitType = "feat"

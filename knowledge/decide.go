@@ -47,7 +47,7 @@ const (
 	Fine    Condition = "fine"
 )
 
-// Point is a place of the flow at which the mode is looked at (spec.md §3.1).
+// Point is a place of the flow at which the mode is looked at (docs/spec/workflow.md#knowledge-base).
 type Point string
 
 // The three points: step 1 of TWEAK, step 1 of ANALYZE, and step 3 of DEVELOP, which is one only when ~exec enters it.
@@ -98,7 +98,8 @@ type row struct {
 	decision   Decision
 }
 
-// decisions is the whole rule (spec.md §3.1, C11). Exactly one row fits each question.
+// decisions is the whole rule (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#c11). Exactly one row fits
+// each question.
 var decisions = []row{
 	{[]Point{AtTweak}, []Mode{Off}, []Condition{Missing}, "", Decision{workflow.True, Nothing, false, false, "knowledge.skipped"}},
 	{[]Point{AtTweak}, []Mode{OnDemand, OnDemandAutoCoding, Always}, []Condition{Missing}, "", Decision{workflow.True, Nothing, false, false, ""}},
@@ -157,9 +158,9 @@ func Carry(current workflow.Flag, d Decision) workflow.Flag {
 // Logging says whether a CHANGELOG entry is written and whether the folder has to be made for it.
 type Logging struct{ Write, MakeFolder bool }
 
-// Logs is the rule of the CHANGELOG (spec.md §3.1). DEVELOP always writes it, in mode 0, too, where it makes nothing but the
-// folder and the file. So do a rollback and a confirmed risk, which nobody may lose sight of. A tweak, within its limits or
-// forced beyond them, writes none where the mode is 0 and there is no folder.
+// Logs is the rule of the CHANGELOG (docs/spec/workflow.md#knowledge-base). DEVELOP always writes it, in mode 0, too, where
+// it makes nothing but the folder and the file. So do a rollback and a confirmed risk, which nobody may lose sight of. A
+// tweak, within its limits or forced beyond them, writes none where the mode is 0 and there is no folder.
 func Logs(m Mode, folder bool, k Kind) Logging {
 	if (k == Tweaked || k == OutOfScope) && m == Off && !folder {
 		return Logging{}
@@ -181,7 +182,7 @@ const (
 
 // Init says what ~init does. Choices are what a person is asked to pick from, the default first; of one choice nothing is
 // asked. ~init may create whatever the mode says; in mode 0 a person is asked first, and without one --yes is needed: the
-// error is CodeApprovalNeeded (C14).
+// error is CodeApprovalNeeded (docs/spec/workflow.md#c14).
 func Init(m Mode, c Condition, interactive, yes bool) ([]InitChoice, error) {
 	choices := []InitChoice{InitCreate}
 	switch c {

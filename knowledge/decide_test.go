@@ -32,7 +32,7 @@ func every(do func(knowledge.Question)) {
 	}
 }
 
-// The sentences of seed 002, each said of all combinations.
+// The sentences of docs/spec/workflow.md#knowledge-base, each said of all combinations.
 func TestDecisionsSaySeed(t *testing.T) {
 	n := 0
 	every(func(q knowledge.Question) {

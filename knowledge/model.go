@@ -18,7 +18,7 @@ const (
 	modulesFolder = "modules/"
 )
 
-// Limits of a large project, of a batch of modules and of a CHANGELOG in one file (spec.md §3.10).
+// Limits of a large project, of a batch of modules and of a CHANGELOG in one file (docs/spec/workflow.md#large-projects).
 const (
 	LargeFiles   = 500
 	LargeLines   = 50_000

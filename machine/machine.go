@@ -14,7 +14,7 @@ import (
 	"pawl"
 )
 
-// Priority grades a row as seed 003 §3 does. It is empty in machines whose seed grades nothing.
+// Priority grades a row as docs/spec/task.md#s3 does. It is empty in machines whose seed grades nothing.
 type Priority string
 
 // The seed's three grades.
@@ -44,7 +44,8 @@ type Rule[S, E ~string] struct {
 	// Description says when the row applies. Its Chinese, like that of all that a table says, stands in the catalogue of texts
 	// (Description.Translate).
 	Description string
-	// Source is the section of the seed, or the resolved gap of the specification, that the row comes from.
+	// Source is the section of the seed, or the resolution, that the row comes from; docs/spec/README.md#sources says
+	// how it is read.
 	Source string
 	// Ext marks a row that the product adds to its seed; Strict drops such rows.
 	Ext bool

@@ -13,7 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// hardMaxSteps is the largest number of steps that any configuration may allow (spec.md §2.3).
+// hardMaxSteps is the largest number of steps that any configuration may allow (docs/spec/turn.md#planning).
 const hardMaxSteps = 30
 
 // Limits bounds a plan.
@@ -29,7 +29,7 @@ type Limits struct {
 	Tools []string
 }
 
-// DefaultLimits are the limits of spec.md §2.3 for a plan without repairs.
+// DefaultLimits are the limits of docs/spec/turn.md#planning for a plan without repairs.
 func DefaultLimits() Limits { return Limits{MaxSteps: 12, MaxCalls: 100} }
 
 func (l Limits) steps() int {

@@ -8,8 +8,8 @@ import (
 )
 
 // Instant is a time that is written as RFC 3339 UTC with milliseconds and read from that or from an integer of Unix
-// seconds or milliseconds (spec.md §6.2 B14). The zero Instant means that no time was given; it is left out when a plan is
-// written.
+// seconds or milliseconds (docs/spec/turn.md#b14). The zero Instant means that no time was given; it is left out when a
+// plan is written.
 type Instant struct{ time.Time }
 
 // instantLayout is RFC 3339 with exactly the milliseconds.

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Patch changes what is left of a plan while it is carried out (spec.md §2.3, §6.2 B6). Title replaces the goal. Nothing of a
-// patch is optional in effect: Apply does all of it or fails.
+// Patch changes what is left of a plan while it is carried out (docs/spec/turn.md#plan-patch, docs/spec/turn.md#b6).
+// Title replaces the goal. Nothing of a patch is optional in effect: Apply does all of it or fails.
 type Patch struct {
 	Title       *string      `json:"title,omitempty"`
 	RemoveSteps []string     `json:"remove_steps,omitempty"`

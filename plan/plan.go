@@ -1,6 +1,6 @@
-// Package plan holds the plan: what an agent proposes, a person approves and pawl carries out. The types are those of seed
-// 001 §3 with the exact shapes of spec.md §2.4; additions of the product are marked EXT. A plan is data: decoding, checking,
-// patching and rendering it are pure functions.
+// Package plan holds the plan: what an agent proposes, a person approves and pawl carries out. The types are those of
+// docs/spec/turn.md#s3 with the exact shapes of docs/spec/turn.md#schemas; additions of the product are marked EXT. A
+// plan is data: decoding, checking, patching and rendering it are pure functions.
 package plan
 
 import (
@@ -9,8 +9,9 @@ import (
 	"pawl"
 )
 
-// Plan is seed 001 §3.1. Network is EXT (design §6): the places on the network that calls which ask for it may connect to,
-// each the name of an ecosystem, for its registries, or "host", "host:port" or ".domain:port".
+// Plan is the one of docs/spec/turn.md#s3-1. Network is EXT (docs/spec/composition.md#network): the places on the
+// network that calls which ask for it may connect to, each the name of an ecosystem, for its registries, or "host",
+// "host:port" or ".domain:port".
 type Plan struct {
 	PlanID       string             `json:"plan_id" yaml:"plan_id"`
 	Goal         string             `json:"goal" yaml:"goal"`
@@ -22,7 +23,7 @@ type Plan struct {
 	CreatedAt    Instant            `json:"created_at,omitzero" yaml:"created_at"`
 }
 
-// Step is seed 001 §3.2. DependsOn is EXT (spec.md §6.2 B8).
+// Step is the one of docs/spec/turn.md#s3-2. DependsOn is EXT (docs/spec/turn.md#b8).
 type Step struct {
 	StepID            string             `json:"step_id" yaml:"step_id"`
 	Title             string             `json:"title" yaml:"title"`
@@ -37,7 +38,7 @@ type Step struct {
 // Status is the state of a step. The five values are the seed's; a failure is kept in the attempts, not here.
 type Status string
 
-// The five values of seed 001 §3.2.
+// The five values of docs/spec/turn.md#s3-2.
 const (
 	Pending    Status = "pending"
 	InProgress Status = "in_progress"
@@ -62,15 +63,15 @@ type Artifact struct {
 // ArtifactType says what an artifact's value names.
 type ArtifactType string
 
-// The three types of spec.md §2.4.
+// The three types of docs/spec/turn.md#artifact.
 const (
 	ArtifactFile    ArtifactType = "file"
 	ArtifactCommand ArtifactType = "command"
 	ArtifactNote    ArtifactType = "note"
 )
 
-// VerificationPolicy is seed 001 §3.3. With Required false a failing command is a warning; StopOnFail ends the list of
-// commands at the first failure (spec.md §6.2 B10).
+// VerificationPolicy is the one of docs/spec/turn.md#s3-3. With Required false a failing command is a warning;
+// StopOnFail ends the list of commands at the first failure (docs/spec/turn.md#b10).
 type VerificationPolicy struct {
 	Mode       Mode     `json:"mode" yaml:"mode"`
 	Commands   []string `json:"commands" yaml:"commands"`
@@ -86,7 +87,7 @@ func (v VerificationPolicy) Demanding() bool { return v.Required && v.Mode != Ve
 // build, or those that the policy lists.
 type Mode string
 
-// The five modes of seed 001 §3.3.
+// The five modes of docs/spec/turn.md#s3-3.
 const (
 	VerifyNone   Mode = "none"
 	VerifyLint   Mode = "lint"

@@ -16,9 +16,9 @@ import (
 // escapes. Such text is shown as code, so that what a person sees is what the plan says.
 var active = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[<\\\\\t]|\\]\\(|&[#A-Za-z]") })
 
-// RenderPRD returns the plan as a Markdown document (spec.md §1.6) that a person can read, edit and approve, and that ParsePRD
-// reads back exactly. The header names the plan, its hash and its state. The document holds all that the hash covers; nothing
-// of it is hidden when the Markdown is displayed.
+// RenderPRD returns the plan as a Markdown document (docs/spec/session.md#prd) that a person can read, edit and approve, and
+// that ParsePRD reads back exactly. The header names the plan, its hash and its state. The document holds all that the hash
+// covers; nothing of it is hidden when the Markdown is displayed.
 func RenderPRD(p Plan, l Labels) string {
 	w := &prd{labels: l}
 	w.header(p)

@@ -8,5 +8,6 @@
 // refuses. The worst finding decides, so no number of harmless commands weakens a refusal.
 //
 // Policy is the first floor. The sandbox is the boundary: what is allowed here still runs behind walls, and what is denied
-// here the walls refuse as well. The rules follow seed 001 §4 and spec.md §2.2, §3.2 and §6.2 B11.
+// here the walls refuse as well. The rules follow docs/spec/turn.md#s4, docs/spec/turn.md#policy, docs/spec/workflow.md#ehrb
+// and docs/spec/turn.md#b11.
 package policy

@@ -14,7 +14,7 @@ const (
 	ProfileReadOnly = "readonly"
 )
 
-// defaultMaxFiles is the number of files that one call may change without asking (spec.md §2.3, patch).
+// defaultMaxFiles is the number of files that one call may change without asking (docs/spec/turn.md#patch).
 const defaultMaxFiles = 20
 
 // Profile is what the user chose. It can make policy stricter in every respect and laxer only where it says so: nothing in a
@@ -49,13 +49,13 @@ type Profile struct {
 	Sensitive []string `json:"sensitive,omitempty" yaml:"sensitive,omitempty"`
 }
 
-// Strict asks before every write and every command. It is the profile of interactive runs (spec.md §6.2 B11).
+// Strict asks before every write and every command. It is the profile of interactive runs (docs/spec/turn.md#b11).
 func Strict() Profile {
 	return Profile{Name: ProfileStrict, ConfirmWrite: true, ConfirmExec: true}
 }
 
 // Standard lets writes inside the workspace and known commands pass, because they can be undone and are walled in, and asks
-// before deletions, unknown commands, the network, many files and sensitive paths (spec.md §6.2 B11).
+// before deletions, unknown commands, the network, many files and sensitive paths (docs/spec/turn.md#b11).
 func Standard() Profile { return Profile{Name: ProfileStandard} }
 
 // ReadOnly lets a call look and nothing else.

@@ -2,7 +2,7 @@ package policy
 
 import "pawl"
 
-// Permission names one kind of effect that a tool declares (spec.md §2.2).
+// Permission names one kind of effect that a tool declares (docs/spec/turn.md#permissions).
 type Permission string
 
 // The six permissions. They are persisted and append-only.
@@ -84,7 +84,7 @@ type Request struct {
 	Ground Ground
 }
 
-// Decision is the answer of the policy, as it is written in records (spec.md §2.4, PolicyDecision).
+// Decision is the answer of the policy, as it is written in records (docs/spec/turn.md#policy-decision).
 type Decision string
 
 // The three decisions.

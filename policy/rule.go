@@ -336,7 +336,7 @@ func transports(c *command) {
 	}
 }
 
-// destructive grades a command that is not known by the words that usually mean loss (spec.md §3.2).
+// destructive grades a command that is not known by the words that usually mean loss (docs/spec/workflow.md#ehrb).
 func destructive(j *judge, argv []word) {
 	whole := strings.ToLower(text(argv))
 	for _, phrase := range destructivePhrases {

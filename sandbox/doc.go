@@ -5,7 +5,8 @@
 //
 // A Root holds a directory by descriptor. No name given to it leads outside: not "..", not an absolute name, not a symbolic
 // link, and not a link that is swapped between check and use. What the descriptor alone does not stop is refused by extra
-// checks: writes through hard links, FIFOs, devices, sockets, and changes to .git and .pawl (security.md §0.4, §3.3).
+// checks: writes through hard links, FIFOs, devices, sockets, and changes to .git and .pawl
+// (docs/spec/threats.md#finding-4, docs/spec/threats.md#files).
 //
 // # Processes
 //

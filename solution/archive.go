@@ -70,10 +70,11 @@ type Retirement struct {
 	Index    string
 }
 
-// Retire prepares a package for the archive (spec.md §3.9 step 14, C9, C10): the result from what became of its tasks, the
-// @status line, a remark at every task that is not completed, and the first free name. Packages are archived whatever
-// became of them. A tasks.md that cannot be read stays as it is where a result is given, and is an error where the result
-// would have to be read from it; so is a package without one. A name that is none is CodeInvalid.
+// Retire prepares a package for the archive (docs/spec/workflow.md#develop step 14, docs/spec/workflow.md#c9,
+// docs/spec/workflow.md#c10): the result from what became of its tasks, the @status line, a remark at every task that is
+// not completed, and the first free name. Packages are archived whatever became of them. A tasks.md that cannot be read
+// stays as it is where a result is given, and is an error where the result would have to be read from it; so is a package
+// without one. A name that is none is CodeInvalid.
 func Retire(r Retiring) (Retirement, error) {
 	name, err := ParseName(r.Name)
 	if err != nil {
@@ -134,8 +135,8 @@ type Leftover struct {
 }
 
 // Leftovers lists the folders of plan/ other than the current package's, the oldest first and those that are no packages
-// last (spec.md §3.7). current is a name or a path that ends in one; "" for none. Names that begin with a dot are no
-// business of a person and are left out.
+// last (docs/spec/workflow.md#leftovers). current is a name or a path that ends in one; "" for none. Names that begin
+// with a dot are no business of a person and are left out.
 func Leftovers(names []string, current string) []Leftover {
 	current = path.Base(strings.ReplaceAll(strings.TrimRight(current, `/\`), `\`, "/"))
 	var out []Leftover

@@ -1,7 +1,7 @@
-// Package solution knows solution packages, the documents in which a person and pawl agree on a piece of work (seed 002,
-// spec.md §3.10): a folder plan/YYYYMMDDHHMM_feature with proposal.md and tasks.md, which moves into the archive when the
-// work is over, and the index of that archive. It names packages, writes and reads their files, judges whether a package is
-// whole and can be carried out, and says how one is archived.
+// Package solution knows solution packages, the documents in which a person and pawl agree on a piece of work
+// (docs/spec/workflow.md#packages): a folder plan/YYYYMMDDHHMM_feature with proposal.md and tasks.md, which moves into the
+// archive when the work is over, and the index of that archive. It names packages, writes and reads their files, judges
+// whether a package is whole and can be carried out, and says how one is archived.
 //
 // Each kind of file has two forms. A value, such as Tasks, is what the file says; its Render writes a new file. A file, such
 // as TaskFile, is the text that somebody else may have written: it is never rendered anew, its edits change the lines that

@@ -9,7 +9,7 @@ import (
 // IndexName is the archive's index, relative to the folder of the archive's owner.
 const IndexName = "archive/_index.md"
 
-// Row is a row of the archive's index (spec.md §3.10). Its texts are Markdown of one line.
+// Row is a row of the archive's index (docs/spec/workflow.md#archive-index). Its texts are Markdown of one line.
 type Row struct {
 	// Stamp and Name are the two halves of the package's name, Dir its folder relative to that of the index, if any.
 	Stamp, Name, Dir string

@@ -22,7 +22,8 @@ const (
 )
 
 // Name is the name of a package: the minute in which it was made, in UTC, what it is about, and which of several of the same
-// name it is, from 2; a package that is alone has the version 0 (spec.md §3.10, C17).
+// name it is, from 2; a package that is alone has the version 0 (docs/spec/workflow.md#package-name,
+// docs/spec/workflow.md#c17).
 type Name struct {
 	Minute  time.Time
 	Feature string
@@ -129,9 +130,10 @@ func (n Name) String() string {
 // Stamp returns the minute as the name says it.
 func (n Name) Stamp() string { return n.Minute.UTC().Format(minuteForm) }
 
-// Pick finds the package that is meant among the names of the folders in plan/ (spec.md §3.9, step 1). want is a name, a
-// feature, or the beginning of either; with "" the only package there is is meant. No package is CodeNotFound, naming the
-// nearest where one was named, and several are CodeUsage, naming them. Folders that are no packages do not count.
+// Pick finds the package that is meant among the names of the folders in plan/ (docs/spec/workflow.md#develop, step 1).
+// want is a name, a feature, or the beginning of either; with "" the only package there is is meant. No package is
+// CodeNotFound, naming the nearest where one was named, and several are CodeUsage, naming them. Folders that are no
+// packages do not count.
 func Pick(names []string, want string) (string, error) {
 	var all, fits, features []string
 	for _, name := range slices.Sorted(slices.Values(names)) {

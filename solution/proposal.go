@@ -29,7 +29,7 @@ const (
 // Verdict is what became of a decision. Verdicts are kept and append-only.
 type Verdict string
 
-// The three verdicts of seed 002, and none where a document says none, or several.
+// The three verdicts (docs/spec/workflow.md#proposal), and none where a document says none, or several.
 const (
 	Adopted   Verdict = "✅采纳"
 	Abandoned Verdict = "❌废弃"
@@ -141,7 +141,7 @@ type part struct {
 	text func(*Proposal) *string
 }
 
-// proposalSections are the sections in their order (spec.md §3.10).
+// proposalSections are the sections in their order (docs/spec/workflow.md#proposal).
 var proposalSections = []section{
 	{number: 1, word: wordNeed, needed: true, parts: []part{
 		{wordBackground, func(p *Proposal) *string { return &p.Background }},

@@ -10,8 +10,9 @@ import (
 	"pawl"
 )
 
-// ExecutionReport is what a script that was carried out in part hands to whoever goes on (spec.md §3.10). Its JSON has every
-// field; failed_at and error_message are null where nothing failed.
+// ExecutionReport is what a script that was carried out in part hands to whoever goes on
+// (docs/spec/workflow.md#execution-report). Its JSON has every field; failed_at and error_message are null where
+// nothing failed.
 type ExecutionReport struct {
 	Script  string
 	Success bool

@@ -5,7 +5,7 @@ import "unicode"
 // Status is how far a task is. Statuses are kept in reports and append-only.
 type Status string
 
-// The five statuses of seed 002 (spec.md §3.6).
+// The five statuses (docs/spec/workflow.md#task-symbols).
 const (
 	Pending   Status = "pending"
 	Completed Status = "completed"
@@ -25,7 +25,8 @@ func (s Status) Symbol() string {
 	return symbols[Pending]
 }
 
-// statusOf reads what stands in a box. The small x is the done of other tools (spec.md C15): it is read, never written.
+// statusOf reads what stands in a box. The small x is the done of other tools (docs/spec/workflow.md#c15): it is read,
+// never written.
 func statusOf(sign string) (s Status, foreign, ok bool) {
 	for s, own := range symbols {
 		if own == sign {
@@ -73,7 +74,8 @@ func Count(list []Task) Counts {
 // Total is the number of all tasks.
 func (c Counts) Total() int { return c.Pending + c.Completed + c.Failed + c.Skipped + c.Uncertain }
 
-// Result is how a package ended, as the archive's index says it in Chinese (spec.md §3.10). Results are kept and append-only.
+// Result is how a package ended, as the archive's index says it in Chinese (docs/spec/workflow.md#archive-index).
+// Results are kept and append-only.
 type Result string
 
 // The five results.
@@ -97,9 +99,10 @@ var results = []struct {
 	{RolledBack, "rolled_back", "🔄rolled back"},
 }
 
-// Judge gives the result of a package from what became of its tasks (spec.md C9): everything done is a success, a package of
-// which nothing was begun was not carried out, and nothing done with something failed is a failure. All else, and whatever
-// nobody knows the end of, is a part. A package without tasks, an overview, has no tasks that could be missing.
+// Judge gives the result of a package from what became of its tasks (docs/spec/workflow.md#c9): everything done is a
+// success, a package of which nothing was begun was not carried out, and nothing done with something failed is a failure.
+// All else, and whatever nobody knows the end of, is a part. A package without tasks, an overview, has no tasks that could
+// be missing.
 func Judge(c Counts) Result {
 	switch {
 	case c.Completed == c.Total():
@@ -144,7 +147,7 @@ func (r Result) Icon() string {
 
 // ParseResult reads a result in any of its forms: as the index says it in either language, with or without blanks and the
 // emoji's variation selector, and as the word of the @status line. "overview" is a package that was only to be read, which
-// is complete when it is archived (spec.md C13).
+// is complete when it is archived (docs/spec/workflow.md#c13).
 func ParseResult(s string) (Result, bool) {
 	s = bare(s)
 	if s == "overview" {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Report says whether a package is whole and whether ~exec may carry it out (spec.md §3.10). JSON gives its public form.
+// Report says whether a package is whole and whether ~exec may carry it out (docs/spec/workflow.md#validation). JSON
+// gives its public form.
 type Report struct {
 	// Valid: nothing is wrong with the package. Executable: it is valid, of the type implementation, and something is left
 	// to do.

@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The keys of the report are those of spec.md §3.10; programs read them.
+// The keys of the report are those of docs/spec/workflow.md#validation; programs read them.
 func TestTheReportIsPublic(t *testing.T) {
 	whole := files(proposal(solution.Chinese).Render(), example(solution.Chinese).Render())
 	whole["notes.txt"] = nil

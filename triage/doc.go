@@ -1,7 +1,7 @@
-// Package triage judges an input before anything else looks at it (seed 002; spec.md §3.2 to §3.4): where it is to go
-// (Decide), how complete the requirement in it is and what to ask (Evaluate), which path it takes (Factors.Path) and when it
-// outgrows that path (Outgrown), and whether it would do something of extremely high risk (Detect, DetectPlan,
-// DetectCommand, DetectChange).
+// Package triage judges an input before anything else looks at it (docs/spec/workflow.md#ehrb to
+// docs/spec/workflow.md#paths): where it is to go (Decide), how complete the requirement in it is and what to ask
+// (Evaluate), which path it takes (Factors.Path) and when it outgrows that path (Outgrown), and whether it would do
+// something of extremely high risk (Detect, DetectPlan, DetectCommand, DetectChange).
 //
 // Everything is a pure function of its arguments, in English and Chinese alike. A person's words are only ever read: no text,
 // whatever it says, makes a function do anything. An Evaluation may come from Evaluate or from a model; Decode holds that of

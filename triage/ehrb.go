@@ -8,7 +8,7 @@ import (
 	"pawl/plan"
 )
 
-// RiskKind is a kind of extremely high risk (spec.md §3.2).
+// RiskKind is a kind of extremely high risk (docs/spec/workflow.md#ehrb).
 type RiskKind string
 
 // The kinds. They are append-only.

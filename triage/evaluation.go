@@ -9,7 +9,7 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Aspect names one of the four dimensions in which a requirement is scored (spec.md §3.3).
+// Aspect names one of the four dimensions in which a requirement is scored (docs/spec/workflow.md#evaluation).
 type Aspect string
 
 // The four dimensions, in their order.

@@ -31,7 +31,8 @@ const (
 	ExtentCross   Extent = "cross" // 跨模块: several modules
 )
 
-// Factors are what the path of a requirement depends on (spec.md §3.3), but for the findings of extremely high risk.
+// Factors are what the path of a requirement depends on (docs/spec/workflow.md#complexity), but for the findings of
+// extremely high risk.
 type Factors struct {
 	New    bool   `json:"new"`   // a project from nothing
 	Major  bool   `json:"major"` // a refactoring at large
@@ -74,7 +75,8 @@ func (f Factors) Path(ehrb bool) (workflow.Path, []Reason) {
 // Path decides the path of an evaluated requirement.
 func (e Evaluation) Path() (workflow.Path, []Reason) { return e.Factors.Path(e.Dangerous()) }
 
-// Limits of a tweak (spec.md §3.4), and the size from which a light change is clearly larger than it was taken for.
+// Limits of a tweak (docs/spec/workflow.md#paths), and the size from which a light change is clearly larger than it was
+// taken for.
 const (
 	TweakFiles = 2
 	TweakLines = 30

@@ -12,7 +12,8 @@ import (
 	"pawl/policy"
 )
 
-// TestPathTable walks every combination of the factors against the rules of spec.md §3.3, written a second time.
+// TestPathTable walks every combination of the factors against the rules of docs/spec/workflow.md#complexity, written a
+// second time.
 func TestPathTable(t *testing.T) {
 	for bits := range 8 {
 		for _, d := range []Design{DesignUnknown, DesignNone, DesignSimple, DesignFull} {

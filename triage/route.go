@@ -8,7 +8,7 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Layer is the layer of the routing that decided (spec.md §3.3).
+// Layer is the layer of the routing that decided (docs/spec/workflow.md#routing).
 type Layer string
 
 // The three layers, in the order in which they are tried.
@@ -51,7 +51,7 @@ const (
 	ChoiceYes    Choice = "yes"
 	ChoiceNo     Choice = "no"
 	ChoiceCancel Choice = "cancel"
-	ChoiceAsIs   Choice = "as_is" // go on with what there is (seed 002, 以现有需求继续)
+	ChoiceAsIs   Choice = "as_is" // go on with what there is (以现有需求继续, docs/spec/workflow.md#evaluation)
 	ChoiceMore   Choice = "more"  // the words supplement what was said
 )
 

@@ -14,7 +14,7 @@ import (
 type Board struct {
 	// At is when it was read. All times that are shown as "since" are counted up to it.
 	At time.Time
-	// Run names the batch: its id or label. Status and Phase are those of seed 004.
+	// Run names the batch: its id or label. Status and Phase are those of docs/spec/board.md#fields.
 	Run    string
 	Status board.RunStatus
 	Phase  board.PhaseStatus

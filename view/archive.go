@@ -11,7 +11,7 @@ import (
 	"pawl/solution"
 )
 
-// Ending is how a package ended, as the archive's index says it (spec.md §3.10).
+// Ending is how a package ended, as the archive's index says it (docs/spec/workflow.md#archive-index).
 type Ending = solution.Result
 
 // The five endings. They are kept in the index and append-only.
@@ -23,7 +23,8 @@ const (
 	RolledBack  = solution.RolledBack
 )
 
-// Package is a solution package with its state: what proposal.md, tasks.md and the archive show of a run (spec.md §3.10).
+// Package is a solution package with its state: what proposal.md, tasks.md and the archive show of a run
+// (docs/spec/workflow.md#packages).
 type Package struct {
 	// Name is YYYYMMDDHHMM_feature.
 	Name  string
@@ -152,7 +153,7 @@ func (p Package) modules() string {
 	return strings.Join(out, ", ")
 }
 
-// entry is the task's entry in the month's archive (spec.md §1.5).
+// entry is the task's entry in the month's archive (docs/spec/session.md#archive-entry).
 func (p Package) entry() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n<a id=\"%s\"></a>\n\n", p.marker(), anchor(p.Label))

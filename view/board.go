@@ -16,7 +16,7 @@ type BoardError struct {
 	Error  Error
 }
 
-// Batch is what state.json shows: a run, its issues and its queue (seed 004).
+// Batch is what state.json shows: a run, its issues and its queue (docs/spec/board.md#fields).
 type Batch struct {
 	Status  board.RunStatus
 	Phase   board.PhaseStatus
@@ -29,8 +29,8 @@ type Batch struct {
 	Created, Updated time.Time
 }
 
-// StateJSON returns the content of state.json in the shape of seed 004. Counters are derived from the issues (spec.md §6.5
-// E16); board.ValidateState accepts the result.
+// StateJSON returns the content of state.json as docs/spec/board.md#fields has it. Counters are derived from the issues
+// (docs/spec/board.md#e16); board.ValidateState accepts the result.
 func StateJSON(b Batch) []byte {
 	s := board.State{
 		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{}, Queue: []board.QueueItem{},
@@ -64,7 +64,7 @@ type BoardPoint struct {
 	Issues  int
 }
 
-// StateHistory returns the content of state-history.json in the shape of seed 004.
+// StateHistory returns the content of state-history.json (docs/spec/board.md#persistence).
 func StateHistory(points []BoardPoint) []byte {
 	type entry struct {
 		Timestamp        string            `json:"timestamp"`

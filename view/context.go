@@ -25,10 +25,10 @@ const (
 	IndexFile     = "archive/_index.md"
 )
 
-// MaxHistory is the number of entries under "History" (spec.md §1.1).
+// MaxHistory is the number of entries under "History" (docs/spec/session.md#active-context).
 const MaxHistory = 5
 
-// Context is what active_context.md shows (seed 000 §4, spec.md §1.1).
+// Context is what active_context.md shows (docs/spec/session.md#s4, docs/spec/session.md#active-context).
 type Context struct {
 	SessionID  string
 	State      session.State

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Decision is a line of project_decisions.md (save_decision of spec.md §1.2). Type is Architecture, Lib or Rule.
+// Decision is a line of project_decisions.md (save_decision of docs/spec/session.md#context-manager). Type is
+// Architecture, Lib or Rule.
 type Decision struct {
 	ID, Type, Content string
 	By                string
@@ -16,7 +17,7 @@ type Decision struct {
 	ReplacedAt time.Time
 }
 
-// Incident is a row of the known issues (record_error of spec.md §1.2).
+// Incident is a row of the known issues (docs/spec/session.md#known-issues).
 type Incident struct {
 	ID, Type, Cause, Fix, Scope string
 	At                          time.Time

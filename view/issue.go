@@ -23,7 +23,7 @@ const (
 	StandingLater   Standing = "later"   // it may be tried again after a pause
 )
 
-// IssueLine is an issue of the board in a list (seed 004).
+// IssueLine is an issue of the board in a list (docs/spec/board.md#issue).
 type IssueLine struct {
 	ID       string            `json:"id"`
 	Label    string            `json:"label"`
@@ -127,7 +127,7 @@ func (c IssueCounts) Unfinished() int {
 	return c.Total - c.ByStatus[board.IssueCompleted] - c.ByStatus[board.IssueFailed]
 }
 
-// BoardBatch is a batch of issues (seed 004's run) and who works on it.
+// BoardBatch is a batch of issues (the run of docs/spec/board.md) and who works on it.
 type BoardBatch struct {
 	ID, Label string
 	Number    int64

@@ -24,7 +24,7 @@ var packageStates = map[string]string{
 // priorities are the priorities of a package by the plan's risk: the graver, the sooner it is looked at.
 var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, pawl.RiskMedium: solution.P1, pawl.RiskLow: solution.P2}
 
-// proposal is the package's proposal.md (spec.md §3.10).
+// proposal is the package's proposal.md (docs/spec/workflow.md#proposal).
 func (p Package) proposal() string {
 	out := solution.Proposal{
 		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk], State: packageStates[p.State],
@@ -78,7 +78,8 @@ func touched(p plan.Plan) []string {
 	return out
 }
 
-// tasks is the package's tasks.md (spec.md §3.10). The head counts the plan's own steps, the list shows repairs as well.
+// tasks is the package's tasks.md (docs/spec/workflow.md#tasks-file). The head counts the plan's own steps, the list
+// shows repairs as well.
 func (p Package) tasks() string {
 	out := solution.Tasks{Title: line(p.Title, maxTitle), Notes: p.notes()}
 	if p.Outcome != "" {

@@ -95,7 +95,7 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// taskLine is the expression by which the seed's validator finds tasks (spec.md §3.10).
+// taskLine is the expression by which the seed's validator finds tasks (docs/spec/workflow.md#validation).
 var taskLine = regexp.MustCompile(`(?m)^[-*]\s*\[([ √X\-?])\]\s*(.+)$`)
 
 func TestNothingBreaksTheFormOfAPackage(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"pawl/machine/workflow"
 )
 
-// Status is the answer to `pawl status --json`: where the session stands and what a person can do (seed 000 §5,
-// read_context of spec.md §1.2). Owner and Last are filled by the caller, because they are not part of the session's rows.
+// Status is the answer to `pawl status --json`: where the session stands and what a person can do (docs/spec/session.md#s5,
+// read_context of docs/spec/session.md#context-manager). Owner and Last are filled by the caller, because they are not
+// part of the session's rows.
 type Status struct {
 	ID    string        `json:"id"`
 	Name  string        `json:"session_id"`
@@ -85,14 +86,14 @@ type Note struct {
 	Args []string `json:"args,omitempty"`
 }
 
-// Next is something that a person can do now. Op is an operation of seed 000 or one that the product adds; Command is the
-// command line that does it, where words in capitals stand for what the person has to fill in.
+// Next is something that a person can do now. Op is an operation of docs/spec/session.md#s1 or one that the product
+// adds; Command is the command line that does it, where words in capitals stand for what the person has to fill in.
 type Next struct {
 	Op      string `json:"op"`
 	Command string `json:"command"`
 }
 
-// Run is the requirement on its way (seed 004's run).
+// Run is the requirement on its way (the run of docs/spec/board.md).
 type Run struct {
 	ID        string          `json:"id"`
 	Label     string          `json:"label"`
@@ -113,7 +114,7 @@ type Board struct {
 	ItemStatus  board.ItemStatus  `json:"item_status,omitempty"`
 }
 
-// Flow is the state of the running ~command (seed 002).
+// Flow is the state of the running ~command (docs/spec/workflow.md#variables).
 type Flow struct {
 	Stage   workflow.Stage `json:"stage"`
 	Mode    workflow.Mode  `json:"mode"`
@@ -121,7 +122,7 @@ type Flow struct {
 	Package string         `json:"package,omitempty"`
 }
 
-// Turn is the attempt at work (seed 001).
+// Turn is the attempt at work (docs/spec/turn.md).
 type Turn struct {
 	ID     string     `json:"id"`
 	State  turn.State `json:"state"`
@@ -153,7 +154,7 @@ type Doing struct {
 	Since    time.Time   `json:"since,omitzero"`
 }
 
-// Blocked says why work stopped and what kind of help it needs (spec.md §6.6 X4).
+// Blocked says why work stopped and what kind of help it needs (docs/spec/composition.md#x4).
 type Blocked struct {
 	Kind   string `json:"kind"`
 	Task   string `json:"task,omitempty"`

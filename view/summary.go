@@ -7,8 +7,8 @@ import (
 	"pawl/effect"
 )
 
-// Summary is what seed 001 asks of SUMMARIZING: what changed and why, how it was verified, what is at risk, how to undo it
-// and what to do next.
+// Summary is what docs/spec/turn.md#s1-1 asks of SUMMARIZING: what changed and why, how it was verified, what is at
+// risk, how to undo it and what to do next.
 type Summary struct {
 	Run     string `json:"run,omitempty"`
 	Task    string `json:"task,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"pawl/plan"
 )
 
-// Task is the answer to `pawl task show --json` (seed 003).
+// Task is the answer to `pawl task show --json` (docs/spec/task.md).
 type Task struct {
 	TaskLine
 	By       pawl.Actor `json:"created_by"`
@@ -54,7 +54,7 @@ type StepLine struct {
 	File   string      `json:"file,omitempty"`
 }
 
-// Retries is the use of a task's retry budget (spec.md §4.5).
+// Retries is the use of a task's retry budget (docs/spec/task.md#retries).
 type Retries struct {
 	Count   int       `json:"retry_count"`
 	Max     int       `json:"max_retries"`

@@ -19,7 +19,7 @@ import (
 	"pawl"
 )
 
-// delays are the waits before an exchange that failed in passing is had again (seed 001 §4.1).
+// delays are the waits before an exchange that failed in passing is had again (docs/spec/turn.md#s4-1).
 var delays = []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second}
 
 // maxWait is the longest Retry-After that is waited for.

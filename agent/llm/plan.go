@@ -6,7 +6,7 @@ import (
 	"pawl/plan"
 )
 
-// planSchema is the form of a plan as a model gives it: the plan of spec.md §2.4 without what pawl fills in itself.
+// planSchema is the form of a plan as a model gives it: the plan of docs/spec/turn.md#plan without what pawl fills in itself.
 const planSchema = `{"type":"object","additionalProperties":false,"required":["goal","steps","verification","risk_level"],"properties":{` +
 	`"goal":{"type":"string"},"constraints":{"type":"array","items":{"type":"string"}},"risk_level":{"type":"string","enum":["low","medium","high"]},` +
 	`"network":{"type":"array","items":{"type":"string"},"description":"package registries that a step has to reach, such as go or npm; nothing else"},` +

@@ -17,7 +17,7 @@ import (
 // maxFlaws is how many answers of one effect may ask for nothing that can be understood before it fails.
 const maxFlaws = 3
 
-// controls are the words with which a model ends its part, offered as tools (spec.md §2.3, Control).
+// controls are the words with which a model ends its part, offered as tools (docs/spec/turn.md#control).
 func controls() []Tool {
 	return []Tool{
 		{Name: string(effect.StepDone), Description: "Say that this step is done. Checks are run by the system; do not claim their result.",

@@ -12,7 +12,7 @@ import (
 // runTool is the seed's name of the tool that runs a command.
 const runTool = "run_terminal_cmd"
 
-// maxSteps bounds a proposal to what a plan may hold (max_plan_steps, spec.md §2.3).
+// maxSteps bounds a proposal to what a plan may hold (max_plan_steps, docs/spec/turn.md#planning).
 const maxSteps = 12
 
 // wanted says which fixers serve a goal, in the order in which they run. Linters come before formatters, because what a

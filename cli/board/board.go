@@ -1,5 +1,6 @@
-// Package board is the face of the issue board (seed 004): `pawl issue …` and `pawl worker`. It turns arguments into commands of
-// the kernel, runs crews in the foreground where a command asks for work, and shows what the store says. It decides nothing.
+// Package board is the face of the issue board (docs/spec/board.md): `pawl issue …` and `pawl worker`. It turns arguments
+// into commands of the kernel, runs crews in the foreground where a command asks for work, and shows what the store says. It
+// decides nothing.
 package board
 
 import (

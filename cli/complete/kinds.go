@@ -373,7 +373,7 @@ func checks(ctx context.Context, q *question, _ string) iter.Seq[word] {
 	}
 }
 
-// capabilities are the modes of seed 003.
+// capabilities are the capability modes (docs/spec/task.md#modes).
 func capabilities(ctx context.Context, q *question, begins string) iter.Seq[word] {
 	return one(slices.Sorted(maps.Keys(kernel.BuiltinModes()))...)(ctx, q, begins)
 }

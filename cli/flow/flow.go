@@ -1,5 +1,6 @@
-// Package flow is the commands of seed 002 on the command line: what is said to pawl is routed, and what it asks for is begun
-// or answered. It decides nothing of the flow itself: the stages, the modes and who may go on are the kernel's.
+// Package flow is the ~commands (docs/spec/workflow.md) on the command line: what is said to pawl is routed, and what
+// it asks for is begun or answered. It decides nothing of the flow itself: the stages, the modes and who may go on are
+// the kernel's.
 package flow
 
 import (
@@ -275,7 +276,7 @@ func answer(ctx context.Context, a *cli.App) error {
 	return nil
 }
 
-// start begins a flow. One that is running is given up first where the person says so (spec.md §6.3 C1).
+// start begins a flow. One that is running is given up first where the person says so (docs/spec/workflow.md#c1).
 func start(ctx context.Context, a *cli.App, f flags, s *kernel.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")

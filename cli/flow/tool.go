@@ -38,7 +38,7 @@ func newToolLeaveCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-// variables prints the variables of seed 002 as they are.
+// variables prints the variables of the flow as they are.
 func variables(c *cobra.Command, sess *cli.Session) error {
 	s, err := sess.Workspace.Kernel.Look(c.Context())
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"pawl/message"
 )
 
-// help shows the commands of seed 002 with what each does. It needs no workspace and changes nothing.
+// help shows the ~commands (docs/spec/workflow.md#command-behaviour) with what each does. It needs no workspace and
+// changes nothing.
 func help(pr *cli.Printer) error {
 	type row struct {
 		Name   string `json:"name"`

@@ -135,7 +135,8 @@ func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built,
 }
 
 // Sync brings the knowledge base in line with what a flow has done, as far as KB_CREATE_MODE asks for it at a point of the flow
-// (spec.md §3.9, step 10): it is made, made anew, brought up to date, or left alone. The caller must not own the workspace.
+// (docs/spec/workflow.md#develop, step 10): it is made, made anew, brought up to date, or left alone. The caller must not own
+// the workspace.
 func Sync(ctx context.Context, sess *cli.Session, at knowledge.Point) error {
 	docs, err := sess.Workspace.Project.Documents(ctx)
 	if err != nil {

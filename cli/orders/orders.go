@@ -1,7 +1,8 @@
-// Package orders is the face of those commands of seed 002 that are no flow: ~init ~upgrade ~clean ~test ~commit ~review
-// ~validate ~rollback ~help, and of pawl prepare, which is no command of the seed. Each looks at the project, lets the pure packages decide what is to be written, asks where a
-// person has to choose, and gives it to the kernel as one effect of the session, so that what was begun is known after a
-// crash. It writes nothing by itself.
+// Package orders is the face of those ~commands (docs/spec/workflow.md#command-behaviour) that are no flow: ~init
+// ~upgrade ~clean ~test ~commit ~review ~validate ~rollback ~help, and of pawl prepare, which is none of them. Each
+// looks at the project, lets the pure packages decide what is to be written, asks where a person has to choose, and
+// gives it to the kernel as one effect of the session, so that what was begun is known after a crash. It writes nothing
+// by itself.
 package orders
 
 import (

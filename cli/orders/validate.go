@@ -160,7 +160,7 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 	return kb, nil
 }
 
-// print writes the reports for programs: that of a package has the form that spec.md §3.10 gives.
+// print writes the reports for programs: that of a package has the form that docs/spec/workflow.md#validation gives.
 func (v verdict) print(pr *cli.Printer, what string) error {
 	say := func(f solution.Finding) string { return onOneLine(pr, f.Error()) }
 	reports := map[string]json.RawMessage{}

@@ -335,14 +335,19 @@ var (
 	linkTo   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	title    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 	inFences = regexp.MustCompile("(?ms)^```.*?^```$")
+	placed   = regexp.MustCompile(`<a id="([^"]+)"></a>`)
 	dropped  = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
 )
 
-// anchors are the names under which the headings of a page are linked to.
+// anchors are the names under which the headings of a page are linked to, and those that the page gives to places of its own.
 func anchors(text string) (out []string) {
-	for _, m := range title.FindAllStringSubmatch(inFences.ReplaceAllString(text, ""), -1) {
+	text = inFences.ReplaceAllString(text, "")
+	for _, m := range title.FindAllStringSubmatch(text, -1) {
 		name := linkTo.ReplaceAllString(m[1], "]")
 		out = append(out, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(name), ""), " ", "-"))
+	}
+	for _, m := range placed.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
 	}
 	return out
 }

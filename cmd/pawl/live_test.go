@@ -123,7 +123,7 @@ func TestTwoRuns_AtOnce(t *testing.T) {
 	}
 }
 
-// frontKeys are the keys of the front matter that seed 000 names, and the digest that tells of edits.
+// frontKeys are the keys of the front matter that docs/spec/session.md#s4 names, and the digest that tells of edits.
 var frontKeys = []string{"auto_fix_attempts", "context_summary", "last_checkpoint", "last_session_end", "last_updated", "projection", "session_id", "stash_applied", "task_status"}
 
 // front reads the front matter of the projection; ok is false while there is none.

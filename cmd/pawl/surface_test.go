@@ -21,8 +21,8 @@ type byHand struct {
 	records int
 }
 
-// seedMoves are the moves of seed 003 between two different states, each with an actor who may make it. They are written
-// out here, so that the table is not its own judge.
+// seedMoves are the moves of docs/spec/task.md#s3 between two different states, each with an actor who may make it.
+// They are written out here, so that the table is not its own judge.
 var seedMoves = map[string]pawl.ActorKind{
 	"draft approved": pawl.KindUser, "draft canceled": pawl.KindUser,
 	"approved queued": pawl.KindSystem, "approved canceled": pawl.KindUser,

@@ -32,8 +32,8 @@ type Point struct{ place }
 // NewPoint returns the driver of effect.KindCheckpoint. It shares what m remembers; m may be nil.
 func NewPoint(m *git.Memory) Point { return Point{place{m}} }
 
-// Do records the tree. When the name is taken by another checkpoint, as two in one minute are (spec.md §6.1 A9), -2, -3 …
-// is added and the result names what was taken.
+// Do records the tree. When the name is taken by another checkpoint, as two in one minute are
+// (docs/spec/session.md#a9), -2, -3 … is added and the result names what was taken.
 func (d Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
 	spec, err := effect.Decode[effect.CheckpointSpec](e.Spec)
 	if err != nil {

@@ -77,7 +77,7 @@ func snapshot(t testing.TB, p effect.Place) string {
 	return tree
 }
 
-// spec.md A9: names as the seed writes them, and two in a minute.
+// docs/spec/session.md#a9: names as the seed writes them, and two in a minute.
 func TestPoint(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, files)
@@ -463,7 +463,7 @@ func TestSnapshotter(t *testing.T) {
 	}
 }
 
-// security.md, cases 31 to 37, through the drivers.
+// Cases 31 to 37 of docs/spec/threats.md#git, through the drivers.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, gittest.HostileFiles())

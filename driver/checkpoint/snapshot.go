@@ -8,7 +8,7 @@ import (
 	"pawl/sandbox/git"
 )
 
-// KeptFor is how long checkpoints and snapshots are kept (spec.md §1.5).
+// KeptFor is how long checkpoints and snapshots are kept (docs/spec/session.md#checkpoints).
 const KeptFor = 7 * 24 * time.Hour
 
 // longestPatch bounds what Patch returns.

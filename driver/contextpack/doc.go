@@ -1,5 +1,5 @@
 // Package contextpack builds an effect.ContextPack: what an agent has to know of a workspace for one requirement, within a
-// budget of tokens (spec.md §2.4).
+// budget of tokens (docs/spec/turn.md#context-pack).
 //
 // Reading and ranking are apart. Reading walks the tree through package sandbox and reduces each file to facts: its
 // declarations with the lines that they take, the names that each of them uses, and the words of the text. Go is read by

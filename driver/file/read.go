@@ -22,7 +22,7 @@ import (
 
 // Bounds of read_file.
 const (
-	maxRead      = 1_000_000 // bytes of content in one answer (spec.md §2.3, max_file_read_bytes)
+	maxRead      = 1_000_000 // bytes of content in one answer (docs/spec/turn.md#settings)
 	maxLine      = 2_000     // bytes of one line before it is cut
 	defaultLines = 2_000
 	sniff        = 8_000 // bytes in which a NUL makes a file binary, as git judges

@@ -193,7 +193,7 @@ func TestUndoOfKept(t *testing.T) {
 	}
 }
 
-// security.md, cases 31 to 36, while landing and taking back.
+// Cases 31 to 36 of docs/spec/threats.md#git, while landing and taking back.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, gittest.HostileFiles())

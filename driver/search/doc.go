@@ -1,6 +1,6 @@
-// Package search holds the tools that look around in the workspace: list_dir, glob_file_search and grep (spec.md §2.2). They
-// read only, are idempotent, and see the workspace as a programmer does: what .gitignore excludes is left out, and .git and
-// .pawl always are.
+// Package search holds the tools that look around in the workspace: list_dir, glob_file_search and grep
+// (docs/spec/turn.md#tools-list). They read only, are idempotent, and see the workspace as a programmer does: what
+// .gitignore excludes is left out, and .git and .pawl always are.
 //
 // The search is a walk of pawl's own rather than a call of rg or git grep. It behaves alike on every machine and in folders
 // without git, it starts no process and so needs no walls, and it opens files only through package sandbox, so that no link

@@ -13,7 +13,7 @@ import (
 	"pawl/sandbox"
 )
 
-// The gates that pawl knows by name (spec.md §4.4, §6.4 D19).
+// The gates that pawl knows by name (docs/spec/task.md#gates, docs/spec/task.md#d19).
 const (
 	// GateDoctor checks the setting of the work: the walls stand, the programs that the other gates need are installed,
 	// and the tree is clean.

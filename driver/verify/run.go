@@ -49,7 +49,7 @@ type Config struct {
 }
 
 const (
-	defaultPerCheck = 300 * time.Second // spec.md §6.6 X13
+	defaultPerCheck = 300 * time.Second // docs/spec/composition.md#x13
 	boxOutput       = 256 << 10         // bytes of output that a box keeps
 	outcomeOutput   = 16 << 10          // bytes of output that an outcome keeps
 	exitTimeout     = 124               // exit status recorded for a check that ran out of time

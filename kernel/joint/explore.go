@@ -197,8 +197,9 @@ func Of(s *kernel.Snapshot) Combination {
 	return c
 }
 
-// Derived returns the state that the session must be in, derived from what lies below it (spec.md §6.6, last paragraph;
-// the first that fits). It looks at no state of the session's own, so that the two can be compared.
+// Derived returns the state that the session must be in, derived from what lies below it
+// (docs/spec/composition.md#derivation, the first that fits). It looks at no state of the session's own, so that the
+// two can be compared.
 func Derived(s *kernel.Snapshot) session.State {
 	at, t := s.Session, s.Task
 	if at == nil || at.Run == "" || s.Run == nil {

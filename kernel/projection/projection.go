@@ -253,7 +253,7 @@ func (k reader) queue(ctx context.Context, s *kernel.Snapshot, c *view.Context) 
 	return nil
 }
 
-// batch reads the newest run in the form of seed 004.
+// batch reads the newest run in the form of state.json (docs/spec/board.md#persistence).
 func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []view.BoardPoint, error) {
 	b := view.Batch{Status: board.Run.Initial(), Phase: board.Phase.Initial()}
 	at := s
@@ -293,7 +293,8 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 	return b, points, err
 }
 
-// stateOf is an issue in the form of seed 004, and the entry of the error log for what it failed of at a time, if it did.
+// stateOf is an issue as state.json has it (docs/spec/board.md#issue), and the entry of the error log for what it
+// failed of at a time, if it did.
 func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, []view.BoardError) {
 	state := board.IssueState{
 		ID: i.Label, Title: i.Title, Status: board.IssueStatus(i.State), SolutionID: solution, PlannedAt: rfc(i.PlannedAt), ExecutedAt: rfc(i.ExecutedAt),

@@ -336,7 +336,7 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 	return out
 }
 
-// standing computes the standing of an issue (seed 004: what its status alone does not say).
+// standing computes the standing of an issue (docs/spec/board.md#standing): what its status alone does not say.
 func (n near) standing(i *kernel.Issue) view.Standing {
 	if state := board.IssueStatus(i.State); state == board.IssueCompleted || state == board.IssueFailed {
 		return view.StandingNone

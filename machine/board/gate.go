@@ -16,7 +16,7 @@ const (
 	GateDependencies = "dependencies-done"
 )
 
-// MaxPlanFailures is the default number of failed planning attempts after which an issue fails (spec E6).
+// MaxPlanFailures is the default number of failed planning attempts after which an issue fails (docs/spec/board.md#e6).
 const MaxPlanFailures = 3
 
 // Evidence is what the gates of a row look at. The caller fills in what the row's gates need; a gate that finds its

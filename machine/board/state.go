@@ -25,7 +25,7 @@ const (
 )
 
 // IssueStatus is the state of an issue. Queued, ready and blocked are computed from it and its item, and paused is a flag
-// beside it (spec E9).
+// beside it (docs/spec/board.md#e9).
 type IssueStatus string
 
 // The six states of an issue.
@@ -79,7 +79,8 @@ const Replan = "replan"
 // PlanGivenUp is the argument of PLAN_FAILED after the last planning attempt.
 const PlanGivenUp = "final"
 
-// ParsePhase reads a phase, and the two aliases that exports of other tools use (spec E3). It reports whether text is one.
+// ParsePhase reads a phase, and the two aliases that exports of other tools use (docs/spec/board.md#e3). It reports
+// whether text is one.
 func ParsePhase(text string) (PhaseStatus, bool) {
 	switch p := PhaseStatus(strings.TrimSpace(text)); p {
 	case "initialized":

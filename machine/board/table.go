@@ -26,7 +26,7 @@ var Run = machine.New(machine.Table[RunStatus, Event]{
 	Events: about(Init, Complete), Gates: only(GateWorkDir, GateIdle), Rules: runRules,
 })
 
-// Phase is what a running batch is doing. Any loop is allowed while the batch runs (spec E4).
+// Phase is what a running batch is doing. Any loop is allowed while the batch runs (docs/spec/board.md#e4).
 var Phase = machine.New(machine.Table[PhaseStatus, Event]{
 	Name: "board.phase", Seed: "004", Initial: PhaseInit, Final: []PhaseStatus{PhaseComplete},
 	States: []machine.StateInfo[PhaseStatus]{

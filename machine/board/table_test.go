@@ -57,7 +57,7 @@ func TestRunGoesOneWay(t *testing.T) {
 	}
 }
 
-// TestPhaseLoops: while the batch runs, any of list, plan and execute may follow any other (spec E4).
+// TestPhaseLoops: while the batch runs, any of list, plan and execute may follow any other (docs/spec/board.md#e4).
 func TestPhaseLoops(t *testing.T) {
 	loop := []board.PhaseStatus{board.PhaseListing, board.PhasePlanning, board.PhaseExecuting}
 	for _, from := range append(loop, board.PhaseInit) {

@@ -47,14 +47,14 @@ type QueueItem struct {
 	Status     ItemStatus `json:"status"`
 }
 
-// Counters are the sums in state.json. They are derived on export and never read back (spec E16).
+// Counters are the sums in state.json. They are derived on export and never read back (docs/spec/board.md#e16).
 type Counters struct {
 	TotalIssues    int `json:"total_issues"`
 	CompletedCount int `json:"completed_count"`
 	FailedCount    int `json:"failed_count"`
 }
 
-// ErrorEntry is one entry of the error log (spec E17).
+// ErrorEntry is one entry of the error log (docs/spec/board.md#e17).
 type ErrorEntry struct {
 	Timestamp string `json:"timestamp"`
 	Action    string `json:"action"`
@@ -64,17 +64,17 @@ type ErrorEntry struct {
 	Message   string `json:"message"`
 }
 
-// issueID accepts the ids of issues that the seed and its tools write (spec E14).
+// issueID accepts the ids of issues that the seed and its tools write (docs/spec/board.md#e14).
 var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ISS-[A-Za-z0-9-]+|GH-[0-9]+)$`) })
 
 // IsIssueID reports whether a text has the form of an issue's id.
 func IsIssueID(text string) bool { return issueID().MatchString(text) }
 
 // ValidateState checks an exported state.json as the seed's validateState does, with its gaps closed: the working
-// directory is asked for only once the run has begun (spec E1); null and arrays are no objects, phases are checked, and
-// the queue, the issues and the solutions must agree with each other (spec E2); the phase must fit the status (spec E4).
-// The first fault is returned with code invalid and the place that it was found at. Empty, truncated or trailing input is
-// a fault and never an empty state (spec E15).
+// directory is asked for only once the run has begun (docs/spec/board.md#e1); null and arrays are no objects, phases are
+// checked, and the queue, the issues and the solutions must agree with each other (docs/spec/board.md#e2); the phase must
+// fit the status (docs/spec/board.md#e4). The first fault is returned with code invalid and the place that it was found
+// at. Empty, truncated or trailing input is a fault and never an empty state (docs/spec/board.md#e15).
 func ValidateState(raw []byte) error {
 	_, err := ParseState(raw)
 	return err

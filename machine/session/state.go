@@ -5,7 +5,7 @@ import "slices"
 // State is the state of a session, written in upper case as the seed writes it.
 type State string
 
-// The seven states of seed 000 §1.
+// The seven states of docs/spec/session.md#s1.
 const (
 	Idle       State = "IDLE"
 	Planning   State = "PLANNING"
@@ -19,7 +19,7 @@ const (
 // Event is a trigger of a session.
 type Event string
 
-// The triggers of seed 000 §3.
+// The triggers of docs/spec/session.md#s3.
 const (
 	UserInputRequirement Event = "USER_INPUT_REQUIREMENT"
 	PRDGenerated         Event = "PRD_GENERATED"
@@ -34,7 +34,8 @@ const (
 	ArchiveComplete      Event = "ARCHIVE_COMPLETE"
 )
 
-// The triggers that the product adds for operations that the seed allows without naming a trigger (spec A2 to A7).
+// The triggers that the product adds for operations that the seed allows without naming a trigger
+// (docs/spec/session.md#a2 to docs/spec/session.md#a7).
 const (
 	ForceStop      Event = "FORCE_STOP"
 	SkipTask       Event = "SKIP_TASK"
@@ -42,7 +43,7 @@ const (
 	ArchiveFailed  Event = "ARCHIVE_FAILED"
 )
 
-// Operation is what a state lets a person do, as the last column of seed 000 §1 lists it.
+// Operation is what a state lets a person do, as the last column of docs/spec/session.md#s1 lists it.
 type Operation string
 
 // The seed's operations.

@@ -20,8 +20,8 @@ var (
 	byAnyone = kinds{pawl.KindUser, pawl.KindPolicy, pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner}
 )
 
-// Table is the session of seed 000 §3. Where the seed's drawing and its table of triggers differ, the table counts
-// (spec A5).
+// Table is the session of docs/spec/session.md#s3. Where the seed's drawing and its table of triggers differ, the table
+// counts (docs/spec/session.md#a5).
 var Table = machine.New(machine.Table[State, Event]{
 	Name: "session", Seed: "000", Initial: Idle,
 	Resting: []State{Idle, Blocked},

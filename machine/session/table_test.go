@@ -11,7 +11,7 @@ import (
 	"pawl/message"
 )
 
-// seedTriggers is the list of seed 000 §3.
+// seedTriggers is the list of docs/spec/session.md#s3.
 var seedTriggers = [][3]string{
 	{"USER_INPUT_REQUIREMENT", "IDLE", "PLANNING"},
 	{"PRD_GENERATED", "PLANNING", "CONFIRMING"},
@@ -27,7 +27,7 @@ var seedTriggers = [][3]string{
 	{"ARCHIVE_COMPLETE", "ARCHIVING", "IDLE"},
 }
 
-// addedTriggers are the ways that spec §6.1 adds.
+// addedTriggers are the ways that docs/spec/session.md#resolutions adds.
 var addedTriggers = [][3]string{
 	{"FORCE_STOP", "AUTO_FIX", "BLOCKED"},
 	{"FORCE_STOP", "EXECUTING", "BLOCKED"},
@@ -78,7 +78,7 @@ func TestCheckAndCounts(t *testing.T) {
 	golden.Check(t, "../../docs/machines/session.md", machine.Page("session", message.Translation, session.Describe()...))
 }
 
-// TestNoShortcut: the work cannot be left for IDLE without archiving or a rollback (spec A3).
+// TestNoShortcut: the work cannot be left for IDLE without archiving or a rollback (docs/spec/session.md#a3).
 func TestNoShortcut(t *testing.T) {
 	for _, from := range []session.State{session.Executing, session.AutoFix} {
 		if r, ok := session.Table.Between(from, session.Idle); ok {

@@ -20,11 +20,11 @@ const (
 	GateChecksKept   = "checks-kept"
 )
 
-// MinAuditEvents is the least number of audit records of a task that may be closed (seed 003 §4.2): the one of its
+// MinAuditEvents is the least number of audit records of a task that may be closed (docs/spec/task.md#s4-2): the one of its
 // creation and that of at least one transition.
 const MinAuditEvents = 2
 
-// LoopLength is the number of identical failure reasons in a row after which a retry is refused (spec §4.5).
+// LoopLength is the number of identical failure reasons in a row after which a retry is refused (docs/spec/task.md#retries).
 const LoopLength = 3
 
 // Check is the result of one verification gate that pawl ran.

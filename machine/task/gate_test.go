@@ -83,7 +83,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestEntryGates: seed 003 §4.2 puts a gate before done, failed and canceled, whatever way leads there.
+// TestEntryGates: docs/spec/task.md#s4-2 puts a gate before done, failed and canceled, whatever way leads there.
 func TestEntryGates(t *testing.T) {
 	want := map[task.State]string{task.Done: task.GateAuditChain, task.Failed: task.GateExitReason, task.Canceled: task.GateCleanup}
 	for _, r := range task.Table.Rules() {

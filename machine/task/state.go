@@ -10,7 +10,7 @@ import (
 // State is the state of a task, written in lower case as the seed writes it.
 type State string
 
-// The ten states of seed 003 §1.1.
+// The ten states of docs/spec/task.md#s1-1.
 const (
 	Draft     State = "draft"
 	Approved  State = "approved"
@@ -27,7 +27,7 @@ const (
 // Event causes a move of a task. The seed names the methods; the events are named after them.
 type Event string
 
-// The events, in the order of the methods of seed 003 §3.
+// The events, in the order of the methods of docs/spec/task.md#s3.
 const (
 	Approve  Event = "APPROVE"
 	Queue    Event = "QUEUE"
@@ -44,8 +44,9 @@ const (
 	Keep     Event = "KEEP"
 )
 
-// The groups of seed 003 §1.2, as Table.Group takes them. Terminal means that the runner stops and the lease is
-// released; failed and blocked are terminal and still have ways out, so only done and canceled are final (spec D1).
+// The groups of docs/spec/task.md#s1-2, as Table.Group takes them. Terminal means that the runner stops and the lease is
+// released; failed and blocked are terminal and still have ways out, so only done and canceled are final
+// (docs/spec/task.md#d1).
 const (
 	GroupInitial      = "initial"
 	GroupApproval     = "approval"
@@ -55,7 +56,7 @@ const (
 	GroupActive       = "active"
 )
 
-// ExitReason says why a task failed. The list is closed (seed 003 §4.2, spec D3).
+// ExitReason says why a task failed. The list is closed (docs/spec/task.md#s4-2, docs/spec/task.md#d3).
 type ExitReason string
 
 // The ten exit reasons.
@@ -90,14 +91,14 @@ func (s State) Terminal() bool { return s == Done || s == Failed || s == Cancele
 // Final reports whether no transition leaves s: done and canceled.
 func (s State) Final() bool { return s == Done || s == Canceled }
 
-// Active reports whether s is one of queued, running and verifying (seed 003 §1.2).
+// Active reports whether s is one of queued, running and verifying (docs/spec/task.md#s1-2).
 func (s State) Active() bool { return s == Queued || s == Running || s == Verifying }
 
 // Valid reports whether s is one of the ten states, in its exact spelling.
 func (s State) Valid() bool { return ordinal(s) >= 0 }
 
 // Parse reads a state as people and other systems write it: in any case, with blanks around it, and "cancelled" for
-// canceled (spec D2), which is never written. Anything else is an error with code invalid.
+// canceled (docs/spec/task.md#d2), which is never written. Anything else is an error with code invalid.
 func Parse(text string) (State, error) {
 	s := State(strings.ToLower(strings.TrimSpace(text)))
 	if s == "cancelled" {

@@ -23,7 +23,7 @@ var (
 	orSystem   = kinds{pawl.KindSystem}
 )
 
-// Table is the lifecycle of seed 003 §3.
+// Table is the lifecycle of docs/spec/task.md#s3.
 var Table = machine.New(machine.Table[State, Event]{
 	Name: "task", Seed: "003", Initial: Draft,
 	Final:   []State{Done, Canceled},
@@ -38,7 +38,7 @@ var Table = machine.New(machine.Table[State, Event]{
 func Describe() []machine.Description { return []machine.Description{Table.Describe()} }
 
 // Same reports whether a transition asks for the state that the task is in. Such a call changes nothing, writes nothing and
-// makes no audit record (seed 003 §7.2, spec D11).
+// makes no audit record (docs/spec/task.md#s7-2, docs/spec/task.md#d11).
 func Same(from, to State) bool { return from == to && from.Valid() }
 
 var rules = []rule{

@@ -15,7 +15,7 @@ import (
 	"pawl/message"
 )
 
-// seedRows is the list of seed 003 §3: id, from, to, actor, priority.
+// seedRows is the list of docs/spec/task.md#s3: id, from, to, actor, priority.
 var seedRows = [][5]string{
 	{"T1", "draft", "approved", "user/system", "HIGH"},
 	{"T2", "draft", "canceled", "user/system", "LOW"},
@@ -127,7 +127,7 @@ func TestAllPairs(t *testing.T) {
 	}
 }
 
-// TestSeedRefusals holds the examples of seed 003 §7.1 and one of each other kind.
+// TestSeedRefusals holds the examples of docs/spec/task.md#s7-1 and one of each other kind.
 func TestSeedRefusals(t *testing.T) {
 	for _, c := range []struct {
 		from, to   task.State

@@ -19,7 +19,8 @@ const (
 	GatePatches       = "patch-budget"
 )
 
-// Defaults of the turn's budgets: rounds of questions (spec B1), failed repairs (seed 000 §3) and plan patches (spec B6).
+// Defaults of the turn's budgets: rounds of questions (docs/spec/turn.md#b1), failed repairs (docs/spec/session.md#s3)
+// and plan patches (docs/spec/turn.md#b6).
 const (
 	MaxRounds  = 3
 	MaxRepairs = 3

@@ -3,7 +3,7 @@ package turn
 // State is the state of a turn, written in upper case as the seed writes it.
 type State string
 
-// The eleven states of seed 001 §2.1.
+// The eleven states of docs/spec/turn.md#s2-1.
 const (
 	Idle                 State = "IDLE"
 	Intake               State = "INTAKE"
@@ -27,7 +27,7 @@ func (s State) Parked() bool { return s == Clarifying || s == AwaitingConfirmati
 // Event causes a move of a turn.
 type Event string
 
-// The events of seed 001 §2.2.
+// The events of docs/spec/turn.md#s2-2.
 const (
 	UserMessage         Event = "USER_MESSAGE"
 	ClarificationAnswer Event = "CLARIFICATION_ANSWER"
@@ -38,7 +38,7 @@ const (
 	Cancel              Event = "CANCEL"
 )
 
-// The events that seed 001 §2.3 describes without naming them, and those that the product adds.
+// The events that docs/spec/turn.md#s2-3 describes without naming them, and those that the product adds.
 const (
 	NeedInfo           Event = "NEED_INFO"
 	IntakeReady        Event = "INTAKE_READY"
@@ -67,7 +67,7 @@ const (
 )
 
 // Arguments of CONFIRM. Yes and no answer the question about the plan, and no ends the turn wherever it was asked. The others
-// answer a question about a single action and lead back to where it was asked (spec B4).
+// answer a question about a single action and lead back to where it was asked (docs/spec/turn.md#b4).
 const (
 	AnswerYes       = "yes"
 	AnswerNo        = "no"
@@ -80,13 +80,13 @@ const (
 // AnswerStep is the argument of CLARIFICATION_ANSWER when the question was asked in the middle of a step.
 const AnswerStep = "step"
 
-// ChecksOptional is the argument of CHECKS_FAILED when no failed check was required (spec B10).
+// ChecksOptional is the argument of CHECKS_FAILED when no failed check was required (docs/spec/turn.md#b10).
 const ChecksOptional = "optional"
 
 // ChecksTouched is the argument of CONFIRMATION_NEEDED when the work changed what it is judged by.
 const ChecksTouched = "checks_touched"
 
-// FixPatch is the argument of FIX_PLANNED when the fix changes the plan (spec B6).
+// FixPatch is the argument of FIX_PLANNED when the fix changes the plan (docs/spec/turn.md#b6).
 const FixPatch = "patch"
 
 // Outcome says how a turn ended, as its summary records it.
@@ -106,7 +106,7 @@ const (
 // Scope says how far a confirmation reaches.
 type Scope string
 
-// The three scopes (spec §2.4).
+// The three scopes (docs/spec/turn.md#policy-decision).
 const (
 	ScopeAction    Scope = "single_action"
 	ScopeSession   Scope = "session"

@@ -19,7 +19,7 @@ var (
 	byWork   = kinds{pawl.KindSystem, pawl.KindRunner, pawl.KindVerifier, pawl.KindGateRunner}
 )
 
-// Table is the turn of seed 001 §2.3 with the edges of spec §6.2.
+// Table is the turn of docs/spec/turn.md#s2-3 with the edges of docs/spec/turn.md#edges.
 var Table = machine.New(machine.Table[State, Event]{
 	Name: "turn", Seed: "001", Initial: Idle,
 	Resting: []State{Idle},

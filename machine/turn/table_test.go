@@ -10,7 +10,7 @@ import (
 	"pawl/message"
 )
 
-// seedEdges are the moves that seed 001 §2.3 prints, in its order.
+// seedEdges are the moves that docs/spec/turn.md#s2-3 prints, in its order.
 var seedEdges = [][2]turn.State{
 	{turn.Idle, turn.Intake},
 	{turn.Intake, turn.Clarifying}, {turn.Intake, turn.ContextBuilding},
@@ -22,7 +22,7 @@ var seedEdges = [][2]turn.State{
 	{turn.Summarizing, turn.Done}, {turn.Done, turn.Idle},
 }
 
-// addedEdges is the list at the end of spec §6.2 without the moves of the seed's text, CANCEL and moves that stay.
+// addedEdges is the list of docs/spec/turn.md#edges without the moves of the seed's text, CANCEL and moves that stay.
 var addedEdges = [][2]turn.State{
 	{turn.AwaitingConfirmation, turn.Executing},
 	{turn.Clarifying, turn.Intake},
@@ -30,9 +30,9 @@ var addedEdges = [][2]turn.State{
 	{turn.AwaitingConfirmation, turn.Summarizing}, {turn.AwaitingConfirmation, turn.Recovering},
 	{turn.Executing, turn.AwaitingConfirmation}, {turn.Recovering, turn.AwaitingConfirmation},
 	{turn.Planning, turn.Summarizing},
-	// The question about changed checks (design §4) is asked where the checks ran and leads back there.
+	// The question about changed checks (docs/spec/composition.md#checks) is asked where the checks ran and leads back there.
 	{turn.Verifying, turn.AwaitingConfirmation}, {turn.AwaitingConfirmation, turn.Verifying},
-	// The question of an agent at work (design §5) is asked in its step and leads back there.
+	// The question of an agent at work (docs/spec/composition.md#questions) is asked in its step and leads back there.
 	{turn.Executing, turn.Clarifying}, {turn.Clarifying, turn.Executing},
 }
 
@@ -67,8 +67,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestSeedEvents: each event of seed 001 §2.2 moves something, and the one rule that the seed prints with its event is as
-// printed.
+// TestSeedEvents: each event of docs/spec/turn.md#s2-2 moves something, and the one rule that the seed prints with its
+// event is as printed.
 func TestSeedEvents(t *testing.T) {
 	used := map[turn.Event]bool{}
 	for _, r := range turn.Table.Rules() {
@@ -192,7 +192,7 @@ func TestCheckAndCounts(t *testing.T) {
 	if p := turn.Table.Check(); len(p) != 0 {
 		t.Errorf("problems: %v", p)
 	}
-	// The seed prints no way out of CLARIFYING; that is the gap that the product closes (spec B1).
+	// The seed prints no way out of CLARIFYING; that is the gap that the product closes (docs/spec/turn.md#b1).
 	for _, p := range turn.Table.Strict().Check() {
 		gap := p.Kind == machine.DeadEnd && p.Where == "CLARIFYING"
 		if !gap && p.Kind != machine.UnusedEvent && p.Kind != machine.UnusedGate {

@@ -7,7 +7,7 @@ import (
 	"pawl"
 )
 
-// Class is how a command is confirmed (seed 002, column 命令类型).
+// Class is how a command is confirmed (docs/spec/workflow.md#commands, column class).
 type Class string
 
 // The five classes.
@@ -19,7 +19,8 @@ const (
 	ClassDirect     Class = "direct"     // 直接执行类
 )
 
-// Effect says whether a command changes anything. It decides whether the command may be given while a flow runs (spec C2).
+// Effect says whether a command changes anything. It decides whether the command may be given while a flow runs
+// (docs/spec/workflow.md#c2).
 type Effect string
 
 // The two effects.
@@ -98,7 +99,7 @@ func Command(name string, v Vars) (Vars, error) {
 }
 
 // Replace gives the running flow up and starts a flow command in its place: reset, then Command. It is the answer yes to
-// the question that Command's refusal raises (spec C1).
+// the question that Command's refusal raises (docs/spec/workflow.md#c1).
 func Replace(name string, v Vars) (Vars, error) {
 	next, err := Command(name, v.Reset())
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	GateSwitch    = "switch-point"
 )
 
-// PassScore is the score from which a requirement is clear enough (seed 002, 需求评估 → 复杂度判定).
+// PassScore is the score from which a requirement is clear enough (docs/spec/workflow.md#evaluate-to-complexity).
 const PassScore = 7
 
 // Evidence is what the gates of a row look at. The caller fills in what the row's gates need; a gate that finds its
@@ -28,7 +28,8 @@ type Evidence struct {
 	Continue bool
 	// Package is the path of the package that was created.
 	Package string
-	// Pending is the number of tasks that were not carried out yet. A failed or skipped task is not pending (spec C9).
+	// Pending is the number of tasks that were not carried out yet. A failed or skipped task is not pending
+	// (docs/spec/workflow.md#c9).
 	Pending int
 	// Archived states that the package was moved to the archive.
 	Archived bool

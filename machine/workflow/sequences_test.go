@@ -11,9 +11,9 @@ import (
 	wf "pawl/machine/workflow"
 )
 
-// said is what seed 002 and its standing resolutions say of a command: what it sets over variables that were reset, whether it
-// takes part in the mutual exclusion of flows (互斥命令组), and whether it may be given inside a flow (命令互斥规则, spec C2). It is
-// written down here by hand; nothing of it is read from the code.
+// said is what docs/spec/workflow.md says of a command: what it sets over variables that were reset, whether it
+// takes part in the mutual exclusion of flows (docs/spec/workflow.md#exclusion), and whether it may be given inside a
+// flow (docs/spec/workflow.md#c2). It is written down here by hand; nothing of it is read from the code.
 type said struct {
 	sets   map[string]any
 	flow   bool
@@ -29,7 +29,7 @@ var seedSays = map[string]said{
 	"~review": {inside: true}, "~validate": {inside: true}, "~help": {inside: true},
 }
 
-// idle are the variables of 系统进入 IDLE 状态, in the seed's names (spec §3.6).
+// idle are the variables of 系统进入 IDLE 状态, in the seed's names (docs/spec/workflow.md#variables).
 func idle() map[string]any {
 	return map[string]any{
 		"WORKFLOW_MODE": "INTERACTIVE", "CURRENT_STAGE": "", "STAGE_ENTRY_MODE": "NATURAL", "KB_SKIPPED": "", "CREATED_PACKAGE": "", "CURRENT_PACKAGE": "",

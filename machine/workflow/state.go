@@ -3,7 +3,7 @@ package workflow
 // Stage is the seed's CURRENT_STAGE.
 type Stage string
 
-// The five stages of seed 002, and None for the seed's unset variable, whose wire form is empty.
+// The five stages of docs/spec/workflow.md#variables, and None for the seed's unset variable, whose wire form is empty.
 const (
 	None     Stage = ""
 	Evaluate Stage = "EVALUATE"
@@ -35,7 +35,7 @@ const (
 	Direct  Entry = "DIRECT"
 )
 
-// Path is the outcome of the complexity decision. It is kept apart from the stage (spec C8).
+// Path is the outcome of the complexity decision. It is kept apart from the stage (docs/spec/workflow.md#c8).
 type Path string
 
 // The three paths, and none before the decision.
@@ -46,7 +46,7 @@ const (
 	PathStandard Path = "standard"
 )
 
-// Flag is a variable that is true, false or not decided yet (spec C11).
+// Flag is a variable that is true, false or not decided yet (docs/spec/workflow.md#c11).
 type Flag string
 
 // The three values of a Flag.
@@ -56,7 +56,7 @@ const (
 	False     Flag = "false"
 )
 
-// Unit is the status of an execution unit (spec §3.5).
+// Unit is the status of an execution unit (docs/spec/workflow.md#external-tools).
 type Unit string
 
 // The six statuses. The seed's spelling CANCELLED is kept here, as it is a different word from the task's state.

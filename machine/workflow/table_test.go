@@ -31,7 +31,7 @@ func TestCheckAndCounts(t *testing.T) {
 	golden.Check(t, "../../docs/machines/workflow.md", machine.Page("workflow", message.Translation, wf.Describe()...))
 }
 
-// TestCommandTable is the table of seed 002: name, variables that are set, class.
+// TestCommandTable is the table of docs/spec/workflow.md#commands: name, variables that are set, class.
 func TestCommandTable(t *testing.T) {
 	want := [][3]string{
 		{"~auto", "WORKFLOW_MODE=AUTO_FULL, CURRENT_STAGE=EVALUATE", "需求评估类"},
@@ -332,7 +332,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestResetOrder is the protocol of spec §3.6.
+// TestResetOrder is the protocol of docs/spec/workflow.md#reset.
 func TestResetOrder(t *testing.T) {
 	want := []string{
 		"CREATED_PACKAGE CURRENT_PACKAGE KB_SKIPPED ACTIVE_TOOL SUSPENDED_STAGE", "TOOL_NESTING SILENCE_BROKEN",

@@ -2,8 +2,8 @@ package workflow
 
 import "pawl"
 
-// Vars are the variables of seed 002, in the JSON spelling of the seed. Vars is comparable; the zero value is not valid,
-// Initial is.
+// Vars are the variables of docs/spec/workflow.md#variables, in the JSON spelling of the seed. Vars is comparable; the
+// zero value is not valid, Initial is.
 type Vars struct {
 	Mode           Mode   `json:"WORKFLOW_MODE"`
 	Stage          Stage  `json:"CURRENT_STAGE"`
@@ -15,8 +15,8 @@ type Vars struct {
 	SuspendedStage Stage  `json:"SUSPENDED_STAGE"`
 	ToolNesting    int    `json:"TOOL_NESTING"`
 	SilenceBroken  bool   `json:"SILENCE_BROKEN"`
-	// Path and Command are pawl's own: the decided path (spec C8) and the command that the flow runs for. They are reset
-	// with the stage.
+	// Path and Command are pawl's own: the decided path (docs/spec/workflow.md#c8) and the command that the flow runs
+	// for. They are reset with the stage.
 	Path    Path   `json:"PATH"`
 	Command string `json:"COMMAND"`
 }
@@ -30,7 +30,7 @@ type ResetStep struct {
 	apply func(*Vars)
 }
 
-// resetSteps is the reset protocol in the seed's order (spec §3.6).
+// resetSteps is the reset protocol in the seed's order (docs/spec/workflow.md#reset).
 var resetSteps = []ResetStep{
 	{[]string{"CREATED_PACKAGE", "CURRENT_PACKAGE", "KB_SKIPPED", "ACTIVE_TOOL", "SUSPENDED_STAGE"}, func(v *Vars) {
 		v.CreatedPackage, v.CurrentPackage, v.KBSkipped, v.ActiveTool, v.SuspendedStage = "", "", Undecided, "", None
@@ -50,7 +50,7 @@ func ResetSteps() []ResetStep { return append([]ResetStep(nil), resetSteps...) }
 func (s ResetStep) Apply(v Vars) Vars { s.apply(&v); return v }
 
 // Reset returns v after the whole protocol, which equals Initial. Configuration, files, packages in the archive and the
-// knowledge base are not variables and stay (seed 002, 状态保持范围).
+// knowledge base are not variables and stay (docs/spec/workflow.md#kept-and-reset).
 func (v Vars) Reset() Vars {
 	for _, s := range resetSteps {
 		v = s.Apply(v)
@@ -62,7 +62,7 @@ func (v Vars) Reset() Vars {
 func (v Vars) Active() bool { return v.Stage != None || v.SuspendedStage != None }
 
 // Waits reports whether the flow stops for a person when its present stage is complete: in INTERACTIVE after every stage
-// (spec C6), and in any mode while the silence is broken.
+// (docs/spec/workflow.md#c6), and in any mode while the silence is broken.
 func (v Vars) Waits() bool { return v.SilenceBroken || v.Mode == Interactive }
 
 // Advance moves the stage along its table and sets the variables that the seed sets with it. Reaching no stage runs the
@@ -95,7 +95,7 @@ func Advance(v Vars, on Event, when string, e Evidence) (Vars, error) {
 }
 
 // SwitchMode applies the user's choice when the complexity is confirmed. There is no way back to a silent mode within the
-// flow (seed 002, 模式切换时机).
+// flow (docs/spec/workflow.md#mode-switch-moment).
 func SwitchMode(v Vars, choice string, e Evidence) (Vars, error) {
 	r, ok := Modes.Next(v.Mode, Choose, choice)
 	if !ok {
@@ -109,7 +109,8 @@ func SwitchMode(v Vars, choice string, e Evidence) (Vars, error) {
 	return v, nil
 }
 
-// BreakSilence marks that something must be said to a person although the mode is silent. The mode stays (spec C5).
+// BreakSilence marks that something must be said to a person although the mode is silent. The mode stays
+// (docs/spec/workflow.md#c5).
 func (v Vars) BreakSilence() Vars { v.SilenceBroken = true; return v }
 
 // Reply clears the mark after the person's answer.

@@ -10,7 +10,7 @@ import (
 	"pawl/sandbox/git"
 )
 
-// security.md, cases 31 to 37: whatever the repository is configured to run, no operation of pawl's runs it.
+// Cases 31 to 37 of docs/spec/threats.md#git: whatever the repository is configured to run, no operation of pawl's runs it.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t, gittest.HostileFiles())

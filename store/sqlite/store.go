@@ -21,7 +21,7 @@ import (
 
 var _ kernel.Store = (*Store)(nil)
 
-// limit is the longest that a write waits for its turn and for the lock of other processes (seed 003 §4.1).
+// limit is the longest that a write waits for its turn and for the lock of other processes (docs/spec/task.md#s4-1).
 const limit = 10 * time.Second
 
 // readers is the number of connections that serve Load, Count and Head.
