@@ -156,3 +156,37 @@ func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
 		}
 	}
 }
+
+// A socket that somebody else keeps to himself cannot be hidden, and keeps no command from starting: not even one of root's.
+func TestSocketsOfOthersStopNothing(t *testing.T) {
+	dir := outside(t)
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	for _, name := range []string{"kept/socket", "mixed/socket"} {
+		if err := os.Mkdir(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+	}
+	write(t, filepath.Join(dir, "mixed/beside"), "x\n")
+	// The folders belong to nobody that root's namespace knows, and where the test is not root's, nobody may enter them.
+	for _, name := range []string{"mixed", "kept", ""} {
+		if os.Geteuid() == 0 {
+			if err := os.Chown(filepath.Join(dir, name), 65533, 65533); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mechanisms(t, func(t *testing.T, m Mechanism) {
+		s := spec(t, `cat "$1/mixed/beside" 2>/dev/null; echo ran`)
+		s.Argv = append(s.Argv, "sh", dir)
+		if got := output(t, box(t, Options{Mechanism: m}), s); got != "ran\n" {
+			t.Errorf("%q", got)
+		}
+	})
+}

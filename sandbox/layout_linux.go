@@ -238,7 +238,7 @@ func (l *layout) sockets() {
 			continue
 		}
 		r, info, ok := real("/" + p)
-		if !ok || info.Mode()&os.ModeSocket == 0 {
+		if !ok || info.Mode()&os.ModeSocket == 0 || !enterable(filepath.Dir(r)) {
 			continue
 		}
 		for at, from := range l.from {
@@ -255,6 +255,30 @@ func (l *layout) sockets() {
 			l.at[r] = mountHideFile
 		}
 	}
+}
+
+// enterable reports whether a command may come to what is in a directory that pawl itself can look into. In its namespace root is
+// nobody's but its own: what others keep to themselves can be neither reached there nor hidden. Where a list says who else may
+// enter, it is taken for enterable.
+func enterable(dir string) bool {
+	if os.Geteuid() != 0 {
+		return true
+	}
+	groups, _ := os.Getgroups()
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) != nil {
+			return false
+		}
+		ours := int(st.Gid) == os.Getegid() || slices.Contains(groups, int(st.Gid))
+		if st.Uid == 0 || st.Mode&0o001 != 0 || ours && st.Mode&0o010 != 0 {
+			continue
+		}
+		if n, err := unix.Lgetxattr(dir, "system.posix_acl_access", nil); err != nil || n == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // onlySockets reports whether a directory that the command may not write to holds sockets and nothing else, and no statement is about

@@ -268,8 +268,9 @@ func TestLogin_MoneyCannotHold(t *testing.T) {
 	})
 }
 
-// looking is a command that looks for the token wherever a command of an agent may look, and says how often it found one.
-const looking = `{ env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; cat "$HOME"/.codex/auth.json "$HOME"/.claude/.credentials.json "$HOME"/.claude.json; find / -xdev -name auth.json -o -name .credentials.json | xargs cat;` +
+// looking is a command that looks for the token wherever a command of an agent may look, and says how often it found one. Below the
+// folders of tests only that of Claude Code's user counts: others log in at the same time, and their homes are nobody's there.
+const looking = `{ env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; cat "$HOME"/.codex/auth.json "$HOME"/.claude/.credentials.json "$HOME"/.claude.json; find / -xdev '(' -name auth.json -o -name .credentials.json ')' '(' ! -path '*/Test*' -o -path '*/TestLogin_CommandsLookForItclaude-code*' ')' | xargs cat;` +
 	` for d in /proc/[0-9]*/fd/9; do timeout 1 cat "$d"; done; } 2>/dev/null </dev/null | tr '\0' '\n' | grep -c 'eyJhbGciOiJub25lIn[0]' > found.txt; true`
 
 // TestLogin_CommandsLookForIt: a command of Claude Code does not find the token; one of Codex does, and the user was told so.
