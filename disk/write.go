@@ -24,11 +24,11 @@ func WriteFile(path string, content []byte) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return Sync(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
 }
 
-// Sync makes the names in a folder durable. Systems that cannot sync a folder do it by themselves.
-func Sync(dir string) error {
+// syncFolder makes the names in a folder durable. Systems that cannot sync a folder do it by themselves.
+func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -107,13 +107,15 @@ func register(ctx context.Context, r *repoPaths, base string) (err error) {
 	if err != nil {
 		return ioError("git.worktree", err)
 	}
+	if err := os.Mkdir(r.tree, 0o777); err != nil {
+		return ioError("git.worktree", errors.Join(err, os.RemoveAll(made))) // what stands there is not taken for a part of this
+	}
 	all, link := filepath.Join(r.commonDir, "worktrees"), filepath.Join(r.tree, ".git")
 	err = errors.Join(
 		os.Chmod(made, 0o755),
 		os.WriteFile(filepath.Join(made, "HEAD"), []byte(base+"\n"), 0o644),
 		os.WriteFile(filepath.Join(made, "commondir"), []byte("../..\n"), 0o644),
 		os.WriteFile(filepath.Join(made, "gitdir"), []byte(link+"\n"), 0o644),
-		os.Mkdir(r.tree, 0o777),
 	)
 	if missing := os.Mkdir(all, 0o777); err == nil && !errors.Is(missing, fs.ErrExist) {
 		err = missing
