@@ -142,7 +142,8 @@ func output(t testing.TB, b *Box, s Spec) string {
 	return string(res.Output)
 }
 
-// outside makes a directory that no workspace covers and that is not below the private /tmp.
+// outside makes a directory that no workspace covers. It is not below /tmp, which is private to a command, unless the home directory
+// is: what a command has to see of it is named Readable.
 func outside(t testing.TB) string {
 	t.Helper()
 	base, err := os.UserCacheDir()

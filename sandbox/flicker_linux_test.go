@@ -60,7 +60,7 @@ func TestWhatComesAndGoesStopsNothing(t *testing.T) {
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		b := box(t, Options{Mechanism: m, Home: home})
 		s := spec(t, `cat "$1/.netrc" 2>/dev/null; echo ran`)
-		s.Argv = append(s.Argv, "sh", home)
+		s.Argv, s.Readable = append(s.Argv, "sh", home), []string{home, dir}
 		seen := ""
 		s.OnOutput = func(p []byte) { seen += string(p) }
 		for range 12 {
@@ -122,7 +122,11 @@ func TestAHiddenPathMayBeGone(t *testing.T) {
 
 // A folder of sockets is hidden with those that come later, and what stands beside a socket elsewhere stays.
 func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
-	sockets, mixed := outside(t), outside(t)
+	dir := outside(t)
+	sockets, mixed := filepath.Join(dir, "sockets"), filepath.Join(dir, "mixed")
+	if err := os.Mkdir(sockets, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(mixed, "kept"), "kept\n")
 	listen := func(path string) {
 		l, err := net.Listen("unix", path)
@@ -137,7 +141,7 @@ func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
 		b := box(t, Options{Mechanism: m})
 		s := spec(t, `ls "$1"; cat "$2/kept"; test ! -S "$2/beside" && echo hidden; echo up; read word; ls "$1"`)
 		listen(filepath.Join(s.Dir, "own"))
-		s.Argv = append(s.Argv, "sh", sockets, mixed)
+		s.Argv, s.Readable, s.Timeout = append(s.Argv, "sh", sockets, mixed), []string{dir}, 20*time.Second
 		p, err := b.Start(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -159,10 +163,11 @@ func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
 
 // A socket that somebody else keeps to himself cannot be hidden, and keeps no command from starting: not even one of root's.
 func TestSocketsOfOthersStopNothing(t *testing.T) {
-	dir := outside(t)
+	base := outside(t)
+	dir := filepath.Join(base, "others")
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	for _, name := range []string{"kept/socket", "mixed/socket"} {
-		if err := os.Mkdir(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		l, err := net.Listen("unix", filepath.Join(dir, name))
@@ -184,7 +189,7 @@ func TestSocketsOfOthersStopNothing(t *testing.T) {
 	}
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		s := spec(t, `cat "$1/mixed/beside" 2>/dev/null; echo ran`)
-		s.Argv = append(s.Argv, "sh", dir)
+		s.Argv, s.Readable = append(s.Argv, "sh", dir), []string{base}
 		if got := output(t, box(t, Options{Mechanism: m}), s); got != "ran\n" {
 			t.Errorf("%q", got)
 		}

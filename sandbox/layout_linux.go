@@ -290,8 +290,11 @@ func (l *layout) onlySockets(dir string) bool {
 		}
 	}
 	for d := dir; d != "/"; d = filepath.Dir(d) {
-		if k, said := l.at[d]; said && k != mountRead {
-			return false
+		if k, said := l.at[d]; said {
+			if k != mountRead {
+				return false
+			}
+			break // the deepest statement is the one that counts
 		}
 	}
 	entries, err := os.ReadDir(dir)
