@@ -17,6 +17,7 @@ import (
 	"pawl/audit"
 	"pawl/cli"
 	"pawl/driver/archive"
+	"pawl/driver/checkpoint"
 	"pawl/driver/file"
 	"pawl/effect"
 	"pawl/export"
@@ -67,7 +68,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return nil, errors.Join(err, store.Close())
 	}
 	me := presence.New(dir)
-	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Name: me.Name(), Here: me.Here, Said: said, Holds: ground.Holds}
+	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name(), Here: me.Here, Said: said, Holds: ground.Holds}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
 	w.Runner, w.Crew = work.runner, work.crew
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
@@ -97,11 +98,17 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 	if fresh {
 		tellEarlier(ctx, w, o.Tell)
 	}
-	w.Diff = func(ctx context.Context, place effect.Place, from, to string) (string, error) {
-		return parts().diff(ctx, place, from, to)
-	}
 	faces(w, dir, o.Config)
 	return w, nil
+}
+
+// diff is the change from one recorded tree to another, whole or not at all.
+func diff(ctx context.Context, place effect.Place, from, to string) (string, error) {
+	patch, cut, err := checkpoint.Patch(ctx, place, from, to)
+	if err == nil && cut {
+		err = pawl.Fail(pawl.CodeInvalid, "see.diff_long", from, to)
+	}
+	return patch, err
 }
 
 // founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.

@@ -1,9 +1,6 @@
 package app
 
 import (
-	"context"
-
-	"pawl"
 	"pawl/agent/launch"
 	"pawl/cli"
 	"pawl/driver/archive"
@@ -139,12 +136,4 @@ func (p *parts) options(owner string, progress func(effect.Effect, string)) runn
 		o.Tools[t.Info().Name] = t
 	}
 	return o
-}
-
-func (p *parts) diff(ctx context.Context, place effect.Place, from, to string) (string, error) {
-	patch, cut, err := p.shots.Patch(ctx, place, from, to)
-	if err == nil && cut {
-		err = pawl.Fail(pawl.CodeInvalid, "see.diff_long", from, to)
-	}
-	return patch, err
 }

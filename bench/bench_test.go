@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,7 +274,7 @@ func TestFirstRow(t *testing.T) {
 }
 
 func TestPlanFile(t *testing.T) {
-	file, err := writePlan(t.TempDir())
+	file, err := writePlan(t.TempDir(), slices.Repeat([]string{runCommand}, runSteps))
 	if err != nil {
 		t.Fatal(err)
 	}

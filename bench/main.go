@@ -43,6 +43,7 @@ var benches = []bench{
 	{"worktree", benchWorktree},
 	{"dependencies", benchDependencies},
 	{"cli", benchCLI},
+	{"see", benchSee},
 	{"floor", benchFloor},
 	{"run", benchRun},
 	{"agent", benchAgent},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl"
@@ -33,7 +34,7 @@ func benchRun(ctx context.Context, s *settings, emit func(Result)) error {
 		return err
 	}
 	p.env = append(p.env, "PAWL_MAX_PLAN_STEPS=30")
-	file, err := writePlan(s.dir)
+	file, err := writePlan(s.dir, slices.Repeat([]string{runCommand}, runSteps))
 	if err != nil {
 		return err
 	}
@@ -73,15 +74,15 @@ func benchRun(ctx context.Context, s *settings, emit func(Result)) error {
 	return nil
 }
 
-// writePlan writes the plan file and returns its name.
-func writePlan(dir string) (string, error) {
-	args, err := json.Marshal(map[string]string{"command": runCommand})
-	if err != nil {
-		return "", err
-	}
+// writePlan writes a plan that carries out commands, a step each, and returns the name of its file.
+func writePlan(dir string, commands []string) (string, error) {
 	p := plan.Plan{Goal: "carry out a list of commands", Constraints: []string{}, RiskLevel: pawl.RiskLow,
 		Verification: plan.VerificationPolicy{Mode: plan.VerifyNone, Commands: []string{}}}
-	for i := range runSteps {
+	for i, command := range commands {
+		args, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			return "", err
+		}
 		p.Steps = append(p.Steps, plan.Step{StepID: fmt.Sprintf("s%d", i+1), Title: fmt.Sprintf("Command %d", i+1), Intent: "measure what surrounds it",
 			Status: plan.Pending, ToolCalls: []plan.ToolCallTemplate{{Name: "run_terminal_cmd", ArgsHint: args}}})
 	}

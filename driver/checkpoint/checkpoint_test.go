@@ -452,7 +452,7 @@ func TestSnapshotter(t *testing.T) {
 	if err != nil || len(stats) != 1 || stats[0] != (effect.FileStat{Path: "a", Status: "M", Added: 1, Removed: 1}) {
 		t.Fatalf("%+v %v", stats, err)
 	}
-	if patch, cut, err := s.Patch(ctx, p, from, to); err != nil || cut || !strings.Contains(patch, "-a\n+b\n") {
+	if patch, cut, err := checkpoint.Patch(ctx, p, from, to); err != nil || cut || !strings.Contains(patch, "-a\n+b\n") {
 		t.Fatalf("%q %v", patch, err)
 	}
 	if stats, err := s.Diff(ctx, p, "", to); err != nil || len(stats) != len(files) {

@@ -53,12 +53,12 @@ func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to strin
 
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
 // whether there was more. Binary files are only named.
-func (s Snapshotter) Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
-	repo, err := s.open(ctx, p)
+func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
+	objects, err := git.Recorded(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 	if err != nil {
 		return "", false, err
 	}
-	return repo.Objects.Patch(ctx, from, to, longestPatch)
+	return objects.Patch(ctx, from, to, longestPatch)
 }
 
 // Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids

@@ -100,7 +100,39 @@ func (r *Repo) atWorkspace(index string) *Repo {
 // workspace is not the top folder of a working tree, or is a bare repository, and with CodeEnvironment without git.
 func Open(ctx context.Context, p Place) (*Repo, error) { return open(ctx, p, nil) }
 
+// Recorded finds what has been recorded of a place, to be read, with the errors of Open. Where pawl's own git directory is
+// still as Open leaves it, nothing is written and no process is started; elsewhere it is opened.
+func Recorded(ctx context.Context, p Place) (Objects, error) {
+	r, err := find(p)
+	if err != nil {
+		return Objects{}, err
+	}
+	if r.prepared() {
+		return Objects{r}, nil
+	}
+	repo, err := Open(ctx, p)
+	if err != nil {
+		return Objects{}, err
+	}
+	return repo.Objects, nil
+}
+
 func open(ctx context.Context, p Place, m *Memory) (*Repo, error) {
+	r, err := find(p)
+	if err != nil {
+		return nil, err
+	}
+	if r.config, err = m.readConfig(ctx, r); err != nil {
+		return nil, err
+	}
+	if r.config.bare && r.gitDir == r.commonDir && r.git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", r.workspace)
+	}
+	return repoAt(r, m), r.prepare()
+}
+
+// find says where everything of a place is, without the user's configuration.
+func find(p Place) (*repoPaths, error) {
 	workspace, err := filepath.EvalSymlinks(p.Workspace)
 	if err != nil {
 		return nil, ioError("git.open", err)
@@ -117,13 +149,7 @@ func open(ctx context.Context, p Place, m *Memory) (*Repo, error) {
 			return nil, err
 		}
 	}
-	if r.config, err = m.readConfig(ctx, r); err != nil {
-		return nil, err
-	}
-	if r.config.bare && r.gitDir == r.commonDir && r.git {
-		return nil, pawl.Fail(pawl.CodeRepository, "git.bare", workspace)
-	}
-	return repoAt(r, m), r.prepare()
+	return r, nil
 }
 
 // indexName names the index of a tree.

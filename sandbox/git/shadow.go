@@ -18,6 +18,9 @@ import (
 // The diff driver is unset rather than false, so that text is still shown as text.
 const attributes = "* -text -crlf !eol -ident !filter !working-tree-encoding !diff !merge !export-subst\n"
 
+// shadowHead makes a folder a git directory in git's eyes; nothing is ever at the branch that it names.
+const shadowHead = "ref: refs/heads/pawl\n"
+
 // Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there: where a workspace
 // was moved or removed meanwhile, nothing of it may appear again.
 func Mkdir(base, path string, perm os.FileMode) error {
@@ -51,7 +54,7 @@ func (r *repoPaths) prepare() error {
 		"config":          r.config.own(),
 		"info/attributes": attributes,
 		"info/exclude":    r.rules,
-		"HEAD":            "ref: refs/heads/pawl\n",
+		"HEAD":            shadowHead,
 	}
 	for name, content := range files {
 		if err := writeIfChanged(filepath.Join(r.shadow, name), content); err != nil {
@@ -59,6 +62,25 @@ func (r *repoPaths) prepare() error {
 		}
 	}
 	return nil
+}
+
+// prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps the format
+// of its objects. A directory that came with the repository and says anything else is not.
+func (r *repoPaths) prepared() bool {
+	says := func(name, want string) bool {
+		raw, err := readCapped(filepath.Join(r.shadow, name), 1<<10)
+		return err == nil && string(raw) == want
+	}
+	if !says("info/attributes", attributes) || !says("HEAD", shadowHead) {
+		return false
+	}
+	for _, format := range []string{"sha1", "sha256"} {
+		if c := (userConfig{format: format}); says("config", c.own()) {
+			r.config = c
+			return true
+		}
+	}
+	return false
 }
 
 // own is the configuration of a git directory of pawl's own, on objects of the user's kind.

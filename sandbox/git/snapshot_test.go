@@ -392,6 +392,63 @@ func TestFilesAndPatch(t *testing.T) {
 	}
 }
 
+// TestRecorded: what was recorded is read without a look at the user's configuration and without a write, and a directory that came in
+// the place of pawl's own has no say.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := gittest.At(t, dir)
+			r.Git("init", "-q", "--object-format="+format, "-b", "main")
+			r.Write(map[string]string{"a": "one\n"})
+			repo := open(t, r, "", true)
+			from := snapshot(t, repo)
+			r.Write(map[string]string{"a": "two\n"})
+			to := snapshot(t, repo)
+			var calls []string
+			ctx := git.Trace(t.Context(), func(name string) { calls = append(calls, name) })
+			read := func() {
+				t.Helper()
+				calls = nil
+				o, err := git.Recorded(ctx, git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if patch, cut, err := o.Patch(ctx, from, to, 1<<20); err != nil || cut || !strings.Contains(patch, "-one\n+two\n") {
+					t.Fatalf("%q %v %v", patch, cut, err)
+				}
+			}
+			read()
+			if got := strings.Join(calls, ", "); got != "git diff-tree" {
+				t.Errorf("it took %s", got)
+			}
+			for name, content := range map[string]string{
+				"config": "[diff \"x\"]\n\tbinary = true\n", "info/attributes": "a diff=x\n", "HEAD": "",
+			} {
+				path := filepath.Join(repo.State("."), name)
+				good, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				gittest.Write(t, repo.State("."), map[string]string{name: content})
+				read()
+				if again, err := os.ReadFile(path); err != nil || string(again) != string(good) {
+					t.Errorf("%s stays as it came: %q %v", name, again, err)
+				}
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				read()
+			}
+		})
+	}
+	if _, err := git.Recorded(t.Context(), git.Place{Workspace: t.TempDir(), Git: true}); err == nil {
+		t.Error("there is something where nothing is")
+	}
+}
+
 // TestForget: a workspace that was copied in the middle of a snapshot lacks objects that its memory names.
 func TestForget(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/internal/terminaltest"
+)
+
+// promptMark is what the prompt of an idle session shows first.
+const promptMark = "IDLE"
+
+// benchScreen measures the time from the start of a bare `pawl` to its prompt on a terminal.
+func benchScreen(ctx context.Context, s *settings, p *program, dir string, emit func(Result)) error {
+	s.say("a bare pawl on a terminal")
+	var times []float64
+	for round := range seeRuns + 1 {
+		took, err := toPrompt(ctx, p, dir)
+		if err != nil {
+			return err
+		}
+		if round > 0 { // the first round warms the system's caches
+			times = append(times, float64(took))
+		}
+	}
+	emit(Result{Case: "a bare pawl to its prompt", Pawl: tookNanos(median(times)), Score: median(times) / 1e6, Unit: "ms", Goal: 60, AtMost: true,
+		Note: fmt.Sprintf("p99 %s; %d runs", short(quantile(times, 0.99)), seeRuns)})
+	return nil
+}
+
+// toPrompt starts a bare pawl on a terminal of its own and returns when its prompt stood there.
+func toPrompt(ctx context.Context, p *program, dir string) (took time.Duration, err error) {
+	pty, tty, err := terminaltest.New()
+	if err != nil {
+		return 0, err
+	}
+	defer pty.Close()
+	if err := unix.IoctlSetWinsize(int(pty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		return 0, errors.Join(err, tty.Close())
+	}
+	c := p.command(ctx, dir)
+	c.Env = append(c.Env, "TERM=xterm-256color")
+	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	start := time.Now()
+	err = c.Start()
+	_ = tty.Close() // the command has it open
+	if err != nil {
+		return 0, err
+	}
+	seen := ""
+	buf := make([]byte, 4096)
+	for took == 0 {
+		n, err := pty.Read(buf)
+		if seen += string(buf[:n]); strings.Contains(seen, promptMark) {
+			took = time.Since(start)
+		} else if err != nil {
+			return 0, errors.Join(fmt.Errorf("a bare pawl showed no prompt: %q", seen), c.Wait())
+		}
+	}
+	err = c.Process.Kill()
+	_ = c.Wait() // it was killed
+	return took, err
+}
