@@ -77,6 +77,25 @@ func TestUses(t *testing.T) {
 	}
 }
 
+// TestUsesStayInOrder analyses a source with words that have other numbers: two readings of a tree rank alike.
+func TestUsesStayInOrder(t *testing.T) {
+	source := "package a\n\nfunc total() {\n\tzeta(mid)\n\ttype inner struct{ mid int }\n\talpha(zeta)\n}\n"
+	found := []outlined{{name: "total", kind: kindFunc, start: 3, end: 7}, {name: "inner", kind: kindType, start: 5, end: 5}}
+	for _, first := range []string{"", "alpha mid zeta", "zeta mid alpha"} {
+		a := analyst{t: newTable()}
+		for w := range strings.FieldsSeq(first) {
+			a.t.idOf(w)
+		}
+		var used []string
+		for _, id := range a.analyse("a.go", []byte(source), found).symbols[0].refs {
+			used = append(used, a.t.list[id])
+		}
+		if want := []string{"func", "zeta", "mid", "alpha"}; !slices.Equal(used, want) {
+			t.Errorf("with the numbers of %q: uses %q, want %q", first, used, want)
+		}
+	}
+}
+
 func TestWordsWithoutSpaces(t *testing.T) {
 	f, tab := analysed("a.md", "修复解析器 parse文件 x")
 	var words []string
