@@ -117,18 +117,12 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 // index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks come
 // and go; they begin with what is known of the workspace.
 func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace string, p *packer) (*index, error) {
-	old := b.known(root.Dir())
-	var disk *cache
-	if own, err := sandbox.OpenRoot(workspace); err == nil {
-		if old == nil || own.Dir() == root.Dir() {
-			disk = openCache(own.Dir(), b.tags != nil)
-		}
-		if old == nil {
-			old = b.known(own.Dir())
-		}
-		_ = own.Close() // nothing was written
-	}
+	disk := openCache(workspace, b.tags != nil)
 	defer disk.close()
+	old := b.known(root.Dir())
+	if old == nil {
+		old = b.known(disk.workspace())
+	}
 	if old == nil {
 		old = &index{t: b.words, files: map[string]*entry{}}
 		disk.load(old)
@@ -140,7 +134,7 @@ func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace strin
 	}
 	p.degrade(r.cut, "context.too_many")
 	p.degrade(r.untold || b.tags == nil && hasTagged(ix), "context.no_tags")
-	if disk != nil && disk.root.Dir() == root.Dir() {
+	if disk.workspace() == root.Dir() {
 		b.unsaved = append(b.unsaved, r.news...)
 		p.degrade(b.save(disk, ix) != nil, "context.no_cache")
 	}

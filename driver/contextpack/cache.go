@@ -48,6 +48,14 @@ func (c *cache) close() {
 	}
 }
 
+// workspace is whose cache it is, "" for none.
+func (c *cache) workspace() string {
+	if c == nil {
+		return ""
+	}
+	return c.root.Dir()
+}
+
 // load adds what the cache knows to an index that knows nothing.
 func (c *cache) load(ix *index) {
 	if c == nil {

@@ -40,7 +40,7 @@ type index struct {
 	t     *table
 	files map[string]*entry
 	// list is the same files in the order of the walk.
-	list []*entry
+	list   []*entry
 	corpus *corpus // what ranking needs, made from the list; nil before the tree was read
 }
 
