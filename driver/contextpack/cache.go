@@ -122,7 +122,10 @@ func encode(t *table, entries []*entry, tagged bool) []byte {
 func decode(data []byte, tagged bool) (*table, []*entry) {
 	end := len(data) - 4
 	start := []byte(head(tagged))
-	if end < len(start) || !bytes.HasPrefix(data, start) || binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end]) {
+	if end < len(start) || !bytes.HasPrefix(data, start) {
+		return nil, nil
+	}
+	if binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end]) {
 		return nil, nil
 	}
 	in := form{data: data[:end], whole: string(data[:end]), at: len(start), t: &table{}}
@@ -157,8 +160,8 @@ func head(tagged bool) string {
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// form is what encode writes and decode reads. Each of its functions does both, so that they cannot differ: it adds what it
-// is given while writing is set, and fills it in otherwise.
+// form is what encode writes and decode reads. Each of its functions does both, so that they cannot differ: it adds
+// what it is given while writing is set, and fills it in otherwise.
 type form struct {
 	writing bool
 	data    []byte

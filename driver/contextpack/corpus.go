@@ -52,11 +52,12 @@ func nodeOf(file, symbol int) int32 { return int32(file)<<nodeBits | int32(symbo
 // fileOf returns the file of a node.
 func fileOf(node int32) int32 { return node >> nodeBits }
 
-// newCorpus lays out an index. Old is the corpus of what the index was before, nil for none: what no change touched is taken
-// from it, and it stays as it is.
+// newCorpus lays out an index. Old is the corpus of what the index was before, nil for none: what no change touched is
+// taken from it, and it stays as it is.
 func newCorpus(ix *index, old *corpus) *corpus {
 	c := &corpus{t: ix.t, files: ix.list, seen: map[int32][]int32{}, users: make([]int32, len(ix.t.list))}
-	same := old != nil && old.t == ix.t && slices.EqualFunc(old.files, ix.list, func(a, b *entry) bool { return a.path == b.path })
+	same := old != nil && old.t == ix.t
+	same = same && slices.EqualFunc(old.files, ix.list, func(a, b *entry) bool { return a.path == b.path })
 	if same {
 		c.folders = old.folders
 		copy(c.users, old.users)
@@ -109,7 +110,8 @@ func (c *corpus) layOut() {
 
 func foldersOf(files []*entry) *folders {
 	n := len(files)
-	out := &folders{named: map[string]int32{}, dirs: make([]string, n), dir: make([]int32, n), stems: make([]string, n), marks: make([]uint64, n), aside: make([]bool, n)}
+	out := &folders{named: map[string]int32{}, dirs: make([]string, n), dir: make([]int32, n)}
+	out.stems, out.marks, out.aside = make([]string, n), make([]uint64, n), make([]bool, n)
 	for i, f := range files {
 		out.dirs[i] = path.Dir(f.path)
 		d, ok := out.named[out.dirs[i]]

@@ -43,8 +43,8 @@ type symbol struct {
 	name, owner uint32 // owner is the receiver's type, or the class
 	kind        kind
 	start, end  uint32
-	// refs are the names that it uses, each once and in the order in which it first does: the numbers of words differ from
-	// one reading of a tree to the next, and the steps of ranking must not.
+	// refs are the names that it uses, each once and in the order in which it first does: the numbers of words differ
+	// from one reading of a tree to the next, and the steps of ranking must not.
 	refs []uint32
 }
 

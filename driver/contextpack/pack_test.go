@@ -359,7 +359,8 @@ func TestIncrementalIsAsIfNew(t *testing.T) {
 		t.Error("an edit of one file writes the cache")
 	}
 	for i := range 40 {
-		write(t, filepath.Join(place.Tree, fmt.Sprintf("stock/item%d.go", i)), fmt.Sprintf("package stock\n\nfunc item%d() int { return %d }\n\nfunc round%d() {}\n", i, i, i))
+		text := fmt.Sprintf("package stock\n\nfunc item%d() int { return %d }\n\nfunc round%d() {}\n", i, i, i)
+		write(t, filepath.Join(place.Tree, fmt.Sprintf("stock/item%d.go", i)), text)
 	}
 	pack(t, known, ask)
 	if !strings.Contains(cached(), "round39") {

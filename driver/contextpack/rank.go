@@ -373,11 +373,11 @@ func (r *ranking) readBody(file int32, data []byte) {
 		runLine = line
 		hash := foldedHash(w)
 		two, three := run.next(hash)
-		if r.q.runs.has(two) {
+		if r.q.runs[two] {
 			at[own] += 2
 			r.said[nodeOf(int(file), int(own))]++
 		}
-		if r.q.runs.has(three) {
+		if r.q.runs[three] {
 			at[own] += 2
 			r.said[nodeOf(int(file), int(own))]++
 		}
