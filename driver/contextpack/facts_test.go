@@ -320,6 +320,17 @@ func TestCodec(t *testing.T) {
 		if x, y := told(e.facts, got), told(w.facts, tab); !slices.Equal(x, y) {
 			t.Errorf("%v, want %v", x, y)
 		}
+		for j := range e.symbols {
+			uses := func(t *table, f *facts) (out []string) {
+				for _, id := range append(slices.Clone(f.imports), f.symbols[j].refs...) {
+					out = append(out, t.list[id])
+				}
+				return out
+			}
+			if x, y := uses(got, e.facts), uses(tab, w.facts); !slices.Equal(x, y) || e.symbols[j].kind != w.symbols[j].kind {
+				t.Errorf("declaration %d of %s uses %q, want %q", j, e.path, x, y)
+			}
+		}
 		for j, id := range e.words {
 			if got.list[id] != tab.list[w.words[j]] || got.marks[id] != tab.marks[w.words[j]] {
 				t.Errorf("word %d of %s is %q", j, e.path, got.list[id])
