@@ -57,8 +57,7 @@ type Builder struct {
 	// held are the indexes of the trees that were seen last, newest last. They share one table.
 	held  []held
 	words *table
-	saved []string // segments of the cache of the workspace
-	// unsaved are entries of the workspace that are in none of them.
+	// unsaved are entries of the workspace that are not in its cache.
 	unsaved []*entry
 }
 
@@ -110,9 +109,6 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 	if err != nil {
 		return effect.ContextPack{}, err
 	}
-	if ix.corpus == nil {
-		ix.corpus = newCorpus(ix)
-	}
 	p.corpus = ix.corpus
 	b.bySense(&p)
 	return p.pack()
@@ -121,24 +117,15 @@ func (b *Builder) Build(ctx context.Context, a Ask) (effect.ContextPack, error) 
 // index brings the index of a tree up to date. Only that of the workspace is kept on disk, because the trees of tasks come
 // and go; they begin with what is known of the workspace.
 func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace string, p *packer) (*index, error) {
-	old := b.known(root.Dir())
-	var disk *cache
-	if own, err := sandbox.OpenRoot(workspace); err == nil {
-		if old == nil || own.Dir() == root.Dir() {
-			disk = openCache(own.Dir(), b.tags != nil)
-		}
-		if old == nil {
-			old = b.known(own.Dir())
-		}
-		_ = own.Close() // nothing was written
-	}
+	disk := openCache(workspace, b.tags != nil)
 	defer disk.close()
+	old := b.known(root.Dir())
+	if old == nil {
+		old = b.known(disk.workspace())
+	}
 	if old == nil {
 		old = &index{t: b.words, files: map[string]*entry{}}
-		disk.load(ctx, old)
-		if disk != nil {
-			b.saved = disk.names
-		}
+		disk.load(old)
 	}
 	r := reader{ctx: ctx, root: root, old: old, now: time.Now(), tags: b.tags}
 	ix, err := r.refresh(b.o.Walk)
@@ -147,7 +134,7 @@ func (b *Builder) index(ctx context.Context, root *sandbox.Root, workspace strin
 	}
 	p.degrade(r.cut, "context.too_many")
 	p.degrade(r.untold || b.tags == nil && hasTagged(ix), "context.no_tags")
-	if disk != nil && disk.root.Dir() == root.Dir() {
+	if disk.workspace() == root.Dir() {
 		b.unsaved = append(b.unsaved, r.news...)
 		p.degrade(b.save(disk, ix) != nil, "context.no_cache")
 	}
@@ -165,16 +152,15 @@ const (
 	fewShare = 50 // of the files, one in so many
 )
 
-// save writes what is new since the last time, when it is worth it.
+// save writes the cache when enough is new since the last time.
 func (b *Builder) save(disk *cache, ix *index) error {
 	b.unsaved = slices.DeleteFunc(b.unsaved, func(e *entry) bool { return ix.files[e.path] != e })
 	if len(b.unsaved) <= max(fewFiles, len(ix.files)/fewShare) {
 		return nil
 	}
-	disk.names = b.saved
-	err := disk.save(ix, b.unsaved)
+	err := disk.save(ix)
 	if err == nil {
-		b.saved, b.unsaved = disk.names, nil
+		b.unsaved = nil
 	}
 	return err
 }

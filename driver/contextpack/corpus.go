@@ -1,7 +1,6 @@
 package contextpack
 
 import (
-	"maps"
 	"math"
 	"path"
 	"slices"
@@ -14,13 +13,9 @@ type corpus struct {
 	t     *table
 	files []*entry
 	*folders
-	seen map[int32][]int32 // by file: the folders that it imports, found when they are asked for
-	// from and defs are the nodes that declare a name: defs[from[id]:from[id+1]]. Where the files changed since these were
-	// laid out, moved has the nodes of the names that they concern.
-	from, defs []int32
-	moved      map[uint32][]int32
-	some       [256]uint64 // bits by the lowest bits of the names in moved: most names are in none
-	users      []int32     // by name: how many nodes use it
+	seen       map[int32][]int32 // by file: the folders that it imports, found when they are asked for
+	from, defs []int32           // the nodes that declare a name are defs[from[id]:from[id+1]], in their order
+	users      []int32           // by name: how many nodes use it
 	nodes      int
 }
 
@@ -57,30 +52,46 @@ func nodeOf(file, symbol int) int32 { return int32(file)<<nodeBits | int32(symbo
 // fileOf returns the file of a node.
 func fileOf(node int32) int32 { return node >> nodeBits }
 
-func newCorpus(ix *index) *corpus {
-	c := &corpus{t: ix.t, files: ix.list, folders: &folders{named: map[string]int32{}}, seen: map[int32][]int32{}}
-	c.dirs = make([]string, len(c.files))
-	c.dir = make([]int32, len(c.files))
-	c.stems, c.marks, c.aside = make([]string, len(c.files)), make([]uint64, len(c.files)), make([]bool, len(c.files))
-	c.from = make([]int32, len(c.t.list)+2)
-	c.users = make([]int32, len(c.t.list))
+// newCorpus lays out an index. Old is the corpus of what the index was before, nil for none: what no change touched is
+// taken from it, and it stays as it is.
+func newCorpus(ix *index, old *corpus) *corpus {
+	c := &corpus{t: ix.t, files: ix.list, seen: map[int32][]int32{}, users: make([]int32, len(ix.t.list))}
+	same := old != nil && old.t == ix.t
+	same = same && slices.EqualFunc(old.files, ix.list, func(a, b *entry) bool { return a.path == b.path })
+	if same {
+		c.folders = old.folders
+		copy(c.users, old.users)
+	} else {
+		c.folders = foldersOf(ix.list)
+	}
 	for i, f := range c.files {
-		c.dirs[i] = path.Dir(f.path)
-		d, ok := c.named[c.dirs[i]]
-		if !ok {
-			d = int32(len(c.named))
-			c.named[c.dirs[i]] = d
+		if !same {
+			c.count(f, 1)
+		} else if was := old.files[i]; was.facts != f.facts {
+			c.count(was, -1)
+			c.count(f, 1)
 		}
-		c.dir[i] = d
-		c.stems[i] = stemOf(f.path)
-		c.marks[i] = markOf([]byte(c.stems[i]))
-		c.aside[i] = inFolder(f.path, "testdata", "third_party", "fixtures", "dist", "build", "examples", "example")
+	}
+	c.layOut()
+	return c
+}
+
+// count adds so many uses for each name that a file uses.
+func (c *corpus) count(f *entry, n int32) {
+	for i := range f.symbols {
+		for _, r := range f.symbols[i].refs {
+			c.users[r] += n
+		}
+	}
+}
+
+// layOut sorts the nodes by the names that they declare.
+func (c *corpus) layOut() {
+	c.from = make([]int32, len(c.t.list)+2)
+	for _, f := range c.files {
 		c.nodes += len(f.symbols)
-		for _, s := range f.symbols {
-			c.from[s.name+2]++
-			for _, r := range s.refs {
-				c.users[r]++
-			}
+		for i := range f.symbols {
+			c.from[f.symbols[i].name+2]++
 		}
 	}
 	for i := 2; i < len(c.from); i++ {
@@ -88,99 +99,38 @@ func newCorpus(ix *index) *corpus {
 	}
 	c.defs = make([]int32, c.nodes)
 	for i, f := range c.files {
-		for n, s := range f.symbols {
-			c.defs[c.from[s.name+1]] = nodeOf(i, n)
-			c.from[s.name+1]++
+		for n := range f.symbols {
+			name := f.symbols[n].name
+			c.defs[c.from[name+1]] = nodeOf(i, n)
+			c.from[name+1]++
 		}
 	}
 	c.from = c.from[:len(c.from)-1]
-	return c
 }
 
-// maxMoved is the number of names above which a corpus is laid out anew.
-const maxMoved = 4000
-
-// updated returns the corpus of an index that has the same files as c, of which some may have changed, and nil where that is
-// more work than a new one. It is as a new one would be, and c stays as it is.
-func (c *corpus) updated(ix *index) *corpus {
-	if c == nil || c.t != ix.t || len(c.files) != len(ix.list) {
-		return nil
-	}
-	var changed []int
-	names := map[uint32]bool{}
-	for i, f := range ix.list {
-		old := c.files[i]
-		if old.path != f.path {
-			return nil
+func foldersOf(files []*entry) *folders {
+	n := len(files)
+	out := &folders{named: map[string]int32{}, dirs: make([]string, n), dir: make([]int32, n)}
+	out.stems, out.marks, out.aside = make([]string, n), make([]uint64, n), make([]bool, n)
+	for i, f := range files {
+		out.dirs[i] = path.Dir(f.path)
+		d, ok := out.named[out.dirs[i]]
+		if !ok {
+			d = int32(len(out.named))
+			out.named[out.dirs[i]] = d
 		}
-		if old.facts == f.facts {
-			continue
-		}
-		changed = append(changed, i)
-		for _, list := range [][]symbol{old.symbols, f.symbols} {
-			for n := range list {
-				names[list[n].name] = true
-			}
-		}
-		if len(c.moved)+len(names) > maxMoved {
-			return nil
-		}
+		out.dir[i] = d
+		out.stems[i] = stemOf(f.path)
+		out.marks[i] = markOf([]byte(out.stems[i]))
+		out.aside[i] = inFolder(f.path, "testdata", "third_party", "fixtures", "dist", "build", "examples", "example")
 	}
-	out := *c
-	out.files = ix.list
-	if len(changed) == 0 {
-		return &out
-	}
-	out.seen = maps.Clone(c.seen)
-	out.users = make([]int32, len(c.t.list))
-	copy(out.users, c.users)
-	if out.moved = maps.Clone(c.moved); out.moved == nil {
-		out.moved = make(map[uint32][]int32, len(names))
-	}
-	for _, i := range changed {
-		delete(out.seen, int32(i))
-		for _, s := range c.files[i].symbols {
-			for _, r := range s.refs {
-				out.users[r]--
-			}
-		}
-	}
-	for name := range names {
-		out.some[name/64%256] |= 1 << (name % 64)
-		out.moved[name] = slices.DeleteFunc(slices.Clone(c.declaring(name)), func(node int32) bool {
-			_, is := slices.BinarySearch(changed, int(fileOf(node)))
-			return is
-		})
-	}
-	for _, i := range changed {
-		out.nodes += len(ix.list[i].symbols) - len(c.files[i].symbols)
-		for n, s := range ix.list[i].symbols {
-			out.moved[s.name] = append(out.moved[s.name], nodeOf(i, n))
-			for _, r := range s.refs {
-				out.users[r]++
-			}
-		}
-	}
-	for name := range names {
-		slices.Sort(out.moved[name])
-	}
-	return &out
+	return out
 }
 
 func (c *corpus) symbol(node int32) *symbol { return &c.files[fileOf(node)].symbols[node&nodeMask] }
 
 // declaring returns the nodes that declare a name, in their order.
-func (c *corpus) declaring(name uint32) []int32 {
-	if c.some[name/64%256]&(1<<(name%64)) != 0 {
-		if out, ok := c.moved[name]; ok {
-			return out
-		}
-	}
-	if int(name)+1 >= len(c.from) {
-		return nil // a word that is newer than the layout, and names nothing
-	}
-	return c.defs[c.from[name]:c.from[name+1]]
-}
+func (c *corpus) declaring(name uint32) []int32 { return c.defs[c.from[name]:c.from[name+1]] }
 
 // enclosing returns the innermost declaration around a line, -1 for none.
 func (c *corpus) enclosing(file int32, line int) int32 {

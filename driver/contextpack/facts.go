@@ -43,7 +43,9 @@ type symbol struct {
 	name, owner uint32 // owner is the receiver's type, or the class
 	kind        kind
 	start, end  uint32
-	refs        []uint32 // names that it uses, its own declared ones included
+	// refs are the names that it uses, each once and in the order in which it first does: the numbers of words differ
+	// from one reading of a tree to the next, and the steps of ranking must not.
+	refs []uint32
 }
 
 // Bounds of what is kept of one file.
@@ -154,8 +156,12 @@ func (a *analyst) scan(f *facts, data []byte, decls []outlined) {
 		return len(f.words) < maxWords
 	})
 	for i := range f.symbols {
-		slices.Sort(f.symbols[i].refs)
-		f.symbols[i].refs = slices.Compact(f.symbols[i].refs)
+		a.stretch++
+		f.symbols[i].refs = slices.DeleteFunc(f.symbols[i].refs, func(id uint32) bool {
+			again := a.inOwner[id] == a.stretch
+			a.inOwner[id] = a.stretch
+			return again
+		})
 	}
 }
 

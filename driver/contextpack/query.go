@@ -16,7 +16,7 @@ type query struct {
 	folded map[string]int // by the word in lower case
 	stems  map[string]int // by the stem of a part of a name: the term that weighs most
 	// runs are pairs and triples of neighbouring words, for texts that are quoted in part.
-	runs hashes
+	runs map[uint64]bool
 	// marks are the short hashes of everything that a word can be found by.
 	marks  [1 << markBits]bool
 	places []spot
@@ -86,7 +86,7 @@ func (a Ask) text() string {
 // ask reads a requirement.
 func ask(text string) *query {
 	text = strings.ToValidUTF8(clip(text, 2*maxRequirement), " ")
-	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: hashes{all: map[uint64]bool{}}}
+	q := &query{exact: map[string]int{}, folded: map[string]int{}, stems: map[string]int{}, runs: map[uint64]bool{}}
 	q.readSpots(text)
 	marked := ""
 	for _, m := range quoted().FindAllString(text, 64) {
@@ -232,12 +232,12 @@ func (q *query) readRuns(text string) {
 			says = [3]bool{!stopWords[strings.ToLower(string(w))], says[0], says[1]}
 			two, three := r.next(foldedHash(w))
 			if two != 0 && says[0] && says[1] {
-				q.runs.add(two)
+				q.runs[two] = true
 			}
 			if three != 0 && (says[0] && says[1] || says[0] && says[2] || says[1] && says[2]) {
-				q.runs.add(three)
+				q.runs[three] = true
 			}
-			return len(q.runs.all) < 4096
+			return len(q.runs) < 4096
 		})
 	}
 }
@@ -255,19 +255,4 @@ func (r *runs) next(h uint64) (two, three uint64) {
 	}
 	r.two, r.one = r.one, h
 	return two, three
-}
-
-// hashes is a set of hashes that is fast to say no.
-type hashes struct {
-	some [1024]uint64 // bits by the lowest 16 bits of a hash
-	all  map[uint64]bool
-}
-
-func (s *hashes) add(h uint64) {
-	s.some[h>>6&1023] |= 1 << (h & 63)
-	s.all[h] = true
-}
-
-func (s *hashes) has(h uint64) bool {
-	return s.some[h>>6&1023]&(1<<(h&63)) != 0 && s.all[h]
 }

@@ -3,15 +3,15 @@ package contextpack
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"sync"
 )
 
 // found is what a word of the table has to do with a query.
 type found struct {
 	term  int32   // the term that it is, -1 for none
-	stems []int32 // the features of its parts that are in the query
+	stems []int32 // the stems of its parts that are in the query
 	parts int
 }
 
@@ -26,12 +26,11 @@ type ranking struct {
 	some []uint64
 	// inFiles are the words of the files that are in hits: the file, and the place. They are in the order of the files.
 	inFiles [][2]int32
-	// features are the terms of the query, and behind them its stems.
-	stemIndex  map[string]int32
-	stemWeight []float64
-	stemAbout  []int32 // the term that a stem comes from
-	rareText   []float64
-	rareName   []float64
+	// features are the terms of the query, and behind them its stems, whose numbers are in stemIndex.
+	stemIndex map[string]int32
+	weight    []float64 // by feature
+	rareText  []float64 // by feature: how rare it is among files
+	rareName  []float64 // and among names
 
 	fileScore []float64
 	names     map[int32]float64 // by node
@@ -47,16 +46,13 @@ type ranking struct {
 
 func rank(c *corpus, q *query) *ranking {
 	r := &ranking{corpus: c, q: q, walk: &flow{corpus: c, number: map[int32]int32{}}, hits: make([]found, 1), names: map[int32]float64{}, bodies: map[int32]float64{}, spots: map[int32]float64{}, said: map[int32]float64{}, manual: map[int32]bool{}, memo: make([]remembered, 1<<14), weights: map[int32][]float64{}}
-	r.stemIndex = make(map[string]int32, len(q.stems))
-	keys := make([]string, 0, len(q.stems))
-	for s := range q.stems {
-		keys = append(keys, s)
+	for _, t := range q.terms {
+		r.weight = append(r.weight, t.weight)
 	}
-	slices.Sort(keys)
-	for _, s := range keys {
-		r.stemIndex[s] = int32(len(r.stemWeight))
-		r.stemWeight = append(r.stemWeight, q.terms[q.stems[s]].weight)
-		r.stemAbout = append(r.stemAbout, int32(q.stems[s]))
+	r.stemIndex = make(map[string]int32, len(q.stems))
+	for _, s := range slices.Sorted(maps.Keys(q.stems)) {
+		r.stemIndex[s] = int32(len(r.weight))
+		r.weight = append(r.weight, q.terms[q.stems[s]].weight)
 	}
 	r.matchWords()
 	r.countWords()
@@ -110,68 +106,44 @@ func (r *ranking) matchWords() {
 // has reports whether a word is in hits.
 func (r *ranking) has(id uint32) bool { return r.some[id/64]&(1<<(id%64)) != 0 }
 
-// feature is the number of a term or of a stem in rareText and rareName.
-func (r *ranking) stemFeature(s int32) int32 { return int32(len(r.q.terms)) + s }
-
-// tally counts in how many units, files or names, each feature is.
-type tally struct {
-	r    *ranking
-	of   []int
-	last []int32 // the unit in which a feature was counted last
-	unit int32   // the present one, from 1 on
-}
-
-func (r *ranking) tally(features int) *tally {
-	return &tally{r: r, of: make([]int, features), last: make([]int32, features)}
-}
-
-// add counts the features of a word that has some.
-func (t *tally) add(word uint32) {
-	h := &t.r.hits[t.r.at[word]]
-	if h.term >= 0 {
-		t.see(h.term)
-	}
-	for _, s := range h.stems {
-		t.see(t.r.stemFeature(s))
-	}
-}
-
-func (t *tally) see(feature int32) {
-	if t.last[feature] != t.unit {
-		t.last[feature] = t.unit
-		t.of[feature]++
-	}
-}
-
 // countWords finds out how rare each feature is among files and among names.
 func (r *ranking) countWords() {
-	n := len(r.q.terms) + len(r.stemWeight)
-	inText, inName := r.tally(n), r.tally(n)
-	var beside sync.WaitGroup
-	beside.Go(func() {
-		for _, f := range r.corpus.files {
-			for i := range f.symbols {
-				if name := f.symbols[i].name; r.has(name) {
-					inName.unit++
-					inName.add(name)
-				}
+	n := len(r.weight)
+	inText, inName := make([]int, n), make([]int, n)
+	last := make([]int, n) // by feature: the file in which it was counted last, from 1
+	for i, f := range r.corpus.files {
+		for s := range f.symbols {
+			if name := f.symbols[s].name; r.has(name) {
+				r.hits[r.at[name]].each(func(feature int32) { inName[feature]++ })
 			}
 		}
-	})
-	for i, f := range r.corpus.files {
-		inText.unit++
 		for _, id := range f.words {
-			if r.has(id) {
-				inText.add(id)
-				r.inFiles = append(r.inFiles, [2]int32{int32(i), r.at[id]})
+			if !r.has(id) {
+				continue
 			}
+			r.inFiles = append(r.inFiles, [2]int32{int32(i), r.at[id]})
+			r.hits[r.at[id]].each(func(feature int32) {
+				if last[feature] != i+1 {
+					last[feature] = i + 1
+					inText[feature]++
+				}
+			})
 		}
 	}
-	beside.Wait()
 	r.rareText, r.rareName = make([]float64, n), make([]float64, n)
 	for i := range n {
-		r.rareText[i] = math.Log(1 + float64(len(r.corpus.files))/float64(1+inText.of[i]))
-		r.rareName[i] = math.Log(1 + float64(r.corpus.nodes)/float64(1+inName.of[i]))
+		r.rareText[i] = math.Log(1 + float64(len(r.corpus.files))/float64(1+inText[i]))
+		r.rareName[i] = math.Log(1 + float64(r.corpus.nodes)/float64(1+inName[i]))
+	}
+}
+
+// each calls do with the features of a word.
+func (h *found) each(do func(feature int32)) {
+	if h.term >= 0 {
+		do(h.term)
+	}
+	for _, s := range h.stems {
+		do(s)
 	}
 }
 
@@ -203,11 +175,11 @@ func (r *ranking) scoreFiles() {
 // weigh tells what a word counts for: the term that it is, or the stems that it is made of.
 func (r *ranking) weigh(h *found, rare []float64, add func(feature int32, w float64)) {
 	if h.term >= 0 {
-		add(h.term, r.q.terms[h.term].weight*rare[h.term])
+		add(h.term, r.weight[h.term]*rare[h.term])
 		return
 	}
 	for _, s := range h.stems {
-		add(r.stemFeature(s), 0.3*r.stemWeight[s]*rare[r.stemFeature(s)])
+		add(s, 0.3*r.weight[s]*rare[s])
 	}
 }
 
@@ -244,12 +216,12 @@ func (r *ranking) nameScore(s *symbol) float64 {
 	h := &r.hits[r.at[s.name]]
 	score := 0.0
 	if h.term >= 0 {
-		score = r.q.terms[h.term].weight * r.rareName[h.term]
+		score = r.weight[h.term] * r.rareName[h.term]
 	}
 	if len(h.stems) > 0 {
 		sum := 0.0
 		for _, i := range h.stems {
-			sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+			sum += r.weight[i] * r.rareName[i]
 		}
 		// Several words that meet say far more than one.
 		cover := float64(len(h.stems)) / float64(max(h.parts, 1))
@@ -268,7 +240,7 @@ func (r *ranking) ownerScore(s *symbol, already []int32) float64 {
 	sum := 0.0
 	for _, i := range r.hits[at].stems {
 		if !slices.Contains(already, i) {
-			sum += r.stemWeight[i] * r.rareName[r.stemFeature(i)]
+			sum += r.weight[i] * r.rareName[i]
 		}
 	}
 	return sum
@@ -401,11 +373,11 @@ func (r *ranking) readBody(file int32, data []byte) {
 		runLine = line
 		hash := foldedHash(w)
 		two, three := run.next(hash)
-		if r.q.runs.has(two) {
+		if r.q.runs[two] {
 			at[own] += 2
 			r.said[nodeOf(int(file), int(own))]++
 		}
-		if r.q.runs.has(three) {
+		if r.q.runs[three] {
 			at[own] += 2
 			r.said[nodeOf(int(file), int(own))]++
 		}

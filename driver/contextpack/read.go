@@ -40,9 +40,8 @@ type index struct {
 	t     *table
 	files map[string]*entry
 	// list is the same files in the order of the walk.
-	list []*entry
-	// corpus is what ranking needs, made from files; nil when they changed.
-	corpus *corpus
+	list   []*entry
+	corpus *corpus // what ranking needs, made from the list; nil before the tree was read
 }
 
 // Bounds of reading.
@@ -116,7 +115,7 @@ func (r *reader) refresh(walk Walk) (*index, error) {
 		return nil, pawl.Fail(pawl.CodeCanceled, "context.canceled").In("contextpack.Build").Because(err)
 	}
 	ix := &index{t: r.old.t, files: r.kept, list: r.list}
-	ix.corpus = r.old.corpus.updated(ix)
+	ix.corpus = newCorpus(ix, r.old.corpus)
 	return ix, nil
 }
 
