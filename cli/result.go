@@ -504,8 +504,8 @@ func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		PrintSection(pr, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
-	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
-		f.Hint = pr.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
+	if needs := lacking(s); len(needs) > 0 {
+		f.Hint = pr.Text("cli.blocked.fetch", FetchText(needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
 		next := pr.Text("cli.next")
@@ -516,6 +516,15 @@ func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 		t.Row("  "+n.Command, wayText(pr, n, s.Session.LastCheckpoint))
 	}
 	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
+}
+
+// lacking are the dependencies that the machine lacks where that may be why a session is BLOCKED, and its error does not name them.
+func lacking(s *kernel.Snapshot) []effect.Need {
+	e, r := s.Session.Blocked.Error, s.Run
+	if e.Code != pawl.CodeEnvironment || e.Key == "verify.lacks" || r == nil || r.Context == nil {
+		return nil
+	}
+	return r.Context.Needs
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.

@@ -248,7 +248,7 @@ func TestProgressIsKeptAndMovesNothing(t *testing.T) {
 	l := newLab(t)
 	var exported []string
 	l.server.Export = func(ctx context.Context) error {
-		text, err := readTools{l.server}.projection(ctx, view.ContextFile)
+		text, err := readTools{&l.server.Config}.projection(ctx, view.ContextFile)
 		exported = append(exported, text)
 		return err
 	}
@@ -427,7 +427,7 @@ func TestWall(t *testing.T) {
 		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
 		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"}, &kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
 	} {
-		if _, err := (writeTools{readTools{l.server}}).give(t.Context(), caller{"x"}, "", c); pawl.CodeOf(err) != pawl.CodeDenied {
+		if _, err := (writeTools{read: readTools{&l.server.Config}}).give(t.Context(), caller{"x"}, "", c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%T %+v: %v", c, c, err)
 		}
 	}
