@@ -175,7 +175,7 @@ func waitingRows(sess *Session, st view.Status) (rows []statusRow) {
 		rows = append(rows, statusRow{"cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
 	}
 	if ap := st.Approval; ap != nil {
-		rows = append(rows, statusRow{"cli.status.approval", aboutText(sess.Printer, ap.About) + "  " + short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
+		rows = append(rows, statusRow{"cli.status.approval", aboutText(sess.Printer, ap.About) + "  " + Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
 		if ap.About == "call" || ap.About == "action" {
 			rows = append(rows, statusRow{"", glimpse(sess.Printer, sess.Wordy(ap.Detail))})
 		}
@@ -233,7 +233,7 @@ func nextText(pr *Printer, n view.Next) string {
 
 // headline is the state with its meaning.
 func headline(sess *Session, st view.Status) string {
-	symbol := sess.Style.Dot()
+	var symbol string
 	switch {
 	case st.Blocked != nil:
 		symbol = sess.Style.Bad()
@@ -274,7 +274,7 @@ func lastText(pr *Printer, r *view.Result) string {
 	}
 	parts := []string{OutcomeText(pr, r.Outcome)}
 	if r.Commit != "" {
-		parts = append(parts, short(r.Commit))
+		parts = append(parts, Short(r.Commit))
 	}
 	if r.Branch != "" {
 		parts = append(parts, Display(r.Branch))

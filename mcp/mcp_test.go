@@ -220,6 +220,7 @@ func TestToolsExplainThemselves(t *testing.T) {
 		}
 	}
 	caps := l.client.InitializeResult().Capabilities
+	//lint:ignore SA1019 what is deprecated is not to be declared
 	if caps.Tools == nil || caps.Tools.ListChanged || caps.Resources == nil || caps.Resources.Subscribe || caps.Prompts != nil || caps.Logging != nil || caps.Completions != nil {
 		t.Errorf("capabilities %+v", caps)
 	}
@@ -336,15 +337,6 @@ func TestAnAnswerIsWaitedFor(t *testing.T) {
 	if got := <-done; got["answer"] != "the first" {
 		t.Errorf("answer %v", got)
 	}
-}
-
-func (l *lab) taskID(label string) string {
-	l.t.Helper()
-	s, err := l.k.LookAt(l.t.Context(), label)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return s.Task.ID
 }
 
 func TestProposalWaitsForAPerson(t *testing.T) {

@@ -87,7 +87,7 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 	done, err := effect.Decode[effect.CommitResult](r.Result)
 	if err == nil && !sess.JSON {
 		subject, _, _ := strings.Cut(text, "\n")
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", cli.Short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
 	}
 	return done, err
 }
@@ -103,7 +103,7 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: sess.Workspace.Kernel.Now(), Push: &up.Push}
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, spec)
 	if err != nil {
-		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", short(done.Commit), up.Remote).Because(err)
+		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", cli.Short(done.Commit), up.Remote).Because(err)
 	}
 	shared, err := effect.Decode[effect.CommitResult](r.Result)
 	if err != nil {
@@ -116,7 +116,7 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 	if shared.Rebased > 0 {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.rebased", shared.Rebased, up.Remote))
 	}
-	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", short(shared.Commit), up.Remote, address(up)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", cli.Short(shared.Commit), up.Remote, address(up)))
 	return shared, nil
 }
 
