@@ -241,11 +241,8 @@ func (e *early) drop() {
 func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level, level int) (err error) {
 	in, entries := at.in, at.entries
 	defer func() { in.release() }()
-	if err := canceled(w.ctx); err != nil {
+	if err := cmp.Or(canceled(w.ctx), at.err); err != nil {
 		return err
-	}
-	if at.err != nil {
-		return at.err
 	}
 	if named(entries, ignoreFile) {
 		r = w.load(r, dir)
@@ -257,10 +254,7 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 		}
 		return err
 	}
-	above := ""
-	if dir != "" {
-		above = dir + "/"
-	}
+	above := strings.TrimPrefix(dir+"/", "/")
 	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return w.leaves(dir, above+d.Name(), d, r, veil) })
 	descend := w.depth == 0 || level < w.depth
 	var e early

