@@ -14,7 +14,7 @@ RACE := ./kernel ./follow ./runner ./tui ./store/... ./sandbox/... ./driver/chec
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
-.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check race board recordings golden gen verify fuzz bench clean
+.PHONY: help setup build install uninstall demo test steady unwalled kills payloads hints ways agents logins mcp check lint race board recordings golden gen verify fuzz bench clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ check: ## formatting, vet and the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/archtest ./message
+
+lint: ## staticcheck, and deadcode on cmd/pawl; go run fetches both into the module cache, about 40 MB, and takes minutes
+	@scripts/lint.sh
 
 race: setup ## run the tests with the race detector
 	$(GO) test -race $(RACE)

@@ -181,20 +181,8 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	if err != nil {
 		return effect.WorkResult{}, err
 	}
-	switch {
-	case host == nil:
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
-	case c.Path == "":
-		return effect.WorkResult{}, pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
-	}
-	switch {
-	case c.Login != nil:
-	case c.Model == "" && c.Program.Chooses:
-		c.Program = c.Program.Unnamed()
-	default:
-		if err := CheckModel(c.Program.Name, c.Model); err != nil {
-			return effect.WorkResult{}, err
-		}
+	if err := c.ready(host); err != nil {
+		return effect.WorkResult{}, err
 	}
 	c.defaults(e)
 	outer := ctx
@@ -206,16 +194,9 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 	if j.places, err = c.makePlaces(e); err != nil {
 		return effect.WorkResult{}, err
 	}
-	if c.Login != nil {
-		if err := j.borrow(ctx); err != nil {
-			return effect.WorkResult{}, err
-		}
-		defer func() { j.loan.Return() }()
-	}
-	if c.Gateway != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
-		if j.lane, err = c.Gateway.Lane(ctx, host, c.Program.Name); err != nil {
-			return effect.WorkResult{}, err
-		}
+	defer j.giveBack()
+	if err := j.reach(ctx); err != nil {
+		return effect.WorkResult{}, err
 	}
 	if j.lane != nil {
 		j.heeding.Add(1)
@@ -234,6 +215,48 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 			err = refused
 		}
 	}
+	return j.told(result, err), err
+}
+
+// ready refuses work that cannot begin, and leaves the choice of a model to a program that makes it itself.
+func (c *External) ready(host effect.Host) error {
+	switch {
+	case host == nil:
+		return pawl.Fail(pawl.CodeInternal, "agent.no_host").In("agent.Work")
+	case c.Path == "":
+		return pawl.Fail(pawl.CodeEnvironment, "agent.not_installed", c.Program.Title, c.Program.Install).In("agent.Work")
+	case c.Login != nil:
+	case c.Model == "" && c.Program.Chooses:
+		c.Program = c.Program.Unnamed()
+	default:
+		return CheckModel(c.Program.Name, c.Model)
+	}
+	return nil
+}
+
+// reach finds the way to a model: by a login, which may bring its own, and else through the gateway.
+func (j *Job) reach(ctx context.Context) (err error) {
+	if j.External.Login != nil {
+		if err := j.borrow(ctx); err != nil {
+			return err
+		}
+	}
+	if through := j.External.Gateway; through != nil && (j.loan == nil || len(j.loan.Sites) == 0) {
+		j.lane, err = through.Lane(ctx, j.Host, j.External.Program.Name)
+	}
+	return err
+}
+
+// giveBack returns what was lent.
+func (j *Job) giveBack() {
+	if j.loan != nil {
+		j.loan.Return()
+	}
+}
+
+// told is a result as it is told of: without what was lent, and with what the agent says at its end as the control that it is. Where
+// the work failed, err says why, and the agent has no say.
+func (j *Job) told(result effect.WorkResult, err error) effect.WorkResult {
 	result.Model = j.External.Model
 	if j.loan != nil {
 		result.Login, result.Text = j.loan.Account, j.loan.Hide(result.Text)
@@ -244,7 +267,7 @@ func (c External) work(ctx context.Context, e effect.Effect, host effect.Host, p
 			result.Control, result.Reason = control, head(said, maxSaid)
 		}
 	}
-	return result, err
+	return result
 }
 
 // borrow takes a loan of the login. What the agent says from then on is told without what was lent.

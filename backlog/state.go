@@ -16,7 +16,7 @@ import (
 var stateSchema string
 
 // StateSchema returns the JSON Schema (draft 2020-12) of a state.json that can be imported. What refers to what, and which
-// phase fits which status, is board.ValidateState's to check.
+// phase fits which status, is board.ParseState's to check.
 func StateSchema() []byte { return []byte(stateSchema) }
 
 // field is what a field of state.json may hold: the first bytes of the kinds of values, as node.kind gives them, and where only

@@ -620,7 +620,7 @@ func limitOf(n int64, show func(int64) string) string {
 
 // count writes a number with thin groups of three digits.
 func count(n int64) string {
-	text := itoa(int(n))
+	text := strconv.Itoa(int(n))
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + " " + text[i:]
 	}
@@ -642,7 +642,7 @@ func newReplayCommand(a *App) *cobra.Command {
 		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			run := strings.ToUpper(strings.TrimSpace(args[0]))
 			if n, err := strconv.Atoi(run); err == nil {
-				run = "RUN-" + itoa(n)
+				run = "RUN-" + strconv.Itoa(n)
 			}
 			return replayRun(c.Context(), sess, run)
 		})

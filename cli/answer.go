@@ -240,7 +240,7 @@ func approveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 	}
 	if !yes {
 		tellHow(ctx, sess, s, s.Plan())
-		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(sess.Printer, s.Approval.About), short(s.Approval.Hash))}
+		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash))}
 	}
 	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
 	return err

@@ -36,7 +36,7 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	}
 	if !v.ask {
 		tellHow(ctx, v.sess, s, p)
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash))}
 	}
 	cut := showApproval(ctx, v.sess, s, p, false)
 	for {
@@ -211,9 +211,9 @@ func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (str
 		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
 	}
 	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
-	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
 	if errors.Is(err, tui.ErrLeft) {
-		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), short(s.Approval.Hash))
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), Short(s.Approval.Hash))
 	}
 	return answer, err
 }
@@ -244,7 +244,7 @@ func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan
 	}
 	sess.Say(sess.Text("cli.ask.how"))
 	// Where nobody sits at a terminal, only --yes approves.
-	approve := "  pawl approve " + short(s.Approval.Hash)
+	approve := "  pawl approve " + Short(s.Approval.Hash)
 	if !sess.Std.TTY {
 		approve += " --yes"
 	}
@@ -338,7 +338,7 @@ func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text st
 	for _, c := range changes {
 		sess.Say("  " + sess.Style.Dot() + " " + sess.Text(c.Key, c.Args...))
 	}
-	sess.SayText("cli.plan.edited", short(ID(out)))
+	sess.SayText("cli.plan.edited", Short(ID(out)))
 	return nil
 }
 
@@ -360,7 +360,7 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
-		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
 	}
 	for _, l := range stageSheet(v.sess.Printer, s) {
 		v.sess.Say(l)
@@ -376,7 +376,7 @@ func (v *Drive) openStage(s *kernel.Snapshot) error {
 	for _, n := range s.Status().Next {
 		v.sess.Say("  " + nextText(v.sess.Printer, n))
 	}
-	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), short(s.Approval.Hash))}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
 }
 
 // askStage asks until one of the ways was picked.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func logCommand(a *App, use, key, example string, args cobra.PositionalArgs) *co
 	c := a.Command(use, key, example, args, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.last < 0 {
-			return Usage("cli.flag_invalid", itoa(f.last), "--last", "0 …")
+			return Usage("cli.flag_invalid", strconv.Itoa(f.last), "--last", "0 …")
 		}
 		return a.With(c.Context(), Reading(), func(sess *Session) error {
 			var about audit.Subject

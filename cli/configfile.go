@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -134,7 +135,7 @@ func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
 }
 
 func place(path string, n *yaml.Node) string {
-	return path + ":" + itoa(n.Line) + ":" + itoa(n.Column)
+	return path + ":" + strconv.Itoa(n.Line) + ":" + strconv.Itoa(n.Column)
 }
 
 func (d *configReader) mapping(prefix string, n *yaml.Node) error {

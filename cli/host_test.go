@@ -244,7 +244,6 @@ type world struct {
 	plan       plan.Plan
 	failChecks int
 	failGates  int
-	lost       bool // a call's outcome cannot be known
 	hang       chan struct{}
 	cannotPlan bool
 	repair     string // tool of the repairs, "" for write_file

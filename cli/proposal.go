@@ -72,7 +72,7 @@ func (s *sheet) wrapped(indent int, text string) {
 func newProposal(pr *Printer, p view.Plan, full bool, drafts map[string][]Draft) *sheet {
 	s := &sheet{pr: pr, full: full, drafts: drafts}
 	s.add("")
-	head := pr.Text("cli.plan.head", short(p.Hash))
+	head := pr.Text("cli.plan.head", Short(p.Hash))
 	if p.Agent != "" {
 		head += " " + pr.Style.Middle() + " " + pr.Text("cli.plan.by", p.Agent)
 	}
@@ -164,7 +164,8 @@ func places(g effect.Grant) string {
 	return strings.Join(out, ", ")
 }
 
-func short(hash string) string { return hash[:min(12, len(hash))] }
+// Short is the beginning of a hash or an id, by which people name it.
+func Short(hash string) string { return hash[:min(12, len(hash))] }
 
 // DiffLine is a line of a unified diff in its colours, with what a terminal would not show made visible.
 func DiffLine(s term.Style, l string) string { return diffPaint(s, l)(visible(l)) }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -172,7 +173,7 @@ func facts(sess *Session, r *view.Report) *term.Table {
 		row("see.fact.granted", sess.Text("see.nobody"))
 	}
 	if r.Reversal != "" {
-		row("cli.status.undone", sess.Text("cli.land.landed", short(r.Reversal), r.Branch))
+		row("cli.status.undone", sess.Text("cli.land.landed", Short(r.Reversal), r.Branch))
 	}
 	row("see.fact.agent", Display(r.Agent))
 	when := sess.Clock(r.StartedAt)
@@ -181,7 +182,7 @@ func facts(sess *Session, r *view.Report) *term.Table {
 	}
 	row("see.fact.begun", when)
 	if r.Repairs > 0 {
-		row("see.fact.repairs", itoa(r.Repairs))
+		row("see.fact.repairs", strconv.Itoa(r.Repairs))
 	}
 	if c := r.Cost; c != nil {
 		row("see.fact.cost", costText(sess.Printer, c.Spent))
@@ -194,7 +195,7 @@ func facts(sess *Session, r *view.Report) *term.Table {
 func approvalText(sess *Session, a view.ApprovalLine) string {
 	text := aboutText(sess.Printer, a.About)
 	if a.About == "plan" {
-		text += " " + short(a.Hash)
+		text += " " + Short(a.Hash)
 	}
 	by := pawl.Actor(a.By)
 	switch {
@@ -400,7 +401,7 @@ func evidenceLines(pr *Printer, sum view.Summary) []string {
 		out = append(out, "  "+line)
 	}
 	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
-		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", short(sum.Verification[n-1].Tree))))
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", Short(sum.Verification[n-1].Tree))))
 		for _, d := range sum.Verification[n-1].Dependencies {
 			out = append(out, "  "+pr.Style.Dim(dependencyLine(pr, d)))
 		}
@@ -431,7 +432,7 @@ func wallsLine(pr *Printer, sum view.Summary) string {
 func dependencyLine(pr *Printer, d effect.Dependency) string {
 	by := strings.Join(d.Locks, ", ")
 	if d.Digest != "" {
-		by += " " + short(d.Digest)
+		by += " " + Short(d.Digest)
 	}
 	if by == "" {
 		by = pr.Text("cli.sum.no_lock")
@@ -453,7 +454,7 @@ func landingLines(pr *Printer, l *view.Landing) []string {
 	}
 	switch l.Outcome {
 	case effect.Landed:
-		return []string{"  " + pr.Text("cli.land.landed", short(l.Commit), l.Branch)}
+		return []string{"  " + pr.Text("cli.land.landed", Short(l.Commit), l.Branch)}
 	case effect.InPlace:
 		return []string{"  " + pr.Text("cli.land.in_place")}
 	case effect.Empty:
@@ -504,8 +505,8 @@ func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
 		PrintSection(pr, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
 	}
-	if r := s.Run; b.Error.Code == pawl.CodeEnvironment && b.Error.Key != "verify.lacks" && r != nil && r.Context != nil && len(r.Context.Needs) > 0 {
-		f.Hint = pr.Text("cli.blocked.fetch", FetchText(r.Context.Needs))
+	if needs := lacking(s); len(needs) > 0 {
+		f.Hint = pr.Text("cli.blocked.fetch", FetchText(needs))
 	}
 	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
 		next := pr.Text("cli.next")
@@ -516,6 +517,15 @@ func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 		t.Row("  "+n.Command, wayText(pr, n, s.Session.LastCheckpoint))
 	}
 	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
+}
+
+// lacking are the dependencies that the machine lacks where that may be why a session is BLOCKED, and its error does not name them.
+func lacking(s *kernel.Snapshot) []effect.Need {
+	e, r := s.Session.Blocked.Error, s.Run
+	if e.Code != pawl.CodeEnvironment || e.Key == "verify.lacks" || r == nil || r.Context == nil {
+		return nil
+	}
+	return r.Context.Needs
 }
 
 // kindOfBlock says what kind of help a session that is BLOCKED needs.

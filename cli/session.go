@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"pawl"
 	"pawl/cli/term"
@@ -30,8 +29,6 @@ type Session struct {
 	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
 	issue *view.Issue
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // startFolder is the folder that the command works in.
 func startFolder(a *App) (string, error) {

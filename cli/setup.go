@@ -230,7 +230,7 @@ func newVersionCommand(a *App) *cobra.Command {
 		}
 		line := "pawl " + v["version"]
 		if r := v["revision"]; r != "" {
-			line += " (" + short(r) + ")"
+			line += " (" + Short(r) + ")"
 		}
 		a.Say(line + "  " + v["go"] + "  " + v["platform"])
 		return nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,80 +114,98 @@ func redrawStatus(ctx context.Context, sess *Session, st view.Status, drawn int)
 	return len(lines), nil
 }
 
+// statusRow is a line of the status. One without a key has no heading: it goes on with what the row above it says. One without a text
+// is not shown.
+type statusRow struct{ key, text string }
+
 // statusLines renders the status at one glance.
 func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
+	rows := slices.Concat(workRows(sess, st), waitingRows(sess, st), []statusRow{
+		{"cli.status.owner", ownerText(sess, st)},
+		{"cli.status.checkpoint", Display(st.Checkpoint)},
+		{"cli.status.last", lastText(sess.Printer, st.Last)},
+	})
+	if last != nil {
+		rows = append(rows, statusRow{"cli.status.event", sess.Clock(last.At) + "  " + recordText(sess.Printer, *last)})
+	}
+	key := "cli.status.next"
+	for _, n := range st.Next {
+		text := nextText(sess.Printer, n)
+		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
+			text += " --yes" // nobody can be asked here
+		}
+		rows, key = append(rows, statusRow{key, text}), ""
+	}
 	var t term.Table
-	// A row without a key has no heading: it goes on with what the row above it says.
-	row := func(key, text string) {
-		if text != "" {
-			t.Painted(sess.Style.Dim, sess.Text(key), text)
+	for _, r := range rows {
+		if r.text != "" {
+			t.Painted(sess.Style.Dim, sess.Text(r.key), r.text)
 		}
 	}
 	out := []string{headline(sess, st)}
-	row("cli.status.goal", glimpse(sess.Printer, st.Goal))
-	if st.Task != nil {
-		row("cli.status.task", st.Task.Label+"  "+string(st.Task.State)+"  "+glimpse(sess.Printer, st.Task.Title))
+	for _, l := range t.Lines(sess.Std.Width - 2) {
+		out = append(out, "  "+l)
 	}
-	row("cli.status.step", glimpse(sess.Printer, stepText(st.Step)))
+	return out
+}
+
+// workRows say what is worked on.
+func workRows(sess *Session, st view.Status) []statusRow {
+	rows := []statusRow{{"cli.status.goal", glimpse(sess.Printer, st.Goal)}}
+	if st.Task != nil {
+		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " + glimpse(sess.Printer, st.Task.Title)})
+	}
+	rows = append(rows, statusRow{"cli.status.step", glimpse(sess.Printer, stepText(st.Step))})
 	if st.Doing != nil {
 		what := kindText(sess.Printer, st.Doing.Kind)
 		if st.Doing.Tool != "" {
 			what = Display(st.Doing.Tool)
 		}
-		row("cli.status.doing", what+"  "+st.Doing.State+"  "+sess.Since(st.Doing.Since))
+		rows = append(rows, statusRow{"cli.status.doing", what + "  " + st.Doing.State + "  " + sess.Since(st.Doing.Since)})
 	}
 	if st.Attempts > 0 {
-		row("cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts))
+		rows = append(rows, statusRow{"cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts)})
 	}
+	return rows
+}
+
+// waitingRows say what the work waits for, and what went wrong.
+func waitingRows(sess *Session, st view.Status) (rows []statusRow) {
 	if b := st.Blocked; b != nil {
-		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
+		rows = append(rows, statusRow{"cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
 	}
 	if ap := st.Approval; ap != nil {
-		row("cli.status.approval", aboutText(sess.Printer, ap.About)+"  "+short(ap.Hash)+"  "+sess.Text("cli.status.waiting", sess.Since(ap.Since)))
+		rows = append(rows, statusRow{"cli.status.approval", aboutText(sess.Printer, ap.About) + "  " + Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
 		if ap.About == "call" || ap.About == "action" {
-			row("", glimpse(sess.Printer, sess.Wordy(ap.Detail)))
+			rows = append(rows, statusRow{"", glimpse(sess.Printer, sess.Wordy(ap.Detail))})
 		}
 	}
 	for _, q := range st.Questions {
-		row("cli.status.question", q.ID+"  "+glimpse(sess.Printer, q.Text)+"  "+sess.Text("cli.status.waiting", sess.Since(q.Since)))
+		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + glimpse(sess.Printer, q.Text) + "  " + sess.Text("cli.status.waiting", sess.Since(q.Since))})
 	}
 	if e := st.LastError; e != nil && st.Blocked == nil {
-		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
+		rows = append(rows, statusRow{"cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause)})
 	}
 	if st.Run != nil {
 		for _, key := range st.Run.Degraded {
-			row("cli.status.context", reasonText(sess.Printer, key, nil, nil))
+			rows = append(rows, statusRow{"cli.status.context", reasonText(sess.Printer, key, nil, nil)})
 		}
 	}
-	if o := st.Owner; o != nil {
-		text := sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
-		if o.State != "" {
-			text += "  " + sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
-		}
-		row("cli.status.owner", text)
-	} else if st.Doing != nil && !st.Paused && st.Blocked == nil {
-		row("cli.status.owner", sess.Text("cli.status.nobody"))
+	return rows
+}
+
+// ownerText says who works, or that nobody does though there is work.
+func ownerText(sess *Session, st view.Status) string {
+	o := st.Owner
+	switch {
+	case o != nil && o.State != "":
+		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command) + "  " + sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
+	case o != nil:
+		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
+	case st.Doing != nil && !st.Paused && st.Blocked == nil:
+		return sess.Text("cli.status.nobody")
 	}
-	row("cli.status.checkpoint", Display(st.Checkpoint))
-	row("cli.status.last", lastText(sess.Printer, st.Last))
-	if last != nil {
-		row("cli.status.event", sess.Clock(last.At)+"  "+recordText(sess.Printer, *last))
-	}
-	for i, n := range st.Next {
-		key := "cli.status.next"
-		if i > 0 {
-			key = ""
-		}
-		text := nextText(sess.Printer, n)
-		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
-			text += " --yes" // nobody can be asked here
-		}
-		t.Painted(sess.Style.Dim, sess.Text(key), text)
-	}
-	for _, l := range t.Lines(sess.Std.Width - 2) {
-		out = append(out, "  "+l)
-	}
-	return out
+	return ""
 }
 
 // aboutText names what an open question is about.
@@ -214,7 +233,7 @@ func nextText(pr *Printer, n view.Next) string {
 
 // headline is the state with its meaning.
 func headline(sess *Session, st view.Status) string {
-	symbol := sess.Style.Dot()
+	var symbol string
 	switch {
 	case st.Blocked != nil:
 		symbol = sess.Style.Bad()
@@ -255,7 +274,7 @@ func lastText(pr *Printer, r *view.Result) string {
 	}
 	parts := []string{OutcomeText(pr, r.Outcome)}
 	if r.Commit != "" {
-		parts = append(parts, short(r.Commit))
+		parts = append(parts, Short(r.Commit))
 	}
 	if r.Branch != "" {
 		parts = append(parts, Display(r.Branch))

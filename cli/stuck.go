@@ -376,7 +376,7 @@ func tellReversed(ctx context.Context, sess *Session, run, done string) error {
 		commit = l.Commit
 	}
 	if commit != "" {
-		line += "  " + sess.Style.Dim(sess.Text("cli.land.landed", short(commit), r.Branch))
+		line += "  " + sess.Style.Dim(sess.Text("cli.land.landed", Short(commit), r.Branch))
 	}
 	sess.Say(line)
 	PrintSection(sess.Printer, "cli.sum.cut_back", leftLines(r.Cut))

@@ -225,7 +225,7 @@ func showTask(sess *Session, v view.Task, title string, long bool) {
 	if long {
 		row("cli.task.hash", v.PlanHash)
 	} else {
-		row("cli.task.hash", short(v.PlanHash))
+		row("cli.task.hash", Short(v.PlanHash))
 	}
 	row("cli.task.gates", Display(strings.Join(v.Gates, ", ")))
 	row("cli.task.exit", Display(v.Exit))

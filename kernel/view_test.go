@@ -22,6 +22,7 @@ import (
 	"pawl/plan"
 	"pawl/policy"
 	"pawl/view"
+	"pawl/view/viewtest"
 )
 
 // joint is the exploration that many tests compare with.
@@ -40,14 +41,14 @@ func (b *bench) watch() {
 			b.t.Errorf("the exploration does not know %+v", c)
 		}
 		files := b.projections()
-		front, err := view.Parse([]byte(files[view.ContextFile]))
+		front, err := viewtest.Parse([]byte(files[view.ContextFile]))
 		if err != nil || front.State != s.Session.State || front.Attempts != s.Session.AutoFix || front.Checkpoint != s.Session.LastCheckpoint {
 			b.t.Errorf("front matter %+v, %v; session %+v", front, err, s.Session)
 		}
 		if view.Edited([]byte(files[view.ContextFile])) {
 			b.t.Error("a fresh active_context.md counts as edited")
 		}
-		if err := board.ValidateState([]byte(files[view.StateFile])); err != nil {
+		if _, err := board.ParseState([]byte(files[view.StateFile])); err != nil {
 			b.t.Errorf("state.json: %v\n%s", err, files[view.StateFile])
 		}
 	})

@@ -38,15 +38,6 @@ var commitTypes = []struct {
 	{CommitPerf, "🎈"}, {CommitTest, "🧪"}, {CommitBuild, "🔧"}, {CommitCI, "🐎"}, {CommitChore, "🐳"}, {CommitRevert, "↩"},
 }
 
-// CommitTypes returns the types in the order in which a person is offered them.
-func CommitTypes() []CommitType {
-	var out []CommitType
-	for _, t := range commitTypes {
-		out = append(out, t.Type)
-	}
-	return out
-}
-
 // Emoji returns the sign of a type, or "" for one that is none.
 func (t CommitType) Emoji() string {
 	for _, c := range commitTypes {

@@ -13,3 +13,11 @@ func RowsFor(q Question) int {
 
 // Normal returns the module as a document gives it back.
 func (m Module) Normal() Module { return m.normal() }
+
+// CommitTypes returns the types in the order in which a person is offered them.
+func CommitTypes() (out []CommitType) {
+	for _, t := range commitTypes {
+		out = append(out, t.Type)
+	}
+	return out
+}

@@ -77,27 +77,9 @@ func sequence(in []byte) int {
 	}
 	switch c := in[1]; {
 	case c == '[':
-		for i := 2; i < len(in); i++ {
-			if in[i] >= 0x40 && in[i] <= 0x7e {
-				return i + 1
-			}
-			if in[i] < 0x20 || in[i] > 0x3f {
-				break
-			}
-		}
-		return 1
-	case strings.IndexByte("]PX^_", c) >= 0: // ends with BEL or ESC \
-		for i := 2; i < len(in); i++ {
-			switch {
-			case in[i] == 0x07:
-				return i + 1
-			case in[i] == escape && i+1 < len(in) && in[i+1] == '\\':
-				return i + 2
-			case in[i] == '\n':
-				return 1
-			}
-		}
-		return 1
+		return parameters(in)
+	case strings.IndexByte("]PX^_", c) >= 0:
+		return message(in)
 	case c >= 0x20 && c <= 0x2f: // an intermediate byte, then one more
 		if len(in) > 2 && in[2] >= 0x30 && in[2] <= 0x7e {
 			return 3
@@ -105,6 +87,34 @@ func sequence(in []byte) int {
 		return 1
 	case c >= 0x30 && c <= 0x7e:
 		return 2
+	}
+	return 1
+}
+
+// parameters is the length of a sequence that begins with ESC [ and ends with a letter.
+func parameters(in []byte) int {
+	for i := 2; i < len(in); i++ {
+		if in[i] >= 0x40 && in[i] <= 0x7e {
+			return i + 1
+		}
+		if in[i] < 0x20 || in[i] > 0x3f {
+			break
+		}
+	}
+	return 1
+}
+
+// message is the length of a sequence that holds a text for the terminal and ends with BEL or ESC \.
+func message(in []byte) int {
+	for i := 2; i < len(in); i++ {
+		switch {
+		case in[i] == 0x07:
+			return i + 1
+		case in[i] == escape && i+1 < len(in) && in[i+1] == '\\':
+			return i + 2
+		case in[i] == '\n':
+			return 1
+		}
 	}
 	return 1
 }

@@ -38,9 +38,6 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", p.Machine, p.Kind, p.Where, p.Detail)
 }
 
-// Check finds what is wrong with the machine's table; see Description.Check.
-func (m *Machine[S, E]) Check() []Problem { return m.Describe().Check() }
-
 // checker collects the problems of one description.
 type checker struct {
 	d     Description

@@ -251,9 +251,6 @@ func (m *Machine[S, E]) Known(s S) bool { _, ok := m.indexed().refusals[s]; retu
 // Final reports whether no row may leave s.
 func (m *Machine[S, E]) Final(s S) bool { return slices.Contains(m.table.Final, s) }
 
-// Resting reports whether work stops in s until somebody acts.
-func (m *Machine[S, E]) Resting(s S) bool { return slices.Contains(m.table.Resting, s) }
-
 // States returns the states in the order of the table, including one that stands for "unset".
 func (m *Machine[S, E]) States() []S {
 	out := make([]S, len(m.table.States))
@@ -263,44 +260,10 @@ func (m *Machine[S, E]) States() []S {
 	return out
 }
 
-// Events returns the events in the order of the table.
-func (m *Machine[S, E]) Events() []E {
-	out := make([]E, len(m.table.Events))
-	for i, e := range m.table.Events {
-		out[i] = e.Event
-	}
-	return out
-}
-
 // Rules returns the rows in the order of the table. The slice is shared and must not be changed.
 func (m *Machine[S, E]) Rules() []Rule[S, E] {
 	m.indexed()
 	return m.table.Rules
-}
-
-// Group returns the states of one of the seed's groups, in the order of the table.
-func (m *Machine[S, E]) Group(name string) []S {
-	var out []S
-	for _, s := range m.table.States {
-		if slices.Contains(s.Groups, name) {
-			out = append(out, s.State)
-		}
-	}
-	return out
-}
-
-// Strict returns the machine as its seed prints it: without the rows and the actors that the product adds. The index is
-// built anew, so keep the result.
-func (m *Machine[S, E]) Strict() *Machine[S, E] {
-	t := m.table
-	t.Rules = make([]Rule[S, E], 0, len(m.table.Rules))
-	for _, r := range m.Rules() {
-		if !r.Ext {
-			r.AlsoActors = nil
-			t.Rules = append(t.Rules, r)
-		}
-	}
-	return New(t)
 }
 
 // Show returns a state or an event as it is shown to people: the empty one as "(unset)".

@@ -43,9 +43,6 @@ func (d Description) answer(from, on string) string {
 	return strings.Join(out, "; ")
 }
 
-// Matrix returns the machine's matrix; see Description.Matrix.
-func (m *Machine[S, E]) Matrix() string { return m.Describe().Matrix() }
-
 // Mermaid returns the table as a Mermaid state diagram. Rows that the product adds are marked "+". The order is that of the
 // table, so that the text is the same at each call.
 func (d Description) Mermaid() string {
@@ -72,9 +69,6 @@ func (d Description) Mermaid() string {
 	}
 	return b.String()
 }
-
-// Mermaid returns the machine's diagram; see Description.Mermaid.
-func (m *Machine[S, E]) Mermaid() string { return m.Describe().Mermaid() }
 
 // node is the name of a state in a diagram or an id, where the empty name and keywords are not allowed.
 func node(state string) string {
@@ -157,17 +151,6 @@ func (d Description) standing(s string) string {
 		return "resting"
 	}
 	return ""
-}
-
-// Page returns a Markdown page on one or several machines that belong together. The texts of zh are those of Translate.
-func Page(title string, zh func(id string) string, ds ...Description) string {
-	parts := make([]string, 0, len(ds)+1)
-	parts = append(parts, "# "+title+"\n\nThis page is generated from the table in `machine/"+title+
-		"` by `go test ./machine/"+title+" -update`.\n")
-	for _, d := range ds {
-		parts = append(parts, d.Translate(zh).Markdown())
-	}
-	return strings.Join(parts, "\n")
 }
 
 // escape keeps cells from breaking out of a Markdown table.

@@ -220,6 +220,7 @@ func TestToolsExplainThemselves(t *testing.T) {
 		}
 	}
 	caps := l.client.InitializeResult().Capabilities
+	//lint:ignore SA1019 what is deprecated is not to be declared
 	if caps.Tools == nil || caps.Tools.ListChanged || caps.Resources == nil || caps.Resources.Subscribe || caps.Prompts != nil || caps.Logging != nil || caps.Completions != nil {
 		t.Errorf("capabilities %+v", caps)
 	}
@@ -248,7 +249,7 @@ func TestProgressIsKeptAndMovesNothing(t *testing.T) {
 	l := newLab(t)
 	var exported []string
 	l.server.Export = func(ctx context.Context) error {
-		text, err := readTools{l.server}.projection(ctx, view.ContextFile)
+		text, err := readTools{&l.server.Config}.projection(ctx, view.ContextFile)
 		exported = append(exported, text)
 		return err
 	}
@@ -338,15 +339,6 @@ func TestAnAnswerIsWaitedFor(t *testing.T) {
 	}
 }
 
-func (l *lab) taskID(label string) string {
-	l.t.Helper()
-	s, err := l.k.LookAt(l.t.Context(), label)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return s.Task.ID
-}
-
 func TestProposalWaitsForAPerson(t *testing.T) {
 	l := newLab(t)
 	out := l.ask("propose_plan", `{"plan":`+quote(goodPlan)+`}`)
@@ -427,7 +419,7 @@ func TestWall(t *testing.T) {
 		&kernel.Start{Requirement: "x", RunMode: pawl.Autonomous}, &kernel.Start{Requirement: "x"}, &kernel.Start{Requirement: "x", RunMode: pawl.Assisted, AutoApprove: "policy:x"},
 		&kernel.UpdateProgress{Task: id, Status: "canceled"}, &kernel.CreateTask{Title: "x"}, &kernel.CreateTask{Title: "x", Mode: "experimental_open_plan"},
 	} {
-		if _, err := (writeTools{readTools{l.server}}).give(t.Context(), caller{"x"}, "", c); pawl.CodeOf(err) != pawl.CodeDenied {
+		if _, err := (writeTools{read: readTools{&l.server.Config}}).give(t.Context(), caller{"x"}, "", c); pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%T %+v: %v", c, c, err)
 		}
 	}

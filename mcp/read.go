@@ -23,7 +23,7 @@ const (
 )
 
 // readTools answers the tools that read.
-type readTools struct{ *Server }
+type readTools struct{ from *Config }
 
 // none is what tools take that need no arguments.
 type none struct{}
@@ -73,7 +73,7 @@ func pageOf[T any](p page, list func(query.Page) iter.Seq2[query.Item[T], error]
 }
 
 func (s readTools) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
-	st, err := s.Kernel.Status(ctx)
+	st, err := s.from.Kernel.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s readTools) readContext(ctx context.Context, _ caller, _ none) (any, erro
 
 // projection returns the content of one projected file, "" where there is none.
 func (s readTools) projection(ctx context.Context, name string) (string, error) {
-	files, err := s.Projections(ctx)
+	files, err := s.from.Projections(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -105,14 +105,14 @@ func (s readTools) projection(ctx context.Context, name string) (string, error) 
 
 // current reads the run in progress, or else the last one.
 func (s readTools) current(ctx context.Context) (*kernel.Snapshot, error) {
-	at, err := s.Kernel.Look(ctx)
+	at, err := s.from.Kernel.Look(ctx)
 	if err == nil && at.Session == nil {
 		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
 	}
 	if err != nil || at.Session.Run != "" {
 		return at, err
 	}
-	return s.Kernel.LookLast(ctx)
+	return s.from.Kernel.LookLast(ctx)
 }
 
 func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
@@ -138,7 +138,7 @@ func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error
 }
 
 func (s readTools) listTasks(ctx context.Context, _ caller, p page) (any, error) {
-	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine], error] { return s.Query.Tasks(ctx, q) })
+	tasks, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[view.TaskLine], error] { return s.from.Query.Tasks(ctx, q) })
 	for i := range tasks {
 		tasks[i].Title = clip(tasks[i].Title, 200)
 	}
@@ -157,7 +157,7 @@ func (s readTools) task(ctx context.Context, given string) (*kernel.Snapshot, er
 		}
 		return at, err
 	}
-	at, err := s.Kernel.LookAt(ctx, query.TaskLabel(given))
+	at, err := s.from.Kernel.LookAt(ctx, query.TaskLabel(given))
 	if pawl.CodeOf(err) == pawl.CodeNotFound {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.task_unknown", given)
 	}
@@ -169,7 +169,7 @@ func (s readTools) getTask(ctx context.Context, _ caller, a about) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"task": at.Task.View(s.Kernel.Config())}
+	out := map[string]any{"task": at.Task.View(s.from.Kernel.Config())}
 	if p := at.Task.Progress; p != nil {
 		out["progress"] = p
 	}
@@ -202,7 +202,7 @@ func lineOf(i *view.Issue) issueLine {
 }
 
 func (s readTools) listIssues(ctx context.Context, _ caller, p page) (any, error) {
-	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] { return s.Query.Board().Rows(ctx, q) })
+	found, next, err := pageOf(p, func(q query.Page) iter.Seq2[query.Item[*view.Issue], error] { return s.from.Query.Board().Rows(ctx, q) })
 	issues := []issueLine{}
 	for _, i := range found {
 		issues = append(issues, lineOf(i))
@@ -211,7 +211,7 @@ func (s readTools) listIssues(ctx context.Context, _ caller, p page) (any, error
 }
 
 func (s readTools) getIssue(ctx context.Context, _ caller, a struct{ Issue string }) (any, error) {
-	i, ok, err := s.Query.Board().Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
+	i, ok, err := s.from.Query.Board().Row(ctx, strings.ToUpper(strings.TrimSpace(a.Issue)))
 	if err == nil && !ok {
 		err = pawl.Fail(pawl.CodeNotFound, "mcp.issue_unknown", a.Issue)
 	}
@@ -233,7 +233,7 @@ func (s readTools) readAudit(ctx context.Context, _ caller, a struct {
 	}
 	var about audit.Subject
 	first := int64(0)
-	head, err := s.Query.Log().Head(ctx)
+	head, err := s.from.Query.Log().Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (s readTools) readAudit(ctx context.Context, _ caller, a struct {
 		Record json.RawMessage `json:"record"`
 	}
 	records := []line{}
-	for rec, err := range s.Query.Log().Records(ctx, about, first) {
+	for rec, err := range s.from.Query.Log().Records(ctx, about, first) {
 		if err != nil {
 			return nil, err
 		}

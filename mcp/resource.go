@@ -26,7 +26,7 @@ type resource struct {
 
 // resources are those with a fixed name. They say what the tools of the same purpose say.
 func (s *Server) resources() []resource {
-	read := readTools{s}
+	read := readTools{&s.Config}
 	answer := func(f handler[none]) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) { return text(f(ctx, caller{}, none{})) }
 	}
@@ -66,10 +66,10 @@ func (s *Server) addResources() {
 		read        func(ctx context.Context, id string) (any, error)
 	}{
 		"pawl://task/": {"task", "mcp.tool.get_task", func(ctx context.Context, id string) (any, error) {
-			return readTools{s}.getTask(ctx, caller{}, about{id})
+			return readTools{&s.Config}.getTask(ctx, caller{}, about{id})
 		}},
 		"pawl://issue/": {"issue", "mcp.tool.get_issue", func(ctx context.Context, id string) (any, error) {
-			return readTools{s}.getIssue(ctx, caller{}, struct{ Issue string }{id})
+			return readTools{&s.Config}.getIssue(ctx, caller{}, struct{ Issue string }{id})
 		}},
 	} {
 		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: prefix + "{id}", Name: one.name, Description: s.Lang.Text(one.about), MIMEType: asJSON},

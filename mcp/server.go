@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,8 +48,6 @@ type Config struct {
 type Server struct {
 	Config
 	sdk *sdk.Server
-	// proposing makes proposals wait for each other, because each may start the work on its run.
-	proposing sync.Mutex
 }
 
 // maxFrame bounds one message of a client, in bytes. A proposal is the largest.

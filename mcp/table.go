@@ -3,6 +3,7 @@ package mcp
 import (
 	"pawl/effect"
 	"pawl/view"
+	"sync"
 )
 
 // Descriptions of arguments are keys of the catalogue until a tool is registered.
@@ -33,8 +34,8 @@ func (s *Server) tools() []tool {
 		return effect.Field{Name: name, Type: effect.String, Required: required, Min: 1, Max: most, About: about}
 	}
 	wait := effect.Field{Name: "wait", Type: effect.Integer, Min: 0, Max: maxWait, About: "mcp.arg.wait"}
-	read := readTools{s}
-	write := writeTools{read}
+	read := readTools{&s.Config}
+	write := writeTools{read, &sync.Mutex{}}
 	return []tool{
 		reading("get_status", "mcp.tool.get_status", nil, read.getStatus),
 		reading("get_plan", "mcp.tool.get_plan", nil, read.getPlan),

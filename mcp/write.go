@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -25,7 +26,11 @@ const (
 )
 
 // writeTools answers the tools that write.
-type writeTools struct{ read readTools }
+type writeTools struct {
+	read readTools
+	// proposing makes proposals wait for each other, because each may start the work on its run.
+	proposing *sync.Mutex
+}
 
 // give passes a command of a client on to the kernel. This is the wall between agents and everything that is a person's to
 // decide: a command that is not named here never leaves the package, and a run is only ever taken up in a mode that asks.
@@ -43,13 +48,13 @@ func (s writeTools) give(ctx context.Context, c caller, key string, command kern
 	default:
 		return "", pawl.Fail(pawl.CodeDenied, "mcp.not_for_agents")
 	}
-	out, err := s.read.Kernel.Do(ctx, kernel.Envelope{Actor: c.actor(), Key: key, Command: command})
+	out, err := s.read.from.Kernel.Do(ctx, kernel.Envelope{Actor: c.actor(), Key: key, Command: command})
 	if err != nil {
 		return "", err
 	}
-	if s.read.Export != nil {
+	if s.read.from.Export != nil {
 		// A projection that cannot be written now is written after a later commit; the store has what was said.
-		_ = s.read.Export(context.WithoutCancel(ctx))
+		_ = s.read.from.Export(context.WithoutCancel(ctx))
 	}
 	var id string
 	_ = json.Unmarshal(out.Result, &id) // a result of another kind is no id
@@ -77,7 +82,7 @@ func (s writeTools) updateProgress(ctx context.Context, c caller, p progress) (a
 	if _, err := s.give(ctx, c, "", &kernel.UpdateProgress{Task: t.ID, Summary: text}); err != nil {
 		return nil, err
 	}
-	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.read.Lang.Text("mcp.reported")}, nil
+	return map[string]any{"task": t.Label, "state": t.State, "reported": text, "note": s.read.from.Lang.Text("mcp.reported")}, nil
 }
 
 func (s writeTools) recordError(ctx context.Context, c caller, a struct {
@@ -133,7 +138,7 @@ func (s writeTools) getAnswer(ctx context.Context, _ caller, a asking) (any, err
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for waiting := a.Wait > 0; ; {
-		q, err := s.read.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
+		q, err := s.read.from.Query.Question(ctx, strings.ToLower(strings.TrimSpace(a.Question)))
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +160,7 @@ func (s writeTools) became(q view.Asked) map[string]any {
 	out := map[string]any{"question": q.ID, "text": q.Text, "state": q.State}
 	switch {
 	case q.Open:
-		out["next"] = s.read.Lang.Text("mcp.question_parked", q.ID)
+		out["next"] = s.read.from.Lang.Text("mcp.question_parked", q.ID)
 	default:
 		out["answer"], out["by"] = q.Answer, q.By
 	}
@@ -173,9 +178,9 @@ func placeOf(at *kernel.Session) effect.Place {
 // then it goes the way of every plan, is judged by the policy and waits for a person's approval, which nothing in this
 // package can give. It is taken only while nothing else is under way, so that it can displace nothing a person looks at.
 func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, Requirement string }) (any, error) {
-	s.read.proposing.Lock()
-	defer s.read.proposing.Unlock()
-	at, err := s.read.Kernel.Look(ctx)
+	s.proposing.Lock()
+	defer s.proposing.Unlock()
+	at, err := s.read.from.Kernel.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +207,8 @@ func (s writeTools) proposePlan(ctx context.Context, c caller, a struct{ Plan, R
 	if err != nil {
 		return nil, err
 	}
-	if s.read.Advance != nil {
-		if err := s.read.Advance(ctx); err != nil {
+	if s.read.from.Advance != nil {
+		if err := s.read.from.Advance(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +224,7 @@ func (s writeTools) readPlan(text string) (plan.Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	config := s.read.Kernel.Config()
+	config := s.read.from.Kernel.Config()
 	schema := func(name string) ([]byte, bool) {
 		t, ok := config.Tools[name]
 		return t.Info.ArgsSchema, ok
@@ -230,7 +235,7 @@ func (s writeTools) readPlan(text string) (plan.Plan, error) {
 // proposed says what became of a proposal: it waits for a person, it was refused by what judges plans, or nobody has looked
 // at it yet.
 func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
-	at, err := s.read.Kernel.Look(ctx)
+	at, err := s.read.from.Kernel.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +246,11 @@ func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
 		}
 		return nil, pawl.Fail(pawl.CodeConflict, "mcp.proposal_gone")
 	}
-	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.read.Lang.Text("mcp.proposal_waits")}
+	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.read.from.Lang.Text("mcp.proposal_waits")}
 	if a := at.Approval; a != nil && a.About == "plan" && a.State == kernel.ApprovalPending {
 		v := at.Plan()
 		out["plan_hash"], out["risk"], out["steps"] = v.Hash, v.Risk, len(v.Steps)
-		out["next"] = s.read.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
+		out["next"] = s.read.from.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
 	}
 	return out, nil
 }

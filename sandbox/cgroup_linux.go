@@ -272,6 +272,3 @@ func (g groups) sweep() {
 		}
 	}
 }
-
-// has reports whether a controller can limit.
-func (g groups) has(controller string) bool { return g[controller] != "" }

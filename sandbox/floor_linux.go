@@ -182,6 +182,7 @@ func (f *floor) rule(path string, rights uint64) error {
 // restrict takes the calling thread into the domain of the floor.
 func (f *floor) restrict(abi int, network bool) error {
 	if abi < landlock.ABINetwork {
+		//lint:ignore ST1005 Landlock is a name
 		return fmt.Errorf("Landlock of ABI %d, at least %d is needed: %w", abi, landlock.ABINetwork, errors.Join(landlock.Missing(), unix.EOPNOTSUPP))
 	}
 	rules, err := landlock.New(abi, !network)

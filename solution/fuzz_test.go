@@ -9,12 +9,11 @@ import (
 )
 
 func FuzzTasks(f *testing.F) {
-	f.Add([]byte(wild), byte(3))
-	f.Add([]byte(example(solution.Chinese).Render()), byte(0))
-	f.Add([]byte(example(solution.English).Render()), byte(9))
-	f.Add([]byte("- [ ] a\r- [x] b\r\n\t- [-]c\n```\n> 备注:\n"), byte(1))
-	statuses := []solution.Status{solution.Pending, solution.Completed, solution.Failed, solution.Skipped, solution.Uncertain}
-	f.Fuzz(func(t *testing.T, data []byte, pick byte) {
+	f.Add([]byte(wild))
+	f.Add([]byte(example(solution.Chinese).Render()))
+	f.Add([]byte(example(solution.English).Render()))
+	f.Add([]byte("- [ ] a\r- [x] b\r\n\t- [-]c\n```\n> 备注:\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
 		solution.Validate(map[string][]byte{"tasks.md": data})
 		file, err := solution.ReadTasks(data)
 		if err != nil {
@@ -24,16 +23,6 @@ func FuzzTasks(f *testing.F) {
 			t.Fatalf("read as %q", file)
 		}
 		list := settled(file.Tasks).List
-		if len(list) > 0 {
-			i := int(pick) % len(list)
-			if err := file.Mark(i, statuses[int(pick)%len(statuses)]); err != nil {
-				t.Fatal(err)
-			}
-			if diff := changed(string(data), file.String()); len(diff) > 1 || len(diff) == 1 && diff[0] != file.List[i].Line {
-				t.Fatalf("lines %v changed, not %d", diff, file.List[i].Line)
-			}
-			list[i].Status = file.List[i].Status
-		}
 		file.Close(solution.Closing{Result: solution.EndedPartly, At: noon}, func(solution.Task) string { return "why" })
 		if len(file.List) != len(list) {
 			t.Fatalf("%d tasks, had %d:\n%s", len(file.List), len(list), file)
@@ -53,28 +42,20 @@ func FuzzTasks(f *testing.F) {
 }
 
 func FuzzProposal(f *testing.F) {
-	f.Add([]byte(proposal(solution.Chinese).Render()), "x")
-	f.Add([]byte(proposal(solution.English).Render()), "\"a: b")
-	f.Add([]byte("# T\r\n## 元信息\r\n状态:a\r\n## 1. 需求\n## 2. 方案\n## 5. 技术决策\n### #D001\n"), "")
-	f.Fuzz(func(t *testing.T, data []byte, state string) {
+	f.Add([]byte(proposal(solution.Chinese).Render()))
+	f.Add([]byte(proposal(solution.English).Render()))
+	f.Add([]byte("# T\r\n## 元信息\r\n状态:a\r\n## 1. 需求\n## 2. 方案\n## 5. 技术决策\n### #D001\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
 		solution.Validate(map[string][]byte{"proposal.md": data})
 		file, err := solution.ReadProposal(data)
 		if err != nil {
 			return
-		}
-		if file.String() != string(data) {
-			t.Fatalf("read as %q", file)
 		}
 		if again, err := solution.ReadProposal([]byte(file.Render())); err != nil {
 			// A decision may be made twice only where the file itself says so, which is an error above.
 			t.Fatalf("%v:\n%s", err, file.Render())
 		} else if again.Type != file.Type || len(again.Decisions) != len(file.Decisions) {
 			t.Fatalf("%+v rendered as %+v", file.Proposal, again.Proposal)
-		}
-		if file.SetState(state) == nil {
-			if diff := changed(string(data), file.String()); len(diff) > 1 {
-				t.Fatalf("lines %v changed", diff)
-			}
 		}
 	})
 }
@@ -106,15 +87,6 @@ func FuzzName(f *testing.F) {
 			if again, err := solution.Feature(feature); err != nil || again != feature {
 				t.Fatalf("%q made %q, and that %q", s, feature, again)
 			}
-		}
-	})
-}
-
-func FuzzExecutionReport(f *testing.F) {
-	f.Add([]byte(`{"script":"s","success":false,"failed_at":"a","pending":["a"],"context":{"k":[1]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := solution.ParseExecutionReport("r", data); err == nil && r.Check() != nil {
-			t.Fatalf("%+v was read, and contradicts itself", r)
 		}
 	})
 }

@@ -4,44 +4,15 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"pawl"
 )
 
-// ProposalFile is a proposal.md as it was written, with what it says. SetState changes the line that it names and nothing
-// else.
+// ProposalFile is what a proposal.md says.
 type ProposalFile struct {
 	Proposal
 	// IDs are the ids of all decisions that are named anywhere in the prose, each once, as they are written.
 	IDs []string
 	// Warnings are oddities that do not keep the file from being used.
 	Warnings []Finding
-
-	text      Text
-	stateLine int
-}
-
-// String returns the file.
-func (f *ProposalFile) String() string { return f.text.String() }
-
-// SetState changes the state in the metadata. It changes one line. A file whose metadata name no state is CodeNotFound.
-func (f *ProposalFile) SetState(s string) error {
-	if f.stateLine == 0 {
-		return pawl.Fail(pawl.CodeNotFound, "solution.no_state", ProposalName).In("solution.SetState")
-	}
-	line := f.text.Content(f.stateLine - 1)
-	m := fieldForm().FindStringSubmatchIndex(line)
-	head := line[:m[6]]
-	if strings.HasPrefix(line[m[6]:], "**") { // the colon stands within the bold name
-		head += "**"
-	}
-	if !strings.HasSuffix(head, " ") && !strings.HasSuffix(head, "\t") {
-		head += " "
-	}
-	f.text.replace(f.stateLine, head+plain(s))
-	again, _ := readProposalText(f.text)
-	*f = *again
-	return nil
 }
 
 // ReadProposal reads a proposal.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line:
@@ -85,7 +56,7 @@ type proposalReader struct {
 
 func readProposalText(t Text) (*ProposalFile, []Finding) {
 	r := &proposalReader{
-		file: &ProposalFile{text: t}, seen: map[int]bool{}, ids: map[string]bool{},
+		file: &ProposalFile{}, seen: map[int]bool{}, ids: map[string]bool{},
 		issues: findings{file: ProposalName}, odd: findings{file: ProposalName},
 	}
 	r.file.Type = Implementation
@@ -237,7 +208,6 @@ func (r *proposalReader) field(row row) {
 		p.Kind = value
 	case wordState.zh:
 		p.State = value
-		r.file.stateLine = row.n
 	case wordCreated.zh:
 		p.Created = value
 	case wordPriority.zh:

@@ -2,10 +2,7 @@ package solution
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"pawl"
 )
 
 // TaskFile is a tasks.md as it was written, with what it says. Its methods change the lines that they name and nothing else;
@@ -25,38 +22,6 @@ type TaskFile struct {
 
 // String returns the file.
 func (f *TaskFile) String() string { return f.text.String() }
-
-// Find returns the place in the list of the task with a number. Of several with the number it is the first.
-func (f *TaskFile) Find(number string) (int, error) {
-	i := slices.IndexFunc(f.List, func(t Task) bool { return t.Number == number })
-	if i < 0 || number == "" {
-		return 0, pawl.Fail(pawl.CodeNotFound, "solution.no_task", Clip(number, 40)).In("solution.Find")
-	}
-	return i, nil
-}
-
-// Mark gives the task at a place of the list another status. It changes one line, and in it what stands in the box.
-func (f *TaskFile) Mark(i int, s Status) error {
-	if err := f.within(i, "solution.Mark"); err != nil {
-		return err
-	}
-	n := f.List[i].Line
-	line := f.text.Content(n - 1)
-	m := boxForm().FindStringSubmatchIndex(line)
-	f.text.replace(n, line[:m[8]]+s.Symbol()+line[m[9]:])
-	f.reload()
-	return nil
-}
-
-// Remark adds a remark to the task at a place of the list, as one line behind those that belong to it.
-func (f *TaskFile) Remark(i int, s string) error {
-	if err := f.within(i, "solution.Remark"); err != nil {
-		return err
-	}
-	f.text = f.text.insert(map[int][]string{f.ends[i]: {remark(f.margin(i), f.Language, s)}})
-	f.reload()
-	return nil
-}
 
 // margin returns the blanks before the task's box.
 func (f *TaskFile) margin(i int) string {
@@ -105,13 +70,6 @@ func (f *TaskFile) Close(c Closing, reason func(Task) string) {
 	f.text = f.text.insert(behind)
 	f.reload()
 	f.Recount()
-}
-
-func (f *TaskFile) within(i int, op string) error {
-	if i < 0 || i >= len(f.List) {
-		return pawl.Fail(pawl.CodeNotFound, "solution.no_task", fmt.Sprint(i)).In(op)
-	}
-	return nil
 }
 
 // reload reads the changed text again. An edit makes nothing of it wrong that was right.

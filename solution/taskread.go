@@ -138,14 +138,7 @@ func (r *taskReader) box(row row) bool {
 	switch {
 	case (!known || foreign) && link, !known && elsewhere:
 		return false
-	case strings.HasSuffix(m[2], ".") || strings.HasSuffix(m[2], ")"):
-		r.issue(row.n, "solution.bad_bullet", m[2])
-		return true
-	case m[3] != "[" || m[5] != "]":
-		r.issue(row.n, "solution.bad_brackets", m[3]+sign+m[5])
-		return true
-	case !known:
-		r.issue(row.n, "solution.bad_symbol", visible(sign))
+	case !r.wellFormed(row.n, m[2], m[3], sign, m[5], known):
 		return true
 	case foreign:
 		r.warn(row.n, "solution.read_as_done")
@@ -163,15 +156,35 @@ func (r *taskReader) box(row row) bool {
 	if strings.ContainsFunc(t.Title, Concealed) {
 		r.warn(row.n, "solution.concealed")
 	}
+	r.place(t, column)
+	return true
+}
+
+// wellFormed notes what is wrong with the form of a box: its bullet, its brackets or its sign.
+func (r *taskReader) wellFormed(n int, bullet, opening, sign, closing string, known bool) bool {
+	switch {
+	case strings.HasSuffix(bullet, ".") || strings.HasSuffix(bullet, ")"):
+		r.issue(n, "solution.bad_bullet", bullet)
+	case opening != "[" || closing != "]":
+		r.issue(n, "solution.bad_brackets", opening+sign+closing)
+	case !known:
+		r.issue(n, "solution.bad_symbol", visible(sign))
+	default:
+		return true
+	}
+	return false
+}
+
+// place puts a task into the list, below the one whose box stands further to the left.
+func (r *taskReader) place(t Task, column int) {
 	for len(r.columns) > 0 && r.columns[len(r.columns)-1] >= column {
 		r.columns, r.stack = r.columns[:len(r.columns)-1], r.stack[:len(r.stack)-1]
 	}
 	if t.Level = len(r.stack); t.Level == 0 && column > 3 {
-		r.warn(row.n, "solution.no_parent")
+		r.warn(t.Line, "solution.no_parent")
 	}
 	r.stack, r.columns = append(r.stack, len(r.file.List)), append(r.columns, column)
-	r.file.List, r.file.ends = append(r.file.List, t), append(r.file.ends, row.n)
-	return true
+	r.file.List, r.file.ends = append(r.file.List, t), append(r.file.ends, t.Line)
 }
 
 // numbered splits the number off a task.

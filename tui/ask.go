@@ -97,17 +97,7 @@ func (a *ask) press(k key) act {
 			return submit
 		}
 	case "ctrl+c":
-		if a.question != "" {
-			return leave
-		}
-		if a.line.text != "" {
-			a.begin()
-			return nothing
-		}
-		if armed {
-			return leave
-		}
-		a.armed, a.note = true, a.text("tui.prompt.leave")
+		return a.interrupted(armed)
 	case "ctrl+d":
 		if a.line.text == "" {
 			return leave
@@ -115,6 +105,32 @@ func (a *ask) press(k key) act {
 		a.line.edit(key{name: "delete"})
 	case "tab":
 		a.completing()
+	default:
+		if !a.recalling(k) {
+			a.line.edit(k)
+		}
+	}
+	return nothing
+}
+
+// interrupted is what Ctrl-C means: a question is left at once, the prompt when it is empty and Ctrl-C was pressed before.
+func (a *ask) interrupted(armed bool) act {
+	switch {
+	case a.question != "":
+		return leave
+	case a.line.text != "":
+		a.begin()
+		return nothing
+	case armed:
+		return leave
+	}
+	a.armed, a.note = true, a.text("tui.prompt.leave")
+	return nothing
+}
+
+// recalling does what a key means that leads into the history. It reports whether it is one.
+func (a *ask) recalling(k key) bool {
+	switch k.name {
 	case "ctrl+r":
 		a.search = &search{found: -1}
 		a.seek(len(a.history.lines))
@@ -131,9 +147,9 @@ func (a *ask) press(k key) act {
 	case "pgdown":
 		a.remember(len(a.history.lines))
 	default:
-		a.line.edit(k)
+		return false
 	}
-	return nothing
+	return true
 }
 
 // leafing reports whether what is shown is an entry of the history that nobody changed: up and down go on through the history

@@ -71,14 +71,6 @@ func sample(lang message.Lang) Board {
 	return b
 }
 
-func small() Board {
-	b := sample(message.English)
-	b.Columns = b.Columns[3:]
-	b.Workers, b.Events = b.Workers[:1], nil
-	b.Totals = Totals{Total: 44, Completed: 0, Failed: 0}
-	return b
-}
-
 func plainStyle() term.Style { return term.Style{Unicode: true} }
 
 func TestBoardFrames(t *testing.T) {

@@ -115,6 +115,14 @@ func (k *keys) least() int {
 // passes.
 func (k *keys) waiting() bool { return len(k.rest) > 0 && !k.pasting }
 
+// late tells when no more is waited for; never where nothing is.
+func (k *keys) late() <-chan time.Time {
+	if !k.waiting() {
+		return nil
+	}
+	return time.After(escapeTime)
+}
+
 // next returns the next key. With late, what waits for the rest of a sequence is taken for the keys that were pressed.
 func (k *keys) next(late bool) (key, bool) {
 	for len(k.rest) > 0 {

@@ -321,6 +321,14 @@ func (s *screen) typed(k key) {
 	s.settle()
 }
 
+// steps are the keys that choose another issue of a column, with how far it is, and sides those that lead to another column.
+var (
+	steps = map[string]int{
+		"down": 1, "j": 1, "up": -1, "k": -1, "home": -1 << 20, "g": -1 << 20, "end": 1 << 20, "G": 1 << 20, "pgdown": 10, "pgup": -10,
+	}
+	sides = map[string]int{"left": -1, "h": -1, "shift+tab": -1, "right": 1, "l": 1, "tab": 1}
+)
+
 func (s *screen) command(name string) act {
 	if s.help {
 		s.help = false
@@ -348,22 +356,12 @@ func (s *screen) command(name string) act {
 		s.settle()
 	case "enter":
 		s.open, s.known, s.from = s.selected, false, 0
-	case "down", "j":
-		s.step(1)
-	case "up", "k":
-		s.step(-1)
-	case "left", "h", "shift+tab":
-		s.side(-1)
-	case "right", "l", "tab":
-		s.side(1)
-	case "home", "g":
-		s.step(-1 << 20)
-	case "end", "G":
-		s.step(1 << 20)
-	case "pgdown":
-		s.step(10)
-	case "pgup":
-		s.step(-10)
+	default:
+		if by, ok := steps[name]; ok {
+			s.step(by)
+		} else if by, ok := sides[name]; ok {
+			s.side(by)
+		}
 	}
 	return nothing
 }

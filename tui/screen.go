@@ -220,33 +220,24 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 			}
 			continue
 		}
-		var late <-chan time.Time
-		if keyboard.waiting() {
-			late = time.After(escapeTime)
-		}
 		keyboard.listen()
+		var a act
 		select {
 		case r := <-keyboard.got:
 			if err := keyboard.take(r); err != nil {
 				return leave, err
 			}
-		case <-late:
+		case <-keyboard.late():
 			if k, ok := keyboard.next(true); ok {
-				if a := p.press(k); a != nothing {
-					return a, nil
-				}
+				a = p.press(k)
 			}
 		case sig := <-signals:
-			if sig == os.Interrupt {
-				if a := p.press(key{name: "ctrl+c"}); a != nothing {
-					return a, nil
-				}
-				continue
-			}
-			switch meaning(sig) {
-			case resized:
+			switch means := meaning(sig); {
+			case sig == os.Interrupt:
+				a = p.press(key{name: "ctrl+c"})
+			case means == resized:
 				settled = time.After(resizeTime)
-			case resumed:
+			case means == resumed:
 				return resume, nil
 			default:
 				return leave, errGone
@@ -263,6 +254,9 @@ func (s *Screen) play(ctx context.Context, sc scene, updates <-chan func(), sign
 			return leave, errGone
 		case <-ctx.Done():
 			return leave, errGone
+		}
+		if a != nothing {
+			return a, nil
 		}
 	}
 }

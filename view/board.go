@@ -30,7 +30,7 @@ type Batch struct {
 }
 
 // StateJSON returns the content of state.json as docs/spec/board.md#fields has it. Counters are derived from the issues
-// (docs/spec/board.md#e16); board.ValidateState accepts the result.
+// (docs/spec/board.md#e16); board.ParseState accepts the result.
 func StateJSON(b Batch) []byte {
 	s := board.State{
 		Status: b.Status, Phase: b.Phase, WorkDir: b.WorkDir, Issues: map[string]board.IssueState{}, Queue: []board.QueueItem{},

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
-	"pawl"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/plan"
@@ -196,42 +193,4 @@ func Edited(data []byte) bool {
 	}
 	front := string(head) + "\n"
 	return front+projectionLine(front+string(tail))+string(tail) != string(data)
-}
-
-// Front is the front matter of active_context.md.
-type Front struct {
-	SessionID  string `yaml:"session_id"`
-	State      string `yaml:"task_status"`
-	Attempts   int    `yaml:"auto_fix_attempts"`
-	Checkpoint string `yaml:"last_checkpoint"`
-	Stash      bool   `yaml:"stash_applied"`
-	Ended      string `yaml:"last_session_end"`
-	Updated    string `yaml:"last_updated"`
-	Summary    string `yaml:"context_summary"`
-	Projection string `yaml:"projection"`
-}
-
-// maxFront bounds the front matter that Parse reads, in bytes.
-const maxFront = 64 << 10
-
-// Parse reads the front matter of an active_context.md, also of one that another tool wrote, and checks that the status is
-// one of the seven. The error has code invalid. What it returns is for showing and comparing; pawl's truth is its store.
-func Parse(data []byte) (Front, error) {
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	rest, ok := bytes.CutPrefix(data, []byte(frontEnd))
-	if !ok {
-		return Front{}, pawl.Fail(pawl.CodeInvalid, "kernel.context_malformed").In("view.Parse")
-	}
-	front, _, ok := bytes.Cut(rest, []byte("\n"+frontEnd))
-	if !ok || len(front) > maxFront {
-		return Front{}, pawl.Fail(pawl.CodeInvalid, "kernel.context_malformed").In("view.Parse")
-	}
-	var f Front
-	if err := yaml.Unmarshal(front, &f); err != nil {
-		return Front{}, pawl.Fail(pawl.CodeInvalid, "kernel.context_malformed").Because(err).In("view.Parse")
-	}
-	if !session.Table.Known(session.State(f.State)) {
-		return Front{}, pawl.Fail(pawl.CodeInvalid, "kernel.context_status", plain(f.State, maxTitle)).In("view.Parse")
-	}
-	return f, nil
 }

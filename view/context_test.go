@@ -16,6 +16,7 @@ import (
 	"pawl/machine/task"
 	"pawl/plan"
 	"pawl/view"
+	"pawl/view/viewtest"
 )
 
 var noon = time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC)
@@ -117,7 +118,7 @@ func TestNothingBreaksTheFormOfActiveContext(t *testing.T) {
 		if view.Edited(data) {
 			rt.Fatalf("fresh, and already edited:\n%s", data)
 		}
-		f, err := view.Parse(data)
+		f, err := viewtest.Parse(data)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -172,26 +173,5 @@ func TestEveryEditIsSeen(t *testing.T) {
 	})
 	if !view.Edited(nil) || !view.Edited([]byte("---\ntask_status: IDLE\n---\n")) {
 		t.Error("a file that is none of ours passes for unedited")
-	}
-}
-
-func TestParseRefuses(t *testing.T) {
-	for name, data := range map[string]string{
-		"nothing":    "",
-		"no front":   "# Active Context\n",
-		"no end":     "---\ntask_status: IDLE\n",
-		"no state":   "---\nsession_id: a\n---\n",
-		"odd state":  "---\ntask_status: DREAMING\n---\n",
-		"not YAML":   "---\ntask_status: [IDLE\n---\n",
-		"wrong type": "---\ntask_status: IDLE\nauto_fix_attempts: many\n---\n",
-		"huge":       "---\ntask_status: IDLE\na: " + strings.Repeat("x", 1<<20) + "\n---\n",
-	} {
-		if f, err := view.Parse([]byte(data)); err == nil {
-			t.Errorf("%s: read %+v", name, f)
-		}
-	}
-	f, err := view.Parse([]byte("---\r\nsession_id: \"abc123\"\r\ntask_status: EXECUTING        # 当前状态\r\nauto_fix_attempts: 1\r\nlast_checkpoint: \"chk-202602081200\"\r\n---\r\n"))
-	if err != nil || f.State != "EXECUTING" || f.Attempts != 1 || f.Checkpoint != "chk-202602081200" {
-		t.Errorf("the seed's example: %+v, %v", f, err)
 	}
 }

@@ -26,32 +26,6 @@ import (
 // Agent is what the suite tests.
 type Agent = agent.Agent
 
-// Alone makes an Agent of one that needs nothing of pawl while it works.
-func Alone(info agent.Info, a interface {
-	Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt
-	Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
-}) Agent {
-	return alone{info, a}
-}
-
-type alone struct {
-	info  agent.Info
-	inner interface {
-		Do(ctx context.Context, e effect.Effect, p effect.Progress) effect.Receipt
-		Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt)
-	}
-}
-
-func (a alone) Info() agent.Info { return a.info }
-
-func (a alone) Do(ctx context.Context, e effect.Effect, _ effect.Host, p effect.Progress) effect.Receipt {
-	return a.inner.Do(ctx, e, p)
-}
-
-func (a alone) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	return a.inner.Done(ctx, e)
-}
-
 // Traits say what the suite may expect of an agent besides the contract.
 type Traits struct {
 	// Unplannable is a requirement that the agent must refuse with CodeCannotPlan, "" when it takes any.

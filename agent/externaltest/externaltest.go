@@ -38,19 +38,33 @@ type Host struct {
 
 var (
 	_ effect.Host = (*Host)(nil)
+	_ effect.Host = Judging{}
 	_ agent.Judge = Judging{}
 )
 
 // Judging is a Host that can judge without making.
-type Judging struct{ *Host }
+type Judging struct{ Host *Host }
+
+// Call implements effect.Host.
+func (h Judging) Call(ctx context.Context, a effect.Ask) (effect.Receipt, error) {
+	return h.Host.Call(ctx, a)
+}
+
+// Reserve implements effect.Host.
+func (h Judging) Reserve(ctx context.Context, most effect.Usage) (func(effect.Usage), error) {
+	return h.Host.Reserve(ctx, most)
+}
+
+// Bind implements effect.Host.
+func (h Judging) Bind(ctx context.Context, session string) error { return h.Host.Bind(ctx, session) }
 
 // Judge implements agent.Judge.
 func (h Judging) Judge(_ context.Context, a effect.Ask) error {
-	h.mu.Lock()
-	h.judged = append(h.judged, a)
-	h.mu.Unlock()
-	if h.Refuse != nil {
-		return h.Refuse(a)
+	h.Host.mu.Lock()
+	h.Host.judged = append(h.Host.judged, a)
+	h.Host.mu.Unlock()
+	if h.Host.Refuse != nil {
+		return h.Host.Refuse(a)
 	}
 	return nil
 }
@@ -145,22 +159,26 @@ func (g *Gateway) Fail(err error) { g.mu.Lock(); g.failed = err; g.mu.Unlock() }
 // Lane implements agent.Gateway.
 func (g *Gateway) Lane(context.Context, effect.Host, string) (agent.Lane, error) { return lane{g}, nil }
 
-type lane struct{ *Gateway }
+type lane struct{ through *Gateway }
 
 func (l lane) URL(provider string) string { return "/" + provider }
 
 func (l lane) Usage() effect.Usage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return effect.Usage{Requests: l.calls}
+	l.through.mu.Lock()
+	defer l.through.mu.Unlock()
+	return effect.Usage{Requests: l.through.calls}
 }
 
 func (l lane) Refused() error { return l.Err() }
 
-func (l lane) Err() error { l.mu.Lock(); defer l.mu.Unlock(); return l.failed }
+func (l lane) Err() error {
+	l.through.mu.Lock()
+	defer l.through.mu.Unlock()
+	return l.through.failed
+}
 
 func (l lane) Serve(ctx context.Context, at net.Listener) error {
-	target, err := url.Parse(l.Gateway.URL)
+	target, err := url.Parse(l.through.URL)
 	if err != nil {
 		return err
 	}
@@ -168,9 +186,9 @@ func (l lane) Serve(ctx context.Context, at net.Listener) error {
 		r.SetURL(target)
 		_, r.Out.URL.Path, _ = strings.Cut(strings.TrimPrefix(r.In.URL.Path, "/"), "/")
 		r.Out.URL.Path, r.Out.URL.RawPath = "/"+r.Out.URL.Path, ""
-		l.mu.Lock()
-		l.calls++
-		l.mu.Unlock()
+		l.through.mu.Lock()
+		l.through.calls++
+		l.through.mu.Unlock()
 	}}
 	srv := &http.Server{Handler: proxy}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

@@ -158,7 +158,7 @@ func ask(t *testing.T, f agent.Found, e effect.Effect, server *modeltest.Server)
 			fmt.Println("   ", f.Program.Name, "|", line)
 		}
 	})
-	for _, a := range append(host.Made(), host.Judged()...) {
+	for _, a := range append(host.Host.Made(), host.Host.Judged()...) {
 		fmt.Printf("    %s asked: %s %.80s\n", f.Program.Name, a.Name, a.Args)
 	}
 	return r, externaltest.Result(t, r), time.Since(begin)

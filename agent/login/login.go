@@ -117,9 +117,6 @@ func Look(program string, s Source) (Login, error) {
 	return l, nil
 }
 
-// Known reports whether logins of a program are known.
-func Known(program string) bool { _, ok := makerOf(program); return ok }
-
 // SignIn is the command with which a person logs in to a program, "" where none is known.
 func SignIn(program string) string {
 	m, _ := makerOf(program)

@@ -26,13 +26,6 @@ import (
 	"pawl/sandbox/keyring"
 )
 
-// embedded is the deterministic agent, which needs nothing of pawl while it works.
-type embedded struct{ *script.Agent }
-
-func (e embedded) Do(ctx context.Context, f effect.Effect, _ effect.Host, p effect.Progress) effect.Receipt {
-	return e.Agent.Do(ctx, f, p)
-}
-
 // Registry are the agents of one process. It is safe for concurrent use.
 type Registry struct {
 	Config cli.Config
@@ -55,7 +48,7 @@ type Registry struct {
 
 // Agents are those that runs may name, the embedded one first. External ones are there when they are installed.
 func (r Registry) Agents() agent.Set {
-	set := agent.Set{embedded{script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir})}, r.Model()}
+	set := agent.Set{script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir}), r.Model()}
 	for _, f := range agent.Detect(sandbox.LookPath) {
 		set = append(set, witnessed{r.external(f), r.Snapshot})
 	}

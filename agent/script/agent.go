@@ -44,7 +44,7 @@ func (a *Agent) Info() agent.Info {
 // A plan that was given is decoded and handed on (its defects are CodeInvalid). Otherwise an empty requirement is
 // CodeInvalid, and one that the agent does not know how to plan is CodeCannotPlan. A repair without steps is an answer,
 // not an error: Why then names the message that says why there are none. CodeCanceled when the context ended.
-func (a *Agent) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
+func (a *Agent) Do(ctx context.Context, e effect.Effect, _ effect.Host, _ effect.Progress) effect.Receipt {
 	start := time.Now()
 	r := a.do(ctx, e)
 	r.Start, r.End, r.Attempts = start, time.Now(), 1

@@ -29,8 +29,7 @@ func openDir(dir string) (fs.FS, io.Closer, error) {
 
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(*testing.T, agenttest.Workspace) agenttest.Agent {
-		a := New(Config{LookPath: agenttest.Tools, Open: openDir})
-		return agenttest.Alone(a.Info(), a)
+		return New(Config{LookPath: agenttest.Tools, Open: openDir})
 	}, agenttest.Traits{Intakes: true, Unplannable: "add a login page with OAuth", Explain: explain})
 }
 
@@ -124,7 +123,7 @@ func check(kind, command, dir string) effect.Check {
 func propose(t *testing.T, a *Agent, requirement string, checks ...effect.Check) ([]string, effect.Receipt) {
 	t.Helper()
 	r := a.Do(t.Context(), effect.Effect{Kind: effect.KindPlan, Place: effect.Place{Tree: "/t", Workspace: "/w"},
-		Spec: effect.Encode(effect.PlanSpec{Requirement: requirement, Context: effect.ContextResult{Checks: checks}})}, nil)
+		Spec: effect.Encode(effect.PlanSpec{Requirement: requirement, Context: effect.ContextResult{Checks: checks}})}, nil, nil)
 	if !r.OK {
 		return nil, r
 	}
@@ -205,7 +204,7 @@ func TestPlanFollowsFeedback(t *testing.T) {
 	a := world(fstest.MapFS{"go.mod": {Data: []byte("go 1.26\n")}}, "go", "gofmt")
 	ask := func(feedback ...string) []string {
 		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindPlan, Spec: effect.Encode(effect.PlanSpec{Requirement: "make the checks pass", Feedback: feedback,
-			Context: effect.ContextResult{Checks: []effect.Check{check("lint", "go vet ./...", "")}}}), Place: effect.Place{Tree: "/t"}}, nil)
+			Context: effect.ContextResult{Checks: []effect.Check{check("lint", "go vet ./...", "")}}}), Place: effect.Place{Tree: "/t"}}, nil, nil)
 		result, err := effect.Decode[effect.PlanResult](r.Result)
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +230,7 @@ func TestRepair(t *testing.T) {
 	a := world(tree, "go", "gofmt", "node", "npm")
 	ask := func(spec effect.RepairSpec) ([]string, string) {
 		t.Helper()
-		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindRepair, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(spec)}, nil)
+		r := a.Do(t.Context(), effect.Effect{Kind: effect.KindRepair, Place: effect.Place{Tree: "/t"}, Spec: effect.Encode(spec)}, nil, nil)
 		result, err := effect.Decode[effect.RepairResult](r.Result)
 		if err != nil {
 			t.Fatalf("%v %+v", err, r)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -191,5 +190,3 @@ func editIssue(ctx context.Context, sess *cli.Session, given func(flag string) b
 	}
 	return showIssue(ctx, sess, name, false)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ func (w *work) flags(pr *cli.Printer, c *cobra.Command) {
 
 func (w *work) check() error {
 	if w.workers < 0 || w.workers > maxWorkers {
-		return cli.Usage("cli.flag_invalid", itoa(w.workers), "--workers", "1 - "+itoa(maxWorkers))
+		return cli.Usage("cli.flag_invalid", strconv.Itoa(w.workers), "--workers", "1 - "+strconv.Itoa(maxWorkers))
 	}
 	if w.planOnly && w.executeOnly {
 		return cli.Usage("cli.flags_conflict", "--plan-only", "--execute-only")
@@ -490,7 +491,7 @@ func countLine(pr *cli.Printer, counts view.IssueCounts) string {
 	parts := []string{pr.Text("issue.count", counts.Total)}
 	for _, s := range board.Issue.States() {
 		if n := counts.ByStatus[s]; n > 0 {
-			parts = append(parts, statusText(pr, s)+" "+itoa(n))
+			parts = append(parts, statusText(pr, s)+" "+strconv.Itoa(n))
 		}
 	}
 	return strings.Join(parts, " "+pr.Style.Middle()+" ")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -155,7 +156,7 @@ func printNotes(pr *cli.Printer, b *backlog.Backlog) {
 	for _, n := range b.Notes {
 		at := ""
 		if n.File != "" && n.Line > 0 {
-			at = cli.Display(n.File) + ":" + itoa(n.Line) + "  "
+			at = cli.Display(n.File) + ":" + strconv.Itoa(n.Line) + "  "
 		}
 		pr.Note(pr.Style.Warn() + " " + at + pr.Text(n.Key, n.Args...))
 	}

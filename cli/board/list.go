@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func newListCommand(a *cli.App) *cobra.Command {
 			}
 		}
 		if f.limit < 0 {
-			return cli.Usage("cli.flag_invalid", itoa(f.limit), "--limit", "0 …")
+			return cli.Usage("cli.flag_invalid", strconv.Itoa(f.limit), "--limit", "0 …")
 		}
 		if f.all {
 			f.limit = 0
@@ -130,7 +131,7 @@ func writeIssue(pr *cli.Printer, out *bufio.Writer, l *view.IssueLine) error {
 // issueLine is an issue on one line, in columns that do not depend on the other lines.
 func issueLine(pr *cli.Printer, l *view.IssueLine, width int) string {
 	label := term.Pad(cli.Display(l.Label), 8) + "  "
-	mark := "p" + itoa(l.Priority)
+	mark := "p" + strconv.Itoa(l.Priority)
 	title, tail := cli.Display(l.Title), ""
 	if len(l.Tags) > 0 {
 		tail = "  #" + cli.Display(strings.Join(l.Tags, " #"))
@@ -228,7 +229,7 @@ func printIssue(pr *cli.Printer, w *view.IssueDetail, next bool) {
 		status += " " + pr.Style.Middle() + " " + pr.Text("issue.standing."+string(w.Standing))
 	}
 	add("issue.show.status", status)
-	add("issue.show.priority", itoa(w.Priority))
+	add("issue.show.priority", strconv.Itoa(w.Priority))
 	add("issue.show.tags", cli.Display(strings.Join(w.Tags, ", ")))
 	branch := cli.Display(w.Branch)
 	if w.Landed != "" {
@@ -302,7 +303,7 @@ func newHistoryCommand(a *cli.App) *cobra.Command {
 	c := a.Command("history [ISSUE]", "issue.history", "  pawl issue history\n  pawl issue history ISS-3 --json", cli.Between(0, 1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 0 {
-			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "0 …")
+			return cli.Usage("cli.flag_invalid", strconv.Itoa(limit), "--limit", "0 …")
 		}
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			subject := audit.Subject{Kind: string(kernel.KindBoard)}

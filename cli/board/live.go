@@ -3,6 +3,7 @@ package board
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -199,7 +200,7 @@ func (d *boardReader) atWork(ctx context.Context, b view.IssueWorker) tui.Worker
 	}
 	if t := s.Task; t != nil {
 		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
-			w.Step = "[" + itoa(step.Done+1) + "/" + itoa(step.Total) + "] " + step.Title
+			w.Step = "[" + strconv.Itoa(step.Done+1) + "/" + strconv.Itoa(step.Total) + "] " + step.Title
 		}
 	}
 	return w

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func newQueueCommand(a *cli.App) *cobra.Command {
 	c := a.Command("queue", "issue.queue", "  pawl issue queue\n  pawl issue queue --limit 5 --json", cli.Exactly(0), nil)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if limit < 1 {
-			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
+			return cli.Usage("cli.flag_invalid", strconv.Itoa(limit), "--limit", "1 …")
 		}
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error { return printQueue(c.Context(), sess, limit) })
 	}
@@ -73,9 +74,9 @@ func printQueue(ctx context.Context, sess *cli.Session, limit int) error {
 	for _, p := range places {
 		order := ""
 		if p.Order > 0 {
-			order = itoa(p.Order)
+			order = strconv.Itoa(p.Order)
 		}
-		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
+		t.Row(order, cli.Display(p.Label), statusText(sess.Printer, p.Status), "p"+strconv.Itoa(p.Priority), term.Clip(cli.Display(p.Title), 40, sess.Style.Ellipsis()), p.Why)
 	}
 	sess.SayTable(&t, cli.ListWidth(sess.Printer))
 	if len(places) == 0 {
@@ -132,7 +133,7 @@ func placeReason(sess *cli.Session, i *view.Issue, b *view.BoardBatch) string {
 			names = append(names, on.Label+" "+string(on.Status))
 		}
 		if n := i.Open - len(i.Waits); n > 0 {
-			names = append(names, "+"+itoa(n))
+			names = append(names, "+"+strconv.Itoa(n))
 		}
 		return sess.Text(key, strings.Join(names, ", "))
 	}
@@ -155,7 +156,7 @@ func newDagCommand(a *cli.App) *cobra.Command {
 			return cli.Usage("cli.flags_conflict", "--dot", "--mermaid")
 		}
 		if limit < 1 {
-			return cli.Usage("cli.flag_invalid", itoa(limit), "--limit", "1 …")
+			return cli.Usage("cli.flag_invalid", strconv.Itoa(limit), "--limit", "1 …")
 		}
 		return a.With(c.Context(), cli.Reading(), func(sess *cli.Session) error {
 			nodes, more, err := readGraph(c.Context(), sess, args, limit)

@@ -51,66 +51,45 @@ func commit(ctx context.Context, sess *cli.Session, given string, f commitFlags)
 	if st.By.Name == "" {
 		return pawl.Fail(pawl.CodeRepository, "orders.commit.nobody")
 	}
-	text, err := wording(sess, st, given, f.english)
+	var m draftMessage
+	if m.text, err = wording(sess, st, given, f.english); err != nil {
+		return err
+	}
+	defer func() { err = m.settle(ctx, sess.Printer, err) }()
+	push, up, err := m.agree(ctx, sess, st, f)
 	if err != nil {
 		return err
 	}
-	push := f.push
-	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a branch without a
-	// remote is found out in time.
-	var up cli.Upstream
-	var noRemote error
-	if push || !f.yes && sess.Present() {
-		if up, noRemote = sess.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
-			up = cli.Upstream{}
-		}
-	}
-	if push && noRemote != nil {
-		return noRemote
-	}
-	var m draftMessage
-	defer func() { err = m.settle(ctx, sess.Printer, err) }()
-	if !f.yes {
-		if !sess.Present() {
-			showCommit(sess.Printer, st, text)
-			if push && !sess.JSON {
-				sess.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
-			}
-			return pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
-		}
-		m.text = text
-		if push, err = m.ask(ctx, sess, st, f.push, up); err != nil {
-			return err
-		}
-		if text = m.text; push && noRemote != nil {
-			return noRemote
-		}
-	}
-	at := sess.Workspace.Kernel.Now()
-	r, err := carry(ctx, sess, "~commit", effect.KindCommit, effect.CommitSpec{
-		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By, At: at,
-	})
+	done, err := record(ctx, sess, st, m.text, f.all)
 	if err != nil {
 		return err
 	}
 	m.drop() // it stands in the commit
-	done, err := effect.Decode[effect.CommitResult](r.Result)
-	if err != nil {
-		return err
-	}
-	subject, _, _ := strings.Cut(text, "\n")
-	if !sess.JSON {
-		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
-	}
 	if push {
 		if done, err = pushBranch(ctx, sess, st.Branch, done, up); err != nil {
 			return err
 		}
 	}
 	if sess.JSON {
-		return sess.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
+		return sess.PrintJSON(map[string]any{"commit": done.Commit, "branch": done.Branch, "message": m.text, "files": done.Files, "pushed": done.Pushed, "rebased": done.Rebased})
 	}
 	return nil
+}
+
+// record makes the commit, and says so.
+func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string, all bool) (effect.CommitResult, error) {
+	r, err := carry(ctx, sess, "~commit", effect.KindCommit, effect.CommitSpec{
+		Branch: st.Branch, Parent: st.Head, From: st.From, Tree: st.Tree, All: !st.Staged, Message: text, By: st.By, At: sess.Workspace.Kernel.Now(),
+	})
+	if err != nil {
+		return effect.CommitResult{}, err
+	}
+	done, err := effect.Decode[effect.CommitResult](r.Result)
+	if err == nil && !sess.JSON {
+		subject, _, _ := strings.Cut(text, "\n")
+		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.done", cli.Short(done.Commit), done.Branch, len(done.Files)) + "  " + cli.Display(subject))
+	}
+	return done, err
 }
 
 // credentials finds what stands in front of the host of an address of the web, which may be a key.
@@ -124,7 +103,7 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 	spec := effect.CommitSpec{Branch: branch, Parent: done.Commit, At: sess.Workspace.Kernel.Now(), Push: &up.Push}
 	r, err := carry(ctx, sess, "~commit", effect.KindCommit, spec)
 	if err != nil {
-		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", short(done.Commit), up.Remote).Because(err)
+		return done, pawl.Fail(pawl.CodeOf(err), "orders.commit.not_pushed", cli.Short(done.Commit), up.Remote).Because(err)
 	}
 	shared, err := effect.Decode[effect.CommitResult](r.Result)
 	if err != nil {
@@ -137,7 +116,7 @@ func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effe
 	if shared.Rebased > 0 {
 		sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.rebased", shared.Rebased, up.Remote))
 	}
-	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", short(shared.Commit), up.Remote, address(up)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.commit.pushed", cli.Short(shared.Commit), up.Remote, address(up)))
 	return shared, nil
 }
 
@@ -241,6 +220,35 @@ func (m *draftMessage) settle(ctx context.Context, pr *cli.Printer, err error) e
 		return cli.Kept(err, m.file)
 	}
 	return err
+}
+
+// agree finds out whether the commit is made, and whether and where the branch is shared then: as the flags say, else as a person does.
+func (m *draftMessage) agree(ctx context.Context, sess *cli.Session, st cli.Standing, f commitFlags) (push bool, up cli.Upstream, err error) {
+	ask := !f.yes && sess.Present()
+	// The address is read before anything is asked or committed, so that it is known what is agreed to, and that a branch without a
+	// remote is found out in time.
+	var noRemote error
+	if f.push || ask {
+		if up, noRemote = sess.Workspace.Project.Upstream(ctx, st.Branch); noRemote != nil {
+			up = cli.Upstream{}
+		}
+	}
+	switch {
+	case f.push && noRemote != nil:
+		return false, up, noRemote
+	case ask:
+		if push, err = m.ask(ctx, sess, st, f.push, up); err == nil && push {
+			err = noRemote
+		}
+		return push, up, err
+	case f.yes:
+		return f.push, up, nil
+	}
+	showCommit(sess.Printer, st, m.text)
+	if f.push && !sess.JSON {
+		sess.SayText("orders.commit.address", st.Branch, up.Remote, address(up))
+	}
+	return false, up, pawl.Fail(pawl.CodeApprovalNeeded, "orders.commit.how")
 }
 
 // ask asks what is to be done with the commit, and lets the message be edited. A message of the person's own form is theirs to

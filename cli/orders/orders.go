@@ -201,6 +201,3 @@ func sure(ctx context.Context, pr *cli.Printer, question string, yes bool) error
 	}
 	return err
 }
-
-// short is the beginning of an id, by which people name it.
-func short(id string) string { return id[:min(len(id), 12)] }

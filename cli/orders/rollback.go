@@ -198,7 +198,7 @@ func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFla
 		return err
 	}
 	if to.Tree == past.From {
-		return pawl.Fail(pawl.CodeAlreadyInState, "orders.rollback.same", short(to.ID))
+		return pawl.Fail(pawl.CodeAlreadyInState, "orders.rollback.same", cli.Short(to.ID))
 	}
 	if len(past.Dirty) > 0 {
 		return pawl.Fail(pawl.CodeRepository, "orders.dirty", strings.Join(past.Dirty[:min(len(past.Dirty), 5)], ", "))
@@ -224,7 +224,7 @@ func rewind(ctx context.Context, sess *cli.Session, target string, f rollbackFla
 	if sess.JSON {
 		return sess.PrintJSON(done)
 	}
-	sess.Say(sess.Style.OK() + " " + sess.Text("orders.rollback.done", done.Branch, short(to.ID), short(done.Commit), len(done.Files)))
+	sess.Say(sess.Style.OK() + " " + sess.Text("orders.rollback.done", done.Branch, cli.Short(to.ID), cli.Short(done.Commit), len(done.Files)))
 	sess.Say("  " + sess.Text("orders.rollback.kept", done.Backup))
 	if done.Clean {
 		sess.Say("  " + sess.Style.OK() + " " + sess.Text("orders.rollback.clean"))
@@ -275,7 +275,7 @@ func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Com
 		return effect.RewindSpec{}, err
 	}
 	c := knowledge.Commit{Type: knowledge.CommitRevert, Footers: []knowledge.Footer{{Key: "Restores", Value: to.ID}, {Key: "Backup", Value: backup}}}
-	summary := func(l message.Lang) string { return sess.TextIn(l, "orders.rollback.summary", short(to.ID)) }
+	summary := func(l message.Lang) string { return sess.TextIn(l, "orders.rollback.summary", cli.Short(to.ID)) }
 	c.Local.Summary, c.English.Summary = summary(writing(sess)), summary(message.English)
 	c.Local.Body, c.English.Body = reason, reason
 	text, err := knowledge.Compose(c, language(sess), sess.Config.Bilingual)
@@ -296,7 +296,7 @@ func rewinding(ctx context.Context, sess *cli.Session, past cli.Past, to cli.Com
 	id := "rollback-" + at.UTC().Format("20060102150405")
 	log, err := knowledge.Log(old, knowledge.Entry{At: at, Kind: knowledge.RiskConfirmed, Text: written(sess, "orders.rollback.risk_entry", string(sess.App.Actor())), ID: id + "-risk"}, language(sess))
 	if err == nil {
-		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(sess, "orders.rollback.entry", src.Target, short(to.ID), backup), Commit: past.Head, ID: id}, language(sess))
+		log, err = knowledge.Log([]byte(log), knowledge.Entry{At: at, Kind: knowledge.RolledBack, Text: written(sess, "orders.rollback.entry", src.Target, cli.Short(to.ID), backup), Commit: past.Head, ID: id}, language(sess))
 	}
 	spec.Log = []effect.Document{effect.NewDocument(knowledge.ChangelogName, log, old, had)}
 	return spec, err
@@ -309,7 +309,7 @@ func confirmRewind(ctx context.Context, sess *cli.Session, past cli.Past, spec e
 		if err != nil {
 			return err
 		}
-		sess.Say(sess.Style.Warn() + " " + sess.Style.Bold(sess.Text("orders.rollback.warn", spec.Branch, short(spec.Target))))
+		sess.Say(sess.Style.Warn() + " " + sess.Style.Bold(sess.Text("orders.rollback.warn", spec.Branch, cli.Short(spec.Target))))
 		if src.before {
 			sess.Say("  " + sess.Text("orders.rollback.before", src.Target))
 		}

@@ -103,9 +103,6 @@ func runTests(ctx context.Context, sess *cli.Session, command string, f testFlag
 
 // pickChecks says what is run: what a person typed, else the tests that the project has.
 func pickChecks(ctx context.Context, sess *cli.Session, command string, f testFlags) ([]effect.Check, error) {
-	typed := func(command string) []effect.Check {
-		return []effect.Check{{Name: term.Clip(command, 40, "…"), Command: command, Kind: "test", Level: 2}}
-	}
 	if command = strings.TrimSpace(command); command != "" {
 		return typed(command), nil
 	}
@@ -113,28 +110,43 @@ func pickChecks(ctx context.Context, sess *cli.Session, command string, f testFl
 	if err != nil {
 		return nil, err
 	}
-	var tests []effect.Check
-	var names []string
-	for _, c := range found.Checks {
-		if c.Kind == "test" && (f.only == "" || c.Name == f.only) {
-			tests = append(tests, c)
-			names = append(names, c.Name)
-		}
-	}
+	tests := slices.DeleteFunc(slices.Clone(found.Checks), func(c effect.Check) bool { return c.Kind != "test" || f.only != "" && c.Name != f.only })
 	switch {
 	case len(tests) == 0 && f.only != "":
 		return nil, pawl.Fail(pawl.CodeNotFound, "orders.test.unknown", f.only)
-	case len(tests) == 1 || f.all && len(tests) > 0:
-		return tests, nil
-	case len(tests) == 0 && !sess.Present():
-		return nil, pawl.Fail(pawl.CodeUsage, "orders.test.none")
 	case len(tests) == 0:
-		line, err := cli.AskText(ctx, sess.Printer, sess.Text("orders.test.which"))
-		if err == nil && line == "" || err != nil && ctx.Err() == nil {
-			err = pawl.Fail(pawl.CodeUsage, "orders.test.none")
+		return askTest(ctx, sess)
+	case len(tests) == 1 || f.all:
+		return tests, nil
+	}
+	return chooseTests(ctx, sess, tests)
+}
+
+// typed is a command that a person typed, as a test.
+func typed(command string) []effect.Check {
+	return []effect.Check{{Name: term.Clip(command, 40, "…"), Command: command, Kind: "test", Level: 2}}
+}
+
+// askTest asks for the command of a project whose tests are not known.
+func askTest(ctx context.Context, sess *cli.Session) ([]effect.Check, error) {
+	none := pawl.Fail(pawl.CodeUsage, "orders.test.none")
+	if !sess.Present() {
+		return nil, none
+	}
+	line, err := cli.AskText(ctx, sess.Printer, sess.Text("orders.test.which"))
+	if err == nil && line == "" || err != nil && ctx.Err() == nil {
+		err = none
+	}
+	return typed(line), err
+}
+
+// chooseTests asks which of several tests are run.
+func chooseTests(ctx context.Context, sess *cli.Session, tests []effect.Check) ([]effect.Check, error) {
+	if !sess.Present() {
+		var names []string
+		for _, c := range tests {
+			names = append(names, c.Name)
 		}
-		return typed(line), err
-	case !sess.Present():
 		return nil, pawl.Fail(pawl.CodeApprovalNeeded, "orders.test.many", strings.Join(names, ", "))
 	}
 	options := []option{{"a", sess.Text("orders.test.all")}}

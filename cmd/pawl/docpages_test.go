@@ -336,7 +336,7 @@ var (
 	title    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 	inFences = regexp.MustCompile("(?ms)^```.*?^```$")
 	placed   = regexp.MustCompile(`<a id="([^"]+)"></a>`)
-	dropped  = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	dropped  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // anchors are the names under which the headings of a page are linked to, and those that the page gives to places of its own.

@@ -37,8 +37,8 @@ func fakes(t testing.TB) string {
 
 // fake is an agent at work.
 type fake struct {
-	url, token, session string
-	say                 func(v any)
+	url, token string
+	say        func(v any)
 }
 
 // ask makes one request.

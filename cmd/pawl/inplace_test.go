@@ -230,9 +230,9 @@ func TestUndoStep_OfABlockedRun(t *testing.T) {
 
 func TestUndoStep_AfterARunInPlace(t *testing.T) {
 	t.Parallel()
-	u, before := inPlace(t)
+	u, _ := inPlace(t)
 	u.write("c.txt", "edited, not committed\n") // so that the result is no commit
-	before = gittest.Tree(t, u.dir)
+	before := gittest.Tree(t, u.dir)
 	u.must(0, "run", "--plan", u.steps(edit("s1", "a.txt", "1\n"), edit("s2", "new/n.txt", "2\n"), making()), "--yes", "--in-place")
 	done := gittest.Tree(t, u.dir)
 	u.write("a.txt", "mine\n")

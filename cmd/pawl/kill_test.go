@@ -14,6 +14,7 @@ import (
 	"pawl/effect"
 	"pawl/internal/gittest"
 	"pawl/view"
+	"pawl/view/viewtest"
 )
 
 var (
@@ -142,7 +143,7 @@ func (s scene) play(t *testing.T, random *rand.Rand, twice bool) {
 	u.must(0, "audit", "verify")
 	u.quiet()
 	u.git("fsck", "--no-dangling", "--no-progress")
-	if front, err := view.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" || view.Edited([]byte(u.read(".pawl/active_context.md"))) {
+	if front, err := viewtest.Parse([]byte(u.read(".pawl/active_context.md"))); err != nil || front.State != "IDLE" || view.Edited([]byte(u.read(".pawl/active_context.md"))) {
 		t.Errorf("active_context.md: %+v %v", front, err)
 	}
 	if t.Failed() {

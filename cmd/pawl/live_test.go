@@ -15,6 +15,7 @@ import (
 
 	"pawl/internal/gittest"
 	"pawl/view"
+	"pawl/view/viewtest"
 )
 
 // small makes a user with a small repository.
@@ -127,19 +128,19 @@ func TestTwoRuns_AtOnce(t *testing.T) {
 var frontKeys = []string{"auto_fix_attempts", "context_summary", "last_checkpoint", "last_session_end", "last_updated", "projection", "session_id", "stash_applied", "task_status"}
 
 // front reads the front matter of the projection; ok is false while there is none.
-func (u *user) front() (view.Front, bool) {
+func (u *user) front() (viewtest.Front, bool) {
 	raw, err := os.ReadFile(filepath.Join(u.dir, ".pawl", view.ContextFile))
 	if os.IsNotExist(err) {
-		return view.Front{}, false
+		return viewtest.Front{}, false
 	}
 	parts := strings.SplitN(string(raw), "---\n", 3)
 	var keys map[string]any
-	var f view.Front
+	var f viewtest.Front
 	if err == nil && len(parts) == 3 {
 		err = yaml.Unmarshal([]byte(parts[1]), &keys)
 	}
 	if err == nil {
-		f, err = view.Parse(raw)
+		f, err = viewtest.Parse(raw)
 	}
 	if got := slices.Sorted(maps.Keys(keys)); err != nil || !slices.Equal(got, frontKeys) || view.Edited(raw) {
 		u.t.Errorf("the projection is not whole: %v, keys %v\n%s", err, got, raw)

@@ -16,21 +16,18 @@ import (
 	"pawl/sandbox/git"
 )
 
-// place is where drivers work. What its memory knows of trees only makes them quicker, so all state is in the trees and
-// their repositories; the zero value remembers nothing.
-type place struct{ memory *git.Memory }
-
-// open finds the repository of an effect's place.
-func (d place) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
-	return d.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the trees and their
+// repositories. m may be nil.
+func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
+	return m.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
 
 // Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference. It is
 // safe for concurrent use.
-type Point struct{ place }
+type Point struct{ memory *git.Memory }
 
 // NewPoint returns the driver of effect.KindCheckpoint. It shares what m remembers; m may be nil.
-func NewPoint(m *git.Memory) Point { return Point{place{m}} }
+func NewPoint(m *git.Memory) Point { return Point{m} }
 
 // Do records the tree. When the name is taken by another checkpoint, as two in one minute are
 // (docs/spec/session.md#a9), -2, -3 … is added and the result names what was taken.
@@ -39,7 +36,7 @@ func (d Point) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effec
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -56,7 +53,7 @@ func (d Point) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -76,7 +73,7 @@ func (d Point) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effe
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err == nil {
 		err = repo.Refs.Delete(ctx, result.Ref, result.Commit)
 	}

@@ -13,10 +13,10 @@ import (
 
 // Restore is the driver of effect.KindRestore: it brings a tree back to a recorded state, after taking a safety reference,
 // so that the restoration can itself be undone. It is safe for concurrent use.
-type Restore struct{ place }
+type Restore struct{ memory *git.Memory }
 
 // NewRestore returns the driver of effect.KindRestore. It shares what m remembers; m may be nil.
-func NewRestore(m *git.Memory) Restore { return Restore{place{m}} }
+func NewRestore(m *git.Memory) Restore { return Restore{m} }
 
 // Do takes the safety reference and restores. On a conflict nothing but the reference has changed. After a crash it may be
 // repeated and completes what is left; the safety reference then still holds the tree before the first attempt.
@@ -25,7 +25,7 @@ func (d Restore) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -66,7 +66,7 @@ func safetyName(e effect.Effect, spec effect.RestoreSpec) string {
 // restoring is a restoration as its spec means it.
 type restoring struct {
 	git.Restoration
-	step bool
+	step string // the step that is taken back, "" for all of them
 	// cut are the files that work changed that was cut off.
 	cut map[string]bool
 }
@@ -76,19 +76,18 @@ type restoring struct {
 func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origin string) (restoring, error) {
 	r := restoring{
 		Restoration: git.Restoration{Target: spec.Target, Expect: spec.Expect, Origin: origin, Force: spec.Force},
-		step:        spec.Step != "", cut: map[string]bool{},
+		step:        spec.Step, cut: map[string]bool{},
 	}
 	if len(spec.Spans) == 0 {
 		return r, nil
 	}
 	h := history{repo: repo, known: map[[2]string][]string{}}
-	mine := func(s effect.Span) bool { return !s.Undone && (!r.step || s.Step == spec.Step) }
-	first := slices.IndexFunc(spec.Spans, mine)
-	if first < 0 && r.step {
+	first := slices.IndexFunc(spec.Spans, r.undoes)
+	if first < 0 && r.step != "" {
 		return r, pawl.Fail(pawl.CodeInvalid, "point.nothing_to_undo", spec.Step)
 	}
 	r.Expect = spec.Spans[len(spec.Spans)-1].After
-	if r.step {
+	if r.step != "" {
 		r.Target = spec.Spans[first].Before
 	}
 	later, last := map[string]bool{}, map[string]string{}
@@ -97,20 +96,15 @@ func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origi
 		if err != nil {
 			return r, err
 		}
-		for _, p := range ours {
-			switch {
-			case mine(s):
-				r.cut[p] = r.cut[p] || s.Cut
-				if err := h.others(ctx, p, cmp.Or(last[p], r.Target), s.Before); err != nil {
-					return r, err
-				}
-				last[p] = s.After
-			case !s.Undone && i > first:
+		switch {
+		case r.undoes(s):
+			if err := r.follow(ctx, &h, s, ours, last); err != nil {
+				return r, err
+			}
+		case !s.Undone && i > first:
+			for _, p := range ours {
 				later[p] = true
 			}
-		}
-		if mine(s) && r.step {
-			r.Expect = s.After
 		}
 	}
 	for p, after := range last {
@@ -127,6 +121,26 @@ func planned(ctx context.Context, repo *git.Repo, spec effect.RestoreSpec, origi
 		return r, pawl.Fail(pawl.CodeConflict, "git.conflict", git.Listing(slices.Compact(h.foreign)))
 	}
 	return r, nil
+}
+
+// undoes reports whether a span is among what is taken back.
+func (r *restoring) undoes(s effect.Span) bool {
+	return !s.Undone && (r.step == "" || s.Step == r.step)
+}
+
+// follow takes the files of a span that is taken back to what is restored. In last stands what span left a file last.
+func (r *restoring) follow(ctx context.Context, h *history, s effect.Span, files []string, last map[string]string) error {
+	for _, p := range files {
+		r.cut[p] = r.cut[p] || s.Cut
+		if err := h.others(ctx, p, cmp.Or(last[p], r.Target), s.Before); err != nil {
+			return err
+		}
+		last[p] = s.After
+	}
+	if r.step != "" {
+		r.Expect = s.After
+	}
+	return nil
 }
 
 // history is what was changed in a tree while a run went on, by its recorded trees.
@@ -184,7 +198,7 @@ func (r restoring) summary(ctx context.Context, repo *git.Repo, done git.Restore
 		result.Changed = append(result.Changed, c.Path)
 	}
 	result.Cut = both(result.Changed, r.cut)
-	if err != nil || r.step {
+	if err != nil || r.step != "" {
 		return result, err
 	}
 	result.Kept = done.Kept
@@ -203,7 +217,7 @@ func (d Restore) Done(ctx context.Context, e effect.Effect) (effect.Answer, effe
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}

@@ -17,14 +17,14 @@ const longestPatch = 16 << 20
 // Snapshotter records trees and compares what was recorded. What it remembers of trees only makes it quicker, so all state
 // is in the trees and their repositories. It is safe for concurrent use; calls on one tree wait for each other. The zero
 // value remembers nothing.
-type Snapshotter struct{ place }
+type Snapshotter struct{ memory *git.Memory }
 
 // NewSnapshotter returns a Snapshotter. It shares what m remembers; m may be nil.
-func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{place{m}} }
+func NewSnapshotter(m *git.Memory) Snapshotter { return Snapshotter{m} }
 
 // Snapshot records the tree of a place, tracked and untracked, and returns its id. What ignore files name is not recorded.
 func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, error) {
-	repo, err := s.open(ctx, p)
+	repo, err := open(ctx, s.memory, p)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func (s Snapshotter) Snapshot(ctx context.Context, p effect.Place) (string, erro
 // Diff summarises the change from one recorded tree to another, in the order of paths. Renames are a deletion and an
 // addition; binary files count no lines.
 func (s Snapshotter) Diff(ctx context.Context, p effect.Place, from, to string) ([]effect.FileStat, error) {
-	repo, err := s.open(ctx, p)
+	repo, err := open(ctx, s.memory, p)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, 
 // Prune removes checkpoints, safety references and snapshots from before an instant, except those whose names or object ids
 // are to be spared, and returns the names of those removed. Snapshots that a tree still stands at are never removed.
 func (s Snapshotter) Prune(ctx context.Context, p effect.Place, before time.Time, spare ...string) ([]string, error) {
-	repo, err := s.open(ctx, p)
+	repo, err := open(ctx, s.memory, p)
 	if err != nil {
 		return nil, err
 	}

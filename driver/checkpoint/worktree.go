@@ -11,10 +11,10 @@ import (
 
 // Worktree is the driver of effect.KindWorktree: it makes the task's own tree, from a warm one where a Pool left one ready.
 // In place it only records the tree that is there. It is safe for concurrent use.
-type Worktree struct{ place }
+type Worktree struct{ memory *git.Memory }
 
 // NewWorktree returns the driver of effect.KindWorktree. It shares what m remembers; m may be nil.
-func NewWorktree(m *git.Memory) Worktree { return Worktree{place{m}} }
+func NewWorktree(m *git.Memory) Worktree { return Worktree{m} }
 
 // Do makes the worktree at the base commit, or a copy of the workspace where there is no git. It may be repeated.
 func (d Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.Receipt {
@@ -22,7 +22,7 @@ func (d Worktree) Do(ctx context.Context, e effect.Effect, _ effect.Progress) ef
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}
@@ -100,7 +100,7 @@ func (d Worktree) Done(ctx context.Context, e effect.Effect) (effect.Answer, eff
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -132,10 +132,10 @@ func (d Worktree) Undo(ctx context.Context, e effect.Effect, _ effect.Receipt) e
 // Cleanup is the driver of effect.KindCleanup: it removes the task's worktree, its registration and temporary files, and what
 // crashes left of warm worktrees.
 // Checkpoints stay. It is safe for concurrent use.
-type Cleanup struct{ place }
+type Cleanup struct{ memory *git.Memory }
 
 // NewCleanup returns the driver of effect.KindCleanup. It shares what m remembers; m may be nil.
-func NewCleanup(m *git.Memory) Cleanup { return Cleanup{place{m}} }
+func NewCleanup(m *git.Memory) Cleanup { return Cleanup{m} }
 
 // What a cleanup is made of, as its summary names it.
 const (
@@ -150,7 +150,7 @@ func (d Cleanup) Do(ctx context.Context, e effect.Effect, _ effect.Progress) eff
 	if err != nil {
 		return effect.Failed(err)
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.Failed(err)
 	}

@@ -38,14 +38,14 @@ func (t tree) close() {
 }
 
 // shown is the tree as calls are told of it: without what .pawlignore hides. What was written before it was hidden can be undone.
-type shown struct{ tree }
+type shown struct{ of tree }
 
 // look implements source.
 func (s shown) look(rel string) (content, error) {
-	if err := s.hidden.Refuse(rel); err != nil {
+	if err := s.of.hidden.Refuse(rel); err != nil {
 		return content{}, err
 	}
-	return s.tree.look(rel)
+	return s.of.look(rel)
 }
 
 // stat returns what stands at a clean path, nil where nothing does. A path that leads through a symbolic link is refused.

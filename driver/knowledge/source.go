@@ -119,6 +119,12 @@ var frameworks = map[string]string{
 	"github.com/gin-gonic/gin": "Gin", "github.com/spf13/cobra": "Cobra", "github.com/labstack/echo/v4": "Echo", "google.golang.org/grpc": "gRPC", "gorm.io/gorm": "GORM",
 }
 
+// tools are those that a manifest belongs to whose content says no more.
+var tools = map[string]string{
+	"Makefile": "Make", "Dockerfile": "Docker", "CMakeLists.txt": "CMake", "pom.xml": "Maven", "build.gradle": "Gradle", "build.gradle.kts": "Gradle",
+	"composer.json": "Composer", "Gemfile": "Bundler",
+}
+
 // stack names the languages, the one with most files first, then tools and frameworks. It finds the project's own name, too.
 func (s *survey) stack(name, goModule *string) []string {
 	var out []string
@@ -160,20 +166,10 @@ func (s *survey) stack(name, goModule *string) []string {
 			}
 		case "pyproject.toml", "requirements.txt", "Cargo.toml":
 			more = append(more, named(firsts(requirement(), data))...)
-		case "Makefile":
-			more = append(more, "Make")
-		case "Dockerfile":
-			more = append(more, "Docker")
-		case "CMakeLists.txt":
-			more = append(more, "CMake")
-		case "pom.xml":
-			more = append(more, "Maven")
-		case "build.gradle", "build.gradle.kts":
-			more = append(more, "Gradle")
-		case "composer.json":
-			more = append(more, "Composer")
-		case "Gemfile":
-			more = append(more, "Bundler")
+		default:
+			if tool := tools[path.Base(rel)]; tool != "" {
+				more = append(more, tool)
+			}
 		}
 	}
 	return append(out, limited(more, maxExports)...)

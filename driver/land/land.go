@@ -18,19 +18,17 @@ import (
 	"pawl/sandbox/git"
 )
 
-// place is where drivers work. What its memory knows of trees only makes them quicker; the zero value remembers nothing.
-type place struct{ memory *git.Memory }
-
-// open finds the repository of an effect's place.
-func (d place) open(ctx context.Context, p effect.Place) (*git.Repo, error) {
-	return d.memory.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+// open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the trees and their
+// repositories. m may be nil.
+func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
+	return m.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
 
 // Land is the driver of effect.KindLand. It is safe for concurrent use.
-type Land struct{ place }
+type Land struct{ memory *git.Memory }
 
 // New returns the driver of effect.KindLand. It shares what m remembers; m may be nil.
-func New(m *git.Memory) Land { return Land{place{m}} }
+func New(m *git.Memory) Land { return Land{m} }
 
 // Do lands the tree, or keeps it where landing would overwrite something. It fails with CodeConflict when the tree is no
 // longer the one that was verified. It may be repeated: what an attempt before a crash began is finished, never done twice.
@@ -44,11 +42,11 @@ func (d Land) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect
 
 // Done reports whether the journal of the effect is complete, and completes it when the reference has moved.
 func (d Land) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	return d.done(ctx, e)
+	return done(ctx, d.memory, e)
 }
 
-func (d place) done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	repo, err := d.open(ctx, e.Place)
+func done(ctx context.Context, memory *git.Memory, e effect.Effect) (effect.Answer, effect.Receipt) {
+	repo, err := open(ctx, memory, e.Place)
 	if err != nil {
 		return effect.DoneUnknown, effect.Failed(err)
 	}
@@ -63,12 +61,12 @@ func (d place) done(ctx context.Context, e effect.Effect) (effect.Answer, effect
 	return effect.DoneYes, effect.Succeeded(result)
 }
 
-func (d place) land(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
+func (d Land) land(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
 	spec, err := effect.Decode[effect.LandSpec](e.Spec)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.LandResult{}, err
 	}

@@ -236,7 +236,7 @@ func TestRace(t *testing.T) {
 	other := r.Git("commit-tree", "-p", r.Head(), "-m", "meanwhile", r.Head()+"^{tree}")
 	tree := gittest.Tree(t, r.Dir)
 	tried := false
-	ctx := git.Trace(context.Background(), func(step string) {
+	ctx := gittest.Trace(context.Background(), func(step string) {
 		if step == "git update-ref" && !tried {
 			tried = true
 			if out, err := r.Try("commit", "-q", "--allow-empty", "-m", "blocked by the lock"); err == nil {
@@ -262,7 +262,7 @@ func TestRetreat(t *testing.T) {
 	t.Parallel()
 	r, e := worked(t)
 	base, tree := r.Head(), gittest.Tree(t, r.Dir)
-	ctx := git.Trace(context.Background(), func(step string) {
+	ctx := gittest.Trace(context.Background(), func(step string) {
 		if step == "write file" {
 			os.WriteFile(r.Path("new"), nil, 0o600) // a file where a folder belongs
 		}

@@ -15,10 +15,10 @@ import (
 //
 // The commit that the worktree stands at moves before its files, and so says after a crash what to finish: the merge of the
 // same trees is the same. Nothing else is written down.
-type Rebase struct{ place }
+type Rebase struct{ memory *git.Memory }
 
 // NewRebase returns the driver of effect.KindRebase. It shares what m remembers; m may be nil.
-func NewRebase(m *git.Memory) Rebase { return Rebase{place{m}} }
+func NewRebase(m *git.Memory) Rebase { return Rebase{m} }
 
 // Do brings the worktree onto the head of the branch. Where that is the base of the work, or where there is no branch or no
 // worktree of the task's own, nothing is done. Conflicts are a result, and nothing has changed then. It fails with CodeConflict
@@ -77,12 +77,12 @@ type move struct {
 	own    bool   // there is a worktree of the task's own
 }
 
-func (d place) begin(ctx context.Context, e effect.Effect) (*move, error) {
+func (d Rebase) begin(ctx context.Context, e effect.Effect) (*move, error) {
 	spec, err := effect.Decode[effect.RebaseSpec](e.Spec)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return nil, err
 	}

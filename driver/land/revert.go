@@ -11,10 +11,10 @@ import (
 
 // Revert is the driver of effect.KindRevert: it takes a landed commit back by a commit that undoes it, by the same rules as
 // landing. It is safe for concurrent use.
-type Revert struct{ place }
+type Revert struct{ memory *git.Memory }
 
 // NewRevert returns the driver of effect.KindRevert. It shares what m remembers; m may be nil.
-func NewRevert(m *git.Memory) Revert { return Revert{place{m}} }
+func NewRevert(m *git.Memory) Revert { return Revert{m} }
 
 // Do makes the commit that undoes another on top of what the branch is by now. It fails with CodeConflict, and nothing has
 // changed, where later commits touched the same lines. It may be repeated.
@@ -28,15 +28,15 @@ func (d Revert) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effe
 
 // Done reports whether the journal of the effect is complete, and completes it when the reference has moved.
 func (d Revert) Done(ctx context.Context, e effect.Effect) (effect.Answer, effect.Receipt) {
-	return d.done(ctx, e)
+	return done(ctx, d.memory, e)
 }
 
-func (d place) revert(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
+func (d Revert) revert(ctx context.Context, e effect.Effect) (effect.LandResult, error) {
 	spec, err := effect.Decode[effect.RevertSpec](e.Spec)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return effect.LandResult{}, err
 	}
@@ -117,7 +117,7 @@ func (d Land) Undo(ctx context.Context, e effect.Effect, r effect.Receipt) effec
 	return effect.Succeeded(result)
 }
 
-func (d place) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandResult, error) {
+func (d Land) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (effect.LandResult, error) {
 	landed, err := effect.Decode[effect.LandResult](r.Result)
 	if err != nil {
 		return landed, err
@@ -126,7 +126,7 @@ func (d place) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (eff
 	if err != nil {
 		return landed, err
 	}
-	repo, err := d.open(ctx, e.Place)
+	repo, err := open(ctx, d.memory, e.Place)
 	if err != nil {
 		return landed, err
 	}
@@ -148,5 +148,5 @@ func (d place) undo(ctx context.Context, e effect.Effect, r effect.Receipt) (eff
 	e.Spec = effect.Encode(effect.RevertSpec{
 		Commit: landed.Commit, Branch: landed.Branch, Keep: spec.Keep + "-undo", Subject: subject, Trailers: spec.Trailers, At: r.End,
 	})
-	return d.revert(ctx, e)
+	return Revert(d).revert(ctx, e)
 }

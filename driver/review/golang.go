@@ -122,6 +122,35 @@ func (g golang) function(d *ast.FuncDecl) {
 // queries are methods whose first text is a statement of SQL.
 var queries = []string{"Query", "QueryRow", "Exec", "QueryContext", "QueryRowContext", "ExecContext", "Prepare", "PrepareContext"}
 
+// dangers are the calls that a reviewer looks at: of what package and name, and with what arguments. A call has the first that fits.
+var dangers = []struct {
+	rule     string
+	severity effect.Severity
+	fits     func(pkg, name string, args []ast.Expr) bool
+}{
+	{"shell-command", effect.Critical, runsShell},
+	{"sql", effect.Critical, func(_, name string, args []ast.Expr) bool {
+		return slices.Contains(queries, name) && slices.ContainsFunc(args[:min(len(args), 2)], func(a ast.Expr) bool { return built(a) && sqlText(a) })
+	}},
+	{"html", effect.Warning, func(pkg, name string, args []ast.Expr) bool {
+		return pkg == "html/template" && (name == "HTML" || name == "JS") && len(args) == 1 && !constant(args[0])
+	}},
+	{"wide-open", effect.Warning, func(pkg, name string, args []ast.Expr) bool {
+		return pkg == "os" && name == "Chmod" && len(args) == 2 && isNumber(args[1], "0777", "0o777")
+	}},
+}
+
+// runsShell reports whether a call gives a shell a command that is put together.
+func runsShell(pkg, name string, args []ast.Expr) bool {
+	if pkg != "os/exec" || name != "Command" && name != "CommandContext" {
+		return false
+	}
+	if name == "CommandContext" && len(args) > 0 {
+		args = args[1:]
+	}
+	return len(args) >= 3 && isText(args[0], "sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell") && isText(args[1], "-c", "/c", "-Command") && built(args[2])
+}
+
 func (g golang) call(c *ast.CallExpr) {
 	s, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -131,26 +160,11 @@ func (g golang) call(c *ast.CallExpr) {
 	if id, ok := s.X.(*ast.Ident); ok {
 		pkg = g.imports[id.Name]
 	}
-	switch {
-	case pkg == "os/exec" && (s.Sel.Name == "Command" || s.Sel.Name == "CommandContext"):
-		args := c.Args
-		if s.Sel.Name == "CommandContext" && len(args) > 0 {
-			args = args[1:]
+	for _, d := range dangers {
+		if d.fits(pkg, s.Sel.Name, c.Args) {
+			g.add(d.severity, d.rule, g.line(c))
+			return
 		}
-		if len(args) >= 3 && (isText(args[0], "sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell")) && isText(args[1], "-c", "/c", "-Command") && built(args[2]) {
-			g.add(effect.Critical, "shell-command", g.line(c))
-		}
-	case slices.Contains(queries, s.Sel.Name):
-		for _, a := range c.Args[:min(len(c.Args), 2)] {
-			if built(a) && sqlText(a) {
-				g.add(effect.Critical, "sql", g.line(c))
-				return
-			}
-		}
-	case pkg == "html/template" && (s.Sel.Name == "HTML" || s.Sel.Name == "JS") && len(c.Args) == 1 && !constant(c.Args[0]):
-		g.add(effect.Warning, "html", g.line(c))
-	case pkg == "os" && s.Sel.Name == "Chmod" && len(c.Args) == 2 && isNumber(c.Args[1], "0777", "0o777"):
-		g.add(effect.Warning, "wide-open", g.line(c))
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 )
 
 // Grep is the tool grep. It finds lines by a regular expression.
-type Grep struct{ reader }
+type Grep struct{}
 
 type grepArgs struct {
 	Pattern    string `json:"pattern"`
@@ -122,6 +122,16 @@ func (Grep) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		defer tree.root.Close()
 		return scan(ctx, tree, rel, at, a)
 	})
+}
+
+// Done says no: searching again is the same as searching once.
+func (Grep) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+// Undo succeeds, because there is nothing to undo.
+func (Grep) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
+	return effect.Succeeded(effect.ToolResult{})
 }
 
 // search adds the matches of one file.

@@ -24,19 +24,6 @@ const (
 // errEnough ends a walk whose answer is full.
 var errEnough = errors.New("enough")
 
-// reader is the half that all tools of the package share: they change nothing.
-type reader struct{}
-
-// Done says no: searching again is the same as searching once.
-func (reader) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
-	return effect.DoneNo, effect.Receipt{}
-}
-
-// Undo succeeds, because there is nothing to undo.
-func (reader) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
-	return effect.Succeeded(effect.ToolResult{})
-}
-
 // answer wraps a search as the receipt of a call.
 func answer(e effect.Effect, run func(call effect.ToolCall) (any, error)) effect.Receipt {
 	start := time.Now()
@@ -83,7 +70,7 @@ func decode(params effect.Object, raw json.RawMessage, into any, at *string) err
 }
 
 // List is the tool list_dir. It lists a folder, and the folders in it down to a depth, in the order of names.
-type List struct{ reader }
+type List struct{}
 
 type listArgs struct {
 	Path  string `json:"path"`
@@ -164,6 +151,16 @@ func (List) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 	})
 }
 
+// Done says no: searching again is the same as searching once.
+func (List) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+// Undo succeeds, because there is nothing to undo.
+func (List) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
+	return effect.Succeeded(effect.ToolResult{})
+}
+
 func describe(rel string, d fs.DirEntry) entry {
 	out := entry{Path: rel, Type: "other"}
 	switch {
@@ -181,7 +178,7 @@ func describe(rel string, d fs.DirEntry) entry {
 }
 
 // Glob is the tool glob_file_search. It finds files by a pattern of their path.
-type Glob struct{ reader }
+type Glob struct{}
 
 type globArgs struct {
 	Pattern string `json:"pattern"`
@@ -273,6 +270,16 @@ func (Glob) Do(ctx context.Context, e effect.Effect, _ effect.Progress) effect.R
 		}
 		return out, nil
 	})
+}
+
+// Done says no: searching again is the same as searching once.
+func (Glob) Done(context.Context, effect.Effect) (effect.Answer, effect.Receipt) {
+	return effect.DoneNo, effect.Receipt{}
+}
+
+// Undo succeeds, because there is nothing to undo.
+func (Glob) Undo(context.Context, effect.Effect, effect.Receipt) effect.Receipt {
+	return effect.Succeeded(effect.ToolResult{})
 }
 
 // below returns p relative to a folder above it.

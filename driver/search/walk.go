@@ -241,11 +241,8 @@ func (e *early) drop() {
 func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level, level int) (err error) {
 	in, entries := at.in, at.entries
 	defer func() { in.release() }()
-	if err := canceled(w.ctx); err != nil {
+	if err := cmp.Or(canceled(w.ctx), at.err); err != nil {
 		return err
-	}
-	if at.err != nil {
-		return at.err
 	}
 	if named(entries, ignoreFile) {
 		r = w.load(r, dir)
@@ -257,20 +254,13 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 		}
 		return err
 	}
-	above := ""
-	if dir != "" {
-		above = dir + "/"
-	}
+	above := strings.TrimPrefix(dir+"/", "/")
 	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return w.leaves(dir, above+d.Name(), d, r, veil) })
+	descend := w.depth == 0 || level < w.depth
 	var e early
 	defer e.drop()
-	descend := w.depth == 0 || level < w.depth
 	if descend && level < maxOpen {
-		for _, d := range entries {
-			if d.IsDir() {
-				e.names = append(e.names, d.Name())
-			}
-		}
+		e.names = folders(entries)
 	}
 	for _, d := range entries {
 		e.begin(in, w.ahead)
@@ -287,18 +277,11 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 			continue
 		}
 		sub, ok := e.take()
-		switch {
-		case ok:
-		case level < maxOpen:
+		if !ok && level < maxOpen {
 			sub = enter(in, d.Name())
-		default:
+		} else if !ok {
 			in.release()
-			in = nil
-			if open, err := used(sandbox.OpenDir(w.root, rel)); err != nil {
-				sub = listed{err: err}
-			} else {
-				sub = list(open)
-			}
+			in, sub = nil, w.reach(rel)
 		}
 		// A folder that is gone by now, or closed to us, holds nothing that could be found.
 		if err := w.folder(sub, rel, r, veil, level+1); err != nil && !unreadable(err) {
@@ -306,6 +289,25 @@ func (w walker) folder(at listed, dir string, r *ignore.Rules, veil ignore.Level
 		}
 	}
 	return nil
+}
+
+// reach lists a folder from the root on, without those above it.
+func (w walker) reach(rel string) listed {
+	in, err := used(sandbox.OpenDir(w.root, rel))
+	if err != nil {
+		return listed{err: err}
+	}
+	return list(in)
+}
+
+// folders are the names of the folders among entries.
+func folders(entries []fs.DirEntry) (names []string) {
+	for _, d := range entries {
+		if d.IsDir() {
+			names = append(names, d.Name())
+		}
+	}
+	return names
 }
 
 func named(entries []fs.DirEntry, name string) bool {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"encoding/json"
-	"io/fs"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,13 +16,6 @@ type manifest struct {
 	Dependencies    map[string]json.RawMessage `json:"dependencies"`
 	ESLint          json.RawMessage            `json:"eslintConfig"`
 	Workspaces      json.RawMessage            `json:"workspaces"`
-}
-
-// readManifest reads a package.json; false when there is none or it is malformed.
-func readManifest(tree fs.FS, name string) (manifest, bool) {
-	var m manifest
-	b, err := readLimited(tree, name, maxMarker)
-	return m, err == nil && json.Unmarshal(b, &m) == nil
 }
 
 func (m manifest) depends(name string) bool {

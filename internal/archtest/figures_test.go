@@ -6,8 +6,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,7 +25,11 @@ type figures struct {
 	reads                  []string // of the store by faces
 	texts                  []string // lines of Go that hold text for people
 	longFiles, longFuncs   int
-	types                  map[string]*kind // by package and name
+	branched               int                 // functions of a complexity that is over three quarters of the limit
+	tangled                map[string][]string // those over the limit, by package
+	coats                  map[string][]string // structs that are only an embedded type of ours, by package
+	sizes                  map[string]int      // lines of code by package
+	types                  map[string]*kind    // by package and name
 }
 
 // kind is a type with its own methods and the types that are embedded in it, by package and name.
@@ -34,38 +38,35 @@ type kind struct {
 	embedded []string
 }
 
-// counted counts everything.
+// counted are the figures of the house, which all tests share.
 func counted(t *testing.T) *figures {
 	t.Helper()
-	f := &figures{types: map[string]*kind{}}
+	if whole != nil {
+		return whole
+	}
+	f := &figures{types: map[string]*kind{}, tangled: map[string][]string{}, coats: map[string][]string{}, sizes: map[string]int{}}
 	for _, p := range packages(t) {
 		if len(p.GoFiles) == 0 {
 			continue
 		}
 		f.packages++
-		for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
-			if !strings.HasSuffix(name, "_test.go") {
-				f.file(t, p, name)
-			}
+		for _, name := range p.files() {
+			f.file(t, p, name)
 		}
 	}
+	whole = f
 	return f
 }
 
+var whole *figures
+
 func (f *figures) file(t *testing.T, p pkg, name string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(p.Dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, name, raw, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rel, lines := p.rel(), strings.Count(string(raw), "\n")
+	s := parse(t, filepath.Join(p.Dir, name))
+	file, rel, lines, imports := s.tree, p.rel(), s.lines(), importsOf(s.tree)
 	f.files++
 	f.lines += lines
+	f.sizes[rel] += code(s.raw)
 	if lines > maxFile*7/8 {
 		f.longFiles++
 	}
@@ -86,6 +87,11 @@ func (f *figures) file(t *testing.T, p pkg, name string) {
 		case *ast.FuncDecl:
 			if fset.Position(n.End()).Line-fset.Position(n.Pos()).Line+1 > maxFunction*7/8 {
 				f.longFuncs++
+			}
+			f.complexity(rel, at(), n)
+		case *ast.StructType:
+			if isCoat(rel, n, imports) {
+				f.coats[rel] = append(f.coats[rel], at())
 			}
 		case *ast.BasicLit:
 			if rel == "message" && n.Kind == token.STRING && isText(n.Value) {
@@ -115,8 +121,8 @@ func isText(literal string) bool {
 	return sentence.MatchString(literal) || chinese.MatchString(literal)
 }
 
-// declarations notes the types of a file, with what is embedded in them, and their methods.
-func (f *figures) declarations(rel string, file *ast.File) {
+// importsOf are the packages of ours that a file imports, by the name that it has for them.
+func importsOf(file *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, i := range file.Imports {
 		p, _ := strconv.Unquote(i.Path.Value)
@@ -131,6 +137,27 @@ func (f *figures) declarations(rel string, file *ast.File) {
 			imports[name] = own
 		}
 	}
+	return imports
+}
+
+// embeds is the type of ours, by package and name, that an embedded field of a file of a package is; "" where it is somebody else's.
+func embeds(rel string, field ast.Expr, imports map[string]string) string {
+	where, name, ok := strings.Cut(receiver(field), ".")
+	switch {
+	case !ok && types.Universe.Lookup(where) != nil:
+		return ""
+	case !ok:
+		return rel + "." + where
+	}
+	if where = imports[where]; where == "" {
+		return ""
+	}
+	return where + "." + name
+}
+
+// declarations notes the types of a file, with what is embedded in them, and their methods.
+func (f *figures) declarations(rel string, file *ast.File) {
+	imports := importsOf(file)
 	at := func(name string) *kind {
 		k := f.types[rel+"."+name]
 		if k == nil {
@@ -176,13 +203,9 @@ func (k *kind) declare(rel string, e ast.Expr, imports map[string]string) {
 		if len(field.Names) > 0 {
 			continue
 		}
-		where, name, ok := strings.Cut(receiver(field.Type), ".")
-		if !ok {
-			where, name = rel, where
-		} else if where = imports[where]; where == "" {
-			continue // of somebody else's package
+		if e := embeds(rel, field.Type, imports); e != "" {
+			k.embedded = append(k.embedded, e)
 		}
-		k.embedded = append(k.embedded, where+"."+name)
 	}
 }
 
@@ -228,6 +251,38 @@ func (f *figures) largest(fits func(rel string) bool) string {
 	return b.String()
 }
 
+// heaviest are the packages that have three quarters of the lines of code that they may have, or more.
+func (f *figures) heaviest() string {
+	var b strings.Builder
+	b.WriteString("| package | lines of code, at most |\n|---|---|\n")
+	for _, rel := range slices.SortedFunc(maps.Keys(f.sizes), func(x, y string) int {
+		return cmp.Or(up(f.sizes[y], 250)-up(f.sizes[x], 250), strings.Compare(x, y))
+	}) {
+		if f.sizes[rel] >= maxPackage*3/4 {
+			fmt.Fprintf(&b, "| `%s` | %d |\n", rel, up(f.sizes[rel], 250))
+		}
+	}
+	return b.String()
+}
+
+// arrowTable says of each package that is drawn how many arrows it has.
+func arrowTable(all map[string]*drawing) string {
+	var b strings.Builder
+	b.WriteString("| package | arrows, at most | of them up |\n|---|---|---|\n")
+	for _, rel := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "| `%s` | %d | %d |\n", rel, up(all[rel].arrows(), 10), len(all[rel].up()))
+	}
+	return b.String()
+}
+
+// count is how many there are in all packages.
+func count(byPackage map[string][]string) (n int) {
+	for _, all := range byPackage {
+		n += len(all)
+	}
+	return n
+}
+
 // TestFigures compares the page with what is counted now. What grows with every commit is rounded up there.
 func TestFigures(t *testing.T) {
 	f := counted(t)
@@ -248,11 +303,28 @@ change seldom; the limits are tests.
 | lines of Go | %d | |
 | files of more than %d lines | %d | %d lines |
 | functions of more than %d lines | %d | %d lines |
+| functions of a complexity over %d | %d | |
+| functions of a complexity over %d; `+"`internal/archtest`"+` names their packages | %d | 0 |
+| structs that are only an embedded type of ours; `+"`internal/archtest`"+` names their packages | %d | 0 |
 
 `, len(f.reads), len(f.texts), up(f.main, 50), maxMain, up(f.assembly, 50), maxAssembly, up(f.packages, 10), up(f.files, 50), up(f.lines, 10_000),
-		maxFile*7/8, up(f.longFiles, 5), maxFile, maxFunction*7/8, up(f.longFuncs, 10), maxFunction)
+		maxFile*7/8, up(f.longFiles, 5), maxFile, maxFunction*7/8, up(f.longFuncs, 10), maxFunction,
+		maxComplexity*3/4, up(f.branched, 20), maxComplexity, count(f.tangled), count(f.coats))
 	b.WriteString("## Methods\n\nA type may have 25 methods, those of what is embedded in it included, as far as it is ours. They are counted in steps of five.\n\n")
 	b.WriteString(f.largest(func(rel string) bool { return !testSupport(rel) }))
+	fmt.Fprintf(&b, `
+## Packages
+
+A package may have %d lines of code: those that hold more than a comment. `+"`internal/archtest`"+` says how large those are that have more, which
+may only shrink.
+
+%s
+## Between the files of a package
+
+An arrow runs from a file to another whose constants, variables, types, functions or methods it uses. The files stand in the order in
+which the fewest arrows run back up; those that do are bounded.
+
+%s`, maxPackage, f.heaviest(), arrowTable(drawn(t)))
 	golden.Check(t, "../../docs/architecture-figures.md", b.String())
 	for what, where := range map[string][]string{"reads the store": f.reads, "holds text for people": f.texts} {
 		for _, at := range where {

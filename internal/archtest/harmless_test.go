@@ -88,7 +88,7 @@ func TestTestsAimAtCanaries(t *testing.T) {
 		if r, ok := ruleFor(filepath.ToSlash(filepath.Dir(rel))); ok && r.pure {
 			runs = false
 		}
-		inspect(t, filepath.Join("..", "..", rel), func(fset *token.FileSet, n ast.Node) {
+		inspect(t, filepath.Join("..", "..", rel), func(n ast.Node) {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
 				for _, lit := range aims(n) {

@@ -87,34 +87,11 @@ func (t *tour) prepare(command string, w []string) play {
 		args = append(args, t.folder.asks)
 		p.played = "answers"
 	}
-	for i, a := range args {
-		switch before := ""; {
-		case i == 0:
-		default:
-			before = args[i-1]
-			switch {
-			case before == "--plan" && placeholder.MatchString(a):
-				args[i] = filepath.Join(t.maker.base, "plan.json")
-				// Where pawl finds nothing to check it is the person who knows what is wrong.
-				p.played, p.hand, p.blind = "writes the plan", true, !t.folder.custom
-				if err := writeFile(args[i], string(encode(t.folder.handPlan())), 0o644); err != nil {
-					return play{run: func() (Try, error) { return Try{}, err }}
-				}
-			case before == "--agent":
-				if a != "llm" && !placeholder.MatchString(a) {
-					return play{needs: "an installed agent, " + a}
-				}
-				args[i] = "llm"
-				p.played = "sets up a model"
-				if err := t.modelled(t.model, false); err != nil {
-					return play{run: func() (Try, error) { return Try{}, err }}
-				}
-			case args[0] == "run" && placeholder.MatchString(a):
-				args[i] = t.folder.asks
-			case placeholder.MatchString(a):
-				return play{needs: "a word of the person's, " + a}
-			}
-		}
+	if err := t.fill(args, &p); err != nil {
+		return play{run: func() (Try, error) { return Try{}, err }}
+	}
+	if p.needs != "" {
+		return play{needs: p.needs}
 	}
 	if args[0] == "run" && !slices.Contains(args, "--yes") {
 		args = append(args, "--yes")
@@ -128,6 +105,35 @@ func (t *tour) prepare(command string, w []string) play {
 		return t.pawl(p.played, args...)
 	}
 	return p
+}
+
+// fill fills in the words that a person has to, and says in p what the person does for that, or that only a person can.
+func (t *tour) fill(args []string, p *play) error {
+	for i := 1; i < len(args); i++ {
+		switch blank := placeholder.MatchString(args[i]); {
+		case args[i-1] == "--plan" && blank:
+			args[i] = filepath.Join(t.maker.base, "plan.json")
+			// Where pawl finds nothing to check it is the person who knows what is wrong.
+			p.played, p.hand, p.blind = "writes the plan", true, !t.folder.custom
+			if err := writeFile(args[i], string(encode(t.folder.handPlan())), 0o644); err != nil {
+				return err
+			}
+		case args[i-1] == "--agent" && args[i] != "llm" && !blank:
+			p.needs = "an installed agent, " + args[i]
+			return nil
+		case args[i-1] == "--agent":
+			args[i], p.played = "llm", "sets up a model"
+			if err := t.modelled(t.model, false); err != nil {
+				return err
+			}
+		case args[0] == "run" && blank:
+			args[i] = t.folder.asks
+		case blank:
+			p.needs = "a word of the person's, " + args[i]
+			return nil
+		}
+	}
+	return nil
 }
 
 // mend mends the fault where the work is: in the task's worktree, or in the folder itself.

@@ -108,14 +108,7 @@ func commandWords(all []string) []string {
 		w := all[i]
 		ends := strings.ContainsAny(w[len(w)-1:], ",;:.)`") && !strings.HasPrefix(w, `"`)
 		w = strings.TrimRight(w, ",;:.)`")
-		last := out[len(out)-1]
-		belongs := i == 1 ||
-			i == 2 && slices.Contains(groups, last) ||
-			strings.HasPrefix(w, "-") || strings.HasPrefix(w, `"`) || strings.HasPrefix(w, "'") || w != "" && w == strings.ToUpper(w) && len(w) > 1 ||
-			strings.ContainsAny(w, "0123456789/=_") || strings.Contains(w, ".") ||
-			strings.HasPrefix(last, "--") && !slices.Contains(plain, last) ||
-			i == 3 && slices.Contains(groups, out[1]) && slices.Contains(naming, last) || i == 4 && out[1] == "config" && out[2] == "set"
-		if !belongs || w == "" || w == "pawl" {
+		if w == "" || w == "pawl" || !belongs(out, i, w) {
 			break
 		}
 		out = append(out, w)
@@ -124,6 +117,29 @@ func commandWords(all []string) []string {
 		}
 	}
 	return out
+}
+
+// belongs reports whether a word, which stands at a place of a text, belongs to the command whose words before it are out: because it has
+// the form of an argument, or by what it follows.
+func belongs(out []string, at int, w string) bool {
+	last := out[len(out)-1]
+	switch {
+	case strings.HasPrefix(w, "-"), strings.HasPrefix(w, `"`), strings.HasPrefix(w, "'"), strings.ContainsAny(w, "0123456789/=_."):
+		return true
+	case len(w) > 1 && w == strings.ToUpper(w), strings.HasPrefix(last, "--") && !slices.Contains(plain, last):
+		return true
+	}
+	switch at {
+	case 1:
+		return true
+	case 2:
+		return slices.Contains(groups, last)
+	case 3:
+		return slices.Contains(groups, out[1]) && slices.Contains(naming, last)
+	case 4:
+		return out[1] == "config" && out[2] == "set"
+	}
+	return false
 }
 
 // words splits a text at spaces outside of quotation marks, which stay.

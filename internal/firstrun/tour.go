@@ -201,18 +201,11 @@ func (t *tour) follow() error {
 		if !ok && !again && succeeded {
 			command, p, ok, again = "pawl "+shown(t.first), play{run: func() (Try, error) { return t.pawl("", t.first...) }}, true, true
 		}
-		switch {
-		case !ok:
+		if !ok {
 			return t.end(DeadEnd, t.stuck(named))
-		case p.blind && !t.told:
-			return t.end(DeadEnd, command+" asks the person to mend what no screen has told")
-		case p.needs != "":
-			return t.end(Yours, command+" needs "+p.needs)
 		}
-		if slices.ContainsFunc(t.row.Tries, func(e Try) bool {
-			return e.Command == command && e.ByHand == p.hand && same(e.Message, last)
-		}) {
-			return t.end(DeadEnd, "the screens go round: "+command)
+		if v, why := t.refused(command, p, last); why != "" {
+			return t.end(v, why)
 		}
 		try, err := p.run()
 		if err != nil {
@@ -241,6 +234,19 @@ func (t *tour) follow() error {
 		last = try.Message
 	}
 	return t.end(DeadEnd, fmt.Sprintf("not done after %d commands", maxTries))
+}
+
+// refused says why a command is not given, "" where it is. last is what the one before it said.
+func (t *tour) refused(command string, p play, last string) (Verdict, string) {
+	switch {
+	case p.blind && !t.told:
+		return DeadEnd, command + " asks the person to mend what no screen has told"
+	case p.needs != "":
+		return Yours, command + " needs " + p.needs
+	case slices.ContainsFunc(t.row.Tries, func(e Try) bool { return e.Command == command && e.ByHand == p.hand && same(e.Message, last) }):
+		return DeadEnd, "the screens go round: " + command
+	}
+	return "", ""
 }
 
 // stuck says how nothing goes on.

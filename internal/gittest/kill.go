@@ -24,11 +24,16 @@ const (
 // Scene is something that a child process does in a folder until it is killed.
 type Scene func(ctx context.Context, dir string) error
 
+// Trace returns a context under which step is called before every boundary that a crash could fall on (git.StepKey).
+func Trace(ctx context.Context, step func(name string)) context.Context {
+	return context.WithValue(ctx, git.StepKey{}, step)
+}
+
 // play runs a scene and kills this process, as nothing inside it can prevent, at the step that was asked for.
 func play(scene Scene) int {
 	at, _ := strconv.Atoi(os.Getenv(stepVariable))
 	n := 0
-	ctx := git.Trace(context.Background(), func(name string) {
+	ctx := Trace(context.Background(), func(name string) {
 		fmt.Println(name)
 		if n++; n == at {
 			self, err := os.FindProcess(os.Getpid())
@@ -46,7 +51,7 @@ func play(scene Scene) int {
 	return 0
 }
 
-// KillAt plays a scene in a process of its own and kills it at the n-th step that the scene takes (git.Trace). It reports
+// KillAt plays a scene in a process of its own and kills it at the n-th step that the scene takes (Trace). It reports
 // whether the scene was that long.
 func KillAt(t testing.TB, scene, dir string, n int) (killed bool) {
 	t.Helper()
@@ -64,7 +69,7 @@ func KillAt(t testing.TB, scene, dir string, n int) (killed bool) {
 	return false
 }
 
-// changing are the steps of git.Trace at which something that outlives the process changes.
+// changing are the steps of Trace at which something that outlives the process changes.
 var changing = []string{
 	"lock index", "write journal", "git update-ref", "remove file", "write file", "git update-index", "install index", "git read-tree",
 	"git worktree", "share index", "remove tree", "remove registration", "git commit-tree", "write object", "name object", "name reference",

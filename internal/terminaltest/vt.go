@@ -215,6 +215,22 @@ func (v *VT) control(arg string, c byte) {
 	_, _ = fmt.Sscanf(arg, "%d;%d", &a, &b)
 	v.late = v.late && c == 'm'
 	switch c {
+	case 'r':
+		v.top, v.bottom = max(0, a-1), min(max(b, 0), v.h)
+		v.x, v.y = 0, 0
+	case 'm':
+	case 'h', 'l':
+		v.mode(arg, c == 'h')
+	default:
+		if !v.move(c, a, b) && !v.edit(c, a) {
+			v.Bad = append(v.Bad, arg+string(c))
+		}
+	}
+}
+
+// move moves the cursor. It reports whether that is what a sequence means.
+func (v *VT) move(c byte, a, b int) bool {
+	switch c {
 	case 'A':
 		v.y = max(0, v.y-max(1, a))
 	case 'B':
@@ -227,6 +243,17 @@ func (v *VT) control(arg string, c byte) {
 		v.x = min(max(1, a), v.w) - 1
 	case 'd':
 		v.y = min(max(1, a), v.h) - 1
+	case 'H':
+		v.y, v.x = min(max(1, a), v.h)-1, min(max(1, b), v.w)-1
+	default:
+		return false
+	}
+	return true
+}
+
+// edit changes what stands at the cursor, or all rows. It reports whether that is what a sequence means, and it knows how.
+func (v *VT) edit(c byte, a int) bool {
+	switch c {
 	case 'X':
 		for x := v.x; x < min(v.w, v.x+max(1, a)); x++ {
 			v.cells[v.y][x] = " "
@@ -253,15 +280,10 @@ func (v *VT) control(arg string, c byte) {
 			copy(v.cells[v.y+1:], v.cells[v.y:v.h-1])
 			v.cells[v.y] = v.emptyRow()
 		}
-	case 'r':
-		v.top, v.bottom = max(0, a-1), min(max(b, 0), v.h)
-		v.x, v.y = 0, 0
 	case 'S', 'T':
 		for range max(1, a) {
 			v.scroll(c == 'S')
 		}
-	case 'H':
-		v.y, v.x = min(max(1, a), v.h)-1, min(max(1, b), v.w)-1
 	case 'J':
 		switch a {
 		case 0:
@@ -273,15 +295,11 @@ func (v *VT) control(arg string, c byte) {
 			v.Clear()
 		}
 	case 'K':
-		if !v.eraseRow(a) {
-			v.Bad = append(v.Bad, arg+string(c))
-		}
-	case 'm':
-	case 'h', 'l':
-		v.mode(arg, c == 'h')
+		return v.eraseRow(a)
 	default:
-		v.Bad = append(v.Bad, arg+string(c))
+		return false
 	}
+	return true
 }
 
 // scroll moves the rows of the region by one, up or down.

@@ -9,6 +9,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine"
 	"pawl/machine/board"
+	"pawl/machine/machinetest"
 	"pawl/message"
 )
 
@@ -24,13 +25,14 @@ func TestCheckAndCounts(t *testing.T) {
 	if got, want := strings.Join(counts, ", "), "board.run 3/2+0, board.phase 5/16+0, board.issue 6/5+8, board.item 4/3+3"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	golden.Check(t, "../../docs/machines/board.md", machine.Page("board", message.Translation, board.Describe()...))
+	golden.Check(t, "../../docs/machines/board.md", machinetest.Page("board", message.Translation, board.Describe()...))
 }
 
 // TestStrict: without the added rows only the seed's ways are left, and nothing but unused names is lost.
 func TestStrict(t *testing.T) {
 	for _, problems := range [][]machine.Problem{
-		board.Run.Strict().Check(), board.Phase.Strict().Check(), board.Issue.Strict().Check(), board.Item.Strict().Check(),
+		machinetest.Strict(board.Run.Describe()).Check(), machinetest.Strict(board.Phase.Describe()).Check(),
+		machinetest.Strict(board.Issue.Describe()).Check(), machinetest.Strict(board.Item.Describe()).Check(),
 	} {
 		for _, p := range problems {
 			if p.Kind != machine.UnusedEvent && p.Kind != machine.UnusedGate {
@@ -38,7 +40,7 @@ func TestStrict(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := board.Issue.Strict().Between(board.IssueFailed, board.IssuePlanned); ok {
+	if _, ok := machinetest.Between(machinetest.Strict(board.Issue.Describe()), board.IssueFailed, board.IssuePlanned); ok {
 		t.Error("the retry is still there")
 	}
 }

@@ -70,18 +70,12 @@ var issueID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // IsIssueID reports whether a text has the form of an issue's id.
 func IsIssueID(text string) bool { return issueID().MatchString(text) }
 
-// ValidateState checks an exported state.json as the seed's validateState does, with its gaps closed: the working
+// ParseState reads an exported state.json and checks it as the seed's validateState does, with its gaps closed: the working
 // directory is asked for only once the run has begun (docs/spec/board.md#e1); null and arrays are no objects, phases are
 // checked, and the queue, the issues and the solutions must agree with each other (docs/spec/board.md#e2); the phase must
 // fit the status (docs/spec/board.md#e4). The first fault is returned with code invalid and the place that it was found
-// at. Empty, truncated or trailing input is a fault and never an empty state (docs/spec/board.md#e15).
-func ValidateState(raw []byte) error {
-	_, err := ParseState(raw)
-	return err
-}
-
-// ParseState reads an exported state.json and checks it as ValidateState does. Aliases of phases are replaced by the
-// seed's names. On an error the state is the zero value.
+// at. Empty, truncated or trailing input is a fault and never an empty state (docs/spec/board.md#e15). Aliases of phases are
+// replaced by the seed's names. On an error the state is the zero value.
 func ParseState(raw []byte) (State, error) {
 	var fields map[string]json.RawMessage
 	if err := decode(raw, &fields); err != nil || fields == nil {
@@ -132,7 +126,7 @@ func decode(raw []byte, into any) error {
 
 // fault returns the error for one place of the state.
 func fault(key string, args ...any) *pawl.Error {
-	return pawl.Fail(pawl.CodeInvalid, key, args...).In("board.ValidateState")
+	return pawl.Fail(pawl.CodeInvalid, key, args...).In("board.ParseState")
 }
 
 // shape checks what Go's decoder would let pass: that fields are there, and that null stands for nothing.

@@ -29,7 +29,7 @@ func TestValidateStateAccepts(t *testing.T) {
 		"github":        strings.NewReplacer("ISS-xxx", "GH-123", "SOL-xxx-1", "SOL-GH-123-12").Replace(running),
 		"completed":     `{"status":"completed","phase":"complete","work_dir":"w","issues":{},"queue":[]}`,
 	} {
-		if err := board.ValidateState([]byte(raw)); err != nil {
+		if _, err := board.ParseState([]byte(raw)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestStateRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := board.ValidateState(raw); err != nil {
+	if _, err := board.ParseState(raw); err != nil {
 		t.Errorf("%v\n%s", err, raw)
 	}
 }

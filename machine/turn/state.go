@@ -112,26 +112,3 @@ const (
 	ScopeSession   Scope = "session"
 	ScopeWorkspace Scope = "workspace"
 )
-
-// Valid reports whether s is one of the three scopes.
-func (s Scope) Valid() bool { return s == ScopeAction || s == ScopeSession || s == ScopeWorkspace }
-
-// Answer returns the argument of CONFIRM for a yes or no to a question that was asked in PLANNING, EXECUTING, RECOVERING or
-// VERIFYING, and "" for a state in which nothing is asked.
-func Answer(askedFrom State, yes bool) string {
-	switch {
-	case !yes && (askedFrom == Executing || askedFrom == Recovering || askedFrom == Verifying):
-		return AnswerNoStep
-	case !yes && askedFrom == Planning:
-		return AnswerNo
-	case askedFrom == Planning:
-		return AnswerYes
-	case askedFrom == Executing:
-		return AnswerYesStep
-	case askedFrom == Recovering:
-		return AnswerYesRepair
-	case askedFrom == Verifying:
-		return AnswerYesChecks
-	}
-	return ""
-}

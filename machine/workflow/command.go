@@ -98,19 +98,6 @@ func Command(name string, v Vars) (Vars, error) {
 	return v, nil
 }
 
-// Replace gives the running flow up and starts a flow command in its place: reset, then Command. It is the answer yes to
-// the question that Command's refusal raises (docs/spec/workflow.md#c1).
-func Replace(name string, v Vars) (Vars, error) {
-	next, err := Command(name, v.Reset())
-	if err != nil {
-		return v, err
-	}
-	if c, ok := LookupCommand(name); ok && !c.Flow() {
-		return v, pawl.Fail(pawl.CodeUsage, "machine.command_no_flow", c.Name).In("workflow.Replace")
-	}
-	return next, nil
-}
-
 func start(c CommandInfo, v Vars) (Vars, error) {
 	if v.Active() || v.ToolNesting > 0 {
 		return v, pawl.Fail(pawl.CodeBusy, "machine.command_flow", c.Name, runningName(v)).In("workflow.Command")

@@ -9,7 +9,7 @@ import (
 
 	"pawl"
 	"pawl/internal/golden"
-	"pawl/machine"
+	"pawl/machine/machinetest"
 	wf "pawl/machine/workflow"
 	"pawl/message"
 )
@@ -25,10 +25,10 @@ func TestCheckAndCounts(t *testing.T) {
 	if stages != 5 || modes != 3 || seed != 23 || ext != 2 || modeSeed != 12 || modeExt != 0 {
 		t.Errorf("%d × %d, rows %d + %d and %d + %d", stages, modes, seed, ext, modeSeed, modeExt)
 	}
-	if p := wf.Stages.Strict().Check(); len(p) != 0 {
+	if p := machinetest.Strict(wf.Stages.Describe()).Check(); len(p) != 0 {
 		t.Errorf("problems of the strict table: %v", p)
 	}
-	golden.Check(t, "../../docs/machines/workflow.md", machine.Page("workflow", message.Translation, wf.Describe()...))
+	golden.Check(t, "../../docs/machines/workflow.md", machinetest.Page("workflow", message.Translation, wf.Describe()...))
 }
 
 // TestCommandTable is the table of docs/spec/workflow.md#commands: name, variables that are set, class.
@@ -173,15 +173,9 @@ func TestScenario3(t *testing.T) {
 	if _, err := wf.Command(wf.Request, running); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("a plain request while ~auto runs: %v", err)
 	}
-	v, err := wf.Replace("~exec", running)
+	v, err := wf.Command("~exec", running.Reset())
 	if want := command(t, "~exec", wf.Initial()); err != nil || v != want {
 		t.Errorf("replaced: %+v, %v", v, err)
-	}
-	if v, err := wf.Replace("~help", running); err == nil || v != running {
-		t.Errorf("~help replaces a flow: %+v, %v", v, err)
-	}
-	if v, err := wf.Replace("~nothing", running); err == nil || v != running {
-		t.Errorf("an unknown command replaces a flow: %+v, %v", v, err)
 	}
 }
 
@@ -395,11 +389,11 @@ func TestAnyWalk(t *testing.T) {
 			case 0:
 				next, err = wf.Command(rapid.SampledFrom(names).Draw(t, "name"), v)
 			case 1:
-				next, err = wf.Replace(rapid.SampledFrom(names).Draw(t, "name"), v)
+				next = v.Reset()
 			case 2:
 				next, err = wf.SwitchMode(v, rapid.SampledFrom([]string{"silent", "interactive", "start"}).Draw(t, "choice"), wf.Evidence{Confirming: true})
 			default:
-				next, err = wf.Advance(v, rapid.SampledFrom(wf.Stages.Events()).Draw(t, "on"), rapid.SampledFrom(whens).Draw(t, "when"),
+				next, err = wf.Advance(v, rapid.SampledFrom(machinetest.Events(wf.Stages)).Draw(t, "on"), rapid.SampledFrom(whens).Draw(t, "when"),
 					wf.Evidence{Score: rapid.IntRange(0, 10).Draw(t, "score"), Package: "p", Archived: true})
 			}
 			if err != nil && next != v {

@@ -42,10 +42,6 @@ var resetSteps = []ResetStep{
 	{[]string{"WORKFLOW_MODE"}, func(v *Vars) { v.Mode = Interactive }},
 }
 
-// ResetSteps returns the reset protocol in the seed's order. Each step can be applied by itself, so that an interrupted
-// reset goes on where it stopped.
-func ResetSteps() []ResetStep { return append([]ResetStep(nil), resetSteps...) }
-
 // Apply returns v after the step.
 func (s ResetStep) Apply(v Vars) Vars { s.apply(&v); return v }
 

@@ -106,61 +106,51 @@ type setting struct {
 }
 
 // own lists the user's settings for an ecosystem.
-func (s Settings) own(ecosystem string) []setting {
-	var out []setting
-	add := func(name, text string, split ...string) {
-		if text == "" {
-			return
+func (s Settings) own(ecosystem string) (out []setting) {
+	add := func(name, text, separators string) {
+		if text != "" {
+			out = append(out, setting{name, text, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })})
 		}
-		urls := []string{text}
-		for _, sep := range split {
-			var parts []string
-			for _, u := range urls {
-				parts = append(parts, strings.Split(u, sep)...)
-			}
-			urls = parts
-		}
-		out = append(out, setting{name, text, urls})
 	}
 	switch ecosystem {
 	case "go":
-		proxy, sums := s.variable("GOPROXY"), s.variable("GOSUMDB")
-		for _, l := range s.lines(".config/go/env") {
-			name, value, _ := strings.Cut(l, "=")
-			if name == "GOPROXY" && proxy == "" {
-				proxy = value
-			}
-			if name == "GOSUMDB" && sums == "" {
-				sums = value
-			}
-		}
-		add("GOPROXY", proxy, ",", "|")
-		add("GOSUMDB", sums, " ")
+		file := s.lines(".config/go/env")
+		add("GOPROXY", s.value("GOPROXY", file, "GOPROXY"), ",|")
+		add("GOSUMDB", s.value("GOSUMDB", file, "GOSUMDB"), " ")
 	case "npm":
-		registry := s.variable("npm_config_registry")
-		for _, l := range s.lines(".npmrc") {
-			if name, value, ok := strings.Cut(l, "="); ok && strings.TrimSpace(name) == "registry" && registry == "" {
-				registry = strings.Trim(strings.TrimSpace(value), `"`)
-			}
-		}
-		add("npm_config_registry", registry)
+		add("npm_config_registry", s.value("npm_config_registry", loose(s.lines(".npmrc"), `"`), "registry"), "")
 	case "pypi":
-		index, more := s.variable("PIP_INDEX_URL"), s.variable("PIP_EXTRA_INDEX_URL")
-		for _, l := range slices.Concat(s.lines(".config/pip/pip.conf"), s.lines(".pip/pip.conf")) {
-			name, value, _ := strings.Cut(l, "=")
-			switch name, value = strings.TrimSpace(name), strings.TrimSpace(value); {
-			case name == "index-url" && index == "":
-				index = value
-			case name == "extra-index-url" && more == "":
-				more = value
-			}
-		}
-		add("PIP_INDEX_URL", index)
+		file := loose(slices.Concat(s.lines(".config/pip/pip.conf"), s.lines(".pip/pip.conf")), "")
+		index := s.value("PIP_INDEX_URL", file, "index-url")
+		add("PIP_INDEX_URL", index, "")
 		if index != "" {
-			add("PIP_EXTRA_INDEX_URL", more, " ")
+			add("PIP_EXTRA_INDEX_URL", s.value("PIP_EXTRA_INDEX_URL", file, "extra-index-url"), " ")
 		}
 	case "pub":
-		add("PUB_HOSTED_URL", s.variable("PUB_HOSTED_URL"))
+		add("PUB_HOSTED_URL", s.variable("PUB_HOSTED_URL"), "")
+	}
+	return out
+}
+
+// value is what a variable says, else what the first line of a file does that sets a name to something.
+func (s Settings) value(variable string, file []string, name string) string {
+	if text := s.variable(variable); text != "" {
+		return text
+	}
+	for _, l := range file {
+		if text, ok := strings.CutPrefix(l, name+"="); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// loose are the lines of a file whose tools allow blanks around names and values, and quotes around values, without them.
+func loose(file []string, quotes string) []string {
+	out := make([]string, len(file))
+	for i, l := range file {
+		name, text, _ := strings.Cut(l, "=")
+		out[i] = strings.TrimSpace(name) + "=" + strings.Trim(strings.TrimSpace(text), quotes)
 	}
 	return out
 }

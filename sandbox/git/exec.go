@@ -75,17 +75,13 @@ type call struct {
 
 type heldKey struct{}
 
-type stepKey struct{}
+// StepKey is the key of a func(name string) in a context, which is called before every boundary that a crash could fall on: each git
+// call, and each change to files, references and the index that pawl makes itself. Tests stop the process there.
+type StepKey struct{}
 
-// Trace returns a context under which step is called before every boundary that a crash could fall on: each git call, and
-// each change to files, references and the index that pawl makes itself. Tests stop the process there.
-func Trace(ctx context.Context, step func(name string)) context.Context {
-	return context.WithValue(ctx, stepKey{}, step)
-}
-
-// Step marks a boundary for Trace.
+// Step marks a boundary for the function under StepKey.
 func Step(ctx context.Context, name string) {
-	if step, ok := ctx.Value(stepKey{}).(func(string)); ok {
+	if step, ok := ctx.Value(StepKey{}).(func(string)); ok {
 		step(name)
 	}
 }

@@ -33,7 +33,7 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 					t.Fatal(err)
 				}
 				steps, at := 0, ""
-				ctx := git.Trace(t.Context(), func(step string) {
+				ctx := gittest.Trace(t.Context(), func(step string) {
 					if steps++; steps == n {
 						if at = step; os.Rename(dir, dir+"-moved") != nil {
 							t.Error("not moved")

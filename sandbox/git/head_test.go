@@ -14,7 +14,7 @@ func TestHeadNamesTheBranch(t *testing.T) {
 	repo := open(t, r, "", true)
 	head := func() (branch string, asked bool) {
 		t.Helper()
-		ctx := git.Trace(t.Context(), func(name string) { asked = asked || name == "git symbolic-ref" })
+		ctx := gittest.Trace(t.Context(), func(name string) { asked = asked || name == "git symbolic-ref" })
 		commit, branch, err := repo.Refs.Head(ctx)
 		if err != nil || commit != r.Head() {
 			t.Fatal(commit, branch, err)
@@ -49,7 +49,7 @@ func TestReferencesAreReadFromFiles(t *testing.T) {
 	read := func(want string, wantAsked bool) {
 		t.Helper()
 		asked := false
-		ctx := git.Trace(t.Context(), func(string) { asked = true })
+		ctx := gittest.Trace(t.Context(), func(string) { asked = true })
 		id, err := repo.Refs.Lookup(ctx, name)
 		if err != nil || id != want || asked != wantAsked {
 			t.Errorf("%q, want %q; git asked: %v; %v", id, want, asked, err)

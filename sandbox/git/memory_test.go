@@ -26,7 +26,7 @@ type remembered struct {
 func (r *remembered) snapshot() string {
 	r.t.Helper()
 	r.calls = nil
-	ctx := git.Trace(context.Background(), func(step string) {
+	ctx := gittest.Trace(context.Background(), func(step string) {
 		if verb, ok := strings.CutPrefix(step, "git "); ok {
 			r.calls = append(r.calls, verb)
 		}

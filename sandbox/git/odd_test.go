@@ -200,7 +200,7 @@ func TestCanceled(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a": "a"})
 	repo := open(t, r, "", true)
 	ctx, cancel := context.WithCancel(context.Background())
-	ctx = git.Trace(ctx, func(step string) {
+	ctx = gittest.Trace(ctx, func(step string) {
 		if step == "git status" {
 			cancel()
 		}

@@ -206,7 +206,7 @@ func (r rule) match(rel string, isDir bool) bool {
 func matchName(pattern, name string) bool {
 	if i := strings.IndexAny(pattern, `*?[\`); i < 0 {
 		return pattern == name
-	} else if i == 0 && pattern[0] == '*' && strings.IndexAny(pattern[1:], `*?[\`) < 0 {
+	} else if i == 0 && pattern[0] == '*' && !strings.ContainsAny(pattern[1:], `*?[\`) {
 		return strings.HasSuffix(name, pattern[1:])
 	}
 	ok, err := path.Match(pattern, name)

@@ -16,7 +16,6 @@ import (
 type address struct {
 	family uint16
 	at     netip.AddrPort
-	zone   uint32
 	// name is that of a unix socket; an abstract one begins with a zero byte.
 	name string
 }

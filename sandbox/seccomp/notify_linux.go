@@ -109,9 +109,6 @@ func (l *Listener) Replace(c *Call, fd, at int, closeOnExec bool) error {
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 }
 
-// Close ends Receive, and every call that waits or comes later with ENOSYS.
-func (l *Listener) Close() { _ = unix.Close(l.fd) }
-
 func (l *Listener) control(request uintptr, arg unsafe.Pointer) error {
 	_, err := l.ask(request, arg)
 	return err
