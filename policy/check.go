@@ -386,7 +386,7 @@ func checkRemove(c *command, args []word) {
 		case !c.judge.own || !sweeps:
 		case w.dynamic && w.text != "{}":
 			c.judge.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
-		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || inRoot(c.judge.territory, w.text) && path.Clean(w.text) == c.judge.root:
+		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || inRoot(c.judge, w.text) && path.Clean(w.text) == c.judge.root:
 			c.ask(CodeDestructive) // nothing would be left of the work
 		}
 	}

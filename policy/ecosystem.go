@@ -141,7 +141,7 @@ func checkNpx(c *command, args []word) {
 	}
 	if len(args) > 0 && !args[0].dynamic && !args[0].expanded &&
 		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"}, args[0].text) {
-		c.apply(programs()[args[0].text], args[1:])
+		c.apply(known().programs[args[0].text], args[1:])
 		return
 	}
 	c.unknown()
@@ -166,11 +166,11 @@ func checkPython(c *command, args []word) {
 		return
 	}
 	name, rest := args[1].text, args[2:]
-	if r, ok := programs()[name]; ok {
+	if r, ok := known().programs[name]; ok {
 		c.apply(r, rest)
 		return
 	}
-	if table, ok := subcommands()[name]; ok {
+	if table, ok := known().subcommands[name]; ok {
 		if len(rest) > 0 {
 			if r, ok := table[rest[0].text]; ok && !rest[0].expanded {
 				c.apply(r, rest[1:])
@@ -197,9 +197,9 @@ func checkPHP(c *command, args []word) {
 	case len(args) == 2 && args[0].text == "-l":
 		c.judge.file(args[1], OpRead, c.cwds)
 	case len(args) > 1 && args[0].text == "artisan" && args[1].text == "test":
-		c.apply(phpunitRule(), args[2:])
+		c.apply(known().programs["phpunit"], args[2:])
 	case len(args) > 0 && args[0].text == "vendor/bin/phpunit":
-		c.apply(phpunitRule(), args[1:])
+		c.apply(known().programs["phpunit"], args[1:])
 	default:
 		c.unknown()
 	}

@@ -18,6 +18,7 @@ const (
 	maxReasons = 16
 	maxArg     = 200
 	maxPaths   = 10_000
+	maxPath    = 4096 // bytes of one path
 )
 
 // Judge decides on a request under a profile. It never fails: what it cannot understand it denies. It takes time and memory
@@ -26,7 +27,7 @@ func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
 	}
-	j := &judge{req: r, prof: p, territory: territory{root: strings.TrimRight(r.Root, "/")}, seen: map[string]bool{}, least: pawl.RiskLow}
+	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
 	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
 	j.walled = r.Ground.Walled && !p.ReadOnly && !p.Unconfined
 	j.held = j.walled && !p.ConfirmExec
@@ -46,7 +47,11 @@ func Judge(r Request, p Profile) Verdict {
 type judge struct {
 	req  Request
 	prof Profile
-	territory
+
+	root   string // the workspace, without a slash behind it
+	walled bool   // walls hold the command, and it may write
+	held   bool   // and the profile builds on that
+	own    bool   // and the tree is the work's own
 
 	found []finding
 	seen  map[string]bool // what is already in found, calls' names or paths, by kind

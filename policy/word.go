@@ -364,3 +364,9 @@ func (w word) base() string { return path.Base(w.text) }
 
 // flag reports whether the word is an option rather than an operand.
 func (w word) flag() bool { return len(w.text) > 1 && w.text[0] == '-' }
+
+// unsure reports whether the word, or its place among the words, is not certain.
+func (w word) unsure() bool { return w.dynamic || w.expanded }
+
+// startsOpen reports whether the word may turn into the name of a file that reads like an option.
+func (w word) startsOpen() bool { return w.pattern && strings.IndexAny(w.text, "*?[") == 0 }
