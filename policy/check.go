@@ -28,7 +28,7 @@ func checkFind(c *command, args []word) {
 		case slices.Contains(findActions, w.text):
 			c.flagged(w.text)
 		case start && !w.flag() && w.text != "(" && w.text != "!":
-			if w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) {
+			if w.startsOpen() {
 				c.judge.pattern(w)
 			}
 			c.judge.file(w, OpRead, c.cwds)
@@ -91,35 +91,30 @@ func checkSed(c *command, args []word) {
 	scripted, op := false, OpRead
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		head, value, joined := strings.Cut(w.text, "=")
+		script, joined := strings.CutPrefix(w.text, "--expression=")
 		switch {
 		case c.judge.held && sedInPlace(w.text) && !w.dynamic:
 			op = OpWrite // the walls hold what it writes, and undo takes it back
-			if c.judge.prof.ReadOnly {
-				c.judge.find(Deny, CodeReadOnly, text(c.argv))
-			}
 		case w.dynamic && scripted:
 			c.judge.file(w, op, c.cwds)
-		case w.dynamic || w.pattern && !w.quoted && i == 0:
+		case w.dynamic, w.pattern && !w.quoted && i == 0:
 			c.judge.guess(w)
 			scripted = true
 		case w.text == "-e" && i+1 < len(args):
 			i++
 			sedScript(c, args[i])
 			scripted = true
-		case head == "--expression" && joined:
-			sedScript(c, word{text: value, dynamic: w.dynamic})
+		case joined:
+			sedScript(c, word{text: script})
 			scripted = true
-		case slices.Contains(sedFlags, w.text):
-		case w.flag() && strings.Trim(w.text[1:], "nErsuz") != "":
-			c.forbidden(w.text)
-			scripted = scripted || strings.ContainsAny(w.text, "ef")
-		case w.flag():
-		case !scripted:
+		case !w.flag() && !scripted:
 			sedScript(c, w)
 			scripted = true
-		default:
+		case !w.flag():
 			c.judge.file(w, op, c.cwds)
+		case !slices.Contains(sedFlags, w.text) && strings.Trim(w.text[1:], "nErsuz") != "":
+			c.forbidden(w.text)
+			scripted = scripted || strings.ContainsAny(w.text, "ef")
 		}
 	}
 }
@@ -143,8 +138,8 @@ var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate"
 // sedScript asks about a script that may do more than print.
 func sedScript(c *command, w word) {
 	switch {
-	case (w.dynamic || w.expanded) && !w.foreign && c.judge.own:
-	case w.dynamic || w.expanded || !harmlessSed(w.text):
+	case w.unsure() && !w.foreign && c.judge.own:
+	case w.unsure() || !harmlessSed(w.text):
 		c.ask(CodeDangerousFlag, w.text)
 	}
 }
@@ -267,24 +262,24 @@ func checkAwk(c *command, args []word) {
 			script = true
 		default:
 			script = true
-			if c.judge.own && !w.expanded && harmlessAwk(w.text) {
-				break
-			}
-			if w.expanded || strings.ContainsAny(w.text, "@|>") || strings.Contains(w.text, "\\\n") || hasAny(w.text, "system", "getline", "ARGV", "ARGC", "close", "fflush") {
+			if w.expanded || !harmlessAwk(w.text, c.judge.own) {
 				c.ask(CodeDangerousFlag, w.text)
 			}
 		}
 	}
 }
 
-// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. A greater-than compares
-// where nothing is printed in the same statement.
-func harmlessAwk(program string) bool {
-	if strings.ContainsAny(program, "@") || strings.Contains(program, "\\\n") || hasAny(program, "system", "getline", "ARGV", "ARGC", "close", "fflush", "ENVIRON") {
+// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. Where the tree is its own,
+// a greater-than compares if nothing is printed in the same statement.
+func harmlessAwk(program string, own bool) bool {
+	if hasAny(program, "@", "\\\n", "system", "getline", "ARGV", "ARGC", "close", "fflush") {
 		return false
 	}
+	if !own || strings.Contains(program, "ENVIRON") {
+		return !strings.ContainsAny(program, "|>")
+	}
 	program = strings.ReplaceAll(program, "||", "")
-	for _, statement := range strings.FieldsFunc(program, func(r rune) bool { return r == ';' || r == '}' || r == '{' || r == '\n' }) {
+	for _, statement := range strings.FieldsFunc(program, func(r rune) bool { return strings.ContainsRune(";{}\n", r) }) {
 		_, printed, prints := strings.Cut(statement, "print")
 		if strings.Contains(statement, "|") || prints && strings.Contains(printed, ">") {
 			return false
@@ -297,6 +292,10 @@ func hasAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
+func hasAnyPrefix(s string, beginnings ...string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(s, b) })
+}
+
 // checkCopy judges cp and mv.
 func checkCopy(c *command, args []word) {
 	var operands []word
@@ -306,7 +305,7 @@ func checkCopy(c *command, args []word) {
 			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
 				c.forbidden(w.text)
 			}
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) && !c.judge.own:
+		case w.startsOpen() && !c.judge.own:
 			c.judge.find(Ask, CodeDynamic, w.text)
 		default:
 			operands = append(operands, w)
@@ -324,15 +323,20 @@ func checkCopy(c *command, args []word) {
 		case c.name == "mv":
 			c.protect(w)
 		}
-		if dest := operands[len(operands)-1]; !last && !dest.dynamic && !w.dynamic && dest.text != "/dev/null" {
-			into := dest
-			into.text = path.Join(dest.text, w.base())
-			into.pattern = into.pattern || w.pattern
-			if !strings.HasSuffix(w.text, "..") && !strings.HasSuffix(w.text, ".") {
-				c.protect(into)
-			}
+		if !last {
+			c.copied(w, operands[len(operands)-1])
 		}
 	}
+}
+
+// copied judges the name that a file gets where it is copied into a folder.
+func (c *command) copied(w, into word) {
+	if w.dynamic || into.dynamic || into.text == "/dev/null" || strings.HasSuffix(w.text, ".") {
+		return
+	}
+	into.text = path.Join(into.text, w.base())
+	into.pattern = into.pattern || w.pattern
+	c.protect(into)
 }
 
 // protect judges a name that a command may create or remove, without recording it as a path of the command.
@@ -405,7 +409,7 @@ func checkTar(c *command, args []word) {
 		return
 	}
 	mode := strings.TrimPrefix(args[0].text, "-")
-	if args[0].dynamic || args[0].expanded || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
+	if args[0].unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
 		c.forbidden(args[0].text)
 		c.judge.opaque(c.argv, c.cwds)
 		return
@@ -416,7 +420,7 @@ func checkTar(c *command, args []word) {
 	}
 	for i, w := range args[1:] {
 		switch {
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
+		case w.startsOpen():
 			c.judge.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
 			c.forbidden(w.text)

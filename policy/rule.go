@@ -106,11 +106,8 @@ func (c *command) apply(r rule, args []word) {
 		case w.flag() && !ended:
 			out = c.option(r, w)
 		default:
-			if w.startsOpen() && !ended && r.ask != "" && r.class != builds {
-				c.judge.pattern(w)
-			}
 			operands++
-			c.argument(r, w, operands)
+			c.argument(r, w, operands, ended)
 		}
 	}
 	if r.most > 0 && operands > r.most && !c.judge.own {
@@ -118,8 +115,11 @@ func (c *command) apply(r rule, args []word) {
 	}
 }
 
-// argument judges the n-th operand of a command, counted from 1.
-func (c *command) argument(r rule, w word, n int) {
+// argument judges the n-th operand of a command, counted from 1. Ended says that none is an option any more.
+func (c *command) argument(r rule, w word, n int, ended bool) {
+	if w.startsOpen() && !ended && r.ask != "" && r.class != builds {
+		c.judge.pattern(w)
+	}
 	op := OpRead
 	if r.class == writes {
 		op = OpWrite
@@ -225,6 +225,9 @@ func abbreviated(list, text string) bool {
 	}
 	return false
 }
+
+// listed reports whether a word is one of a list, whose words blanks separate.
+func listed(list, text string) bool { return slices.Contains(strings.Fields(list), text) }
 
 // number reports whether an operand is a count rather than a path.
 func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

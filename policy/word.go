@@ -178,36 +178,59 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 	if x.Param != nil {
 		name = x.Param.Value
 	}
-	plain := !x.Excl && !x.Width && !x.IsSet && x.Flags == nil && x.NestedParam == nil && x.Index == nil &&
-		x.Slice == nil && x.Repl == nil && x.Names == 0 && x.Exp == nil && len(x.Modifiers) == 0
 	b.word.expanded = true
-	switch {
-	case plain && (x.Length || name == "?" || name == "#" || name == "$" || name == "!"):
-		b.add("0", true)
+	switch bare := isBare(x); {
+	case bare && s.value(b, name, x.Length, quoted):
 		return
-	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.judge.root != "" && !strings.ContainsAny(s.judge.root, " \t\n*?[")):
-		b.add(".", true)
-		return
-	case plain && name == "TMPDIR" && s.judge.held && !s.sets(name):
-		b.add("/tmp", true)
-		return
-	case plain:
-		if values, ok := s.vars[name]; ok && values != nil && b.name == "" && safeValues(values, quoted) {
-			b.name, b.values = name, values
-			b.add("\x00", true)
-			return
-		}
-	case x.Exp != nil && x.Exp.Op != syntax.OtherParamOps && x.Index == nil && !x.Excl && x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull:
-	case x.Exp != nil && x.Exp.Op == syntax.OtherParamOps || x.Excl:
+	case bare, replaces(x):
+	case x.Excl, x.Exp != nil && x.Exp.Op == syntax.OtherParamOps:
 		s.judge.find(Ask, CodeShellFeature, s.source(x))
 	default:
 		s.judge.odd(s.source(x))
 	}
 	s.inner(x, cwds)
 	// The words that a function or a script is given are as known as whatever gives them.
-	b.word.foreign = b.word.foreign || !s.sets(name) && name != "@" && name != "*" && name != "PWD" && !number(name)
+	given := name == "@" || name == "*" || name == "PWD" || number(name)
+	b.word.foreign = b.word.foreign || !s.sets(name) && !given
 	b.unknown(s.source(x), quoted)
 }
+
+// isBare reports whether an expansion has no operator; its length may be what is asked for.
+func isBare(x *syntax.ParamExp) bool {
+	return !x.Excl && !x.Width && !x.IsSet && x.Flags == nil && x.NestedParam == nil && x.Index == nil &&
+		x.Slice == nil && x.Repl == nil && x.Names == 0 && x.Exp == nil && len(x.Modifiers) == 0
+}
+
+// replaces reports whether an expansion only puts another text in the place of a value, or cuts something off.
+func replaces(x *syntax.ParamExp) bool {
+	return x.Exp != nil && x.Index == nil && !x.Excl && x.Exp.Op != syntax.OtherParamOps &&
+		x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull
+}
+
+// value adds what a parameter stands for, and reports whether that is known.
+func (s *walker) value(b *builder, name string, length, quoted bool) bool {
+	switch {
+	case length || name == "?" || name == "#" || name == "$" || name == "!":
+		b.add("0", true)
+		return true
+	case name == "PWD" && len(b.text) == 0 && (quoted || s.judge.root != "" && !strings.ContainsAny(s.judge.root, splits)):
+		b.add(".", true)
+		return true
+	case name == "TMPDIR" && s.judge.held && !s.sets(name):
+		b.add("/tmp", true)
+		return true
+	}
+	values := s.vars[name]
+	if values == nil || b.name != "" || !safeValues(values, quoted) {
+		return false
+	}
+	b.name, b.values = name, values
+	b.add("\x00", true)
+	return true
+}
+
+// splits are the characters at which the shell splits a value, and those by which it turns into names of files.
+const splits = " \t\n*?["
 
 // sets reports whether the text itself gives a variable its value.
 func (s *walker) sets(name string) bool {
@@ -218,7 +241,7 @@ func (s *walker) sets(name string) bool {
 // safeValues reports whether each value stays one word where it is put.
 func safeValues(values []word, quoted bool) bool {
 	for _, v := range values {
-		if v.dynamic || !quoted && strings.ContainsAny(v.text, " \t\n*?[") && !v.pattern {
+		if v.dynamic || !quoted && strings.ContainsAny(v.text, splits) && !v.pattern {
 			return false
 		}
 	}
