@@ -40,7 +40,7 @@ func (j *judge) call(argv []word, cwds []string) outcome {
 		j.opaque(argv, cwds)
 		return same(cwds)
 	}
-	if j.matches(j.prof.DeniedCommands, argv) {
+	if matches(j.prof.DeniedCommands, argv) {
 		j.find(Deny, CodeDeniedCommand, text(argv))
 		return same(cwds)
 	}
@@ -86,7 +86,7 @@ func (c *command) ask(code Code, args ...string) {
 }
 
 // matches reports whether one of the user's patterns is a prefix of a command.
-func (j *judge) matches(patterns []string, argv []word) bool {
+func matches(patterns []string, argv []word) bool {
 	for _, p := range patterns {
 		words := strings.Fields(p)
 		if len(words) == 0 || len(words) > len(argv) {
@@ -124,7 +124,7 @@ func (c *command) unlisted(code Code) {
 	if goesOut(c) {
 		c.beyond()
 	}
-	if !c.judge.matches(c.judge.prof.AllowedCommands, c.argv) {
+	if !matches(c.judge.prof.AllowedCommands, c.argv) {
 		c.ask(code)
 	}
 	c.judge.opaque(c.argv, c.cwds)

@@ -261,7 +261,8 @@ func checkMake(c *command, args []word) {
 
 // checkCMake lets cmake configure and build.
 func checkCMake(c *command, args []word) {
-	valued := []string{"-G", "--target", "-t", "--config", "--parallel", "-j", "--preset"}
+	const valued, plain = "-G --target -t --config --parallel -j --preset", "-Wno-dev --clean-first --verbose"
+	folders := map[string]Op{"-S": OpRead, "-B": OpWrite, "--build": OpWrite}
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		define, defines := strings.CutPrefix(w.text, "-D")
@@ -276,22 +277,19 @@ func checkCMake(c *command, args []word) {
 			if !harmlessDefinition(define) {
 				c.flagged(w.text)
 			}
-		case w.text == "-S" && i+1 < len(args):
+		case folders[w.text] != "" && i+1 < len(args):
 			i++
-			c.judge.file(args[i], OpRead, c.cwds)
-		case (w.text == "-B" || w.text == "--build") && i+1 < len(args):
-			i++
-			c.judge.file(args[i], OpWrite, c.cwds)
+			c.judge.file(args[i], folders[w.text], c.cwds)
 		case len(w.text) > 2 && hasAnyPrefix(w.text, "-S", "-B"):
 			c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpWrite, c.cwds)
-		case slices.Contains(valued, w.text):
+		case listed(valued, w.text):
 			if i+1 < len(args) && !args[i+1].flag() {
 				i++
 			}
 			if w.text == "--target" && args[i].text == "install" {
 				c.flagged("install")
 			}
-		case strings.HasPrefix(w.text, "-j"), slices.Contains([]string{"-Wno-dev", "--clean-first", "--verbose"}, w.text):
+		case strings.HasPrefix(w.text, "-j"), listed(plain, w.text):
 		case w.flag():
 			c.flagged(w.text)
 		default:

@@ -2,10 +2,8 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"pawl"
 )
@@ -110,7 +108,7 @@ var (
 )
 
 // codePath finds absolute paths in text that is code.
-var codePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`) })
+var codePath = pattern(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
 
 // strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree is
 // not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
@@ -134,7 +132,7 @@ func (c *command) strange() {
 }
 
 // handed finds a variable of the environment in text that is handed to another interpreter.
-var handed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{?[A-Z][A-Z_]`) })
+var handed = pattern(`\$\{?[A-Z][A-Z_]`)
 
 // attached asks about a path that leads out or that is protected where it stands inside a word: behind an option or an
 // equals sign, or in code.

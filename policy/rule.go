@@ -179,7 +179,7 @@ func (c *command) flagged(flag string) {
 // forbidden asks about an option wherever the command runs.
 func (c *command) forbidden(flag string) {
 	for _, p := range c.judge.prof.AllowedCommands {
-		if slices.Contains(strings.Fields(p), flag) && c.judge.matches([]string{p}, c.argv) {
+		if slices.Contains(strings.Fields(p), flag) && matches([]string{p}, c.argv) {
 			return
 		}
 	}

@@ -18,6 +18,7 @@ type commands struct {
 	programs    map[string]rule            // judged by their arguments as a whole
 	subcommands map[string]map[string]rule // judged by their first argument
 	words       map[string]func(*command)  // wrappers of other commands and builtins of the shell
+	dangers     map[string][]danger        // what cannot be taken back
 }
 
 // The table is filled when it is first needed, because most starts of the program judge no command. It has no initial
@@ -30,7 +31,7 @@ var (
 // known returns what is known of commands.
 func known() *commands {
 	tableOnce.Do(func() {
-		table = commands{map[string]rule{}, map[string]map[string]rule{}, map[string]func(*command){}}
+		table = commands{map[string]rule{}, map[string]map[string]rule{}, map[string]func(*command){}, map[string][]danger{}}
 		for _, r := range rows() {
 			program, subs, ok := strings.Cut(r.names, ": ")
 			into := table.programs
@@ -48,6 +49,11 @@ func known() *commands {
 		for _, w := range shellWords() {
 			for _, name := range strings.Fields(w.names) {
 				table.words[name] = w.judge
+			}
+		}
+		for _, d := range dangers {
+			for _, name := range strings.Fields(d.names) {
+				table.dangers[name] = append(table.dangers[name], d)
 			}
 		}
 	})
