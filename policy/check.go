@@ -443,40 +443,26 @@ func unpacks(c *command, args []word) bool {
 	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
 		return false
 	}
-	named := false
-	for i := 1; i < len(args); i++ {
-		w := args[i]
-		switch {
-		case (w.text == "-C" || w.text == "--directory") && i+1 < len(args):
-			i++
-			c.judge.file(args[i], OpWrite, c.cwds)
-		case strings.HasPrefix(w.text, "--strip-components=") || strings.HasPrefix(w.text, "--exclude=") || w.text == "--no-same-owner":
-		case w.flag() || strings.Contains(w.text, ":"):
-			c.forbidden(w.text)
-		case !named && strings.Contains(mode, "f"):
-			named = true
-			c.judge.file(w, OpRead, c.cwds)
-		default:
-			c.judge.file(w, OpWrite, c.cwds)
-		}
-	}
+	c.unpack(args[1:], "-C --directory", strings.Contains(mode, "f"), func(option string) bool {
+		return hasAnyPrefix(option, "--strip-components=", "--exclude=") || option == "--no-same-owner"
+	}, func(w word) bool { return w.flag() || strings.Contains(w.text, ":") })
 	return true
 }
 
-// unzips judges an archive that unzip unpacks.
-func unzips(c *command, args []word) {
-	named := false
+// unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and of the
+// operands the first is the archive, if it is named at all.
+func (c *command) unpack(args []word, into string, named bool, harmless func(string) bool, odd func(word) bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.text == "-d" && i+1 < len(args):
+		case listed(into, w.text) && i+1 < len(args):
 			i++
 			c.judge.file(args[i], OpWrite, c.cwds)
-		case w.flag() && strings.Trim(w.text[1:], "oqnjpltvuf") == "":
-		case w.flag():
+		case harmless(w.text):
+		case odd(w):
 			c.forbidden(w.text)
-		case !named:
-			named = true
+		case named:
+			named = false
 			c.judge.file(w, OpRead, c.cwds)
 		default:
 			c.judge.file(w, OpWrite, c.cwds)
@@ -486,13 +472,14 @@ func unzips(c *command, args []word) {
 
 // checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
 func checkUnzip(c *command, args []word) {
-	if c.judge.own && len(args) > 0 {
-		unzips(c, args)
-		return
-	}
-	if len(args) == 0 || args[0].text != "-l" && args[0].text != "-t" {
+	switch {
+	case c.judge.own && len(args) > 0:
+		c.unpack(args, "-d", true, func(option string) bool {
+			return len(option) > 1 && option[0] == '-' && strings.Trim(option[1:], "oqnjpltvuf") == ""
+		}, word.flag)
+	case len(args) > 0 && (args[0].text == "-l" || args[0].text == "-t"):
+		c.operandPaths(args[1:])
+	default:
 		c.forbidden(text(args))
-		return
 	}
-	c.operandPaths(args[1:])
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,10 +32,23 @@ type word struct {
 // literal returns a word that stands for itself.
 func literal(s string) word { return word{text: s, quoted: true} }
 
-// builder assembles a word and remembers which of its bytes were quoted.
+// char is a byte of a word. One that was quoted has a bit more, so that it is none of those that mean something.
+type char uint16
+
+const quotedChar char = 1 << 8
+
+// plainText returns what characters stand for.
+func plainText(chars []char) string {
+	out := make([]byte, len(chars))
+	for i, c := range chars {
+		out[i] = byte(c)
+	}
+	return string(out)
+}
+
+// builder assembles a word.
 type builder struct {
-	text   []byte
-	quote  []bool
+	text   []char
 	word   word
 	bare   bool // some part was unquoted
 	values []word
@@ -43,8 +57,11 @@ type builder struct {
 
 func (b *builder) add(s string, quoted bool) {
 	for i := range len(s) {
-		b.text = append(b.text, s[i])
-		b.quote = append(b.quote, quoted)
+		c := char(s[i])
+		if quoted {
+			c |= quotedChar
+		}
+		b.text = append(b.text, c)
 	}
 	b.bare = b.bare || !quoted
 }
@@ -78,10 +95,10 @@ func (s *walker) expand(w *syntax.Word, cwds []string) []word {
 	base := b.word
 	base.quoted = !b.bare
 	if base.dynamic {
-		base.text = string(b.text)
+		base.text = plainText(b.text)
 		return []word{base}
 	}
-	alternatives := braces(b.text, b.quote, maxAlternatives)
+	alternatives := braces(b.text, maxAlternatives)
 	if s.grown += len(alternatives)*max(len(b.values), 1) - 1; s.grown > maxGrown {
 		s.judge.find(Deny, CodeTooComplex, "{ }")
 	}
@@ -93,10 +110,10 @@ func (s *walker) expand(w *syntax.Word, cwds []string) []word {
 	for _, alt := range alternatives {
 		x := base
 		x.expanded = x.expanded || alt.made
-		x.home = len(alt.text) > 0 && alt.text[0] == '~' && !alt.quote[0]
-		x.pattern = x.pattern || hasPattern(alt.text, alt.quote)
+		x.home = len(alt.text) > 0 && alt.text[0] == '~'
+		x.pattern = x.pattern || hasPattern(alt.text)
 		x.dynamic = alt.lost
-		x.text = string(alt.text)
+		x.text = plainText(alt.text)
 		if b.name == "" {
 			out = append(out, x)
 			continue
@@ -294,33 +311,29 @@ func (s *walker) source(n syntax.Node) string {
 
 // alternative is one result of brace expansion.
 type alternative struct {
-	text  []byte
-	quote []bool
-	made  bool
-	lost  bool // too many results: the word is not known
+	text []char
+	made bool
+	lost bool // too many results: the word is not known
 }
 
-// braces performs brace expansion on text, whose quoted bytes are marked. More than limit results, or a range, make the
-// word unknown.
-func braces(text []byte, quote []bool, limit int) []alternative {
-	open, stop, commas := findBrace(text, quote)
-	if open < 0 {
-		return []alternative{{text: text, quote: quote}}
-	}
-	if len(commas) == 0 {
-		return []alternative{{text: text, quote: quote, made: true, lost: true}}
+// braces performs brace expansion. More than limit results, or a range, make the word unknown.
+func braces(text []char, limit int) []alternative {
+	open, stop, commas := findBrace(text)
+	switch {
+	case open < 0:
+		return []alternative{{text: text}}
+	case len(commas) == 0:
+		return []alternative{{text: text, made: true, lost: true}}
 	}
 	var out []alternative
 	from := open + 1
 	for _, to := range append(commas, stop) {
-		joinedText := append(append(append([]byte{}, text[:open]...), text[from:to]...), text[stop+1:]...)
-		joinedQuote := append(append(append([]bool{}, quote[:open]...), quote[from:to]...), quote[stop+1:]...)
-		for _, alt := range braces(joinedText, joinedQuote, limit-len(out)) {
+		for _, alt := range braces(slices.Concat(text[:open], text[from:to], text[stop+1:]), limit-len(out)) {
 			alt.made = true
 			out = append(out, alt)
 		}
 		if len(out) > limit || limit <= 0 {
-			return []alternative{{text: text, quote: quote, made: true, lost: true}}
+			return []alternative{{text: text, made: true, lost: true}}
 		}
 		from = to + 1
 	}
@@ -329,16 +342,16 @@ func braces(text []byte, quote []bool, limit int) []alternative {
 
 // findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither has
 // what is returned for a text with so many braces that looking at each would take too long.
-func findBrace(text []byte, quote []bool) (open, stop int, commas []int) {
+func findBrace(text []char) (open, stop int, commas []int) {
 	tries := 0
-	for open = 0; open < len(text); open++ {
-		if quote[open] || text[open] != '{' {
+	for open = range text {
+		if text[open] != '{' {
 			continue
 		}
 		if tries++; tries > maxAlternatives {
 			return open, open, nil
 		}
-		stop, commas, dots := matchBrace(text, quote, open)
+		stop, commas, dots := matchBrace(text, open)
 		if stop > 0 && (len(commas) > 0 || dots) {
 			return open, stop, commas
 		}
@@ -347,16 +360,15 @@ func findBrace(text []byte, quote []bool) (open, stop int, commas []int) {
 }
 
 // matchBrace returns where the brace at open closes, or 0, and what stands directly inside it.
-func matchBrace(text []byte, quote []bool, open int) (stop int, commas []int, dots bool) {
+func matchBrace(text []char, open int) (stop int, commas []int, dots bool) {
 	depth := 0
 	for i := open; i < len(text); i++ {
 		switch {
-		case quote[i]:
 		case text[i] == '{':
 			depth++
 		case text[i] == ',' && depth == 1:
 			commas = append(commas, i)
-		case text[i] == '.' && i+1 < len(text) && text[i+1] == '.' && depth == 1:
+		case text[i] == '.' && i+1 < len(text) && byte(text[i+1]) == '.' && depth == 1:
 			dots = true
 		case text[i] == '}':
 			if depth--; depth == 0 {
@@ -367,19 +379,10 @@ func matchBrace(text []byte, quote []bool, open int) (stop int, commas []int, do
 	return 0, nil, false
 }
 
-// hasPattern reports whether an unquoted byte makes the word a file name pattern.
-func hasPattern(text []byte, quote []bool) bool {
-	bracket := false
-	for i, c := range text {
-		switch {
-		case quote[i]:
-		case c == '*' || c == '?' || c == ']' && bracket:
-			return true
-		case c == '[':
-			bracket = true
-		}
-	}
-	return false
+// hasPattern reports whether an unquoted character makes the word a file name pattern.
+func hasPattern(text []char) bool {
+	open := slices.Index(text, '[')
+	return slices.Contains(text, '*') || slices.Contains(text, '?') || open >= 0 && slices.Contains(text[open:], ']')
 }
 
 // base returns the last component of a word.
