@@ -269,8 +269,8 @@ func checkAwk(c *command, args []word) {
 	}
 }
 
-// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. Where the tree is its own,
-// a greater-than compares if nothing is printed in the same statement.
+// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. Where the tree is
+// its own, a greater-than compares if nothing is printed in the same statement.
 func harmlessAwk(program string, own bool) bool {
 	if hasAny(program, "@", "\\\n", "system", "getline", "ARGV", "ARGC", "close", "fflush") {
 		return false
@@ -279,7 +279,8 @@ func harmlessAwk(program string, own bool) bool {
 		return !strings.ContainsAny(program, "|>")
 	}
 	program = strings.ReplaceAll(program, "||", "")
-	for _, statement := range strings.FieldsFunc(program, func(r rune) bool { return strings.ContainsRune(";{}\n", r) }) {
+	ends := func(r rune) bool { return strings.ContainsRune(";{}\n", r) }
+	for _, statement := range strings.FieldsFunc(program, ends) {
 		_, printed, prints := strings.Cut(statement, "print")
 		if strings.Contains(statement, "|") || prints && strings.Contains(printed, ">") {
 			return false
@@ -390,7 +391,7 @@ func checkRemove(c *command, args []word) {
 		case !c.judge.own || !sweeps:
 		case w.dynamic && w.text != "{}":
 			c.judge.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
-		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || inRoot(c.judge, w.text) && path.Clean(w.text) == c.judge.root:
+		case listed(". ./ * ./* .* /", w.text), inRoot(c.judge, w.text) && path.Clean(w.text) == c.judge.root:
 			c.ask(CodeDestructive) // nothing would be left of the work
 		}
 	}
@@ -409,13 +410,14 @@ func checkTar(c *command, args []word) {
 		return
 	}
 	mode := strings.TrimPrefix(args[0].text, "-")
-	if args[0].unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
+	lists, makes := strings.Contains(mode, "t"), strings.Contains(mode, "c")
+	if args[0].unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || lists == makes {
 		c.forbidden(args[0].text)
 		c.judge.opaque(c.argv, c.cwds)
 		return
 	}
 	op := OpRead
-	if strings.Contains(mode, "c") {
+	if makes {
 		op = OpWrite
 	}
 	for i, w := range args[1:] {
@@ -449,8 +451,8 @@ func unpacks(c *command, args []word) bool {
 	return true
 }
 
-// unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and of the
-// operands the first is the archive, if it is named at all.
+// unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and
+// of the operands the first is the archive, if it is named at all.
 func (c *command) unpack(args []word, into string, named bool, harmless func(string) bool, odd func(word) bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]

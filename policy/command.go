@@ -264,7 +264,8 @@ func shellWords() []shellWord {
 		{"eval", evalWords},
 		{"trap", func(c *command) { c.judge.find(Deny, CodeShellFeature, "trap") }},
 		{"read", func(c *command) {
-			if slices.ContainsFunc(c.args, func(w word) bool { return w.dynamic || strings.ContainsAny(w.text, "[]$") }) {
+			indexed := func(w word) bool { return w.dynamic || strings.ContainsAny(w.text, "[]$") }
+			if slices.ContainsFunc(c.args, indexed) {
 				c.ask(CodeShellFeature)
 			}
 		}},
@@ -457,8 +458,8 @@ func unwrapShell(c *command) {
 	}
 }
 
-// shellOptions judges the options of a shell. It returns the words behind them and whether the first of those is a text to
-// run; ok is false where nothing is left to judge.
+// shellOptions judges the options of a shell. It returns the words behind them and whether the first of those is a
+// text to run; ok is false where nothing is left to judge.
 func shellOptions(c *command) (rest []word, run, ok bool) {
 	rest = c.args
 	for len(rest) > 0 && (rest[0].flag() || strings.HasPrefix(rest[0].text, "+")) {

@@ -27,9 +27,9 @@ type Danger struct {
 	Start, End int
 }
 
-// Dangers returns what is of extremely high risk in a shell command, call by call, whatever a profile allows and wherever it
-// would run. Wrappers, chains, substitutions and bash -c hide nothing, and text that a command only prints or searches for
-// is nothing. A command that cannot be parsed is judged by its words; Judge refuses it anyway.
+// Dangers returns what is of extremely high risk in a shell command, call by call, whatever a profile allows and
+// wherever it would run. Wrappers, chains, substitutions and bash -c hide nothing, and text that a command only
+// prints or searches for is nothing. A command that cannot be parsed is judged by its words; Judge refuses it anyway.
 func Dangers(command string) []Danger {
 	shell, err := ParseCommand(command)
 	calls := shell.Calls
@@ -48,7 +48,7 @@ func Dangers(command string) []Danger {
 		for _, harm := range harms(c.Argv, 0) {
 			out = append(out, Danger{harm, start, end})
 		}
-		client = client || slices.ContainsFunc(c.Argv, func(w string) bool { return slices.Contains(sqlClients, path.Base(w)) })
+		client = client || slices.ContainsFunc(c.Argv, readsSQL)
 		tasks = tasks || slices.ContainsFunc(c.Argv, movesTask)
 	}
 	if client {
@@ -62,8 +62,8 @@ func Dangers(command string) []Danger {
 	return out
 }
 
-// place finds the words of a call in the text of its command, from where the call before it was found. A call whose words do
-// not stand there as they are has the whole command as its place.
+// place finds the words of a call in the text of its command, from where the call before it was found. A call whose
+// words do not stand there as they are has the whole command as its place.
 func place(text string, argv []string, from int) (start, end, next int) {
 	i := strings.Index(text[from:], argv[0])
 	if i < 0 {
@@ -89,14 +89,18 @@ func pattern(expr string) func() *regexp.Regexp {
 }
 
 var (
-	statement = pattern(`(?i)\b(?:drop\s+(?:table|database|schema|user|role|view|column)|truncate\s+(?:table\s+)?["\x60\w.]+|` +
-		`delete\s+from\s+["\x60\w.]+|dropDatabase\(|\.deleteMany\(\{\}\)|\.drop\(\))`)
+	statement = pattern(`(?i)\b(?:drop\s+(?:table|database|schema|user|role|view|column)` +
+		`|truncate\s+(?:table\s+)?["\x60\w.]+` +
+		`|delete\s+from\s+["\x60\w.]+|dropDatabase\(|\.deleteMany\(\{\}\)|\.drop\(\))`)
 	// liveVariable says that a command works on what is live, taskWord that a task changes what it works on.
-	liveVariable = pattern(`(?i)\b(?:rails_env|rack_env|node_env|app_env|env|environment|stage|deploy_env)=["']?prod(?:uction)?\b`)
+	liveVariable = pattern(`(?i)\b(?:rails_env|rack_env|node_env|app_env|env|environment|stage|deploy_env)` +
+		`=["']?prod(?:uction)?\b`)
 	liveName     = pattern(`(?i)(?:^|[^a-z0-9])(?:prod|production|prd|live)(?:$|[^a-z])`)
 	taskWord     = pattern(`(?i)(?:^|[:_./-])(?:migrate|deploy|seed|rollback|drop|reset|release)(?:$|[:_./-])`)
 	symbolicMode = pattern(`^[ugoa]*[+=][rwxXst]+(?:,[ugoa]*[+=-][rwxXst]+)*$`)
 )
+
+func readsSQL(w string) bool { return slices.Contains(sqlClients, path.Base(w)) }
 
 func namesLive(w string) bool { return liveName().MatchString(w) }
 
@@ -131,8 +135,9 @@ func harms(argv []string, depth int) []Harm {
 			out = append(out, row.harm)
 		}
 	}
-	deploys := slices.Contains(deployers, name) && !onlyLooks(name, args)
-	if (deploys || slices.Contains(taskRunners, name) && slices.ContainsFunc(args, movesTask)) && slices.ContainsFunc(args, namesLive) {
+	changes := slices.Contains(deployers, name) && !onlyLooks(name, args) ||
+		slices.Contains(taskRunners, name) && slices.ContainsFunc(args, movesTask)
+	if changes && slices.ContainsFunc(args, namesLive) {
 		out = append(out, HarmProduction)
 	}
 	return out
@@ -180,16 +185,18 @@ func onlyLooks(name string, args []string) bool {
 		})
 	}
 	more, known := looksToo[name]
-	return known && slices.ContainsFunc(args, func(w string) bool { return listed(more, w) || slices.Contains(lookers[name], w) })
+	looks := func(w string) bool { return listed(more, w) || slices.Contains(lookers[name], w) }
+	return known && slices.ContainsFunc(args, looks)
 }
 
 var (
-	sqlClients = strings.Fields("psql mysql mariadb sqlite3 sqlcmd mongo mongosh clickhouse-client cqlsh duckdb sqlplus bq snowsql")
-	deployers  = strings.Fields("kubectl helm terraform tofu pulumi ansible-playbook ansible fly flyctl vercel netlify heroku " +
-		"gcloud aws az sls serverless cap eb wrangler psql mysql mariadb mongo mongosh redis-cli scp rsync sftp kamal nomad " +
-		"firebase railway pg_restore dropdb createdb flyway liquibase")
-	taskRunners = strings.Fields("make gmake npm yarn pnpm npx rake rails bundle php python python3 gradle mvn just task bash sh " +
-		"deploy deploy.sh alembic prisma knex go cargo composer")
+	sqlClients = strings.Fields("psql mysql mariadb sqlite3 sqlcmd mongo mongosh clickhouse-client cqlsh duckdb " +
+		"sqlplus bq snowsql")
+	deployers = strings.Fields("kubectl helm terraform tofu pulumi ansible-playbook ansible fly flyctl vercel " +
+		"netlify heroku gcloud aws az sls serverless cap eb wrangler psql mysql mariadb mongo mongosh redis-cli scp rsync " +
+		"sftp kamal nomad firebase railway pg_restore dropdb createdb flyway liquibase")
+	taskRunners = strings.Fields("make gmake npm yarn pnpm npx rake rails bundle php python python3 gradle mvn just " +
+		"task bash sh deploy deploy.sh alembic prisma knex go cargo composer")
 )
 
 // looksToo are, of programs that work on live systems, words beside those in lookers by which they only look.
@@ -198,8 +205,8 @@ var looksToo = map[string]string{
 	"pulumi": "preview stack",
 }
 
-// danger says by which arguments some programs do harm: where they hold one of the alternatives of words (see says), and
-// when reports it.
+// danger says by which arguments some programs do harm: where they hold one of the alternatives of words (see says),
+// and when reports it.
 type danger struct {
 	names string
 	harm  Harm
@@ -213,9 +220,11 @@ var dangers = []danger{
 		runs := slices.Contains(args, "-exec") || slices.Contains(args, "-execdir")
 		return slices.Contains(args, "-delete") || runs && slices.Contains(args, "rm")
 	}},
-	{"shred wipefs fdisk parted sgdisk mkfs mkfs.ext4 mkfs.xfs mkfs.ext3 mkfs.vfat mkfs.btrfs mkswap", HarmDataLoss, "^*", nil},
+	{"shred wipefs fdisk parted sgdisk mkfs mkfs.ext4 mkfs.xfs mkfs.ext3 mkfs.vfat mkfs.btrfs mkswap",
+		HarmDataLoss, "^*", nil},
 	{"dd", HarmDataLoss, "", func(args []string) bool {
-		return slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "of=/dev/") && w != "of=/dev/null" })
+		device := func(w string) bool { return strings.HasPrefix(w, "of=/dev/") && w != "of=/dev/null" }
+		return slices.ContainsFunc(args, device)
 	}},
 	{"dropdb mysqladmin", HarmDataLoss, "", func(args []string) bool {
 		named := len(args) > 0 && len(args) < 3 && !strings.HasPrefix(args[0], "-")
@@ -259,12 +268,13 @@ var gitHarms = map[string]string{
 	"reflog": "^expire | ^delete", "update-ref": "-d",
 }
 
-// says reports whether arguments hold all the words of one of the alternatives, which "|" separates. A word stands for
-// itself in any letter case, "-x+" for joined letters with x among them, "x*" for what begins with x and "x?" for what goes
-// on behind it; "^x" has to be the first operand, and "^*" any.
+// says reports whether arguments hold all the words of one of the alternatives, which "|" separates. A word stands
+// for itself in any letter case, "-x+" for joined letters with x among them, "x*" for what begins with x and "x?" for
+// what goes on behind it; "^x" has to be the first operand, and "^*" any.
 func says(alternatives string, args, operands []string) bool {
 	for words := range strings.SplitSeq(alternatives, "|") {
-		if !slices.ContainsFunc(strings.Fields(words), func(word string) bool { return !hasWord(word, args, operands) }) {
+		missing := func(word string) bool { return !hasWord(word, args, operands) }
+		if !slices.ContainsFunc(strings.Fields(words), missing) {
 			return true
 		}
 	}
@@ -308,9 +318,9 @@ func operands(args []string) (out []string) {
 }
 
 // regenerable are folders and files that a build makes anew.
-const regenerable = "node_modules dist build target out bin obj coverage htmlcov __pycache__ .pytest_cache .mypy_cache .ruff_cache " +
-	".cache .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv tmp temp .tmp *.pyc *.o *.log *.tmp *.class coverage.out " +
-	"package-lock.json yarn.lock .coverage storybook-static DerivedData _build"
+const regenerable = "node_modules dist build target out bin obj coverage htmlcov __pycache__ .pytest_cache " +
+	".mypy_cache .ruff_cache .cache .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv tmp temp .tmp *.pyc *.o " +
+	"*.log *.tmp *.class coverage.out package-lock.json yarn.lock .coverage storybook-static DerivedData _build"
 
 // removes reports whether rm deletes more than what a build makes anew: a folder, or anything outside the present one.
 func removes(args []string) bool {

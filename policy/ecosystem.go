@@ -301,8 +301,8 @@ func checkCMake(c *command, args []word) {
 // harmlessDefinition reports whether a variable of cmake names no program and no place.
 func harmlessDefinition(define string) bool {
 	name, value, _ := strings.Cut(define, "=")
-	return !strings.ContainsAny(value, "/\\$;") && !hasAny(strings.ToUpper(name), "COMPILER", "LAUNCHER", "TOOLCHAIN", "PROGRAM",
-		"COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE")
+	return !strings.ContainsAny(value, "/\\$;") && !hasAny(strings.ToUpper(name), "COMPILER", "LAUNCHER", "TOOLCHAIN",
+		"PROGRAM", "COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE")
 }
 
 // tasks are what a build tool may be asked for.
@@ -323,8 +323,8 @@ var (
 		starts: "-DskipTests= -Dtest= -Dmaven.test.skip= -T",
 	}
 	gradleTasks = tasks{
-		names: "test build check assemble classes testClasses compileJava compileTestJava compileKotlin lint ktlintCheck " +
-			"spotlessCheck spotlessApply detekt tasks projects",
+		names: "test build check assemble classes testClasses compileJava compileTestJava compileKotlin lint " +
+			"ktlintCheck spotlessCheck spotlessApply detekt tasks projects",
 		paths:  true,
 		valued: "--tests -x",
 		plain: "--offline --no-daemon --info --stacktrace -q --quiet -i -s --parallel --build-cache --continue " +

@@ -22,8 +22,9 @@ type Ground struct {
 	Own bool `json:"own,omitempty"`
 }
 
-// guess asks about a word whose value is not known. The value may stay unknown where the text makes it itself, out of what
-// was judged, and what stands beside it does not lead out. A variable that the text does not set may hold any path.
+// guess asks about a word whose value is not known. The value may stay unknown where the text makes it itself, out of
+// what was judged, and what stands beside it does not lead out. A variable that the text does not set may hold any
+// path.
 func (j *judge) guess(w word) {
 	if !j.own || w.foreign || leadsOut(j, w.text) {
 		j.find(Ask, CodeDynamic, w.text)

@@ -324,8 +324,8 @@ func (j *judge) shellCommand() {
 // weigh returns the risk of what a code stands for and the widest scope of a yes to it.
 func weigh(code Code) (pawl.Risk, Scope) {
 	switch code {
-	case CodeInvalidText, CodeTooComplex, CodePathEscape, CodeProtectedPath, CodeSensitivePath, CodeSecret, CodeEnvironment,
-		CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward:
+	case CodeInvalidText, CodeTooComplex, CodePathEscape, CodeProtectedPath, CodeSensitivePath, CodeSecret,
+		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward:
 		return pawl.RiskHigh, SingleAction
 	case CodeWrite, CodeNotAllowlisted, CodeGitWrite, CodeNoWalls:
 		return pawl.RiskMedium, Session

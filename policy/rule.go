@@ -158,7 +158,7 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 	case r.text, option(r.prose, w.text, true):
 	case joined && value != "":
 		c.judge.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
-	case single && len(attached) > 2 && (strings.ContainsRune("/.", rune(attached[0])) || strings.Contains(attached, "../")):
+	case single && len(attached) > 2 && (hasAnyPrefix(attached, "/", ".") || strings.Contains(attached, "../")):
 		c.judge.file(word{text: attached, pattern: w.pattern}, OpRead, c.cwds)
 	}
 	return false

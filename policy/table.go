@@ -31,7 +31,9 @@ var (
 // known returns what is known of commands.
 func known() *commands {
 	tableOnce.Do(func() {
-		table = commands{map[string]rule{}, map[string]map[string]rule{}, map[string]func(*command){}, map[string][]danger{}}
+		table = commands{
+			map[string]rule{}, map[string]map[string]rule{}, map[string]func(*command){}, map[string][]danger{},
+		}
 		for _, r := range rows() {
 			program, subs, ok := strings.Cut(r.names, ": ")
 			into := table.programs
@@ -60,8 +62,8 @@ func known() *commands {
 	return &table
 }
 
-// build is the rule of a command that runs the project's own tools, unless one of the options is given. Letters may have
-// their value attached and long names may be cut short, as most option parsers allow.
+// build is the rule of a command that runs the project's own tools, unless one of the options is given. Letters may
+// have their value attached and long names may be cut short, as most option parsers allow.
 func build(ask, out string) rule {
 	return rule{class: builds, ask: ask, out: out, exact: true, short: true}
 }
@@ -83,10 +85,10 @@ func rows() []row { return slices.Concat(fileRows(), toolRows(), subcommandRows(
 func fileRows() []row {
 	return []row{
 		{"cat tac head tail nl wc rev fold fmt expand unexpand paste join comm column od hexdump cksum sum md5sum " +
-			"sha1sum sha256sum sha512sum b2sum ls dir vdir stat du df realpath readlink cmp tsort base64 base32 strings " +
-			"shellcheck", rule{}},
-		{"basename dirname seq sleep nproc uname arch id whoami groups tty expr tr which whereis printenv uptime free ps " +
-			"numfmt factor getconf locale cal yes clear", rule{text: true}},
+			"sha1sum sha256sum sha512sum b2sum ls dir vdir stat du df realpath readlink cmp tsort base64 base32 " +
+			"strings shellcheck", rule{}},
+		{"basename dirname seq sleep nproc uname arch id whoami groups tty expr tr which whereis printenv uptime " +
+			"free ps numfmt factor getconf locale cal yes clear", rule{text: true}},
 		{"cut", rule{prose: "-d --delimiter --output-delimiter"}},
 		{"diff", rule{ask: "-l --paginate"}},
 		{"file", rule{ask: "-C --compile -z -Z --uncompress -f --files-from"}},
@@ -101,9 +103,10 @@ func fileRows() []row {
 			prose: "--include --exclude --exclude-dir --color --colour --regexp --label"}},
 		{"rg", rule{ask: "--pre --pre-glob --hostname-bin -z --search-zip --ignore-file", lead: 1,
 			leadless: "-e --regexp -f --file --files --type-list",
-			prose:    "-g --glob --iglob -t -T --type --type-not --regexp --replace -r --sort --sortr --color --colors"}},
-		{"fd fdfind", rule{lead: 1, ask: "-x -X -C --exec --exec-batch --gen-completions --base-directory --search-path " +
-			"--ignore-file"}},
+			prose: "-g --glob --iglob -t -T --type --type-not --regexp --replace -r --sort --sortr --color " +
+				"--colors"}},
+		{"fd fdfind", rule{lead: 1, ask: "-x -X -C --exec --exec-batch --gen-completions --base-directory " +
+			"--search-path --ignore-file"}},
 		{"jq", rule{lead: 1, ask: "-f -L --from-file --run-tests --library-path", shun: "import include"}},
 		{"find", rule{check: checkFind}},
 		{"sed", rule{check: checkSed}},
@@ -130,8 +133,8 @@ func toolRows() []row {
 		{"actionlint", build("-shellcheck -pyflakes", "")},
 		{"markdownlint bandit", build("", "-o --output")},
 		{"clang-tidy", build("-load", "-export-fixes --export-fixes")},
-		{"pytest py.test", build("-p -c -o --override-ini --basetemp --rootdir --confcutdir --pastebin --debug --pdbcls "+
-			"--config-file", "--junitxml --junit-xml --report-log --html --log-file")},
+		{"pytest py.test", build("-p -c -o --override-ini --basetemp --rootdir --confcutdir --pastebin --debug "+
+			"--pdbcls --config-file", "--junitxml --junit-xml --report-log --html --log-file")},
 		{"mypy", build("--python-executable --install-types --custom-typeshed-dir --cache-dir",
 			"--junit-xml --html-report --txt-report")},
 		{"flake8 stylelint", build("", "--output-file")},
@@ -140,7 +143,8 @@ func toolRows() []row {
 		{"eslint node_modules/.bin/eslint ./node_modules/.bin/eslint",
 			build("--init --parser --rulesdir --resolve-plugins-relative-to",
 				"-o --output-file --cache-location --cache-file")},
-		{"tsc", build("", "--outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile")},
+		{"tsc", build("", "--outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace "+
+			"--generateCpuProfile")},
 		{"./node_modules/.bin/tsc", build("", "--outDir --outFile")},
 		{"jest vitest mocha ava ./node_modules/.bin/jest",
 			build("--ui --globalSetup --testRunner --resolver --inspect --inspect-brk",
@@ -172,8 +176,8 @@ func subcommandRows() []row {
 		"--coverage-path -o --output")
 	return []row{
 		{"go: build test vet list fix", runs(checkGo)},
-		{"go: fmt", build("-toolexec -exec -vettool -overlay -gccgoflags -compiler -pkgdir -modcacherw -C -work -ldflags "+
-			"-gcflags -asmflags -o -modfile -args", "")},
+		{"go: fmt", build("-toolexec -exec -vettool -overlay -gccgoflags -compiler -pkgdir -modcacherw -C -work "+
+			"-ldflags -gcflags -asmflags -o -modfile -args", "")},
 		{"go: version", rule{}},
 		{"go: doc", rule{text: true, ask: "-http", exact: true}},
 		{"go: help", rule{text: true}},
@@ -196,8 +200,8 @@ func subcommandRows() []row {
 		{"bun: test", build("--preload -r --config", "--coverage-dir")},
 		{"bun: run", runs(checkScript)},
 		{"bun: install add", runs(checkFetch)},
-		{"deno: test lint fmt check", build("-A --allow-all --allow-run --allow-net --allow-ffi --allow-write --allow-env "+
-			"--allow-sys --import-map --config -c", "--coverage")},
+		{"deno: test lint fmt check", build("-A --allow-all --allow-run --allow-net --allow-ffi --allow-write "+
+			"--allow-env --allow-sys --import-map --config -c", "--coverage")},
 		{"ruff: check", build("", "-o --output-file")},
 		{"ruff: format", build("", "")},
 		{"ruff: rule version", rule{text: true}},

@@ -226,11 +226,12 @@ func replaces(x *syntax.ParamExp) bool {
 
 // value adds what a parameter stands for, and reports whether that is known.
 func (s *walker) value(b *builder, name string, length, quoted bool) bool {
+	root := s.judge.root
 	switch {
 	case length || name == "?" || name == "#" || name == "$" || name == "!":
 		b.add("0", true)
 		return true
-	case name == "PWD" && len(b.text) == 0 && (quoted || s.judge.root != "" && !strings.ContainsAny(s.judge.root, splits)):
+	case name == "PWD" && len(b.text) == 0 && (quoted || root != "" && !strings.ContainsAny(root, splits)):
 		b.add(".", true)
 		return true
 	case name == "TMPDIR" && s.judge.held && !s.sets(name):

@@ -81,12 +81,13 @@ func Detect(text string) []Finding {
 	return d.result()
 }
 
-// DetectCommand finds what is of extremely high risk in a shell command: what policy says that it would do, and secret values.
+// DetectCommand finds what is of extremely high risk in a shell command: what policy says that it would do, and
+// secret values.
 func DetectCommand(command string) []Finding {
 	d := detector{folded: folded{src: command}}
 	for _, danger := range policy.Dangers(command) {
 		at := Span{danger.Start, danger.End}
-		d.found = append(d.found, Finding{Kind: RiskKind(danger.Harm), Quote: at.In(command), Span: at, Stance: StanceAction})
+		d.found = append(d.found, Finding{RiskKind(danger.Harm), at.In(command), at, StanceAction})
 	}
 	d.secretValues(Span{0, len(command)}, StanceAction)
 	return d.result()

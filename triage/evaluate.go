@@ -202,7 +202,8 @@ func (s scorer) factors() Factors {
 	return f
 }
 
-// extent reads how far a change reaches. A small one that needs no design and names at most one place reaches no further.
+// extent reads how far a change reaches. A small one that needs no design and names at most one place reaches no
+// further.
 func (s scorer) extent() Extent {
 	paths := map[string]bool{}
 	for _, m := range pathLike().FindAllStringSubmatch(s.text, maxEvidence) {
@@ -216,7 +217,8 @@ func (s scorer) extent() Extent {
 		return ExtentPoint
 	case modulesOf(paths) > 1:
 		return ExtentCross
-	case len(paths) == 0 && !symbol().MatchString(s.text) && !inside().MatchString(s.text) && !zhPlace().MatchString(s.text):
+	case len(paths) == 0 && !symbol().MatchString(s.text) && !inside().MatchString(s.text) &&
+		!zhPlace().MatchString(s.text):
 		return ExtentUnknown
 	case len(paths) < 2 && plain && s.content() <= 12 && !fullDesign().MatchString(s.text):
 		return ExtentPoint

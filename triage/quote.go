@@ -74,8 +74,8 @@ type marks struct {
 	open map[rune]int // where a mark that waits for its partner stands
 }
 
-// close sets apart what stands between a mark that waits and its partner, and reports whether one waits. What stands inside
-// belongs to the outer quote.
+// close sets apart what stands between a mark that waits and its partner, and reports whether one waits. What stands
+// inside belongs to the outer quote.
 func (m *marks) close(mark rune, end int, kind quoteKind) bool {
 	start, waits := m.open[mark]
 	if waits {
