@@ -28,7 +28,7 @@ func checkFind(c *command, args []word) {
 		case slices.Contains(findActions, w.text):
 			c.flagged(w.text)
 		case start && !w.flag() && w.text != "(" && w.text != "!":
-			if w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) {
+			if w.startsOpen() {
 				c.judge.pattern(w)
 			}
 			c.judge.file(w, OpRead, c.cwds)
@@ -91,35 +91,30 @@ func checkSed(c *command, args []word) {
 	scripted, op := false, OpRead
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		head, value, joined := strings.Cut(w.text, "=")
+		script, joined := strings.CutPrefix(w.text, "--expression=")
 		switch {
 		case c.judge.held && sedInPlace(w.text) && !w.dynamic:
 			op = OpWrite // the walls hold what it writes, and undo takes it back
-			if c.judge.prof.ReadOnly {
-				c.judge.find(Deny, CodeReadOnly, text(c.argv))
-			}
 		case w.dynamic && scripted:
 			c.judge.file(w, op, c.cwds)
-		case w.dynamic || w.pattern && !w.quoted && i == 0:
+		case w.dynamic, w.pattern && !w.quoted && i == 0:
 			c.judge.guess(w)
 			scripted = true
 		case w.text == "-e" && i+1 < len(args):
 			i++
 			sedScript(c, args[i])
 			scripted = true
-		case head == "--expression" && joined:
-			sedScript(c, word{text: value, dynamic: w.dynamic})
+		case joined:
+			sedScript(c, word{text: script})
 			scripted = true
-		case slices.Contains(sedFlags, w.text):
-		case w.flag() && strings.Trim(w.text[1:], "nErsuz") != "":
-			c.forbidden(w.text)
-			scripted = scripted || strings.ContainsAny(w.text, "ef")
-		case w.flag():
-		case !scripted:
+		case !w.flag() && !scripted:
 			sedScript(c, w)
 			scripted = true
-		default:
+		case !w.flag():
 			c.judge.file(w, op, c.cwds)
+		case !slices.Contains(sedFlags, w.text) && strings.Trim(w.text[1:], "nErsuz") != "":
+			c.forbidden(w.text)
+			scripted = scripted || strings.ContainsAny(w.text, "ef")
 		}
 	}
 }
@@ -143,8 +138,8 @@ var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate"
 // sedScript asks about a script that may do more than print.
 func sedScript(c *command, w word) {
 	switch {
-	case (w.dynamic || w.expanded) && !w.foreign && c.judge.own:
-	case w.dynamic || w.expanded || !harmlessSed(w.text):
+	case w.unsure() && !w.foreign && c.judge.own:
+	case w.unsure() || !harmlessSed(w.text):
 		c.ask(CodeDangerousFlag, w.text)
 	}
 }
@@ -267,24 +262,25 @@ func checkAwk(c *command, args []word) {
 			script = true
 		default:
 			script = true
-			if c.judge.own && !w.expanded && harmlessAwk(w.text) {
-				break
-			}
-			if w.expanded || strings.ContainsAny(w.text, "@|>") || strings.Contains(w.text, "\\\n") || hasAny(w.text, "system", "getline", "ARGV", "ARGC", "close", "fflush") {
+			if w.expanded || !harmlessAwk(w.text, c.judge.own) {
 				c.ask(CodeDangerousFlag, w.text)
 			}
 		}
 	}
 }
 
-// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. A greater-than compares
-// where nothing is printed in the same statement.
-func harmlessAwk(program string) bool {
-	if strings.ContainsAny(program, "@") || strings.Contains(program, "\\\n") || hasAny(program, "system", "getline", "ARGV", "ARGC", "close", "fflush", "ENVIRON") {
+// harmlessAwk reports whether an awk program has neither a pipe, a file nor another program in it. Where the tree is
+// its own, a greater-than compares if nothing is printed in the same statement.
+func harmlessAwk(program string, own bool) bool {
+	if hasAny(program, "@", "\\\n", "system", "getline", "ARGV", "ARGC", "close", "fflush") {
 		return false
 	}
+	if !own || strings.Contains(program, "ENVIRON") {
+		return !strings.ContainsAny(program, "|>")
+	}
 	program = strings.ReplaceAll(program, "||", "")
-	for _, statement := range strings.FieldsFunc(program, func(r rune) bool { return r == ';' || r == '}' || r == '{' || r == '\n' }) {
+	ends := func(r rune) bool { return strings.ContainsRune(";{}\n", r) }
+	for _, statement := range strings.FieldsFunc(program, ends) {
 		_, printed, prints := strings.Cut(statement, "print")
 		if strings.Contains(statement, "|") || prints && strings.Contains(printed, ">") {
 			return false
@@ -297,6 +293,10 @@ func hasAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
+func hasAnyPrefix(s string, beginnings ...string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(s, b) })
+}
+
 // checkCopy judges cp and mv.
 func checkCopy(c *command, args []word) {
 	var operands []word
@@ -306,7 +306,7 @@ func checkCopy(c *command, args []word) {
 			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
 				c.forbidden(w.text)
 			}
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])) && !c.judge.own:
+		case w.startsOpen() && !c.judge.own:
 			c.judge.find(Ask, CodeDynamic, w.text)
 		default:
 			operands = append(operands, w)
@@ -324,15 +324,20 @@ func checkCopy(c *command, args []word) {
 		case c.name == "mv":
 			c.protect(w)
 		}
-		if dest := operands[len(operands)-1]; !last && !dest.dynamic && !w.dynamic && dest.text != "/dev/null" {
-			into := dest
-			into.text = path.Join(dest.text, w.base())
-			into.pattern = into.pattern || w.pattern
-			if !strings.HasSuffix(w.text, "..") && !strings.HasSuffix(w.text, ".") {
-				c.protect(into)
-			}
+		if !last {
+			c.copied(w, operands[len(operands)-1])
 		}
 	}
+}
+
+// copied judges the name that a file gets where it is copied into a folder.
+func (c *command) copied(w, into word) {
+	if w.dynamic || into.dynamic || into.text == "/dev/null" || strings.HasSuffix(w.text, ".") {
+		return
+	}
+	into.text = path.Join(into.text, w.base())
+	into.pattern = into.pattern || w.pattern
+	c.protect(into)
 }
 
 // protect judges a name that a command may create or remove, without recording it as a path of the command.
@@ -386,7 +391,7 @@ func checkRemove(c *command, args []word) {
 		case !c.judge.own || !sweeps:
 		case w.dynamic && w.text != "{}":
 			c.judge.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
-		case slices.Contains([]string{".", "./", "*", "./*", ".*", "/"}, w.text) || inRoot(c.judge.territory, w.text) && path.Clean(w.text) == c.judge.root:
+		case listed(". ./ * ./* .* /", w.text), inRoot(c.judge, w.text) && path.Clean(w.text) == c.judge.root:
 			c.ask(CodeDestructive) // nothing would be left of the work
 		}
 	}
@@ -405,18 +410,19 @@ func checkTar(c *command, args []word) {
 		return
 	}
 	mode := strings.TrimPrefix(args[0].text, "-")
-	if args[0].dynamic || args[0].expanded || mode == "" || strings.Trim(mode, "tczjJvf") != "" || strings.Contains(mode, "t") == strings.Contains(mode, "c") {
+	lists, makes := strings.Contains(mode, "t"), strings.Contains(mode, "c")
+	if args[0].unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || lists == makes {
 		c.forbidden(args[0].text)
 		c.judge.opaque(c.argv, c.cwds)
 		return
 	}
 	op := OpRead
-	if strings.Contains(mode, "c") {
+	if makes {
 		op = OpWrite
 	}
 	for i, w := range args[1:] {
 		switch {
-		case w.pattern && strings.ContainsRune("*?[", rune(w.text[0])):
+		case w.startsOpen():
 			c.judge.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
 			c.forbidden(w.text)
@@ -439,40 +445,26 @@ func unpacks(c *command, args []word) bool {
 	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
 		return false
 	}
-	named := false
-	for i := 1; i < len(args); i++ {
-		w := args[i]
-		switch {
-		case (w.text == "-C" || w.text == "--directory") && i+1 < len(args):
-			i++
-			c.judge.file(args[i], OpWrite, c.cwds)
-		case strings.HasPrefix(w.text, "--strip-components=") || strings.HasPrefix(w.text, "--exclude=") || w.text == "--no-same-owner":
-		case w.flag() || strings.Contains(w.text, ":"):
-			c.forbidden(w.text)
-		case !named && strings.Contains(mode, "f"):
-			named = true
-			c.judge.file(w, OpRead, c.cwds)
-		default:
-			c.judge.file(w, OpWrite, c.cwds)
-		}
-	}
+	c.unpack(args[1:], "-C --directory", strings.Contains(mode, "f"), func(option string) bool {
+		return hasAnyPrefix(option, "--strip-components=", "--exclude=") || option == "--no-same-owner"
+	}, func(w word) bool { return w.flag() || strings.Contains(w.text, ":") })
 	return true
 }
 
-// unzips judges an archive that unzip unpacks.
-func unzips(c *command, args []word) {
-	named := false
+// unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and
+// of the operands the first is the archive, if it is named at all.
+func (c *command) unpack(args []word, into string, named bool, harmless func(string) bool, odd func(word) bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.text == "-d" && i+1 < len(args):
+		case listed(into, w.text) && i+1 < len(args):
 			i++
 			c.judge.file(args[i], OpWrite, c.cwds)
-		case w.flag() && strings.Trim(w.text[1:], "oqnjpltvuf") == "":
-		case w.flag():
+		case harmless(w.text):
+		case odd(w):
 			c.forbidden(w.text)
-		case !named:
-			named = true
+		case named:
+			named = false
 			c.judge.file(w, OpRead, c.cwds)
 		default:
 			c.judge.file(w, OpWrite, c.cwds)
@@ -482,13 +474,14 @@ func unzips(c *command, args []word) {
 
 // checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
 func checkUnzip(c *command, args []word) {
-	if c.judge.own && len(args) > 0 {
-		unzips(c, args)
-		return
-	}
-	if len(args) == 0 || args[0].text != "-l" && args[0].text != "-t" {
+	switch {
+	case c.judge.own && len(args) > 0:
+		c.unpack(args, "-d", true, func(option string) bool {
+			return len(option) > 1 && option[0] == '-' && strings.Trim(option[1:], "oqnjpltvuf") == ""
+		}, word.flag)
+	case len(args) > 0 && (args[0].text == "-l" || args[0].text == "-t"):
+		c.operandPaths(args[1:])
+	default:
 		c.forbidden(text(args))
-		return
 	}
-	c.operandPaths(args[1:])
 }

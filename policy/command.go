@@ -35,23 +35,24 @@ func (j *judge) call(argv []word, cwds []string) outcome {
 	}
 	j.record(argv)
 	name := argv[0]
-	if name.dynamic || name.expanded || name.pattern || name.home || name.text == "" {
+	if name.unsure() || name.pattern || name.home || name.text == "" {
 		j.find(Ask, CodeDynamic, name.text)
 		j.opaque(argv, cwds)
 		return same(cwds)
 	}
-	if j.matches(j.prof.DeniedCommands, argv) {
+	if matches(j.prof.DeniedCommands, argv) {
 		j.find(Deny, CodeDeniedCommand, text(argv))
 		return same(cwds)
 	}
 	c := &command{judge: j, name: name.text, argv: argv, args: argv[1:], cwds: cwds}
-	switch {
-	case name.text == "cd":
+	if c.name == "cd" {
 		return c.cd()
-	case c.wrapper() || c.builtin():
-		return same(cwds)
 	}
-	c.program()
+	if judge, ok := known().words[c.name]; ok {
+		judge(c)
+	} else {
+		c.program()
+	}
 	return same(cwds)
 }
 
@@ -85,7 +86,7 @@ func (c *command) ask(code Code, args ...string) {
 }
 
 // matches reports whether one of the user's patterns is a prefix of a command.
-func (j *judge) matches(patterns []string, argv []word) bool {
+func matches(patterns []string, argv []word) bool {
 	for _, p := range patterns {
 		words := strings.Fields(p)
 		if len(words) == 0 || len(words) > len(argv) {
@@ -123,7 +124,7 @@ func (c *command) unlisted(code Code) {
 	if goesOut(c) {
 		c.beyond()
 	}
-	if !c.judge.matches(c.judge.prof.AllowedCommands, c.argv) {
+	if !matches(c.judge.prof.AllowedCommands, c.argv) {
 		c.ask(code)
 	}
 	c.judge.opaque(c.argv, c.cwds)
@@ -138,28 +139,31 @@ func (j *judge) opaque(argv []word, cwds []string) {
 		if w.flag() {
 			_, t, _ = strings.Cut(t, "=")
 		}
-		if t == "" || w.dynamic || len(t) > 4096 || strings.HasPrefix(t, "//") && slices.Contains(labelled, argv[0].base()) {
+		label := strings.HasPrefix(t, "//") && slices.Contains(labelled, argv[0].base())
+		if t == "" || w.dynamic || len(t) > maxPath || label {
 			continue
 		}
-		if w.home || strings.HasPrefix(t, "/") || strings.HasPrefix(t, "../") || t == ".." || strings.Contains(t, "/../") {
-			for _, cwd := range cwds {
-				if _, inside := j.resolve(cwd, t); w.home || !inside && !isCommon(j.territory, t) {
-					j.find(Ask, CodePathEscape, t)
-				}
-			}
-			continue
-		}
+		climbs := t == ".." || strings.HasPrefix(t, "../") || strings.Contains(t, "/../")
 		for _, cwd := range cwds {
 			rel, inside := j.resolve(cwd, t)
-			if !inside || rel == "" {
-				continue
-			}
-			if d, code := classify(rel, OpWrite, w.pattern, j.prof.Sensitive); d == Deny {
-				j.find(Ask, code, rel)
-			} else if d, code := classify(rel, OpRead, w.pattern, nil); d == Deny {
-				j.find(Ask, code, rel)
+			switch {
+			case w.home || climbs || t[0] == '/':
+				if w.home || !inside && !isCommon(j, t) {
+					j.find(Ask, CodePathEscape, t)
+				}
+			case inside && rel != "":
+				j.guarded(rel, w.pattern)
 			}
 		}
+	}
+}
+
+// guarded asks about a path of the workspace that a known command may not write or may not read.
+func (j *judge) guarded(rel string, pattern bool) {
+	if d, code := classify(rel, OpWrite, pattern, j.prof.Sensitive); d == Deny {
+		j.find(Ask, code, rel)
+	} else if d, code := classify(rel, OpRead, pattern, nil); d == Deny {
+		j.find(Ask, code, rel)
 	}
 }
 
@@ -175,14 +179,14 @@ func (j *judge) file(w word, op Op, cwds []string) {
 	case w.dynamic:
 		j.guess(w)
 		return
-	case len(w.text) > 4096:
+	case len(w.text) > maxPath:
 		j.find(Deny, CodePathForm, w.text)
 		return
 	}
 	for _, cwd := range cwds {
 		rel, inside := j.resolve(cwd, w.text)
 		switch {
-		case !inside && op == OpRead && isCommon(j.territory, w.text):
+		case !inside && op == OpRead && isCommon(j, w.text):
 		case !inside:
 			j.find(Deny, CodePathEscape, w.text)
 		case rel != "":
@@ -202,7 +206,7 @@ func (c *command) cd() outcome {
 		return same(c.cwds)
 	}
 	w := args[0]
-	if len(args) > 1 || w.dynamic || w.pattern || w.expanded || w.text == "-" || w.text == "" || w.flag() {
+	if len(args) > 1 || w.unsure() || w.pattern || w.text == "-" || w.text == "" || w.flag() {
 		c.judge.find(Ask, CodeDynamic, text(c.argv))
 		return same(c.cwds)
 	}
@@ -221,83 +225,123 @@ func (c *command) cd() outcome {
 	return outcome{ok: union(to, nil), fail: c.cwds}
 }
 
-// wrapper unwraps a command that runs another one, and reports whether it was one.
-func (c *command) wrapper() bool {
-	switch c.name {
-	case "env":
-		unwrapEnv(c)
-	case "timeout":
-		unwrap(c, "-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)
-	case "nice":
-		unwrap(c, "-n --adjustment", "", 0)
-	case "nohup", "builtin":
-		unwrap(c, "", "", 0)
-	case "stdbuf":
-		unwrap(c, "-i -o -e --input --output --error", "", 0)
-	case "time":
-		unwrap(c, "", "-p", 0)
-	case "command":
-		if len(c.args) > 0 && (c.args[0].text == "-v" || c.args[0].text == "-V") {
-			return true
-		}
-		unwrap(c, "", "-p", 0)
-	case "exec":
-		unwrap(c, "", "", 0)
-	case "xargs":
-		unwrapXargs(c)
-	case "bash", "sh", "dash", "zsh", "ksh", "ash":
-		unwrapShell(c)
-	default:
-		return false
+// shellWord is what judges some commands that the shell runs itself or that run another one.
+type shellWord struct {
+	names string
+	judge func(c *command)
+}
+
+// shellWords are the wrappers and the builtins of the shell, but for cd.
+func shellWords() []shellWord {
+	return []shellWord{
+		{"env", unwrapEnv},
+		{"timeout", unwrap("-k -s --kill-after --signal", "--foreground --preserve-status -v --verbose", 1)},
+		{"nice", unwrap("-n --adjustment", "", 0)},
+		{"nohup builtin exec", unwrap("", "", 0)},
+		{"stdbuf", unwrap("-i -o -e --input --output --error", "", 0)},
+		{"time", unwrap("", "-p", 0)},
+		{"command", func(c *command) {
+			if len(c.args) == 0 || c.args[0].text != "-v" && c.args[0].text != "-V" {
+				unwrap("", "-p", 0)(c)
+			}
+		}},
+		{"xargs", unwrapXargs},
+		{"bash sh dash zsh ksh ash", unwrapShell},
+
+		{": true false exit return break continue shift times pwd echo type", func(*command) {}},
+		{"jobs fg bg", func(c *command) {
+			if len(c.args) > 0 {
+				c.ask(CodeShellFeature) // jobs -x runs a command
+			}
+		}},
+		{"set", setOptions},
+		{"printf", func(c *command) {
+			if len(c.args) > 0 && (c.args[0].dynamic || c.args[0].flag() && c.args[0].text != "--") {
+				c.ask(CodeDangerousFlag, c.args[0].text)
+			}
+		}},
+		{"test [", testBuiltin},
+		{"eval", evalWords},
+		{"trap", func(c *command) { c.judge.find(Deny, CodeShellFeature, "trap") }},
+		{"read", func(c *command) {
+			indexed := func(w word) bool { return w.dynamic || strings.ContainsAny(w.text, "[]$") }
+			if slices.ContainsFunc(c.args, indexed) {
+				c.ask(CodeShellFeature)
+			}
+		}},
+		{"wait", func(c *command) {
+			if len(c.args) > 0 {
+				c.judge.odd(text(c.argv))
+			}
+		}},
+		{"source .", sourceFile},
+		{"mapfile readarray", func(c *command) {
+			if slices.ContainsFunc(c.args, func(w word) bool { return strings.HasPrefix(w.text, "-C") }) {
+				c.ask(CodeShellFeature) // the text behind it is run
+			}
+			c.judge.odd(text(c.argv))
+		}},
+		{"unset getopts let ulimit umask declare typeset local readonly export dirs disown", func(c *command) {
+			c.judge.odd(text(c.argv))
+			c.judge.opaque(c.argv, c.cwds)
+		}},
+		{"alias unalias hash shopt enable bind complete compgen compopt pushd popd history fc suspend caller logout",
+			func(c *command) {
+				c.ask(CodeShellFeature)
+				c.judge.opaque(c.argv, c.cwds)
+			}},
 	}
-	return true
+}
+
+// width is how many words the option that args begin with takes with its value, 0 where it is not known.
+func width(args []word, valued, plain string) int {
+	t, takes := args[0].text, strings.Fields(valued)
+	head, _, joined := strings.Cut(t, "=")
+	switch {
+	case slices.Contains(strings.Fields(plain), t),
+		joined && strings.HasPrefix(head, "--") && slices.Contains(takes, head),
+		len(t) > 2 && t[1] != '-' && slices.Contains(takes, t[:2]):
+		return 1
+	case slices.Contains(takes, t) && len(args) > 1:
+		return 2
+	}
+	return 0
 }
 
 // unwrap judges the command after the wrapper's own options and operands. Valued and plain are the options that are known;
 // any other is asked for, because it may take the next word as its value or rename the program.
-func unwrap(c *command, valued, plain string, operands int) {
-	takes, flags := strings.Fields(valued), strings.Fields(plain)
-	rest := c.args
-	for len(rest) > 0 && rest[0].flag() {
-		w := rest[0]
-		head, _, joined := strings.Cut(w.text, "=")
-		switch {
-		case w.dynamic || w.expanded:
-			c.ask(CodeDynamic)
-			return
-		case w.text == "--":
+func unwrap(valued, plain string, operands int) func(c *command) {
+	return func(c *command) {
+		rest := c.args
+		for len(rest) > 0 && rest[0].flag() {
+			w, n := rest[0], width(rest, valued, plain)
+			if w.unsure() {
+				c.ask(CodeDynamic)
+				return
+			}
+			if n == 0 && c.name == "nice" && number(w.text[1:]) {
+				n = 1
+			}
+			if rest = rest[n:]; n > 0 {
+				continue
+			}
+			if w.text != "--" {
+				c.ask(CodeDangerousFlag, w.text)
+				break
+			}
 			rest = rest[1:]
-		case slices.Contains(flags, w.text):
-			rest = rest[1:]
-			continue
-		case slices.Contains(takes, head) && (joined && strings.HasPrefix(head, "--")):
-			rest = rest[1:]
-			continue
-		case slices.Contains(takes, w.text) && len(rest) > 1:
-			rest = rest[2:]
-			continue
-		case len(w.text) > 2 && w.text[1] != '-' && slices.Contains(takes, w.text[:2]):
-			rest = rest[1:]
-			continue
-		case c.name == "nice" && strings.Trim(w.text[1:], "0123456789") == "":
-			rest = rest[1:]
-			continue
-		default:
-			c.ask(CodeDangerousFlag, w.text)
+			break
 		}
-		break
-	}
-	for range operands {
-		if len(rest) == 0 || rest[0].dynamic || rest[0].expanded {
+		if len(rest) < operands || slices.ContainsFunc(rest[:operands], word.unsure) {
 			c.ask(CodeDynamic)
 			return
 		}
-		rest = rest[1:]
+		rest = rest[operands:]
+		if len(rest) > 0 && rest[0].text == "cd" {
+			c.ask(CodeDynamic) // where it leads is lost behind the wrapper
+		}
+		c.judge.call(rest, c.cwds)
 	}
-	if len(rest) > 0 && rest[0].text == "cd" {
-		c.ask(CodeDynamic) // where it leads is lost behind the wrapper
-	}
-	c.judge.call(rest, c.cwds)
 }
 
 // unwrapEnv judges assignments and the command behind them.
@@ -332,23 +376,24 @@ func unwrapEnv(c *command) {
 // unwrapXargs judges the command that gets words from a pipe. Those words are not known.
 func unwrapXargs(c *command) {
 	rest := c.args
+	plain := "-0 -r -t --null --no-run-if-empty"
+	if c.judge.own {
+		plain += " -I{} -i"
+	}
 	for len(rest) > 0 && rest[0].flag() {
-		switch t := rest[0].text; {
-		case rest[0].dynamic || rest[0].expanded:
+		n := width(rest, "-n -L -P -d -s", plain)
+		if n == 0 && c.judge.own && rest[0].text == "-I" && len(rest) > 1 && rest[1].text == "{}" {
+			n = 2
+		}
+		switch {
+		case rest[0].unsure():
 			c.ask(CodeDynamic)
 			return
-		case slices.Contains([]string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, t), c.judge.own && (t == "-I{}" || t == "-i"):
-			rest = rest[1:]
-		case c.judge.own && t == "-I" && len(rest) > 1 && rest[1].text == "{}":
-			rest = rest[2:]
-		case len(rest) > 1 && slices.Contains([]string{"-n", "-L", "-P", "-d", "-s"}, t):
-			rest = rest[2:]
-		case len(t) > 2 && strings.ContainsRune("nLPds", rune(t[1])):
-			rest = rest[1:]
-		default:
-			c.ask(CodeDangerousFlag, t)
+		case n == 0:
+			c.ask(CodeDangerousFlag, rest[0].text)
 			return
 		}
+		rest = rest[n:]
 	}
 	if len(rest) == 0 {
 		return // xargs alone echoes
@@ -372,38 +417,10 @@ func filled(argv []word) []word {
 
 // unwrapShell judges bash -c and the like by what they would run.
 func unwrapShell(c *command) {
-	rest := c.args
-	run := false
-	for len(rest) > 0 && (rest[0].flag() || rest[0].text != "" && rest[0].text[0] == '+') {
-		w := rest[0]
-		switch {
-		case w.dynamic || w.expanded:
-			c.ask(CodeDynamic)
-			return
-		case w.text == "--version":
-			return
-		case w.text == "-n" && len(rest) > 1:
-			for _, f := range rest[1:] {
-				c.judge.file(f, OpRead, c.cwds)
-			}
-			return
-		case w.text[0] == '-' && strings.Trim(w.text[1:], "ceuxo") == "":
-			run = run || strings.Contains(w.text, "c")
-			rest = rest[1:]
-			if strings.HasSuffix(w.text, "o") {
-				if len(rest) == 0 || rest[0].text != "pipefail" {
-					c.ask(CodeDangerousFlag, w.text)
-					return
-				}
-				rest = rest[1:]
-			}
-		default:
-			c.ask(CodeDangerousFlag, w.text)
-			rest = rest[1:]
-			run = run || !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "c")
-		}
-	}
+	rest, run, ok := shellOptions(c)
 	switch {
+	case !ok:
+		return
 	case len(rest) == 0 || !run && (rest[0].dynamic || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "/dev/")):
 		// What comes through a pipe or a descriptor is not known to anybody.
 		c.judge.blind = true
@@ -441,9 +458,45 @@ func unwrapShell(c *command) {
 	}
 }
 
+// shellOptions judges the options of a shell. It returns the words behind them and whether the first of those is a
+// text to run; ok is false where nothing is left to judge.
+func shellOptions(c *command) (rest []word, run, ok bool) {
+	rest = c.args
+	for len(rest) > 0 && (rest[0].flag() || strings.HasPrefix(rest[0].text, "+")) {
+		w := rest[0]
+		rest = rest[1:]
+		switch {
+		case w.unsure():
+			c.ask(CodeDynamic)
+			return nil, false, false
+		case w.text == "--version":
+			return nil, false, false
+		case w.text == "-n" && len(rest) > 0:
+			for _, f := range rest {
+				c.judge.file(f, OpRead, c.cwds)
+			}
+			return nil, false, false
+		case w.text[0] == '-' && strings.Trim(w.text[1:], "ceuxo") == "":
+			run = run || strings.Contains(w.text, "c")
+			if !strings.HasSuffix(w.text, "o") {
+				continue
+			}
+			if len(rest) == 0 || rest[0].text != "pipefail" {
+				c.ask(CodeDangerousFlag, w.text)
+				return nil, false, false
+			}
+			rest = rest[1:]
+		default:
+			c.ask(CodeDangerousFlag, w.text)
+			run = run || !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "c")
+		}
+	}
+	return rest, run, true
+}
+
 // nested judges shell text that is an argument.
 func (c *command) nested(script word, kind syntax.LangVariant) {
-	if script.dynamic || script.expanded {
+	if script.unsure() {
 		c.ask(CodeDynamic)
 		return
 	}
@@ -455,67 +508,21 @@ func (c *command) nested(script word, kind syntax.LangVariant) {
 	c.judge.shells--
 }
 
-// builtin judges the builtins of the shell, and reports whether the command was one.
-func (c *command) builtin() bool {
-	switch c.name {
-	case ":", "true", "false", "exit", "return", "break", "continue", "shift", "times", "pwd":
-	case "jobs", "fg", "bg":
-		if len(c.args) > 0 {
-			c.ask(CodeShellFeature) // jobs -x runs a command
-		}
-	case "set":
-		c.set()
-	case "echo", "type":
-	case "printf":
-		if len(c.args) > 0 && (c.args[0].dynamic || c.args[0].flag() && c.args[0].text != "--") {
-			c.ask(CodeDangerousFlag, c.args[0].text)
-		}
-	case "test", "[":
-		c.test()
-	case "eval":
-		c.ask(CodeShellFeature)
-		c.judge.blind = c.judge.blind || slices.ContainsFunc(c.args, func(w word) bool { return w.dynamic })
-		script := word{quoted: true}
-		for _, w := range c.args {
-			script.text += w.text + " "
-			script.dynamic = script.dynamic || w.dynamic || w.expanded
-		}
-		c.nested(script, syntax.LangBash)
-	case "trap":
-		c.judge.find(Deny, CodeShellFeature, "trap")
-	case "read":
-		for _, w := range c.args {
-			if w.dynamic || strings.ContainsAny(w.text, "[]$") {
-				c.ask(CodeShellFeature)
-			}
-		}
-	case "wait":
-		if len(c.args) > 0 {
-			c.judge.odd(text(c.argv))
-		}
-	case "source", ".":
-		c.source()
-	case "mapfile", "readarray":
-		if slices.ContainsFunc(c.args, func(w word) bool { return strings.HasPrefix(w.text, "-C") }) {
-			c.ask(CodeShellFeature) // the text behind it is run
-		}
-		c.judge.odd(text(c.argv))
-	case "unset", "getopts", "let", "ulimit", "umask", "declare", "typeset", "local", "readonly", "export", "dirs", "disown":
-		c.judge.odd(text(c.argv))
-		c.judge.opaque(c.argv, c.cwds)
-	case "alias", "unalias", "hash", "shopt", "enable", "bind", "complete", "compgen", "compopt", "pushd", "popd", "history", "fc", "suspend",
-		"caller", "logout":
-		c.ask(CodeShellFeature)
-		c.judge.opaque(c.argv, c.cwds)
-	default:
-		return false
+// evalWords judges eval by the text that it puts together.
+func evalWords(c *command) {
+	c.ask(CodeShellFeature)
+	script := word{quoted: true}
+	for _, w := range c.args {
+		c.judge.blind = c.judge.blind || w.dynamic
+		script.text += w.text + " "
+		script.dynamic = script.dynamic || w.unsure()
 	}
-	return true
+	c.nested(script, syntax.LangBash)
 }
 
-// source judges a script that the shell runs itself: one of the tree is as good as one that is started.
-func (c *command) source() {
-	script := len(c.args) > 0 && !c.args[0].dynamic && !c.args[0].expanded && !c.args[0].home
+// sourceFile judges a script that the shell runs itself: one of the tree is as good as one that is started.
+func sourceFile(c *command) {
+	script := len(c.args) > 0 && !c.args[0].unsure() && !c.args[0].home
 	if script && c.judge.own {
 		rel, inside := c.judge.resolve(c.cwds[0], c.args[0].text)
 		script = inside && rel != ""
@@ -527,12 +534,12 @@ func (c *command) source() {
 	c.judge.opaque(c.argv, c.cwds)
 }
 
-// set lets a command be strict with itself and nothing else.
-func (c *command) set() {
+// setOptions lets a command be strict with itself and nothing else.
+func setOptions(c *command) {
 	for i := 0; i < len(c.args); i++ {
 		t := c.args[i].text
 		option := len(t) > 1 && (t[0] == '-' || t[0] == '+') && strings.Trim(t[1:], "euxo") == ""
-		if c.args[i].dynamic || c.args[i].expanded || !option {
+		if c.args[i].unsure() || !option {
 			c.ask(CodeShellFeature)
 			return
 		}
@@ -545,8 +552,8 @@ func (c *command) set() {
 	}
 }
 
-// test judges test and [: -v evaluates its operand, and a word that is not known may turn into -v.
-func (c *command) test() {
+// testBuiltin judges test and [: -v evaluates its operand, and a word that is not known may turn into -v.
+func testBuiltin(c *command) {
 	args := c.args
 	if n := len(args); c.name == "[" && n > 0 && args[n-1].text == "]" {
 		args = args[:n-1]

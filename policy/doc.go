@@ -7,6 +7,10 @@
 // the package cannot resolve to literal words it never allows, and a text that bash may read otherwise than the parser it
 // refuses. The worst finding decides, so no number of harmless commands weakens a refusal.
 //
+// Dangers is a second question about a command: what it would do that nobody can take back. It is answered from the
+// same calls and tables, and does not depend on a profile, because triage asks it of plans before anything is
+// decided.
+//
 // Policy is the first floor. The sandbox is the boundary: what is allowed here still runs behind walls, and what is denied
 // here the walls refuse as well. The rules follow docs/spec/turn.md#s4, docs/spec/turn.md#policy, docs/spec/workflow.md#ehrb
 // and docs/spec/turn.md#b11.

@@ -127,7 +127,7 @@ func checkScript(c *command, args []word) {
 	for len(args) > 0 && slices.Contains([]string{"--if-present", "--workspaces", "-ws", "-r", "run"}, args[0].text) {
 		args = args[1:]
 	}
-	if len(args) == 0 || args[0].dynamic || args[0].expanded || !routine(args[0].text) {
+	if len(args) == 0 || args[0].unsure() || !routine(args[0].text) {
 		c.unknown()
 		return
 	}
@@ -139,9 +139,9 @@ func checkNpx(c *command, args []word) {
 	for len(args) > 0 && (args[0].text == "--no-install" || args[0].text == "--no" || args[0].text == "--") {
 		args = args[1:]
 	}
-	if len(args) > 0 && !args[0].dynamic && !args[0].expanded &&
+	if len(args) > 0 && !args[0].unsure() &&
 		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"}, args[0].text) {
-		c.apply(programs()[args[0].text], args[1:])
+		c.apply(known().programs[args[0].text], args[1:])
 		return
 	}
 	c.unknown()
@@ -161,16 +161,16 @@ var pythonModules = []string{"pytest", "unittest", "mypy", "black", "ruff", "fla
 
 // checkPython lets python run checks that are installed as modules.
 func checkPython(c *command, args []word) {
-	if len(args) < 2 || args[0].text != "-m" || args[1].dynamic || args[1].expanded || !slices.Contains(pythonModules, args[1].text) {
+	if len(args) < 2 || args[0].text != "-m" || args[1].unsure() || !slices.Contains(pythonModules, args[1].text) {
 		c.unknown()
 		return
 	}
 	name, rest := args[1].text, args[2:]
-	if r, ok := programs()[name]; ok {
+	if r, ok := known().programs[name]; ok {
 		c.apply(r, rest)
 		return
 	}
-	if table, ok := subcommands()[name]; ok {
+	if table, ok := known().subcommands[name]; ok {
 		if len(rest) > 0 {
 			if r, ok := table[rest[0].text]; ok && !rest[0].expanded {
 				c.apply(r, rest[1:])
@@ -197,9 +197,9 @@ func checkPHP(c *command, args []word) {
 	case len(args) == 2 && args[0].text == "-l":
 		c.judge.file(args[1], OpRead, c.cwds)
 	case len(args) > 1 && args[0].text == "artisan" && args[1].text == "test":
-		c.apply(phpunitRule(), args[2:])
+		c.apply(known().programs["phpunit"], args[2:])
 	case len(args) > 0 && args[0].text == "vendor/bin/phpunit":
-		c.apply(phpunitRule(), args[1:])
+		c.apply(known().programs["phpunit"], args[1:])
 	default:
 		c.unknown()
 	}
@@ -232,7 +232,7 @@ func checkMake(c *command, args []word) {
 		w := args[i]
 		name, _, assigned := strings.Cut(w.text, "=")
 		switch {
-		case w.dynamic || w.expanded || w.pattern:
+		case w.unsure() || w.pattern:
 			c.judge.guess(w)
 		case w.text == "-C" && i+1 < len(args):
 			i++
@@ -261,6 +261,8 @@ func checkMake(c *command, args []word) {
 
 // checkCMake lets cmake configure and build.
 func checkCMake(c *command, args []word) {
+	const valued, plain = "-G --target -t --config --parallel -j --preset", "-Wno-dev --clean-first --verbose"
+	folders := map[string]Op{"-S": OpRead, "-B": OpWrite, "--build": OpWrite}
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		define, defines := strings.CutPrefix(w.text, "-D")
@@ -268,32 +270,26 @@ func checkCMake(c *command, args []word) {
 			i++
 			w, define = args[i], args[i].text
 		}
-		name, value, _ := strings.Cut(define, "=")
 		switch {
 		case w.dynamic:
 			c.judge.guess(w)
 		case defines:
-			upper := strings.ToUpper(name)
-			if strings.ContainsAny(value, "/\\$;") || hasAny(upper, "COMPILER", "LAUNCHER", "TOOLCHAIN", "PROGRAM", "COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE") {
+			if !harmlessDefinition(define) {
 				c.flagged(w.text)
 			}
-		case slices.Contains([]string{"-S", "-B", "--build"}, w.text) && i+1 < len(args):
+		case folders[w.text] != "" && i+1 < len(args):
 			i++
-			op := OpRead
-			if w.text != "-S" {
-				op = OpWrite
-			}
-			c.judge.file(args[i], op, c.cwds)
-		case len(w.text) > 2 && (w.text[:2] == "-S" || w.text[:2] == "-B"):
+			c.judge.file(args[i], folders[w.text], c.cwds)
+		case len(w.text) > 2 && hasAnyPrefix(w.text, "-S", "-B"):
 			c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpWrite, c.cwds)
-		case slices.Contains([]string{"-G", "--target", "-t", "--config", "--parallel", "-j", "--preset"}, w.text):
+		case listed(valued, w.text):
 			if i+1 < len(args) && !args[i+1].flag() {
 				i++
 			}
-			if w.text == "--target" && i < len(args) && args[i].text == "install" {
+			if w.text == "--target" && args[i].text == "install" {
 				c.flagged("install")
 			}
-		case strings.HasPrefix(w.text, "-j"), w.text == "-Wno-dev", w.text == "--clean-first", w.text == "--verbose":
+		case strings.HasPrefix(w.text, "-j"), listed(plain, w.text):
 		case w.flag():
 			c.flagged(w.text)
 		default:
@@ -302,51 +298,66 @@ func checkCMake(c *command, args []word) {
 	}
 }
 
-// checkMaven lets mvn reach the phases up to verify.
-func checkMaven(c *command, args []word) {
-	goals := 0
-	for i := 0; i < len(args); i++ {
-		w := args[i]
-		switch {
-		case w.dynamic || w.expanded:
-			c.judge.guess(w)
-		case slices.Contains([]string{"test", "verify", "compile", "test-compile", "package", "validate", "checkstyle:check", "spotless:check", "spotless:apply"}, w.text):
-			goals++
-		case w.text == "-pl" || w.text == "-T":
-			i++
-		case slices.Contains([]string{"-q", "-B", "-o", "-am", "-e", "-X", "-ntp", "--offline", "--batch-mode", "--quiet", "--no-transfer-progress", "-fae", "-DskipTests"}, w.text),
-			strings.HasPrefix(w.text, "-DskipTests="), strings.HasPrefix(w.text, "-Dtest="), strings.HasPrefix(w.text, "-Dmaven.test.skip="), strings.HasPrefix(w.text, "-T"):
-		default:
-			c.unknown()
-		}
-	}
-	if goals == 0 {
-		c.unknown()
-	}
+// harmlessDefinition reports whether a variable of cmake names no program and no place.
+func harmlessDefinition(define string) bool {
+	name, value, _ := strings.Cut(define, "=")
+	return !strings.ContainsAny(value, "/\\$;") && !hasAny(strings.ToUpper(name), "COMPILER", "LAUNCHER", "TOOLCHAIN",
+		"PROGRAM", "COMMAND", "LINKER", "INCLUDE", "EXECUTABLE", "MODULE", "EMULATOR", "RULE")
 }
 
-// checkGradle lets gradle reach the tasks that check and build.
-func checkGradle(c *command, args []word) {
-	tasks := 0
-	for i := 0; i < len(args); i++ {
-		w := args[i]
-		task := w.text[strings.LastIndexByte(w.text, ':')+1:]
-		switch {
-		case w.dynamic || w.expanded:
-			c.judge.guess(w)
-		case w.text == "--tests" || w.text == "-x":
-			i++
-		case slices.Contains([]string{"--offline", "--no-daemon", "--info", "--stacktrace", "-q", "--quiet", "-i", "-s", "--parallel", "--build-cache", "--continue", "--rerun-tasks"}, w.text),
-			strings.HasPrefix(w.text, "--console="), strings.HasPrefix(w.text, "--tests="):
-		case slices.Contains([]string{"test", "build", "check", "assemble", "classes", "testClasses", "compileJava", "compileTestJava", "compileKotlin", "lint",
-			"ktlintCheck", "spotlessCheck", "spotlessApply", "detekt", "tasks", "projects"}, task):
-			tasks++
-		default:
+// tasks are what a build tool may be asked for.
+type tasks struct {
+	names  string // those that check and build
+	paths  bool   // before a name the path of a project may stand, with colons
+	valued string // options with a value behind them
+	plain  string // options that stand alone
+	starts string // beginnings of options that hold their value
+}
+
+var (
+	mavenTasks = tasks{
+		names:  "test verify compile test-compile package validate checkstyle:check spotless:check spotless:apply",
+		valued: "-pl -T",
+		plain: "-q -B -o -am -e -X -ntp --offline --batch-mode --quiet --no-transfer-progress -fae " +
+			"-DskipTests",
+		starts: "-DskipTests= -Dtest= -Dmaven.test.skip= -T",
+	}
+	gradleTasks = tasks{
+		names: "test build check assemble classes testClasses compileJava compileTestJava compileKotlin lint " +
+			"ktlintCheck spotlessCheck spotlessApply detekt tasks projects",
+		paths:  true,
+		valued: "--tests -x",
+		plain: "--offline --no-daemon --info --stacktrace -q --quiet -i -s --parallel --build-cache --continue " +
+			"--rerun-tasks",
+		starts: "--console= --tests=",
+	}
+)
+
+// checkTasks lets a build tool do tasks that check and build. Without any it does whatever its file says.
+func checkTasks(t tasks) func(c *command, args []word) {
+	return func(c *command, args []word) {
+		asked := 0
+		for i := 0; i < len(args); i++ {
+			w := args[i]
+			task := w.text
+			if t.paths {
+				task = task[strings.LastIndexByte(task, ':')+1:]
+			}
+			switch {
+			case w.unsure():
+				c.judge.guess(w)
+			case listed(t.valued, w.text):
+				i++
+			case listed(t.plain, w.text), hasAnyPrefix(w.text, strings.Fields(t.starts)...):
+			case listed(t.names, task):
+				asked++
+			default:
+				c.unknown()
+			}
+		}
+		if asked == 0 {
 			c.unknown()
 		}
-	}
-	if tasks == 0 {
-		c.unknown()
 	}
 }
 

@@ -18,12 +18,13 @@ func checkGit(c *command, args []word) {
 		}
 		rest = rest[1:]
 	}
-	if len(rest) == 0 || rest[0].dynamic || rest[0].expanded {
+	if len(rest) == 0 || rest[0].unsure() {
 		c.unlisted(CodeNotAllowlisted)
 		return
 	}
 	sub, operands := rest[0].text, rest[1:]
 	transports(c)
+	readsOnly := slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands)
 	switch {
 	case slices.Contains(gitRemote, sub):
 		if slices.Contains(gitSends, sub) || sub == "lfs" && c.operand(1) == "push" || sub == "svn" && c.operand(1) == "dcommit" {
@@ -31,17 +32,15 @@ func checkGit(c *command, args []word) {
 		}
 		c.judge.connect(text(c.argv))
 		gitWrite(c, sub, operands)
-	case slices.Contains(gitWrites, sub):
-		gitWrite(c, sub, operands)
-	case slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands):
+	case readsOnly:
 		gitRead(c, sub, operands)
-	case slices.Contains(gitReads, sub):
+	case slices.Contains(gitWrites, sub), slices.Contains(gitReads, sub):
 		gitWrite(c, sub, operands)
 	default:
 		c.unlisted(CodeNotAllowlisted)
 		return
 	}
-	gitConfig(c, slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands))
+	gitConfig(c, readsOnly)
 }
 
 // gitConfig asks where git's configuration could make it run a program.
@@ -67,35 +66,53 @@ func gitConfig(c *command, reads bool) {
 
 // gitReadsOnly reports whether a command that can do both is used for reading.
 func gitReadsOnly(sub string, args []word) bool {
-	first := ""
-	if len(args) > 0 {
-		first = args[0].text
-	}
-	switch sub {
-	case "branch":
-		for i, w := range args {
-			if option("-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description --track --create-reflog", w.text, false) {
-				return false
-			}
-			if !w.flag() && !(i > 0 && slices.Contains([]string{"--list", "-l", "--contains", "--merged", "--no-merged", "--points-at", "--sort"}, args[i-1].text)) {
-				return false
-			}
+	when, both := gitReadsWhen[sub]
+	return !both || when(args)
+}
+
+// gitReadsWhen says when a command that can also change the repository does not.
+var gitReadsWhen = map[string]func(args []word) bool{
+	"branch":   listsBranches,
+	"tag":      leads("", "-l", "--list", "--points-at", "--contains"),
+	"stash":    leads("list", "show"),
+	"worktree": leads("list"),
+	"remote": func(args []word) bool {
+		return leads("", "get-url")(args) || len(args) == 1 && args[0].text == "-v"
+	},
+	"reflog": func(args []word) bool {
+		return len(args) == 0 || args[0].text == "show" || strings.HasPrefix(args[0].text, "-")
+	},
+	"config": func(args []word) bool {
+		plain := []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf"}
+		return len(args) == 2 && leads("--get", "get")(args) && slices.Contains(plain, strings.ToLower(args[1].text))
+	},
+	"symbolic-ref": func(args []word) bool {
+		if len(args) == 2 && leads("--short", "-q")(args) {
+			args = args[1:]
 		}
-		return true
-	case "tag":
-		return len(args) == 0 || first == "-l" || first == "--list" || first == "--points-at" || first == "--contains"
-	case "remote":
-		return len(args) == 0 || first == "-v" && len(args) == 1 || first == "get-url"
-	case "stash":
-		return first == "list" || first == "show"
-	case "worktree":
-		return first == "list"
-	case "reflog":
-		return len(args) == 0 || first == "show" || first == "-n" || strings.HasPrefix(first, "-")
-	case "config":
-		return len(args) == 2 && (first == "--get" || first == "get") && slices.Contains([]string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf"}, strings.ToLower(args[1].text))
-	case "symbolic-ref":
-		return len(args) == 1 && !args[0].flag() || len(args) == 2 && (first == "--short" || first == "-q") && !args[1].flag()
+		return len(args) == 1 && !args[0].flag()
+	},
+}
+
+// leads reports whether the first of the arguments is one of the words; "" stands for none at all.
+func leads(words ...string) func(args []word) bool {
+	return func(args []word) bool {
+		if len(args) == 0 {
+			return slices.Contains(words, "")
+		}
+		return args[0].text != "" && slices.Contains(words, args[0].text)
+	}
+}
+
+// listsBranches reports whether git branch names nothing but what it is to show.
+func listsBranches(args []word) bool {
+	const changes = "-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream " +
+		"--edit-description --track --create-reflog"
+	filters := []string{"--list", "-l", "--contains", "--merged", "--no-merged", "--points-at", "--sort"}
+	for i, w := range args {
+		if option(changes, w.text, false) || !w.flag() && (i == 0 || !slices.Contains(filters, args[i-1].text)) {
+			return false
+		}
 	}
 	return true
 }
@@ -113,7 +130,7 @@ func gitRead(c *command, sub string, args []word) {
 			c.judge.guess(w)
 		case w.text == "--":
 			ended = true
-		case w.pattern && !ended && strings.ContainsRune("*?[", rune(w.text[0])):
+		case w.startsOpen() && !ended:
 			c.judge.find(Ask, CodeDynamic, w.text)
 		case w.flag() && !ended:
 			if option(ask, w.text, false) && !slices.Contains(gitSafe, strings.SplitN(w.text, "=", 2)[0]) || strings.Contains(w.text, "%G") {
@@ -150,19 +167,18 @@ func gitOperandPath(c *command, w word) {
 // gitWrite asks about a command that changes the repository.
 func gitWrite(c *command, sub string, args []word) {
 	c.unlisted(CodeGitWrite)
-	grave := slices.Contains(gitGrave, sub)
-	ended := false
+	grave, ended := slices.Contains(gitGrave, sub), false
 	for _, w := range args {
-		t := w.text
-		switch {
-		case t == "--hard" || t == "-D" || t == "--force" || t == "-f" || t == "--delete" || t == "drop" || t == "clear" || t == "expire":
+		switch t := w.text; {
+		case slices.Contains(gitForces, t):
 			grave = true
-		case t == "--" || t == "." && (sub == "checkout" || sub == "restore"):
+		case t == "--", t == "." && (sub == "checkout" || sub == "restore"):
 			ended, grave = true, grave || sub == "checkout"
-		case strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "--upload-pack") || strings.HasPrefix(t, "--receive-pack") || t == "-u" && sub != "push" && sub != "add" || t == "-x" && sub != "cherry-pick":
+		case hasAnyPrefix(t, "--exec", "--upload-pack", "--receive-pack"),
+			t == "-u" && sub != "push" && sub != "add", t == "-x" && sub != "cherry-pick":
 			c.forbidden(t)
 		case w.flag() && !ended:
-		case !w.dynamic && (ended || sub == "add" || sub == "rm" || sub == "mv" || sub == "restore" || sub == "apply" || sub == "am"):
+		case !w.dynamic && (ended || slices.Contains(gitTakesFiles, sub)):
 			gitOperandPath(c, w)
 		}
 	}
@@ -191,4 +207,8 @@ var (
 	// gitSends are those that give something to others.
 	gitSends = []string{"push", "send-email", "request-pull", "send-pack", "http-push"}
 	gitGrave = []string{"push", "clean", "gc", "prune", "filter-branch", "update-ref", "repack"}
+	// gitForces are words by which a command destroys.
+	gitForces = []string{"--hard", "-D", "--force", "-f", "--delete", "drop", "clear", "expire"}
+	// gitTakesFiles are those whose operands are files.
+	gitTakesFiles = []string{"add", "rm", "mv", "restore", "apply", "am"}
 )

@@ -2,10 +2,8 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"pawl"
 )
@@ -24,21 +22,11 @@ type Ground struct {
 	Own bool `json:"own,omitempty"`
 }
 
-// territory is what a judge builds on of the ground.
-type territory struct {
-	root   string
-	walled bool // walls hold the command, and it may write
-	held   bool // and the profile builds on that
-	own    bool // and the tree is the work's own
-}
-
-// isSettled reports whether the value of a word may stay unknown. The text has to make it itself, out of what was judged, and
-// what stands beside it must not lead out. A variable that the text does not set may hold any path.
-func isSettled(g territory, w word) bool { return g.own && !w.foreign && !leadsOut(g, w.text) }
-
-// guess asks about a word whose value is not known.
+// guess asks about a word whose value is not known. The value may stay unknown where the text makes it itself, out of
+// what was judged, and what stands beside it does not lead out. A variable that the text does not set may hold any
+// path.
 func (j *judge) guess(w word) {
-	if !isSettled(j.territory, w) {
+	if !j.own || w.foreign || leadsOut(j, w.text) {
 		j.find(Ask, CodeDynamic, w.text)
 	}
 }
@@ -66,23 +54,23 @@ func (j *judge) atLeast(r pawl.Risk) {
 }
 
 // leadsOut reports whether a text begins like a path that is not the workspace's, or climbs.
-func leadsOut(g territory, text string) bool {
+func leadsOut(j *judge, text string) bool {
 	if strings.HasPrefix(text, "..") || strings.Contains(text, "/..") || strings.HasPrefix(text, "~") {
 		return true
 	}
-	return strings.HasPrefix(text, "/") && !isPrivate(g, text) && !inRoot(g, text)
+	return strings.HasPrefix(text, "/") && !isPrivate(j, text) && !inRoot(j, text)
 }
 
 // inRoot reports whether an absolute path begins in the workspace.
-func inRoot(g territory, text string) bool {
+func inRoot(j *judge, text string) bool {
 	clean := path.Clean(text)
-	return g.root != "" && (clean == g.root || strings.HasPrefix(clean, g.root+"/"))
+	return j.root != "" && (clean == j.root || strings.HasPrefix(clean, j.root+"/"))
 }
 
 // isPrivate reports whether an absolute path belongs to the command alone: behind walls /tmp is empty at its start and gone
 // at its end.
-func isPrivate(g territory, text string) bool {
-	if !g.walled {
+func isPrivate(j *judge, text string) bool {
+	if !j.walled {
 		return false
 	}
 	clean := path.Clean(text)
@@ -96,8 +84,8 @@ func isPrivate(g territory, text string) bool {
 
 // isCommon reports whether an absolute path is a part of the system that holds nobody's data: what it is, and its programs,
 // headers and documents. Behind walls nothing of it can be changed.
-func isCommon(g territory, text string) bool {
-	if !g.walled || strings.ContainsAny(text, "*?[") {
+func isCommon(j *judge, text string) bool {
+	if !j.walled || strings.ContainsAny(text, "*?[") {
 		return false
 	}
 	clean := path.Clean(text)
@@ -121,14 +109,14 @@ var (
 )
 
 // codePath finds absolute paths in text that is code.
-var codePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`) })
+var codePath = pattern(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
 
 // strange judges a command that is on no list where walls hold it and the tree is pawl's own. What it does to the tree is
 // not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
 func (c *command) strange() {
 	c.judge.atLeast(pawl.RiskMedium)
 	if base := c.argv[0].base(); c.name != base && !strings.HasPrefix(c.name, "/") {
-		if r, known := programs()[base]; known && r.class == reads {
+		if r, known := known().programs[base]; known && r.class == reads {
 			c.ask(CodeNotAllowlisted)
 		}
 	}
@@ -145,7 +133,7 @@ func (c *command) strange() {
 }
 
 // handed finds a variable of the environment in text that is handed to another interpreter.
-var handed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{?[A-Z][A-Z_]`) })
+var handed = pattern(`\$\{?[A-Z][A-Z_]`)
 
 // attached asks about a path that leads out or that is protected where it stands inside a word: behind an option or an
 // equals sign, or in code.
@@ -164,8 +152,8 @@ func (j *judge) attached(w word, cwds []string) {
 	}
 	for _, p := range parts {
 		switch {
-		case p == "" || len(p) > 4096 || isCommon(j.territory, p) || strings.HasPrefix(p, "//"):
-		case leadsOut(j.territory, p):
+		case p == "" || len(p) > maxPath || isCommon(j, p) || strings.HasPrefix(p, "//"):
+		case leadsOut(j, p):
 			j.find(Ask, CodePathEscape, p)
 		case strings.Contains(p, "/"):
 			j.opaque([]word{{}, literal(p)}, cwds)
@@ -187,6 +175,12 @@ func judgeFetch(c *command) {
 		return
 	}
 	c.judge.connect(text(c.argv))
+}
+
+// checkFetch judges such a command with the files that it names.
+func checkFetch(c *command, args []word) {
+	judgeFetch(c)
+	c.operandPaths(args)
 }
 
 // judgeRemote judges a program whose work lies elsewhere or comes from there.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -18,6 +17,7 @@ const (
 	maxReasons = 16
 	maxArg     = 200
 	maxPaths   = 10_000
+	maxPath    = 4096 // bytes of one path
 )
 
 // Judge decides on a request under a profile. It never fails: what it cannot understand it denies. It takes time and memory
@@ -26,7 +26,7 @@ func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
 	}
-	j := &judge{req: r, prof: p, territory: territory{root: strings.TrimRight(r.Root, "/")}, seen: map[string]bool{}, least: pawl.RiskLow}
+	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
 	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
 	j.walled = r.Ground.Walled && !p.ReadOnly && !p.Unconfined
 	j.held = j.walled && !p.ConfirmExec
@@ -46,7 +46,11 @@ func Judge(r Request, p Profile) Verdict {
 type judge struct {
 	req  Request
 	prof Profile
-	territory
+
+	root   string // the workspace, without a slash behind it
+	walled bool   // walls hold the command, and it may write
+	held   bool   // and the profile builds on that
+	own    bool   // and the tree is the work's own
 
 	found []finding
 	seen  map[string]bool // what is already in found, calls' names or paths, by kind
@@ -73,21 +77,8 @@ type finding struct {
 	scope    Scope
 }
 
-// rank orders decisions: the greater the worse.
-func (d Decision) rank() int {
-	switch d {
-	case Allow:
-		return 0
-	case Ask:
-		return 1
-	default:
-		return 2
-	}
-}
-
 // find records a finding; the message's key is the code's own.
 func (j *judge) find(d Decision, code Code, args ...string) {
-	w := codeTable()[code]
 	for i, a := range args {
 		args[i] = shorten(Display(a))
 	}
@@ -96,7 +87,8 @@ func (j *judge) find(d Decision, code Code, args ...string) {
 		return
 	}
 	j.seen[id] = true
-	f := finding{Reason{code, "policy." + string(code), args}, d, w.risk, w.scope}
+	risk, scope := weigh(code)
+	f := finding{Reason{code, "policy." + string(code), args}, d, risk, scope}
 	if len(j.found) < 8*maxReasons {
 		j.found = append(j.found, f)
 		return
@@ -115,20 +107,9 @@ func (j *judge) find(d Decision, code Code, args ...string) {
 
 // compareFindings orders the gravest first.
 func compareFindings(a, b finding) int {
-	if c := cmp.Compare(b.decision.rank(), a.decision.rank()); c != 0 {
-		return c
-	}
-	return cmp.Compare(riskRank(b.risk), riskRank(a.risk))
-}
-
-func riskRank(r pawl.Risk) int {
-	switch {
-	case r.AtLeast(pawl.RiskHigh):
-		return 2
-	case r.AtLeast(pawl.RiskMedium):
-		return 1
-	}
-	return 0
+	decisions, risks := []Decision{Deny, Ask}, []pawl.Risk{pawl.RiskHigh, pawl.RiskMedium, pawl.RiskLow}
+	return cmp.Or(slices.Index(decisions, a.decision)-slices.Index(decisions, b.decision),
+		slices.Index(risks, a.risk)-slices.Index(risks, b.risk))
 }
 
 // shorten cuts s to what fits into a message.
@@ -158,12 +139,13 @@ func (j *judge) verdict() Verdict {
 		}
 	}
 	slices.SortStableFunc(j.found, compareFindings)
+	scopes := []Scope{SingleAction, Session, Workspace} // from the narrowest
 	v.Scope = Workspace
 	for _, f := range j.found {
 		if f.risk.AtLeast(v.Risk) {
 			v.Risk = f.risk
 		}
-		if f.decision == Ask && scopeRank(f.scope) < scopeRank(v.Scope) {
+		if f.decision == Ask && slices.Index(scopes, f.scope) < slices.Index(scopes, v.Scope) {
 			v.Scope = f.scope
 		}
 		v.Person = v.Person || f.Code == CodeOutward && f.decision == Ask
@@ -183,16 +165,6 @@ func (j *judge) verdict() Verdict {
 	return v
 }
 
-func scopeRank(s Scope) int {
-	switch s {
-	case Workspace:
-		return 2
-	case Session:
-		return 1
-	}
-	return 0
-}
-
 // tool judges the call by its tool and by the permissions which that declares.
 func (j *judge) tool() {
 	r, p := &j.req, &j.prof
@@ -209,23 +181,30 @@ func (j *judge) tool() {
 		return
 	}
 	for _, perm := range r.Permissions {
-		switch {
-		case !perm.Valid():
-			j.find(Deny, CodeInvalidRequest, string(perm))
-		case perm == ProcExec && r.Command == "":
-			j.find(Deny, CodeInvalidRequest, "command")
-		case p.ReadOnly && (perm == FSWrite || perm == FSDelete || perm == GitWrite):
-			j.find(Deny, CodeReadOnly, string(perm))
-		case perm == GitWrite:
-			j.find(Ask, CodeGitWrite, r.Tool)
-		case perm == FSDelete && len(r.Paths) == 0:
-			j.find(Ask, CodeDelete, r.Tool)
-		case perm == FSWrite && len(r.Paths) == 0 && p.ConfirmWrite:
-			j.find(Ask, CodeWrite, r.Tool)
-		}
+		j.permission(perm)
 	}
 	if r.Network || slices.Contains(r.Permissions, NetConnect) {
 		j.connect(r.Tool)
+	}
+}
+
+// permission judges one permission that the tool declares.
+func (j *judge) permission(perm Permission) {
+	changes := perm == FSWrite || perm == FSDelete || perm == GitWrite
+	switch {
+	case !perm.Valid():
+		j.find(Deny, CodeInvalidRequest, string(perm))
+	case perm == ProcExec && j.req.Command == "":
+		j.find(Deny, CodeInvalidRequest, "command")
+	case j.prof.ReadOnly && changes:
+		j.find(Deny, CodeReadOnly, string(perm))
+	case perm == GitWrite:
+		j.find(Ask, CodeGitWrite, j.req.Tool)
+	case len(j.req.Paths) > 0: // each of them is judged
+	case perm == FSDelete:
+		j.find(Ask, CodeDelete, j.req.Tool)
+	case perm == FSWrite && j.prof.ConfirmWrite:
+		j.find(Ask, CodeWrite, j.req.Tool)
 	}
 }
 
@@ -342,46 +321,16 @@ func (j *judge) shellCommand() {
 	}
 }
 
-// weight is what a code says of a finding besides its decision.
-type weight struct {
-	risk  pawl.Risk
-	scope Scope
-}
-
-// codeTable gives each code the risk of what it found and the widest scope of a yes to it.
-var codeTable = sync.OnceValue(func() map[Code]weight {
-	return map[Code]weight{
-		CodeAllowed:        {pawl.RiskLow, Workspace},
-		CodeInvalidRequest: {pawl.RiskMedium, SingleAction},
-		CodeInvalidText:    {pawl.RiskHigh, SingleAction},
-		CodeUnparsable:     {pawl.RiskMedium, SingleAction},
-		CodeTooComplex:     {pawl.RiskHigh, SingleAction},
-		CodeToolDisabled:   {pawl.RiskMedium, SingleAction},
-		CodePathEscape:     {pawl.RiskHigh, SingleAction},
-		CodePathForm:       {pawl.RiskMedium, SingleAction},
-		CodeProtectedPath:  {pawl.RiskHigh, SingleAction},
-		CodeSensitivePath:  {pawl.RiskHigh, SingleAction},
-		CodeSecret:         {pawl.RiskHigh, SingleAction},
-		CodeWrite:          {pawl.RiskMedium, Session},
-		CodeReadOnly:       {pawl.RiskMedium, SingleAction},
-		CodeDelete:         {pawl.RiskMedium, SingleAction},
-		CodeManyFiles:      {pawl.RiskMedium, SingleAction},
-		CodeExec:           {pawl.RiskLow, Session},
-		CodeNotAllowlisted: {pawl.RiskMedium, Session},
-		CodeDangerousFlag:  {pawl.RiskMedium, SingleAction},
-		CodeDynamic:        {pawl.RiskMedium, SingleAction},
-		CodeShellFeature:   {pawl.RiskMedium, SingleAction},
-		CodeEnvironment:    {pawl.RiskHigh, SingleAction},
-		CodeHiddenText:     {pawl.RiskHigh, SingleAction},
-		CodeNetwork:        {pawl.RiskMedium, SingleAction},
-		CodeGitWrite:       {pawl.RiskMedium, Session},
-		CodeGitConfig:      {pawl.RiskMedium, SingleAction},
-		CodeDestructive:    {pawl.RiskHigh, SingleAction},
-		CodePrivilege:      {pawl.RiskHigh, SingleAction},
-		CodeDeniedCommand:  {pawl.RiskMedium, SingleAction},
-		CodeForeignTool:    {pawl.RiskHigh, SingleAction},
-		CodeNoWalls:        {pawl.RiskMedium, Session},
-		CodeAmbiguous:      {pawl.RiskHigh, SingleAction},
-		CodeOutward:        {pawl.RiskHigh, SingleAction},
+// weigh returns the risk of what a code stands for and the widest scope of a yes to it.
+func weigh(code Code) (pawl.Risk, Scope) {
+	switch code {
+	case CodeInvalidText, CodeTooComplex, CodePathEscape, CodeProtectedPath, CodeSensitivePath, CodeSecret,
+		CodeEnvironment, CodeHiddenText, CodeDestructive, CodePrivilege, CodeForeignTool, CodeAmbiguous, CodeOutward:
+		return pawl.RiskHigh, SingleAction
+	case CodeWrite, CodeNotAllowlisted, CodeGitWrite, CodeNoWalls:
+		return pawl.RiskMedium, Session
+	case CodeExec:
+		return pawl.RiskLow, Session
 	}
-})
+	return pawl.RiskMedium, SingleAction
+}

@@ -65,7 +65,7 @@ func goesOut(c *command) bool {
 		})
 	case slices.Contains([]string{"npm", "yarn", "pnpm", "bun", "cargo", "dart", "flutter"}, name) && slices.Contains([]string{"publish", "unpublish", "yank", "owner"}, c.operand(0)):
 		return true
-	case c.judge.matches(c.judge.prof.AllowedCommands, c.argv):
+	case matches(c.judge.prof.AllowedCommands, c.argv):
 		return false // the user's own settings name it
 	}
 	if outwardName(name) {

@@ -14,7 +14,7 @@ import (
 // where it is not.
 func canonical(rel string) (Code, bool) {
 	switch {
-	case rel == "" || len(rel) > 4096 || !utf8.ValidString(rel):
+	case rel == "" || len(rel) > maxPath || !utf8.ValidString(rel):
 		return CodePathForm, false
 	case strings.ContainsFunc(rel, unicode.IsControl):
 		return CodePathForm, false
@@ -220,7 +220,7 @@ func (j *judge) resolve(cwd, text string) (rel string, inside bool) {
 	if strings.HasPrefix(text, "/") {
 		clean := path.Clean(text)
 		if j.root == "" || clean != j.root && !strings.HasPrefix(clean, j.root+"/") {
-			return "", isPrivate(j.territory, clean)
+			return "", isPrivate(j, clean)
 		}
 		if rel = strings.TrimPrefix(strings.TrimPrefix(clean, j.root), "/"); rel == "" {
 			rel = "."

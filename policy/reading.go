@@ -115,17 +115,22 @@ func (r *reading) visit(n syntax.Node) bool {
 			r.mark(r.span(n))
 		}
 	case *syntax.Redirect:
-		switch n.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			r.docs = append(r.docs, document{n, limit})
-		case syntax.DplIn, syntax.DplOut:
-			if target := r.text(n.Word); len(target) > 1 && target[0] == '-' {
-				r.doubt(target)
-			}
-		}
+		r.redirect(n, limit)
 	}
 	r.within = append(r.within, limit)
 	return true
+}
+
+// redirect keeps a document, and doubts what stands behind a file that is closed.
+func (r *reading) redirect(n *syntax.Redirect, limit int) {
+	switch n.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		r.docs = append(r.docs, document{n, limit})
+	case syntax.DplIn, syntax.DplOut:
+		if target := r.text(n.Word); len(target) > 1 && target[0] == '-' {
+			r.doubt(target)
+		}
+	}
 }
 
 // mark says that backslashes between two offsets stand for themselves.

@@ -42,8 +42,8 @@ type rule struct {
 	shun string
 	// most is the greatest number of operands; 0 means any.
 	most int
-	// special, where it is set, names what judges the arguments instead of all of the above.
-	special special
+	// check, where it is set, judges the arguments instead of all of the above.
+	check func(c *command, args []word)
 }
 
 // program judges a command that is neither a wrapper nor a builtin.
@@ -55,7 +55,7 @@ func (c *command) program() {
 		c.judge.fetched = c.judge.fetched || slices.Contains(probes, c.argv[0].base())
 		judgeRemote(c)
 	default:
-		if r, args, ok := c.known(); ok {
+		if r, args, ok := c.lookUp(); ok {
 			c.apply(r, args)
 			return
 		}
@@ -63,122 +63,21 @@ func (c *command) program() {
 	}
 }
 
-// special names a judgement of its own for commands whose arguments need more than a list.
-type special string
-
-// The judgements; special says which function each is.
-const (
-	specialAwk           special = "awk"
-	specialBundle        special = "bundle"
-	specialCMake         special = "cmake"
-	specialCopy          special = "copy"
-	specialCoverage      special = "coverage"
-	specialDotnet        special = "dotnet"
-	specialFetch         special = "fetch"
-	specialFind          special = "find"
-	specialGit           special = "git"
-	specialGo            special = "go"
-	specialGoMod         special = "gomod"
-	specialGoTool        special = "gotool"
-	specialGradle        special = "gradle"
-	specialMake          special = "make"
-	specialMaven         special = "maven"
-	specialMode          special = "mode"
-	specialNode          special = "node"
-	specialNpx           special = "npx"
-	specialPHP           special = "php"
-	specialPackageScript special = "packagescript"
-	specialPython        special = "python"
-	specialRemove        special = "remove"
-	specialRubySyntax    special = "rubysyntax"
-	specialScript        special = "script"
-	specialSed           special = "sed"
-	specialTar           special = "tar"
-	specialUnzip         special = "unzip"
-)
-
-// special hands the arguments to the judgement that a rule names.
-func (c *command) special(kind special, args []word) {
-	switch kind {
-	case specialAwk:
-		checkAwk(c, args)
-	case specialBundle:
-		checkBundle(c, args)
-	case specialCMake:
-		checkCMake(c, args)
-	case specialCopy:
-		checkCopy(c, args)
-	case specialCoverage:
-		checkCoverage(c, args)
-	case specialDotnet:
-		checkDotnet(c, args)
-	case specialFetch:
-		judgeFetch(c)
-		c.operandPaths(args)
-	case specialFind:
-		checkFind(c, args)
-	case specialGit:
-		checkGit(c, args)
-	case specialGo:
-		checkGo(c, args)
-	case specialGoMod:
-		checkGoMod(c, args)
-	case specialGoTool:
-		checkGoTool(c, args)
-	case specialGradle:
-		checkGradle(c, args)
-	case specialMake:
-		checkMake(c, args)
-	case specialMaven:
-		checkMaven(c, args)
-	case specialMode:
-		checkMode(c, args)
-	case specialNode:
-		checkNode(c, args)
-	case specialNpx:
-		checkNpx(c, args)
-	case specialPHP:
-		checkPHP(c, args)
-	case specialPackageScript:
-		checkPackageScript(c, args)
-	case specialPython:
-		checkPython(c, args)
-	case specialRemove:
-		checkRemove(c, args)
-	case specialRubySyntax:
-		checkRubySyntax(c, args)
-	case specialScript:
-		checkScript(c, args)
-	case specialSed:
-		checkSed(c, args)
-	case specialTar:
-		checkTar(c, args)
-	case specialUnzip:
-		checkUnzip(c, args)
-	default:
-		c.unknown()
-	}
-}
-
-// known finds the rule of a command and the arguments that it applies to.
-func (c *command) known() (rule, []word, bool) {
+// lookUp finds the rule of a command and the arguments that it applies to.
+func (c *command) lookUp() (rule, []word, bool) {
 	if len(c.args) == 1 && slices.Contains(versioned, c.name) && slices.Contains(versionFlags, c.args[0].text) {
 		return rule{text: true}, nil, true
 	}
-	if table, ok := subcommands()[c.name]; ok {
-		if len(c.args) == 0 || c.args[0].dynamic || c.args[0].expanded || c.args[0].pattern {
-			return rule{}, nil, false
-		}
-		if r, ok := table[c.args[0].text]; ok {
-			return r, c.args[1:], true
-		}
-		if r, ok := table["*"]; ok {
-			return r, c.args, true
-		}
+	subcommands, ok := known().subcommands[c.name]
+	if !ok {
+		r, ok := known().programs[c.name]
+		return r, c.args, ok
+	}
+	if len(c.args) == 0 || c.args[0].unsure() || c.args[0].pattern {
 		return rule{}, nil, false
 	}
-	r, ok := programs()[c.name]
-	return r, c.args, ok
+	r, ok := subcommands[c.args[0].text]
+	return r, c.args[1:], ok
 }
 
 // apply judges the arguments of a command by its rule.
@@ -186,18 +85,12 @@ func (c *command) apply(r rule, args []word) {
 	if c.judge.prof.ReadOnly && r.class != reads {
 		c.judge.find(Deny, CodeReadOnly, text(c.argv))
 	}
-	if r.special != "" {
-		c.special(r.special, args)
+	if r.check != nil {
+		r.check(c, args)
 		return
 	}
-	op := OpRead
-	if r.class == writes {
-		op = OpWrite
-	}
-	for _, w := range args {
-		if w.flag() && r.leadless != "" && option(r.leadless, w.text, r.exact) {
-			r.lead = 0
-		}
+	if slices.ContainsFunc(args, func(w word) bool { return w.flag() && option(r.leadless, w.text, r.exact) }) {
+		r.lead = 0
 	}
 	operands, ended, out := 0, false, false
 	for _, w := range args {
@@ -213,19 +106,8 @@ func (c *command) apply(r rule, args []word) {
 		case w.flag() && !ended:
 			out = c.option(r, w)
 		default:
-			if w.pattern && !ended && r.ask != "" && r.class != builds && strings.ContainsRune("*?[", rune(w.text[0])) {
-				c.judge.pattern(w)
-			}
 			operands++
-			if operands <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
-				c.flagged(w.text)
-			}
-			lists := c.judge.walled && c.name == "ls" && (w.text == ".." || w.text == "../") // the names beside the workspace tell nothing
-			if operands > r.lead && !r.text && !number(w.text) && !lists {
-				c.judge.file(w, op, c.cwds)
-			} else if c.loose {
-				c.judge.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
-			}
+			c.argument(r, w, operands, ended)
 		}
 	}
 	if r.most > 0 && operands > r.most && !c.judge.own {
@@ -233,28 +115,51 @@ func (c *command) apply(r rule, args []word) {
 	}
 }
 
+// argument judges the n-th operand of a command, counted from 1. Ended says that none is an option any more.
+func (c *command) argument(r rule, w word, n int, ended bool) {
+	if w.startsOpen() && !ended && r.ask != "" && r.class != builds {
+		c.judge.pattern(w)
+	}
+	op := OpRead
+	if r.class == writes {
+		op = OpWrite
+	}
+	if n <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
+		c.flagged(w.text)
+	}
+	// The names beside the workspace tell nothing where walls hold the command.
+	lists := c.judge.walled && c.name == "ls" && (w.text == ".." || w.text == "../")
+	switch {
+	case n > r.lead && !r.text && !number(w.text) && !lists:
+		c.judge.file(w, op, c.cwds)
+	case c.loose:
+		c.judge.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
+	}
+}
+
 // option judges one option, and reports whether the next word is a file that the command writes.
 func (c *command) option(r rule, w word) (writesNext bool) {
-	head, value, joined := strings.Cut(w.text, "=")
-	if attached := w.text[2:]; !joined && attached != "" && w.text[1] != '-' && option(r.out, w.text[:2], true) && !option(r.out, w.text, true) {
+	_, value, joined := strings.Cut(w.text, "=")
+	letter, attached := w.text[:2], w.text[2:]
+	single := w.text[1] != '-'
+	if single && !joined && attached != "" && option(r.out, letter, true) && !option(r.out, w.text, true) {
 		value, joined = attached, true
 	}
 	switch {
-	case option(r.ask, w.text, r.exact) || r.short && abbreviated(r.ask, w.text):
+	case option(r.ask, w.text, r.exact), r.short && abbreviated(r.ask, w.text):
 		c.flagged(w.text)
-		return false
-	case option(r.out, w.text, r.exact) || joined && option(r.out, w.text[:2], true):
+	case option(r.out, w.text, r.exact), joined && option(r.out, letter, true):
 		if joined {
 			c.judge.file(word{text: value, dynamic: w.dynamic, pattern: w.pattern}, OpWrite, c.cwds)
 		}
 		return !joined
 	case r.only != "" && !option(r.only, w.text, true):
 		c.flagged(w.text)
-	case r.text || option(r.prose, w.text, true):
-	case joined && value != "" && strings.HasPrefix(head, "-"):
+	case r.text, option(r.prose, w.text, true):
+	case joined && value != "":
 		c.judge.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
-	case len(w.text) > 4 && w.text[1] != '-' && (w.text[2] == '/' || w.text[2] == '.' || strings.Contains(w.text, "../")):
-		c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpRead, c.cwds)
+	case single && len(attached) > 2 && (hasAnyPrefix(attached, "/", ".") || strings.Contains(attached, "../")):
+		c.judge.file(word{text: attached, pattern: w.pattern}, OpRead, c.cwds)
 	}
 	return false
 }
@@ -274,7 +179,7 @@ func (c *command) flagged(flag string) {
 // forbidden asks about an option wherever the command runs.
 func (c *command) forbidden(flag string) {
 	for _, p := range c.judge.prof.AllowedCommands {
-		if slices.Contains(strings.Fields(p), flag) && c.judge.matches([]string{p}, c.argv) {
+		if slices.Contains(strings.Fields(p), flag) && matches([]string{p}, c.argv) {
 			return
 		}
 	}
@@ -320,6 +225,9 @@ func abbreviated(list, text string) bool {
 	}
 	return false
 }
+
+// listed reports whether a word is one of a list, whose words blanks separate.
+func listed(list, text string) bool { return slices.Contains(strings.Fields(list), text) }
 
 // number reports whether an operand is a count rather than a path.
 func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

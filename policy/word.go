@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,10 +32,23 @@ type word struct {
 // literal returns a word that stands for itself.
 func literal(s string) word { return word{text: s, quoted: true} }
 
-// builder assembles a word and remembers which of its bytes were quoted.
+// char is a byte of a word. One that was quoted has a bit more, so that it is none of those that mean something.
+type char uint16
+
+const quotedChar char = 1 << 8
+
+// plainText returns what characters stand for.
+func plainText(chars []char) string {
+	out := make([]byte, len(chars))
+	for i, c := range chars {
+		out[i] = byte(c)
+	}
+	return string(out)
+}
+
+// builder assembles a word.
 type builder struct {
-	text   []byte
-	quote  []bool
+	text   []char
 	word   word
 	bare   bool // some part was unquoted
 	values []word
@@ -43,8 +57,11 @@ type builder struct {
 
 func (b *builder) add(s string, quoted bool) {
 	for i := range len(s) {
-		b.text = append(b.text, s[i])
-		b.quote = append(b.quote, quoted)
+		c := char(s[i])
+		if quoted {
+			c |= quotedChar
+		}
+		b.text = append(b.text, c)
 	}
 	b.bare = b.bare || !quoted
 }
@@ -78,10 +95,10 @@ func (s *walker) expand(w *syntax.Word, cwds []string) []word {
 	base := b.word
 	base.quoted = !b.bare
 	if base.dynamic {
-		base.text = string(b.text)
+		base.text = plainText(b.text)
 		return []word{base}
 	}
-	alternatives := braces(b.text, b.quote, maxAlternatives)
+	alternatives := braces(b.text, maxAlternatives)
 	if s.grown += len(alternatives)*max(len(b.values), 1) - 1; s.grown > maxGrown {
 		s.judge.find(Deny, CodeTooComplex, "{ }")
 	}
@@ -93,10 +110,10 @@ func (s *walker) expand(w *syntax.Word, cwds []string) []word {
 	for _, alt := range alternatives {
 		x := base
 		x.expanded = x.expanded || alt.made
-		x.home = len(alt.text) > 0 && alt.text[0] == '~' && !alt.quote[0]
-		x.pattern = x.pattern || hasPattern(alt.text, alt.quote)
+		x.home = len(alt.text) > 0 && alt.text[0] == '~'
+		x.pattern = x.pattern || hasPattern(alt.text)
 		x.dynamic = alt.lost
-		x.text = string(alt.text)
+		x.text = plainText(alt.text)
 		if b.name == "" {
 			out = append(out, x)
 			continue
@@ -178,36 +195,60 @@ func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []strin
 	if x.Param != nil {
 		name = x.Param.Value
 	}
-	plain := !x.Excl && !x.Width && !x.IsSet && x.Flags == nil && x.NestedParam == nil && x.Index == nil &&
-		x.Slice == nil && x.Repl == nil && x.Names == 0 && x.Exp == nil && len(x.Modifiers) == 0
 	b.word.expanded = true
-	switch {
-	case plain && (x.Length || name == "?" || name == "#" || name == "$" || name == "!"):
-		b.add("0", true)
+	switch bare := isBare(x); {
+	case bare && s.value(b, name, x.Length, quoted):
 		return
-	case plain && name == "PWD" && len(b.text) == 0 && (quoted || s.judge.root != "" && !strings.ContainsAny(s.judge.root, " \t\n*?[")):
-		b.add(".", true)
-		return
-	case plain && name == "TMPDIR" && s.judge.held && !s.sets(name):
-		b.add("/tmp", true)
-		return
-	case plain:
-		if values, ok := s.vars[name]; ok && values != nil && b.name == "" && safeValues(values, quoted) {
-			b.name, b.values = name, values
-			b.add("\x00", true)
-			return
-		}
-	case x.Exp != nil && x.Exp.Op != syntax.OtherParamOps && x.Index == nil && !x.Excl && x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull:
-	case x.Exp != nil && x.Exp.Op == syntax.OtherParamOps || x.Excl:
+	case bare, replaces(x):
+	case x.Excl, x.Exp != nil && x.Exp.Op == syntax.OtherParamOps:
 		s.judge.find(Ask, CodeShellFeature, s.source(x))
 	default:
 		s.judge.odd(s.source(x))
 	}
 	s.inner(x, cwds)
 	// The words that a function or a script is given are as known as whatever gives them.
-	b.word.foreign = b.word.foreign || !s.sets(name) && name != "@" && name != "*" && name != "PWD" && !number(name)
+	given := name == "@" || name == "*" || name == "PWD" || number(name)
+	b.word.foreign = b.word.foreign || !s.sets(name) && !given
 	b.unknown(s.source(x), quoted)
 }
+
+// isBare reports whether an expansion has no operator; its length may be what is asked for.
+func isBare(x *syntax.ParamExp) bool {
+	return !x.Excl && !x.Width && !x.IsSet && x.Flags == nil && x.NestedParam == nil && x.Index == nil &&
+		x.Slice == nil && x.Repl == nil && x.Names == 0 && x.Exp == nil && len(x.Modifiers) == 0
+}
+
+// replaces reports whether an expansion only puts another text in the place of a value, or cuts something off.
+func replaces(x *syntax.ParamExp) bool {
+	return x.Exp != nil && x.Index == nil && !x.Excl && x.Exp.Op != syntax.OtherParamOps &&
+		x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull
+}
+
+// value adds what a parameter stands for, and reports whether that is known.
+func (s *walker) value(b *builder, name string, length, quoted bool) bool {
+	root := s.judge.root
+	switch {
+	case length || name == "?" || name == "#" || name == "$" || name == "!":
+		b.add("0", true)
+		return true
+	case name == "PWD" && len(b.text) == 0 && (quoted || root != "" && !strings.ContainsAny(root, splits)):
+		b.add(".", true)
+		return true
+	case name == "TMPDIR" && s.judge.held && !s.sets(name):
+		b.add("/tmp", true)
+		return true
+	}
+	values := s.vars[name]
+	if values == nil || b.name != "" || !safeValues(values, quoted) {
+		return false
+	}
+	b.name, b.values = name, values
+	b.add("\x00", true)
+	return true
+}
+
+// splits are the characters at which the shell splits a value, and those by which it turns into names of files.
+const splits = " \t\n*?["
 
 // sets reports whether the text itself gives a variable its value.
 func (s *walker) sets(name string) bool {
@@ -218,7 +259,7 @@ func (s *walker) sets(name string) bool {
 // safeValues reports whether each value stays one word where it is put.
 func safeValues(values []word, quoted bool) bool {
 	for _, v := range values {
-		if v.dynamic || !quoted && strings.ContainsAny(v.text, " \t\n*?[") && !v.pattern {
+		if v.dynamic || !quoted && strings.ContainsAny(v.text, splits) && !v.pattern {
 			return false
 		}
 	}
@@ -271,33 +312,29 @@ func (s *walker) source(n syntax.Node) string {
 
 // alternative is one result of brace expansion.
 type alternative struct {
-	text  []byte
-	quote []bool
-	made  bool
-	lost  bool // too many results: the word is not known
+	text []char
+	made bool
+	lost bool // too many results: the word is not known
 }
 
-// braces performs brace expansion on text, whose quoted bytes are marked. More than limit results, or a range, make the
-// word unknown.
-func braces(text []byte, quote []bool, limit int) []alternative {
-	open, stop, commas := findBrace(text, quote)
-	if open < 0 {
-		return []alternative{{text: text, quote: quote}}
-	}
-	if len(commas) == 0 {
-		return []alternative{{text: text, quote: quote, made: true, lost: true}}
+// braces performs brace expansion. More than limit results, or a range, make the word unknown.
+func braces(text []char, limit int) []alternative {
+	open, stop, commas := findBrace(text)
+	switch {
+	case open < 0:
+		return []alternative{{text: text}}
+	case len(commas) == 0:
+		return []alternative{{text: text, made: true, lost: true}}
 	}
 	var out []alternative
 	from := open + 1
 	for _, to := range append(commas, stop) {
-		joinedText := append(append(append([]byte{}, text[:open]...), text[from:to]...), text[stop+1:]...)
-		joinedQuote := append(append(append([]bool{}, quote[:open]...), quote[from:to]...), quote[stop+1:]...)
-		for _, alt := range braces(joinedText, joinedQuote, limit-len(out)) {
+		for _, alt := range braces(slices.Concat(text[:open], text[from:to], text[stop+1:]), limit-len(out)) {
 			alt.made = true
 			out = append(out, alt)
 		}
 		if len(out) > limit || limit <= 0 {
-			return []alternative{{text: text, quote: quote, made: true, lost: true}}
+			return []alternative{{text: text, made: true, lost: true}}
 		}
 		from = to + 1
 	}
@@ -306,16 +343,16 @@ func braces(text []byte, quote []bool, limit int) []alternative {
 
 // findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither has
 // what is returned for a text with so many braces that looking at each would take too long.
-func findBrace(text []byte, quote []bool) (open, stop int, commas []int) {
+func findBrace(text []char) (open, stop int, commas []int) {
 	tries := 0
-	for open = 0; open < len(text); open++ {
-		if quote[open] || text[open] != '{' {
+	for open = range text {
+		if text[open] != '{' {
 			continue
 		}
 		if tries++; tries > maxAlternatives {
 			return open, open, nil
 		}
-		stop, commas, dots := matchBrace(text, quote, open)
+		stop, commas, dots := matchBrace(text, open)
 		if stop > 0 && (len(commas) > 0 || dots) {
 			return open, stop, commas
 		}
@@ -324,16 +361,15 @@ func findBrace(text []byte, quote []bool) (open, stop int, commas []int) {
 }
 
 // matchBrace returns where the brace at open closes, or 0, and what stands directly inside it.
-func matchBrace(text []byte, quote []bool, open int) (stop int, commas []int, dots bool) {
+func matchBrace(text []char, open int) (stop int, commas []int, dots bool) {
 	depth := 0
 	for i := open; i < len(text); i++ {
 		switch {
-		case quote[i]:
 		case text[i] == '{':
 			depth++
 		case text[i] == ',' && depth == 1:
 			commas = append(commas, i)
-		case text[i] == '.' && i+1 < len(text) && text[i+1] == '.' && depth == 1:
+		case text[i] == '.' && i+1 < len(text) && byte(text[i+1]) == '.' && depth == 1:
 			dots = true
 		case text[i] == '}':
 			if depth--; depth == 0 {
@@ -344,19 +380,10 @@ func matchBrace(text []byte, quote []bool, open int) (stop int, commas []int, do
 	return 0, nil, false
 }
 
-// hasPattern reports whether an unquoted byte makes the word a file name pattern.
-func hasPattern(text []byte, quote []bool) bool {
-	bracket := false
-	for i, c := range text {
-		switch {
-		case quote[i]:
-		case c == '*' || c == '?' || c == ']' && bracket:
-			return true
-		case c == '[':
-			bracket = true
-		}
-	}
-	return false
+// hasPattern reports whether an unquoted character makes the word a file name pattern.
+func hasPattern(text []char) bool {
+	open := slices.Index(text, '[')
+	return slices.Contains(text, '*') || slices.Contains(text, '?') || open >= 0 && slices.Contains(text[open:], ']')
 }
 
 // base returns the last component of a word.
@@ -364,3 +391,9 @@ func (w word) base() string { return path.Base(w.text) }
 
 // flag reports whether the word is an option rather than an operand.
 func (w word) flag() bool { return len(w.text) > 1 && w.text[0] == '-' }
+
+// unsure reports whether the word, or its place among the words, is not certain.
+func (w word) unsure() bool { return w.dynamic || w.expanded }
+
+// startsOpen reports whether the word may turn into the name of a file that reads like an option.
+func (w word) startsOpen() bool { return w.pattern && strings.IndexAny(w.text, "*?[") == 0 }

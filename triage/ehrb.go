@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/plan"
+	"pawl/policy"
 )
 
 // RiskKind is a kind of extremely high risk (docs/spec/workflow.md#ehrb).
@@ -77,6 +78,18 @@ func Detect(text string) []Finding {
 	for _, c := range clauses(f.text, d.quotes, f) {
 		d.clause(c)
 	}
+	return d.result()
+}
+
+// DetectCommand finds what is of extremely high risk in a shell command: what policy says that it would do, and
+// secret values.
+func DetectCommand(command string) []Finding {
+	d := detector{folded: folded{src: command}}
+	for _, danger := range policy.Dangers(command) {
+		at := Span{danger.Start, danger.End}
+		d.found = append(d.found, Finding{RiskKind(danger.Harm), at.In(command), at, StanceAction})
+	}
+	d.secretValues(Span{0, len(command)}, StanceAction)
 	return d.result()
 }
 

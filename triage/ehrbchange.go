@@ -175,11 +175,11 @@ func (d *detector) line(class fileClass, at Span, stance Stance) {
 		s := Span{at.Start + i, at.Start + j}
 		d.found = append(d.found, Finding{Kind: kind, Quote: s.In(d.src), Span: s, Stance: stance})
 	}
-	expr := codeSQL
-	if class == sqlFile {
-		expr = statement
+	statements := policy.DestructiveSQL
+	if class != sqlFile {
+		statements = func(text string) [][]int { return codeSQL().FindAllStringIndex(text, -1) }
 	}
-	for _, m := range expr().FindAllStringIndex(text, -1) {
+	for _, m := range statements(text) {
 		put(RiskDataLoss, m[0], m[1])
 	}
 	for _, r := range codeRules() {

@@ -181,35 +181,17 @@ var newThing = pattern(`^\s*(?:please |请)?(?:add|implement|create|build|introd
 // factors reads what the path depends on.
 func (s scorer) factors() Factors {
 	f := Factors{New: newProject().MatchString(s.text), Major: majorChange().MatchString(s.text)}
-	places := 0
-	seen := map[string]bool{}
-	for _, m := range pathLike().FindAllStringSubmatch(s.text, maxEvidence) {
-		if name := m[1]; !seen[name] {
-			seen[name] = true
-			places++
-		}
-	}
-	switch {
-	case s.mechanics:
+	if s.mechanics {
 		// Tools do it, wherever it has to be done: nothing is designed, and how far it reaches shows afterwards.
 		f.Design, f.Extent = DesignNone, ExtentLocal
 		return f
-	case crossModule().MatchString(s.text):
-		f.Extent = ExtentCross
-	case onePoint().MatchString(s.text) || places == 1 && noDesign().MatchString(s.text):
-		f.Extent = ExtentPoint
-	case modulesOf(seen) > 1:
-		f.Extent = ExtentCross
-	case places > 0 || symbol().MatchString(s.text) || inside().MatchString(s.text) || zhPlace().MatchString(s.text):
-		f.Extent = ExtentLocal
 	}
-	if f.Extent == ExtentLocal && places < 2 && noDesign().MatchString(s.text) && s.content() <= 12 && !fullDesign().MatchString(s.text) {
-		f.Extent = ExtentPoint
-	}
+	f.Extent = s.extent()
+	small := noDesign().MatchString(s.text) && s.content() <= 12
 	switch {
 	case fullDesign().MatchString(s.text):
 		f.Design = DesignFull
-	case noDesign().MatchString(s.text) && s.content() <= 12:
+	case small:
 		f.Design = DesignNone
 		if f.Extent == ExtentUnknown && named().MatchString(s.text) {
 			f.Extent = ExtentPoint
@@ -218,6 +200,30 @@ func (s scorer) factors() Factors {
 		f.Design = DesignSimple
 	}
 	return f
+}
+
+// extent reads how far a change reaches. A small one that needs no design and names at most one place reaches no
+// further.
+func (s scorer) extent() Extent {
+	paths := map[string]bool{}
+	for _, m := range pathLike().FindAllStringSubmatch(s.text, maxEvidence) {
+		paths[m[1]] = true
+	}
+	plain := noDesign().MatchString(s.text)
+	switch {
+	case crossModule().MatchString(s.text):
+		return ExtentCross
+	case onePoint().MatchString(s.text), len(paths) == 1 && plain:
+		return ExtentPoint
+	case modulesOf(paths) > 1:
+		return ExtentCross
+	case len(paths) == 0 && !symbol().MatchString(s.text) && !inside().MatchString(s.text) &&
+		!zhPlace().MatchString(s.text):
+		return ExtentUnknown
+	case len(paths) < 2 && plain && s.content() <= 12 && !fullDesign().MatchString(s.text):
+		return ExtentPoint
+	}
+	return ExtentLocal
 }
 
 // modulesOf counts the modules of the paths that a text names.

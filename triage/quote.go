@@ -67,66 +67,75 @@ func fenceMark(line string) string {
 // pairs are the marks that open and close speech.
 var pairs = map[rune]rune{'“': '”', '‘': '’', '「': '」', '『': '』', '«': '»', '《': '》'}
 
+// marks are the marks of one line that wait for their partners.
+type marks struct {
+	at   int // where the line begins in the text
+	out  []quote
+	open map[rune]int // where a mark that waits for its partner stands
+}
+
+// close sets apart what stands between a mark that waits and its partner, and reports whether one waits. What stands
+// inside belongs to the outer quote.
+func (m *marks) close(mark rune, end int, kind quoteKind) bool {
+	start, waits := m.open[mark]
+	if waits {
+		for len(m.out) > 0 && m.out[len(m.out)-1].Start >= m.at+start {
+			m.out = m.out[:len(m.out)-1]
+		}
+		m.out = append(m.out, quote{Span{m.at + start, m.at + end}, kind})
+		clear(m.open)
+	}
+	return waits
+}
+
 // lineQuotes finds what is set apart in one line.
 func lineQuotes(line string, at int) []quote {
 	code := codeSpans(line)
-	var out []quote
-	open := map[rune]int{} // where a mark that waits for its partner stands
-	done := 0              // nothing before this byte is looked at again
-	closed := func(start, end int, kind quoteKind) {
-		for len(out) > 0 && out[len(out)-1].Start >= at+start {
-			out = out[:len(out)-1] // what stands inside belongs to the outer one
-		}
-		out = append(out, quote{Span{at + start, at + end}, kind})
-		clear(open)
-	}
+	m := &marks{at: at, open: map[rune]int{}}
+	done := 0 // nothing before this byte is looked at again
 	before := ' '
 	for i, r := range line {
-		if i < done {
-			before = r
-			continue
-		}
-		if len(code) > 0 && i == code[0].Start {
-			out = append(out, quote{Span{at + i, at + code[0].End}, quoteCode})
-			done, code = code[0].End, code[1:]
-			continue
-		}
 		_, size := utf8.DecodeRuneInString(line[i:])
 		next, _ := utf8.DecodeRuneInString(line[i+size:])
 		switch {
+		case i < done:
+		case len(code) > 0 && i == code[0].Start:
+			m.out = append(m.out, quote{Span{at + i, at + code[0].End}, quoteCode})
+			done, code = code[0].End, code[1:]
+			continue
 		case r == '~' && next == '~':
 			done = i + 2
-			if start, ok := open['~']; ok {
-				closed(start, i+2, quoteStrike)
-			} else {
-				open['~'] = i
-			}
-		case r == '"':
-			if start, ok := open['"']; ok {
-				closed(start, i+1, quoteSpeech)
-			} else if !unicode.IsDigit(before) { // 5" is a length
-				open['"'] = i
-			}
-		case r == '\'':
-			start, ok := open['\'']
-			switch {
-			case ok && !letter(next) && !unicode.IsSpace(before):
-				closed(start, i+1, quoteSpeech)
-			case !ok && !letter(before) && !unicode.IsSpace(next):
-				open['\''] = i
+			if !m.close('~', i+2, quoteStrike) {
+				m.open['~'] = i
 			}
 		default:
-			if end, ok := pairs[r]; ok {
-				if _, waits := open[end]; !waits {
-					open[end] = i
-				}
-			} else if start, ok := open[r]; ok && r > utf8.RuneSelf {
-				closed(start, i+size, quoteSpeech)
-			}
+			m.speech(r, before, next, i, i+size)
 		}
 		before = r
 	}
-	return out
+	return m.out
+}
+
+// speech opens or closes what a mark of speech at line[i:end] sets apart.
+func (m *marks) speech(r, before, next rune, i, end int) {
+	switch partner, opens := pairs[r]; {
+	case r == '"':
+		if !m.close(r, end, quoteSpeech) && !unicode.IsDigit(before) { // 5" is a length
+			m.open[r] = i
+		}
+	case r == '\'':
+		if _, waits := m.open[r]; !waits && !letter(before) && !unicode.IsSpace(next) {
+			m.open[r] = i
+		} else if waits && !letter(next) && !unicode.IsSpace(before) {
+			m.close(r, end, quoteSpeech)
+		}
+	case opens:
+		if _, waits := m.open[partner]; !waits {
+			m.open[partner] = i
+		}
+	case r > utf8.RuneSelf:
+		m.close(r, end, quoteSpeech)
+	}
 }
 
 // codeSpans finds the code spans of a line: a row of backticks up to the next row of the same length.
