@@ -57,8 +57,8 @@ const (
 // Error is the first thing that is wrong with a document.
 type Error struct {
 	Reason Reason
-	// Offset is that of the first byte that is wrong, from 0: of the value or name that is refused, of the character that no JSON
-	// has there, or the length of a document that is cut off.
+	// Offset is that of the first byte that is wrong, from 0: of the value or name that is refused, of the token or character that
+	// cannot stand there, or the length of a document that is cut off.
 	Offset int
 	// Pointer is the JSON pointer (RFC 6901) of the value that is wrong or whose name is, or of what it is in, "" for the whole.
 	Pointer string
@@ -263,7 +263,7 @@ func (c *checker) scalar() (jsontext.Value, error) {
 	at := c.at()
 	raw, err := c.in.ReadValue()
 	if err != nil {
-		return nil, malformed(err, len(c.doc))
+		return nil, c.malformed(err, at)
 	}
 	if !c.HalfPairs && raw.Kind() == jsontext.KindString && bytes.IndexByte(raw, '\\') >= 0 {
 		if _, err := jsontext.AppendUnquote(nil, raw); err != nil {
@@ -286,13 +286,13 @@ func (c *checker) fault(why Reason, at int, text string) error {
 	return &Error{Reason: why, Offset: at, Pointer: string(c.in.StackPointer()), Text: text}
 }
 
-// malformed turns what the decoder says about a document of a length into an Error.
-func malformed(err error, length int) error {
+// malformed turns what the decoder says of the token at an offset into an Error.
+func (c *checker) malformed(err error, at int) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(err, &s) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Reason: CutOff, Offset: length, Text: "unexpected end of JSON input"}
+		return &Error{Reason: CutOff, Offset: len(c.doc), Text: "unexpected end of JSON input"}
 	}
-	return &Error{Reason: Syntax, Offset: int(s.ByteOffset), Pointer: string(s.JSONPointer), Text: s.Err.Error()}
+	return &Error{Reason: Syntax, Offset: max(int(s.ByteOffset), at), Pointer: string(s.JSONPointer), Text: s.Err.Error()}
 }
 
 // unquoted returns what a string says, "" for what is none.
