@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/policy"
+	"pawl/text/strictjson"
 	"pawl/view"
 )
 
@@ -346,19 +346,13 @@ type member struct {
 
 // members lists the members of a JSON object in their order. What is no object is one member without a name.
 func members(raw json.RawMessage) []member {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	v, err := strictjson.Parse(raw, strictjson.Options{Repeats: true, HalfPairs: true})
+	if err != nil || v.Kind() != strictjson.Object {
 		return []member{{"", raw}}
 	}
 	var out []member
-	for dec.More() {
-		t, err := dec.Token()
-		name, _ := t.(string)
-		var v json.RawMessage
-		if err != nil || dec.Decode(&v) != nil {
-			return []member{{"", raw}}
-		}
-		out = append(out, member{name, v})
+	for m := range v.Members() {
+		out = append(out, member{m.Name, m.Value.Raw()})
 	}
 	return out
 }
