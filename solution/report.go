@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 
 	"pawl"
+	"pawl/text/strictjson"
 )
 
 // ExecutionReport is what a script that was carried out in part hands to whoever goes on
@@ -119,13 +119,15 @@ func ParseExecutionReport(name string, data []byte) (ExecutionReport, error) {
 		return ExecutionReport{}, broken(op, name, []Finding{bad})
 	}
 	var w wireReport
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte(ByteOrderMark))))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
-		return ExecutionReport{}, fail(lineAt(data, offset(err, d)), "solution.not_json", oneLine(Clip(err.Error(), 200)))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return ExecutionReport{}, fail(lineAt(data, d.InputOffset()), "solution.more_than_report")
+	data = bytes.TrimPrefix(data, []byte(ByteOrderMark))
+	var e *strictjson.Error
+	if errors.As(strictjson.Decode(data, &w, strictjson.Options{}), &e) {
+		lines := strictjson.Lines{Text: data}
+		line, _ := lines.At(e.Offset)
+		if e.Reason == strictjson.Trailing {
+			return ExecutionReport{}, fail(line, "solution.more_than_report")
+		}
+		return ExecutionReport{}, fail(line, "solution.not_json", oneLine(Clip(e.Error(), 200)))
 	}
 	if w.Script == nil || w.Success == nil {
 		return ExecutionReport{}, fail(0, "solution.report_incomplete", "script, success")
@@ -174,22 +176,4 @@ func (r ExecutionReport) Check() error {
 		return pawl.Fail(pawl.CodeInvalid, key).In("solution.Check")
 	}
 	return nil
-}
-
-// offset returns where in the text the decoder's error is.
-func offset(err error, d *json.Decoder) int64 {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Offset
-	case errors.As(err, &kind):
-		return kind.Offset
-	}
-	return d.InputOffset()
-}
-
-// lineAt returns the line of a place in a text.
-func lineAt(data []byte, at int64) int {
-	return 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
 }

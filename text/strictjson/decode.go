@@ -19,12 +19,13 @@ func Decode(doc []byte, into any, o Options) error {
 		return err
 	}
 	err = json.Unmarshal(v.Raw(), into, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(o.HalfPairs))
-	var e *Error
+	if err == nil {
+		return nil
+	}
+	e := &Error{Reason: Mismatch, Text: err.Error()}
 	var repeated *jsontext.SyntacticError
 	var wrong *json.SemanticError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &repeated):
 		e = &Error{Repeated, int(repeated.ByteOffset), string(repeated.JSONPointer), ""}
 		e.Text = fmt.Sprintf("the member %q is there twice", repeated.JSONPointer.LastToken())
@@ -33,8 +34,6 @@ func Decode(doc []byte, into any, o Options) error {
 		e.Text = fmt.Sprintf("the member %q is unknown", wrong.JSONPointer.LastToken())
 	case errors.As(err, &wrong):
 		e = &Error{Mismatch, int(wrong.ByteOffset), string(wrong.JSONPointer), mismatch(wrong)}
-	default:
-		return err // a type that no JSON can fill
 	}
 	e.Offset += v.Offset()
 	return e

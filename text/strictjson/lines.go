@@ -1,6 +1,9 @@
 package strictjson
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Lines tells lines and columns of a text. It is quickest when it is asked for places in their order, and not safe for use by
 // several goroutines at once.
@@ -12,16 +15,15 @@ type Lines struct {
 
 // At returns the line and the column of an offset, both from 1, columns in characters. What lies behind the text is at its end.
 func (l *Lines) At(offset int) (line, column int) {
+	offset = min(offset, len(l.Text))
 	if offset < l.at {
 		l.at, l.line, l.col = 0, 0, 0
 	}
-	for l.at < offset && l.at < len(l.Text) {
-		c, n := utf8.DecodeRune(l.Text[l.at:])
-		l.at += n
-		l.col++
-		if c == '\n' {
-			l.line, l.col = l.line+1, 0
-		}
+	passed := l.Text[l.at:offset]
+	if last := bytes.LastIndexByte(passed, '\n'); last >= 0 {
+		l.line, l.col = l.line+bytes.Count(passed, []byte("\n")), 0
+		passed = passed[last+1:]
 	}
+	l.at, l.col = offset, l.col+utf8.RuneCount(passed)
 	return l.line + 1, l.col + 1
 }
