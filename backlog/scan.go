@@ -23,8 +23,8 @@ func (s *source) lineAt(at int) int {
 	return s.line + line - 1
 }
 
-// parse returns the value that the source is, or says with its place why it is not one JSON value in UTF-8. Names that repeat are
-// for the reader of an object to report.
+// parse returns the value that the source is, or says with its place why it is not one JSON value in UTF-8. Names that
+// repeat are for the reader of an object to report.
 func (s *source) parse() (node, *torn) {
 	s.lines.Text = s.raw
 	top, err := strictjson.Parse(s.raw, strictjson.Options{Repeats: true, HalfPairs: true})

@@ -20,8 +20,8 @@ var stateSchema string
 // phase fits which status, is board.ValidateState's to check.
 func StateSchema() []byte { return []byte(stateSchema) }
 
-// field is what a field of state.json may hold: the kinds of values, each a strictjson.Kind, and where only some texts will do,
-// which.
+// field is what a field of state.json may hold: the kinds of values, each a strictjson.Kind, and where only some texts
+// will do, which.
 type field struct {
 	name     string
 	kinds    string

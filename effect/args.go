@@ -148,16 +148,13 @@ func (o Object) check(v strictjson.Value) error {
 	return nil
 }
 
-// kinds are what the types are written as.
-var kinds = map[ValueType]string{String: "string", Integer: "number", Boolean: "boolean", Strings: "array", Objects: "array"}
-
 func (f Field) check(v strictjson.Value) error {
 	wrong := badArgs("file.args_type", f.Name, string(f.Type))
-	if kinds[f.Type] != v.Kind().String() {
-		return wrong
-	}
 	switch f.Type {
 	case String:
+		if v.Kind() != strictjson.String {
+			return wrong
+		}
 		s := v.Text()
 		if f.bounded() && (int64(len(s)) < f.Min || int64(len(s)) > f.Max) {
 			return badArgs("file.args_length", f.Name, f.Min, f.Max)
@@ -173,13 +170,23 @@ func (f Field) check(v strictjson.Value) error {
 		if f.bounded() && (n < f.Min || n > f.Max) {
 			return badArgs("file.args_range", f.Name, f.Min, f.Max)
 		}
+	case Boolean:
+		if v.Kind() != strictjson.True && v.Kind() != strictjson.False {
+			return wrong
+		}
 	case Strings:
+		if v.Kind() != strictjson.Array {
+			return wrong
+		}
 		for _, e := range v.Items() {
 			if e.Kind() != strictjson.String {
 				return wrong
 			}
 		}
 	case Objects:
+		if v.Kind() != strictjson.Array {
+			return wrong
+		}
 		for _, e := range v.Items() {
 			if err := f.Fields.check(e); err != nil {
 				return err

@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Decode checks a document and fills the value that into points to, which should be a zero value. A name counts only in the exact
-// spelling of the type, and one that the type does not have is refused; in a map every name may stand once. A member that is
-// absent or null leaves the zero value, and telling which are required is the caller's. The error is an *Error, and what into
-// holds then is of no use.
+// Decode checks a document and fills the value that into points to, which should be a zero value. A name counts only in
+// the exact spelling of the type, and one that the type does not have is refused; in a map every name may stand once. A
+// member that is absent or null leaves the zero value, and telling which are required is the caller's. The error is an
+// *Error, and what into holds then is of no use.
 func Decode(doc []byte, into any, o Options) error {
 	o.Repeats = true // the decoder sees to it, as it knows which names are those of a map
 	v, err := Parse(doc, o)

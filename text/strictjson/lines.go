@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Lines tells lines and columns of a text. It is quickest when it is asked for places in their order, and not safe for use by
-// several goroutines at once.
+// Lines tells lines and columns of a text. It is quickest when it is asked for places in their order, and not safe for
+// use by several goroutines at once.
 type Lines struct {
 	Text      []byte
 	at        int // the place that was asked for last
 	line, col int // of it, from 0
 }
 
-// At returns the line and the column of an offset, both from 1, columns in characters. What lies behind the text is at its end.
+// At returns the line and the column of an offset, both from 1, columns in characters. What lies behind the text is at
+// its end.
 func (l *Lines) At(offset int) (line, column int) {
 	offset = min(offset, len(l.Text))
 	if offset < l.at {

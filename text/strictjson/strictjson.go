@@ -1,12 +1,14 @@
-// Package strictjson reads JSON of models, people and other programs so that every reader takes the same from the same bytes.
+// Package strictjson reads JSON of models, people and other programs so that every reader takes the same from the same
+// bytes.
 //
-// A document is one JSON value (RFC 8259) in UTF-8 with nothing but blanks around it. Names of an object that are the same, or
-// the same but for case, are refused, as are halves of surrogate pairs, for which decoders put other characters; Options lets
-// either pass where a caller has to live with it. Numbers stay as they are written. What is nested deeper than a limit, or is
-// larger, is refused before anything is made of it. Every refusal is an *Error with its place.
+// A document is one JSON value (RFC 8259) in UTF-8 with nothing but blanks around it. Names of an object that are the
+// same, or the same but for case, are refused, as are halves of surrogate pairs, for which decoders put other
+// characters; Options lets either pass where a caller has to live with it. Numbers stay as they are written. What is
+// nested deeper than a limit, or is larger, is refused before anything is made of it. Every refusal is an *Error with
+// its place.
 //
-// Parse gives a document as it is written, with the places of everything in it; Decode fills a Go value. Both are pure, and safe
-// to call from several goroutines.
+// Parse gives a document as it is written, with the places of everything in it; Decode fills a Go value. Both are pure,
+// and safe to call from several goroutines.
 package strictjson
 
 import (
@@ -25,14 +27,16 @@ import (
 // deepest is how deep values lie in others at most, whatever the caller allows: readers of trees recurse.
 const deepest = 9_999
 
-// Options are what a caller asks of a document beside being JSON. The zero Options is the strictest, without limits of its own.
+// Options are what a caller asks of a document beside being JSON. The zero Options is the strictest, without limits of
+// its own.
 type Options struct {
 	// Bytes is the largest document, in bytes; 0 is no limit.
 	Bytes int
-	// Depth is how many objects and arrays may lie around a value; 0 is 9,999. Who walks a whole document sets it, as walking costs
-	// its depth times its length.
+	// Depth is how many objects and arrays may lie around a value; 0 is 9,999. Who walks a whole document sets it, as
+	// walking costs its depth times its length.
 	Depth int
-	// Repeats lets Parse take an object whose names repeat, exactly or but for case: the caller judges them. Decode never does.
+	// Repeats lets Parse take an object whose names repeat, exactly or but for case: the caller judges them. Decode
+	// never does.
 	Repeats bool
 	// HalfPairs lets an escape such as \ud800 stand for half of a surrogate pair. It reads as U+FFFD.
 	HalfPairs bool
@@ -57,10 +61,11 @@ const (
 // Error is the first thing that is wrong with a document.
 type Error struct {
 	Reason Reason
-	// Offset is that of the first byte that is wrong, from 0: of the value or name that is refused, of the token or character that
-	// cannot stand there, or the length of a document that is cut off.
+	// Offset is that of the first byte that is wrong, from 0: of the value or name that is refused, of the token or
+	// character that cannot stand there, or the length of a document that is cut off.
 	Offset int
-	// Pointer is the JSON pointer (RFC 6901) of the value that is wrong or whose name is, or of what it is in, "" for the whole.
+	// Pointer is the JSON pointer (RFC 6901) of the value that is wrong or whose name is, or of what it is in, "" for
+	// the whole.
 	Pointer string
 	// Text says what is wrong, in English, without the place.
 	Text string
@@ -73,7 +78,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at %q", e.Text, e.Pointer)
 }
 
-// Kind is the kind of a value: the first byte of null, true, false, strings, objects and arrays, and '0' for every number.
+// Kind is the kind of a value: the first byte of null, true, false, strings, objects and arrays, and '0' for every
+// number.
 type Kind byte
 
 // The kinds.
@@ -106,8 +112,8 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
-// Value is a value of a document that Parse has taken. It shares the document's bytes, which must not change. The zero Value is
-// of no kind and has nothing in it.
+// Value is a value of a document that Parse has taken. It shares the document's bytes, which must not change. The zero
+// Value is of no kind and has nothing in it.
 type Value struct {
 	doc      []byte
 	from, to int
@@ -138,7 +144,8 @@ func Parse(doc []byte, o Options) (Value, error) {
 	from, to := blanks(doc, 0), int(c.in.InputOffset())
 	if rest := blanks(doc, to); rest < len(doc) {
 		r, _ := utf8.DecodeRune(doc[rest:])
-		return Value{}, &Error{Reason: Trailing, Offset: rest, Text: fmt.Sprintf("invalid character %q after top-level value", r)}
+		text := fmt.Sprintf("invalid character %q after top-level value", r)
+		return Value{}, &Error{Reason: Trailing, Offset: rest, Text: text}
 	}
 	return Value{doc, from, to}, nil
 }
@@ -241,14 +248,15 @@ func (c *checker) object(depth int) error {
 		}
 		if !c.Repeats {
 			name := unquoted(raw)
-			other, twice := seen[fold(name)]
+			folded := fold(name)
+			other, twice := seen[folded]
 			switch {
 			case twice && other == name:
 				return c.fault(Repeated, at, fmt.Sprintf("the member %q is there twice", name))
 			case twice:
 				return c.fault(Repeated, at, fmt.Sprintf("the members %q and %q are the same", other, name))
 			}
-			seen[fold(name)] = name
+			seen[folded] = name
 		}
 		if err := c.value(depth + 1); err != nil {
 			return err
