@@ -258,8 +258,12 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 	if s.draft(draft) {
 		return
 	}
-	for _, m := range members(c.Args) {
-		s.member(7, m.name, m.raw)
+	args, err := strictjson.Parse(c.Args, strictjson.Options{Repeats: true, HalfPairs: true})
+	if err != nil || args.Kind() != strictjson.Object {
+		s.member(7, "", c.Args)
+	}
+	for m := range args.Members() {
+		s.member(7, m.Name, m.Value.Raw())
 	}
 }
 
@@ -335,24 +339,6 @@ func reasonsOf(pr *Printer, v *policy.Verdict) []string {
 		if r.Code != policy.CodeAllowed {
 			out = append(out, pr.Text(r.Key, words(r.Args)...))
 		}
-	}
-	return out
-}
-
-type member struct {
-	name string
-	raw  json.RawMessage
-}
-
-// members lists the members of a JSON object in their order. What is no object is one member without a name.
-func members(raw json.RawMessage) []member {
-	v, err := strictjson.Parse(raw, strictjson.Options{Repeats: true, HalfPairs: true})
-	if err != nil || v.Kind() != strictjson.Object {
-		return []member{{"", raw}}
-	}
-	var out []member
-	for m := range v.Members() {
-		out = append(out, member{m.Name, m.Value.Raw()})
 	}
 	return out
 }

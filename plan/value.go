@@ -242,17 +242,11 @@ func parse(data []byte) (*value, error) {
 
 // firstInvalid returns the offset of the first NUL or byte that is not UTF-8, or -1.
 func firstInvalid(data []byte) int {
-	for i := 0; i < len(data); {
-		if data[i] == 0 {
-			return i
-		}
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
+	invalid, nul := strictjson.FirstInvalid(data), bytes.IndexByte(data, 0)
+	if invalid < 0 || nul >= 0 && nul < invalid {
+		return nul
 	}
-	return -1
+	return invalid
 }
 
 // jsonReader builds a value from a document that is JSON.

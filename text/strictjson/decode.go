@@ -19,31 +19,25 @@ func Decode(doc []byte, into any, o Options) error {
 		return err
 	}
 	err = json.Unmarshal(v.Raw(), into, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(o.HalfPairs))
-	if err == nil {
-		return nil
-	}
-	e := &Error{Reason: Mismatch, Text: err.Error()}
 	var repeated *jsontext.SyntacticError
 	var wrong *json.SemanticError
 	switch {
 	case errors.As(err, &repeated):
-		e = &Error{Repeated, int(repeated.ByteOffset), string(repeated.JSONPointer), ""}
-		e.Text = fmt.Sprintf("the member %q is there twice", repeated.JSONPointer.LastToken())
-	case errors.As(err, &wrong) && errors.Is(wrong.Err, json.ErrUnknownName):
-		e = &Error{Unknown, int(wrong.ByteOffset), string(wrong.JSONPointer), ""}
-		e.Text = fmt.Sprintf("the member %q is unknown", wrong.JSONPointer.LastToken())
+		at, name := repeated.JSONPointer, repeated.JSONPointer.LastToken()
+		return &Error{Repeated, v.from + int(repeated.ByteOffset), string(at), again(name)}
 	case errors.As(err, &wrong):
-		e = &Error{Mismatch, int(wrong.ByteOffset), string(wrong.JSONPointer), mismatch(wrong)}
+		return &Error{Mismatch, v.from + int(wrong.ByteOffset), string(wrong.JSONPointer), mismatch(wrong)}
 	}
-	e.Offset += v.Offset()
-	return e
+	return err
 }
 
 // mismatch says what is there and what should be.
 func mismatch(e *json.SemanticError) string {
-	text := fmt.Sprintf("a JSON %v where a Go %v belongs", Kind(e.JSONKind), e.GoType)
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	switch {
+	case errors.Is(e.Err, json.ErrUnknownName):
+		return fmt.Sprintf("the member %q is unknown", e.JSONPointer.LastToken())
+	case e.Err != nil:
+		return fmt.Sprintf("a JSON %v where a Go %v belongs: %v", Kind(e.JSONKind), e.GoType, e.Err)
 	}
-	return text
+	return fmt.Sprintf("a JSON %v where a Go %v belongs", Kind(e.JSONKind), e.GoType)
 }

@@ -28,3 +28,15 @@ func (l *Lines) At(offset int) (line, column int) {
 	l.at, l.col = offset, l.col+utf8.RuneCount(passed)
 	return l.line + 1, l.col + 1
 }
+
+// FirstInvalid returns the offset of the first byte of a text that is not UTF-8, or -1.
+func FirstInvalid(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
+	at := 0
+	for r, n := utf8.DecodeRune(text); r != utf8.RuneError || n != 1; r, n = utf8.DecodeRune(text[at:]) {
+		at += n
+	}
+	return at
+}

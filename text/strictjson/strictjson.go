@@ -45,7 +45,7 @@ type Options struct {
 // Reason says what is wrong with a document.
 type Reason int
 
-// The reasons. Unknown and Mismatch are Decode's alone.
+// The reasons. Mismatch is Decode's alone.
 const (
 	Syntax   Reason = iota + 1 // it is no JSON
 	CutOff                     // it ends in the middle of a value, or before one
@@ -54,8 +54,7 @@ const (
 	TooLarge                   // more bytes than Options.Bytes
 	TooDeep                    // nested deeper than Options.Depth
 	Repeated                   // a name that is in its object already, exactly or but for case
-	Unknown                    // a name that the type does not have, in this spelling
-	Mismatch                   // a value that does not fit the type
+	Mismatch                   // a value that does not fit the type, or a name that the type does not have in this spelling
 )
 
 // Error is the first thing that is wrong with a document.
@@ -93,24 +92,12 @@ const (
 	Array  Kind = '['
 )
 
-// String names the kind as JSON Schema does: true and false are both "boolean".
-func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case True, False:
-		return "boolean"
-	case String:
-		return "string"
-	case Number:
-		return "number"
-	case Object:
-		return "object"
-	case Array:
-		return "array"
-	}
-	return "nothing"
+var kindNames = [256]string{
+	Null: "null", True: "boolean", False: "boolean", String: "string", Number: "number", Object: "object", Array: "array",
 }
+
+// String names the kind as JSON Schema does: true and false are both "boolean". What is no kind is "".
+func (k Kind) String() string { return kindNames[k] }
 
 // Value is a value of a document that Parse has taken. It shares the document's bytes, which must not change. The zero
 // Value is of no kind and has nothing in it.
@@ -131,8 +118,8 @@ func Parse(doc []byte, o Options) (Value, error) {
 	if o.Bytes > 0 && len(doc) > o.Bytes {
 		return Value{}, &Error{Reason: TooLarge, Text: fmt.Sprintf("larger than %d bytes", o.Bytes)}
 	}
-	if !utf8.Valid(doc) {
-		return Value{}, &Error{Reason: NotText, Offset: firstInvalid(doc), Text: "not UTF-8"}
+	if at := FirstInvalid(doc); at >= 0 {
+		return Value{}, &Error{Reason: NotText, Offset: at, Text: "not UTF-8"}
 	}
 	if o.Depth <= 0 || o.Depth > deepest {
 		o.Depth = deepest
@@ -252,7 +239,7 @@ func (c *checker) object(depth int) error {
 			other, twice := seen[folded]
 			switch {
 			case twice && other == name:
-				return c.fault(Repeated, at, fmt.Sprintf("the member %q is there twice", name))
+				return c.fault(Repeated, at, again(name))
 			case twice:
 				return c.fault(Repeated, at, fmt.Sprintf("the members %q and %q are the same", other, name))
 			}
@@ -290,6 +277,8 @@ func (c *checker) at() int {
 	return at
 }
 
+func again(name string) string { return fmt.Sprintf("the member %q is there twice", name) }
+
 func (c *checker) fault(why Reason, at int, text string) error {
 	return &Error{Reason: why, Offset: at, Pointer: string(c.in.StackPointer()), Text: text}
 }
@@ -320,18 +309,6 @@ func blanks(doc []byte, from int) int {
 		from++
 	}
 	return from
-}
-
-// firstInvalid returns the offset of the first byte that is not UTF-8.
-func firstInvalid(doc []byte) (at int) {
-	for at < len(doc) {
-		r, n := utf8.DecodeRune(doc[at:])
-		if r == utf8.RuneError && n == 1 {
-			break
-		}
-		at += n
-	}
-	return at
 }
 
 // fold returns one spelling for all texts that differ by case alone, in the sense of Unicode.

@@ -59,7 +59,7 @@ func TestRefused(t *testing.T) {
 }
 
 var names = []string{
-	"", "Syntax", "CutOff", "Trailing", "NotText", "TooLarge", "TooDeep", "Repeated", "Unknown", "Mismatch",
+	"", "Syntax", "CutOff", "Trailing", "NotText", "TooLarge", "TooDeep", "Repeated", "Mismatch",
 }
 
 func told(t *testing.T, err error) string {
@@ -200,8 +200,8 @@ func TestDecode(t *testing.T) {
 		` {"name":"é","inner":[{"n":-7}],"free":{"a":1,"A":2}} `: "", `{"inner":null}`: "", "{}": "",
 		`{"name":"a","name":"b"}`:             `Repeated 12 /name: the member "name" is there twice`,
 		`{"free":{"x":[{"a":1,"a":1}]}}`:      `Repeated 21 /free/x/0/a: the member "a" is there twice`,
-		` {"name":"a","Name":"b"}`:            `Unknown 13 /Name: the member "Name" is unknown`,
-		`{"inner":[{"n":1},{"n":1,"m":{}}]}`:  `Unknown 25 /inner/1/m: the member "m" is unknown`,
+		` {"name":"a","Name":"b"}`:            `Mismatch 13 /Name: the member "Name" is unknown`,
+		`{"inner":[{"n":1},{"n":1,"m":{}}]}`:  `Mismatch 25 /inner/1/m: the member "m" is unknown`,
 		` {"inner":[{"n":"1"}]}`:              "Mismatch 16 /inner/0/n: a JSON string where a Go int belongs",
 		`{"inner":[{"n":1.5}]}`:               "Mismatch 15 /inner/0/n: a JSON number where a Go int belongs: invalid syntax",
 		`[]`:                                  "Mismatch 0 : a JSON array where a Go strictjson_test.form belongs",
