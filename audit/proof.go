@@ -1,13 +1,12 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
+	"errors"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"pawl"
+	"pawl/text/strictjson"
 )
 
 // proofVersion is the version of the form in which proofs are written.
@@ -73,13 +72,10 @@ func (l Leaves) Tie(p Proof, c ProvenCheckpoint, older Tree) (Proof, error) {
 // ParseProof reads a proof file. The error has code invalid.
 func ParseProof(data []byte) (Proof, error) {
 	var p Proof
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&p)
-	if err == nil {
-		if _, more := dec.Token(); more != io.EOF {
-			err = pawl.Fail(pawl.CodeInvalid, "audit.proof_more")
-		}
+	err := strictjson.Decode(data, &p, strictjson.Options{})
+	var e *strictjson.Error
+	if errors.As(err, &e) && e.Reason == strictjson.Trailing {
+		err = pawl.Fail(pawl.CodeInvalid, "audit.proof_more")
 	}
 	switch {
 	case err != nil:

@@ -24,7 +24,7 @@ func readHub(r *Reader, o object) {
 	n := o.node
 	number, ok := o.whole("number")
 	if !ok || number < 1 {
-		r.rep.problem(n.src.file, n.line(), n.pointer+"/number", "backlog.number", clip(string(o.has["number"].raw())))
+		r.rep.problem(n.src.file, n.line(), n.pointer+"/number", "backlog.number", clip(string(o.has["number"].Raw())))
 		return
 	}
 	d := draft{github: true, file: n.src.file}
@@ -98,7 +98,7 @@ func hubTexts(r *Reader, o object, d *draft, repo, own string) {
 			d.edges = append(d.edges, edge{ref, d.Line, o.node.pointer + "/body"})
 		}
 	}
-	if n, ok := o.get("issue_dependencies_summary"); ok && n.kind() == '{' {
+	if n, ok := o.get("issue_dependencies_summary"); ok && n.Kind() == '{' {
 		if count, _ := r.object(n).whole("blocked_by"); count > 0 {
 			r.linked++
 		}
@@ -109,18 +109,18 @@ func hubTexts(r *Reader, o object, d *draft, repo, own string) {
 func hubLabels(r *Reader, o object, d *draft) {
 	d.Priority = 0
 	n, ok := o.get("labels")
-	if ok && n.kind() != '[' {
+	if ok && n.Kind() != '[' {
 		r.wrong(n, "array")
 		ok = false
 	}
 	if ok {
 		n.elements(func(_ int, e node) {
 			name := ""
-			switch e.kind() {
+			switch e.Kind() {
 			case '{':
 				name = r.object(e).text("name")
 			case '"':
-				name = e.text()
+				name = e.Text()
 			default:
 				r.wrong(e, "object")
 				return

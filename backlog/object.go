@@ -1,7 +1,6 @@
 package backlog
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -29,32 +28,15 @@ func (r *Reader) object(n node) object {
 	return o
 }
 
-// word is JSON's name of a kind of value.
-func word(kind byte) string {
-	switch kind {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 'n':
-		return "null"
-	case '0':
-		return "number"
-	}
-	return "boolean"
-}
-
 func (r *Reader) wrong(n node, want string) {
-	r.rep.problem(n.src.file, n.line(), n.pointer, "backlog.type", want, word(n.kind()))
+	r.rep.problem(n.src.file, n.line(), n.pointer, "backlog.type", want, n.Kind().String())
 }
 
 // get returns a field that is there and is not null.
 func (o object) get(name string) (node, bool) {
 	o.used[name] = true
 	n, ok := o.has[name]
-	return n, ok && n.kind() != 'n'
+	return n, ok && n.Kind() != 'n'
 }
 
 func (o object) text(name string) string {
@@ -62,11 +44,11 @@ func (o object) text(name string) string {
 	switch {
 	case !ok:
 		return ""
-	case n.kind() != '"':
+	case n.Kind() != '"':
 		o.r.wrong(n, "string")
 		return ""
 	}
-	return n.text()
+	return n.Text()
 }
 
 // first returns the first field of several names that says something.
@@ -85,16 +67,16 @@ func (o object) texts(name string) (out []string, at []node) {
 	switch {
 	case !ok:
 		return nil, nil
-	case n.kind() != '[':
+	case n.Kind() != '[':
 		o.r.wrong(n, "array")
 		return nil, nil
 	}
 	n.elements(func(_ int, e node) {
-		if e.kind() != '"' {
+		if e.Kind() != '"' {
 			o.r.wrong(e, "string")
 			return
 		}
-		out, at = append(out, e.text()), append(at, e)
+		out, at = append(out, e.Text()), append(at, e)
 	})
 	return out, at
 }
@@ -113,11 +95,11 @@ func (o object) whole(name string) (int, bool) {
 }
 
 func integer(n node) (int, bool) {
-	if n.kind() != '0' {
+	if n.Kind() != '0' {
 		return 0, false
 	}
-	var f float64
-	if json.Unmarshal(n.raw(), &f) != nil || f != math.Trunc(f) || math.Abs(f) > 1<<52 {
+	f, err := strconv.ParseFloat(string(n.Raw()), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<52 {
 		return 0, false
 	}
 	return int(f), true
@@ -155,9 +137,9 @@ func (o object) label(name string) (string, bool) {
 	if v, isInt := integer(n); isInt {
 		return strconv.Itoa(v), true
 	}
-	if n.kind() != '"' {
+	if n.Kind() != '"' {
 		o.r.wrong(n, "string")
 		return "", false
 	}
-	return n.text(), true
+	return n.Text(), true
 }

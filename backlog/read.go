@@ -204,14 +204,15 @@ func (r *Reader) records(in *bufio.Reader, name string) error {
 		if err != nil {
 			return err
 		}
-		if at, key, args := src.fault(); key != "" {
-			r.rep.problem(name, src.lineAt(at), src.pointer, key, args...)
+		top, bad := src.parse()
+		if bad != nil {
+			r.rep.problem(name, bad.line, src.pointer, bad.key, bad.args...)
 			return nil
 		}
 		if r.full(name, src.line) {
 			return nil
 		}
-		r.record(src)
+		r.record(top)
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // record reads one object of a file of records: with a number it is GitHub's, or else it is one of ccw or a plain one.
-func (r *Reader) record(src *source) {
-	o := r.object(src.top())
-	if n, ok := o.has["number"]; ok && n.kind() == '0' {
+func (r *Reader) record(n node) {
+	o := r.object(n)
+	if n, ok := o.has["number"]; ok && n.Kind() == '0' {
 		readHub(r, o)
 		return
 	}
@@ -118,12 +118,12 @@ func (r *Reader) priority(o object) int {
 	if v, isInt := integer(n); isInt && v >= MinPriority && v <= MaxPriority {
 		return v
 	}
-	if n.kind() == '"' {
-		if p, ok := priorityOf(n.text()); ok {
+	if n.Kind() == '"' {
+		if p, ok := priorityOf(n.Text()); ok {
 			return p
 		}
 	}
-	r.rep.problem(n.src.file, n.line(), n.pointer, "backlog.priority", clip(string(n.raw())))
+	r.rep.problem(n.src.file, n.line(), n.pointer, "backlog.priority", clip(string(n.Raw())))
 	return DefaultPriority
 }
 
@@ -132,12 +132,12 @@ func (r *Reader) feedback(o object) (out []Feedback) {
 	switch {
 	case !ok:
 		return nil
-	case n.kind() != '[':
+	case n.Kind() != '[':
 		r.wrong(n, "array")
 		return nil
 	}
 	n.elements(func(_ int, e node) {
-		if e.kind() != '{' {
+		if e.Kind() != '{' {
 			r.wrong(e, "object")
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/machine/board"
+	"pawl/text/strictjson"
 )
 
 // stateSchema describes the shape of a state.json; a test holds it against what the reader accepts.
@@ -19,8 +20,8 @@ var stateSchema string
 // phase fits which status, is board.ParseState's to check.
 func StateSchema() []byte { return []byte(stateSchema) }
 
-// field is what a field of state.json may hold: the first bytes of the kinds of values, as node.kind gives them, and where only
-// some texts will do, which.
+// field is what a field of state.json may hold: the kinds of values, each a strictjson.Kind, and where only some texts
+// will do, which.
 type field struct {
 	name     string
 	kinds    string
@@ -73,11 +74,11 @@ func readState(r *Reader, in io.Reader, name string) error {
 		return err
 	}
 	src := &source{file: name, raw: raw, line: 1}
-	if at, key, args := src.fault(); key != "" {
-		return &torn{src.lineAt(at), key, args}
+	root, bad := src.parse()
+	if bad != nil {
+		return bad
 	}
-	root := src.top()
-	if root.kind() != '{' {
+	if root.Kind() != '{' {
 		r.wrong(root, "object")
 		return nil
 	}
@@ -100,7 +101,7 @@ func readState(r *Reader, in io.Reader, name string) error {
 
 // stateShape checks the fields of one object.
 func stateShape(r *Reader, n node, want fields) object {
-	if n.kind() != '{' {
+	if n.Kind() != '{' {
 		r.wrong(n, "object")
 		return object{r: r, node: n, has: map[string]node{}}
 	}
@@ -110,14 +111,14 @@ func stateShape(r *Reader, n node, want fields) object {
 		switch {
 		case !known:
 			r.ignored(name)
-		case !strings.ContainsRune(f.kinds, rune(v.kind())):
-			r.wrong(v, word(f.kinds[0]))
+		case !strings.ContainsRune(f.kinds, rune(v.Kind())):
+			r.wrong(v, strictjson.Kind(f.kinds[0]).String())
 		case f.kinds == "0":
 			if i, ok := integer(v); !ok || i < 0 {
 				r.wrong(v, "integer")
 			}
-		case f.among != nil && !f.among(v.text()):
-			r.rep.problem(n.src.file, v.line(), v.pointer, "backlog.value", clip(v.text()))
+		case f.among != nil && !f.among(v.Text()):
+			r.rep.problem(n.src.file, v.line(), v.pointer, "backlog.value", clip(v.Text()))
 		}
 	})
 	for _, f := range want {
@@ -130,7 +131,7 @@ func stateShape(r *Reader, n node, want fields) object {
 
 // stateShapes checks the shapes of what the state holds.
 func stateShapes(r *Reader, o object) {
-	if n, ok := o.has["issues"]; ok && n.kind() == '{' {
+	if n, ok := o.has["issues"]; ok && n.Kind() == '{' {
 		seen := map[string]bool{}
 		n.members(func(name string, at int, v node) {
 			if seen[name] {
@@ -144,18 +145,18 @@ func stateShapes(r *Reader, o object) {
 		}
 	}
 	each := func(name string, see func(node)) {
-		if n, ok := o.has[name]; ok && n.kind() == '[' {
+		if n, ok := o.has[name]; ok && n.Kind() == '[' {
 			n.elements(func(_ int, v node) { see(v) })
 		}
 	}
 	each("queue", func(v node) { stateShape(r, v, itemFields) })
 	each("errors", func(v node) { stateShape(r, v, errorFields) })
 	each("completed_actions", func(v node) {
-		if v.kind() != '"' {
+		if v.Kind() != '"' {
 			r.wrong(v, "string")
 		}
 	})
-	if n, ok := o.has["context"]; ok && n.kind() == '{' {
+	if n, ok := o.has["context"]; ok && n.Kind() == '{' {
 		stateShape(r, n, countFields)
 	}
 }
@@ -197,14 +198,14 @@ func locate(o object, key, name string) node {
 	o.has["queue"].elements(func(_ int, item node) {
 		id := item.member("item_id")
 		if key == "machine.state_item" {
-			if id.text() == name && (seen || name == "") {
+			if id.Text() == name && (seen || name == "") {
 				at = id
 			}
-			seen = seen || id.text() == name
+			seen = seen || id.Text() == name
 			return
 		}
 		item.members(func(field string, _ int, v node) {
-			if "queue."+id.text()+"."+field == name {
+			if "queue."+id.Text()+"."+field == name {
 				at = v
 			}
 		})

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"pawl/cli/term"
 	"pawl/effect"
 	"pawl/policy"
+	"pawl/text/strictjson"
 	"pawl/view"
 )
 
@@ -259,8 +259,12 @@ func (s *sheet) call(c view.PlanCall, draft Draft) {
 	if s.draft(draft) {
 		return
 	}
-	for _, m := range members(c.Args) {
-		s.member(7, m.name, m.raw)
+	args, err := strictjson.Parse(c.Args, strictjson.Options{Repeats: true, HalfPairs: true})
+	if err != nil || args.Kind() != strictjson.Object {
+		s.member(7, "", c.Args)
+	}
+	for m := range args.Members() {
+		s.member(7, m.Name, m.Value.Raw())
 	}
 }
 
@@ -336,30 +340,6 @@ func reasonsOf(pr *Printer, v *policy.Verdict) []string {
 		if r.Code != policy.CodeAllowed {
 			out = append(out, pr.Text(r.Key, words(r.Args)...))
 		}
-	}
-	return out
-}
-
-type member struct {
-	name string
-	raw  json.RawMessage
-}
-
-// members lists the members of a JSON object in their order. What is no object is one member without a name.
-func members(raw json.RawMessage) []member {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return []member{{"", raw}}
-	}
-	var out []member
-	for dec.More() {
-		t, err := dec.Token()
-		name, _ := t.(string)
-		var v json.RawMessage
-		if err != nil || dec.Decode(&v) != nil {
-			return []member{{"", raw}}
-		}
-		out = append(out, member{name, v})
 	}
 	return out
 }

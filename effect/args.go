@@ -3,6 +3,7 @@ package effect
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"pawl"
+	"pawl/text/strictjson"
 )
 
 // maxArgs bounds the arguments of one call, in bytes of JSON.
@@ -100,13 +102,18 @@ func (o Object) Decode(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	if len(raw) > maxArgs {
-		return badArgs("file.args_size", maxArgs>>20)
+	args, err := strictjson.Parse(raw, strictjson.Options{Bytes: maxArgs, Repeats: true})
+	var refused *strictjson.Error
+	if errors.As(err, &refused) {
+		switch refused.Reason {
+		case strictjson.TooLarge:
+			return badArgs("file.args_size", maxArgs>>20)
+		case strictjson.NotText:
+			return badArgs("file.args_text")
+		}
+		return badArgs("file.args_json").Because(err)
 	}
-	if !utf8.Valid(raw) || halfPair(raw) {
-		return badArgs("file.args_text")
-	}
-	if err := o.check(raw); err != nil {
+	if err := o.check(args); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
@@ -115,34 +122,21 @@ func (o Object) Decode(raw json.RawMessage, into any) error {
 	return nil
 }
 
-func (o Object) check(raw json.RawMessage) error {
-	if !json.Valid(raw) {
-		return badArgs("file.args_json")
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+func (o Object) check(v strictjson.Value) error {
+	if v.Kind() != strictjson.Object {
 		return badArgs("file.args_object")
 	}
 	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return badArgs("file.args_json").Because(err)
-		}
-		name, _ := t.(string)
-		i := slices.IndexFunc(o, func(f Field) bool { return f.Name == name })
+	for m := range v.Members() {
+		i := slices.IndexFunc(o, func(f Field) bool { return f.Name == m.Name })
 		if i < 0 {
-			return badArgs("file.args_unknown", name, o.names())
+			return badArgs("file.args_unknown", m.Name, o.names())
 		}
-		if seen[name] {
-			return badArgs("file.args_twice", name)
+		if seen[m.Name] {
+			return badArgs("file.args_twice", m.Name)
 		}
-		seen[name] = true
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return badArgs("file.args_json").Because(err)
-		}
-		if err := o[i].check(v); err != nil {
+		seen[m.Name] = true
+		if err := o[i].check(m.Value); err != nil {
 			return err
 		}
 	}
@@ -154,15 +148,14 @@ func (o Object) check(raw json.RawMessage) error {
 	return nil
 }
 
-// check judges one value by its JSON text.
-func (f Field) check(v json.RawMessage) error {
+func (f Field) check(v strictjson.Value) error {
 	wrong := badArgs("file.args_type", f.Name, string(f.Type))
 	switch f.Type {
 	case String:
-		var s string
-		if json.Unmarshal(v, &s) != nil || v[0] != '"' {
+		if v.Kind() != strictjson.String {
 			return wrong
 		}
+		s := v.Text()
 		if f.bounded() && (int64(len(s)) < f.Min || int64(len(s)) > f.Max) {
 			return badArgs("file.args_length", f.Name, f.Min, f.Max)
 		}
@@ -170,7 +163,7 @@ func (f Field) check(v json.RawMessage) error {
 			return badArgs("file.args_enum", f.Name, strings.Join(f.Enum, ", "))
 		}
 	case Integer:
-		n, err := strconv.ParseInt(string(v), 10, 64)
+		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
 		if err != nil {
 			return wrong
 		}
@@ -178,20 +171,23 @@ func (f Field) check(v json.RawMessage) error {
 			return badArgs("file.args_range", f.Name, f.Min, f.Max)
 		}
 	case Boolean:
-		if s := string(v); s != "true" && s != "false" {
+		if v.Kind() != strictjson.True && v.Kind() != strictjson.False {
 			return wrong
 		}
 	case Strings:
-		var all []*string
-		if json.Unmarshal(v, &all) != nil || v[0] != '[' || slices.Contains(all, nil) {
+		if v.Kind() != strictjson.Array {
 			return wrong
+		}
+		for _, e := range v.Items() {
+			if e.Kind() != strictjson.String {
+				return wrong
+			}
 		}
 	case Objects:
-		var all []json.RawMessage
-		if json.Unmarshal(v, &all) != nil || v[0] != '[' {
+		if v.Kind() != strictjson.Array {
 			return wrong
 		}
-		for _, e := range all {
+		for _, e := range v.Items() {
 			if err := f.Fields.check(e); err != nil {
 				return err
 			}
@@ -210,38 +206,6 @@ func (o Object) names() string {
 
 func badArgs(key string, args ...any) *pawl.Error {
 	return pawl.Fail(pawl.CodeInvalid, key, args...).In("effect.decode")
-}
-
-// halfPair reports whether raw, which is valid UTF-8, has an escaped surrogate without its other half. The decoder would
-// turn it into U+FFFD, and then two programs could read different text from the same bytes.
-func halfPair(raw []byte) bool {
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		u, ok := surrogate(raw[i:])
-		switch {
-		case !ok:
-			i++ // skip the escaped byte, which may be a backslash
-		case u >= 0xDC00:
-			return true
-		default:
-			low, ok := surrogate(raw[i+6:])
-			if !ok || low < 0xDC00 {
-				return true
-			}
-			i += 11
-		}
-	}
-	return false
-}
-
-func surrogate(b []byte) (uint64, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return u, err == nil && u >= 0xD800 && u <= 0xDFFF
 }
 
 // CleanPath returns the canonical form of a path argument: separated by slashes and lexically clean, so that policy and

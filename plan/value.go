@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/text/strictjson"
 )
 
 // Limits on what is read. They keep a hostile file from costing more than a plan is worth.
@@ -241,164 +242,72 @@ func parse(data []byte) (*value, error) {
 
 // firstInvalid returns the offset of the first NUL or byte that is not UTF-8, or -1.
 func firstInvalid(data []byte) int {
-	for i := 0; i < len(data); {
-		if data[i] == 0 {
-			return i
-		}
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
+	invalid, nul := strictjson.FirstInvalid(data), bytes.IndexByte(data, 0)
+	if invalid < 0 || nul >= 0 && nul < invalid {
+		return nul
 	}
-	return -1
+	return invalid
 }
 
-// jsonReader builds a value from the tokens of package encoding/json, whose decoder neither reports positions nor refuses
-// duplicate names.
+// jsonReader builds a value from a document that is JSON.
 type jsonReader struct {
-	data   []byte
-	dec    *json.Decoder
-	start  int // offset of the token read last
-	seen   int // offset up to which line and col were counted
-	at     position
+	lines  strictjson.Lines
 	values int
 }
 
 func parseJSON(data []byte) (*value, error) {
-	r := &jsonReader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), at: position{1, 1}}
-	r.dec.UseNumber()
-	v, err := r.next(0)
-	if err != nil {
-		return nil, err
+	r := &jsonReader{lines: strictjson.Lines{Text: data}}
+	doc, err := strictjson.Parse(data, strictjson.Options{Depth: maxDepth, Repeats: true})
+	var refused *strictjson.Error
+	if !errors.As(err, &refused) {
+		return r.build(doc)
 	}
-	end := r.skip(int(r.dec.InputOffset()))
-	if _, err := r.dec.Token(); err != io.EOF {
-		return nil, fault(r.advance(end), "plan.second_document")
+	at := r.place(refused.Offset)
+	switch refused.Reason {
+	case strictjson.NotText:
+		return nil, fault(at, "plan.not_text")
+	case strictjson.TooDeep:
+		return nil, fault(at, "plan.too_deep", maxDepth)
+	case strictjson.Trailing:
+		return nil, fault(at, "plan.second_document")
+	}
+	return nil, fault(at, "plan.syntax", refused.Text)
+}
+
+func (r *jsonReader) place(offset int) position {
+	line, col := r.lines.At(offset)
+	return position{line, col}
+}
+
+func (r *jsonReader) build(from strictjson.Value) (*value, error) {
+	v := &value{kind: kind(from.Kind().String()), at: r.place(from.Offset())}
+	if r.values++; r.values > maxValues {
+		return nil, fault(v.at, "plan.too_many_values", maxValues)
+	}
+	switch v.kind {
+	case kindText:
+		v.text = from.Text()
+	case kindBool:
+		v.text = string(from.Raw())
+	case kindNumber:
+		return number(string(from.Raw()), v.at)
+	}
+	for m := range from.Members() {
+		at := r.place(m.Offset)
+		inner, err := r.build(m.Value)
+		if err != nil {
+			return nil, err
+		}
+		v.members = append(v.members, member{m.Name, at, inner})
+	}
+	for _, item := range from.Items() {
+		inner, err := r.build(item)
+		if err != nil {
+			return nil, err
+		}
+		v.items = append(v.items, inner)
 	}
 	return v, nil
-}
-
-// skip returns the offset of the next token at or after from.
-func (r *jsonReader) skip(from int) int {
-	for from < len(r.data) && strings.IndexByte(" \t\r\n,:", r.data[from]) >= 0 {
-		from++
-	}
-	return from
-}
-
-// advance counts lines and columns up to an offset that is never smaller than the one before.
-func (r *jsonReader) advance(to int) position {
-	for r.seen < to && r.seen < len(r.data) {
-		c, n := utf8.DecodeRune(r.data[r.seen:])
-		r.seen += n
-		r.at.col++
-		if c == '\n' {
-			r.at = position{r.at.line + 1, 1}
-		}
-	}
-	return r.at
-}
-
-// token reads one token and returns it with its position.
-func (r *jsonReader) token() (json.Token, position, error) {
-	r.start = r.skip(int(r.dec.InputOffset()))
-	at := r.advance(r.start)
-	t, err := r.dec.Token()
-	if err == nil {
-		if text, ok := t.(string); ok {
-			err = r.checkText(text, at)
-		}
-		return t, at, err
-	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = r.advance(int(syntax.Offset) - 1)
-	} else {
-		at = r.advance(len(r.data))
-	}
-	return nil, at, fault(at, "plan.syntax", strings.TrimPrefix(err.Error(), "json: "))
-}
-
-// checkText refuses an escape that stands for half a character: the decoder would silently replace it.
-func (r *jsonReader) checkText(text string, at position) error {
-	if !strings.ContainsRune(text, utf8.RuneError) {
-		return nil
-	}
-	raw := strings.ToLower(string(r.data[r.start:r.dec.InputOffset()]))
-	if strings.Count(text, "\uFFFD") == strings.Count(raw, "\uFFFD")+strings.Count(raw, `\ufffd`) {
-		return nil
-	}
-	return fault(at, "plan.not_text")
-}
-
-func (r *jsonReader) next(depth int) (*value, error) {
-	t, at, err := r.token()
-	if err != nil {
-		return nil, err
-	}
-	return r.build(t, at, depth)
-}
-
-func (r *jsonReader) build(t json.Token, at position, depth int) (*value, error) {
-	if r.values++; r.values > maxValues {
-		return nil, fault(at, "plan.too_many_values", maxValues)
-	}
-	if depth > maxDepth {
-		return nil, fault(at, "plan.too_deep", maxDepth)
-	}
-	switch t := t.(type) {
-	case string:
-		return &value{kind: kindText, text: t, at: at}, nil
-	case json.Number:
-		return number(t.String(), at)
-	case bool:
-		return &value{kind: kindBool, text: strconv.FormatBool(t), at: at}, nil
-	case json.Delim:
-		if t == '{' {
-			return r.object(at, depth)
-		}
-		return r.list(at, depth)
-	default:
-		return &value{kind: kindNull, at: at}, nil
-	}
-}
-
-func (r *jsonReader) object(at position, depth int) (*value, error) {
-	v := &value{kind: kindObject, at: at}
-	for {
-		t, keyAt, err := r.token()
-		if err != nil {
-			return nil, err
-		}
-		name, ok := t.(string)
-		if !ok {
-			return v, nil // the closing brace
-		}
-		inner, err := r.next(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		v.members = append(v.members, member{name, keyAt, inner})
-	}
-}
-
-func (r *jsonReader) list(at position, depth int) (*value, error) {
-	v := &value{kind: kindList, at: at}
-	for {
-		t, itemAt, err := r.token()
-		if err != nil {
-			return nil, err
-		}
-		if t == json.Delim(']') {
-			return v, nil
-		}
-		item, err := r.build(t, itemAt, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		v.items = append(v.items, item)
-	}
 }
 
 // number accepts a number of JSON whose size a program can hold: schema checkers compute with exact fractions, which a

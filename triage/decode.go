@@ -1,20 +1,20 @@
 package triage
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"pawl"
+	"pawl/text/strictjson"
 )
 
 // MaxDocument is the largest evaluation that is decoded, in bytes.
 const MaxDocument = 1 << 20
+
+// maxNesting bounds the nesting of an evaluation.
+const maxNesting = 16
 
 //go:embed schema/evaluation.schema.json
 var evaluationSchema string
@@ -83,13 +83,8 @@ func read(raw []byte, text, op string) (Evaluation, error) {
 	if err := readable(text, op); err != nil {
 		return Evaluation{}, err
 	}
-	if err := unrepeated(raw); err != nil {
-		return Evaluation{}, malformed(err)
-	}
 	var e Evaluation
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
+	if err := strictjson.Decode(raw, &e, strictjson.Options{Depth: maxNesting}); err != nil {
 		return Evaluation{}, malformed(err)
 	}
 	e.By, e.AsIs = "", false
@@ -253,60 +248,4 @@ func single(s string) (string, []int) {
 		blank = space
 	}
 	return b.String(), at
-}
-
-// maxNesting bounds the nesting of a document.
-const maxNesting = 16
-
-// unrepeated refuses a document that names a member twice, because two readers could read it differently, one that is nested
-// too deep, and anything behind the document.
-func unrepeated(raw []byte) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	type level struct {
-		seen  map[string]bool // nil in a list
-		value bool            // the next token is the value of a member
-	}
-	var open []level
-	for {
-		t, err := d.Token()
-		if err == io.EOF {
-			return io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return err
-		}
-		top := len(open) - 1
-		switch delim, isDelim := t.(json.Delim); {
-		case isDelim && (delim == '}' || delim == ']'):
-			open = open[:top]
-		case top >= 0 && open[top].seen != nil && !open[top].value:
-			name, _ := t.(string)
-			if open[top].seen[strings.ToLower(name)] {
-				return errors.New("the member " + name + " is there twice")
-			}
-			open[top].seen[strings.ToLower(name)], open[top].value = true, true
-			continue
-		case isDelim:
-			if len(open) == maxNesting {
-				return errors.New("nested too deep")
-			}
-			if top >= 0 {
-				open[top].value = false
-			}
-			l := level{}
-			if delim == '{' {
-				l.seen = map[string]bool{}
-			}
-			open = append(open, l)
-			continue
-		}
-		if len(open) == 0 {
-			break
-		}
-		open[len(open)-1].value = false
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is something behind the document")
-	}
-	return nil
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+
+	"pawl/text/strictjson"
 )
 
 // facts are what a request says of its cost.
@@ -180,34 +181,23 @@ func empty(value json.RawMessage) bool {
 
 // members hands the members of an object to see, by their plain names.
 func members(raw []byte, see func(name string, value json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	v, err := strictjson.Parse(raw, strictjson.Options{Repeats: true, HalfPairs: true})
+	switch {
+	case err != nil:
+		return fmt.Errorf("the request is no JSON: %w", err)
+	case v.Kind() != strictjson.Object:
 		return errors.New("the request is no JSON object")
 	}
 	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return fmt.Errorf("the request is no JSON: %w", err)
-		}
-		name := plain(t.(string)) // the decoder allows nothing but strings here
+	for m := range v.Members() {
+		name := plain(m.Name)
 		if seen[name] {
 			return fmt.Errorf("the request has more than one %q", name)
 		}
 		seen[name] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return fmt.Errorf("the request is no JSON: %w", err)
-		}
-		if err := see(name, value); err != nil {
+		if err := see(name, m.Value.Raw()); err != nil {
 			return err
 		}
-	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("the request is no JSON: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something stands behind the request")
 	}
 	return nil
 }
