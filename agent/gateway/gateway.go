@@ -57,7 +57,7 @@ type Provider struct {
 	// Hosted lets the agent use tools that the provider runs itself: they reach the internet, outside every policy of pawl,
 	// and cost more than tokens.
 	Hosted bool
-	// Transport makes the exchanges instead of the network, for a Replay.
+	// Transport makes the exchanges, the network unless set.
 	Transport http.RoundTripper
 }
 

@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/gateway"
 	"pawl/effect"
 	"pawl/internal/modeltest"
@@ -403,8 +404,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`, r.Header.Get("Authorization"))
 	})
 	var file bytes.Buffer
-	rec := gateway.NewRecorder(&file)
-	r := serve(t, gateway.Config{Providers: providers(at), Record: rec.Keep})
+	rec := agent.NewRecorder[gateway.Exchange](&file)
+	r := serve(t, gateway.Config{Providers: providers(at), Record: rec.Record})
 	status, body, err := r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model","messages":[{"content":"I found `+realKey+` somewhere"}]}`)
 	if status != 401 || err != nil || !strings.Contains(body, "[key]") {
 		t.Fatalf("%d %s %v", status, body, err)

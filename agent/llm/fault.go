@@ -53,9 +53,8 @@ func ended(ctx context.Context) error {
 	return pawl.Fail(pawl.CodeCanceled, "llm.canceled").Because(why).In("llm.Stream")
 }
 
-// broken explains a connection that failed. An error of pawl's own, of a replay, is its own explanation.
+// broken explains a connection that failed.
 func (c *Client) broken(ctx, work context.Context, err error) error {
-	var own *pawl.Error
 	var refused *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
 	var lost *net.DNSError
@@ -64,8 +63,6 @@ func (c *Client) broken(ctx, work context.Context, err error) error {
 		return ended(ctx)
 	case errors.Is(context.Cause(work), errSilent):
 		return passing(pawl.Fail(pawl.CodeModel, "llm.silent", c.URL), err)
-	case errors.As(err, &own):
-		return own
 	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return pawl.Fail(pawl.CodeEnvironment, "llm.certificate", c.URL).Because(err).In("llm.Stream")
 	case errors.As(err, &lost) && lost.IsNotFound:

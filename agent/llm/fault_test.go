@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/effect"
 	"pawl/internal/modeltest"
@@ -224,7 +225,7 @@ func TestKeyStaysHere(t *testing.T) {
 				answer(w)
 			}))
 			var kept bytes.Buffer
-			rec := NewRecorder(&kept)
+			rec := agent.NewRecorder[Exchange](&kept)
 			s := at(kind, srv.URL)
 			s.Record = rec.Record
 			e := step()

@@ -52,7 +52,7 @@ type Settings struct {
 	Home string
 	// Idle bounds the silence of a stream, Limit one exchange; 0 as Client and Config say.
 	Idle, Limit time.Duration
-	// Record is told of each exchange; it may be nil. HTTP replaces the network, for a replay; no key is read then.
+	// Record is told of each exchange; it may be nil. HTTP replaces the network; no key is read then.
 	Record func(Exchange)
 	HTTP   http.RoundTripper
 	// Pause is Config.Pause.

@@ -68,7 +68,7 @@ func (r Registry) settings() llm.Settings {
 	home, _ := os.UserHomeDir()
 	var record func(llm.Exchange)
 	if r.Exchanges != nil {
-		record = llm.NewRecorder(r.Exchanges).Record
+		record = agent.NewRecorder[llm.Exchange](r.Exchanges).Record
 	}
 	return llm.Settings{
 		Record: record,
@@ -114,7 +114,7 @@ func (r Registry) window() int64 {
 func (r Registry) gateway(k *login.Keeper) agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: r.Model().Cost}
 	if r.Exchanges != nil {
-		c.Record = gateway.NewRecorder(r.Exchanges).Keep
+		c.Record = agent.NewRecorder[gateway.Exchange](r.Exchanges).Record
 	}
 	for _, kind := range []llm.Kind{llm.OpenAI, llm.Anthropic, llm.Gemini} {
 		p := gateway.Provider{Kind: gateway.Kind(kind), URL: kind.DefaultURL(), Key: func() (string, error) { return os.Getenv(kind.DefaultKeyEnv()), nil }}
