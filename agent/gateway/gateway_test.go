@@ -27,6 +27,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/gateway"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 )
@@ -196,7 +197,7 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 		r.host.refuse = pawl.Fail(pawl.CodeBudget, "kernel.budget_used", "run:RUN-1", "USD", "0.0100", "0.0000", "0.1000")
 		status, body, err := r.do("POST", w.path, w.body)
 		want := 402
-		if w.form == modeltest.Responses {
+		if w.form == wire.Responses {
 			want = 400 // codex tries any other status again
 		}
 		if status != want || err != nil || !strings.Contains(body, "pawl: ") {
@@ -235,7 +236,7 @@ func streamOf(raw []byte, end error) *http.Response {
 }
 
 func TestEveryCutIsSettledAndSeen(t *testing.T) {
-	tools := map[modeltest.Form]string{modeltest.Chat: "run_terminal_cmd", modeltest.Responses: "run_terminal_cmd", modeltest.Anthropic: "Bash", modeltest.Gemini: "run_shell_command"}
+	tools := map[wire.Form]string{wire.Chat: "run_terminal_cmd", wire.Responses: "run_terminal_cmd", wire.Messages: "Bash", wire.Gemini: "run_shell_command"}
 	for i, w := range wires() {
 		if i%2 == 1 {
 			continue
@@ -548,7 +549,7 @@ func TestATokenOfItsOwn(t *testing.T) {
 		_, _ = io.WriteString(w, `{"usage":{"input_tokens":3,"output_tokens":2},"say":"`+mine+`","query":"`+r.URL.RawQuery+`"}`)
 	})
 	var told []string
-	p := gateway.Provider{Kind: gateway.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
+	p := gateway.Provider{Kind: wire.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
 		told = append(told, token)
 		if len(told) > 1 {
 			return pawl.Fail(pawl.CodeLogin, "login.refused", "codex", "codex login")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
@@ -15,12 +16,12 @@ const (
 
 // meter reads from an answer, while it passes, what it costs. What it cannot read it estimates from above.
 type meter struct {
-	form form
+	form wire.Form
 	sse  bool
 
-	line []byte // of a stream: the line that is not ended yet
-	data []byte // of a stream: the event that is not ended yet; otherwise the whole answer
-	lost bool   // the line or the answer is too long to be looked at
+	events wire.Events // of a stream
+	data   []byte      // of an answer that is no stream: as far as it came
+	lost   bool        // it is too long to be looked at
 
 	model           string
 	in, cached, out int64
@@ -34,7 +35,7 @@ type meter struct {
 // feed takes a piece of the answer.
 func (m *meter) feed(p []byte) {
 	m.passed += int64(len(p))
-	if m.form == formFree {
+	if m.form == wire.Free {
 		return
 	}
 	if !m.sse {
@@ -43,63 +44,22 @@ func (m *meter) feed(p []byte) {
 		}
 		return
 	}
-	for len(p) > 0 {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			m.keep(p)
-			return
+	if m.events.Take == nil {
+		m.events = wire.Events{
+			Take: func(data []byte) bool { m.event(data); return false },
+			Most: maxEvent, Lost: func(piece []byte) { m.said += tokens(piece) },
 		}
-		if len(m.line) == 0 && !m.lost {
-			m.take(p[:i])
-		} else {
-			m.keep(p[:i])
-			m.take(m.line)
-			m.line, m.lost = m.line[:0], false
-		}
-		p = p[i+1:]
 	}
-}
-
-// keep adds to the line that is not ended yet.
-func (m *meter) keep(p []byte) {
-	if m.lost = m.lost || len(m.line)+len(p) > maxEvent; m.lost {
-		m.said += tokens(m.line) + tokens(p)
-		m.line = m.line[:0]
-		return
-	}
-	m.line = append(m.line, p...)
-}
-
-// take takes a line of a stream of events.
-func (m *meter) take(line []byte) {
-	line = bytes.TrimSuffix(line, []byte("\r"))
-	if len(line) == 0 {
-		if len(m.data) > 0 {
-			m.event(m.data)
-			m.data = m.data[:0]
-		}
-		return
-	}
-	value, ok := bytes.CutPrefix(line, []byte("data:"))
-	if !ok || len(m.data)+len(value) > maxEvent {
-		return
-	}
-	if len(m.data) > 0 {
-		m.data = append(m.data, '\n')
-	}
-	m.data = append(m.data, bytes.TrimPrefix(value, []byte(" "))...)
+	m.events.Feed(p)
 }
 
 // end takes the end of the body.
 func (m *meter) end() {
 	switch {
-	case m.form == formFree:
+	case m.form == wire.Free:
 		m.ended = true
 	case m.sse:
-		if len(m.line) > 0 && !m.lost {
-			m.take(m.line)
-		}
-		m.take(nil)
+		m.events.End()
 	case m.lost:
 		m.said += m.passed
 	default:
@@ -129,13 +89,13 @@ func (m *meter) plain(body []byte) {
 // is, and judges for itself.
 func (m *meter) event(data []byte) {
 	switch m.form {
-	case formChat:
+	case wire.Chat:
 		m.chat(data)
-	case formResponses:
+	case wire.Responses:
 		m.responses(data)
-	case formMessages:
+	case wire.Messages:
 		m.messages(data)
-	case formGemini:
+	case wire.Gemini:
 		m.gemini(data)
 	}
 }

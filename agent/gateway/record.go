@@ -88,7 +88,7 @@ func (c *call) record() {
 		return
 	}
 	c.kept = &Exchange{
-		Agent: c.l.agent, Number: n, Provider: c.name, Form: string(c.form), Method: c.r.Method, Path: c.path,
+		Agent: c.l.agent, Number: n, Provider: c.name, Form: string(c.Form), Method: c.r.Method, Path: c.Path,
 		Request: c.body,
 	}
 }

@@ -1,22 +1,14 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
-	"strings"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
-// gemini speaks generateContent.
-type gemini struct{ *Client }
-
-func geminiAuth(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
-
-func (g gemini) request(r Request) object {
+func geminiRequest(r Request) object {
 	said := turns{list: []object{}, field: "parts"}
 	names := map[string]string{}
 	for _, m := range r.Messages {
@@ -72,7 +64,7 @@ func titled(schema json.RawMessage, name string) any {
 func geminiSaid(m effect.Message) []any {
 	var kept []map[string]json.RawMessage
 	out := []any{}
-	if raw := foreign(Gemini, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
+	if raw := foreign(wire.Gemini, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
 		n := 0
 		for _, part := range kept {
 			var call map[string]json.RawMessage
@@ -90,7 +82,7 @@ func geminiSaid(m effect.Message) []any {
 	}
 	for _, c := range m.Calls {
 		part := object{"functionCall": object{"id": c.ID, "name": c.Name, "args": c.Args}}
-		if signature := foreign(Gemini, c.Opaque); signature != nil {
+		if signature := foreign(wire.Gemini, c.Opaque); signature != nil {
 			part["thoughtSignature"] = signature
 		}
 		out = append(out, part)
@@ -122,36 +114,19 @@ type geminiChunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// geminiStream is an answer in the making; parts keeps it in the provider's own words.
-type geminiStream struct {
+// geminiAnswer is an answer in the making; parts keeps it in the provider's own words.
+type geminiAnswer struct {
 	gathered
-	client *Client
-	parts  []json.RawMessage
+	parts []json.RawMessage
 }
 
-// Stream sends a request.
-func (g gemini) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &geminiStream{gathered: gathered{form: Gemini, url: g.URL, emit: emit}, client: g.Client}
-	path := "/v1beta/models/" + url.PathEscape(bare(r.Model)) + ":streamGenerateContent?alt=sse"
-	err := g.exchange(ctx, path, geminiAuth, g.request(r), &s.gathered, s.take)
-	return s.reply(r.Model), err
-}
-
-// bare is a model's name without the folder that some listings put before it.
-func bare(model string) string { return strings.TrimPrefix(model, "models/") }
-
-// Models asks for the endpoint's models.
-func (g gemini) Models(ctx context.Context) ([]string, error) {
-	return g.Client.Models(ctx, "/v1beta/models?pageSize=1000", geminiAuth)
-}
-
-func (s *geminiStream) take(e event) (bool, error) {
+func (s *geminiAnswer) take(data []byte) (bool, error) {
 	var c geminiChunk
-	if err := json.Unmarshal(e.data, &c); err != nil {
+	if err := json.Unmarshal(data, &c); err != nil {
 		return false, malformed(err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return false, s.client.midway(e.data)
+		return false, s.midway(data)
 	}
 	if c.Model != "" {
 		s.model = c.Model
@@ -177,7 +152,7 @@ func (s *geminiStream) take(e event) (bool, error) {
 	return true, s.ended()
 }
 
-func (s *geminiStream) part(raw json.RawMessage) error {
+func (s *geminiAnswer) part(raw json.RawMessage) error {
 	var p struct {
 		Text      string          `json:"text"`
 		Thought   bool            `json:"thought"`

@@ -31,7 +31,7 @@ func recorded(t *testing.T, lines []byte) (out []modeltest.Exchange) {
 
 // TestARecordingIsEnough records a conversation with failures, closes the server, and has it again from the recording alone.
 func TestARecordingIsEnough(t *testing.T) {
-	for kind := range forms {
+	for _, kind := range forms {
 		t.Run(string(kind), func(t *testing.T) {
 			srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
 				{Text: "I look — 看看.", Calls: []modeltest.Call{{Read: "a.go"}}, Status: 429, Times: 1, RetryAfter: "3"},

@@ -1,20 +1,18 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
-// responses speaks OpenAI's Responses, which its newer models think better in, and some speak alone. Nothing is stored at the
-// provider: the conversation goes along whole, with what the model thought in a form that only the provider can read.
-type responses struct{ *Client }
-
-func (o responses) request(r Request) object {
+// responsesRequest is a request in the form that OpenAI's newer models think better in, and some speak alone. Nothing is stored at
+// the provider: the conversation goes along whole, with what the model thought in a form that only the provider can read.
+func responsesRequest(r Request) object {
 	input := []any{}
 	for _, m := range r.Messages {
 		switch m.Role {
@@ -62,7 +60,7 @@ func thinks(model string) bool {
 func responsesSaid(m effect.Message) []any {
 	var kept []json.RawMessage
 	out := []any{}
-	if raw := foreign(Responses, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
+	if raw := foreign(wire.Responses, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
 		for _, item := range kept {
 			out = append(out, item)
 		}
@@ -77,23 +75,10 @@ func responsesSaid(m effect.Message) []any {
 	return out
 }
 
-// Stream sends a request.
-func (o responses) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &responsesStream{gathered: gathered{form: Responses, url: o.URL, emit: emit}, client: o.Client}
-	err := o.exchange(ctx, "/responses", bearer, o.request(r), &s.gathered, s.take)
-	return s.reply(r.Model), err
-}
-
-// Models asks for the endpoint's models.
-func (o responses) Models(ctx context.Context) ([]string, error) {
-	return o.Client.Models(ctx, "/models", bearer)
-}
-
-// responsesStream is an answer in the making. Items are those that were begun, by their places.
-type responsesStream struct {
+// responsesAnswer is an answer in the making. Items are those that were begun, by their places.
+type responsesAnswer struct {
 	gathered
-	client *Client
-	items  []*responsesItem
+	items []*responsesItem
 }
 
 // responsesItem is one item of an answer.
@@ -124,9 +109,9 @@ type responsesEvent struct {
 }
 
 // take takes one event. An answer is whole with response.completed alone.
-func (s *responsesStream) take(e event) (bool, error) {
+func (s *responsesAnswer) take(data []byte) (bool, error) {
 	var v responsesEvent
-	if err := json.Unmarshal(e.data, &v); err != nil {
+	if err := json.Unmarshal(data, &v); err != nil {
 		return false, malformed(err)
 	}
 	s.known(v)
@@ -153,13 +138,13 @@ func (s *responsesStream) take(e event) (bool, error) {
 		}
 		return true, s.ended()
 	case "response.failed", "error":
-		return false, s.client.midway(e.data)
+		return false, s.midway(data)
 	}
 	return false, nil
 }
 
 // known notes what an event says of the whole answer.
-func (s *responsesStream) known(v responsesEvent) {
+func (s *responsesAnswer) known(v responsesEvent) {
 	if v.Response.Model != "" {
 		s.model = v.Response.Model
 	}
@@ -169,7 +154,7 @@ func (s *responsesStream) known(v responsesEvent) {
 }
 
 // open begins an item.
-func (s *responsesStream) open(v responsesEvent) error {
+func (s *responsesAnswer) open(v responsesEvent) error {
 	if v.At != len(s.items) || len(s.items) >= 3*maxAsked {
 		return malformed(errors.New("an item out of its order"))
 	}
@@ -178,7 +163,7 @@ func (s *responsesStream) open(v responsesEvent) error {
 }
 
 // hear counts a piece of an item; unsaid are the bytes of it that are not counted yet.
-func (s *responsesStream) hear(v responsesEvent, unsaid int) {
+func (s *responsesAnswer) hear(v responsesEvent, unsaid int) {
 	s.seen += unsaid
 	if v.At >= 0 && v.At < len(s.items) {
 		s.items[v.At].heard += len(v.Delta)
@@ -186,7 +171,7 @@ func (s *responsesStream) hear(v responsesEvent, unsaid int) {
 }
 
 // close takes a whole item. What it says in the end is what counts, whatever its pieces were.
-func (s *responsesStream) close(v responsesEvent) error {
+func (s *responsesAnswer) close(v responsesEvent) error {
 	if v.At < 0 || v.At >= len(s.items) || s.items[v.At].own != nil {
 		return malformed(errors.New("an item that is not open"))
 	}
@@ -195,7 +180,7 @@ func (s *responsesStream) close(v responsesEvent) error {
 }
 
 // complete takes the terminal event: every item that was begun is done, and what they ask for counts.
-func (s *responsesStream) complete(v responsesEvent) error {
+func (s *responsesAnswer) complete(v responsesEvent) error {
 	if len(s.items) == 0 {
 		// Servers that tell of no items give them with the end.
 		for _, item := range v.Response.Output {
@@ -219,7 +204,7 @@ func (s *responsesStream) complete(v responsesEvent) error {
 }
 
 // item takes what one item says or asks for.
-func (s *responsesStream) item(i *responsesItem) error {
+func (s *responsesAnswer) item(i *responsesItem) error {
 	var v struct {
 		Type    string `json:"type"`
 		Call    string `json:"call_id"`

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"pawl/agent/wire"
 )
 
 // answer is what is said, before it is put into a wire form.
@@ -18,12 +20,12 @@ type answer struct {
 }
 
 // firstText is the place of the first piece of text in a stream.
-func (a answer) firstText(form Form) int {
-	at := map[Form]int{Chat: 1, Responses: 2, Anthropic: 2, Gemini: 0}[form]
+func (a answer) firstText(form wire.Form) int {
+	at := map[wire.Form]int{wire.Chat: 1, wire.Responses: 2, wire.Messages: 2, wire.Gemini: 0}[form]
 	if a.thought == "" {
 		return at
 	}
-	return at + map[Form]int{Chat: 1, Responses: 3, Anthropic: 4, Gemini: 1}[form]
+	return at + map[wire.Form]int{wire.Chat: 1, wire.Responses: 3, wire.Messages: 4, wire.Gemini: 1}[form]
 }
 
 // end is the reason for the end.
@@ -188,30 +190,30 @@ func event(name string, v any) []byte {
 
 type object = map[string]any
 
-func (a answer) stream(form Form) [][]byte {
+func (a answer) stream(form wire.Form) [][]byte {
 	switch form {
-	case Chat:
+	case wire.Chat:
 		return a.chatStream()
-	case Responses:
+	case wire.Responses:
 		return a.responsesStream()
-	case Anthropic:
+	case wire.Messages:
 		return a.anthropicStream()
 	}
 	return a.geminiStream()
 }
 
-func (a answer) plain(form Form) []byte {
+func (a answer) plain(form wire.Form) []byte {
 	switch form {
-	case Chat:
+	case wire.Chat:
 		message := object{"role": "assistant", "content": a.text}
 		if len(a.calls) > 0 {
 			message["tool_calls"] = a.chatCalls()
 		}
 		return []byte(encode(object{"id": "chat-" + a.id, "object": "chat.completion", "created": 1, "model": a.model, "usage": a.chatUsage(),
 			"choices": []any{object{"index": 0, "message": message, "finish_reason": a.chatFinish()}}}))
-	case Responses:
+	case wire.Responses:
 		return []byte(encode(a.response("completed", a.items())))
-	case Anthropic:
+	case wire.Messages:
 		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": a.blocks(),
 			"stop_reason": a.stopReason(), "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": a.out}}))
 	}
@@ -426,7 +428,7 @@ func (a answer) geminiStream() [][]byte {
 }
 
 // Recorded returns the bytes of one stream that asks for a call, as the server would send them.
-func Recorded(form Form, c Call, offered string) []byte {
+func Recorded(form wire.Form, c Call, offered string) []byte {
 	a := answer{id: "0-0", model: "mock-model", text: "I will do it.", calls: []asked{{Name: offered, Args: c.Args}}, ids: []string{callID(0, 0, 0)}, in: 100, out: 10}
 	var out []byte
 	for _, p := range a.stream(form) {

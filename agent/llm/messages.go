@@ -1,24 +1,13 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
-
-// anthropic speaks Messages.
-type anthropic struct{ *Client }
-
-const anthropicVersion = "2023-06-01"
-
-func anthropicAuth(h http.Header, key string) {
-	h.Set("X-Api-Key", key)
-	h.Set("Anthropic-Version", anthropicVersion)
-}
 
 // The last message and the system prompt are marked for the provider's cache, so that a long conversation is paid once.
 var cached = object{"type": "ephemeral"}
@@ -37,14 +26,14 @@ func (t *turns) add(role string, content []any) {
 	t.list = append(t.list, object{"role": role, t.field: content})
 }
 
-func (a anthropic) request(r Request) object {
+func messagesRequest(r Request) object {
 	said := turns{list: []object{}, field: "content"}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
 			said.add("user", []any{object{"type": "tool_result", "tool_use_id": m.Call, "content": m.Text, "is_error": m.Failed}})
 		case effect.RoleAssistant:
-			said.add("assistant", anthropicSaid(m))
+			said.add("assistant", messagesSaid(m))
 		default:
 			said.add("user", []any{object{"type": "text", "text": m.Text}})
 		}
@@ -72,11 +61,11 @@ func (a anthropic) request(r Request) object {
 	return body
 }
 
-// anthropicSaid is an assistant's message: in the provider's own words where they were kept.
-func anthropicSaid(m effect.Message) []any {
+// messagesSaid is an assistant's message: in the provider's own words where they were kept.
+func messagesSaid(m effect.Message) []any {
 	var kept []json.RawMessage
 	out := []any{}
-	if raw := foreign(Anthropic, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
+	if raw := foreign(wire.Messages, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
 		for _, block := range kept {
 			out = append(out, block)
 		}
@@ -94,37 +83,20 @@ func anthropicSaid(m effect.Message) []any {
 	return out
 }
 
-// Stream sends a request.
-func (a anthropic) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &anthropicStream{gathered: gathered{form: Anthropic, url: a.URL, emit: emit}, client: a.Client}
-	err := a.exchange(ctx, "/v1/messages", anthropicAuth, a.request(r), &s.gathered, s.take)
-	reply := s.reply(r.Model)
-	if r.Schema != nil && len(reply.Calls) == 1 && reply.Calls[0].Name == r.Name {
-		reply.Text, reply.Calls, reply.Opaque = string(reply.Calls[0].Args), nil, nil
-	}
-	return reply, err
-}
-
-// Models asks for the endpoint's models.
-func (a anthropic) Models(ctx context.Context) ([]string, error) {
-	return a.Client.Models(ctx, "/v1/models?limit=1000", anthropicAuth)
-}
-
-// anthropicStream is an answer in the making. Blocks keeps it in the provider's own words.
-type anthropicStream struct {
+// messagesAnswer is an answer in the making. Blocks keeps it in the provider's own words.
+type messagesAnswer struct {
 	gathered
-	client *Client
 	blocks []map[string]json.RawMessage
 	piece  *piece                      // the call that the open block is
 	grown  map[string]*strings.Builder // what deltas add to fields of the open block; nil while none is open
 }
 
-type anthropicEvent struct {
+type messagesEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
 	Message struct {
-		Model string         `json:"model"`
-		Usage anthropicUsage `json:"usage"`
+		Model string        `json:"model"`
+		Usage messagesUsage `json:"usage"`
 	} `json:"message"`
 	Block map[string]json.RawMessage `json:"content_block"`
 	Delta struct {
@@ -134,12 +106,12 @@ type anthropicEvent struct {
 		Signature string `json:"signature"`
 		Stop      string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage anthropicUsage `json:"usage"`
+	Usage messagesUsage `json:"usage"`
 }
 
-func (s *anthropicStream) take(e event) (bool, error) {
-	var v anthropicEvent
-	if err := json.Unmarshal(e.data, &v); err != nil {
+func (s *messagesAnswer) take(data []byte) (bool, error) {
+	var v messagesEvent
+	if err := json.Unmarshal(data, &v); err != nil {
 		return false, malformed(err)
 	}
 	switch v.Type {
@@ -166,12 +138,12 @@ func (s *anthropicStream) take(e event) (bool, error) {
 		s.opaque, _ = json.Marshal(s.blocks) // raw JSON always encodes
 		return true, s.ended()
 	case "error":
-		return false, s.client.midway(e.data)
+		return false, s.midway(data)
 	}
 	return false, nil
 }
 
-func (s *anthropicStream) open(v anthropicEvent) error {
+func (s *messagesAnswer) open(v messagesEvent) error {
 	if s.grown != nil || v.Index != len(s.blocks) || v.Block == nil || len(s.blocks) >= 2*maxAsked {
 		return malformed(errors.New("a block out of its order"))
 	}
@@ -195,7 +167,7 @@ func text(raw json.RawMessage) (s string) {
 	return s
 }
 
-func (s *anthropicStream) grow(text, args, thinking, signature string) {
+func (s *messagesAnswer) grow(text, args, thinking, signature string) {
 	s.say(text)
 	s.seen += len(thinking)
 	if s.piece != nil {
@@ -206,7 +178,7 @@ func (s *anthropicStream) grow(text, args, thinking, signature string) {
 	s.add("signature", signature)
 }
 
-func (s *anthropicStream) add(field, more string) {
+func (s *messagesAnswer) add(field, more string) {
 	if more == "" {
 		return
 	}
@@ -216,7 +188,7 @@ func (s *anthropicStream) add(field, more string) {
 	s.grown[field].WriteString(more)
 }
 
-func (s *anthropicStream) close() {
+func (s *messagesAnswer) close() {
 	if s.grown == nil {
 		return
 	}
@@ -235,13 +207,13 @@ func (s *anthropicStream) close() {
 	s.piece, s.grown = nil, nil
 }
 
-type anthropicUsage struct {
+type messagesUsage struct {
 	In      int64 `json:"input_tokens"`
 	Out     int64 `json:"output_tokens"`
 	Read    int64 `json:"cache_read_input_tokens"`
 	Created int64 `json:"cache_creation_input_tokens"`
 }
 
-func (u anthropicUsage) cost() effect.Usage {
+func (u messagesUsage) cost() effect.Usage {
 	return effect.Usage{Requests: 1, InTokens: u.In + u.Read + u.Created, CachedTokens: u.Read, OutTokens: u.Out}
 }

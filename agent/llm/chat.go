@@ -1,22 +1,17 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
-// openai speaks Chat Completions, which OpenAI, vLLM, llama.cpp, Ollama, OpenRouter and many others understand.
-type openai struct{ *Client }
-
+// object is a JSON object.
 type object = map[string]any
 
-func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
-
-func (o openai) request(r Request) object {
+func chatRequest(r Request, endpoint string) object {
 	messages := []object{}
 	if r.System != "" {
 		messages = append(messages, object{"role": "system", "content": r.System})
@@ -26,14 +21,14 @@ func (o openai) request(r Request) object {
 		case effect.RoleTool:
 			messages = append(messages, object{"role": "tool", "tool_call_id": m.Call, "content": m.Text})
 		case effect.RoleAssistant:
-			messages = append(messages, openaiSaid(m))
+			messages = append(messages, chatSaid(m))
 		default:
 			messages = append(messages, object{"role": "user", "content": m.Text})
 		}
 	}
 	body := object{"model": r.Model, "messages": messages, "stream": true, "stream_options": object{"include_usage": true}}
 	if r.MaxOut > 0 {
-		body[o.bound()] = r.MaxOut
+		body[bound(endpoint)] = r.MaxOut
 	}
 	tools := []object{}
 	for _, t := range r.Tools {
@@ -50,14 +45,14 @@ func (o openai) request(r Request) object {
 
 // bound is the field that bounds the answer. OpenAI's own newer models refuse the old name, which is the only one that most
 // other servers know.
-func (o openai) bound() string {
-	if strings.HasPrefix(o.URL, "https://api.openai.com/") {
+func bound(endpoint string) string {
+	if strings.HasPrefix(endpoint, "https://api.openai.com/") {
 		return "max_completion_tokens"
 	}
 	return "max_tokens"
 }
 
-func openaiSaid(m effect.Message) object {
+func chatSaid(m effect.Message) object {
 	said := object{"role": "assistant", "content": m.Text}
 	if len(m.Calls) == 0 {
 		return said
@@ -65,13 +60,13 @@ func openaiSaid(m effect.Message) object {
 	calls := []object{}
 	for _, c := range m.Calls {
 		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": string(c.Args)}}
-		if extra := foreign(OpenAI, c.Opaque); extra != nil {
+		if extra := foreign(wire.Chat, c.Opaque); extra != nil {
 			call["extra_content"] = extra
 		}
 		calls = append(calls, call)
 	}
 	said["tool_calls"] = calls
-	if thoughts := foreign(OpenAI, m.Opaque); thoughts != nil {
+	if thoughts := foreign(wire.Chat, m.Opaque); thoughts != nil {
 		said["reasoning_content"] = thoughts
 	}
 	return said
@@ -110,46 +105,33 @@ type callPart struct {
 	Extra json.RawMessage `json:"extra_content"`
 }
 
-// Stream sends a request.
-func (o openai) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &openaiStream{gathered: gathered{form: OpenAI, url: o.URL, emit: emit}, client: o.Client}
-	err := o.exchange(ctx, "/chat/completions", bearer, o.request(r), &s.gathered, s.take)
-	return s.reply(r.Model), err
-}
-
-// Models asks for the endpoint's models.
-func (o openai) Models(ctx context.Context) ([]string, error) {
-	return o.Client.Models(ctx, "/models", bearer)
-}
-
-// openaiStream is an answer in the making. At are the newest calls by their index.
-type openaiStream struct {
+// chatAnswer is an answer in the making. At are the newest calls by their index.
+type chatAnswer struct {
 	gathered
-	client   *Client
 	thoughts strings.Builder
 	at       map[int]*piece
 }
 
-func (s *openaiStream) take(e event) (bool, error) {
-	if strings.TrimSpace(string(e.data)) == "[DONE]" {
+func (s *chatAnswer) take(data []byte) (bool, error) {
+	if strings.TrimSpace(string(data)) == "[DONE]" {
 		if s.thoughts.Len() > 0 {
 			s.opaque, _ = json.Marshal(s.thoughts.String()) // a string always encodes
 		}
 		return true, s.ended()
 	}
 	var c chunk
-	if err := json.Unmarshal(e.data, &c); err != nil {
+	if err := json.Unmarshal(data, &c); err != nil {
 		return false, malformed(err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return false, s.client.midway(e.data)
+		return false, s.midway(data)
 	}
 	s.add(c)
 	return false, nil
 }
 
 // add adds one chunk.
-func (s *openaiStream) add(c chunk) {
+func (s *chatAnswer) add(c chunk) {
 	if c.Model != "" {
 		s.model = c.Model
 	}
@@ -174,7 +156,7 @@ func (s *openaiStream) add(c chunk) {
 
 // part adds a part of a call. Some servers leave out the index, and some give several calls the same one: a call begins
 // where its index is new, or where another id than that of the call before is named, or without an index a name.
-func (s *openaiStream) part(t callPart) {
+func (s *chatAnswer) part(t callPart) {
 	at := 0
 	if t.Index != nil {
 		at = *t.Index
