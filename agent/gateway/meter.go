@@ -109,39 +109,22 @@ func (m *meter) say(texts ...string) {
 	}
 }
 
-type chatSaid struct {
-	Content   string `json:"content"`
-	Refusal   string `json:"refusal"`
-	Reasoning string `json:"reasoning"`
-	Thinking  string `json:"reasoning_content"`
-	Calls     []struct {
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-}
-
 func (m *meter) chat(data []byte) {
-	if string(bytes.TrimSpace(data)) == "[DONE]" {
+	if wire.Done(data) {
 		m.ended = true
 		return
 	}
 	var v struct {
-		Model   string `json:"model"`
-		Choices []struct {
-			Delta   chatSaid `json:"delta"`
-			Message chatSaid `json:"message"`
-			Finish  string   `json:"finish_reason"`
-		} `json:"choices"`
-		Usage *openAIUsage    `json:"usage"`
-		Error json.RawMessage `json:"error"`
+		wire.ChatAnswer
+		Usage *openAIUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(data, &v) // as far as it fits
 	m.named(v.Model)
 	for _, c := range v.Choices {
-		for _, s := range []*chatSaid{&c.Delta, &c.Message} {
-			m.say(s.Content, s.Refusal, s.Reasoning, s.Thinking)
+		var whole wire.ChatMessage
+		_ = json.Unmarshal(c.Message, &whole)
+		for _, s := range []*wire.ChatMessage{&c.Delta, &whole} {
+			m.say(s.Content, s.Refusal, wire.Text(s.Thought), s.Reasoning)
 			for _, call := range s.Calls {
 				m.say(call.Function.Name, call.Function.Arguments)
 			}
@@ -152,37 +135,29 @@ func (m *meter) chat(data []byte) {
 	m.failed = m.failed || len(v.Error) > 0 && !empty(v.Error)
 }
 
-// openAIUsage is what both forms of OpenAI say of the cost, each in its own words.
+// openAIUsage is what both forms of OpenAI say of the cost: some servers use the words of the other one.
 type openAIUsage struct {
-	Prompt     int64         `json:"prompt_tokens"`
-	Completion int64         `json:"completion_tokens"`
-	PromptMore cachedDetails `json:"prompt_tokens_details"`
-	Input      int64         `json:"input_tokens"`
-	Output     int64         `json:"output_tokens"`
-	InputMore  cachedDetails `json:"input_tokens_details"`
-}
-
-type cachedDetails struct {
-	Cached int64 `json:"cached_tokens"`
+	wire.ChatUsage
+	wire.ResponsesUsage
 }
 
 func (m *meter) openAI(u *openAIUsage) {
 	if u == nil {
 		return
 	}
-	m.count(max(u.Prompt, u.Input), max(u.PromptMore.Cached, u.InputMore.Cached), max(u.Completion, u.Output))
+	chat, other := u.ChatUsage, u.ResponsesUsage
+	m.count(max(chat.In, other.In), max(chat.Cached.Tokens, other.Cached.Tokens), max(chat.Out, other.Out))
 	m.final = true
 }
 
 func (m *meter) responses(data []byte) {
 	type response struct {
-		Model  string          `json:"model"`
+		wire.ResponsesAnswer
 		Usage  *openAIUsage    `json:"usage"`
 		Output json.RawMessage `json:"output"`
 	}
 	var v struct {
-		Type     string    `json:"type"`
-		Delta    string    `json:"delta"`
+		wire.ResponsesEvent
 		Response *response `json:"response"`
 		response
 	}
@@ -197,90 +172,46 @@ func (m *meter) responses(data []byte) {
 	m.named(r.Model)
 	m.openAI(r.Usage)
 	switch v.Type {
-	case "response.completed", "response.incomplete":
+	case wire.ResponsesCompleted, wire.ResponsesIncomplete:
 		m.ended = true
-	case "response.failed", "error":
+	case wire.ResponsesFailed, wire.EventError:
 		m.ended, m.failed = true, true
 	}
 }
 
-type anthropicUsage struct {
-	In      int64 `json:"input_tokens"`
-	Out     int64 `json:"output_tokens"`
-	Read    int64 `json:"cache_read_input_tokens"`
-	Created int64 `json:"cache_creation_input_tokens"`
-}
-
 func (m *meter) messages(data []byte) {
 	var v struct {
-		Type    string `json:"type"`
-		Model   string `json:"model"`
-		Message *struct {
-			Model string         `json:"model"`
-			Usage anthropicUsage `json:"usage"`
-		} `json:"message"`
-		Block struct {
-			Name string `json:"name"`
-			Text string `json:"text"`
-		} `json:"content_block"`
-		Delta struct {
-			Text      string `json:"text"`
-			JSON      string `json:"partial_json"`
-			Thinking  string `json:"thinking"`
-			Signature string `json:"signature"`
-		} `json:"delta"`
+		wire.MessagesEvent
+		Model   string          `json:"model"`
 		Content json.RawMessage `json:"content"`
-		Usage   *anthropicUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
-	m.say(v.Block.Name, v.Block.Text, v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
-	if v.Message != nil {
-		m.named(v.Message.Model)
-		u := v.Message.Usage
-		m.count(u.In+u.Read+u.Created, u.Read, u.Out)
-	}
+	m.say(wire.Text(v.Block["name"]), wire.Text(v.Block["text"]), v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
+	m.named(v.Message.Model)
+	u := v.Message.Usage
+	m.count(u.All(), u.Read, u.Out)
 	if u := v.Usage; u != nil {
-		m.count(u.In+u.Read+u.Created, u.Read, u.Out)
+		m.count(u.All(), u.Read, u.Out)
 		m.final = true
 	}
 	m.said += tokens(v.Content)
 	switch v.Type {
-	case "message_stop":
+	case wire.MessageStop:
 		m.ended = true
-	case "error":
+	case wire.EventError:
 		m.ended, m.failed = true, true
 	}
 }
 
 func (m *meter) gemini(data []byte) {
-	var v struct {
-		Model      string `json:"modelVersion"`
-		Candidates []struct {
-			Content struct {
-				Parts []struct {
-					Text string          `json:"text"`
-					Call json.RawMessage `json:"functionCall"`
-				} `json:"parts"`
-			} `json:"content"`
-			Finish string `json:"finishReason"`
-		} `json:"candidates"`
-		Feedback struct {
-			Block string `json:"blockReason"`
-		} `json:"promptFeedback"`
-		Usage *struct {
-			Prompt   int64 `json:"promptTokenCount"`
-			Tools    int64 `json:"toolUsePromptTokenCount"`
-			Cached   int64 `json:"cachedContentTokenCount"`
-			Answer   int64 `json:"candidatesTokenCount"`
-			Thoughts int64 `json:"thoughtsTokenCount"`
-		} `json:"usageMetadata"`
-		Error json.RawMessage `json:"error"`
-	}
+	var v wire.GeminiAnswer
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
 	for _, c := range v.Candidates {
-		for _, p := range c.Content.Parts {
+		for _, raw := range c.Content.Parts {
+			var p wire.GeminiPart
+			_ = json.Unmarshal(raw, &p)
 			m.say(p.Text, string(p.Call))
 		}
 		m.ended = m.ended || c.Finish != ""
@@ -288,7 +219,7 @@ func (m *meter) gemini(data []byte) {
 	m.ended = m.ended || v.Feedback.Block != ""
 	m.failed = m.failed || len(v.Error) > 0 && !empty(v.Error)
 	if u := v.Usage; u != nil {
-		m.count(u.Prompt+u.Tools, u.Cached, u.Answer+u.Thoughts)
+		m.count(u.Prompt+int64(u.Tools), u.Cached, u.Out())
 		// Every event tells the cost so far, the last one that of the whole answer.
 		m.final = m.ended
 	}

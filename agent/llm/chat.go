@@ -72,39 +72,6 @@ func chatSaid(m effect.Message) object {
 	return said
 }
 
-// chunk is one event of the stream. Extra and Reasoning are words of providers that want them back.
-type chunk struct {
-	Model   string `json:"model"`
-	Choices []struct {
-		Index int `json:"index"`
-		Delta struct {
-			Content   string     `json:"content"`
-			Refusal   string     `json:"refusal"`
-			Reasoning string     `json:"reasoning_content"`
-			ToolCalls []callPart `json:"tool_calls"`
-		} `json:"delta"`
-		Finish string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage *struct {
-		Prompt     int64 `json:"prompt_tokens"`
-		Completion int64 `json:"completion_tokens"`
-		Details    struct {
-			Cached int64 `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
-}
-
-type callPart struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-	Extra json.RawMessage `json:"extra_content"`
-}
-
 // chatAnswer is an answer in the making. At are the newest calls by their index.
 type chatAnswer struct {
 	gathered
@@ -113,17 +80,17 @@ type chatAnswer struct {
 }
 
 func (s *chatAnswer) take(data []byte) (bool, error) {
-	if strings.TrimSpace(string(data)) == "[DONE]" {
+	if wire.Done(data) {
 		if s.thoughts.Len() > 0 {
 			s.opaque, _ = json.Marshal(s.thoughts.String()) // a string always encodes
 		}
 		return true, s.ended()
 	}
-	var c chunk
+	var c wire.ChatAnswer
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, malformed(err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if wire.Given(c.Error) {
 		return false, s.midway(data)
 	}
 	s.add(c)
@@ -131,12 +98,12 @@ func (s *chatAnswer) take(data []byte) (bool, error) {
 }
 
 // add adds one chunk.
-func (s *chatAnswer) add(c chunk) {
+func (s *chatAnswer) add(c wire.ChatAnswer) {
 	if c.Model != "" {
 		s.model = c.Model
 	}
 	if u := c.Usage; u != nil {
-		s.usage = effect.Usage{Requests: 1, InTokens: u.Prompt, CachedTokens: u.Details.Cached, OutTokens: u.Completion}
+		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Cached.Tokens, OutTokens: u.Out}
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -145,7 +112,7 @@ func (s *chatAnswer) add(c chunk) {
 		s.say(choice.Delta.Content + choice.Delta.Refusal)
 		s.thoughts.WriteString(choice.Delta.Reasoning)
 		s.seen += len(choice.Delta.Reasoning)
-		for _, t := range choice.Delta.ToolCalls {
+		for _, t := range choice.Delta.Calls {
 			s.part(t)
 		}
 		if choice.Finish != "" {
@@ -156,7 +123,7 @@ func (s *chatAnswer) add(c chunk) {
 
 // part adds a part of a call. Some servers leave out the index, and some give several calls the same one: a call begins
 // where its index is new, or where another id than that of the call before is named, or without an index a name.
-func (s *chatAnswer) part(t callPart) {
+func (s *chatAnswer) part(t wire.ChatCall) {
 	at := 0
 	if t.Index != nil {
 		at = *t.Index

@@ -93,27 +93,6 @@ func geminiSaid(m effect.Message) []any {
 	return out
 }
 
-// geminiChunk is one event of the stream.
-type geminiChunk struct {
-	Candidates []struct {
-		Content struct {
-			Parts []json.RawMessage `json:"parts"`
-		} `json:"content"`
-		Finish string `json:"finishReason"`
-	} `json:"candidates"`
-	Feedback struct {
-		Block string `json:"blockReason"`
-	} `json:"promptFeedback"`
-	Model string `json:"modelVersion"`
-	Usage *struct {
-		Prompt   int64 `json:"promptTokenCount"`
-		Cached   int64 `json:"cachedContentTokenCount"`
-		Answer   int64 `json:"candidatesTokenCount"`
-		Thoughts int64 `json:"thoughtsTokenCount"`
-	} `json:"usageMetadata"`
-	Error json.RawMessage `json:"error"`
-}
-
 // geminiAnswer is an answer in the making; parts keeps it in the provider's own words.
 type geminiAnswer struct {
 	gathered
@@ -121,18 +100,18 @@ type geminiAnswer struct {
 }
 
 func (s *geminiAnswer) take(data []byte) (bool, error) {
-	var c geminiChunk
+	var c wire.GeminiAnswer
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, malformed(err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if wire.Given(c.Error) {
 		return false, s.midway(data)
 	}
 	if c.Model != "" {
 		s.model = c.Model
 	}
 	if u := c.Usage; u != nil {
-		s.usage = effect.Usage{Requests: 1, InTokens: u.Prompt, CachedTokens: u.Cached, OutTokens: u.Answer + u.Thoughts}
+		s.usage = effect.Usage{Requests: 1, InTokens: u.Prompt, CachedTokens: u.Cached, OutTokens: u.Out()}
 	}
 	if c.Feedback.Block != "" {
 		return true, pawl.Fail(pawl.CodeModel, "llm.filtered", c.Feedback.Block).In("llm.Stream")
@@ -153,17 +132,13 @@ func (s *geminiAnswer) take(data []byte) (bool, error) {
 }
 
 func (s *geminiAnswer) part(raw json.RawMessage) error {
-	var p struct {
-		Text      string          `json:"text"`
-		Thought   bool            `json:"thought"`
-		Signature json.RawMessage `json:"thoughtSignature"`
-		Call      *struct {
-			ID   string          `json:"id"`
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"functionCall"`
+	var p wire.GeminiPart
+	var call *wire.GeminiCall
+	err := json.Unmarshal(raw, &p)
+	if err == nil && wire.Given(p.Call) {
+		err = json.Unmarshal(p.Call, &call)
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err != nil {
 		return malformed(err)
 	}
 	s.parts = append(s.parts, raw)
@@ -172,11 +147,11 @@ func (s *geminiAnswer) part(raw json.RawMessage) error {
 	} else {
 		s.say(p.Text)
 	}
-	if p.Call == nil {
+	if call == nil {
 		return nil
 	}
 	c := s.call()
-	c.id, c.name, c.opaque = p.Call.ID, p.Call.Name, p.Signature
-	c.grow(&s.gathered, string(p.Call.Args))
+	c.id, c.name, c.opaque = call.ID, call.Name, p.Signature
+	c.grow(&s.gathered, string(call.Args))
 	return nil
 }

@@ -91,80 +91,58 @@ type messagesAnswer struct {
 	grown  map[string]*strings.Builder // what deltas add to fields of the open block; nil while none is open
 }
 
-type messagesEvent struct {
-	Type    string `json:"type"`
-	Index   int    `json:"index"`
-	Message struct {
-		Model string        `json:"model"`
-		Usage messagesUsage `json:"usage"`
-	} `json:"message"`
-	Block map[string]json.RawMessage `json:"content_block"`
-	Delta struct {
-		Text      string `json:"text"`
-		JSON      string `json:"partial_json"`
-		Thinking  string `json:"thinking"`
-		Signature string `json:"signature"`
-		Stop      string `json:"stop_reason"`
-	} `json:"delta"`
-	Usage messagesUsage `json:"usage"`
-}
-
 func (s *messagesAnswer) take(data []byte) (bool, error) {
-	var v messagesEvent
+	var v wire.MessagesEvent
 	if err := json.Unmarshal(data, &v); err != nil {
 		return false, malformed(err)
 	}
 	switch v.Type {
-	case "message_start":
-		s.model, s.usage, s.written = v.Message.Model, v.Message.Usage.cost(), v.Message.Usage.Created
-	case "content_block_start":
+	case wire.MessageStart:
+		u := v.Message.Usage
+		s.model, s.written = v.Message.Model, u.Created
+		s.usage = effect.Usage{Requests: 1, InTokens: u.All(), CachedTokens: u.Read, OutTokens: u.Out}
+	case wire.BlockStart:
 		return false, s.open(v)
-	case "content_block_delta":
+	case wire.BlockDelta:
 		if s.grown == nil || v.Index != len(s.blocks)-1 {
 			return false, malformed(errors.New("a piece of a block that is not open"))
 		}
 		s.grow(v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
-	case "content_block_stop":
+	case wire.BlockStop:
 		s.close()
-	case "message_delta":
+	case wire.MessageDelta:
 		if v.Delta.Stop != "" {
 			s.finish = v.Delta.Stop
 		}
-		s.usage.OutTokens = max(s.usage.OutTokens, v.Usage.Out)
-	case "message_stop":
+		if v.Usage != nil {
+			s.usage.OutTokens = max(s.usage.OutTokens, v.Usage.Out)
+		}
+	case wire.MessageStop:
 		if s.grown != nil {
 			return true, malformed(errors.New("a block was never closed"))
 		}
 		s.opaque, _ = json.Marshal(s.blocks) // raw JSON always encodes
 		return true, s.ended()
-	case "error":
+	case wire.EventError:
 		return false, s.midway(data)
 	}
 	return false, nil
 }
 
-func (s *messagesAnswer) open(v messagesEvent) error {
+func (s *messagesAnswer) open(v wire.MessagesEvent) error {
 	if s.grown != nil || v.Index != len(s.blocks) || v.Block == nil || len(s.blocks) >= 2*maxAsked {
 		return malformed(errors.New("a block out of its order"))
 	}
 	s.blocks = append(s.blocks, v.Block)
 	s.piece, s.grown = nil, map[string]*strings.Builder{}
-	switch text(v.Block["type"]) {
-	case "tool_use":
+	switch wire.Text(v.Block["type"]) {
+	case wire.BlockToolUse:
 		s.piece = s.call()
-		s.piece.id, s.piece.name = text(v.Block["id"]), text(v.Block["name"])
-	case "text":
-		s.grow(text(v.Block["text"]), "", "", "")
+		s.piece.id, s.piece.name = wire.Text(v.Block["id"]), wire.Text(v.Block["name"])
+	case wire.BlockText:
+		s.grow(wire.Text(v.Block["text"]), "", "", "")
 	}
 	return nil
-}
-
-// text reads a string, "" for anything else.
-func text(raw json.RawMessage) (s string) {
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 func (s *messagesAnswer) grow(text, args, thinking, signature string) {
@@ -205,15 +183,4 @@ func (s *messagesAnswer) close() {
 		}
 	}
 	s.piece, s.grown = nil, nil
-}
-
-type messagesUsage struct {
-	In      int64 `json:"input_tokens"`
-	Out     int64 `json:"output_tokens"`
-	Read    int64 `json:"cache_read_input_tokens"`
-	Created int64 `json:"cache_creation_input_tokens"`
-}
-
-func (u messagesUsage) cost() effect.Usage {
-	return effect.Usage{Requests: 1, InTokens: u.In + u.Read + u.Created, CachedTokens: u.Read, OutTokens: u.Out}
 }

@@ -87,74 +87,53 @@ type responsesItem struct {
 	heard int             // bytes of it that came in pieces
 }
 
-type responsesEvent struct {
-	Type     string          `json:"type"`
-	At       int             `json:"output_index"`
-	Item     json.RawMessage `json:"item"`
-	Delta    string          `json:"delta"`
-	Response struct {
-		Model   string            `json:"model"`
-		Output  []json.RawMessage `json:"output"`
-		Partial struct {
-			Reason string `json:"reason"`
-		} `json:"incomplete_details"`
-		Usage *struct {
-			In      int64 `json:"input_tokens"`
-			Out     int64 `json:"output_tokens"`
-			Details struct {
-				Cached int64 `json:"cached_tokens"`
-			} `json:"input_tokens_details"`
-		} `json:"usage"`
-	} `json:"response"`
-}
-
 // take takes one event. An answer is whole with response.completed alone.
 func (s *responsesAnswer) take(data []byte) (bool, error) {
-	var v responsesEvent
+	var v wire.ResponsesEvent
 	if err := json.Unmarshal(data, &v); err != nil {
 		return false, malformed(err)
 	}
 	s.known(v)
 	switch v.Type {
-	case "response.output_item.added":
+	case wire.ResponsesItemAdded:
 		return false, s.open(v)
-	case "response.output_text.delta", "response.refusal.delta":
+	case wire.ResponsesText, wire.ResponsesRefusal:
 		s.say(v.Delta)
 		s.hear(v, 0)
-	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+	case wire.ResponsesArguments, wire.ResponsesSummary, wire.ResponsesReasoning:
 		s.hear(v, len(v.Delta))
-	case "response.output_item.done":
+	case wire.ResponsesItemDone:
 		return false, s.close(v)
-	case "response.completed":
-		s.finish = "stop"
+	case wire.ResponsesCompleted:
+		s.finish = wire.Stop
 		return true, s.complete(v)
-	case "response.incomplete":
-		switch s.finish = v.Response.Partial.Reason; s.finish {
+	case wire.ResponsesIncomplete:
+		switch s.finish = v.Response.Incomplete.Reason; s.finish {
 		case "", "content_filter":
 		case "max_output_tokens":
-			s.finish = "length"
+			s.finish = wire.Length
 		default:
 			s.finish = "incomplete: " + s.finish // which is no good end, whatever the reason is called
 		}
 		return true, s.ended()
-	case "response.failed", "error":
+	case wire.ResponsesFailed, wire.EventError:
 		return false, s.midway(data)
 	}
 	return false, nil
 }
 
 // known notes what an event says of the whole answer.
-func (s *responsesAnswer) known(v responsesEvent) {
+func (s *responsesAnswer) known(v wire.ResponsesEvent) {
 	if v.Response.Model != "" {
 		s.model = v.Response.Model
 	}
 	if u := v.Response.Usage; u != nil {
-		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Details.Cached, OutTokens: u.Out}
+		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Cached.Tokens, OutTokens: u.Out}
 	}
 }
 
 // open begins an item.
-func (s *responsesAnswer) open(v responsesEvent) error {
+func (s *responsesAnswer) open(v wire.ResponsesEvent) error {
 	if v.At != len(s.items) || len(s.items) >= 3*maxAsked {
 		return malformed(errors.New("an item out of its order"))
 	}
@@ -163,7 +142,7 @@ func (s *responsesAnswer) open(v responsesEvent) error {
 }
 
 // hear counts a piece of an item; unsaid are the bytes of it that are not counted yet.
-func (s *responsesAnswer) hear(v responsesEvent, unsaid int) {
+func (s *responsesAnswer) hear(v wire.ResponsesEvent, unsaid int) {
 	s.seen += unsaid
 	if v.At >= 0 && v.At < len(s.items) {
 		s.items[v.At].heard += len(v.Delta)
@@ -171,7 +150,7 @@ func (s *responsesAnswer) hear(v responsesEvent, unsaid int) {
 }
 
 // close takes a whole item. What it says in the end is what counts, whatever its pieces were.
-func (s *responsesAnswer) close(v responsesEvent) error {
+func (s *responsesAnswer) close(v wire.ResponsesEvent) error {
 	if v.At < 0 || v.At >= len(s.items) || s.items[v.At].own != nil {
 		return malformed(errors.New("an item that is not open"))
 	}
@@ -180,7 +159,7 @@ func (s *responsesAnswer) close(v responsesEvent) error {
 }
 
 // complete takes the terminal event: every item that was begun is done, and what they ask for counts.
-func (s *responsesAnswer) complete(v responsesEvent) error {
+func (s *responsesAnswer) complete(v wire.ResponsesEvent) error {
 	if len(s.items) == 0 {
 		// Servers that tell of no items give them with the end.
 		for _, item := range v.Response.Output {
@@ -205,27 +184,18 @@ func (s *responsesAnswer) complete(v responsesEvent) error {
 
 // item takes what one item says or asks for.
 func (s *responsesAnswer) item(i *responsesItem) error {
-	var v struct {
-		Type    string `json:"type"`
-		Call    string `json:"call_id"`
-		Name    string `json:"name"`
-		Args    string `json:"arguments"`
-		Content []struct {
-			Text    string `json:"text"`
-			Refusal string `json:"refusal"`
-		} `json:"content"`
-	}
+	var v wire.ResponsesItem
 	if err := json.Unmarshal(i.own, &v); err != nil {
 		return malformed(err)
 	}
 	switch v.Type {
-	case "message":
+	case wire.ItemMessage:
 		for _, c := range v.Content {
 			if i.heard == 0 {
 				s.say(c.Text + c.Refusal)
 			}
 		}
-	case "function_call":
+	case wire.ItemCall:
 		p := s.call()
 		p.id, p.name = v.Call, v.Name
 		p.args.WriteString(v.Args)
