@@ -67,7 +67,8 @@ func (m *meter) end() {
 	}
 }
 
-// plain reads an answer that is no stream. One form writes its streams as a list of answers when it is not asked for events.
+// plain reads an answer that is no stream. One form writes its streams as a list of answers when it is not asked for
+// events.
 func (m *meter) plain(body []byte) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
@@ -85,8 +86,8 @@ func (m *meter) plain(body []byte) {
 	m.ended = m.ended || json.Valid(body)
 }
 
-// event reads one event, or a plain answer. What does not fit its form is left out of the reading: the agent gets it as it
-// is, and judges for itself.
+// event reads one event, or a plain answer. What does not fit its form is left out of the reading: the agent gets it
+// as it is, and judges for itself.
 func (m *meter) event(data []byte) {
 	switch m.form {
 	case wire.Chat:
@@ -187,7 +188,8 @@ func (m *meter) messages(data []byte) {
 	}
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
-	m.say(wire.Text(v.Block["name"]), wire.Text(v.Block["text"]), v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
+	m.say(wire.Text(v.Block["name"]), wire.Text(v.Block["text"]))
+	m.say(v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
 	m.named(v.Message.Model)
 	u := v.Message.Usage
 	m.count(u.All(), u.Read, u.Out)

@@ -8,66 +8,50 @@ import (
 	"pawl/effect"
 )
 
-// object is a JSON object.
-type object = map[string]any
-
-func chatRequest(r Request, endpoint string) object {
-	messages := []object{}
+// chatRequest is a request in the form that OpenAI, vLLM, llama.cpp, Ollama, OpenRouter and many others understand.
+func chatRequest(r Request, endpoint string) wire.ChatRequest {
+	out := wire.ChatRequest{
+		Model: r.Model, Messages: []wire.ChatTurn{}, Stream: true, Options: wire.StreamOptions{Usage: true},
+	}
 	if r.System != "" {
-		messages = append(messages, object{"role": "system", "content": r.System})
+		out.Messages = append(out.Messages, wire.ChatTurn{Role: wire.RoleSystem, Content: r.System})
 	}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			messages = append(messages, object{"role": "tool", "tool_call_id": m.Call, "content": m.Text})
+			out.Messages = append(out.Messages, wire.ChatTurn{Role: wire.RoleTool, Call: &m.Call, Content: m.Text})
 		case effect.RoleAssistant:
-			messages = append(messages, chatSaid(m))
+			out.Messages = append(out.Messages, chatSaid(m))
 		default:
-			messages = append(messages, object{"role": "user", "content": m.Text})
+			out.Messages = append(out.Messages, wire.ChatTurn{Role: wire.RoleUser, Content: m.Text})
 		}
 	}
-	body := object{"model": r.Model, "messages": messages, "stream": true, "stream_options": object{"include_usage": true}}
-	if r.MaxOut > 0 {
-		body[bound(endpoint)] = r.MaxOut
+	// OpenAI's own newer models refuse the old name of the bound, which is the only one that most other servers know.
+	if bound := max(r.MaxOut, 0); strings.HasPrefix(endpoint, "https://api.openai.com/") {
+		out.MaxCompletionTokens = bound
+	} else {
+		out.MaxTokens = bound
 	}
-	tools := []object{}
 	for _, t := range r.Tools {
-		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
-	}
-	if len(tools) > 0 {
-		body["tools"] = tools
+		tool := wire.ChatTool{Type: wire.Function}
+		tool.Function.Name, tool.Function.Description, tool.Function.Parameters = t.Name, t.Description, t.Schema
+		out.Tools = append(out.Tools, tool)
 	}
 	if r.Schema != nil {
-		body["response_format"] = object{"type": "json_schema", "json_schema": object{"name": r.Name, "schema": r.Schema}}
+		out.Format.Type, out.Format.Schema.Name, out.Format.Schema.Schema = wire.JSONSchema, r.Name, r.Schema
 	}
-	return body
+	return out
 }
 
-// bound is the field that bounds the answer. OpenAI's own newer models refuse the old name, which is the only one that most
-// other servers know.
-func bound(endpoint string) string {
-	if strings.HasPrefix(endpoint, "https://api.openai.com/") {
-		return "max_completion_tokens"
-	}
-	return "max_tokens"
-}
-
-func chatSaid(m effect.Message) object {
-	said := object{"role": "assistant", "content": m.Text}
-	if len(m.Calls) == 0 {
-		return said
-	}
-	calls := []object{}
+func chatSaid(m effect.Message) wire.ChatTurn {
+	said := wire.ChatTurn{Role: wire.RoleAssistant, Content: m.Text}
 	for _, c := range m.Calls {
-		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": string(c.Args)}}
-		if extra := foreign(wire.Chat, c.Opaque); extra != nil {
-			call["extra_content"] = extra
-		}
-		calls = append(calls, call)
+		call := wire.ChatCall{ID: c.ID, Type: wire.Function, Extra: foreign(wire.Chat, c.Opaque)}
+		call.Function.Name, call.Function.Arguments = c.Name, string(c.Args)
+		said.Calls = append(said.Calls, call)
 	}
-	said["tool_calls"] = calls
-	if thoughts := foreign(wire.Chat, m.Opaque); thoughts != nil {
-		said["reasoning_content"] = thoughts
+	if len(m.Calls) > 0 {
+		said.Reasoning = foreign(wire.Chat, m.Opaque)
 	}
 	return said
 }

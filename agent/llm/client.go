@@ -30,18 +30,21 @@ type Client struct {
 	URL string
 	// Key returns the key; it is asked before each exchange and never kept. An empty key sends none.
 	Key func() (string, error)
-	// HTTP carries requests; it knows proxies and certificates. Required. Redirections are not followed, because they would
-	// carry the key and the conversation elsewhere.
+	// HTTP carries requests; it knows proxies and certificates. Required. Redirections are not followed, because they
+	// would carry the key and the conversation elsewhere.
 	HTTP http.RoundTripper
 	// Record is told of each exchange, without keys; it may be nil.
 	Record func(Exchange)
-	// Idle is how long a stream may be silent, 90 s unless set, and First how long it may take to begin, 5 minutes unless set.
+	// Idle is how long a stream may be silent, 90 s unless set, and First how long it may take to begin, 5 minutes
+	// unless set.
 	Idle, First time.Duration
 }
 
-// exchange sends a body once, in a form, and hands the data of the events of the answer to handle, which reports with true that
-// the terminal event has come. What ends before it is an error. No error and no record holds the key.
-func (c *Client) exchange(ctx context.Context, form wire.Form, model string, body any, got *gathered, handle func([]byte) (bool, error)) error {
+// exchange sends a body once, in a form, and hands the data of the events of the answer to handle, which reports with
+// true that the terminal event has come. What ends before it is an error. No error and no record holds the key.
+func (c *Client) exchange(
+	ctx context.Context, form wire.Form, model string, body any, got *gathered, handle func([]byte) (bool, error),
+) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return pawl.Fail(pawl.CodeInternal, "llm.request").Because(err).In("llm.Stream")
@@ -52,11 +55,12 @@ func (c *Client) exchange(ctx context.Context, form wire.Form, model string, bod
 			return err
 		}
 	}
-	return scrub(c.try(ctx, form, model, raw, key, got, handle), key)
+	return scrub(c.try(ctx, form, form.StreamPath(model), raw, key, got, handle), key)
 }
 
-func (c *Client) try(ctx context.Context, form wire.Form, model string, body []byte, key string, got *gathered, handle func([]byte) (bool, error)) (failed error) {
-	path := form.StreamPath(model)
+func (c *Client) try(
+	ctx context.Context, form wire.Form, path string, body []byte, key string, got *gathered, handle func([]byte) (bool, error),
+) (failed error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	req, err := http.NewRequestWithContext(work, http.MethodPost, c.URL+path, bytes.NewReader(body))
@@ -203,7 +207,8 @@ func (w *watch) end()                  { w.timer.Stop() }
 
 var errTooLong = errors.New("the answer is too long")
 
-// limited reads a body of bounded size, resetting the watch with each piece, and keeps what was read where it is recorded.
+// limited reads a body of bounded size, resetting the watch with each piece, and keeps what was read where it is
+// recorded.
 type limited struct {
 	r     io.Reader
 	watch *watch

@@ -8,87 +8,85 @@ import (
 	"pawl/effect"
 )
 
-func geminiRequest(r Request) object {
-	said := turns{list: []object{}, field: "parts"}
+func geminiRequest(r Request) wire.GeminiRequest {
+	said := turns{}
 	names := map[string]string{}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			answer := object{"output": m.Text}
+			answer := map[string]string{"output": m.Text}
 			if m.Failed {
-				answer = object{"error": m.Text}
+				answer = map[string]string{"error": m.Text}
 			}
-			said.add("user", []any{object{"functionResponse": object{"id": m.Call, "name": names[m.Call], "response": answer}}})
+			result := wire.GeminiResult{ID: m.Call, Name: names[m.Call], Response: answer}
+			said.add(wire.RoleUser, wire.GeminiSaid{Result: &result})
 		case effect.RoleAssistant:
 			for _, c := range m.Calls {
 				names[c.ID] = c.Name
 			}
-			said.add("model", geminiSaid(m))
+			said.add(wire.RoleModel, geminiSaid(m)...)
 		default:
-			said.add("user", []any{object{"text": m.Text}})
+			said.add(wire.RoleUser, wire.GeminiSaid{Text: &m.Text})
 		}
 	}
-	config := object{}
-	if r.MaxOut > 0 {
-		config["maxOutputTokens"] = r.MaxOut
+	out := wire.GeminiRequest{Contents: []wire.GeminiTurn{}}
+	for _, t := range said {
+		out.Contents = append(out.Contents, wire.GeminiTurn{Role: t.Role, Parts: t.Content})
 	}
+	out.Config.MaxTokens = max(r.MaxOut, 0)
 	if r.Schema != nil {
-		config["responseMimeType"], config["responseJsonSchema"] = "application/json", titled(r.Schema, r.Name)
+		out.Config.Mime, out.Config.JSONSchema = "application/json", titled(r.Schema, r.Name)
 	}
-	body := object{"contents": said.list, "generationConfig": config}
 	if r.System != "" {
-		body["systemInstruction"] = object{"parts": []any{object{"text": r.System}}}
+		out.System.Parts = []any{wire.GeminiSaid{Text: &r.System}}
 	}
-	functions := []object{}
+	var functions []wire.GeminiFunction
 	for _, t := range r.Tools {
-		functions = append(functions, object{"name": t.Name, "description": t.Description, "parametersJsonSchema": t.Schema})
+		function := wire.GeminiFunction{Name: t.Name, Description: t.Description, JSONSchema: t.Schema}
+		functions = append(functions, function)
 	}
 	if len(functions) > 0 {
-		body["tools"] = []object{{"functionDeclarations": functions}}
+		out.Tools = []wire.GeminiTools{{Functions: functions}}
 	}
-	return body
+	return out
 }
 
 // titled names a schema, since the form has no other place for its name.
-func titled(schema json.RawMessage, name string) any {
+func titled(schema json.RawMessage, name string) json.RawMessage {
 	var s map[string]json.RawMessage
 	if json.Unmarshal(schema, &s) != nil {
 		return schema
 	}
 	s["title"], _ = json.Marshal(name) // a string always encodes
-	return s
+	named, _ := json.Marshal(s)        // so does raw JSON
+	return named
 }
 
-// geminiSaid is an assistant's message: in the provider's own words where they were kept, the ids of calls completed where
-// the provider gave none, so that answers can name them.
-func geminiSaid(m effect.Message) []any {
-	var kept []map[string]json.RawMessage
-	out := []any{}
-	if raw := foreign(wire.Gemini, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
-		n := 0
-		for _, part := range kept {
-			var call map[string]json.RawMessage
-			if raw, ok := part["functionCall"]; ok && json.Unmarshal(raw, &call) == nil && call != nil && n < len(m.Calls) {
-				call["id"], _ = json.Marshal(m.Calls[n].ID)  // a string always encodes
-				part["functionCall"], _ = json.Marshal(call) // so does raw JSON
-				n++
-			}
-			out = append(out, part)
-		}
-		return out
-	}
-	if m.Text != "" {
-		out = append(out, object{"text": m.Text})
-	}
-	for _, c := range m.Calls {
-		part := object{"functionCall": object{"id": c.ID, "name": c.Name, "args": c.Args}}
-		if signature := foreign(wire.Gemini, c.Opaque); signature != nil {
-			part["thoughtSignature"] = signature
+// geminiSaid is an assistant's message: in the provider's own words where they were kept, the ids of calls completed
+// where the provider gave none, so that answers can name them.
+func geminiSaid(m effect.Message) (out []any) {
+	n := 0
+	for _, part := range ownWords[map[string]json.RawMessage](wire.Gemini, m) {
+		var call map[string]json.RawMessage
+		if raw, ok := part["functionCall"]; ok && json.Unmarshal(raw, &call) == nil && call != nil && n < len(m.Calls) {
+			call["id"], _ = json.Marshal(m.Calls[n].ID)  // a string always encodes
+			part["functionCall"], _ = json.Marshal(call) // so does raw JSON
+			n++
 		}
 		out = append(out, part)
 	}
+	if len(out) > 0 {
+		return out
+	}
+	if m.Text != "" {
+		out = append(out, wire.GeminiSaid{Text: &m.Text})
+	}
+	for _, c := range m.Calls {
+		call := &wire.GeminiCall{ID: c.ID, Name: c.Name, Args: c.Args}
+		out = append(out, wire.GeminiSaid{Call: call, Signature: foreign(wire.Gemini, c.Opaque)})
+	}
 	if len(out) == 0 {
-		out = append(out, object{"text": "-"})
+		out = append(out, wire.GeminiSaid{Text: new("-")})
 	}
 	return out
 }

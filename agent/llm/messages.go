@@ -10,75 +10,77 @@ import (
 )
 
 // The last message and the system prompt are marked for the provider's cache, so that a long conversation is paid once.
-var cached = object{"type": "ephemeral"}
+var cached = &wire.MessagesCache{Type: "ephemeral"}
 
-// turns joins messages of the same role, as the form demands.
-type turns struct {
-	list  []object
-	field string
-}
+// turns joins messages of the same role, as two of the forms demand.
+type turns []wire.MessagesTurn
 
-func (t *turns) add(role string, content []any) {
-	if n := len(t.list); n > 0 && t.list[n-1]["role"] == role {
-		t.list[n-1][t.field] = append(t.list[n-1][t.field].([]any), content...)
+func (t *turns) add(role string, content ...any) {
+	if n := len(*t); n > 0 && (*t)[n-1].Role == role {
+		(*t)[n-1].Content = append((*t)[n-1].Content, content...)
 		return
 	}
-	t.list = append(t.list, object{"role": role, t.field: content})
+	*t = append(*t, wire.MessagesTurn{Role: role, Content: content})
 }
 
-func messagesRequest(r Request) object {
-	said := turns{list: []object{}, field: "content"}
+func messagesRequest(r Request) wire.MessagesRequest {
+	said := turns{}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			said.add("user", []any{object{"type": "tool_result", "tool_use_id": m.Call, "content": m.Text, "is_error": m.Failed}})
+			result := wire.MessagesBlock{Type: wire.BlockResult, Call: &m.Call, Content: &m.Text, Failed: &m.Failed}
+			said.add(wire.RoleUser, &result)
 		case effect.RoleAssistant:
-			said.add("assistant", messagesSaid(m))
+			said.add(wire.RoleAssistant, messagesSaid(m)...)
 		default:
-			said.add("user", []any{object{"type": "text", "text": m.Text}})
+			said.add(wire.RoleUser, &wire.MessagesBlock{Type: wire.BlockText, Text: &m.Text})
 		}
 	}
-	if n := len(said.list); n > 0 && said.list[n-1]["role"] == "user" {
-		content := said.list[n-1]["content"].([]any)
-		content[len(content)-1].(object)["cache_control"] = cached
+	if n := len(said); n > 0 && said[n-1].Role == wire.RoleUser {
+		content := said[n-1].Content
+		content[len(content)-1].(*wire.MessagesBlock).Cache = cached
 	}
-	body := object{"model": r.Model, "messages": said.list, "stream": true, "max_tokens": max(r.MaxOut, 1)}
+	out := wire.MessagesRequest{Model: r.Model, Messages: said, Stream: true, MaxTokens: max(r.MaxOut, 1)}
 	if r.System != "" {
-		body["system"] = []object{{"type": "text", "text": r.System, "cache_control": cached}}
+		out.System = []*wire.MessagesBlock{{Type: wire.BlockText, Text: &r.System, Cache: cached}}
 	}
-	tools := []object{}
 	for _, t := range r.Tools {
-		tools = append(tools, object{"name": t.Name, "description": t.Description, "input_schema": t.Schema})
+		out.Tools = append(out.Tools, wire.MessagesTool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	if r.Schema != nil {
 		// The form has no structured answer of its own that all models know; a tool that must be called is one.
-		tools = append(tools, object{"name": r.Name, "description": "Give your answer.", "input_schema": r.Schema})
-		body["tool_choice"] = object{"type": "tool", "name": r.Name}
+		answer := wire.MessagesTool{Name: r.Name, Description: "Give your answer.", Schema: r.Schema}
+		out.Tools = append(out.Tools, answer)
+		out.Choice = wire.MessagesChoice{Type: wire.RoleTool, Name: r.Name}
 	}
-	if len(tools) > 0 {
-		body["tools"] = tools
+	return out
+}
+
+// ownWords are the parts of an assistant's message in the words of the provider that said it, none where they were
+// not kept.
+func ownWords[Part any](form wire.Form, m effect.Message) (kept []Part) {
+	if raw := foreign(form, m.Opaque); raw == nil || json.Unmarshal(raw, &kept) != nil {
+		return nil
 	}
-	return body
+	return kept
 }
 
 // messagesSaid is an assistant's message: in the provider's own words where they were kept.
-func messagesSaid(m effect.Message) []any {
-	var kept []json.RawMessage
-	out := []any{}
-	if raw := foreign(wire.Messages, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
-		for _, block := range kept {
-			out = append(out, block)
-		}
+func messagesSaid(m effect.Message) (out []any) {
+	for _, block := range ownWords[json.RawMessage](wire.Messages, m) {
+		out = append(out, block)
+	}
+	if len(out) > 0 {
 		return out
 	}
 	if m.Text != "" {
-		out = append(out, object{"type": "text", "text": m.Text})
+		out = append(out, &wire.MessagesBlock{Type: wire.BlockText, Text: &m.Text})
 	}
 	for _, c := range m.Calls {
-		out = append(out, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": c.Args})
+		out = append(out, &wire.MessagesBlock{Type: wire.BlockToolUse, ID: c.ID, Name: c.Name, Input: c.Args})
 	}
 	if len(out) == 0 {
-		out = append(out, object{"type": "text", "text": "-"})
+		out = append(out, &wire.MessagesBlock{Type: wire.BlockText, Text: new("-")})
 	}
 	return out
 }

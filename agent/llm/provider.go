@@ -1,7 +1,7 @@
-// Package llm makes an agent of any model that speaks one of four wire forms: the two of OpenAI, of which most servers share
-// the first, that of Anthropic, and that of Gemini. The agent keeps no loop and no state: each request for work is one exchange, and what the
-// model asks for is handed back as wishes, which the kernel judges and has made. A stream that breaks off before its terminal
-// event asks for nothing.
+// Package llm makes an agent of any model that speaks one of four wire forms: the two of OpenAI, of which most
+// servers share the first, that of Anthropic, and that of Gemini. The agent keeps no loop and no state: each request
+// for work is one exchange, and what the model asks for is handed back as wishes, which the kernel judges and has
+// made. A stream that breaks off before its terminal event asks for nothing.
 package llm
 
 import (
@@ -32,7 +32,8 @@ type Tool struct {
 	Schema      json.RawMessage
 }
 
-// Reply is a whole answer: one whose terminal event arrived. Beside an error it holds no more than what is known of the cost.
+// Reply is a whole answer: one whose terminal event arrived. Beside an error it holds no more than what is known of
+// the cost.
 type Reply struct {
 	Text  string
 	Calls []effect.Ask
@@ -43,13 +44,14 @@ type Reply struct {
 	Usage effect.Usage
 	// Written are the tokens, part of Usage.InTokens, that the provider put into its cache at a price of their own.
 	Written int64
-	// Begun says that the provider began to answer, so that the request was charged; Seen estimates the tokens that came.
+	// Begun says that the provider began to answer, so that the request was charged; Seen estimates the tokens that
+	// came.
 	Begun bool
 	Seen  int64
 }
 
-// Provider speaks one wire form. Stream sends a request once and returns when its answer is whole; emit is told of pieces of
-// text as they come and may be nil. It is safe for concurrent use.
+// Provider speaks one wire form. Stream sends a request once and returns when its answer is whole; emit is told of
+// pieces of text as they come and may be nil. It is safe for concurrent use.
 type Provider interface {
 	Stream(ctx context.Context, r Request, emit func(string)) (Reply, error)
 }
@@ -92,8 +94,8 @@ func (s speaker) request(r Request) any {
 	return chatRequest(r, s.URL)
 }
 
-// answer is an answer in the making: what it comes to, and what takes the data of an event and reports with true that it was the
-// terminal one.
+// answer is an answer in the making: what it comes to, and what takes the data of an event and reports with true that
+// it was the terminal one.
 func (s speaker) answer(emit func(string)) (got *gathered, take func(data []byte) (done bool, err error)) {
 	begun := gathered{form: s.form, url: s.URL, emit: emit}
 	switch s.form {

@@ -29,7 +29,8 @@ func recorded(t *testing.T, lines []byte) (out []modeltest.Exchange) {
 	return out
 }
 
-// TestARecordingIsEnough records a conversation with failures, closes the server, and has it again from the recording alone.
+// TestARecordingIsEnough records a conversation with failures, closes the server, and has it again from the recording
+// alone.
 func TestARecordingIsEnough(t *testing.T) {
 	for _, kind := range forms {
 		t.Run(string(kind), func(t *testing.T) {

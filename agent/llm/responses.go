@@ -10,45 +10,39 @@ import (
 	"pawl/effect"
 )
 
-// responsesRequest is a request in the form that OpenAI's newer models think better in, and some speak alone. Nothing is stored at
-// the provider: the conversation goes along whole, with what the model thought in a form that only the provider can read.
-func responsesRequest(r Request) object {
-	input := []any{}
+// responsesRequest is a request in the form that OpenAI's newer models think better in, and some speak alone. Nothing
+// is stored at the provider: the conversation goes along whole, with what the model thought in a form that only the
+// provider can read.
+func responsesRequest(r Request) wire.ResponsesRequest {
+	out := wire.ResponsesRequest{
+		Model: r.Model, Input: []any{}, Stream: true, Instructions: r.System, MaxTokens: max(r.MaxOut, 0),
+	}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			input = append(input, object{"type": "function_call_output", "call_id": m.Call, "output": m.Text})
+			out.Input = append(out.Input, wire.ResponsesResult{Type: wire.ItemResult, Call: m.Call, Output: m.Text})
 		case effect.RoleAssistant:
-			input = append(input, responsesSaid(m)...)
+			out.Input = append(out.Input, responsesSaid(m)...)
 		default:
-			input = append(input, object{"type": "message", "role": "user", "content": m.Text})
+			turn := wire.ResponsesTurn{Type: wire.ItemMessage, Role: wire.RoleUser, Content: m.Text}
+			out.Input = append(out.Input, turn)
 		}
 	}
-	body := object{"model": r.Model, "input": input, "stream": true, "store": false}
-	if r.System != "" {
-		body["instructions"] = r.System
-	}
 	if thinks(r.Model) {
-		body["include"] = []string{"reasoning.encrypted_content"}
+		out.Include = []string{"reasoning.encrypted_content"}
 	}
-	if r.MaxOut > 0 {
-		body["max_output_tokens"] = r.MaxOut
-	}
-	tools := []object{}
 	for _, t := range r.Tools {
-		tools = append(tools, object{"type": "function", "name": t.Name, "description": t.Description, "parameters": t.Schema, "strict": false})
+		tool := wire.ResponsesTool{Type: wire.Function, Name: t.Name, Description: t.Description, Parameters: t.Schema}
+		out.Tools = append(out.Tools, tool)
 	}
-	if len(tools) > 0 {
-		body["tools"] = tools
+	if f := &out.Text.Format; r.Schema != nil {
+		f.Type, f.Name, f.Schema = wire.JSONSchema, r.Name, r.Schema
 	}
-	if r.Schema != nil {
-		body["text"] = object{"format": object{"type": "json_schema", "name": r.Name, "schema": r.Schema, "strict": false}}
-	}
-	return body
+	return out
 }
 
-// thoughtless are the beginnings of the names of models that do not think before they speak, and refuse to be asked for their
-// thoughts.
+// thoughtless are the beginnings of the names of models that do not think before they speak, and refuse to be asked
+// for their thoughts.
 var thoughtless = []string{"gpt-3", "gpt-4", "chatgpt-4"}
 
 func thinks(model string) bool {
@@ -57,20 +51,18 @@ func thinks(model string) bool {
 }
 
 // responsesSaid are the items of an assistant's message: in the provider's own words where they were kept.
-func responsesSaid(m effect.Message) []any {
-	var kept []json.RawMessage
-	out := []any{}
-	if raw := foreign(wire.Responses, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
-		for _, item := range kept {
-			out = append(out, item)
-		}
+func responsesSaid(m effect.Message) (out []any) {
+	for _, item := range ownWords[json.RawMessage](wire.Responses, m) {
+		out = append(out, item)
+	}
+	if len(out) > 0 {
 		return out
 	}
 	if m.Text != "" {
-		out = append(out, object{"type": "message", "role": "assistant", "content": m.Text})
+		out = append(out, wire.ResponsesTurn{Type: wire.ItemMessage, Role: wire.RoleAssistant, Content: m.Text})
 	}
 	for _, c := range m.Calls {
-		out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(c.Args)})
+		out = append(out, wire.ResponsesCall{Type: wire.ItemCall, Call: c.ID, Name: c.Name, Args: string(c.Args)})
 	}
 	return out
 }

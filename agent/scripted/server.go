@@ -205,7 +205,7 @@ func parse(form wire.Form, r *http.Request, body []byte) query {
 	case wire.Responses:
 		q.responses(body)
 	case wire.Messages:
-		q.anthropic(body)
+		q.messages(body)
 	case wire.Gemini:
 		q.gemini(body)
 		q.seen.Stream = strings.Contains(r.URL.Path, "stream")

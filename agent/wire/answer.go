@@ -39,7 +39,8 @@ type ChatAnswer struct {
 	Usage   *ChatUsage      `json:"usage"`
 }
 
-// ChatChoice is one of the answers that were asked for. Delta is what an event adds to it, Message, a ChatMessage, the whole of it.
+// ChatChoice is one of the answers that were asked for. Delta is what an event adds to it, Message, a ChatMessage,
+// the whole of it.
 type ChatChoice struct {
 	Delta   ChatMessage     `json:"delta"`
 	Finish  string          `json:"finish_reason"`
@@ -47,7 +48,8 @@ type ChatChoice struct {
 	Message json.RawMessage `json:"message"`
 }
 
-// ChatMessage is what a model says. Reasoning is what it thinks, in the words of providers that want it back; Thought that of others.
+// ChatMessage is what a model says. Reasoning is what it thinks, in the words of providers that want it back; Thought
+// that of others.
 type ChatMessage struct {
 	Content   string          `json:"content"`
 	Thought   json.RawMessage `json:"reasoning"`
@@ -56,15 +58,17 @@ type ChatMessage struct {
 	Calls     []ChatCall      `json:"tool_calls"`
 }
 
-// ChatCall is a call, or a part of one. Extra is opaque. Some servers leave out the index, and some give several calls the same.
+// ChatCall is a call, or a part of one. Extra is opaque. Some servers leave out the index, and some give several
+// calls the same.
 type ChatCall struct {
-	Extra    json.RawMessage `json:"extra_content"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
 	Function struct {
 		Arguments string `json:"arguments"`
 		Name      string `json:"name"`
 	} `json:"function"`
-	ID    string `json:"id"`
-	Index *int   `json:"index"`
+	ID    string `json:"id,omitempty"`
+	Index *int   `json:"index,omitempty"`
+	Type  Label  `json:"type,omitempty"`
 }
 
 // Cached are those of the tokens of a request that came from the provider's cache.
@@ -88,7 +92,8 @@ type ResponsesEvent struct {
 	Type     string          `json:"type"`
 }
 
-// The types of the events of Responses that say how an answer goes on. An answer is whole with ResponsesCompleted alone.
+// The types of the events of Responses that say how an answer goes on. An answer is whole with ResponsesCompleted
+// alone.
 const (
 	ResponsesItemAdded  = "response.output_item.added"
 	ResponsesItemDone   = "response.output_item.done"
@@ -124,14 +129,11 @@ type ResponsesUsage struct {
 
 // ResponsesItem is a message or a call.
 type ResponsesItem struct {
-	Args    string `json:"arguments"`
-	Call    string `json:"call_id"`
+	ResponsesCall
 	Content []struct {
 		Refusal string `json:"refusal"`
 		Text    string `json:"text"`
 	} `json:"content"`
-	Name string `json:"name"`
-	Type string `json:"type"`
 }
 
 // The types of the items of Responses.
@@ -177,8 +179,8 @@ const (
 	BlockResult  = "tool_result"
 )
 
-// MessagesUsage is what an answer cost, in tokens. Created and Read are the tokens of the request that went into the provider's
-// cache and came from it; In are the others.
+// MessagesUsage is what an answer cost, in tokens. Created and Read are the tokens of the request that went into the
+// provider's cache and came from it; In are the others.
 type MessagesUsage struct {
 	Created int64 `json:"cache_creation_input_tokens"`
 	Read    int64 `json:"cache_read_input_tokens"`
@@ -189,7 +191,8 @@ type MessagesUsage struct {
 // All are the tokens of the request.
 func (u MessagesUsage) All() int64 { return u.In + u.Read + u.Created }
 
-// GeminiAnswer is an event of a stream of Gemini, or a whole answer. An answer is whole with the event that names a reason for its end.
+// GeminiAnswer is an event of a stream of Gemini, or a whole answer. An answer is whole with the event that names a
+// reason for its end.
 type GeminiAnswer struct {
 	Candidates []struct {
 		Content struct {

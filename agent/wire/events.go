@@ -4,9 +4,11 @@ import "bytes"
 
 // Events finds the events in a stream of them, which comes in pieces (WHATWG HTML, section 9.2, "server-sent events").
 type Events struct {
-	// Take is given the data of each event, which is valid during the call. It returns true where the rest does not matter.
+	// Take is given the data of each event, which is valid during the call. It returns true where the rest does not
+	// matter.
 	Take func(data []byte) (done bool)
-	// Most bounds a line and an event's data, in bytes; Lost is told of each piece of a line that is longer. With 0 nothing is lost.
+	// Most bounds a line and an event's data, in bytes; Lost is told of each piece of a line that is longer. With 0
+	// nothing is lost.
 	Most int
 	Lost func(piece []byte)
 
@@ -36,8 +38,8 @@ func (e *Events) Feed(p []byte) {
 	}
 }
 
-// End takes the stream for ended where it is: what is there of an event counts, although its closing blank line is missing. Without
-// it such an event never happened.
+// End takes the stream for ended where it is: what is there of an event counts, although its closing blank line is
+// missing. Without it such an event never happened.
 func (e *Events) End() {
 	if len(e.line) > 0 && !e.lost {
 		e.take(e.line)

@@ -49,8 +49,8 @@ func FormAt(path string) Form {
 	return ""
 }
 
-// Route is something that may be asked of a provider. Path is what stands behind the endpoint's base, and Model is named where
-// the path names one.
+// Route is something that may be asked of a provider. Path is what stands behind the endpoint's base, and Model is
+// named where the path names one.
 type Route struct {
 	Form  Form
 	Path  string
@@ -67,8 +67,8 @@ type pattern struct {
 
 const modelName = `(?P<model>[A-Za-z0-9][A-Za-z0-9._@+-]*)`
 
-// patterns is everything that a model can be asked without leaving something behind at its provider. It is made when it is first
-// asked for: most starts of pawl never are.
+// patterns is everything that a model can be asked without leaving something behind at its provider. It is made when
+// it is first asked for: most starts of pawl never are.
 var patterns = sync.OnceValue(func() []pattern {
 	re := regexp.MustCompile
 	return []pattern{
@@ -84,8 +84,9 @@ var patterns = sync.OnceValue(func() []pattern {
 	}
 })
 
-// Route finds what a request asks for, by its method and the path behind the provider's address. What is none of what a model can
-// be asked without leaving something behind, such as stored files and work in the background, has no route.
+// Route finds what a request asks for, by its method and the path behind the provider's address. What is none of what
+// a model can be asked without leaving something behind, such as stored files and work in the background, has no
+// route.
 func (p Provider) Route(method, path string) (Route, bool) {
 	for _, k := range patterns() {
 		if k.provider != p || k.method != method {

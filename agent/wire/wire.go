@@ -1,6 +1,7 @@
-// Package wire holds the forms in which models are asked and answer: where requests go and how they show a key, how requests,
-// answers and errors are written, and why an answer ends. The client of models (agent/llm), the proxy before them
-// (agent/gateway) and the scripted model (agent/scripted) write and read them with these types. It is pure.
+// Package wire holds the forms in which models are asked and answer: where requests go and how they show a key, how
+// requests, answers and errors are written, and why an answer ends. The client of models (agent/llm), the proxy
+// before them (agent/gateway) and the scripted model (agent/scripted) write and read them with these types. It is
+// pure.
 //
 // The forms are their makers' and are described there:
 //
@@ -9,8 +10,9 @@
 //   - Messages: https://docs.anthropic.com/en/api/messages, …/messages-streaming and …/errors
 //   - Gemini: https://ai.google.dev/api/generate-content, and for errors https://cloud.google.com/apis/design/errors
 //
-// Members of structs stand in the order of their names in JSON, so that they are written in one order whoever writes them. What
-// a provider wants back as it was said (signatures, encrypted thoughts, whole blocks) is json.RawMessage and is never looked into.
+// Members of structs stand in the order of their names in JSON, so that they are written in one order whoever writes
+// them. What a provider wants back as it was said (signatures, encrypted thoughts, whole blocks) is json.RawMessage
+// and is never looked into.
 package wire
 
 import (
@@ -51,8 +53,8 @@ func (f Form) Provider() Provider {
 	return OpenAI
 }
 
-// Form is the form in which a provider is asked. api chooses between those of OpenAI: "responses", or anything else for Chat. It is
-// "" for a provider that is none of the constants.
+// Form is the form in which a provider is asked. api chooses between those of OpenAI: "responses", or anything else
+// for Chat. It is "" for a provider that is none of the constants.
 func (p Provider) Form(api string) Form {
 	switch {
 	case p == Anthropic:
@@ -131,22 +133,22 @@ func (p Provider) Error(status int, text string) []byte {
 		}
 		return otherwise
 	}
-	var body any
+	problem := map[string]any{"message": text}
+	body := map[string]any{"error": problem}
 	switch p {
 	case Anthropic:
-		body = map[string]any{"type": "error", "error": map[string]any{"type": named(anthropicErrors, "api_error"), "message": text}}
+		body["type"], problem["type"] = "error", named(anthropicErrors, "api_error")
 	case Google:
-		body = map[string]any{"error": map[string]any{"code": status, "message": text, "status": named(googleErrors, "UNAVAILABLE")}}
+		problem["code"], problem["status"] = status, named(googleErrors, "UNAVAILABLE")
 	default:
-		kind := named(openAIErrors, "server_error")
-		body = map[string]any{"error": map[string]any{"message": text, "type": kind, "param": nil, "code": nil}}
+		problem["type"], problem["param"], problem["code"] = named(openAIErrors, "server_error"), nil, nil
 	}
 	raw, _ := json.Marshal(body) // strings and maps of them always encode
 	return raw
 }
 
-// ErrorText is the sentence in an error's body or event, all of it where there is none: every provider puts it somewhere below
-// "error".
+// ErrorText is the sentence in an error's body or event, all of it where there is none: every provider puts it
+// somewhere below "error".
 func ErrorText(raw []byte) string {
 	var e struct {
 		Error   json.RawMessage `json:"error"`
@@ -200,7 +202,8 @@ func EndOf(reason string) End {
 		return Whole
 	case Length, "max_tokens", "model_length", "model_context_window_exceeded":
 		return Truncated
-	case "content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety":
+	case "content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "language",
+		"image_safety":
 		return Filtered
 	}
 	return Unknown

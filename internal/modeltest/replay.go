@@ -21,10 +21,12 @@ type Exchange struct {
 	Type, RetryAfter, Reply string
 }
 
-// Replay is a transport that answers from recorded exchanges, without network: each answers one request, the first one of
-// those left that same takes for the same request. A request that none is left for fails. Left counts those that nobody asked
-// for. A transport may be used by many goroutines.
-func Replay(t testing.TB, recorded []Exchange, same func(x Exchange, asked string) bool) (tape http.RoundTripper, left func() int) {
+// Replay is a transport that answers from recorded exchanges, without network: each answers one request, the first
+// one of those left that same takes for the same request. A request that none is left for fails. Left counts those
+// that nobody asked for. A transport may be used by many goroutines.
+func Replay(
+	t testing.TB, recorded []Exchange, same func(x Exchange, asked string) bool,
+) (tape http.RoundTripper, left func() int) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "exchanges")
 	kept := cassette.New(name)
@@ -44,13 +46,15 @@ func Replay(t testing.TB, recorded []Exchange, same func(x Exchange, asked strin
 	}
 	var rest atomic.Int64
 	rest.Store(int64(len(recorded)))
+	used := func(*cassette.Interaction) error { rest.Add(-1); return nil }
 	rec, err := recorder.New(name, recorder.WithMode(recorder.ModeReplayOnly), recorder.WithSkipRequestLatency(true),
 		recorder.WithMatcher(func(r *http.Request, i cassette.Request) bool {
 			body, err := io.ReadAll(r.Body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
-			return err == nil && strings.HasSuffix(r.URL.RequestURI(), i.URL) && same(Exchange{Path: i.URL, Request: i.Body}, string(body))
+			x := Exchange{Path: i.URL, Request: i.Body}
+			return err == nil && strings.HasSuffix(r.URL.RequestURI(), i.URL) && same(x, string(body))
 		}),
-		recorder.WithHook(func(*cassette.Interaction) error { rest.Add(-1); return nil }, recorder.BeforeResponseReplayHook))
+		recorder.WithHook(used, recorder.BeforeResponseReplayHook))
 	if err != nil {
 		t.Fatal(err)
 	}
