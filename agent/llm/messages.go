@@ -51,7 +51,7 @@ func messagesRequest(r Request) wire.MessagesRequest {
 		// The form has no structured answer of its own that all models know; a tool that must be called is one.
 		answer := wire.MessagesTool{Name: r.Name, Description: "Give your answer.", Schema: r.Schema}
 		out.Tools = append(out.Tools, answer)
-		out.Choice = wire.MessagesChoice{Type: wire.RoleTool, Name: r.Name}
+		out.Choice = wire.MessagesChoice{Type: wire.ChoiceTool, Name: r.Name}
 	}
 	return out
 }

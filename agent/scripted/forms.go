@@ -92,7 +92,7 @@ func (q *query) messages(body []byte) {
 	for _, t := range r.Tools {
 		q.tools = append(q.tools, tool{Name: t.Name, Schema: schemaOf(t.Schema)})
 	}
-	if r.Choice.Type == wire.RoleTool {
+	if r.Choice.Type == wire.ChoiceTool {
 		q.json, q.schema, q.forced = true, r.Choice.Name, r.Choice.Name
 	}
 	q.json = q.json || r.Output.Format.Type == wire.JSONSchema

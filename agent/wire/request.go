@@ -20,6 +20,7 @@ const (
 	Custom     = "custom"      // Responses: a tool whose argument is a text
 	Namespace  = "namespace"   // Responses: a group of tools
 	JSONSchema = "json_schema" // the answer has to be a document of a schema
+	ChoiceTool = "tool"        // Messages: the model has to call one tool
 )
 
 // ChatRequest asks in Chat. MaxTokens bounds the answer, under the name that most servers know; OpenAI's own newer
@@ -168,10 +169,10 @@ type MessagesDemands struct {
 	} `json:"format"`
 }
 
-// MessagesChoice is what the model has to do: call one tool.
+// MessagesChoice is what the model has to do.
 type MessagesChoice struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // RoleTool
+	Type string `json:"type"` // ChoiceTool
 }
 
 // MessagesTool offers a tool.

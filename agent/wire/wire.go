@@ -1,7 +1,10 @@
 // Package wire holds the forms in which models are asked and answer: where requests go and how they show a key, how
-// requests, answers and errors are written, and why an answer ends. The client of models (agent/llm), the proxy
-// before them (agent/gateway) and the scripted model (agent/scripted) write and read them with these types. It is
-// pure.
+// requests, answers and errors are written, and why an answer ends. It is pure.
+//
+// The client of models (agent/llm) writes requests with these types and reads answers, the proxy before models
+// (agent/gateway) reads answers, and the scripted model (agent/scripted) reads requests. What the last one answers it
+// writes out by itself, as a provider would: a mistake in the types would else be the same on both sides, and no test
+// would show it.
 //
 // The forms are their makers' and are described there:
 //

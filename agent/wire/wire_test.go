@@ -39,7 +39,7 @@ var forms = []struct {
 		`"system":[{"cache_control":{"type":"ephemeral"},"text":"s","type":"text"}],"tool_choice":{"name":"plan","type":"tool"},` +
 		`"tools":[{"description":"","input_schema":{"a":1},"name":"f"}]}`,
 		is: &MessagesRequest{MaxTokens: 1, Model: "m", Stream: true, Messages: []MessagesTurn{{Role: RoleAssistant, Content: []any{"own words"}}},
-			System: []*MessagesBlock{{Type: BlockText, Text: new("s"), Cache: &MessagesCache{Type: "ephemeral"}}}, Choice: MessagesChoice{Name: "plan", Type: RoleTool},
+			System: []*MessagesBlock{{Type: BlockText, Text: new("s"), Cache: &MessagesCache{Type: "ephemeral"}}}, Choice: MessagesChoice{Name: "plan", Type: ChoiceTool},
 			Tools: []MessagesTool{{Name: "f", Schema: raw(`{"a":1}`)}}}},
 	{name: "a call of Messages", text: `{"id":"c","input":{},"name":"f","type":"tool_use"}`, is: &MessagesBlock{ID: "c", Input: raw(`{}`), Name: "f", Type: BlockToolUse}},
 	{name: "a result of Messages", text: `{"content":"","is_error":false,"tool_use_id":"c","type":"tool_result"}`,
