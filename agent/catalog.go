@@ -6,29 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"pawl/agent/wire"
 )
-
-// Wire is the interface that an agent speaks with its model.
-type Wire string
-
-// The wire forms.
-const (
-	WireChat      Wire = "chat"      // OpenAI Chat Completions
-	WireResponses Wire = "responses" // OpenAI Responses
-	WireAnthropic Wire = "anthropic" // Anthropic Messages
-	WireGemini    Wire = "gemini"    // Gemini generateContent
-)
-
-// Provider is the name under which the gateway serves a wire form unless the user names another.
-func (w Wire) Provider() string {
-	switch w {
-	case WireAnthropic:
-		return "anthropic"
-	case WireGemini:
-		return "gemini"
-	}
-	return "openai"
-}
 
 // Dialect is the form of an agent's event stream.
 type Dialect string
@@ -61,7 +41,7 @@ type Program struct {
 	// Install is the command that installs the last tested version.
 	Install string
 
-	Wire    Wire
+	Wire    wire.Form
 	Dialect Dialect
 	// Args run the agent; Resume goes on with its session instead, and is nil where a session cannot be gone on with. An
 	// ACP agent is resumed over the protocol.

@@ -336,7 +336,7 @@ func (c *External) defaults(e effect.Effect) {
 		c.MaxOut = min(defaultOut, max(c.Window/4, 1))
 	}
 	if c.Provider == "" {
-		c.Provider = c.Program.Wire.Provider()
+		c.Provider = string(c.Program.Wire.Provider())
 	}
 }
 

@@ -1,5 +1,7 @@
 package agent
 
+import "pawl/agent/wire"
+
 // dummyKey is what agents show to the gateway. It opens nothing: the gateway has the real one.
 const dummyKey = "pawl-gateway"
 
@@ -98,14 +100,14 @@ func headlessPrograms() []Program {
 	return []Program{
 		{
 			Name: "codex", Chooses: true, Title: "Codex CLI", Kind: KindHeadless, Names: []string{"codex"}, Version: []string{"--version"}, Tested: [2]string{"0.160.0", "0.169.0"},
-			Install: "npm install -g @openai/codex@0.169.0", Wire: WireResponses, Dialect: DialectCodex,
+			Install: "npm install -g @openai/codex@0.169.0", Wire: wire.Responses, Dialect: DialectCodex,
 			Args:   []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "{prompt}"},
 			Resume: []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-m", "{model}", "resume", "{session}", "{prompt}"},
 			Env:    codexEnv(), Files: map[string]string{".codex/config.toml": codexConfig}, Quirks: []string{"agent.quirk_exit"},
 		},
 		{
 			Name: "claude-code", Chooses: true, Title: "Claude Code", Kind: KindHeadless, Names: []string{"claude"}, Version: []string{"--version"}, Tested: [2]string{"2.1.197", "2.1.329"},
-			Install: "npm install -g @anthropic-ai/claude-code@2.1.329", Wire: WireAnthropic, Dialect: DialectClaude,
+			Install: "npm install -g @anthropic-ai/claude-code@2.1.329", Wire: wire.Messages, Dialect: DialectClaude,
 			Args:     []string{"-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", distrust, "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
 			Resume:   []string{"-p", "{prompt}", "--resume", "{session}", "--output-format", "stream-json", "--verbose", "--model", "{model}", "--permission-mode", "acceptEdits", distrust, "--disallowedTools", "WebSearch,WebFetch", "--allowedTools", "Bash", "Edit", "Write", "Read", "Glob", "Grep"},
 			Distrust: []string{"--setting-sources", "user", "--strict-mcp-config"}, Obeys: claudeObeys,
@@ -114,41 +116,41 @@ func headlessPrograms() []Program {
 		},
 		{
 			Name: "opencode", Title: "opencode", Kind: KindHeadless, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
-			Install: "npm install -g opencode-ai@1.18.33", Wire: WireChat, Dialect: DialectOpencode,
+			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectOpencode,
 			Args: []string{"run", "--format", "json", "{prompt}"}, Resume: []string{"run", "--format", "json", "-s", "{session}", "{prompt}"},
 			Env: opencodeEnv("allow"), Obeys: opencodeObeys,
 		},
 		{
 			Name: "gemini-cli", Chooses: true, Title: "Gemini CLI", Kind: KindHeadless, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
-			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: WireGemini, Dialect: DialectGemini,
+			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectGemini,
 			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "-m", "{model}"},
 			Resume: []string{"-r", "{session}", "-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "-m", "{model}"},
 			Env:    geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "qwen-code", Title: "Qwen Code", Kind: KindHeadless, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
-			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: WireChat, Dialect: DialectClaude,
+			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectClaude,
 			Args:   []string{"-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "--auth-type", "openai"},
 			Resume: []string{"--resume", "{session}", "-p", "{prompt}", "--output-format", "stream-json", "--approval-mode", "yolo", "--auth-type", "openai"},
 			Env:    qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Obeys: []string{".qwen"}, Quirks: []string{"agent.quirk_exit", "agent.quirk_slow_retry"},
 		},
 		{
 			Name: "pi", Title: "pi", Kind: KindHeadless, Names: []string{"pi"}, Version: []string{"--version"}, Tested: [2]string{"0.70.0", "0.73.1"},
-			Install: "npm install -g @mariozechner/pi-coding-agent@0.73.1", Wire: WireChat, Dialect: DialectPi,
+			Install: "npm install -g @mariozechner/pi-coding-agent@0.73.1", Wire: wire.Chat, Dialect: DialectPi,
 			Args:   []string{"--offline", "--mode", "json", "-p", "--provider", "pawl", "--model", "{model}", "{prompt}"},
 			Resume: []string{"--offline", "--mode", "json", "-p", "--provider", "pawl", "--model", "{model}", "--session", "{session}", "{prompt}"},
 			Env:    map[string]string{"PI_OFFLINE": "1"}, Files: map[string]string{".pi/agent/models.json": piModels}, Obeys: []string{".pi"}, Quirks: []string{"agent.quirk_exit"},
 		},
 		{
 			Name: "continue", Title: "Continue CLI", Kind: KindHeadless, Names: []string{"cn"}, Version: []string{"--version"}, Tested: [2]string{"1.5.40", "1.5.47"},
-			Install: "npm install -g @continuedev/cli@1.5.47", Wire: WireChat, Dialect: DialectContinue,
+			Install: "npm install -g @continuedev/cli@1.5.47", Wire: wire.Chat, Dialect: DialectContinue,
 			Args: []string{"--config", "{home}/.continue/pawl.yaml", "--auto", "-p", "--format", "json", "{prompt}"},
 			Env:  map[string]string{"CONTINUE_GLOBAL_DIR": "{home}/.continue", "CONTINUE_TELEMETRY_ENABLED": "0"}, Files: map[string]string{".continue/pawl.yaml": continueConfig}, Obeys: []string{".continue"},
 			Quirks: []string{"agent.quirk_no_resume"},
 		},
 		{
 			Name: "cline", Title: "Cline", Kind: KindHeadless, Names: []string{"cline"}, Version: []string{"--version"}, Tested: [2]string{"3.0.60", "3.0.65"},
-			Install: "npm install -g cline@3.0.65", Wire: WireChat, Dialect: DialectCline,
+			Install: "npm install -g cline@3.0.65", Wire: wire.Chat, Dialect: DialectCline,
 			Setup:  [][]string{{"auth", "-p", "openai", "-k", "{key}", "-m", "{model}", "-b", "{url}/v1", "--data-dir", "{home}/.cline"}},
 			Obeys:  []string{".cline"},
 			Args:   []string{"--json", "--data-dir", "{home}/.cline", "-P", "openai", "-m", "{model}", "{prompt}"},
@@ -162,26 +164,26 @@ func acpPrograms() []Program {
 	return []Program{
 		{
 			Name: "opencode-acp", Title: "opencode (ACP)", Kind: KindACP, Names: []string{"opencode"}, Version: []string{"--version"}, Tested: [2]string{"1.18.0", "1.18.33"},
-			Install: "npm install -g opencode-ai@1.18.33", Wire: WireChat, Dialect: DialectACP, Args: []string{"acp"}, Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
+			Install: "npm install -g opencode-ai@1.18.33", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"acp"}, Env: opencodeEnv("ask"), Obeys: opencodeObeys, Asks: true, ServesFiles: true,
 		},
 		{
 			Name: "gemini-cli-acp", Chooses: true, Title: "Gemini CLI (ACP)", Kind: KindACP, Names: []string{"gemini"}, Version: []string{"--version"}, Tested: [2]string{"0.60.0", "0.61.0"},
-			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: WireGemini, Dialect: DialectACP, Args: []string{"--acp", "-m", "{model}"},
+			Install: "npm install -g @google/gemini-cli@0.61.0", Wire: wire.Gemini, Dialect: DialectACP, Args: []string{"--acp", "-m", "{model}"},
 			Env: geminiEnv(), Files: map[string]string{".gemini/settings.json": geminiSettings}, Obeys: []string{".gemini"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry", "agent.quirk_no_resume"},
 		},
 		{
 			Name: "qwen-code-acp", Title: "Qwen Code (ACP)", Kind: KindACP, Names: []string{"qwen"}, Version: []string{"--version"}, Tested: [2]string{"0.15.10", "0.24.4"},
-			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: WireChat, Dialect: DialectACP, Args: []string{"--acp", "--auth-type", "openai"},
+			Install: "npm install -g @qwen-code/qwen-code@0.15.10", Wire: wire.Chat, Dialect: DialectACP, Args: []string{"--acp", "--auth-type", "openai"},
 			Env: qwenEnv(), Unproxied: true, Files: map[string]string{".qwen/settings.json": qwenSettings}, Obeys: []string{".qwen"}, Asks: true, ServesFiles: true, Quirks: []string{"agent.quirk_slow_retry"},
 		},
 		{
 			Name: "codex-acp", Chooses: true, Title: "Codex (ACP)", Kind: KindACP, Names: []string{"codex-acp"}, Tested: [2]string{"0.16.0", "0.16.0"},
-			Install: "npm install -g @zed-industries/codex-acp@0.16.0", Wire: WireResponses, Dialect: DialectACP,
+			Install: "npm install -g @zed-industries/codex-acp@0.16.0", Wire: wire.Responses, Dialect: DialectACP,
 			Env: codexEnv(), Files: map[string]string{".codex/config.toml": codexAsks + codexConfig}, Asks: true,
 		},
 		{
 			Name: "claude-code-acp", Chooses: true, Title: "Claude Code (ACP)", Kind: KindACP, Names: []string{"claude-agent-acp"}, Tested: [2]string{"0.23.1", "0.23.1"},
-			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: WireAnthropic, Dialect: DialectACP, Env: claudeEnv(), Obeys: claudeObeys, Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
+			Install: "npm install -g @zed-industries/claude-agent-acp@0.23.1", Wire: wire.Messages, Dialect: DialectACP, Env: claudeEnv(), Obeys: claudeObeys, Mode: "default", Asks: true, Quirks: []string{"agent.quirk_licence", "agent.quirk_slow_retry"},
 		},
 	}
 }

@@ -170,7 +170,7 @@ func (r rival) whole(ctx context.Context, dir, file string) (spent, error) {
 		return spent{}, err
 	}
 	c := r.program.command(ctx, dir, "run", "--plan", file, "--agent", r.agent.Name, "--yes", "--json")
-	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+r.agent.Wire.Provider(),
+	c.Env = append(c.Env, "PATH="+filepath.Dir(r.path)+":"+os.Getenv("PATH"), "PAWL_MODEL_KIND="+string(r.agent.Wire.Provider()),
 		"PAWL_MODEL_BASE_URL="+r.model.URL+"/v1", "PAWL_MODEL_NAME=mock-model", "PAWL_MODEL_KEY_FILE="+key)
 	return spentBy(c, dir)
 }

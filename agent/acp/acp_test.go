@@ -21,6 +21,7 @@ import (
 	"pawl/agent/acp"
 	"pawl/agent/agenttest"
 	"pawl/agent/externaltest"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/message"
 )
@@ -88,7 +89,7 @@ func (p play) run(t *testing.T) (effect.Receipt, *externaltest.Host) {
 
 func external(scenario string) agent.External {
 	return agent.External{
-		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindACP, Dialect: agent.DialectACP, Wire: agent.WireChat, Files: map[string]string{".fake/config": "{model}"}},
+		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindACP, Dialect: agent.DialectACP, Wire: wire.Chat, Files: map[string]string{".fake/config": "{model}"}},
 		Path:    fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin", "FAKE=" + scenario}, Grace: 300 * time.Millisecond,
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 	"pawl/plan"
@@ -38,7 +39,7 @@ type Traits struct {
 	// Works says that the agent carries out steps without calls, with the model that Workspace.Model names: the suite plays
 	// scripts on it. Form is the wire form in which it asks.
 	Works bool
-	Form  modeltest.Form
+	Form  wire.Form
 	// Intakes says that the agent answers agent.intake. Judges says that it asks the model for that judgement, and Plans that it
 	// asks the model for its plans.
 	Intakes, Judges, Plans bool

@@ -20,6 +20,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/scripted"
+	"pawl/agent/wire"
 	"pawl/sandbox"
 )
 
@@ -131,7 +132,7 @@ type checker struct {
 
 // url is where the settings say that the model is.
 func (c *checker) url() string {
-	if c.Provider == "openai" {
+	if c.Provider == string(wire.OpenAI) {
 		return c.model.URL + "/v1"
 	}
 	return c.model.URL

@@ -17,6 +17,7 @@ import (
 	"pawl/agent/acp"
 	"pawl/agent/externaltest"
 	"pawl/agent/headless"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 	"pawl/sandbox"
@@ -141,7 +142,7 @@ func ask(t *testing.T, f agent.Found, e effect.Effect, server *modeltest.Server)
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: "mock-model", Start: externaltest.Start, Gateway: &externaltest.Gateway{URL: server.URL},
 		Environ: sandbox.Environ(os.Environ(), nil), Port: externaltest.Port(t), Timeout: 90 * time.Second,
 	}
-	if f.Program.Wire == agent.WireGemini {
+	if f.Program.Wire == wire.Gemini {
 		c.Model = "gemini-2.5-pro"
 	}
 	var a agent.Agent = headless.New(c)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
@@ -54,7 +55,7 @@ type call struct {
 func (l *lane) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	t, ok := l.g.route(r)
 	if !ok {
-		kind := OpenAI
+		kind := wire.OpenAI
 		if t.provider != nil {
 			kind = t.Kind
 		}
@@ -140,7 +141,7 @@ func (c *call) reserve(ctx context.Context) (func(effect.Usage), bool) {
 	most := effect.Usage{Requests: 1, InTokens: c.facts.in, OutTokens: c.l.g.maxOut(c.facts)}
 	settle, err := c.l.reserve(ctx, c.l.g.price(c.provider, c.facts.model, most))
 	if err != nil {
-		refuse(c.w, c.Kind, c.form.overspent(), "the call is not made: "+err.Error())
+		refuse(c.w, c.Kind, overspent(c.Form), "the call is not made: "+err.Error())
 		return nil, false
 	}
 	return settle, true
@@ -231,7 +232,7 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { c.reached.Store(true) }})
 	at := *c.base
-	at.Path = c.base.Path + c.path
+	at.Path = c.base.Path + c.Path
 	at.RawQuery = query(c.r.URL.Query())
 	req, err := http.NewRequestWithContext(ctx, c.r.Method, at.String(), bytes.NewReader(c.body))
 	if err != nil {
@@ -245,7 +246,11 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 		passed(c.r.Header, req.Header, passedWithToken, passedWithTokenPrefixes)
 		return req, nil
 	}
-	c.Kind.authorize(req.Header, c.key)
+	for name, value := range c.Kind.Headers(c.key) {
+		if req.Header.Get(name) == "" {
+			req.Header.Set(name, value)
+		}
+	}
 	return req, nil
 }
 
@@ -256,7 +261,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }
 func (c *call) stream(ctx context.Context, stop context.CancelCauseFunc, watch *time.Timer, resp *http.Response) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	packed := resp.Header.Get("Content-Encoding") != "" // against what was asked for
-	c.meter = meter{form: c.form, sse: kind == "text/event-stream" && !packed, lost: packed}
+	c.meter = meter{form: c.Form, sse: kind == "text/event-stream" && !packed, lost: packed}
 	passed(resp.Header, c.w.Header(), passedReply, passedReplyPrefixes)
 	if resp.ContentLength >= 0 {
 		c.w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))

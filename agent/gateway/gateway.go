@@ -25,22 +25,13 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 	"pawl/effect"
-)
-
-// Kind is whose interface a provider speaks.
-type Kind string
-
-// The kinds. OpenAI is Chat Completions and Responses.
-const (
-	OpenAI    Kind = "openai"
-	Anthropic Kind = "anthropic"
-	Gemini    Kind = "gemini"
 )
 
 // Provider is an endpoint.
 type Provider struct {
-	Kind Kind
+	Kind wire.Provider
 	// URL is the endpoint's base: with the version for OpenAI (https://api.openai.com/v1), without it for the others.
 	URL string
 	// Key returns the key, "" for an endpoint that wants none. It is asked before each call, and what it returns is kept no
@@ -57,7 +48,7 @@ type Provider struct {
 	// Hosted lets the agent use tools that the provider runs itself: they reach the internet, outside every policy of pawl,
 	// and cost more than tokens.
 	Hosted bool
-	// Transport makes the exchanges instead of the network, for a Replay.
+	// Transport makes the exchanges, the network unless set.
 	Transport http.RoundTripper
 }
 

@@ -25,7 +25,9 @@ import (
 	"go.uber.org/goleak"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/gateway"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 )
@@ -195,7 +197,7 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 		r.host.refuse = pawl.Fail(pawl.CodeBudget, "kernel.budget_used", "run:RUN-1", "USD", "0.0100", "0.0000", "0.1000")
 		status, body, err := r.do("POST", w.path, w.body)
 		want := 402
-		if w.form == modeltest.Responses {
+		if w.form == wire.Responses {
 			want = 400 // codex tries any other status again
 		}
 		if status != want || err != nil || !strings.Contains(body, "pawl: ") {
@@ -234,7 +236,7 @@ func streamOf(raw []byte, end error) *http.Response {
 }
 
 func TestEveryCutIsSettledAndSeen(t *testing.T) {
-	tools := map[modeltest.Form]string{modeltest.Chat: "run_terminal_cmd", modeltest.Responses: "run_terminal_cmd", modeltest.Anthropic: "Bash", modeltest.Gemini: "run_shell_command"}
+	tools := map[wire.Form]string{wire.Chat: "run_terminal_cmd", wire.Responses: "run_terminal_cmd", wire.Messages: "Bash", wire.Gemini: "run_shell_command"}
 	for i, w := range wires() {
 		if i%2 == 1 {
 			continue
@@ -403,8 +405,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`, r.Header.Get("Authorization"))
 	})
 	var file bytes.Buffer
-	rec := gateway.NewRecorder(&file)
-	r := serve(t, gateway.Config{Providers: providers(at), Record: rec.Keep})
+	rec := agent.NewRecorder[gateway.Exchange](&file)
+	r := serve(t, gateway.Config{Providers: providers(at), Record: rec.Record})
 	status, body, err := r.do("POST", "/openai/v1/chat/completions", `{"model":"mock-model","messages":[{"content":"I found `+realKey+` somewhere"}]}`)
 	if status != 401 || err != nil || !strings.Contains(body, "[key]") {
 		t.Fatalf("%d %s %v", status, body, err)
@@ -547,7 +549,7 @@ func TestATokenOfItsOwn(t *testing.T) {
 		_, _ = io.WriteString(w, `{"usage":{"input_tokens":3,"output_tokens":2},"say":"`+mine+`","query":"`+r.URL.RawQuery+`"}`)
 	})
 	var told []string
-	p := gateway.Provider{Kind: gateway.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
+	p := gateway.Provider{Kind: wire.OpenAI, URL: at, Key: key, Unpriced: true, Pass: pass{mine, func(token string) error {
 		told = append(told, token)
 		if len(told) > 1 {
 			return pawl.Fail(pawl.CodeLogin, "login.refused", "codex", "codex login")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/text/strictjson"
 )
 
@@ -36,14 +37,14 @@ func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name,
 // inspect reads the facts. A request that has two members of the same plain name says different things to different
 // readers, and is refused.
 func inspect(t target, body []byte) (facts, error) {
-	f := facts{model: t.model, in: tokens(body), answers: 1}
+	f := facts{model: t.Model, in: tokens(body), answers: 1}
 	err := members(body, func(name string, value json.RawMessage) error {
 		if slices.Contains(hidden, name) && !empty(value) && (name != "mcpservers" || !t.Hosted) {
 			return fmt.Errorf("%q %w", name, errHidden)
 		}
 		switch name {
 		case "model":
-			if t.model != "" {
+			if t.Model != "" {
 				return nil
 			}
 			return json.Unmarshal(value, &f.model)
@@ -128,7 +129,7 @@ const maxDepth = 2
 
 // hosted refuses every tool that is not known to be run by the agent itself: the provider would run it, and reach places of
 // the agent's choice.
-func hosted(k Kind, value json.RawMessage, depth int) error {
+func hosted(k wire.Provider, value json.RawMessage, depth int) error {
 	if empty(value) {
 		return nil
 	}
@@ -143,7 +144,7 @@ func hosted(k Kind, value json.RawMessage, depth int) error {
 		kind, inside := "", false
 		err := members(raw, func(name string, value json.RawMessage) error {
 			switch {
-			case k == Gemini:
+			case k == wire.Google:
 				// Here a tool has no type; each of its members is one.
 				if name != "functiondeclarations" && name != "computeruse" {
 					kind = name
@@ -162,7 +163,7 @@ func hosted(k Kind, value json.RawMessage, depth int) error {
 		if err != nil {
 			return err
 		}
-		own := slices.ContainsFunc(ownTypes, func(p string) bool { return k != Gemini && strings.HasPrefix(kind, p) })
+		own := slices.ContainsFunc(ownTypes, func(p string) bool { return k != wire.Google && strings.HasPrefix(kind, p) })
 		if kind != "" && !own && !(inside && kind == "web_search") {
 			return fmt.Errorf("a tool of type %q %w", kind, errHidden)
 		}

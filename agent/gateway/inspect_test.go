@@ -6,16 +6,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"pawl/agent/wire"
 )
 
-func to(k Kind, model string) target {
-	return target{provider: &provider{Provider: Provider{Kind: k}}, model: model}
+func to(k wire.Provider, model string) target {
+	return target{provider: &provider{Provider: Provider{Kind: k}}, Route: wire.Route{Model: model}}
 }
 
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		kind           Kind
+		kind           wire.Provider
 		model, body    string
 		want           string // the model, "" for a refusal
 		out, n         int64
@@ -24,14 +26,14 @@ func TestInspect(t *testing.T) {
 		{name: "plain", body: `{"model":"a","max_tokens":5}`, want: "a", out: 5, n: 1},
 		{name: "largest bound", body: `{"model":"a","max_tokens":5,"max_completion_tokens":7,"n":3}`, want: "a", out: 7, n: 3},
 		{name: "no bound", body: `{"model":"a","max_tokens":null}`, want: "a", n: 1},
-		{name: "gemini", kind: Gemini, model: "g", body: `{"model":"b","generationConfig":{"maxOutputTokens":9,"candidateCount":2}}`, want: "g", out: 9, n: 2},
-		{name: "gemini, other spelling", kind: Gemini, model: "g", body: `{"generation_config":{"max_output_tokens":9}}`, want: "g", out: 9, n: 1},
+		{name: "gemini", kind: wire.Google, model: "g", body: `{"model":"b","generationConfig":{"maxOutputTokens":9,"candidateCount":2}}`, want: "g", out: 9, n: 2},
+		{name: "gemini, other spelling", kind: wire.Google, model: "g", body: `{"generation_config":{"max_output_tokens":9}}`, want: "g", out: 9, n: 1},
 		{name: "loose reader", body: `{"MODEL":"a","Max_Tokens":5}`, want: "a", out: 5, n: 1},
 		{name: "same key", body: `{"model":"cheap","model":"dear"}`},
 		{name: "same key but for case", body: `{"model":"cheap","Model":"dear"}`},
 		{name: "same key but for escapes", body: `{"model":"cheap","mod\u0065l":"dear"}`},
-		{name: "two spellings", kind: Gemini, model: "g", body: `{"generationConfig":{},"generation_config":{"max_output_tokens":9}}`},
-		{name: "same key inside", kind: Gemini, model: "g", body: `{"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}`},
+		{name: "two spellings", kind: wire.Google, model: "g", body: `{"generationConfig":{},"generation_config":{"max_output_tokens":9}}`},
+		{name: "same key inside", kind: wire.Google, model: "g", body: `{"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9}}`},
 		{name: "no model", body: `{"messages":[]}`},
 		{name: "no object", body: `["model"]`},
 		{name: "no JSON", body: `{"model":"a"`},
@@ -44,28 +46,28 @@ func TestInspect(t *testing.T) {
 		{name: "background", body: `{"model":"a","background":true}`, hidden: true},
 		{name: "no background", body: `{"model":"a","background":false,"previous_response_id":null,"mcp_servers":[]}`, want: "a", n: 1},
 		{name: "stored conversation", body: `{"model":"a","previous_response_id":"r"}`, hidden: true},
-		{name: "stored content", kind: Gemini, model: "g", body: `{"cachedContent":"c"}`, hidden: true},
-		{name: "servers", kind: Anthropic, body: `{"model":"a","mcp_servers":[{"url":"http://x"}]}`, hidden: true, hosted: true},
+		{name: "stored content", kind: wire.Google, model: "g", body: `{"cachedContent":"c"}`, hidden: true},
+		{name: "servers", kind: wire.Anthropic, body: `{"model":"a","mcp_servers":[{"url":"http://x"}]}`, hidden: true, hosted: true},
 		{name: "own tools", body: `{"model":"a","tools":[{"type":"function","name":"x"},{"type":"custom","name":"apply_patch"},{"type":"namespace","tools":[{"type":"function"}]},{"type":"web_search","external_web_access":false}]}`, want: "a", n: 1},
-		{name: "own tools without a type", kind: Anthropic, body: `{"model":"a","tools":[{"name":"Bash","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}]}`, want: "a", n: 1},
+		{name: "own tools without a type", kind: wire.Anthropic, body: `{"model":"a","tools":[{"name":"Bash","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}]}`, want: "a", n: 1},
 		{name: "search", body: `{"model":"a","tools":[{"type":"web_search"}]}`, hidden: true, hosted: true},
 		{name: "search outside", body: `{"model":"a","tools":[{"type":"web_search","external_web_access":true}]}`, hidden: true, hosted: true},
 		{name: "server as a tool", body: `{"model":"a","tools":[{"type":"mcp","server_url":"http://x","external_web_access":false}]}`, hidden: true, hosted: true},
 		{name: "nested", body: `{"model":"a","tools":[{"type":"namespace","tools":[{"type":"mcp"}]}]}`, hidden: true, hosted: true},
 		{name: "deep", body: `{"model":"a","tools":` + strings.Repeat(`[{"tools":`, 9) + `[]` + strings.Repeat(`}]`, 9) + `}`},
 		{name: "two types", body: `{"model":"a","tools":[{"type":"function","Type":"mcp"}]}`},
-		{name: "anthropic search", kind: Anthropic, body: `{"model":"a","tools":[{"type":"web_search_20250305","name":"web_search"}]}`, hidden: true, hosted: true},
-		{name: "gemini tools", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[]}]}`, want: "g", n: 1},
-		{name: "gemini search", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[]},{"google_search":{}}]}`, hidden: true, hosted: true},
+		{name: "anthropic search", kind: wire.Anthropic, body: `{"model":"a","tools":[{"type":"web_search_20250305","name":"web_search"}]}`, hidden: true, hosted: true},
+		{name: "gemini tools", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[]}]}`, want: "g", n: 1},
+		{name: "gemini search", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[]},{"google_search":{}}]}`, hidden: true, hosted: true},
 		{name: "tools among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"f","tools":[{"type":"custom","name":"exec"}]}]},{"type":"message"}]}`, want: "m", n: 1},
 		{name: "a hosted tool among the items", body: `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"}]}]}`, hidden: true, hosted: true},
 		{name: "a hosted tool deep among the items", body: `{"model":"m","input":["x",{"type":"other","tools":[{"type":"namespace","tools":[{"type":"code_interpreter"}]}]}]}`, hidden: true, hosted: true},
 		{name: "an item of two minds", body: `{"model":"m","input":[{"type":"message","tools":[],"Tools":[{"type":"web_search"}]}]}`},
-		{name: "gemini URLs beside functions", kind: Gemini, model: "g", body: `{"tools":[{"functionDeclarations":[],"urlContext":{}}]}`, hidden: true, hosted: true},
+		{name: "gemini URLs beside functions", kind: wire.Google, model: "g", body: `{"tools":[{"functionDeclarations":[],"urlContext":{}}]}`, hidden: true, hosted: true},
 	} {
 		k := c.kind
 		if k == "" {
-			k = OpenAI
+			k = wire.OpenAI
 		}
 		tt := to(k, c.model)
 		f, err := inspect(tt, []byte(c.body))
@@ -102,21 +104,21 @@ func TestMeter(t *testing.T) {
 	const last = "data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":20,\"candidatesTokenCount\":4,\"thoughtsTokenCount\":3}}\n\n"
 	for _, c := range []struct {
 		name, raw       string
-		form            form
+		form            wire.Form
 		in, cached, out int64
 		ended, failed   bool
 	}{
-		{name: "figures so far are not those of the whole", form: formGemini, raw: some, in: 50, out: 11},
-		{name: "figures of the whole", form: formGemini, raw: some + last, in: 50, cached: 20, out: 7, ended: true},
-		{name: "cache", form: formMessages, in: 115, cached: 100, out: 7, ended: true,
+		{name: "figures so far are not those of the whole", form: wire.Gemini, raw: some, in: 50, out: 11},
+		{name: "figures of the whole", form: wire.Gemini, raw: some + last, in: 50, cached: 20, out: 7, ended: true},
+		{name: "cache", form: wire.Messages, in: 115, cached: 100, out: 7, ended: true,
 			raw: "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"cache_read_input_tokens\":100,\"cache_creation_input_tokens\":10,\"output_tokens\":1}}}\n\n" +
 				"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":7}}\n\ndata: {\"type\":\"message_stop\"}\n\n"},
-		{name: "error in the stream", form: formMessages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9, out: 1, ended: true, failed: true},
-		{name: "failed response", form: formResponses, raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true, failed: true},
-		{name: "error in the chat", form: formChat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9, out: 1, failed: true},
-		{name: "event in two lines", form: formChat, raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
-		{name: "no figures", form: formChat, raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
-		{name: "line too long to be read", form: formChat, raw: "data: " + strings.Repeat("{", 2*maxEvent) + "\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
+		{name: "error in the stream", form: wire.Messages, raw: "data: {\"type\":\"error\",\"error\":{}}\n\n", in: 9, out: 1, ended: true, failed: true},
+		{name: "failed response", form: wire.Responses, raw: "data: {\"type\":\"response.failed\",\"response\":{\"usage\":null}}\n\n", in: 9, out: 1, ended: true, failed: true},
+		{name: "error in the chat", form: wire.Chat, raw: "data: {\"error\":{\"message\":\"x\"}}\r\n\r\n", in: 9, out: 1, failed: true},
+		{name: "event in two lines", form: wire.Chat, raw: "data: {\"usage\":\ndata: {\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n", in: 3, out: 2},
+		{name: "no figures", form: wire.Chat, raw: "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"abc\",\"arguments\":\"{{{{{{\"}}]}}]}\n\ndata: [DONE]", in: 9, out: 3, ended: true},
+		{name: "line too long to be read", form: wire.Chat, raw: "data: " + strings.Repeat("{", 2*maxEvent) + "\n\ndata: [DONE]\n\n", in: 9, out: 2 * maxEvent / 3, ended: true},
 	} {
 		for _, size := range []int{1 << 20, 1} {
 			if size == 1 && len(c.raw) > maxEvent {
@@ -142,14 +144,14 @@ func FuzzMeter(f *testing.F) {
 	f.Add("messages", true, []byte("data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":9}}}\n\n"), 1)
 	f.Add("gemini", false, []byte(`[{"usageMetadata":{"promptTokenCount":3}},null,5]`), 2)
 	f.Fuzz(func(t *testing.T, name string, sse bool, raw []byte, at int) {
-		m := meter{form: form(name), sse: sse}
+		m := meter{form: wire.Form(name), sse: sse}
 		if at = max(at, 0); at > len(raw) {
 			at = len(raw)
 		}
 		m.feed(raw[:at])
 		m.feed(raw[at:])
 		m.end()
-		whole := meter{form: form(name), sse: sse}
+		whole := meter{form: wire.Form(name), sse: sse}
 		whole.feed(raw)
 		whole.end()
 		got, want := m.cost(10), whole.cost(10)
@@ -167,7 +169,7 @@ func FuzzInspect(f *testing.F) {
 	f.Add(`{"model":"a","max_tokens":5,"tools":[{"type":"function"}]}`)
 	f.Add(`{"Model":"a","n":2}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		facts, err := inspect(to(OpenAI, ""), []byte(body))
+		facts, err := inspect(to(wire.OpenAI, ""), []byte(body))
 		if err != nil {
 			return
 		}

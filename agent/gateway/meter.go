@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
@@ -15,12 +16,12 @@ const (
 
 // meter reads from an answer, while it passes, what it costs. What it cannot read it estimates from above.
 type meter struct {
-	form form
+	form wire.Form
 	sse  bool
 
-	line []byte // of a stream: the line that is not ended yet
-	data []byte // of a stream: the event that is not ended yet; otherwise the whole answer
-	lost bool   // the line or the answer is too long to be looked at
+	events wire.Events // of a stream
+	data   []byte      // of an answer that is no stream: as far as it came
+	lost   bool        // it is too long to be looked at
 
 	model           string
 	in, cached, out int64
@@ -34,7 +35,7 @@ type meter struct {
 // feed takes a piece of the answer.
 func (m *meter) feed(p []byte) {
 	m.passed += int64(len(p))
-	if m.form == formFree {
+	if m.form == wire.Free {
 		return
 	}
 	if !m.sse {
@@ -43,63 +44,22 @@ func (m *meter) feed(p []byte) {
 		}
 		return
 	}
-	for len(p) > 0 {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			m.keep(p)
-			return
+	if m.events.Take == nil {
+		m.events = wire.Events{
+			Take: func(data []byte) bool { m.event(data); return false },
+			Most: maxEvent, Lost: func(piece []byte) { m.said += tokens(piece) },
 		}
-		if len(m.line) == 0 && !m.lost {
-			m.take(p[:i])
-		} else {
-			m.keep(p[:i])
-			m.take(m.line)
-			m.line, m.lost = m.line[:0], false
-		}
-		p = p[i+1:]
 	}
-}
-
-// keep adds to the line that is not ended yet.
-func (m *meter) keep(p []byte) {
-	if m.lost = m.lost || len(m.line)+len(p) > maxEvent; m.lost {
-		m.said += tokens(m.line) + tokens(p)
-		m.line = m.line[:0]
-		return
-	}
-	m.line = append(m.line, p...)
-}
-
-// take takes a line of a stream of events.
-func (m *meter) take(line []byte) {
-	line = bytes.TrimSuffix(line, []byte("\r"))
-	if len(line) == 0 {
-		if len(m.data) > 0 {
-			m.event(m.data)
-			m.data = m.data[:0]
-		}
-		return
-	}
-	value, ok := bytes.CutPrefix(line, []byte("data:"))
-	if !ok || len(m.data)+len(value) > maxEvent {
-		return
-	}
-	if len(m.data) > 0 {
-		m.data = append(m.data, '\n')
-	}
-	m.data = append(m.data, bytes.TrimPrefix(value, []byte(" "))...)
+	m.events.Feed(p)
 }
 
 // end takes the end of the body.
 func (m *meter) end() {
 	switch {
-	case m.form == formFree:
+	case m.form == wire.Free:
 		m.ended = true
 	case m.sse:
-		if len(m.line) > 0 && !m.lost {
-			m.take(m.line)
-		}
-		m.take(nil)
+		m.events.End()
 	case m.lost:
 		m.said += m.passed
 	default:
@@ -107,7 +67,8 @@ func (m *meter) end() {
 	}
 }
 
-// plain reads an answer that is no stream. One form writes its streams as a list of answers when it is not asked for events.
+// plain reads an answer that is no stream. One form writes its streams as a list of answers when it is not asked for
+// events.
 func (m *meter) plain(body []byte) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
@@ -125,17 +86,17 @@ func (m *meter) plain(body []byte) {
 	m.ended = m.ended || json.Valid(body)
 }
 
-// event reads one event, or a plain answer. What does not fit its form is left out of the reading: the agent gets it as it
-// is, and judges for itself.
+// event reads one event, or a plain answer. What does not fit its form is left out of the reading: the agent gets it
+// as it is, and judges for itself.
 func (m *meter) event(data []byte) {
 	switch m.form {
-	case formChat:
+	case wire.Chat:
 		m.chat(data)
-	case formResponses:
+	case wire.Responses:
 		m.responses(data)
-	case formMessages:
+	case wire.Messages:
 		m.messages(data)
-	case formGemini:
+	case wire.Gemini:
 		m.gemini(data)
 	}
 }
@@ -149,39 +110,22 @@ func (m *meter) say(texts ...string) {
 	}
 }
 
-type chatSaid struct {
-	Content   string `json:"content"`
-	Refusal   string `json:"refusal"`
-	Reasoning string `json:"reasoning"`
-	Thinking  string `json:"reasoning_content"`
-	Calls     []struct {
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-}
-
 func (m *meter) chat(data []byte) {
-	if string(bytes.TrimSpace(data)) == "[DONE]" {
+	if wire.Done(data) {
 		m.ended = true
 		return
 	}
 	var v struct {
-		Model   string `json:"model"`
-		Choices []struct {
-			Delta   chatSaid `json:"delta"`
-			Message chatSaid `json:"message"`
-			Finish  string   `json:"finish_reason"`
-		} `json:"choices"`
-		Usage *openAIUsage    `json:"usage"`
-		Error json.RawMessage `json:"error"`
+		wire.ChatAnswer
+		Usage *openAIUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(data, &v) // as far as it fits
 	m.named(v.Model)
 	for _, c := range v.Choices {
-		for _, s := range []*chatSaid{&c.Delta, &c.Message} {
-			m.say(s.Content, s.Refusal, s.Reasoning, s.Thinking)
+		var whole wire.ChatMessage
+		_ = json.Unmarshal(c.Message, &whole)
+		for _, s := range []*wire.ChatMessage{&c.Delta, &whole} {
+			m.say(s.Content, s.Refusal, wire.Text(s.Thought), s.Reasoning)
 			for _, call := range s.Calls {
 				m.say(call.Function.Name, call.Function.Arguments)
 			}
@@ -192,37 +136,29 @@ func (m *meter) chat(data []byte) {
 	m.failed = m.failed || len(v.Error) > 0 && !empty(v.Error)
 }
 
-// openAIUsage is what both forms of OpenAI say of the cost, each in its own words.
+// openAIUsage is what both forms of OpenAI say of the cost: some servers use the words of the other one.
 type openAIUsage struct {
-	Prompt     int64         `json:"prompt_tokens"`
-	Completion int64         `json:"completion_tokens"`
-	PromptMore cachedDetails `json:"prompt_tokens_details"`
-	Input      int64         `json:"input_tokens"`
-	Output     int64         `json:"output_tokens"`
-	InputMore  cachedDetails `json:"input_tokens_details"`
-}
-
-type cachedDetails struct {
-	Cached int64 `json:"cached_tokens"`
+	wire.ChatUsage
+	wire.ResponsesUsage
 }
 
 func (m *meter) openAI(u *openAIUsage) {
 	if u == nil {
 		return
 	}
-	m.count(max(u.Prompt, u.Input), max(u.PromptMore.Cached, u.InputMore.Cached), max(u.Completion, u.Output))
+	chat, other := u.ChatUsage, u.ResponsesUsage
+	m.count(max(chat.In, other.In), max(chat.Cached.Tokens, other.Cached.Tokens), max(chat.Out, other.Out))
 	m.final = true
 }
 
 func (m *meter) responses(data []byte) {
 	type response struct {
-		Model  string          `json:"model"`
+		wire.ResponsesAnswer
 		Usage  *openAIUsage    `json:"usage"`
 		Output json.RawMessage `json:"output"`
 	}
 	var v struct {
-		Type     string    `json:"type"`
-		Delta    string    `json:"delta"`
+		wire.ResponsesEvent
 		Response *response `json:"response"`
 		response
 	}
@@ -237,90 +173,47 @@ func (m *meter) responses(data []byte) {
 	m.named(r.Model)
 	m.openAI(r.Usage)
 	switch v.Type {
-	case "response.completed", "response.incomplete":
+	case wire.ResponsesCompleted, wire.ResponsesIncomplete:
 		m.ended = true
-	case "response.failed", "error":
+	case wire.ResponsesFailed, wire.EventError:
 		m.ended, m.failed = true, true
 	}
 }
 
-type anthropicUsage struct {
-	In      int64 `json:"input_tokens"`
-	Out     int64 `json:"output_tokens"`
-	Read    int64 `json:"cache_read_input_tokens"`
-	Created int64 `json:"cache_creation_input_tokens"`
-}
-
 func (m *meter) messages(data []byte) {
 	var v struct {
-		Type    string `json:"type"`
-		Model   string `json:"model"`
-		Message *struct {
-			Model string         `json:"model"`
-			Usage anthropicUsage `json:"usage"`
-		} `json:"message"`
-		Block struct {
-			Name string `json:"name"`
-			Text string `json:"text"`
-		} `json:"content_block"`
-		Delta struct {
-			Text      string `json:"text"`
-			JSON      string `json:"partial_json"`
-			Thinking  string `json:"thinking"`
-			Signature string `json:"signature"`
-		} `json:"delta"`
+		wire.MessagesEvent
+		Model   string          `json:"model"`
 		Content json.RawMessage `json:"content"`
-		Usage   *anthropicUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
-	m.say(v.Block.Name, v.Block.Text, v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
-	if v.Message != nil {
-		m.named(v.Message.Model)
-		u := v.Message.Usage
-		m.count(u.In+u.Read+u.Created, u.Read, u.Out)
-	}
+	m.say(wire.Text(v.Block["name"]), wire.Text(v.Block["text"]))
+	m.say(v.Delta.Text, v.Delta.JSON, v.Delta.Thinking, v.Delta.Signature)
+	m.named(v.Message.Model)
+	u := v.Message.Usage
+	m.count(u.All(), u.Read, u.Out)
 	if u := v.Usage; u != nil {
-		m.count(u.In+u.Read+u.Created, u.Read, u.Out)
+		m.count(u.All(), u.Read, u.Out)
 		m.final = true
 	}
 	m.said += tokens(v.Content)
 	switch v.Type {
-	case "message_stop":
+	case wire.MessageStop:
 		m.ended = true
-	case "error":
+	case wire.EventError:
 		m.ended, m.failed = true, true
 	}
 }
 
 func (m *meter) gemini(data []byte) {
-	var v struct {
-		Model      string `json:"modelVersion"`
-		Candidates []struct {
-			Content struct {
-				Parts []struct {
-					Text string          `json:"text"`
-					Call json.RawMessage `json:"functionCall"`
-				} `json:"parts"`
-			} `json:"content"`
-			Finish string `json:"finishReason"`
-		} `json:"candidates"`
-		Feedback struct {
-			Block string `json:"blockReason"`
-		} `json:"promptFeedback"`
-		Usage *struct {
-			Prompt   int64 `json:"promptTokenCount"`
-			Tools    int64 `json:"toolUsePromptTokenCount"`
-			Cached   int64 `json:"cachedContentTokenCount"`
-			Answer   int64 `json:"candidatesTokenCount"`
-			Thoughts int64 `json:"thoughtsTokenCount"`
-		} `json:"usageMetadata"`
-		Error json.RawMessage `json:"error"`
-	}
+	var v wire.GeminiAnswer
 	_ = json.Unmarshal(data, &v)
 	m.named(v.Model)
 	for _, c := range v.Candidates {
-		for _, p := range c.Content.Parts {
+		for _, raw := range c.Content.Parts {
+			var p wire.GeminiPart
+			_ = json.Unmarshal(raw, &p)
 			m.say(p.Text, string(p.Call))
 		}
 		m.ended = m.ended || c.Finish != ""
@@ -328,7 +221,7 @@ func (m *meter) gemini(data []byte) {
 	m.ended = m.ended || v.Feedback.Block != ""
 	m.failed = m.failed || len(v.Error) > 0 && !empty(v.Error)
 	if u := v.Usage; u != nil {
-		m.count(u.Prompt+u.Tools, u.Cached, u.Answer+u.Thoughts)
+		m.count(u.Prompt+int64(u.Tools), u.Cached, u.Out())
 		// Every event tells the cost so far, the last one that of the whole answer.
 		m.final = m.ended
 	}

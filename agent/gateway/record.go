@@ -6,11 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
-	"net/http"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -55,30 +52,8 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(t)})
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *Text) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		*t = Text(text)
-		return nil
-	}
-	var packed struct {
-		Base64 *[]byte `json:"base64"`
-	}
-	if err := json.Unmarshal(raw, &packed); err != nil {
-		return err
-	}
-	if packed.Base64 == nil {
-		return errors.New("neither text nor base64")
-	}
-	*t = *packed.Base64
-	return nil
-}
-
 // volatile are members of requests that say which run, machine or session it is, and nothing of what is asked for.
 var volatile = []string{"metadata", "clientmetadata", "user", "safetyidentifier", "promptcachekey"}
-
-func isVolatile(name string) bool { return slices.Contains(volatile, plain(name)) }
 
 // Digest names a request by what it asks for: its form and path, and its body whatever the order of members is, without
 // those that differ from run to run.
@@ -91,7 +66,7 @@ func Digest(method, path string, body []byte) string {
 		return hex.EncodeToString(h.Sum(nil))
 	}
 	for name := range members {
-		if isVolatile(name) {
+		if slices.Contains(volatile, plain(name)) {
 			delete(members, name)
 		}
 	}
@@ -113,7 +88,7 @@ func (c *call) record() {
 		return
 	}
 	c.kept = &Exchange{
-		Agent: c.l.agent, Number: n, Provider: c.name, Form: string(c.form), Method: c.r.Method, Path: c.path,
+		Agent: c.l.agent, Number: n, Provider: c.name, Form: string(c.Form), Method: c.r.Method, Path: c.Path,
 		Request: c.body,
 	}
 }
@@ -146,43 +121,4 @@ func (c *call) finish(cut bool) {
 	}
 	x.Request, x.Reply = Text(redact(string(x.Request), c.key)), Text(redact(string(x.Reply), c.key))
 	c.l.g.config.Record(*x)
-}
-
-// Recorder writes a recording. It is safe for concurrent use.
-type Recorder struct {
-	mu  sync.Mutex
-	w   io.Writer
-	err error
-}
-
-// NewRecorder returns a recorder that writes to w, a line at a time. Its Keep is what Config.Record wants.
-func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
-
-// Keep writes an exchange. What cannot be written is told by Err: an exchange is not made to fail for its recording.
-func (r *Recorder) Keep(x Exchange) {
-	raw, err := json.Marshal(x)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		_, err = r.w.Write(append(raw, '\n'))
-	}
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-// Err is the first exchange's failure to be written, or nil.
-func (r *Recorder) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
-}
-
-// sent is a request body as a RoundTripper gets it.
-func sent(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
-		return nil, nil
-	}
-	defer r.Body.Close()
-	return io.ReadAll(r.Body)
 }

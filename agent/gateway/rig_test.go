@@ -13,8 +13,8 @@ import (
 
 	"pawl/agent"
 	"pawl/agent/gateway"
+	"pawl/agent/wire"
 	"pawl/effect"
-	"pawl/internal/modeltest"
 )
 
 // realKey is what must appear nowhere but at the endpoint.
@@ -100,9 +100,9 @@ func key() (string, error) { return realKey, nil }
 // kinds are the providers of a rig, with the bases that their endpoints have.
 func providers(at string) map[string]gateway.Provider {
 	return map[string]gateway.Provider{
-		"openai":    {Kind: gateway.OpenAI, URL: at + "/v1", Key: key},
-		"anthropic": {Kind: gateway.Anthropic, URL: at, Key: key},
-		"gemini":    {Kind: gateway.Gemini, URL: at + "/", Key: key},
+		"openai":    {Kind: wire.OpenAI, URL: at + "/v1", Key: key},
+		"anthropic": {Kind: wire.Anthropic, URL: at, Key: key},
+		"gemini":    {Kind: wire.Google, URL: at + "/", Key: key},
 	}
 }
 
@@ -169,27 +169,27 @@ func (r *rig) do(method, path, body string) (int, string, error) {
 	return resp.StatusCode, string(raw), err
 }
 
-// wire is how one form is asked, streaming or plain.
-type wire struct {
+// asking is how one form is asked, streaming or plain.
+type asking struct {
 	name, path, body string
-	form             modeltest.Form
+	form             wire.Form
 }
 
 const offered = `[{"type":"function","function":{"name":"run_terminal_cmd","parameters":{"properties":{"command":{"type":"string"}}}}}]`
 
-func wires() []wire {
+func wires() []asking {
 	chat := `{"model":"mock-model","stream":%t,"max_tokens":500,"messages":[{"role":"user","content":"hello"}],"tools":` + offered + `}`
 	responses := `{"model":"mock-model","stream":%t,"max_output_tokens":500,"input":"hello","tools":[{"type":"function","name":"run_terminal_cmd","parameters":{"properties":{"command":{"type":"string"}}}}]}`
 	messages := `{"model":"mock-model","stream":%t,"max_tokens":500,"messages":[{"role":"user","content":"hello"}],"tools":[{"name":"Bash","input_schema":{"properties":{"command":{"type":"string"}}}}]}`
 	gemini := `{"contents":[{"role":"user","parts":[{"text":"hello"}]}],"generationConfig":{"maxOutputTokens":500},"tools":[{"functionDeclarations":[{"name":"run_shell_command","parameters":{"properties":{"command":{"type":"string"}}}}]}]}`
-	return []wire{
-		{"chat stream", "/openai/v1/chat/completions", fmt.Sprintf(chat, true), modeltest.Chat},
-		{"chat plain", "/openai/v1/chat/completions", fmt.Sprintf(chat, false), modeltest.Chat},
-		{"responses stream", "/openai/v1/responses", fmt.Sprintf(responses, true), modeltest.Responses},
-		{"responses plain", "/openai/v1/responses", fmt.Sprintf(responses, false), modeltest.Responses},
-		{"messages stream", "/anthropic/v1/messages?beta=true", fmt.Sprintf(messages, true), modeltest.Anthropic},
-		{"messages plain", "/anthropic/v1/messages", fmt.Sprintf(messages, false), modeltest.Anthropic},
-		{"gemini stream", "/gemini/v1beta/models/mock-model:streamGenerateContent?alt=sse&key=dummy", gemini, modeltest.Gemini},
-		{"gemini plain", "/gemini/v1beta/models/mock-model:generateContent", gemini, modeltest.Gemini},
+	return []asking{
+		{"chat stream", "/openai/v1/chat/completions", fmt.Sprintf(chat, true), wire.Chat},
+		{"chat plain", "/openai/v1/chat/completions", fmt.Sprintf(chat, false), wire.Chat},
+		{"responses stream", "/openai/v1/responses", fmt.Sprintf(responses, true), wire.Responses},
+		{"responses plain", "/openai/v1/responses", fmt.Sprintf(responses, false), wire.Responses},
+		{"messages stream", "/anthropic/v1/messages?beta=true", fmt.Sprintf(messages, true), wire.Messages},
+		{"messages plain", "/anthropic/v1/messages", fmt.Sprintf(messages, false), wire.Messages},
+		{"gemini stream", "/gemini/v1beta/models/mock-model:streamGenerateContent?alt=sse&key=dummy", gemini, wire.Gemini},
+		{"gemini plain", "/gemini/v1beta/models/mock-model:generateContent", gemini, wire.Gemini},
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"pawl/agent/agenttest"
 	"pawl/agent/externaltest"
 	"pawl/agent/headless"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/message"
 )
@@ -57,7 +58,7 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 		t.Fatal(err)
 	}
 	return agent.External{
-		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: agent.WireChat, Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
+		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: wire.Chat, Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
 		Path:    fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin", "FAKE=" + mode}, Grace: 300 * time.Millisecond,
 	}
 }

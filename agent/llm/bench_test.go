@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 )
 
 // BenchmarkStreams reads 32 streams at once, each of 200 tokens in a second, one event for each token. It reports the share of
@@ -18,10 +19,10 @@ import (
 // little, and once with a server on loopback, whose part is about as large as the reader's.
 func BenchmarkStreams(b *testing.B) {
 	const streams, rate = 32, 200
-	for kind := range forms {
+	for _, kind := range forms {
 		bench(b, string(kind)+"/pipe", streams, func() Settings {
 			s := at(kind, "http://model.test")
-			s.HTTP = wire(func(*http.Request) (*http.Response, error) {
+			s.HTTP = transport(func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: paced(kind, rate)}, nil
 			})
 			return s
@@ -80,17 +81,17 @@ func bench(b *testing.B, name string, streams int, settings func() Settings) {
 
 // paced is an answer of one second. It comes through a pipe: the other end is no part of what is measured, but its share is
 // small and counted all the same.
-func paced(kind Kind, rate int) io.ReadCloser {
-	first, each, last := map[Kind]string{
-		Anthropic: `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
-	}[kind], map[Kind]string{
-		OpenAI:    `{"id":"chat-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}`,
-		Anthropic: `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}`,
-		Gemini:    `{"candidates":[{"content":{"parts":[{"text":"word "}],"role":"model"},"index":0}],"modelVersion":"m"}`,
-	}[kind], map[Kind][]string{
-		OpenAI:    {`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"},
-		Anthropic: {`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`},
-		Gemini:    {`{"candidates":[{"content":{"parts":[{"text":"."}]},"finishReason":"STOP"}]}`},
+func paced(kind wire.Form, rate int) io.ReadCloser {
+	first, each, last := map[wire.Form]string{
+		wire.Messages: `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+	}[kind], map[wire.Form]string{
+		wire.Chat:     `{"id":"chat-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}`,
+		wire.Messages: `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}`,
+		wire.Gemini:   `{"candidates":[{"content":{"parts":[{"text":"word "}],"role":"model"},"index":0}],"modelVersion":"m"}`,
+	}[kind], map[wire.Form][]string{
+		wire.Chat:     {`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"},
+		wire.Messages: {`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`},
+		wire.Gemini:   {`{"candidates":[{"content":{"parts":[{"text":"."}]},"finishReason":"STOP"}]}`},
 	}[kind]
 	r, w := io.Pipe()
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent/wire"
 )
 
 // Limits of one exchange.
@@ -20,6 +21,7 @@ const (
 	idleLimit  = 90 * time.Second
 	firstByte  = 5 * time.Minute
 	drainTime  = 100 * time.Millisecond
+	pieceSize  = 16 << 10 // bytes of an answer that are read at one time
 )
 
 // Client reaches a provider's endpoint. It is safe for concurrent use.
@@ -28,18 +30,21 @@ type Client struct {
 	URL string
 	// Key returns the key; it is asked before each exchange and never kept. An empty key sends none.
 	Key func() (string, error)
-	// HTTP carries requests; it knows proxies and certificates. Required. Redirections are not followed, because they would
-	// carry the key and the conversation elsewhere.
+	// HTTP carries requests; it knows proxies and certificates. Required. Redirections are not followed, because they
+	// would carry the key and the conversation elsewhere.
 	HTTP http.RoundTripper
 	// Record is told of each exchange, without keys; it may be nil.
 	Record func(Exchange)
-	// Idle is how long a stream may be silent, 90 s unless set, and First how long it may take to begin, 5 minutes unless set.
+	// Idle is how long a stream may be silent, 90 s unless set, and First how long it may take to begin, 5 minutes
+	// unless set.
 	Idle, First time.Duration
 }
 
-// exchange sends a body to a path once and hands the events of the answer to handle, which reports with true that the
-// terminal event has come. What ends before it is an error. No error and no record holds the key.
-func (c *Client) exchange(ctx context.Context, path string, auth func(http.Header, string), body any, got *gathered, handle func(event) (bool, error)) error {
+// exchange sends a body once, in a form, and hands the data of the events of the answer to handle, which reports with
+// true that the terminal event has come. What ends before it is an error. No error and no record holds the key.
+func (c *Client) exchange(
+	ctx context.Context, form wire.Form, model string, body any, got *gathered, handle func([]byte) (bool, error),
+) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return pawl.Fail(pawl.CodeInternal, "llm.request").Because(err).In("llm.Stream")
@@ -50,10 +55,12 @@ func (c *Client) exchange(ctx context.Context, path string, auth func(http.Heade
 			return err
 		}
 	}
-	return scrub(c.try(ctx, path, auth, raw, key, got, handle), key)
+	return scrub(c.try(ctx, form, form.StreamPath(model), raw, key, got, handle), key)
 }
 
-func (c *Client) try(ctx context.Context, path string, auth func(http.Header, string), body []byte, key string, got *gathered, handle func(event) (bool, error)) (failed error) {
+func (c *Client) try(
+	ctx context.Context, form wire.Form, path string, body []byte, key string, got *gathered, handle func([]byte) (bool, error),
+) (failed error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	req, err := http.NewRequestWithContext(work, http.MethodPost, c.URL+path, bytes.NewReader(body))
@@ -62,9 +69,7 @@ func (c *Client) try(ctx context.Context, path string, auth func(http.Header, st
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
-	if key != "" {
-		auth(req.Header, key)
-	}
+	authorize(req.Header, form.Provider(), key)
 	seen, answer := Exchange{Path: path}, bytes.Buffer{}
 	if c.Record != nil {
 		started := time.Now()
@@ -96,6 +101,16 @@ func (c *Client) try(ctx context.Context, path string, auth func(http.Header, st
 	return nil
 }
 
+// authorize shows the key, where there is one.
+func authorize(h http.Header, to wire.Provider, key string) {
+	if key == "" {
+		return
+	}
+	for name, value := range to.Headers(key) {
+		h.Set(name, value)
+	}
+}
+
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	plain := &http.Client{Transport: c.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return plain.Do(req)
@@ -109,11 +124,19 @@ func or(d, otherwise time.Duration) time.Duration {
 }
 
 // read hands on the events until the terminal one. Whatever ends before it is cut off.
-func (c *Client) read(ctx, work context.Context, body io.Reader, handle func(event) (bool, error)) error {
-	events := newEvents(body)
+func (c *Client) read(ctx, work context.Context, body io.Reader, handle func([]byte) (bool, error)) error {
+	done, failed := false, error(nil)
+	events := wire.Events{Take: func(data []byte) bool {
+		done, failed = handle(data)
+		return done || failed != nil
+	}}
+	piece := make([]byte, pieceSize)
 	for {
-		e, err := events.next()
+		n, err := body.Read(piece)
+		events.Feed(piece[:n])
 		switch {
+		case done || failed != nil:
+			return failed
 		case errors.Is(err, errTooLong):
 			return pawl.Fail(pawl.CodeModel, "llm.too_much", strconv.Itoa(maxReply>>20)).In("llm.Stream")
 		case errors.Is(err, io.EOF):
@@ -121,17 +144,14 @@ func (c *Client) read(ctx, work context.Context, body io.Reader, handle func(eve
 		case err != nil:
 			return c.broken(ctx, work, err)
 		}
-		if done, err := handle(e); done || err != nil {
-			return err
-		}
 	}
 }
 
 // Models asks the endpoint which models it has. It is for explanations: what it cannot find out it leaves out.
-func (c *Client) Models(ctx context.Context, path string, auth func(http.Header, string)) ([]string, error) {
+func (c *Client) Models(ctx context.Context, of wire.Provider) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+of.ModelsPath(), nil)
 	if err != nil {
 		return nil, pawl.Fail(pawl.CodeInvalid, "llm.endpoint", c.URL).Because(err).In("llm.Models")
 	}
@@ -141,9 +161,7 @@ func (c *Client) Models(ctx context.Context, path string, auth func(http.Header,
 			return nil, err
 		}
 	}
-	if key != "" {
-		auth(req.Header, key)
-	}
+	authorize(req.Header, of, key)
 	resp, err := c.send(req)
 	if err != nil {
 		return nil, scrub(c.broken(ctx, ctx, err), key)
@@ -169,7 +187,7 @@ func (c *Client) Models(ctx context.Context, path string, auth func(http.Header,
 	}
 	for _, m := range list.Models {
 		if len(list.Data) == 0 {
-			out = append(out, bare(m.Name))
+			out = append(out, wire.BareModel(m.Name))
 		}
 	}
 	return out, nil
@@ -189,7 +207,8 @@ func (w *watch) end()                  { w.timer.Stop() }
 
 var errTooLong = errors.New("the answer is too long")
 
-// limited reads a body of bounded size, resetting the watch with each piece, and keeps what was read where it is recorded.
+// limited reads a body of bounded size, resetting the watch with each piece, and keeps what was read where it is
+// recorded.
 type limited struct {
 	r     io.Reader
 	watch *watch

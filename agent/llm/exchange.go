@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/logs"
 )
@@ -73,7 +74,7 @@ func unknownModel(ctx context.Context, provider Provider, model string, err erro
 		return err
 	}
 	names, listErr := l.Models(ctx)
-	if listErr != nil || len(names) == 0 || slices.Contains(names, bare(model)) {
+	if listErr != nil || len(names) == 0 || slices.Contains(names, wire.BareModel(model)) {
 		return err
 	}
 	if near := pawl.Nearest(model, names); near != "" {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent/wire"
 )
 
 // delays are the waits before an exchange that failed in passing is had again (docs/spec/turn.md#s4-1).
@@ -53,9 +54,8 @@ func ended(ctx context.Context) error {
 	return pawl.Fail(pawl.CodeCanceled, "llm.canceled").Because(why).In("llm.Stream")
 }
 
-// broken explains a connection that failed. An error of pawl's own, of a replay, is its own explanation.
+// broken explains a connection that failed.
 func (c *Client) broken(ctx, work context.Context, err error) error {
-	var own *pawl.Error
 	var refused *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
 	var lost *net.DNSError
@@ -64,8 +64,6 @@ func (c *Client) broken(ctx, work context.Context, err error) error {
 		return ended(ctx)
 	case errors.Is(context.Cause(work), errSilent):
 		return passing(pawl.Fail(pawl.CodeModel, "llm.silent", c.URL), err)
-	case errors.As(err, &own):
-		return own
 	case errors.As(err, &refused), errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return pawl.Fail(pawl.CodeEnvironment, "llm.certificate", c.URL).Because(err).In("llm.Stream")
 	case errors.As(err, &lost) && lost.IsNotFound:
@@ -84,7 +82,7 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
-	said := redact(saying(raw), key)
+	said := redact(line(wire.ErrorText(raw)), key)
 	said = said[:clean(said, maxProblem/4)]
 	cause := fmt.Errorf("HTTP %d: %s", resp.StatusCode, said)
 	fail := func(code pawl.Code, key string, args ...any) error {
@@ -116,8 +114,8 @@ func (c *Client) refused(ctx context.Context, resp *http.Response, body io.Reade
 }
 
 // midway is an error that a provider reports in the middle of a stream.
-func (c *Client) midway(data []byte) error {
-	return passing(pawl.Fail(pawl.CodeModel, "llm.server_error", "200", c.URL), errors.New(saying(data)))
+func (g *gathered) midway(data []byte) error {
+	return passing(pawl.Fail(pawl.CodeModel, "llm.server_error", "200", g.url), errors.New(line(wire.ErrorText(data))))
 }
 
 // retryAfter reads the header of that name: seconds or a date. What makes no sense is 0.
@@ -140,29 +138,6 @@ func tooLong(said string) bool {
 		}
 	}
 	return false
-}
-
-// saying finds the sentence in an error's body; every provider puts it somewhere below "error".
-func saying(raw []byte) string {
-	var e struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(raw, &e) == nil {
-		var inner struct {
-			Message string `json:"message"`
-		}
-		var text string
-		switch {
-		case json.Unmarshal(e.Error, &inner) == nil && inner.Message != "":
-			return line(inner.Message)
-		case json.Unmarshal(e.Error, &text) == nil && text != "":
-			return line(text)
-		case e.Message != "":
-			return line(e.Message)
-		}
-	}
-	return line(string(raw))
 }
 
 // scrub takes the key out of an error, whatever put it there.

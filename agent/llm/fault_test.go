@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 )
@@ -48,7 +50,7 @@ func TestStatuses(t *testing.T) {
 		"overloaded":           {529, "", ``, pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
 		"broken":               {500, "", strings.Repeat("<html>", 1e6), pawl.CodeEnvironment, "llm.server_error", 4, []time.Duration{2e8, 5e8, 1e9}},
 	} {
-		for kind := range forms {
+		for _, kind := range forms {
 			t.Run(name+"/"+string(kind), func(t *testing.T) {
 				var requests int
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +98,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestUnknownModel(t *testing.T) {
-	for kind := range forms {
+	for _, kind := range forms {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				_, _ = io.WriteString(w, `{"data":[{"id":"other"},{"id":"mock-modem"}]}`)
@@ -149,7 +151,7 @@ func TestConnections(t *testing.T) {
 		"nobody answers": {hang.URL, "llm.too_slow", 1}, "an unknown authority": {private.URL, "llm.certificate", 1}, "no TLS at all": {plain, "llm.certificate", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := at(OpenAI, c.url)
+			s := at(wire.Chat, c.url)
 			s.Idle, s.Limit = 50*time.Millisecond, 5*time.Second
 			if c.key == "llm.too_slow" {
 				// Only the limit of the whole exchange may end it, however long a busy machine lets it pause.
@@ -170,20 +172,20 @@ func TestConnections(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		host := &agenttest.Host{}
-		if r := Open(at(OpenAI, hang.URL)).Do(ctx, step(), host, nil); r.Code != pawl.CodeTimeout || host.Open() != 0 {
+		if r := Open(at(wire.Chat, hang.URL)).Do(ctx, step(), host, nil); r.Code != pawl.CodeTimeout || host.Open() != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("an authority of one's own", func(t *testing.T) {
 		srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = w.Write(modeltest.Recorded(modeltest.Chat, modeltest.Call{Args: `{"path":"a"}`}, "read_file"))
+			_, _ = w.Write(modeltest.Recorded(wire.Chat, modeltest.Call{Args: `{"path":"a"}`}, "read_file"))
 		}))
 		defer srv.Close()
 		file := filepath.Join(t.TempDir(), "ca.pem")
 		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s := at(OpenAI, srv.URL)
+		s := at(wire.Chat, srv.URL)
 		s.CAFile = file
 		if result, r := worked(t, Open(s), &agenttest.Host{}, step()); len(result.Asks) != 1 {
 			t.Errorf("%+v", r)
@@ -192,7 +194,7 @@ func TestConnections(t *testing.T) {
 }
 
 func TestHugeAnswers(t *testing.T) {
-	for kind := range forms {
+	for _, kind := range forms {
 		srv := modeltest.Go(t, modeltest.Huge(100<<20))
 		host := &agenttest.Host{}
 		_, r := worked(t, Open(at(kind, srv.URL)), host, step())
@@ -204,7 +206,7 @@ func TestHugeAnswers(t *testing.T) {
 
 // TestKeyStaysHere lets everything that can go wrong repeat the key, and looks for it in what is kept.
 func TestKeyStaysHere(t *testing.T) {
-	for kind := range forms {
+	for _, kind := range forms {
 		for name, answer := range map[string]func(http.ResponseWriter){
 			"an error":            func(w http.ResponseWriter) { http.Error(w, `{"error":{"message":"key `+secret+`"}}`, 400) },
 			"an error cut within": func(w http.ResponseWriter) { http.Error(w, strings.Repeat(" ", maxProblem-len(secret)+2)+secret, 404) },
@@ -224,7 +226,7 @@ func TestKeyStaysHere(t *testing.T) {
 				answer(w)
 			}))
 			var kept bytes.Buffer
-			rec := NewRecorder(&kept)
+			rec := agent.NewRecorder[Exchange](&kept)
 			s := at(kind, srv.URL)
 			s.Record = rec.Record
 			e := step()
@@ -251,7 +253,7 @@ func TestNoKeyForOthers(t *testing.T) {
 			got = append(got, r.URL.Path)
 			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		}))
-		_, r := worked(t, Open(at(Anthropic, srv.URL)), &agenttest.Host{}, step())
+		_, r := worked(t, Open(at(wire.Messages, srv.URL)), &agenttest.Host{}, step())
 		srv.Close()
 		if r.OK || len(got) != 1 {
 			t.Errorf("%+v: %v", r, got)
@@ -283,7 +285,7 @@ func TestFallbacks(t *testing.T) {
 	}))
 	defer front.Close()
 	srv = modeltest.Go(t, modeltest.Liar())
-	s := at(OpenAI, front.URL)
+	s := at(wire.Chat, front.URL)
 	s.Fallbacks = []string{"second", "third"}
 	host := &agenttest.Host{}
 	result, r := worked(t, Open(s), host, step())
@@ -299,7 +301,7 @@ func TestFallbacks(t *testing.T) {
 
 	// A key that is refused is refused for every model, and a budget that is used up is used up.
 	denied := modeltest.Go(t, modeltest.Failing(401))
-	s = at(OpenAI, denied.URL)
+	s = at(wire.Chat, denied.URL)
 	s.Fallbacks = []string{"second"}
 	if _, r := worked(t, Open(s), &agenttest.Host{}, step()); r.Code != pawl.CodeLogin || len(denied.Requests()) != 1 {
 		t.Errorf("%+v after %d", r, len(denied.Requests()))
@@ -311,12 +313,12 @@ func TestBudget(t *testing.T) {
 	srv := modeltest.Go(t, modeltest.Failing(500))
 	for budget, want := range map[int64]pawl.Code{1: pawl.CodeBudget, 3: pawl.CodeBudget, 4: pawl.CodeEnvironment} {
 		before := len(srv.Requests())
-		_, r := worked(t, Open(at(OpenAI, srv.URL)), &agenttest.Host{Budget: budget}, step())
+		_, r := worked(t, Open(at(wire.Chat, srv.URL)), &agenttest.Host{Budget: budget}, step())
 		if r.Code != want || int64(len(srv.Requests())-before) != budget {
 			t.Errorf("%d: %+v after %d", budget, r, len(srv.Requests())-before)
 		}
 	}
-	if r := Open(at(OpenAI, srv.URL)).Do(t.Context(), step(), nil, nil); r.OK || r.Key != "llm.no_host" {
+	if r := Open(at(wire.Chat, srv.URL)).Do(t.Context(), step(), nil, nil); r.OK || r.Key != "llm.no_host" {
 		t.Errorf("without anybody to count: %+v", r)
 	}
 }

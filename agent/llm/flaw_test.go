@@ -5,6 +5,7 @@ import (
 
 	"pawl"
 	"pawl/agent/llm"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/plan"
 )
@@ -12,7 +13,7 @@ import (
 // Work is not begun without a tool that the user wants: the task stops for the person instead.
 func TestToolsThatCannotBeOffered(t *testing.T) {
 	a := llm.Open(llm.Settings{
-		Kind: llm.OpenAI, BaseURL: "http://127.0.0.1:1/v1", Name: "m", Env: func(string) string { return "k" },
+		Kind: wire.OpenAI, BaseURL: "http://127.0.0.1:1/v1", Name: "m", Env: func(string) string { return "k" },
 		Flaw: pawl.Fail(pawl.CodeConflict, "mcptools.conflict", "a_b__x", "a_b", "a-b"),
 	})
 	if err := a.Ready(); pawl.CodeOf(err) != pawl.CodeEnvironment {

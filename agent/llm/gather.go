@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
@@ -15,7 +16,7 @@ const maxAsked = 64
 
 // gathered is an answer as its pieces come in. Nothing of it counts before its end.
 type gathered struct {
-	form    Kind
+	form    wire.Form
 	url     string
 	emit    func(string)
 	text    strings.Builder
@@ -68,13 +69,13 @@ func (g *gathered) call() *piece {
 // ended judges an answer at its terminal event, by the reason that the provider gives for its end. A reason that is not known
 // to be good is not taken for one.
 func (g *gathered) ended() error {
-	switch strings.ToLower(g.finish) {
-	case "stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence", "eos", "eos_token", "complete":
-	case "":
+	switch wire.EndOf(g.finish) {
+	case wire.Whole:
+	case wire.Unsaid:
 		return passing(pawl.Fail(pawl.CodeModel, "llm.cut", g.url), errors.New("no reason for the end was given"))
-	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
+	case wire.Truncated:
 		return pawl.Fail(pawl.CodeModel, "llm.truncated").In("llm.Stream")
-	case "content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety":
+	case wire.Filtered:
 		return pawl.Fail(pawl.CodeModel, "llm.filtered", g.finish).In("llm.Stream")
 	default:
 		return malformed(errors.New("the answer ended with " + strconv.Quote(g.finish)))
@@ -122,15 +123,23 @@ func malformed(err error) error {
 
 // words are a provider's own words with the form in which they mean something: a conversation may go on with another one.
 type words struct {
-	Form Kind            `json:"form"`
+	Form string          `json:"form"`
 	Own  json.RawMessage `json:"own"`
 }
 
-func own(form Kind, raw json.RawMessage) json.RawMessage {
+// kept is the name of a form in kept words: a provider's name means the form that it was first asked in.
+func kept(form wire.Form) string {
+	if form == wire.Responses {
+		return string(form)
+	}
+	return string(form.Provider())
+}
+
+func own(form wire.Form, raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	out, err := json.Marshal(words{form, raw})
+	out, err := json.Marshal(words{kept(form), raw})
 	if err != nil {
 		return nil // what is no JSON cannot be handed back either
 	}
@@ -138,9 +147,9 @@ func own(form Kind, raw json.RawMessage) json.RawMessage {
 }
 
 // foreign returns the words of a form, nil where there are none or they are another's.
-func foreign(form Kind, raw json.RawMessage) json.RawMessage {
+func foreign(form wire.Form, raw json.RawMessage) json.RawMessage {
 	var w words
-	if len(raw) == 0 || json.Unmarshal(raw, &w) != nil || w.Form != form {
+	if len(raw) == 0 || json.Unmarshal(raw, &w) != nil || w.Form != kept(form) {
 		return nil
 	}
 	return w.Own

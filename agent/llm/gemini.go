@@ -1,163 +1,115 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
-	"strings"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
-// gemini speaks generateContent.
-type gemini struct{ *Client }
-
-func geminiAuth(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
-
-func (g gemini) request(r Request) object {
-	said := turns{list: []object{}, field: "parts"}
+func geminiRequest(r Request) wire.GeminiRequest {
+	said := turns{}
 	names := map[string]string{}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			answer := object{"output": m.Text}
+			answer := map[string]string{"output": m.Text}
 			if m.Failed {
-				answer = object{"error": m.Text}
+				answer = map[string]string{"error": m.Text}
 			}
-			said.add("user", []any{object{"functionResponse": object{"id": m.Call, "name": names[m.Call], "response": answer}}})
+			result := wire.GeminiResult{ID: m.Call, Name: names[m.Call], Response: answer}
+			said.add(wire.RoleUser, wire.GeminiSaid{Result: &result})
 		case effect.RoleAssistant:
 			for _, c := range m.Calls {
 				names[c.ID] = c.Name
 			}
-			said.add("model", geminiSaid(m))
+			said.add(wire.RoleModel, geminiSaid(m)...)
 		default:
-			said.add("user", []any{object{"text": m.Text}})
+			said.add(wire.RoleUser, wire.GeminiSaid{Text: &m.Text})
 		}
 	}
-	config := object{}
-	if r.MaxOut > 0 {
-		config["maxOutputTokens"] = r.MaxOut
+	out := wire.GeminiRequest{Contents: []wire.GeminiTurn{}}
+	for _, t := range said {
+		out.Contents = append(out.Contents, wire.GeminiTurn{Role: t.Role, Parts: t.Content})
 	}
+	out.Config.MaxTokens = max(r.MaxOut, 0)
 	if r.Schema != nil {
-		config["responseMimeType"], config["responseJsonSchema"] = "application/json", titled(r.Schema, r.Name)
+		out.Config.Mime, out.Config.JSONSchema = "application/json", titled(r.Schema, r.Name)
 	}
-	body := object{"contents": said.list, "generationConfig": config}
 	if r.System != "" {
-		body["systemInstruction"] = object{"parts": []any{object{"text": r.System}}}
+		out.System.Parts = []any{wire.GeminiSaid{Text: &r.System}}
 	}
-	functions := []object{}
+	var functions []wire.GeminiFunction
 	for _, t := range r.Tools {
-		functions = append(functions, object{"name": t.Name, "description": t.Description, "parametersJsonSchema": t.Schema})
+		function := wire.GeminiFunction{Name: t.Name, Description: t.Description, JSONSchema: t.Schema}
+		functions = append(functions, function)
 	}
 	if len(functions) > 0 {
-		body["tools"] = []object{{"functionDeclarations": functions}}
+		out.Tools = []wire.GeminiTools{{Functions: functions}}
 	}
-	return body
+	return out
 }
 
 // titled names a schema, since the form has no other place for its name.
-func titled(schema json.RawMessage, name string) any {
+func titled(schema json.RawMessage, name string) json.RawMessage {
 	var s map[string]json.RawMessage
 	if json.Unmarshal(schema, &s) != nil {
 		return schema
 	}
 	s["title"], _ = json.Marshal(name) // a string always encodes
-	return s
+	named, _ := json.Marshal(s)        // so does raw JSON
+	return named
 }
 
-// geminiSaid is an assistant's message: in the provider's own words where they were kept, the ids of calls completed where
-// the provider gave none, so that answers can name them.
-func geminiSaid(m effect.Message) []any {
-	var kept []map[string]json.RawMessage
-	out := []any{}
-	if raw := foreign(Gemini, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
-		n := 0
-		for _, part := range kept {
-			var call map[string]json.RawMessage
-			if raw, ok := part["functionCall"]; ok && json.Unmarshal(raw, &call) == nil && call != nil && n < len(m.Calls) {
-				call["id"], _ = json.Marshal(m.Calls[n].ID)  // a string always encodes
-				part["functionCall"], _ = json.Marshal(call) // so does raw JSON
-				n++
-			}
-			out = append(out, part)
-		}
-		return out
-	}
-	if m.Text != "" {
-		out = append(out, object{"text": m.Text})
-	}
-	for _, c := range m.Calls {
-		part := object{"functionCall": object{"id": c.ID, "name": c.Name, "args": c.Args}}
-		if signature := foreign(Gemini, c.Opaque); signature != nil {
-			part["thoughtSignature"] = signature
+// geminiSaid is an assistant's message: in the provider's own words where they were kept, the ids of calls completed
+// where the provider gave none, so that answers can name them.
+func geminiSaid(m effect.Message) (out []any) {
+	n := 0
+	for _, part := range ownWords[map[string]json.RawMessage](wire.Gemini, m) {
+		var call map[string]json.RawMessage
+		if raw, ok := part["functionCall"]; ok && json.Unmarshal(raw, &call) == nil && call != nil && n < len(m.Calls) {
+			call["id"], _ = json.Marshal(m.Calls[n].ID)  // a string always encodes
+			part["functionCall"], _ = json.Marshal(call) // so does raw JSON
+			n++
 		}
 		out = append(out, part)
 	}
+	if len(out) > 0 {
+		return out
+	}
+	if m.Text != "" {
+		out = append(out, wire.GeminiSaid{Text: &m.Text})
+	}
+	for _, c := range m.Calls {
+		call := &wire.GeminiCall{ID: c.ID, Name: c.Name, Args: c.Args}
+		out = append(out, wire.GeminiSaid{Call: call, Signature: foreign(wire.Gemini, c.Opaque)})
+	}
 	if len(out) == 0 {
-		out = append(out, object{"text": "-"})
+		out = append(out, wire.GeminiSaid{Text: new("-")})
 	}
 	return out
 }
 
-// geminiChunk is one event of the stream.
-type geminiChunk struct {
-	Candidates []struct {
-		Content struct {
-			Parts []json.RawMessage `json:"parts"`
-		} `json:"content"`
-		Finish string `json:"finishReason"`
-	} `json:"candidates"`
-	Feedback struct {
-		Block string `json:"blockReason"`
-	} `json:"promptFeedback"`
-	Model string `json:"modelVersion"`
-	Usage *struct {
-		Prompt   int64 `json:"promptTokenCount"`
-		Cached   int64 `json:"cachedContentTokenCount"`
-		Answer   int64 `json:"candidatesTokenCount"`
-		Thoughts int64 `json:"thoughtsTokenCount"`
-	} `json:"usageMetadata"`
-	Error json.RawMessage `json:"error"`
-}
-
-// geminiStream is an answer in the making; parts keeps it in the provider's own words.
-type geminiStream struct {
+// geminiAnswer is an answer in the making; parts keeps it in the provider's own words.
+type geminiAnswer struct {
 	gathered
-	client *Client
-	parts  []json.RawMessage
+	parts []json.RawMessage
 }
 
-// Stream sends a request.
-func (g gemini) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &geminiStream{gathered: gathered{form: Gemini, url: g.URL, emit: emit}, client: g.Client}
-	path := "/v1beta/models/" + url.PathEscape(bare(r.Model)) + ":streamGenerateContent?alt=sse"
-	err := g.exchange(ctx, path, geminiAuth, g.request(r), &s.gathered, s.take)
-	return s.reply(r.Model), err
-}
-
-// bare is a model's name without the folder that some listings put before it.
-func bare(model string) string { return strings.TrimPrefix(model, "models/") }
-
-// Models asks for the endpoint's models.
-func (g gemini) Models(ctx context.Context) ([]string, error) {
-	return g.Client.Models(ctx, "/v1beta/models?pageSize=1000", geminiAuth)
-}
-
-func (s *geminiStream) take(e event) (bool, error) {
-	var c geminiChunk
-	if err := json.Unmarshal(e.data, &c); err != nil {
+func (s *geminiAnswer) take(data []byte) (bool, error) {
+	var c wire.GeminiAnswer
+	if err := json.Unmarshal(data, &c); err != nil {
 		return false, malformed(err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return false, s.client.midway(e.data)
+	if wire.Given(c.Error) {
+		return false, s.midway(data)
 	}
 	if c.Model != "" {
 		s.model = c.Model
 	}
 	if u := c.Usage; u != nil {
-		s.usage = effect.Usage{Requests: 1, InTokens: u.Prompt, CachedTokens: u.Cached, OutTokens: u.Answer + u.Thoughts}
+		s.usage = effect.Usage{Requests: 1, InTokens: u.Prompt, CachedTokens: u.Cached, OutTokens: u.Out()}
 	}
 	if c.Feedback.Block != "" {
 		return true, pawl.Fail(pawl.CodeModel, "llm.filtered", c.Feedback.Block).In("llm.Stream")
@@ -177,18 +129,14 @@ func (s *geminiStream) take(e event) (bool, error) {
 	return true, s.ended()
 }
 
-func (s *geminiStream) part(raw json.RawMessage) error {
-	var p struct {
-		Text      string          `json:"text"`
-		Thought   bool            `json:"thought"`
-		Signature json.RawMessage `json:"thoughtSignature"`
-		Call      *struct {
-			ID   string          `json:"id"`
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"functionCall"`
+func (s *geminiAnswer) part(raw json.RawMessage) error {
+	var p wire.GeminiPart
+	var call *wire.GeminiCall
+	err := json.Unmarshal(raw, &p)
+	if err == nil && wire.Given(p.Call) {
+		err = json.Unmarshal(p.Call, &call)
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err != nil {
 		return malformed(err)
 	}
 	s.parts = append(s.parts, raw)
@@ -197,11 +145,11 @@ func (s *geminiStream) part(raw json.RawMessage) error {
 	} else {
 		s.say(p.Text)
 	}
-	if p.Call == nil {
+	if call == nil {
 		return nil
 	}
 	c := s.call()
-	c.id, c.name, c.opaque = p.Call.ID, p.Call.Name, p.Signature
-	c.grow(&s.gathered, string(p.Call.Args))
+	c.id, c.name, c.opaque = call.ID, call.Name, p.Signature
+	c.grow(&s.gathered, string(call.Args))
 	return nil
 }

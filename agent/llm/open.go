@@ -13,15 +13,16 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/plan"
 )
 
 // Settings say which model answers, and where. None of them is a key, and none may come from a project.
 type Settings struct {
-	// Kind is the wire form; "" is found from the model's name, and openai otherwise. API chooses between the forms of OpenAI:
-	// chat, which "" stands for, or responses.
-	Kind Kind
+	// Kind is whose interface it speaks; "" is found from the model's name, and OpenAI's otherwise. API chooses between the forms
+	// of OpenAI: chat, which "" stands for, or responses.
+	Kind wire.Provider
 	API  string
 	// BaseURL is where the model answers, the kind's own provider unless set.
 	BaseURL string
@@ -52,7 +53,7 @@ type Settings struct {
 	Home string
 	// Idle bounds the silence of a stream, Limit one exchange; 0 as Client and Config say.
 	Idle, Limit time.Duration
-	// Record is told of each exchange; it may be nil. HTTP replaces the network, for a replay; no key is read then.
+	// Record is told of each exchange; it may be nil. HTTP replaces the network; no key is read then.
 	Record func(Exchange)
 	HTTP   http.RoundTripper
 	// Pause is Config.Pause.
@@ -66,9 +67,6 @@ func Open(s Settings) *Agent {
 	if s.Kind == "" {
 		s.Kind = kindOf(first(s.Name, work), s.BaseURL)
 	}
-	if s.Kind == OpenAI && s.API == string(Responses) {
-		s.Kind = Responses
-	}
 	a := New(Config{Intent: first(s.Intent, s.Name), Planning: first(s.Planning, s.Name), Work: work, Fallbacks: s.Fallbacks, Tools: s.Tools,
 		Limits: s.Limits, Window: s.Window, Limit: s.Limit, Chinese: s.Chinese, Pause: s.Pause})
 	a.settings = s
@@ -80,17 +78,17 @@ func Open(s Settings) *Agent {
 	return a
 }
 
-// kindOf finds the wire form of a model that is asked for at its own provider.
-func kindOf(model, base string) Kind {
+// kindOf finds whose model it is that is asked for at its own provider.
+func kindOf(model, base string) wire.Provider {
 	switch {
 	case base != "":
-		return OpenAI
+		return wire.OpenAI
 	case strings.HasPrefix(model, "claude-"):
-		return Anthropic
+		return wire.Anthropic
 	case strings.HasPrefix(model, "gemini-"):
-		return Gemini
+		return wire.Google
 	}
-	return OpenAI
+	return wire.OpenAI
 }
 
 // path makes a path of a setting absolute, as far as it can be.
@@ -103,7 +101,7 @@ func (s Settings) path(p string) string {
 
 // endpoint completes the base address: people leave out, or put in, what belongs to the wire form.
 func (s Settings) endpoint() (string, error) {
-	base := strings.TrimRight(first(s.BaseURL, s.Kind.DefaultURL()), "/")
+	base := strings.TrimRight(first(s.BaseURL, s.Kind.URL()), "/")
 	u, err := url.Parse(base)
 	switch {
 	case err != nil:
@@ -114,9 +112,9 @@ func (s Settings) endpoint() (string, error) {
 		return "", pawl.Fail(pawl.CodeInvalid, "llm.endpoint", u.String()).In("llm.Open")
 	}
 	switch s.Kind {
-	case Anthropic:
+	case wire.Anthropic:
 		base = strings.TrimSuffix(base, "/v1")
-	case Gemini:
+	case wire.Google:
 		base = strings.TrimSuffix(base, "/v1beta")
 	default:
 		if u.Path == "" {
@@ -128,9 +126,8 @@ func (s Settings) endpoint() (string, error) {
 
 // connect makes the provider.
 func (s Settings) connect() (Provider, error) {
-	switch s.Kind {
-	case OpenAI, Anthropic, Gemini, Responses:
-	default:
+	form := s.Kind.Form(s.API)
+	if form == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "llm.kind", string(s.Kind)).In("llm.Open")
 	}
 	base, err := s.endpoint()
@@ -144,14 +141,14 @@ func (s Settings) connect() (Provider, error) {
 		}
 		c.Key = s.keys(base).Read
 	}
-	return Speak(s.Kind, c), nil
+	return Speak(form, c), nil
 }
 
 // keys says where the key of an endpoint is.
 func (s Settings) keys(base string) Keys {
 	k := Keys{Env: s.KeyEnv, Entry: s.KeyRing, Ring: s.Ring, File: s.path(s.KeyFile), Getenv: s.Env, Workspace: s.Workspace, Home: s.Home}
-	if k.Env == "" && k.Entry == "" && k.File == "" && base == s.Kind.DefaultURL() {
-		k.Env = s.Kind.DefaultKeyEnv()
+	if k.Env == "" && k.Entry == "" && k.File == "" && base == s.Kind.URL() {
+		k.Env = s.Kind.KeyEnv()
 	}
 	return k
 }

@@ -10,6 +10,7 @@ import (
 
 	"pawl"
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 )
@@ -97,7 +98,7 @@ func TestKeys(t *testing.T) {
 
 // TestDefaultKeyStaysHome sends the usual variable's key to the kind's own provider only.
 func TestDefaultKeyStaysHome(t *testing.T) {
-	s := Settings{Kind: OpenAI, Env: func(string) string { return secret }}
+	s := Settings{Kind: wire.OpenAI, Env: func(string) string { return secret }}
 	for base, want := range map[string]string{"": secret, "https://api.openai.com/v1": secret, "https://api.openai.com.evil.test/v1": "", "http://localhost:11434/v1": ""} {
 		s.BaseURL = base
 		url, err := s.endpoint()
@@ -112,13 +113,13 @@ func TestDefaultKeyStaysHome(t *testing.T) {
 
 func TestEndpoint(t *testing.T) {
 	for _, c := range []struct {
-		kind     Kind
+		kind     wire.Provider
 		in, want string
 	}{
-		{OpenAI, "", "https://api.openai.com/v1"}, {OpenAI, "http://localhost:11434", "http://localhost:11434/v1"}, {OpenAI, "http://x/api/", "http://x/api"},
-		{Anthropic, "https://api.anthropic.com/v1/", "https://api.anthropic.com"}, {Gemini, "https://x/v1beta", "https://x"},
-		{OpenAI, "localhost:80", ""}, {OpenAI, "ftp://x", ""}, {OpenAI, "https://", ""}, {OpenAI, "https://me:" + secret + "@x/v1", ""},
-		{OpenAI, "https://x/v1?key=" + secret, ""}, {OpenAI, "https://me:" + secret + "@[x/v1", ""},
+		{wire.OpenAI, "", "https://api.openai.com/v1"}, {wire.OpenAI, "http://localhost:11434", "http://localhost:11434/v1"}, {wire.OpenAI, "http://x/api/", "http://x/api"},
+		{wire.Anthropic, "https://api.anthropic.com/v1/", "https://api.anthropic.com"}, {wire.Google, "https://x/v1beta", "https://x"},
+		{wire.OpenAI, "localhost:80", ""}, {wire.OpenAI, "ftp://x", ""}, {wire.OpenAI, "https://", ""}, {wire.OpenAI, "https://me:" + secret + "@x/v1", ""},
+		{wire.OpenAI, "https://x/v1?key=" + secret, ""}, {wire.OpenAI, "https://me:" + secret + "@[x/v1", ""},
 	} {
 		got, err := Settings{Kind: c.kind, BaseURL: c.in}.endpoint()
 		if got != c.want || (err == nil) != (c.want != "") {
@@ -140,10 +141,10 @@ func TestOpenIsLazy(t *testing.T) {
 	for want, change := range map[string]func(*Settings){
 		"llm.no_model": func(*Settings) {},
 		"llm.kind":     func(s *Settings) { s.Name = "m" },
-		"llm.endpoint": func(s *Settings) { s.Name, s.Kind = "m", OpenAI },
-		"llm.ca_file":  func(s *Settings) { s.Name, s.Kind, s.BaseURL = "m", OpenAI, "" },
-		"llm.prices":   func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile = "m", OpenAI, "", "" },
-		"llm.key_file": func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile, s.Prices = "m", OpenAI, "", "", "" },
+		"llm.endpoint": func(s *Settings) { s.Name, s.Kind = "m", wire.OpenAI },
+		"llm.ca_file":  func(s *Settings) { s.Name, s.Kind, s.BaseURL = "m", wire.OpenAI, "" },
+		"llm.prices":   func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile = "m", wire.OpenAI, "", "" },
+		"llm.key_file": func(s *Settings) { s.Name, s.Kind, s.BaseURL, s.CAFile, s.Prices = "m", wire.OpenAI, "", "", "" },
 		"llm.no_key":   func(s *Settings) { *s = Settings{Name: "claude-sonnet-4", Env: s.Env} },
 	} {
 		s := s
@@ -157,7 +158,7 @@ func TestOpenIsLazy(t *testing.T) {
 			t.Errorf("%s: %+v", want, r)
 		}
 	}
-	if err := Open(at(OpenAI, "http://localhost:1")).Ready(); err != nil {
+	if err := Open(at(wire.Chat, "http://localhost:1")).Ready(); err != nil {
 		t.Error(err)
 	}
 }
@@ -190,7 +191,7 @@ func TestPrices(t *testing.T) {
 // TestOwnPrices lets a file of the user's decide what a model costs, the reservation included.
 func TestOwnPrices(t *testing.T) {
 	srv := modeltest.Go(t, modeltest.Liar())
-	s := at(OpenAI, srv.URL)
+	s := at(wire.Chat, srv.URL)
 	s.Prices = write(t, 0o644, "mock-: {in: 2, out: 4}\n", t.TempDir(), "prices.yaml")
 	host := &most{}
 	result, r := worked(t, Open(s), host, step())

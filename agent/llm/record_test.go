@@ -2,58 +2,62 @@ package llm
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
-	"pawl"
+	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 )
 
-// TestReplay records a conversation with failures, closes the server, and has it again.
-func TestReplay(t *testing.T) {
-	for kind := range forms {
+// recorded reads a recording.
+func recorded(t *testing.T, lines []byte) (out []modeltest.Exchange) {
+	t.Helper()
+	for line := range bytes.Lines(lines) {
+		var e Exchange
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Digest != digest(e.Path, e.Request) {
+			t.Errorf("the digest is of another request: %s", line)
+		}
+		x := modeltest.Exchange{Path: e.Path, Request: string(e.Request), Status: e.Status, Type: "text/event-stream", RetryAfter: e.RetryAfter, Reply: e.Response}
+		out = append(out, x)
+	}
+	return out
+}
+
+// TestARecordingIsEnough records a conversation with failures, closes the server, and has it again from the recording
+// alone.
+func TestARecordingIsEnough(t *testing.T) {
+	for _, kind := range forms {
 		t.Run(string(kind), func(t *testing.T) {
 			srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
-				{Text: "I look — 看看.", Calls: []modeltest.Call{{Read: "a.go"}}, Status: 429, Times: 1, RetryAfter: "3"}, {Text: "Done.", Cut: 60, Times: 1},
+				{Text: "I look — 看看.", Calls: []modeltest.Call{{Read: "a.go"}}, Status: 429, Times: 1, RetryAfter: "3"},
+				{Text: "Done.", Cut: 60, Times: 1},
 			}}}})
 			var kept bytes.Buffer
-			rec := NewRecorder(&kept)
+			rec := agent.NewRecorder[Exchange](&kept)
 			s := at(kind, srv.URL)
 			s.Record = rec.Record
 			first := converse(t, Open(s))
 			srv.Close()
-			if n := strings.Count(kept.String(), "\n"); n != 4 || rec.Err() != nil || strings.Contains(kept.String(), "secret") {
-				t.Fatalf("%d lines, %v: %s", n, rec.Err(), kept.String())
+			all := recorded(t, kept.Bytes())
+			if len(all) != 4 || rec.Err() != nil || strings.Contains(kept.String(), "secret") {
+				t.Fatalf("%d lines, %v: %s", len(all), rec.Err(), kept.String())
 			}
 
-			replay, err := NewReplay(bytes.NewReader(kept.Bytes()))
-			if err != nil {
-				t.Fatal(err)
+			tape, left := modeltest.Replay(t, all, func(x modeltest.Exchange, asked string) bool { return x.Request == asked })
+			s.Record, s.HTTP, s.Env = nil, tape, nil
+			if second := converse(t, Open(s)); second != first || left() != 0 {
+				t.Errorf("%s\n%s\n%d left", first, second, left())
 			}
-			s.Record, s.HTTP, s.Env = nil, replay, nil
-			if second := converse(t, Open(s)); second != first || replay.Left() != 0 {
-				t.Errorf("%s\n%s\n%d left", first, second, replay.Left())
-			}
-			if _, r := worked(t, Open(s), &agenttest.Host{}, step()); r.Key != "llm.replay_end" || r.Code != pawl.CodeInvalid {
+			if _, r := worked(t, Open(s), &agenttest.Host{}, step()); r.OK {
 				t.Errorf("behind the end: %+v", r)
 			}
-
-			replay, _ = NewReplay(bytes.NewReader(kept.Bytes()))
-			s.HTTP = replay
-			e := step()
-			spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
-			spec.Goal = "something else"
-			e.Spec = effect.Encode(spec)
-			_, r := worked(t, Open(s), &agenttest.Host{}, e)
-			if r.Key != "llm.replay_differs" || !strings.Contains(r.Args[1], "$.") || !strings.Contains(r.Args[1], "something else") || replay.Left() != 4 || explain(r.Err()) == "" {
-				t.Errorf("%+v", r)
-			}
 		})
-	}
-	if _, err := NewReplay(strings.NewReader("{}\nnonsense\n")); pawl.CodeOf(err) != pawl.CodeInvalid || !strings.Contains(err.Error(), "2") {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -1,56 +1,48 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"pawl/agent/wire"
 	"pawl/effect"
 )
 
-// responses speaks OpenAI's Responses, which its newer models think better in, and some speak alone. Nothing is stored at the
-// provider: the conversation goes along whole, with what the model thought in a form that only the provider can read.
-type responses struct{ *Client }
-
-func (o responses) request(r Request) object {
-	input := []any{}
+// responsesRequest is a request in the form that OpenAI's newer models think better in, and some speak alone. Nothing
+// is stored at the provider: the conversation goes along whole, with what the model thought in a form that only the
+// provider can read.
+func responsesRequest(r Request) wire.ResponsesRequest {
+	out := wire.ResponsesRequest{
+		Model: r.Model, Input: []any{}, Stream: true, Instructions: r.System, MaxTokens: max(r.MaxOut, 0),
+	}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case effect.RoleTool:
-			input = append(input, object{"type": "function_call_output", "call_id": m.Call, "output": m.Text})
+			out.Input = append(out.Input, wire.ResponsesResult{Type: wire.ItemResult, Call: m.Call, Output: m.Text})
 		case effect.RoleAssistant:
-			input = append(input, responsesSaid(m)...)
+			out.Input = append(out.Input, responsesSaid(m)...)
 		default:
-			input = append(input, object{"type": "message", "role": "user", "content": m.Text})
+			turn := wire.ResponsesTurn{Type: wire.ItemMessage, Role: wire.RoleUser, Content: m.Text}
+			out.Input = append(out.Input, turn)
 		}
 	}
-	body := object{"model": r.Model, "input": input, "stream": true, "store": false}
-	if r.System != "" {
-		body["instructions"] = r.System
-	}
 	if thinks(r.Model) {
-		body["include"] = []string{"reasoning.encrypted_content"}
+		out.Include = []string{"reasoning.encrypted_content"}
 	}
-	if r.MaxOut > 0 {
-		body["max_output_tokens"] = r.MaxOut
-	}
-	tools := []object{}
 	for _, t := range r.Tools {
-		tools = append(tools, object{"type": "function", "name": t.Name, "description": t.Description, "parameters": t.Schema, "strict": false})
+		tool := wire.ResponsesTool{Type: wire.Function, Name: t.Name, Description: t.Description, Parameters: t.Schema}
+		out.Tools = append(out.Tools, tool)
 	}
-	if len(tools) > 0 {
-		body["tools"] = tools
+	if f := &out.Text.Format; r.Schema != nil {
+		f.Type, f.Name, f.Schema = wire.JSONSchema, r.Name, r.Schema
 	}
-	if r.Schema != nil {
-		body["text"] = object{"format": object{"type": "json_schema", "name": r.Name, "schema": r.Schema, "strict": false}}
-	}
-	return body
+	return out
 }
 
-// thoughtless are the beginnings of the names of models that do not think before they speak, and refuse to be asked for their
-// thoughts.
+// thoughtless are the beginnings of the names of models that do not think before they speak, and refuse to be asked
+// for their thoughts.
 var thoughtless = []string{"gpt-3", "gpt-4", "chatgpt-4"}
 
 func thinks(model string) bool {
@@ -59,41 +51,26 @@ func thinks(model string) bool {
 }
 
 // responsesSaid are the items of an assistant's message: in the provider's own words where they were kept.
-func responsesSaid(m effect.Message) []any {
-	var kept []json.RawMessage
-	out := []any{}
-	if raw := foreign(Responses, m.Opaque); raw != nil && json.Unmarshal(raw, &kept) == nil && len(kept) > 0 {
-		for _, item := range kept {
-			out = append(out, item)
-		}
+func responsesSaid(m effect.Message) (out []any) {
+	for _, item := range ownWords[json.RawMessage](wire.Responses, m) {
+		out = append(out, item)
+	}
+	if len(out) > 0 {
 		return out
 	}
 	if m.Text != "" {
-		out = append(out, object{"type": "message", "role": "assistant", "content": m.Text})
+		out = append(out, wire.ResponsesTurn{Type: wire.ItemMessage, Role: wire.RoleAssistant, Content: m.Text})
 	}
 	for _, c := range m.Calls {
-		out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(c.Args)})
+		out = append(out, wire.ResponsesCall{Type: wire.ItemCall, Call: c.ID, Name: c.Name, Args: string(c.Args)})
 	}
 	return out
 }
 
-// Stream sends a request.
-func (o responses) Stream(ctx context.Context, r Request, emit func(string)) (Reply, error) {
-	s := &responsesStream{gathered: gathered{form: Responses, url: o.URL, emit: emit}, client: o.Client}
-	err := o.exchange(ctx, "/responses", bearer, o.request(r), &s.gathered, s.take)
-	return s.reply(r.Model), err
-}
-
-// Models asks for the endpoint's models.
-func (o responses) Models(ctx context.Context) ([]string, error) {
-	return o.Client.Models(ctx, "/models", bearer)
-}
-
-// responsesStream is an answer in the making. Items are those that were begun, by their places.
-type responsesStream struct {
+// responsesAnswer is an answer in the making. Items are those that were begun, by their places.
+type responsesAnswer struct {
 	gathered
-	client *Client
-	items  []*responsesItem
+	items []*responsesItem
 }
 
 // responsesItem is one item of an answer.
@@ -102,74 +79,53 @@ type responsesItem struct {
 	heard int             // bytes of it that came in pieces
 }
 
-type responsesEvent struct {
-	Type     string          `json:"type"`
-	At       int             `json:"output_index"`
-	Item     json.RawMessage `json:"item"`
-	Delta    string          `json:"delta"`
-	Response struct {
-		Model   string            `json:"model"`
-		Output  []json.RawMessage `json:"output"`
-		Partial struct {
-			Reason string `json:"reason"`
-		} `json:"incomplete_details"`
-		Usage *struct {
-			In      int64 `json:"input_tokens"`
-			Out     int64 `json:"output_tokens"`
-			Details struct {
-				Cached int64 `json:"cached_tokens"`
-			} `json:"input_tokens_details"`
-		} `json:"usage"`
-	} `json:"response"`
-}
-
 // take takes one event. An answer is whole with response.completed alone.
-func (s *responsesStream) take(e event) (bool, error) {
-	var v responsesEvent
-	if err := json.Unmarshal(e.data, &v); err != nil {
+func (s *responsesAnswer) take(data []byte) (bool, error) {
+	var v wire.ResponsesEvent
+	if err := json.Unmarshal(data, &v); err != nil {
 		return false, malformed(err)
 	}
 	s.known(v)
 	switch v.Type {
-	case "response.output_item.added":
+	case wire.ResponsesItemAdded:
 		return false, s.open(v)
-	case "response.output_text.delta", "response.refusal.delta":
+	case wire.ResponsesText, wire.ResponsesRefusal:
 		s.say(v.Delta)
 		s.hear(v, 0)
-	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+	case wire.ResponsesArguments, wire.ResponsesSummary, wire.ResponsesReasoning:
 		s.hear(v, len(v.Delta))
-	case "response.output_item.done":
+	case wire.ResponsesItemDone:
 		return false, s.close(v)
-	case "response.completed":
-		s.finish = "stop"
+	case wire.ResponsesCompleted:
+		s.finish = wire.Stop
 		return true, s.complete(v)
-	case "response.incomplete":
-		switch s.finish = v.Response.Partial.Reason; s.finish {
+	case wire.ResponsesIncomplete:
+		switch s.finish = v.Response.Incomplete.Reason; s.finish {
 		case "", "content_filter":
 		case "max_output_tokens":
-			s.finish = "length"
+			s.finish = wire.Length
 		default:
 			s.finish = "incomplete: " + s.finish // which is no good end, whatever the reason is called
 		}
 		return true, s.ended()
-	case "response.failed", "error":
-		return false, s.client.midway(e.data)
+	case wire.ResponsesFailed, wire.EventError:
+		return false, s.midway(data)
 	}
 	return false, nil
 }
 
 // known notes what an event says of the whole answer.
-func (s *responsesStream) known(v responsesEvent) {
+func (s *responsesAnswer) known(v wire.ResponsesEvent) {
 	if v.Response.Model != "" {
 		s.model = v.Response.Model
 	}
 	if u := v.Response.Usage; u != nil {
-		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Details.Cached, OutTokens: u.Out}
+		s.usage = effect.Usage{Requests: 1, InTokens: u.In, CachedTokens: u.Cached.Tokens, OutTokens: u.Out}
 	}
 }
 
 // open begins an item.
-func (s *responsesStream) open(v responsesEvent) error {
+func (s *responsesAnswer) open(v wire.ResponsesEvent) error {
 	if v.At != len(s.items) || len(s.items) >= 3*maxAsked {
 		return malformed(errors.New("an item out of its order"))
 	}
@@ -178,7 +134,7 @@ func (s *responsesStream) open(v responsesEvent) error {
 }
 
 // hear counts a piece of an item; unsaid are the bytes of it that are not counted yet.
-func (s *responsesStream) hear(v responsesEvent, unsaid int) {
+func (s *responsesAnswer) hear(v wire.ResponsesEvent, unsaid int) {
 	s.seen += unsaid
 	if v.At >= 0 && v.At < len(s.items) {
 		s.items[v.At].heard += len(v.Delta)
@@ -186,7 +142,7 @@ func (s *responsesStream) hear(v responsesEvent, unsaid int) {
 }
 
 // close takes a whole item. What it says in the end is what counts, whatever its pieces were.
-func (s *responsesStream) close(v responsesEvent) error {
+func (s *responsesAnswer) close(v wire.ResponsesEvent) error {
 	if v.At < 0 || v.At >= len(s.items) || s.items[v.At].own != nil {
 		return malformed(errors.New("an item that is not open"))
 	}
@@ -195,7 +151,7 @@ func (s *responsesStream) close(v responsesEvent) error {
 }
 
 // complete takes the terminal event: every item that was begun is done, and what they ask for counts.
-func (s *responsesStream) complete(v responsesEvent) error {
+func (s *responsesAnswer) complete(v wire.ResponsesEvent) error {
 	if len(s.items) == 0 {
 		// Servers that tell of no items give them with the end.
 		for _, item := range v.Response.Output {
@@ -219,28 +175,19 @@ func (s *responsesStream) complete(v responsesEvent) error {
 }
 
 // item takes what one item says or asks for.
-func (s *responsesStream) item(i *responsesItem) error {
-	var v struct {
-		Type    string `json:"type"`
-		Call    string `json:"call_id"`
-		Name    string `json:"name"`
-		Args    string `json:"arguments"`
-		Content []struct {
-			Text    string `json:"text"`
-			Refusal string `json:"refusal"`
-		} `json:"content"`
-	}
+func (s *responsesAnswer) item(i *responsesItem) error {
+	var v wire.ResponsesItem
 	if err := json.Unmarshal(i.own, &v); err != nil {
 		return malformed(err)
 	}
 	switch v.Type {
-	case "message":
+	case wire.ItemMessage:
 		for _, c := range v.Content {
 			if i.heard == 0 {
 				s.say(c.Text + c.Refusal)
 			}
 		}
-	case "function_call":
+	case wire.ItemCall:
 		p := s.call()
 		p.id, p.name = v.Call, v.Name
 		p.args.WriteString(v.Args)

@@ -9,13 +9,13 @@ import (
 
 	"pawl"
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 	"pawl/effect"
-	"pawl/internal/modeltest"
 	"pawl/message"
 )
 
-// forms are the wire forms with their names on both sides.
-var forms = map[Kind]modeltest.Form{OpenAI: modeltest.Chat, Anthropic: modeltest.Anthropic, Gemini: modeltest.Gemini, Responses: modeltest.Responses}
+// forms are those in which models are asked.
+var forms = []wire.Form{wire.Chat, wire.Responses, wire.Messages, wire.Gemini}
 
 // offered are the tools that agents of the tests may ask for.
 func offered() []effect.ToolInfo {
@@ -32,21 +32,21 @@ func offered() []effect.ToolInfo {
 const secret = "sk-secret/key+1"
 
 // at are settings for a server of the tests. Waits between tries take no time.
-func at(kind Kind, url string) Settings {
-	if kind == OpenAI {
+func at(form wire.Form, url string) Settings {
+	if form == wire.Chat {
 		url += "/v1"
 	}
-	return Settings{Kind: kind, BaseURL: url, Name: "mock-model", Tools: offered(), KeyEnv: "MODEL_KEY",
+	return Settings{Kind: form.Provider(), API: string(form), BaseURL: url, Name: "mock-model", Tools: offered(), KeyEnv: "MODEL_KEY",
 		Env:   func(name string) string { return map[string]string{"MODEL_KEY": secret}[name] },
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
 func TestSuite(t *testing.T) {
-	for kind, form := range forms {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, form := range forms {
+		t.Run(string(form), func(t *testing.T) {
 			t.Parallel()
 			agenttest.Run(t, func(_ *testing.T, w agenttest.Workspace) agenttest.Agent {
-				return Open(at(kind, w.Model.URL))
+				return Open(at(form, w.Model.URL))
 			}, agenttest.Traits{Works: true, Intakes: true, Judges: true, Plans: true, Form: form, Explain: explain})
 		})
 	}

@@ -12,18 +12,19 @@ import (
 
 	"pawl"
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 	"pawl/plan"
 )
 
-// wire answers requests without a network.
-type wire func(*http.Request) (*http.Response, error)
+// transport answers requests without a network.
+type transport func(*http.Request) (*http.Response, error)
 
-func (w wire) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
+func (w transport) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
 
 // says answers with a body that ends in the given error.
-func says(body []byte, end error) wire {
+func says(body []byte, end error) transport {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&broken{bytes.NewReader(body), end})}, nil
 	}
@@ -42,7 +43,7 @@ func (b *broken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func provider(kind Kind, w http.RoundTripper) Provider {
+func provider(kind wire.Form, w http.RoundTripper) Provider {
 	return Speak(kind, &Client{URL: "http://model.test", HTTP: w})
 }
 
@@ -68,7 +69,7 @@ func worked(t testing.TB, a *Agent, host effect.Host, e effect.Effect) (effect.W
 }
 
 func TestForms(t *testing.T) {
-	for kind := range forms {
+	for _, kind := range forms {
 		t.Run(string(kind), func(t *testing.T) {
 			srv := modeltest.Go(t, modeltest.Script{Branches: []modeltest.Branch{{Steps: []modeltest.Step{
 				{Thought: "let me think", Text: "I read “both”.", In: 120, Out: 34, Calls: []modeltest.Call{{Read: "a.go"}, {Read: "b <&>.go"}}},
@@ -128,16 +129,16 @@ func TestForms(t *testing.T) {
 // TestEveryCut cuts a stream that asks for a call at every byte. Without its last event nothing is asked for, the exchange is
 // had again three times at most, and what was set aside is settled each time.
 func TestEveryCut(t *testing.T) {
-	for kind, form := range forms {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, form := range forms {
+		t.Run(string(form), func(t *testing.T) {
 			t.Parallel()
 			whole := modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a.go","content":"x"}`}, "write_file")
 			for n := 0; n <= len(whole); n++ {
 				for _, end := range []error{io.EOF, []error{io.ErrUnexpectedEOF, errors.New("read: connection reset by peer")}[n%2]} {
 					requests := 0
 					answer := says(whole[:n], end)
-					s := at(kind, "http://model.test")
-					s.HTTP = wire(func(r *http.Request) (*http.Response, error) { requests++; return answer(r) })
+					s := at(form, "http://model.test")
+					s.HTTP = transport(func(r *http.Request) (*http.Response, error) { requests++; return answer(r) })
 					host := &agenttest.Host{}
 					result, r := worked(t, Open(s), host, step())
 					if host.Open() != 0 || host.Reserved() != requests {
@@ -202,56 +203,56 @@ func TestOddStreams(t *testing.T) {
 		return `{"candidates":[{"content":{"parts":[` + parts + `]}` + finish + `}]}`
 	}
 	for name, c := range map[string]struct {
-		kind Kind
+		kind wire.Form
 		body []byte
 		want string // names and arguments of calls, or the key of the error
 	}{
-		"no index and no id":           {OpenAI, stream(call("", `""`, `"f"`, `"{}"`), call("", `""`, `"g"`, `"{\"a\""`), call("", `""`, `""`, `":1}"`), stop, done), `f{} g{"a":1}`},
-		"several calls of one index":   {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), call(`"index":0,`, `"b"`, `"g"`, `"{}"`), stop, done), `f{} g{}`},
-		"the name in each piece":       {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{"`), call(`"index":0,`, `"a"`, `"f"`, `"}"`), stop, done), `f{}`},
-		"an index far away":            {OpenAI, stream(call(`"index":900000000,`, `"a"`, `"f"`, `""`), stop, done), `f{}`},
-		"a negative index":             {OpenAI, stream(call(`"index":-1,`, `"a"`, `"f"`, `"null"`), stop, done), `f{}`},
-		"a call without a name":        {OpenAI, stream(call(`"index":0,`, `"a"`, `""`, `"{}"`), stop, done), "llm.malformed"},
-		"no reason for the end":        {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), done), "llm.cut"},
-		"a reason that nobody knows":   {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"error"`), done), "llm.malformed"},
-		"truncated":                    {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"length"`), done), "llm.truncated"},
-		"filtered":                     {OpenAI, stream(chat(`{}`, `"content_filter"`), done), "llm.filtered"},
-		"an error in the stream":       {OpenAI, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), `{"error":{"message":"overloaded"}}`, stop, done), "llm.server_error"},
-		"no JSON":                      {OpenAI, stream(`{"choices":`, stop, done), "llm.malformed"},
-		"too many calls":               {OpenAI, stream(append(many(65, func(i int) string { return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`, `"{}"`) }), stop, done)...), "llm.malformed"},
-		"comments and carriage return": {OpenAI, []byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n", "\r\n")), ""},
+		"no index and no id":           {wire.Chat, stream(call("", `""`, `"f"`, `"{}"`), call("", `""`, `"g"`, `"{\"a\""`), call("", `""`, `""`, `":1}"`), stop, done), `f{} g{"a":1}`},
+		"several calls of one index":   {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), call(`"index":0,`, `"b"`, `"g"`, `"{}"`), stop, done), `f{} g{}`},
+		"the name in each piece":       {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{"`), call(`"index":0,`, `"a"`, `"f"`, `"}"`), stop, done), `f{}`},
+		"an index far away":            {wire.Chat, stream(call(`"index":900000000,`, `"a"`, `"f"`, `""`), stop, done), `f{}`},
+		"a negative index":             {wire.Chat, stream(call(`"index":-1,`, `"a"`, `"f"`, `"null"`), stop, done), `f{}`},
+		"a call without a name":        {wire.Chat, stream(call(`"index":0,`, `"a"`, `""`, `"{}"`), stop, done), "llm.malformed"},
+		"no reason for the end":        {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), done), "llm.cut"},
+		"a reason that nobody knows":   {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"error"`), done), "llm.malformed"},
+		"truncated":                    {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), chat(`{}`, `"length"`), done), "llm.truncated"},
+		"filtered":                     {wire.Chat, stream(chat(`{}`, `"content_filter"`), done), "llm.filtered"},
+		"an error in the stream":       {wire.Chat, stream(call(`"index":0,`, `"a"`, `"f"`, `"{}"`), `{"error":{"message":"overloaded"}}`, stop, done), "llm.server_error"},
+		"no JSON":                      {wire.Chat, stream(`{"choices":`, stop, done), "llm.malformed"},
+		"too many calls":               {wire.Chat, stream(append(many(65, func(i int) string { return call(fmt.Sprintf(`"index":%d,`, i), `"a"`, `"f"`, `"{}"`) }), stop, done)...), "llm.malformed"},
+		"comments and carriage return": {wire.Chat, []byte(": hello\r\n\r\n" + strings.ReplaceAll(string(stream(chat(`{"content":"x"}`, `"stop"`), done)), "\n", "\r\n")), ""},
 
-		"a whole input":                  {Anthropic, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
-		"a block that stays open":        {Anthropic, stream(open, ending[0], ending[1]), "llm.malformed"},
-		"a block without content":        {Anthropic, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a piece of another block":       {Anthropic, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
-		"a piece without a block":        {Anthropic, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
-		"a block twice":                  {Anthropic, stream(open, open, ending[0], ending[1]), "llm.malformed"},
-		"overloaded":                     {Anthropic, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
-		"an end without a reason":        {Anthropic, stream(ending[1]), "llm.cut"},
-		"refused":                        {Anthropic, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
-		"items with the end alone":       {Responses, stream(completed(calling("f", "{}") + "," + calling("g", `{\"a\":1}`))), `f{} g{"a":1}`},
-		"the end decides":                {Responses, stream(added(0), `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}`, finished(0, calling("f", `{\"a\":2}`)), completed("")), `f{"a":2}`},
-		"an item that is never finished": {Responses, stream(added(0), completed(calling("f", "{}"))), "llm.malformed"},
-		"an item finished twice":         {Responses, stream(added(0), finished(0, calling("f", "{}")), finished(0, calling("g", "{}")), completed("")), "llm.malformed"},
-		"an item that never began":       {Responses, stream(finished(0, calling("f", "{}")), completed("")), "llm.malformed"},
-		"an item far away":               {Responses, stream(`{"type":"response.output_item.added","output_index":900000000,"item":{}}`, completed("")), "llm.malformed"},
-		"an item below zero":             {Responses, stream(finished(-1, calling("f", "{}")), completed("")), "llm.malformed"},
-		"an item without a name":         {Responses, stream(completed(calling("", "{}"))), "llm.malformed"},
-		"an item that is none":           {Responses, stream(completed(`7`)), "llm.malformed"},
-		"too many items":                 {Responses, stream(completed(strings.Join(many(65, func(int) string { return calling("f", "{}") }), ","))), "llm.malformed"},
-		"items and no end":               {Responses, stream(added(0), finished(0, calling("f", "{}"))), "llm.cut"},
-		"an end that is not completed":   {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), "llm.truncated"},
-		"an end that is held back":       {Responses, stream(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`), "llm.filtered"},
-		"an end that sounds good":        {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"stop"}}}`), "llm.malformed"},
-		"an end without a cause":         {Responses, stream(`{"type":"response.incomplete","response":{}}`), "llm.cut"},
-		"a failure":                      {Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, completed("")), "llm.server_error"},
-		"an error event":                 {Responses, stream(`{"type":"error","code":"server_error","message":"sorry"}`, completed("")), "llm.server_error"},
+		"a whole input":                  {wire.Messages, stream(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}`, `{"type":"content_block_stop","index":0}`, ending[0], ending[1]), `f{"a":1}`},
+		"a block that stays open":        {wire.Messages, stream(open, ending[0], ending[1]), "llm.malformed"},
+		"a block without content":        {wire.Messages, stream(`{"type":"content_block_start","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a piece of another block":       {wire.Messages, stream(open, `{"type":"content_block_delta","index":1,"delta":{"partial_json":"{}"}}`, ending[1]), "llm.malformed"},
+		"a piece without a block":        {wire.Messages, stream(`{"type":"content_block_delta","index":0,"delta":{"text":"x"}}`, ending[1]), "llm.malformed"},
+		"a block twice":                  {wire.Messages, stream(open, open, ending[0], ending[1]), "llm.malformed"},
+		"overloaded":                     {wire.Messages, stream(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "llm.server_error"},
+		"an end without a reason":        {wire.Messages, stream(ending[1]), "llm.cut"},
+		"refused":                        {wire.Messages, stream(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, ending[1]), "llm.filtered"},
+		"items with the end alone":       {wire.Responses, stream(completed(calling("f", "{}") + "," + calling("g", `{\"a\":1}`))), `f{} g{"a":1}`},
+		"the end decides":                {wire.Responses, stream(added(0), `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1"}`, finished(0, calling("f", `{\"a\":2}`)), completed("")), `f{"a":2}`},
+		"an item that is never finished": {wire.Responses, stream(added(0), completed(calling("f", "{}"))), "llm.malformed"},
+		"an item finished twice":         {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), finished(0, calling("g", "{}")), completed("")), "llm.malformed"},
+		"an item that never began":       {wire.Responses, stream(finished(0, calling("f", "{}")), completed("")), "llm.malformed"},
+		"an item far away":               {wire.Responses, stream(`{"type":"response.output_item.added","output_index":900000000,"item":{}}`, completed("")), "llm.malformed"},
+		"an item below zero":             {wire.Responses, stream(finished(-1, calling("f", "{}")), completed("")), "llm.malformed"},
+		"an item without a name":         {wire.Responses, stream(completed(calling("", "{}"))), "llm.malformed"},
+		"an item that is none":           {wire.Responses, stream(completed(`7`)), "llm.malformed"},
+		"too many items":                 {wire.Responses, stream(completed(strings.Join(many(65, func(int) string { return calling("f", "{}") }), ","))), "llm.malformed"},
+		"items and no end":               {wire.Responses, stream(added(0), finished(0, calling("f", "{}"))), "llm.cut"},
+		"an end that is not completed":   {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), "llm.truncated"},
+		"an end that is held back":       {wire.Responses, stream(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`), "llm.filtered"},
+		"an end that sounds good":        {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"stop"}}}`), "llm.malformed"},
+		"an end without a cause":         {wire.Responses, stream(`{"type":"response.incomplete","response":{}}`), "llm.cut"},
+		"a failure":                      {wire.Responses, stream(added(0), finished(0, calling("f", "{}")), `{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, completed("")), "llm.server_error"},
+		"an error event":                 {wire.Responses, stream(`{"type":"error","code":"server_error","message":"sorry"}`, completed("")), "llm.server_error"},
 
-		"calls without ids":          {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`, `,"finishReason":"STOP"`)), `f{} g{}`},
-		"a call without an end":      {Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)), "llm.cut"},
-		"a malformed call":           {Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)), "llm.malformed"},
-		"a prompt that is held back": {Gemini, stream(`{"promptFeedback":{"blockReason":"SAFETY"}}`), "llm.filtered"},
+		"calls without ids":          {wire.Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}`, `,"finishReason":"STOP"`)), `f{} g{}`},
+		"a call without an end":      {wire.Gemini, stream(gem(`{"functionCall":{"name":"f","args":{}}}`, ``)), "llm.cut"},
+		"a malformed call":           {wire.Gemini, stream(gem(``, `,"finishReason":"MALFORMED_FUNCTION_CALL"`)), "llm.malformed"},
+		"a prompt that is held back": {wire.Gemini, stream(`{"promptFeedback":{"blockReason":"SAFETY"}}`), "llm.filtered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := provider(c.kind, says(c.body, io.EOF)).Stream(t.Context(), Request{Model: "m"}, nil)
@@ -282,11 +283,11 @@ func many(n int, f func(int) string) (out []string) {
 func TestResponses(t *testing.T) {
 	thought := json.RawMessage(`[{"type":"reasoning","id":"rs_1","encrypted_content":"sealed","summary":[]},{"type":"function_call","call_id":"c1","name":"read_file","arguments":"{}"}]`)
 	r := Request{System: "be brief", MaxOut: 77, Name: "plan", Schema: json.RawMessage(`{"type":"object"}`), Messages: []effect.Message{
-		{Role: effect.RoleUser, Text: "go"}, {Role: effect.RoleAssistant, Opaque: own(Responses, thought)}, {Role: effect.RoleTool, Call: "c1", Text: "x"},
+		{Role: effect.RoleUser, Text: "go"}, {Role: effect.RoleAssistant, Opaque: own(wire.Responses, thought)}, {Role: effect.RoleTool, Call: "c1", Text: "x"},
 	}}
 	for model, asks := range map[string]bool{"gpt-5.1": true, "o3": true, "router/gpt-5-mini": true, "local": true, "gpt-4.1-mini": false, "router/gpt-4o": false} {
 		r.Model = model
-		raw, err := json.Marshal(responses{&Client{}}.request(r))
+		raw, err := json.Marshal(responsesRequest(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,12 +305,16 @@ func TestResponses(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		kind Kind
+		kind wire.Provider
 		api  string
-		want Kind
-	}{{OpenAI, "responses", Responses}, {"", "responses", Responses}, {OpenAI, "chat", OpenAI}, {OpenAI, "", OpenAI}, {Anthropic, "responses", Anthropic}} {
-		if got := Open(Settings{Kind: c.kind, API: c.api, Name: "m"}).settings.Kind; got != c.want {
-			t.Errorf("%+v: %s", c, got)
+		want wire.Form
+	}{
+		{wire.OpenAI, "responses", wire.Responses}, {"", "responses", wire.Responses}, {wire.OpenAI, "chat", wire.Chat}, {wire.OpenAI, "", wire.Chat},
+		{wire.Anthropic, "responses", wire.Messages},
+	} {
+		p, err := Open(Settings{Kind: c.kind, API: c.api, Name: "m"}).provider()
+		if err != nil || p.(speaker).form != c.want {
+			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}
 }
@@ -318,19 +323,19 @@ func TestResponses(t *testing.T) {
 func TestOtherWords(t *testing.T) {
 	messages := []effect.Message{
 		{Role: effect.RoleUser, Text: "go"},
-		{Role: effect.RoleAssistant, Text: "I read", Calls: []effect.Ask{{ID: "c1", Name: "read_file", Args: json.RawMessage(`{"path":"a"}`)}}, Opaque: own(Anthropic, json.RawMessage(`[{"type":"thinking","signature":"theirs"}]`))},
+		{Role: effect.RoleAssistant, Text: "I read", Calls: []effect.Ask{{ID: "c1", Name: "read_file", Args: json.RawMessage(`{"path":"a"}`)}}, Opaque: own(wire.Messages, json.RawMessage(`[{"type":"thinking","signature":"theirs"}]`))},
 		{Role: effect.RoleTool, Call: "c1", Text: "x"},
 	}
-	for kind := range forms {
+	for _, kind := range forms {
 		var body []byte
-		_, _ = provider(kind, wire(func(r *http.Request) (*http.Response, error) {
+		_, _ = provider(kind, transport(func(r *http.Request) (*http.Response, error) {
 			body, _ = io.ReadAll(r.Body)
 			return nil, errors.New("enough")
 		})).Stream(t.Context(), Request{Model: "m", Messages: messages}, nil)
-		if has := bytes.Contains(body, []byte("theirs")); has != (kind == Anthropic) {
+		if has := bytes.Contains(body, []byte("theirs")); has != (kind == wire.Messages) {
 			t.Errorf("%s: %s", kind, body)
 		}
-		if kind != Anthropic && !bytes.Contains(body, []byte("read_file")) {
+		if kind != wire.Messages && !bytes.Contains(body, []byte("read_file")) {
 			t.Errorf("%s: the call is missing: %s", kind, body)
 		}
 	}
@@ -353,21 +358,12 @@ func TestStrict(t *testing.T) {
 }
 
 func FuzzStream(f *testing.F) {
-	for kind, form := range forms {
-		f.Add(string(kind), modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a"}`}, "read_file"))
+	for _, form := range forms {
+		f.Add(string(form), modeltest.Recorded(form, modeltest.Call{Args: `{"path":"a"}`}, "read_file"))
 	}
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		client := &Client{URL: "http://model.test"}
-		chat, claude, gem, items := &openaiStream{client: client}, &anthropicStream{client: client}, &geminiStream{client: client}, &responsesStream{client: client}
-		got, take := &chat.gathered, chat.take
-		switch Kind(kind) {
-		case Anthropic:
-			got, take = &claude.gathered, claude.take
-		case Gemini:
-			got, take = &gem.gathered, gem.take
-		case Responses:
-			got, take = &items.gathered, items.take
-		}
+		got, take := speaker{client, wire.Form(kind)}.answer(nil)
 		err := client.read(t.Context(), t.Context(), bytes.NewReader(body), take)
 		reply := got.reply("m")
 		if err != nil && len(reply.Calls) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"pawl"
 	"pawl/agent/agenttest"
+	"pawl/agent/wire"
 	"pawl/effect"
 	"pawl/internal/modeltest"
 	"pawl/plan"
@@ -50,7 +51,7 @@ func TestHear(t *testing.T) {
 		"done with more":              {[]effect.Ask{ask("1", "step_done", `{"summary":"s","verified":true}`)}, "", 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := hear(spec, nil, Reply{Text: "x", Calls: c.calls, Opaque: own(Anthropic, json.RawMessage(`[1]`))})
+			h := hear(spec, nil, Reply{Text: "x", Calls: c.calls, Opaque: own(wire.Messages, json.RawMessage(`[1]`))})
 			if (h.flaw != nil) != c.flawed || len(h.asks) != c.asks || !c.flawed && h.control != c.control {
 				t.Fatalf("%+v", h)
 			}
@@ -128,7 +129,7 @@ func TestCompact(t *testing.T) {
 	list := []effect.Message{{Role: effect.RoleUser, Text: "the plan " + strings.Repeat("p", 3000)}}
 	for i := range 40 {
 		id := fmt.Sprint(i)
-		list = append(list, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask(id, "write_file", `{"path":"f`+id+`","content":"`+strings.Repeat("c", 600)+`"}`)}, Opaque: own(Anthropic, json.RawMessage(`["`+strings.Repeat("c", 600)+`"]`))},
+		list = append(list, effect.Message{Role: effect.RoleAssistant, Calls: []effect.Ask{ask(id, "write_file", `{"path":"f`+id+`","content":"`+strings.Repeat("c", 600)+`"}`)}, Opaque: own(wire.Messages, json.RawMessage(`["`+strings.Repeat("c", 600)+`"]`))},
 			effect.Message{Role: effect.RoleTool, Call: id, Text: "begin" + id + strings.Repeat("界", 700) + "exit status 1"})
 	}
 	before, _ := json.Marshal(list)
@@ -171,7 +172,7 @@ func TestCompact(t *testing.T) {
 // TestWindow compacts a conversation before it is too long, and says so where that does not help.
 func TestWindow(t *testing.T) {
 	srv := modeltest.Go(t, modeltest.Liar())
-	s := at(OpenAI, srv.URL)
+	s := at(wire.Chat, srv.URL)
 	s.Window = 6000
 	e := step()
 	spec, _ := effect.Decode[effect.WorkSpec](e.Spec)
@@ -204,7 +205,7 @@ func TestNoSchemas(t *testing.T) {
 	defer srv.Close()
 	host := &agenttest.Host{}
 	e := effect.Effect{Kind: effect.KindIntake, Spec: effect.Encode(effect.IntakeSpec{Requirement: "tidy up", Round: 1})}
-	r := Open(at(OpenAI, srv.URL)).Do(t.Context(), e, host, func(line string) { t.Errorf("%q was said", line) })
+	r := Open(at(wire.Chat, srv.URL)).Do(t.Context(), e, host, func(line string) { t.Errorf("%q was said", line) })
 	result, err := effect.Decode[effect.IntakeResult](r.Result)
 	if err != nil || result.Evaluation.Class != "chore" || len(result.Questions()) != 0 || len(bodies) != 2 || !strings.Contains(bodies[1], "additionalProperties") || result.Usage.Requests != 2 || host.Reserved() != 2 {
 		t.Errorf("%+v %+v %v", r, result, err)

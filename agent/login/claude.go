@@ -9,12 +9,13 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 )
 
 func claudeMaker() maker {
 	return maker{
 		name: "Anthropic", programs: []string{"claude-code", "claude-code-acp"}, signIn: "claude /login", look: lookClaude,
-		kind: "anthropic", upstream: "https://api.anthropic.com", keys: "https://api.anthropic.com", shape: shapeClaude,
+		kind: wire.Anthropic, upstream: wire.Anthropic.URL(), keys: wire.Anthropic.URL(), shape: shapeClaude,
 		sites:   []string{"api.anthropic.com:443"},
 		renewal: &renewal{program: "claude", args: []string{"auth", "status"}, without: claudeKeys},
 	}

@@ -9,12 +9,13 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 )
 
 func codexMaker() maker {
 	return maker{
 		name: "OpenAI", programs: []string{"codex", "codex-acp"}, signIn: "codex login", look: lookCodex,
-		kind: "openai", upstream: "https://chatgpt.com/backend-api/codex", keys: "https://api.openai.com/v1", shape: shapeCodex,
+		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(), shape: shapeCodex,
 		sites: []string{"chatgpt.com:443"},
 		renewal: &renewal{
 			program: "codex", args: []string{"app-server"}, without: []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"},

@@ -20,6 +20,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 )
 
 // AnyAccount is the consent to whatever account a login is of.
@@ -118,8 +119,8 @@ func NewKeeper(c Config) (*Keeper, error) {
 }
 
 // Kind is the interface that the program speaks with its maker, and Upstream where that is.
-func (k *Keeper) Kind() string     { return k.maker.kind }
-func (k *Keeper) Upstream() string { return first(k.config.Upstream, k.maker.upstream) }
+func (k *Keeper) Kind() wire.Provider { return k.maker.kind }
+func (k *Keeper) Upstream() string    { return first(k.config.Upstream, k.maker.upstream) }
 
 // KeyUpstream is where a key is shown, which is another place than that of the plans at some makers.
 func (k *Keeper) KeyUpstream() string { return first(k.config.Upstream, k.maker.keys) }

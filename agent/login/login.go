@@ -22,6 +22,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 )
 
 // Kind says what a login is.
@@ -179,7 +180,8 @@ type maker struct {
 	signIn string
 	look   func(m maker, s Source) (Login, error)
 	// kind and upstream are the interface that the program speaks with its model, and where it is.
-	kind, upstream string
+	kind     wire.Provider
+	upstream string
 	// keys is where keys are shown.
 	keys string
 	// sites are what the program connects to where it is let through a tunnel.

@@ -8,6 +8,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
+	"pawl/agent/wire"
 )
 
 // opencodeMaker knows the login of opencode at OpenAI. With a plan opencode connects to ChatGPT by itself, whatever address it is
@@ -15,7 +16,7 @@ import (
 func opencodeMaker() maker {
 	return maker{
 		name: "OpenAI", programs: []string{"opencode", "opencode-acp"}, signIn: "opencode auth login", look: lookOpencode,
-		kind: "openai", upstream: "https://chatgpt.com/backend-api/codex", keys: "https://api.openai.com/v1", shape: shapeOpencode,
+		kind: wire.OpenAI, upstream: "https://chatgpt.com/backend-api/codex", keys: wire.OpenAI.URL(), shape: shapeOpencode,
 		sites: []string{"chatgpt.com:443"}, tunnelOnly: true,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pawl/agent/check"
 	"pawl/agent/llm"
 	"pawl/agent/script"
+	"pawl/agent/wire"
 	"pawl/cli"
 	"pawl/sandbox"
 )
@@ -70,14 +71,14 @@ func (r Registry) check(ctx context.Context, c cli.Check) (kept string, err erro
 func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.Phrase, error) {
 	switch name {
 	case script.Name:
-		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(llm.OpenAI)}, []cli.Phrase{{Key: "check.saw_embedded"}}, nil
+		return check.Options{Agent: name, Kind: agent.KindScript, Provider: string(wire.OpenAI)}, []cli.Phrase{{Key: "check.saw_embedded"}}, nil
 	case llm.Name:
 		kind := r.Config.Model.Kind
 		if kind == "" {
-			kind = string(llm.OpenAI)
+			kind = string(wire.OpenAI)
 		}
 		form, api := kind, ""
-		if kind == string(llm.OpenAI) && r.Config.Model.API != "" {
+		if kind == string(wire.OpenAI) && r.Config.Model.API != "" {
 			api = r.Config.Model.API
 			form += ", " + api
 		}
@@ -101,5 +102,5 @@ func (r Registry) find(ctx context.Context, name string) (check.Options, []cli.P
 	if info.Key != "" {
 		saw = []cli.Phrase{{Key: info.Key, Args: info.Args}, {Key: "check.saw_tested", Args: p.Tested[:]}}
 	}
-	return check.Options{Agent: name, Kind: p.Kind, Provider: p.Wire.Provider()}, saw, nil
+	return check.Options{Agent: name, Kind: p.Kind, Provider: string(p.Wire.Provider())}, saw, nil
 }

@@ -9,8 +9,8 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/launch"
-	"pawl/agent/llm"
 	"pawl/agent/login"
+	"pawl/agent/wire"
 	"pawl/cli"
 	"pawl/effect"
 	"pawl/sandbox"
@@ -103,8 +103,8 @@ func (r Registry) own(p agent.Program, l login.Login, info *cli.AgentInfo) {
 // keyOf says where the key is that pawl would show to an agent's model, "" for an endpoint that wants none. The error says that there
 // is none.
 func (r Registry) keyOf(p agent.Program) (string, error) {
-	kind, m := llm.Kind(p.Wire.Provider()), r.Config.Model
-	if m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == llm.OpenAI) {
+	kind, m := p.Wire.Provider(), r.Config.Model
+	if m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {
 		if _, err := r.Model().Key(); err != nil {
 			return "", err
 		}
@@ -118,14 +118,14 @@ func (r Registry) keyOf(p agent.Program) (string, error) {
 		}
 		return "", nil
 	}
-	if os.Getenv(kind.DefaultKeyEnv()) == "" {
-		return "", pawl.Fail(pawl.CodeLogin, "llm.no_key", kind.DefaultKeyEnv()).In("agent.List")
+	if os.Getenv(kind.KeyEnv()) == "" {
+		return "", pawl.Fail(pawl.CodeLogin, "llm.no_key", kind.KeyEnv()).In("agent.List")
 	}
-	return "$" + kind.DefaultKeyEnv(), nil
+	return "$" + kind.KeyEnv(), nil
 }
 
 // keyName is the variable that holds the key of an agent's usual model.
-func keyName(p agent.Program) string { return llm.Kind(p.Wire.Provider()).DefaultKeyEnv() }
+func keyName(p agent.Program) string { return p.Wire.Provider().KeyEnv() }
 
 // askVersion asks an agent for its version. It needs no workspace for that.
 func (r Registry) askVersion(ctx context.Context, f agent.Found, info *cli.AgentInfo) {

@@ -55,7 +55,7 @@ func renew(ctx context.Context, c login.Command, started func(pid int)) error {
 
 // loginProvider serves a program that shows the token of its user's own login, or a key of that login, which it does not see.
 func loginProvider(k *login.Keeper) gateway.Provider {
-	p := gateway.Provider{Kind: gateway.Kind(k.Kind()), URL: k.Upstream(), Pass: k, Unpriced: true}
+	p := gateway.Provider{Kind: k.Kind(), URL: k.Upstream(), Pass: k, Unpriced: true}
 	if l, err := k.Look(); err == nil && l.Kind == login.Key {
 		p.URL, p.Pass, p.Key, p.Unpriced = k.KeyUpstream(), nil, k.Key, false
 	}

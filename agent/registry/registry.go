@@ -16,6 +16,7 @@ import (
 	"pawl/agent/llm"
 	"pawl/agent/login"
 	"pawl/agent/script"
+	"pawl/agent/wire"
 	"pawl/cli"
 	"pawl/driver/verify"
 	"pawl/effect"
@@ -61,11 +62,11 @@ func (r Registry) settings() llm.Settings {
 	home, _ := os.UserHomeDir()
 	var record func(llm.Exchange)
 	if r.Exchanges != nil {
-		record = llm.NewRecorder(r.Exchanges).Record
+		record = agent.NewRecorder[llm.Exchange](r.Exchanges).Record
 	}
 	return llm.Settings{
 		Record: record,
-		Kind:   llm.Kind(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing, Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
+		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing, Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
 		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks, Window: int64(m.Window),
 		Tools: r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(), Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
 	}
@@ -107,11 +108,11 @@ func (r Registry) window() int64 {
 func (r Registry) gateway(k *login.Keeper) agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: r.Model().Cost}
 	if r.Exchanges != nil {
-		c.Record = gateway.NewRecorder(r.Exchanges).Keep
+		c.Record = agent.NewRecorder[gateway.Exchange](r.Exchanges).Record
 	}
-	for _, kind := range []llm.Kind{llm.OpenAI, llm.Anthropic, llm.Gemini} {
-		p := gateway.Provider{Kind: gateway.Kind(kind), URL: kind.DefaultURL(), Key: func() (string, error) { return os.Getenv(kind.DefaultKeyEnv()), nil }}
-		if m := r.Config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == llm.OpenAI) {
+	for _, kind := range []wire.Provider{wire.OpenAI, wire.Anthropic, wire.Google} {
+		p := gateway.Provider{Kind: kind, URL: kind.URL(), Key: func() (string, error) { return os.Getenv(kind.KeyEnv()), nil }}
+		if m := r.Config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {
 			p.URL, p.CAFile, p.Key = m.BaseURL, m.CAFile, r.Model().Key
 		}
 		c.Providers[string(kind)] = p

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"pawl/agent/wire"
 )
 
 // answer is what is said, before it is put into a wire form.
@@ -18,12 +20,12 @@ type answer struct {
 }
 
 // firstText is the place of the first piece of text in a stream.
-func (a answer) firstText(form Form) int {
-	at := map[Form]int{Chat: 1, Responses: 2, Anthropic: 2, Gemini: 0}[form]
+func (a answer) firstText(form wire.Form) int {
+	at := map[wire.Form]int{wire.Chat: 1, wire.Responses: 2, wire.Messages: 2, wire.Gemini: 0}[form]
 	if a.thought == "" {
 		return at
 	}
-	return at + map[Form]int{Chat: 1, Responses: 3, Anthropic: 4, Gemini: 1}[form]
+	return at + map[wire.Form]int{wire.Chat: 1, wire.Responses: 3, wire.Messages: 4, wire.Gemini: 1}[form]
 }
 
 // end is the reason for the end.
@@ -34,134 +36,85 @@ func (a answer) end(usual string) string {
 	return usual
 }
 
+// schemaOf reads a schema as far as it can be understood.
+func schemaOf(raw json.RawMessage) (s schema) {
+	_ = json.Unmarshal(raw, &s) // a tool without one takes anything
+	return s
+}
+
 func (q *query) chat(body []byte) {
-	var r struct {
-		Model  string `json:"model"`
-		Stream bool   `json:"stream"`
-		Tools  []struct {
-			Function struct {
-				Name       string `json:"name"`
-				Parameters schema `json:"parameters"`
-			} `json:"function"`
-		} `json:"tools"`
-		ResponseFormat struct {
-			Type   string `json:"type"`
-			Schema struct {
-				Name string `json:"name"`
-			} `json:"json_schema"`
-		} `json:"response_format"`
-	}
+	var r wire.ChatRequest
 	_ = json.Unmarshal(body, &r) // a request that is no JSON gets the first step
 	q.seen.Model, q.seen.Stream = r.Model, r.Stream
 	for _, t := range r.Tools {
-		q.tools = append(q.tools, tool{Name: t.Function.Name, Schema: t.Function.Parameters})
+		q.tools = append(q.tools, tool{Name: t.Function.Name, Schema: schemaOf(t.Function.Parameters)})
 	}
-	q.json, q.schema = strings.HasPrefix(r.ResponseFormat.Type, "json"), r.ResponseFormat.Schema.Name
+	q.json, q.schema = strings.HasPrefix(r.Format.Type, "json"), r.Format.Schema.Name
 }
 
 func (q *query) responses(body []byte) {
-	type offered struct {
-		Type       string          `json:"type"`
-		Name       string          `json:"name"`
-		Parameters schema          `json:"parameters"`
-		Tools      json.RawMessage `json:"tools"`
-	}
-	var r struct {
-		Model  string    `json:"model"`
-		Stream bool      `json:"stream"`
-		Tools  []offered `json:"tools"`
-		Text   struct {
-			Format struct {
-				Type string `json:"type"`
-				Name string `json:"name"`
-			} `json:"format"`
-		} `json:"text"`
-	}
+	var r wire.ResponsesRequest
 	_ = json.Unmarshal(body, &r)
 	q.seen.Model, q.seen.Stream = r.Model, r.Stream
 	// Newer models are offered their tools in an item of the conversation, each in a namespace.
 	var items struct {
 		Input []struct {
-			Tools []offered `json:"tools"`
+			Tools []wire.ResponsesTool `json:"tools"`
 		} `json:"input"`
 	}
 	_ = json.Unmarshal(body, &items) // the input may be a text
 	for _, item := range items.Input {
 		for _, space := range item.Tools {
-			var inside []offered
+			var inside []wire.ResponsesTool
 			_ = json.Unmarshal(space.Tools, &inside)
 			for _, t := range inside {
-				q.tools = append(q.tools, tool{Name: t.Name, Space: space.Name, Schema: t.Parameters, Freeform: t.Type == "custom"})
+				q.offered(t, space.Name)
 			}
 		}
 	}
 	for _, t := range r.Tools {
-		if t.Name != "" && t.Type != "namespace" {
-			q.tools = append(q.tools, tool{Name: t.Name, Schema: t.Parameters, Freeform: t.Type == "custom"})
+		if t.Name != "" && t.Type != wire.Namespace {
+			q.offered(t, "")
 		}
 	}
-	q.json, q.schema = r.Text.Format.Type == "json_schema", r.Text.Format.Name
+	q.json, q.schema = r.Text.Format.Type == wire.JSONSchema, r.Text.Format.Name
 }
 
-func (q *query) anthropic(body []byte) {
-	var r struct {
-		Model  string `json:"model"`
-		Stream bool   `json:"stream"`
-		Tools  []struct {
-			Name   string `json:"name"`
-			Schema schema `json:"input_schema"`
-		} `json:"tools"`
-		Choice struct {
-			Type string `json:"type"`
-			Name string `json:"name"`
-		} `json:"tool_choice"`
-		Output struct {
-			Format struct {
-				Type string `json:"type"`
-			} `json:"format"`
-		} `json:"output_config"`
-	}
+// offered notes a tool of Responses.
+func (q *query) offered(t wire.ResponsesTool, space string) {
+	q.tools = append(q.tools, tool{Name: t.Name, Space: space, Schema: schemaOf(t.Parameters), Freeform: t.Type == wire.Custom})
+}
+
+func (q *query) messages(body []byte) {
+	var r wire.MessagesRequest
 	_ = json.Unmarshal(body, &r)
 	q.seen.Model, q.seen.Stream = r.Model, r.Stream
 	for _, t := range r.Tools {
-		q.tools = append(q.tools, tool{Name: t.Name, Schema: t.Schema})
+		q.tools = append(q.tools, tool{Name: t.Name, Schema: schemaOf(t.Schema)})
 	}
-	if r.Choice.Type == "tool" {
+	if r.Choice.Type == wire.ChoiceTool {
 		q.json, q.schema, q.forced = true, r.Choice.Name, r.Choice.Name
 	}
-	q.json = q.json || r.Output.Format.Type == "json_schema"
+	q.json = q.json || r.Output.Format.Type == wire.JSONSchema
 }
 
 func (q *query) gemini(body []byte) {
-	var r struct {
-		Tools []struct {
-			Functions []struct {
-				Name       string `json:"name"`
-				Parameters schema `json:"parameters"`
-				JSONSchema schema `json:"parametersJsonSchema"`
-			} `json:"functionDeclarations"`
-		} `json:"tools"`
-		Config struct {
-			Mime   string          `json:"responseMimeType"`
-			Schema json.RawMessage `json:"responseSchema"`
-			JSON   json.RawMessage `json:"responseJsonSchema"`
-		} `json:"generationConfig"`
-	}
+	var r wire.GeminiRequest
 	_ = json.Unmarshal(body, &r)
 	for _, t := range r.Tools {
 		for _, f := range t.Functions {
-			s := f.Parameters
-			if len(f.JSONSchema.Properties) > 0 {
-				s = f.JSONSchema
+			s := schemaOf(f.Parameters)
+			if given := schemaOf(f.JSONSchema); len(given.Properties) > 0 {
+				s = given
 			}
 			q.tools = append(q.tools, tool{Name: f.Name, Schema: s})
 		}
 	}
-	q.json = r.Config.Mime == "application/json" && len(r.Config.Schema)+len(r.Config.JSON) > 0
+	q.json = r.Config.Mime == "application/json" && len(r.Config.Schema)+len(r.Config.JSONSchema) > 0
 	var titled struct {
 		Title string `json:"title"`
 	}
-	_ = json.Unmarshal(append([]byte(nil), r.Config.JSON...), &titled)
+	_ = json.Unmarshal(r.Config.JSONSchema, &titled)
 	q.schema = titled.Title
 }
 
@@ -188,31 +141,31 @@ func event(name string, v any) []byte {
 
 type object = map[string]any
 
-func (a answer) stream(form Form) [][]byte {
+func (a answer) stream(form wire.Form) [][]byte {
 	switch form {
-	case Chat:
+	case wire.Chat:
 		return a.chatStream()
-	case Responses:
+	case wire.Responses:
 		return a.responsesStream()
-	case Anthropic:
+	case wire.Messages:
 		return a.anthropicStream()
 	}
 	return a.geminiStream()
 }
 
-func (a answer) plain(form Form) []byte {
+func (a answer) plain(form wire.Form) []byte {
 	switch form {
-	case Chat:
-		message := object{"role": "assistant", "content": a.text}
+	case wire.Chat:
+		message := object{"role": wire.RoleAssistant, "content": a.text}
 		if len(a.calls) > 0 {
 			message["tool_calls"] = a.chatCalls()
 		}
 		return []byte(encode(object{"id": "chat-" + a.id, "object": "chat.completion", "created": 1, "model": a.model, "usage": a.chatUsage(),
 			"choices": []any{object{"index": 0, "message": message, "finish_reason": a.chatFinish()}}}))
-	case Responses:
+	case wire.Responses:
 		return []byte(encode(a.response("completed", a.items())))
-	case Anthropic:
-		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": a.blocks(),
+	case wire.Messages:
+		return []byte(encode(object{"id": "msg_" + a.id, "type": "message", "role": wire.RoleAssistant, "model": a.model, "content": a.blocks(),
 			"stop_reason": a.stopReason(), "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": a.out}}))
 	}
 	return []byte(encode(a.geminiBody(a.geminiParts(), true)))
@@ -220,9 +173,9 @@ func (a answer) plain(form Form) []byte {
 
 func (a answer) chatFinish() string {
 	if len(a.calls) > 0 {
-		return a.end("tool_calls")
+		return a.end(wire.ToolCalls)
 	}
-	return a.end("stop")
+	return a.end(wire.Stop)
 }
 
 func (a answer) chatUsage() object {
@@ -232,7 +185,7 @@ func (a answer) chatUsage() object {
 func (a answer) chatCalls() []any {
 	var out []any
 	for i, c := range a.calls {
-		out = append(out, object{"index": i, "id": a.ids[i], "type": "function", "function": object{"name": c.Name, "arguments": c.Args}})
+		out = append(out, object{"index": i, "id": a.ids[i], "type": wire.Function, "function": object{"name": c.Name, "arguments": c.Args}})
 	}
 	return out
 }
@@ -242,7 +195,7 @@ func (a answer) chatStream() [][]byte {
 		return event("", object{"id": "chat-" + a.id, "object": "chat.completion.chunk", "created": 1, "model": a.model, "usage": usage,
 			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
-	out := [][]byte{chunk(object{"role": "assistant", "content": ""}, nil, nil)}
+	out := [][]byte{chunk(object{"role": wire.RoleAssistant, "content": ""}, nil, nil)}
 	if a.thought != "" {
 		out = append(out, chunk(object{"reasoning_content": a.thought}, nil, nil))
 	}
@@ -250,7 +203,7 @@ func (a answer) chatStream() [][]byte {
 		out = append(out, chunk(object{"content": p}, nil, nil))
 	}
 	for i, c := range a.calls {
-		call := object{"index": i, "id": a.ids[i], "type": "function", "function": object{"name": c.Name, "arguments": ""}}
+		call := object{"index": i, "id": a.ids[i], "type": wire.Function, "function": object{"name": c.Name, "arguments": ""}}
 		if a.thought != "" {
 			call["extra_content"] = object{"signature": Thinks}
 		}
@@ -270,7 +223,7 @@ func (a answer) items() []any {
 		out = append(out, object{"type": "reasoning", "id": "rs_" + a.id, "summary": []any{object{"type": "summary_text", "text": a.thought}}, "encrypted_content": Thinks})
 	}
 	if a.text != "" {
-		out = append(out, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed",
+		out = append(out, object{"type": wire.ItemMessage, "id": "msg_" + a.id, "role": wire.RoleAssistant, "status": "completed",
 			"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}})
 	}
 	for i, c := range a.calls {
@@ -282,7 +235,7 @@ func (a answer) items() []any {
 			out = append(out, call)
 			continue
 		}
-		out = append(out, object{"type": "function_call", "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "arguments": c.Args, "status": "completed"})
+		out = append(out, object{"type": wire.ItemCall, "id": "fc_" + a.ids[i], "call_id": a.ids[i], "name": c.Name, "arguments": c.Args, "status": "completed"})
 	}
 	return out
 }
@@ -307,24 +260,24 @@ func (a answer) responsesStream() [][]byte {
 	out := [][]byte{say("response.created", object{"response": a.response("in_progress", []any{})})}
 	for i, item := range a.items() {
 		m := item.(object)
-		out = append(out, say("response.output_item.added", object{"output_index": i, "item": item}))
+		out = append(out, say(wire.ResponsesItemAdded, object{"output_index": i, "item": item}))
 		if m["type"] == "reasoning" {
-			out = append(out, say("response.reasoning_summary_text.delta", object{"item_id": m["id"], "output_index": i, "summary_index": 0, "delta": a.thought}))
+			out = append(out, say(wire.ResponsesSummary, object{"item_id": m["id"], "output_index": i, "summary_index": 0, "delta": a.thought}))
 		}
-		if m["type"] == "message" {
+		if m["type"] == wire.ItemMessage {
 			for _, p := range pieces(a.text) {
-				out = append(out, say("response.output_text.delta", object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
+				out = append(out, say(wire.ResponsesText, object{"item_id": m["id"], "output_index": i, "content_index": 0, "delta": p}))
 			}
 			out = append(out, say("response.output_text.done", object{"item_id": m["id"], "output_index": i, "content_index": 0, "text": a.text}))
 		}
-		if m["type"] == "function_call" {
+		if m["type"] == wire.ItemCall {
 			args := m["arguments"].(string)
 			for _, p := range pieces(args) {
-				out = append(out, say("response.function_call_arguments.delta", object{"item_id": m["id"], "output_index": i, "delta": p}))
+				out = append(out, say(wire.ResponsesArguments, object{"item_id": m["id"], "output_index": i, "delta": p}))
 			}
 			out = append(out, say("response.function_call_arguments.done", object{"item_id": m["id"], "output_index": i, "arguments": args}))
 		}
-		out = append(out, say("response.output_item.done", object{"output_index": i, "item": item}))
+		out = append(out, say(wire.ResponsesItemDone, object{"output_index": i, "item": item}))
 	}
 	end := "completed"
 	if a.finish != "" {
@@ -335,18 +288,18 @@ func (a answer) responsesStream() [][]byte {
 
 func (a answer) stopReason() string {
 	if len(a.calls) > 0 {
-		return a.end("tool_use")
+		return a.end(wire.ToolUse)
 	}
-	return a.end("end_turn")
+	return a.end(wire.EndTurn)
 }
 
 func (a answer) blocks() []any {
 	out := []any{}
 	if a.text != "" {
-		out = append(out, object{"type": "text", "text": a.text})
+		out = append(out, object{"type": wire.BlockText, "text": a.text})
 	}
 	for i, c := range a.calls {
-		out = append(out, object{"type": "tool_use", "id": a.ids[i], "name": c.Name, "input": raw(c.Args)})
+		out = append(out, object{"type": wire.BlockToolUse, "id": a.ids[i], "name": c.Name, "input": raw(c.Args)})
 	}
 	return out
 }
@@ -360,33 +313,33 @@ func raw(s string) any {
 }
 
 func (a answer) anthropicStream() [][]byte {
-	out := [][]byte{event("message_start", object{"type": "message_start", "message": object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model,
+	out := [][]byte{event(wire.MessageStart, object{"type": wire.MessageStart, "message": object{"id": "msg_" + a.id, "type": "message", "role": wire.RoleAssistant, "model": a.model,
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": object{"input_tokens": a.in, "output_tokens": 1}}})}
 	block := func(i int, start object, kind, field string, parts []string) {
-		out = append(out, event("content_block_start", object{"type": "content_block_start", "index": i, "content_block": start}))
+		out = append(out, event(wire.BlockStart, object{"type": wire.BlockStart, "index": i, "content_block": start}))
 		for _, p := range parts {
-			out = append(out, event("content_block_delta", object{"type": "content_block_delta", "index": i, "delta": object{"type": kind, field: p}}))
+			out = append(out, event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": i, "delta": object{"type": kind, field: p}}))
 		}
-		out = append(out, event("content_block_stop", object{"type": "content_block_stop", "index": i}))
+		out = append(out, event(wire.BlockStop, object{"type": wire.BlockStop, "index": i}))
 	}
 	i := 0
 	if a.thought != "" {
-		out = append(out, event("content_block_start", object{"type": "content_block_start", "index": 0, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}}),
-			event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "thinking_delta", "thinking": a.thought}}),
-			event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "signature_delta", "signature": Thinks}}),
-			event("content_block_stop", object{"type": "content_block_stop", "index": 0}))
+		out = append(out, event(wire.BlockStart, object{"type": wire.BlockStart, "index": 0, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}}),
+			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0, "delta": object{"type": "thinking_delta", "thinking": a.thought}}),
+			event(wire.BlockDelta, object{"type": wire.BlockDelta, "index": 0, "delta": object{"type": "signature_delta", "signature": Thinks}}),
+			event(wire.BlockStop, object{"type": wire.BlockStop, "index": 0}))
 		i++
 	}
 	if a.text != "" {
-		block(i, object{"type": "text", "text": ""}, "text_delta", "text", pieces(a.text))
+		block(i, object{"type": wire.BlockText, "text": ""}, "text_delta", "text", pieces(a.text))
 		i++
 	}
 	for n, c := range a.calls {
-		block(i, object{"type": "tool_use", "id": a.ids[n], "name": c.Name, "input": object{}}, "input_json_delta", "partial_json", pieces(c.Args))
+		block(i, object{"type": wire.BlockToolUse, "id": a.ids[n], "name": c.Name, "input": object{}}, "input_json_delta", "partial_json", pieces(c.Args))
 		i++
 	}
-	out = append(out, event("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil}, "usage": object{"output_tokens": a.out}}))
-	return append(out, event("message_stop", object{"type": "message_stop"}))
+	out = append(out, event(wire.MessageDelta, object{"type": wire.MessageDelta, "delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil}, "usage": object{"output_tokens": a.out}}))
+	return append(out, event(wire.MessageStop, object{"type": wire.MessageStop}))
 }
 
 func (a answer) geminiParts() []any {
@@ -401,10 +354,10 @@ func (a answer) geminiParts() []any {
 }
 
 func (a answer) geminiBody(parts []any, last bool) object {
-	candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
+	candidate := object{"index": 0, "content": object{"role": wire.RoleModel, "parts": parts}}
 	body := object{"candidates": []any{candidate}, "modelVersion": a.model, "responseId": "gem-" + a.id}
 	if last {
-		candidate["finishReason"] = a.end("STOP")
+		candidate["finishReason"] = a.end(strings.ToUpper(wire.Stop))
 		body["usageMetadata"] = object{"promptTokenCount": a.in, "candidatesTokenCount": a.out, "totalTokenCount": a.in + a.out}
 	}
 	return body
@@ -426,7 +379,7 @@ func (a answer) geminiStream() [][]byte {
 }
 
 // Recorded returns the bytes of one stream that asks for a call, as the server would send them.
-func Recorded(form Form, c Call, offered string) []byte {
+func Recorded(form wire.Form, c Call, offered string) []byte {
 	a := answer{id: "0-0", model: "mock-model", text: "I will do it.", calls: []asked{{Name: offered, Args: c.Args}}, ids: []string{callID(0, 0, 0)}, in: 100, out: 10}
 	var out []byte
 	for _, p := range a.stream(form) {

@@ -10,22 +10,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pawl/agent/wire"
 )
 
 const offer = `{"type":"object","properties":{"file_path":{"type":"string"},"content":{"type":"string"},"sure":{"type":"boolean"}},"required":["file_path","content","sure"]}`
 
 // forms are the wire forms: where requests go, what they look like after some calls were answered, and where the first call's
 // id and arguments stand in a plain answer.
-var forms = map[Form]struct {
+var forms = map[wire.Form]struct {
 	path, body, answered, plain string
 }{
-	Chat: {"/v1/chat/completions", `{"model":"m","stream":%v,"tools":[{"type":"function","function":{"name":"Write","parameters":` + offer + `}}],"messages":[%s]}`,
+	wire.Chat: {"/v1/chat/completions", `{"model":"m","stream":%v,"tools":[{"type":"function","function":{"name":"Write","parameters":` + offer + `}}],"messages":[%s]}`,
 		`{"role":"tool","tool_call_id":"%s"}`, "choices.0.message.tool_calls.0.function.arguments"},
-	Responses: {"/v1/responses", `{"model":"m","stream":%v,"tools":[{"type":"function","name":"Write","parameters":` + offer + `}],"input":[%s]}`,
+	wire.Responses: {"/v1/responses", `{"model":"m","stream":%v,"tools":[{"type":"function","name":"Write","parameters":` + offer + `}],"input":[%s]}`,
 		`{"type":"function_call_output","call_id":"%s"}`, "output.1.arguments"},
-	Anthropic: {"/v1/messages", `{"model":"m","stream":%v,"tools":[{"name":"Write","input_schema":` + offer + `}],"messages":[%s]}`,
+	wire.Messages: {"/v1/messages", `{"model":"m","stream":%v,"tools":[{"name":"Write","input_schema":` + offer + `}],"messages":[%s]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s"}]}`, "content.1.input"},
-	Gemini: {"/v1beta/models/m:generateContent", `{"x":%v,"tools":[{"functionDeclarations":[{"name":"Write","parametersJsonSchema":` + offer + `}]}],"contents":[%s]}`,
+	wire.Gemini: {"/v1beta/models/m:generateContent", `{"x":%v,"tools":[{"functionDeclarations":[{"name":"Write","parametersJsonSchema":` + offer + `}]}],"contents":[%s]}`,
 		`{"role":"user","parts":[{"functionResponse":{"id":"%s"}}]}`, "candidates.0.content.parts.1.functionCall.args"},
 }
 
@@ -92,11 +94,11 @@ func events(stream string, fields ...string) string {
 }
 
 func TestForms(t *testing.T) {
-	pieces := map[Form][2][]string{
-		Chat:      {{"choices.0.delta.content"}, {"choices.0.delta.tool_calls.0.function.arguments"}},
-		Responses: {{"delta"}, {"item.arguments"}},
-		Anthropic: {{"delta.text"}, {"delta.partial_json"}},
-		Gemini:    {{"candidates.0.content.parts.0.text"}, {"candidates.0.content.parts.0.functionCall.args"}},
+	pieces := map[wire.Form][2][]string{
+		wire.Chat:      {{"choices.0.delta.content"}, {"choices.0.delta.tool_calls.0.function.arguments"}},
+		wire.Responses: {{"delta"}, {"item.arguments"}},
+		wire.Messages:  {{"delta.text"}, {"delta.partial_json"}},
+		wire.Gemini:    {{"candidates.0.content.parts.0.text"}, {"candidates.0.content.parts.0.functionCall.args"}},
 	}
 	const text = "I will do it, 好的."
 	for form, f := range forms {
@@ -135,7 +137,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	f := forms[Chat]
+	f := forms[wire.Chat]
 	body := fmt.Sprintf(f.body, true, "")
 	srv := serve(t, Passing(503, 2, "7"))
 	for i, want := range []int{503, 503, 200} {
@@ -144,7 +146,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d: %d %v", i, resp.StatusCode, resp.Header)
 		}
 	}
-	whole := Recorded(Chat, Call{Args: "{}"}, "Write")
+	whole := Recorded(wire.Chat, Call{Args: "{}"}, "Write")
 	for _, n := range []int{1, 100, len(whole) - 200} {
 		srv.Play(Script{Branches: []Branch{{Steps: []Step{{Text: "I will do it.", Calls: []Call{{Name: "Write", Args: "{}"}}, Cut: n}}}}})
 		resp, err := http.Post(srv.URL+f.path, "", strings.NewReader(body))
@@ -184,7 +186,7 @@ func TestStructured(t *testing.T) {
 
 func TestBranches(t *testing.T) {
 	srv := serve(t, FixBug("a.go", "wrong", "right"))
-	f := forms[Chat]
+	f := forms[wire.Chat]
 	for add, want := range map[string]string{
 		`{"role":"user","content":"call_b0s0n0"}`:                   "wrong",
 		`{"role":"user","content":"` + Repairing + ` call_b1s0n0"}`: "right",
@@ -197,7 +199,7 @@ func TestBranches(t *testing.T) {
 	if _, err := ParseScript([]byte(`{"branches":[{"steps":[{"text":"x","calls":[{"run":"ls"}]}]}]}`)); err != nil {
 		t.Error(err)
 	}
-	if !bytes.Contains(Recorded(Gemini, Call{Args: `{"a":1}`}, "f"), []byte(`"finishReason":"STOP"`)) {
+	if !bytes.Contains(Recorded(wire.Gemini, Call{Args: `{"a":1}`}, "f"), []byte(`"finishReason":"STOP"`)) {
 		t.Error("a recorded stream has no end")
 	}
 }

@@ -11,22 +11,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-)
 
-// Form is a wire form.
-type Form string
-
-// The wire forms.
-const (
-	Chat      Form = "chat"      // OpenAI Chat Completions
-	Responses Form = "responses" // OpenAI Responses
-	Anthropic Form = "anthropic" // Anthropic Messages
-	Gemini    Form = "gemini"    // Gemini generateContent
+	"pawl/agent/wire"
 )
 
 // Request is a request as the server got it.
 type Request struct {
-	Form         Form
+	Form         wire.Form
 	Model        string
 	Body         string
 	Key          string // what the caller sent to show who it is
@@ -90,14 +81,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, `{"input_tokens":100}`)
 	case strings.Contains(path, ":countTokens"):
 		reply(w, `{"totalTokens":100}`)
-	case strings.HasSuffix(path, "/chat/completions"):
-		s.answer(w, r, Chat, body)
-	case strings.HasSuffix(path, "/responses"):
-		s.answer(w, r, Responses, body)
-	case strings.HasSuffix(path, "/messages"):
-		s.answer(w, r, Anthropic, body)
-	case strings.Contains(path, "enerateContent"):
-		s.answer(w, r, Gemini, body)
+	case wire.FormAt(path) != "":
+		s.answer(w, r, wire.FormAt(path), body)
 	default:
 		http.Error(w, `{"error":{"message":"no such path `+path+`","type":"not_found"}}`, http.StatusNotFound)
 	}
@@ -109,14 +94,14 @@ func reply(w http.ResponseWriter, body string) {
 }
 
 // answer plays the step that a request asks for.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, form Form, body []byte) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, form wire.Form, body []byte) {
 	q := parse(form, r, body)
 	s.mu.Lock()
 	script := s.script
 	text := string(body)
 	q.seen.Branch, q.seen.Step = script.next(text)
 	at := [2]int{q.seen.Branch, q.seen.Step}
-	if form == Gemini && !callIDs.MatchString(text) {
+	if form == wire.Gemini && !callIDs.MatchString(text) {
 		// Gemini's callers may drop the ids of calls; then the calls are counted.
 		q.seen.Step = min(strings.Count(text, `"functionCall"`), len(script.Branches[at[0]].Steps)-1)
 		at[1] = q.seen.Step
@@ -205,7 +190,7 @@ type query struct {
 	nth    int // how often this structured answer was asked for
 }
 
-func parse(form Form, r *http.Request, body []byte) query {
+func parse(form wire.Form, r *http.Request, body []byte) query {
 	q := query{seen: Request{Form: form, Body: string(body)}}
 	key := r.Header.Get("Authorization")
 	for _, h := range []string{"X-Api-Key", "X-Goog-Api-Key"} {
@@ -215,13 +200,13 @@ func parse(form Form, r *http.Request, body []byte) query {
 	}
 	q.seen.Key = strings.TrimPrefix(key, "Bearer ")
 	switch form {
-	case Chat:
+	case wire.Chat:
 		q.chat(body)
-	case Responses:
+	case wire.Responses:
 		q.responses(body)
-	case Anthropic:
-		q.anthropic(body)
-	case Gemini:
+	case wire.Messages:
+		q.messages(body)
+	case wire.Gemini:
 		q.gemini(body)
 		q.seen.Stream = strings.Contains(r.URL.Path, "stream")
 		_, model, _ := strings.Cut(r.URL.Path, "models/")

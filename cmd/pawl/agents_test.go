@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"pawl/agent"
+	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 )
 
 var liveAgents = flag.String("agents", "", "names of external agents to drive, with commas, or all; they are installed by scripts/agents.sh")
 
 // kindOf is the settings' name for an agent's wire form.
-func kindOf(w agent.Wire) string { return w.Provider() }
+func kindOf(f wire.Form) string { return string(f.Provider()) }
 
 // installed is the search path of the agents that scripts/agents.sh installed.
 func installed(t testing.TB) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 )
 
@@ -94,7 +95,7 @@ func TestModelMendsABug(t *testing.T) {
 			if got := strings.Join(u.states(), " "); got != "IDLE PLANNING CONFIRMING EXECUTING AUTO_FIX EXECUTING ARCHIVING IDLE" {
 				t.Errorf("states %s", got)
 			}
-			if len(srv.Requests()) < 6 || (srv.Requests()[0].Form == modeltest.Responses) != (more != nil) {
+			if len(srv.Requests()) < 6 || (srv.Requests()[0].Form == wire.Responses) != (more != nil) {
 				t.Errorf("%d requests in the form %s", len(srv.Requests()), srv.Requests()[0].Form)
 			}
 			u.must(0, "audit", "verify")

@@ -83,11 +83,12 @@ var rules = []rule{
 	{pattern: "driver/checkpoint", ours: []string{".", "effect", "follow", "policy", "sandbox", "sandbox/git"}, third: none},
 	{pattern: "driver/compound", ours: []string{".", "agent", "driver/checkpoint", "driver/contextpack", "driver/verify", "effect", "sandbox/git", "workspace"}, third: none},
 	{pattern: "driver/*", ours: []string{".", "plan", "policy", "effect", "audit", "view", "knowledge", "solution", "triage", "sandbox", "sandbox/*", "disk", "logs"}},
-	{pattern: "agent", ours: []string{".", "plan", "policy", "triage", "effect", "logs"}},
-	{pattern: "agent/check", ours: []string{".", "plan", "triage", "sandbox", "agent", "agent/scripted"}},
+	{pattern: "agent", ours: []string{".", "plan", "policy", "triage", "effect", "logs", "agent/wire"}},
+	{pattern: "agent/wire", ours: none, third: none, pure: true},
+	{pattern: "agent/check", ours: []string{".", "plan", "triage", "sandbox", "agent", "agent/scripted", "agent/wire"}},
 	{pattern: "agent/launch", ours: []string{"agent", "agent/mcptools", "driver/search", "effect", "sandbox", "sandbox/deps", "sandbox/egress"}, third: none},
-	{pattern: "agent/registry", ours: []string{".", "agent", "agent/acp", "agent/check", "agent/gateway", "agent/headless", "agent/launch", "agent/llm", "agent/login", "agent/mcptools", "agent/script", "cli", "driver/verify", "effect", "kernel", "message", "plan", "sandbox", "sandbox/keyring", "sandbox/outside"}, third: none},
-	{pattern: "agent/*", ours: []string{".", "text/strictjson", "plan", "policy", "triage", "effect", "audit", "view", "sandbox", "agent", "logs"}},
+	{pattern: "agent/registry", ours: []string{".", "agent", "agent/acp", "agent/check", "agent/gateway", "agent/headless", "agent/launch", "agent/llm", "agent/login", "agent/mcptools", "agent/script", "agent/wire", "cli", "driver/verify", "effect", "kernel", "message", "plan", "sandbox", "sandbox/keyring", "sandbox/outside"}, third: none},
+	{pattern: "agent/*", ours: []string{".", "text/strictjson", "plan", "policy", "triage", "effect", "audit", "view", "sandbox", "agent", "agent/wire", "logs"}},
 	{pattern: "tui", ours: []string{".", "disk", "message", "machine", "machine/*", "policy", "view", "triage", "cli/term"}, third: []string{"golang.org/x/term", "golang.org/x/sys", "charm.land/bubbletea/v2", "github.com/charmbracelet/", "github.com/muesli/cancelreader"}},
 	{pattern: "mcp", ours: []string{".", "message", "machine", "machine/*", "plan", "policy", "effect", "audit", "view", "kernel", "kernel/*", "runner"}},
 	{pattern: "notary", ours: []string{".", "audit", "kernel"}},
@@ -439,6 +440,7 @@ func TestRefusesWhatItShould(t *testing.T) {
 		{"driver/file", module + "/driver/search"}, {"driver/file", module + "/kernel"}, {"runner", module + "/store/sqlite"}, {"view", "net/http"},
 		{"policy", "github.com/spf13/cobra"}, {"store/sqlite", module + "/runner"}, {"tui", module + "/kernel"},
 		{"driver/compound", module + "/driver/land"}, {"export", module + "/cli"}, {"project", module + "/kernel"}, {"presence", module + "/runner"}, {"app", module + "/agent/llm"},
+		{"agent/wire", module + "/effect"}, {"agent/wire", "net/http"},
 	} {
 		r, ok := ruleFor(c.rel)
 		if !ok || refused(r, c.rel, c.imp) == "" {

@@ -5,25 +5,21 @@ import (
 	"testing"
 
 	"pawl/agent/scripted"
+	"pawl/agent/wire"
 )
 
 // The words of agent/scripted, under which tests speak of them.
 type (
 	Branch  = scripted.Branch
 	Call    = scripted.Call
-	Form    = scripted.Form
 	Request = scripted.Request
 	Script  = scripted.Script
 	Server  = scripted.Server
 	Step    = scripted.Step
 )
 
-// The wire forms, the heading of repairs and the signature of thoughts.
+// The heading of repairs and the signature of thoughts.
 const (
-	Chat      = scripted.Chat
-	Responses = scripted.Responses
-	Anthropic = scripted.Anthropic
-	Gemini    = scripted.Gemini
 	Repairing = scripted.Repairing
 	Thinks    = scripted.Thinks
 )
@@ -57,4 +53,6 @@ func Passing(status, times int, retryAfter string) Script {
 
 func Huge(n int) Script { return scripted.Huge(n) }
 
-func Recorded(form Form, c Call, offered string) []byte { return scripted.Recorded(form, c, offered) }
+func Recorded(form wire.Form, c Call, offered string) []byte {
+	return scripted.Recorded(form, c, offered)
+}
