@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
 )
@@ -112,10 +111,10 @@ func TestLeaseProlongedByAnotherProcess(t *testing.T) {
 	b.sameAsStored()
 }
 
-// between is a store on which somebody else is quick: before each commit, or after the head was read.
+// between is a store on which somebody else is quick: before a commit, or before something is read.
 type between struct {
 	kernel.Store
-	beforeCommit, afterHead func()
+	beforeCommit, beforeLoad func()
 }
 
 func (s *between) Commit(ctx context.Context, batch kernel.Batch) (kernel.Committed, error) {
@@ -126,13 +125,12 @@ func (s *between) Commit(ctx context.Context, batch kernel.Batch) (kernel.Commit
 	return s.Store.Commit(ctx, batch)
 }
 
-func (s *between) Head(ctx context.Context) (audit.Head, error) {
-	head, err := s.Store.Head(ctx)
-	if f := s.afterHead; f != nil {
-		s.afterHead = nil
+func (s *between) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row, error) {
+	if f := s.beforeLoad; f != nil {
+		s.beforeLoad = nil
 		f()
 	}
-	return head, err
+	return s.Store.Load(ctx, sel...)
 }
 
 // TestSomebodyElseIsQuick: what another process commits between a command's reading and its commit is seen by the next look,
@@ -158,7 +156,7 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	}
 	b.do(&kernel.Resume{})
 	b.look()
-	store.afterHead = say(&kernel.Pause{})
+	store.beforeLoad = say(&kernel.Pause{})
 	if out := b.do(&kernel.Resume{}); !out.Changed {
 		t.Fatal("what was remembered passed for the truth")
 	}
