@@ -132,7 +132,7 @@ func (k *Kernel) focus(r *reads, c Command) (*Snapshot, error) {
 				return s, err
 			}
 		}
-		nearby(r, s)
+		spread(r, s)
 		return s, nil
 	}
 	if reading {
@@ -154,12 +154,7 @@ func (k *Kernel) focus(r *reads, c Command) (*Snapshot, error) {
 			return s, err
 		}
 	}
-	if s.Task != nil {
-		if trail := r.peek(trailOf(s.Task.ID)); trail != nil {
-			s.Trail, s.TrailCount = trail.trail, trail.count
-		}
-	}
-	foundNames(r, s)
+	spread(r, s)
 	return s, nil
 }
 
@@ -274,21 +269,32 @@ const maxIncidents = 50
 // newestPoint asks for the name of the newest checkpoint, behind which a new one is numbered.
 var newestPoint = newest(KindCheckpoint, 1).hot()
 
-// foundNames puts into a snapshot what was found of the names that a decision has asked for.
-func foundNames(r *reads, s *Snapshot) {
-	if f := r.peek(newestPoint); f != nil {
-		for _, row := range f.rows {
-			s.Taken = append(s.Taken, row.Label)
-		}
-	}
+// spread puts into a snapshot what was read because a decision wanted it: issues of the board, and for any other command the
+// name of the newest checkpoint, which names are taken, and the trail of the task.
+func spread(r *reads, s *Snapshot) {
 	for _, f := range r.answers {
-		if !f.known || !f.hotOnly || f.label == "" {
-			continue
+		switch {
+		case !f.known:
+		case s.Near != nil && f.kind == KindIssue && !f.hotOnly:
+			if len(f.rows) == 0 && f.id != "" {
+				s.Near[f.id] = nil
+			}
+			for i := range f.rows {
+				s.Near[f.rows[i].ID] = at[Issue](r, f, i)
+			}
+		case s.Near != nil:
+		case f.trail:
+			s.Trail, s.TrailCount = f.states, f.records
+		case f.query == newestPoint:
+			for _, row := range f.rows {
+				s.Taken = append(s.Taken, row.Label)
+			}
+		case f.hotOnly && f.label != "":
+			if s.Names == nil {
+				s.Names = map[string]bool{}
+			}
+			s.Names[strings.TrimPrefix(f.label, PackageAlias)] = len(f.rows) > 0
 		}
-		if s.Names == nil {
-			s.Names = map[string]bool{}
-		}
-		s.Names[strings.TrimPrefix(f.label, PackageAlias)] = len(f.rows) > 0
 	}
 }
 
@@ -302,21 +308,6 @@ func isTaken(tx *Tx, kind Kind, prefix, name string) bool {
 func (tx *Tx) want(a query) {
 	if tx.reads != nil {
 		tx.reads.get(a)
-	}
-}
-
-// nearby puts into a snapshot all issues of the board that were read.
-func nearby(r *reads, s *Snapshot) {
-	for _, f := range r.answers {
-		switch {
-		case !f.known || f.kind != KindIssue || f.hotOnly || f.of != ofRows:
-		case f.id != "" && len(f.rows) == 0:
-			s.Near[f.id] = nil
-		default:
-			for i := range f.rows {
-				s.Near[f.rows[i].ID] = at[Issue](r, f, i)
-			}
-		}
 	}
 }
 
@@ -385,8 +376,8 @@ func (c *MoveBoard) read(r *reads, s *Snapshot) error {
 		return nil
 	}
 	states := string(board.IssuePlanning) + " " + string(board.IssueExecuting)
-	if f := r.get(query{of: ofCount, kind: KindIssue, parent: s.Board.Parent, states: states}); f != nil {
-		s.AtWork = f.count
+	if f := r.get(query{kind: KindIssue, parent: s.Board.Parent, states: states, hotOnly: true}); f != nil {
+		s.AtWork = len(f.rows)
 	}
 	return nil
 }

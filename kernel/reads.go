@@ -16,29 +16,21 @@ import (
 
 // query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
 type query struct {
-	of                ofWhat
 	kind              Kind
 	id, label, parent string
 	states            string // names of states with blanks between them
 	limit             int
 	byRank, newest    bool
 	hotOnly           bool
+	// trail asks not for the row with the id but for the states that the records about it tell of.
+	trail bool
 }
-
-// ofWhat is what a query wants to know of the rows that it selects.
-type ofWhat int8
-
-const (
-	ofRows  ofWhat = iota // themselves
-	ofTrail               // the states that the records about the row with the id tell of
-	ofCount               // how many of the kind there are below the parent in the states
-)
 
 func byID(kind Kind, id string) query       { return query{kind: kind, id: id} }
 func byLabel(kind Kind, label string) query { return query{kind: kind, label: label} }
 func below(kind Kind, parent string) query  { return query{kind: kind, parent: parent} }
 func newest(kind Kind, most int) query      { return query{kind: kind, newest: true, limit: most} }
-func trailOf(id string) query               { return query{of: ofTrail, kind: KindTask, id: id} }
+func trailOf(id string) query               { return query{kind: KindTask, id: id, trail: true} }
 
 // hot asks for the rows without their documents.
 func (a query) hot() query {
@@ -47,7 +39,7 @@ func (a query) hot() query {
 }
 
 // single reports whether the query is for one row with its document, by a name of its own.
-func (a query) single() bool { return a.of == ofRows && !a.hotOnly && (a.id != "" || a.label != "") }
+func (a query) single() bool { return !a.trail && !a.hotOnly && (a.id != "" || a.label != "") }
 
 func (a query) selection() Select {
 	return Select{
@@ -63,8 +55,8 @@ type answer struct {
 	guessed bool       // from the cache
 	rows    []Row      // in the order of the selection
 	docs    []Document // of the rows, each nil until it was looked at
-	trail   []string
-	count   int
+	states  []string   // those of a trail, with the number of records
+	records int
 }
 
 // reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as if
@@ -121,14 +113,6 @@ func (r *reads) get(a query) *answer {
 		return nil
 	}
 	return f
-}
-
-// peek returns the answer to a query that was read before, or nil, and asks for nothing.
-func (r *reads) peek(a query) *answer {
-	if f := r.find(a); f != nil && f.known {
-		return f
-	}
-	return nil
 }
 
 // document is a pointer to a document of type T.
@@ -230,21 +214,10 @@ func (r *reads) fetch(ctx context.Context, st Store) error {
 		if f.known {
 			continue
 		}
-		switch f.of {
-		case ofRows:
+		if !f.trail {
 			open, sel = append(open, f), append(sel, f.selection())
-		case ofTrail:
-			if err := f.readTrail(ctx, st); err != nil {
-				return err
-			}
-		case ofCount:
-			counts, err := st.Count(ctx, f.kind, f.parent)
-			if err != nil {
-				return err
-			}
-			for _, state := range strings.Fields(f.states) {
-				f.count += counts[state]
-			}
+		} else if err := f.readTrail(ctx, st); err != nil {
+			return err
 		}
 		f.known = true
 	}
@@ -268,13 +241,13 @@ func (a *answer) readTrail(ctx context.Context, st Store) error {
 		if err != nil {
 			return err
 		}
-		a.count++
+		a.records++
 		parsed, err := audit.Parse(rec.Bytes)
 		if err != nil {
 			return err
 		}
 		if m := parsed.Move; m != nil {
-			a.trail = append(a.trail, m.From, m.To)
+			a.states = append(a.states, m.From, m.To)
 		}
 	}
 	return nil
