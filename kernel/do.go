@@ -22,8 +22,8 @@ import (
 // maxConflicts is how often a command is decided anew because somebody else wrote first.
 const maxConflicts = 16
 
-// Kernel joins the pure decisions with a store, for one session of the workspace. The truth is the store's: what a Kernel
-// remembers of it is a guess that every commit compares with the store. It is safe for concurrent use.
+// Kernel joins the pure decisions with a store, for one session of the workspace. The truth is the store's: what a
+// Kernel remembers of it is a guess that every commit compares with the store. It is safe for concurrent use.
 type Kernel struct {
 	*core
 	// lane is the label of the session that commands are about which name neither a task nor an effect.
@@ -49,13 +49,13 @@ func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel
 	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
 }
 
-// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label. All
-// kernels of a workspace share their store and what they remember of it.
+// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
+// All kernels of a workspace share their store and what they remember of it.
 func (k *Kernel) Lane(label string) *Kernel { return &Kernel{core: k.core, lane: label} }
 
-// OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing call,
-// with what was committed. It is for projections and for waking runners: it cannot change or refuse anything. What it
-// returns ends that.
+// OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing
+// call, with what was committed. It is for projections and for waking runners: it cannot change or refuse anything.
+// What it returns ends that.
 func (k *core) OnCommit(f func(Outcome)) (cancel func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -88,8 +88,8 @@ type Decided struct {
 }
 
 // OnDecide registers a function that is called after each commit, in the goroutine of the committing call, with the
-// decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be registered
-// before the first Do. It may keep what it is given no longer than it runs.
+// decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be
+// registered before the first Do. It may keep what it is given no longer than it runs.
 func (k *core) OnDecide(f func(Decided)) { k.hears = append(k.hears, f) }
 
 // Config returns the configuration that decisions are made with.
@@ -146,9 +146,10 @@ func (o Outcome) MovesSession() bool {
 	return false
 }
 
-// Do decides a command and commits the decision. When it returns without an error, everything that the decision says is
-// on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with code
-// outcome_unknown means that the commit may or may not have happened; giving the command again with the same key is safe.
+// Do decides a command and commits the decision. When it returns without an error, everything that the decision says
+// is on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with
+// code outcome_unknown means that the commit may or may not have happened; giving the command again with the same key
+// is safe.
 func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	if _, err := io.ReadFull(k.random, env.Nonce[:]); err != nil {
 		return Outcome{}, pawl.Fail(pawl.CodeInternal, "kernel.no_randomness").Because(err)
@@ -168,8 +169,8 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	}
 }
 
-// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another process has
-// its lock, or is far behind. The same command may be given again.
+// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another
+// process has its lock, or is far behind. The same command may be given again.
 func HeldUp(err error) bool {
 	var e *pawl.Error
 	return errors.As(err, &e) && (e.Key == "store.busy" || e.Key == "store.timeout")
@@ -182,7 +183,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	var d Decision
 	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = k.focus(r, env.Command); err == nil && r.open == 0 {
+			if s, err = k.focus(r, env.Command); err == nil && r.open == 0 && r.err == nil {
 				d, err = decide(s, r, env, now)
 			}
 			return err
@@ -223,13 +224,16 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	return out, nil
 }
 
-// settle has a decision made, first by guess. One that changes something is compared with the store when it is committed. Any
-// other answer counts if all guesses were right at one moment behind it, and is otherwise found anew on what the store holds.
-func (k *Kernel) settle(ctx context.Context, c Command, fresh bool, decide func(*reads) (changes bool, err error)) (*reads, error) {
+// settle has a decision made, first by guess. One that changes something is compared with the store when it is
+// committed. Any other answer counts if all guesses were right at one moment behind it, and is otherwise found anew
+// on what the store holds.
+func (k *Kernel) settle(
+	ctx context.Context, c Command, fresh bool, decide func(*reads) (changes bool, err error),
+) (*reads, error) {
 	for {
 		r := &reads{}
-		// Little of the board is cached, and a worker's question whether there is something to claim is mostly answered with no:
-		// it is read once, not first guessed and then compared.
+		// Little of the board is cached, and a worker's question whether there is something to claim is mostly
+		// answered with no: it is read once, not first guessed and then compared.
 		if !ofBoard(c) {
 			r.cache, r.guess = &k.cache, !fresh
 		}
@@ -245,8 +249,8 @@ func (k *Kernel) settle(ctx context.Context, c Command, fresh bool, decide func(
 	}
 }
 
-// seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the caller's
-// goroutine, so that the one writer of the store has little to do.
+// seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the
+// caller's goroutine, so that the one writer of the store has little to do.
 func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, error) {
 	b := Batch{Key: env.Key, Result: result, At: now}
 	if env.Key != "" {
@@ -312,8 +316,9 @@ func (d *Decision) row(s audit.Subject) *Row {
 	return nil
 }
 
-// Queued returns the tasks outside runs that may be claimed next, the highest rank first, found among the first so many that
-// are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may be changed.
+// Queued returns the tasks outside runs that may be claimed next, the highest rank first, found among the first so
+// many that are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may
+// be changed.
 func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: []string{string(task.Queued)}, ByRank: true, Limit: most})
 	if err != nil {

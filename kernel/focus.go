@@ -12,8 +12,8 @@ import (
 	"pawl/machine/board"
 )
 
-// Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before the
-// workspace is initialised the snapshot has no session.
+// Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before
+// the workspace is initialised the snapshot has no session.
 func (k *Kernel) Look(ctx context.Context) (s *Snapshot, err error) {
 	look := (*Resume)(nil) // a command that needs what everybody does
 	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
@@ -116,8 +116,8 @@ func (c *Redo) pastRun(s *Session) string   { return cmp.Or(c.Run, s.Rolled, s.L
 
 func notFound(id string) error { return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", id) }
 
-// focus gathers what a command is decided on, as far as it has been read. It changes nothing but the reads, and is called until
-// all that it asks for is there; until then its answer means nothing.
+// focus gathers what a command is decided on, as far as it has been read. It changes nothing but the reads, and is
+// called until all that it asks for is there; until then its answer means nothing.
 func (k *Kernel) focus(r *reads, c Command) (*Snapshot, error) {
 	s := &Snapshot{Config: &k.config}
 	more, reading := c.(readingCommand)
@@ -186,7 +186,8 @@ func about(r *reads, s *Snapshot, c Command) error {
 	return nil
 }
 
-// session asks for the session of what a command is about: that of the effect or of the task, and otherwise the lane's own.
+// session asks for the session of what a command is about: that of the effect or of the task, and otherwise the
+// lane's own.
 func (k *Kernel) session(s *Snapshot) query {
 	switch {
 	case s.Effect != nil && s.Effect.Effect.Session != "":
@@ -233,8 +234,8 @@ func aroundRun(r *reads, s *Snapshot, c Command) error {
 	return nil
 }
 
-// aroundWork gathers what hangs on the task and the session: the turn, the open approval, the effect in flight, the agent's
-// conversation with what belongs to it, and the open questions of a turn that waits for some.
+// aroundWork gathers what hangs on the task and the session: the turn, the open approval, the effect in flight, the
+// agent's conversation with what belongs to it, and the open questions of a turn that waits for some.
 func aroundWork(r *reads, s *Snapshot) {
 	turnID, approvalID, effectID, talkID := s.Run.Turn, s.Session.Approval, s.Session.Effect, ""
 	if t := s.Task; t != nil {
@@ -269,8 +270,8 @@ const maxIncidents = 50
 // newestPoint asks for the name of the newest checkpoint, behind which a new one is numbered.
 var newestPoint = newest(KindCheckpoint, 1).hot()
 
-// spread puts into a snapshot what was read because a decision wanted it: issues of the board, and for any other command the
-// name of the newest checkpoint, which names are taken, and the trail of the task.
+// spread puts into a snapshot what was read because a decision wanted it: issues of the board, and for any other
+// command the name of the newest checkpoint, which names are taken, and the trail of the task.
 func spread(r *reads, s *Snapshot) {
 	for _, f := range r.answers {
 		switch {
@@ -400,7 +401,8 @@ func (c *Take) read(r *reads, s *Snapshot) error {
 		full, fits := false, false
 		s.Taken = nil
 		for _, state := range states {
-			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more than a page is read.
+			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more
+			// than a page is read.
 			f := r.get(query{kind: KindIssue, states: string(state), byRank: true, limit: limit})
 			if f == nil {
 				continue
@@ -422,9 +424,9 @@ func (c *Take) read(r *reads, s *Snapshot) error {
 	}
 }
 
-// climb reads, up to a number that grows from one time to the next, the issues that are too low for a dependency, and what
-// they depend on. Need says how high each must be at least where an issue is to wait for them. Those come first over which a
-// way may lead back to that one, which are no higher than it; where one does, the rest is not needed.
+// climb reads, up to a number that grows from one time to the next, the issues that are too low for a dependency, and
+// what they depend on. Need says how high each must be at least where an issue is to wait for them. Those come first
+// over which a way may lead back to that one, which are no higher than it; where one does, the rest is not needed.
 func climb(r *reads, need map[string]int64, waits *Issue) func(load func(ids []string) error) error {
 	return func(load func(ids []string) error) error {
 		low, high := slices.Collect(maps.Keys(need)), []string(nil)

@@ -59,10 +59,10 @@ type answer struct {
 	records int
 }
 
-// reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as if
-// there were nothing; a decision that was made on that is thrown away, and made again once it has been read. So nobody who
-// decides has to break off, and asks that are known at once are answered at once. A row is read once, so that it is the same
-// throughout the decision.
+// reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as
+// if there were nothing; a decision that was made on that is thrown away, and made again once it has been read. So
+// nobody who decides has to break off, and asks that are known at once are answered at once. A row is read once, so
+// that it is the same throughout the decision.
 type reads struct {
 	answers []*answer
 	index   map[query]*answer // of the answers, where they are many
@@ -71,7 +71,8 @@ type reads struct {
 	// cache keeps the documents that are read one by one, nil for none; guess says that they may be taken from there.
 	cache *cache
 	guess bool
-	// ahead, where it is set, reads issues by their ids that will be asked for next; climbs counts how often that was done.
+	// ahead, where it is set, reads issues by their ids that will be asked for next; climbs counts how often that was
+	// done.
 	ahead  func(load func(ids []string) error) error
 	climbs int
 }
@@ -160,7 +161,7 @@ func at[T any, P document[T]](r *reads, f *answer, i int) P {
 			r.err = err
 			return nil
 		}
-	case doc.hot().Version != f.rows[i].Version: // the document is that of an earlier version, as this one's is the same
+	case doc.hot().Version != f.rows[i].Version: // it was kept in an earlier version, and has not changed since
 		doc = clone[T](doc)
 		*doc.hot() = f.rows[i]
 	default:
@@ -187,7 +188,8 @@ func Decode(r Row, doc Document) error {
 	return nil
 }
 
-// gather calls focus, which gathers documents from the reads and changes nothing else, until all that it asks for is read.
+// gather calls focus, which gathers documents from the reads and changes nothing else, until all that it asks for is
+// read.
 func (r *reads) gather(ctx context.Context, st Store, focus func() error) error {
 	for {
 		err := focus()
@@ -320,15 +322,15 @@ func (r *reads) hold(ctx context.Context, st Store) (bool, error) {
 
 // maxCached bounds what is kept in memory, in bytes, where each row counts as overhead beside its document.
 const (
-	maxCached = 64 << 20
+	maxCached = 32 << 20
 	overhead  = 1 << 10
 )
 
-// cache keeps documents as this process has read or committed them last, for all sessions. What it holds is a guess: another
-// process may have written since. So a commit compares the versions of all rows that were guessed, and an answer without a
-// commit is given only after they were compared, too. Documents are never changed once they are kept, so they may be shared.
-// Budgets are not kept: sessions that work side by side write them all the time. The zero value is empty. It is safe for
-// concurrent use.
+// cache keeps documents as this process has read or committed them last, for all sessions. What it holds is a guess:
+// another process may have written since. So a commit compares the versions of all rows that were guessed, and an
+// answer without a commit is given only after they were compared, too. Documents are never changed once they are
+// kept, so they may be shared. Budgets are not kept: sessions that work side by side write them all the time. The
+// zero value is empty. It is safe for concurrent use.
 type cache struct {
 	mu   sync.Mutex
 	rows map[string]*cached   // by id
@@ -336,8 +338,8 @@ type cache struct {
 	size int
 }
 
-// cached is a row, and the document as it stood in some version of the row with the same content, unless it has yet to be
-// decoded.
+// cached is a row, and the document as it stood in some version of the row with the same content, unless it has yet
+// to be decoded.
 type cached struct {
 	row Row
 	doc Document
@@ -398,8 +400,9 @@ func (c *cache) forget(r *reads, b *Batch) {
 	}
 }
 
-// committed brings what is kept up to date with a batch. Of rows that are not kept only tasks outside of runs, with their
-// gates at work, are: they are moved on by what claimed them, again and again. The others are read when they are needed.
+// committed brings what is kept up to date with a batch. Of rows that are not kept only tasks outside of runs, with
+// their gates at work, are: they are moved on by what claimed them, again and again. The others are read when they
+// are needed.
 func (c *cache) committed(d *Decision, b *Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -424,7 +427,8 @@ func (c *cache) committed(d *Decision, b *Batch) {
 	}
 }
 
-// alone reports whether a document is a task outside of a run, or gates of one, and whether nothing more is done with it.
+// alone reports whether a document is a task outside of a run, or gates of one, and whether nothing more is done with
+// it.
 func alone(e Document) (single, ends bool) {
 	switch doc := e.(type) {
 	case *Task:
