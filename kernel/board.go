@@ -75,24 +75,13 @@ func ofBoard(c Command) bool {
 	return ok
 }
 
-// missing is what a decision needs to be loaded before it can be made: issues by their ids, or names of packages. Of issues that
-// topo.Add asks for, need says how high they must be at least where waiting waits for them.
-type missing struct {
-	ids, names []string
-	need       map[string]int64
-	waiting    *Issue
-}
-
-func (m *missing) Error() string {
-	return "not loaded: " + strings.Join(slices.Concat(m.ids, m.names, slices.Sorted(maps.Keys(m.need))), " ")
-}
-
-// issueOf returns a copy of an issue to change. One that is not loaded is asked for; one that does not exist is an error.
+// issueOf returns a copy of an issue to change. One that does not exist is an error.
 func issueOf(tx *Tx, id string) (*Issue, error) {
 	i, ok := tx.Near[id]
+	if !ok {
+		tx.want(byID(KindIssue, id))
+	}
 	switch {
-	case !ok:
-		return nil, &missing{ids: []string{id}}
 	case i == nil || i.Number == 0:
 		return nil, pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", id)
 	case !touches(tx, i):
@@ -392,7 +381,13 @@ func waitFor(tx *Tx, i *Issue, on string) error {
 	case rise.Unknown != "":
 		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
 	case rise.Need != nil:
-		return &missing{need: rise.Need, waiting: i}
+		for id := range rise.Need {
+			tx.want(byID(KindIssue, id))
+		}
+		if tx.reads != nil {
+			tx.reads.ahead = climb(tx.reads, rise.Need, i)
+		}
+		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", on)
 	case rise.Circle != nil:
 		way := make([]string, 0, len(rise.Circle)+1)
 		for _, id := range append(rise.Circle, i.ID) {

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -95,75 +94,58 @@ const recentBudgets = 50
 
 // chargingCommand is a command that charges budgets on other days than the effect that it is about, or on none.
 type chargingCommand interface {
-	chargedDays(k loader, s *Snapshot) []time.Time
+	chargedDays(s *Snapshot) []time.Time
 }
 
-func (c *Reserve) chargedDays(loader, *Snapshot) []time.Time { return []time.Time{c.Day} }
-func (c *Settle) chargedDays(loader, *Snapshot) []time.Time  { return []time.Time{c.Day} }
+func (c *Reserve) chargedDays(*Snapshot) []time.Time { return []time.Time{c.Day} }
+func (c *Settle) chargedDays(*Snapshot) []time.Time  { return []time.Time{c.Day} }
 
-func (c *Begin) chargedDays(k loader, s *Snapshot) []time.Time {
-	if !k.config.charges(s.Run) || s.Effect == nil || !timed(s.Effect) {
+func (c *Begin) chargedDays(s *Snapshot) []time.Time {
+	if !s.Config.charges(s.Run) || s.Effect == nil || !timed(s.Effect) {
 		return nil
 	}
 	return []time.Time{c.Day}
 }
 
-func (c *Make) chargedDays(k loader, s *Snapshot) []time.Time {
-	if !k.config.charges(s.Run) {
+func (c *Make) chargedDays(s *Snapshot) []time.Time {
+	if !s.Config.charges(s.Run) {
 		return nil
 	}
 	return []time.Time{c.Day}
 }
 
-func (*Resume) chargedDays(loader, *Snapshot) []time.Time    { return nil }
-func (*Heartbeat) chargedDays(loader, *Snapshot) []time.Time { return nil }
-func (*Bind) chargedDays(loader, *Snapshot) []time.Time      { return nil }
+func (*Resume) chargedDays(*Snapshot) []time.Time    { return nil }
+func (*Heartbeat) chargedDays(*Snapshot) []time.Time { return nil }
+func (*Bind) chargedDays(*Snapshot) []time.Time      { return nil }
 
-// loadBudgets reads the budgets that a command may charge.
-func (k loader) loadBudgets(ctx context.Context, s *Snapshot, c Command) error {
+// budgets gathers the budgets that a command may charge.
+func budgets(r *reads, s *Snapshot, c Command) {
 	var days []time.Time
 	if c, ok := c.(chargingCommand); ok {
-		days = c.chargedDays(k, s)
+		days = c.chargedDays(s)
 	} else if s.Effect != nil && s.Effect.Clock != nil {
 		days = []time.Time{s.Effect.Clock.Day}
 	}
 	for _, day := range days {
 		for _, label := range scopes(s.Run, s.Issue, day) {
-			var b *Budget
-			if err := load(ctx, k.store, &b, Select{Kind: KindBudget, Label: label}); err != nil {
-				return err
-			}
-			if b != nil {
+			if b := one[Budget](r, byLabel(KindBudget, label)); b != nil {
 				s.Budgets = append(s.Budgets, b)
 			}
 		}
 	}
-	if _, ok := c.(*Recover); ok && s.Effect != nil && s.Effect.What().Agent() {
-		return k.loadHeld(ctx, s)
+	if _, ok := c.(*Recover); !ok || s.Effect == nil || !s.Effect.What().Agent() {
+		return
 	}
-	return nil
-}
-
-// loadHeld reads the budgets in which an effect still holds something. They are found by that, because an effect that went
-// on past midnight holds something on two days.
-func (k loader) loadHeld(ctx context.Context, s *Snapshot) error {
-	rows, err := k.store.Load(ctx, Select{Kind: KindBudget, Newest: true, Limit: recentBudgets})
-	if err != nil {
-		return err
-	}
-	for _, r := range rows[0] {
-		b := new(Budget)
-		if err := Decode(r, b); err != nil {
-			return err
-		}
-		known := slices.ContainsFunc(s.Budgets, func(k *Budget) bool { return k.ID == b.ID })
+	// What the effect still holds is found by that, because one that went on past midnight holds something on two days.
+	for _, b := range list[Budget](r, newest(KindBudget, recentBudgets)) {
+		held := false
 		for id := range b.Held {
-			if !known && strings.HasPrefix(id, s.Effect.ID+"/") {
-				s.Budgets, known = append(s.Budgets, b), true
-			}
+			held = held || strings.HasPrefix(id, s.Effect.ID+"/")
+		}
+		if held && !slices.ContainsFunc(s.Budgets, func(k *Budget) bool { return k.ID == b.ID }) {
+			s.Budgets = append(s.Budgets, b)
 		}
 	}
-	return nil
 }
 
 // timed reports whether an effect is charged to budgets: what agents and tools do, and not what pawl does by itself.

@@ -402,8 +402,6 @@ type Snapshot struct {
 	Questions []*Question
 	// Budgets are those that the effect is charged to.
 	Budgets []*Budget
-	// Checkpoint is the newest checkpoint of the task.
-	Checkpoint *CheckpointDoc
 	// Trail are the states that the task's audit records tell of, oldest first, with the number of records; they are
 	// loaded when the task may become done.
 	Trail      []string

@@ -73,24 +73,24 @@ func (p *Progress) Pad(label string) view.PadLine {
 // maxNote bounds the text of a decision or an incident, in bytes.
 const maxNote = 16 << 10
 
-func (*Ask) read(ctx context.Context, k loader, s *Snapshot) error  { return k.loadQuestions(ctx, s) }
-func (*Give) read(ctx context.Context, k loader, s *Snapshot) error { return k.loadQuestions(ctx, s) }
+func (*Ask) read(r *reads, s *Snapshot) error  { return readQuestions(r, s) }
+func (*Give) read(r *reads, s *Snapshot) error { return readQuestions(r, s) }
 
-func (*CreateCheckpoint) read(ctx context.Context, k loader, s *Snapshot) error {
-	return k.loadNames(ctx, s)
+func readQuestions(r *reads, s *Snapshot) error {
+	s.Questions = list[Question](r, openQuestions)
+	return nil
 }
 
 // read finds whether the decision to be replaced is there. Decisions are never removed, so that it still is when the command is
 // committed.
-func (c *SaveDecision) read(ctx context.Context, k loader, _ *Snapshot) error {
+func (c *SaveDecision) read(r *reads, _ *Snapshot) error {
 	if c.Replaces == "" {
 		return nil
 	}
-	rows, err := k.store.Load(ctx, Select{Kind: KindDecision, ID: c.Replaces, HotOnly: true})
-	if err == nil && len(rows[0]) == 0 {
-		err = pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
+	if f := r.get(byID(KindDecision, c.Replaces).hot()); f != nil && len(f.rows) == 0 {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.decision_not_found", c.Replaces)
 	}
-	return err
+	return nil
 }
 
 func (c *SaveDecision) Decide(tx *Tx) error {
@@ -236,30 +236,12 @@ const (
 	maxAsks     = 10
 )
 
-// loadQuestions reads the open questions.
-func (k loader) loadQuestions(ctx context.Context, s *Snapshot) error {
-	if s.Questions != nil {
-		return nil
-	}
-	rows, err := k.store.Load(ctx, Select{Kind: KindQuestion, States: []string{QuestionOpen}})
-	if err != nil {
-		return err
-	}
-	for _, r := range rows[0] {
-		q := new(Question)
-		if err := Decode(r, q); err != nil {
-			return err
-		}
-		s.Questions = append(s.Questions, q)
-	}
-	return nil
-}
+// openQuestions asks for the open questions, oldest first.
+var openQuestions = query{kind: KindQuestion, states: QuestionOpen}
 
 // Questions reads the open questions, oldest first.
 func (k *Kernel) Questions(ctx context.Context) ([]*Question, error) {
-	s := &Snapshot{}
-	err := loader{store: k.store}.loadQuestions(ctx, s)
-	return s.Questions, err
+	return listed[Question](ctx, k.store, openQuestions)
 }
 
 // Decide keeps the question of an agent that speaks for itself.

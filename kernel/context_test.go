@@ -19,7 +19,7 @@ import (
 func decideOn(s Snapshot, by pawl.Actor, c Command) (*Tx, error) {
 	config := Defaults()
 	s.Config = &config
-	w := begin(&s, &Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}}, time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
+	w := begin(&s, nil, &Envelope{Actor: by, Command: c, Trace: "t", Nonce: [16]byte{1}}, time.Date(2026, 2, 8, 12, 0, 0, 0, time.UTC))
 	return w, c.Decide(w)
 }
 
@@ -179,7 +179,9 @@ func (s shelf) Records(context.Context, string, int64) iter.Seq2[audit.Stored, e
 func TestReplacing(t *testing.T) {
 	k := &Kernel{core: &core{store: shelf{rows: map[Kind][]Row{KindDecision: {{Kind: KindDecision, ID: "d1", Doc: []byte(`{"decision_type":"Lib","content":"old"}`)}}}}}}
 	for id, want := range map[string]pawl.Code{"": "", "d1": "", "d9": pawl.CodeNotFound} {
-		if got := pawl.CodeOf((&SaveDecision{Replaces: id}).read(context.Background(), k.loader(), &Snapshot{})); got != want {
+		r := &reads{}
+		err := r.gather(context.Background(), k.store, func() error { return (&SaveDecision{Replaces: id}).read(r, &Snapshot{}) })
+		if got := pawl.CodeOf(err); got != want {
 			t.Errorf("replacing %q: %q, want %q", id, got, want)
 		}
 	}

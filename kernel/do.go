@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +15,6 @@ import (
 
 	"pawl"
 	"pawl/audit"
-	"pawl/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )
@@ -22,8 +22,8 @@ import (
 // maxConflicts is how often a command is decided anew because somebody else wrote first.
 const maxConflicts = 16
 
-// Kernel joins the pure decisions with a store, for one session of the workspace. The truth is the store's: what a Kernel
-// remembers of it is a guess that every commit compares with the store. It is safe for concurrent use.
+// Kernel joins the pure decisions with a store, for one session of the workspace. The truth is the store's: what a
+// Kernel remembers of it is a guess that every commit compares with the store. It is safe for concurrent use.
 type Kernel struct {
 	*core
 	// lane is the label of the session that commands are about which name neither a task nor an effect.
@@ -37,8 +37,7 @@ type core struct {
 	clock  pawl.Clock
 	random io.Reader
 	hears  []func(Decided)
-	recent recent
-	memory memory
+	cache  cache
 
 	mu    sync.Mutex
 	after []*func(Outcome) // replaced and never changed, so that it may be walked without the lock
@@ -50,13 +49,13 @@ func New(store Store, config Config, clock pawl.Clock, random io.Reader) *Kernel
 	return &Kernel{core: &core{store: store, config: config, clock: clock, random: random}, lane: SessionLabel}
 }
 
-// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label. All
-// kernels of a workspace share their store and what they remember of it.
+// Lane returns the kernel for another session of the workspace: that of an issue of the board, by the issue's label.
+// All kernels of a workspace share their store and what they remember of it.
 func (k *Kernel) Lane(label string) *Kernel { return &Kernel{core: k.core, lane: label} }
 
-// OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing call,
-// with what was committed. It is for projections and for waking runners: it cannot change or refuse anything. What it
-// returns ends that.
+// OnCommit registers a function that is called after each commit in any session, in the goroutine of the committing
+// call, with what was committed. It is for projections and for waking runners: it cannot change or refuse anything.
+// What it returns ends that.
 func (k *core) OnCommit(f func(Outcome)) (cancel func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -89,8 +88,8 @@ type Decided struct {
 }
 
 // OnDecide registers a function that is called after each commit, in the goroutine of the committing call, with the
-// decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be registered
-// before the first Do. It may keep what it is given no longer than it runs.
+// decision and what it was decided from. Like those of OnCommit it cannot change or refuse anything, and is to be
+// registered before the first Do. It may keep what it is given no longer than it runs.
 func (k *core) OnDecide(f func(Decided)) { k.hears = append(k.hears, f) }
 
 // Config returns the configuration that decisions are made with.
@@ -147,9 +146,10 @@ func (o Outcome) MovesSession() bool {
 	return false
 }
 
-// Do decides a command and commits the decision. When it returns without an error, everything that the decision says is
-// on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with code
-// outcome_unknown means that the commit may or may not have happened; giving the command again with the same key is safe.
+// Do decides a command and commits the decision. When it returns without an error, everything that the decision says
+// is on disk. A conflict with another writer is resolved by deciding anew on what the other one wrote. An error with
+// code outcome_unknown means that the commit may or may not have happened; giving the command again with the same key
+// is safe.
 func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	if _, err := io.ReadFull(k.random, env.Nonce[:]); err != nil {
 		return Outcome{}, pawl.Fail(pawl.CodeInternal, "kernel.no_randomness").Because(err)
@@ -158,7 +158,7 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 		env.Trace = hex.EncodeToString(env.Nonce[:])
 	}
 	for try := 0; ; try++ {
-		out, err := k.once(ctx, &env)
+		out, err := k.once(ctx, &env, try > 0)
 		if err == nil || !errors.Is(err, pawl.ErrConflict) || try >= maxConflicts || ctx.Err() != nil {
 			return out, err
 		}
@@ -169,25 +169,29 @@ func (k *Kernel) Do(ctx context.Context, env Envelope) (Outcome, error) {
 	}
 }
 
-// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another process has
-// its lock, or is far behind. The same command may be given again.
+// HeldUp reports whether an error of Do says that nothing was written because the store's turn did not come: another
+// process has its lock, or is far behind. The same command may be given again.
 func HeldUp(err error) bool {
 	var e *pawl.Error
 	return errors.As(err, &e) && (e.Key == "store.busy" || e.Key == "store.timeout")
 }
 
-func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
+// once decides and commits. A fresh decision guesses nothing.
+func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, error) {
 	now := k.Now()
+	var s *Snapshot
 	var d Decision
-	snap, err := k.recall(ctx, env.Command)
-	if err == nil && snap != nil {
-		d, err = Decide(snap, env, now)
-	}
-	if err != nil || !d.Changed() {
-		// What this process wrote last says no. Another one may have written since, so only the store can refuse.
-		if snap, d, err = k.loader().decide(ctx, env, now); err != nil {
-			return Outcome{}, err
-		}
+	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
+		err := r.gather(ctx, k.store, func() (err error) {
+			if s, err = k.focus(r, env.Command); err == nil && r.open == 0 && r.err == nil {
+				d, err = decide(s, r, env, now)
+			}
+			return err
+		})
+		return d.Changed(), err
+	})
+	if err != nil {
+		return Outcome{}, err
 	}
 	result, err := json.Marshal(d.Result)
 	if err != nil {
@@ -200,30 +204,53 @@ func (k *Kernel) once(ctx context.Context, env *Envelope) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	batch.Reads = r.onlyRead(&batch)
 	done, err := k.store.Commit(ctx, batch)
-	for _, f := range k.hears {
-		if err == nil && !done.Replayed {
-			f(Decided{Snapshot: snap, Envelope: *env, Now: now, Decision: d, Size: done.Size})
-		}
-	}
-	k.recent.keep(&d, &batch, err == nil && !done.Replayed)
 	if err != nil {
-		k.memory.forget()
+		k.cache.forget(r, &batch)
 		return Outcome{}, err
-	}
-	if !done.Replayed {
-		k.memory.committed(&batch, &done)
 	}
 	out := Outcome{Changed: true, Replayed: done.Replayed, Result: result, Size: done.Size, Entries: d.Entries}
 	if done.Replayed {
+		k.cache.forget(r, &batch)
 		out.Result, out.Entries = done.Result, nil
+	} else {
+		for _, f := range k.hears {
+			f(Decided{Snapshot: s, Envelope: *env, Now: now, Decision: d, Size: done.Size})
+		}
+		k.cache.committed(&d, &batch)
 	}
 	k.committed(out)
 	return out, nil
 }
 
-// seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the caller's
-// goroutine, so that the one writer of the store has little to do.
+// settle has a decision made, first by guess. One that changes something is compared with the store when it is
+// committed. Any other answer counts if all guesses were right at one moment behind it, and is otherwise found anew
+// on what the store holds.
+func (k *Kernel) settle(
+	ctx context.Context, c Command, fresh bool, decide func(*reads) (changes bool, err error),
+) (*reads, error) {
+	for {
+		r := &reads{}
+		// Little of the board is cached, and a worker's question whether there is something to claim is mostly
+		// answered with no: it is read once, not first guessed and then compared.
+		if !ofBoard(c) {
+			r.cache, r.guess = &k.cache, !fresh
+		}
+		changes, err := decide(r)
+		if changes && err == nil {
+			return r, nil
+		}
+		right, lost := r.hold(ctx, k.store)
+		if right || lost != nil {
+			return r, cmp.Or(err, lost)
+		}
+		fresh = true
+	}
+}
+
+// seal gives the records their places in their subjects' chains and turns the documents into rows. It runs in the
+// caller's goroutine, so that the one writer of the store has little to do.
 func seal(d *Decision, env *Envelope, now time.Time, result []byte) (Batch, error) {
 	b := Batch{Key: env.Key, Result: result, At: now}
 	if env.Key != "" {
@@ -289,91 +316,9 @@ func (d *Decision) row(s audit.Subject) *Row {
 	return nil
 }
 
-// maxRecent bounds the tasks that are remembered.
-const maxRecent = 1 << 14
-
-// recent remembers single tasks as this process committed them last, with their gates at work, so that moving one on needs
-// few reads. It is never the word that refuses: a move that it allows is checked by the store, which compares the versions
-// of the rows that are written, as each remembered row is, and everything else is decided anew on what the store holds.
-type recent struct {
-	mu    sync.Mutex
-	tasks map[string]*Task
-	gates map[string]*EffectDoc // by their own ids
-}
-
-// keep remembers the task of a committed decision, or forgets the tasks of one that was not committed.
-func (r *recent) keep(d *Decision, b *Batch, committed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, e := range d.Touched {
-		switch doc := e.(type) {
-		case *Task:
-			if at := task.State(doc.State); doc.Session != "" || !committed || at == task.Verified || at.Final() {
-				delete(r.tasks, doc.ID)
-				continue
-			}
-			doc.Row = b.Writes[i].Row
-			remember(&r.tasks, doc.ID, doc)
-		case *EffectDoc:
-			if !committed || doc.State != EffectRunning || doc.What() != effect.KindGates {
-				delete(r.gates, doc.ID)
-				continue
-			}
-			doc.Row = b.Writes[i].Row
-			remember(&r.gates, doc.ID, doc)
-		}
-	}
-}
-
-func remember[T any](m *map[string]*T, id string, doc *T) {
-	if *m == nil || len(*m) >= maxRecent && (*m)[id] == nil {
-		*m = map[string]*T{}
-	}
-	(*m)[id] = doc
-}
-
-// recalledCommand is a command that can be decided on a task outside a run, or on its gates, as this process committed them last, with
-// what else is read for it.
-type recalledCommand interface {
-	recalled(r *recent) (*Task, *EffectDoc)
-	rest(ctx context.Context, k loader, s *Snapshot) error
-}
-
-func (c *Transition) recalled(r *recent) (*Task, *EffectDoc)      { return r.tasks[c.Task], nil }
-func (*Transition) rest(context.Context, loader, *Snapshot) error { return nil }
-func (c *Heartbeat) recalled(r *recent) (*Task, *EffectDoc)       { return r.tasks[c.Task], nil }
-func (*Heartbeat) rest(context.Context, loader, *Snapshot) error  { return nil }
-func (c *RequestGates) recalled(r *recent) (*Task, *EffectDoc) {
-	if t := r.tasks[c.Task]; t != nil && t.Effect == "" {
-		return t, nil
-	}
-	return nil, nil
-}
-
-func (*RequestGates) rest(ctx context.Context, k loader, s *Snapshot) error {
-	return load(ctx, k.store, &s.Session, k.session(s))
-}
-
-func (c *Report) recalled(r *recent) (*Task, *EffectDoc) {
-	if e := r.gates[c.Effect]; e != nil {
-		return r.tasks[e.Effect.Task], e
-	}
-	return nil, nil
-}
-
-func (*Report) rest(ctx context.Context, k loader, s *Snapshot) error { return k.loadTrail(ctx, s) }
-
-// read remembers a task outside a run as it was read, unless this process knows better.
-func (r *recent) read(t *Task) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if old := r.tasks[t.ID]; t.Session == "" && (old == nil || old.Version < t.Version) {
-		remember(&r.tasks, t.ID, t)
-	}
-}
-
-// Queued returns the tasks outside runs that may be claimed next, the highest rank first, found among the first so many that
-// are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may be changed.
+// Queued returns the tasks outside runs that may be claimed next, the highest rank first, found among the first so
+// many that are queued. They are remembered, so that claiming one of them takes no further read; nothing of them may
+// be changed.
 func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 	rows, err := k.store.Load(ctx, Select{Kind: KindTask, States: []string{string(task.Queued)}, ByRank: true, Limit: most})
 	if err != nil {
@@ -386,190 +331,9 @@ func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 			return nil, err
 		}
 		if t.Session == "" && !t.Due.After(k.Now()) {
-			k.recent.read(t)
+			k.cache.put(row, t)
 			out = append(out, t)
 		}
 	}
 	return out, nil
-}
-
-// recall returns a snapshot of what is remembered, with all else that the command is decided on, or nil.
-func (k *Kernel) recall(ctx context.Context, c Command) (*Snapshot, error) {
-	rc, ok := c.(recalledCommand)
-	if !ok {
-		return nil, nil
-	}
-	k.recent.mu.Lock()
-	t, e := rc.recalled(&k.recent)
-	k.recent.mu.Unlock()
-	if t == nil {
-		return nil, nil
-	}
-	s := &Snapshot{Config: &k.config, Task: t, Effect: e}
-	return s, rc.rest(ctx, k.loader(), s)
-}
-
-// maxKept bounds the documents that are remembered: those of the run at work, several times.
-const maxKept = 128
-
-// memory keeps documents as they were read or committed last, for as long as the audit log has the size that it had then:
-// nobody else's records are in it. A row that another process wrote without a record, which only prolongs a lease, shows
-// when its version is compared. Documents are never changed once they are kept, so they may be shared. Budgets are not
-// kept, because setting them aside leaves no record. The zero value is empty. It is safe for concurrent use.
-type memory struct {
-	mu   sync.Mutex
-	size int64 // of the audit log that all this is the truth of
-	// writes counts what was committed or forgotten: what was read before is not kept after.
-	writes int64
-	docs   map[string]*kept     // by id
-	ids    map[[2]string]string // by kind and label
-	// taken is what loadNames found, if named.
-	taken []string
-	named bool
-}
-
-// kept is a row and, unless its document has yet to be decoded, the document as it stood in some version of the row with
-// the same content.
-type kept struct {
-	row Row
-	doc Document
-}
-
-// open prepares for reading at a size of the audit log, and returns the number of writes so far.
-func (m *memory) open(size int64) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.size != size {
-		m.clear()
-		m.size = size
-	}
-	return m.writes
-}
-
-// forget drops what is remembered.
-func (m *memory) forget() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clear()
-}
-
-func (m *memory) clear() {
-	m.writes++
-	clear(m.docs)
-	clear(m.ids)
-	m.named = false
-}
-
-// committed brings the remembered rows of a batch up to date. Rows that are not remembered are read when they are needed.
-func (m *memory) committed(b *Batch, c *Committed) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case m.size == c.First:
-		m.size = c.Size
-		m.writes++
-	case m.size >= c.Size: // read anew after this commit
-		m.writes++
-	default: // somebody else's records lie between
-		m.clear()
-		m.size = c.Size
-		return
-	}
-	for i := range b.Writes {
-		w := &b.Writes[i]
-		if w.Kind == KindCheckpoint {
-			m.named = false
-		}
-		old := m.docs[w.ID]
-		if old == nil || old.row.Version >= w.Version {
-			continue
-		}
-		row := w.Row
-		row.Pos, row.Due = old.row.Pos, row.Due.UTC().Truncate(time.Microsecond)
-		doc := old.doc
-		if !w.KeepDoc || old.row.Version != w.From {
-			doc = nil
-		}
-		m.docs[w.ID] = &kept{row, doc}
-	}
-}
-
-// reader is a store as one command reads it: what is remembered is not read again.
-type reader struct {
-	Store
-	memory   *memory
-	writes   int64
-	fresh    bool
-	recalled bool
-}
-
-// recall takes the document of a row from memory, if the store is read with one that has it.
-func recall[T any, P document[T]](st Store, into *P, sel Select) bool {
-	r, ok := st.(*reader)
-	if !ok || r.fresh {
-		return false
-	}
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := sel.ID
-	if id == "" {
-		id = m.ids[[2]string{string(sel.Kind), sel.Label}]
-	}
-	k := m.docs[id]
-	if k == nil || k.row.Kind != sel.Kind || sel.Label != "" && k.row.Label != sel.Label {
-		return false
-	}
-	doc, _ := k.doc.(P)
-	switch {
-	case doc == nil:
-		doc = new(T)
-		if Decode(k.row, doc) != nil {
-			return false // the store says what is wrong with it
-		}
-	case doc.hot().Version != k.row.Version:
-		doc = clone[T](doc)
-		*doc.hot() = k.row
-	}
-	k.doc, *into, r.recalled = doc, doc, true
-	return true
-}
-
-// keep remembers a document that was read, unless something was written since.
-func (r *reader) keep(doc Document) {
-	m, row := r.memory, *doc.hot()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.writes != r.writes || row.Kind == KindBudget {
-		return
-	}
-	if m.docs == nil || len(m.docs) >= maxKept {
-		m.docs, m.ids = map[string]*kept{}, map[[2]string]string{}
-	}
-	m.docs[row.ID] = &kept{row, doc}
-	if row.Label != "" {
-		m.ids[[2]string{string(row.Kind), row.Label}] = row.ID
-	}
-}
-
-// names takes the names of loadNames from memory, if they are remembered.
-func (r *reader) names(into *[]string) bool {
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.named || r.fresh {
-		return false
-	}
-	*into, r.recalled = append(*into, m.taken...), true
-	return true
-}
-
-// keepNames remembers the names of loadNames, unless something was written since.
-func (r *reader) keepNames(taken []string) {
-	m := r.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.writes == r.writes {
-		m.taken, m.named = slices.Clone(taken), true
-	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -29,25 +28,19 @@ const autoFull pawl.Actor = "policy:auto_full"
 const PackageAlias = "package:"
 
 // read reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
-func (c *Start) read(ctx context.Context, k loader, s *Snapshot) error {
+func (c *Start) read(r *reads, s *Snapshot) error {
 	issue := c.Issue
 	if c.Package != "" {
-		var alias *Alias
-		if err := load(ctx, k.store, &alias, Select{Kind: KindAlias, Label: PackageAlias + c.Package}); err != nil {
-			return err
-		}
+		alias := one[Alias](r, byLabel(KindAlias, PackageAlias+c.Package))
 		if alias == nil {
 			return nil
 		}
-		if err := load(ctx, k.store, &s.Taking, optional(KindSolution, alias.Parent)); err != nil {
-			return err
-		}
-		issue = alias.Issue
+		s.Taking, issue = one[Solution](r, byID(KindSolution, alias.Parent)), alias.Issue
 	}
-	if err := load(ctx, k.store, &s.Issue, optional(KindIssue, issue)); err != nil || s.Issue == nil {
-		return err
+	if s.Issue = one[Issue](r, byID(KindIssue, issue)); s.Issue != nil {
+		s.Item = one[Item](r, byID(KindItem, s.Issue.Item))
 	}
-	return load(ctx, k.store, &s.Item, optional(KindItem, s.Issue.Item))
+	return nil
 }
 
 // beginRun makes the first moves of a run, and asks for its first effect.
@@ -389,14 +382,7 @@ func changeMeasured(tx *Tx, files []effect.FileStat) error {
 
 // packageName names the package after the plan's goal, or after the requirement where nothing in the goal can be a name.
 func packageName(tx *Tx, p *plan.Plan) (string, error) {
-	var ask []string
-	taken := func(name string) bool {
-		at, known := tx.Names[name]
-		if !known {
-			ask = append(ask, name)
-		}
-		return at
-	}
+	taken := func(name string) bool { return isTaken(tx, KindAlias, PackageAlias, name) }
 	text := p.Goal
 	if _, err := solution.Feature(text); err != nil {
 		if text = tx.Run.Requirement; tx.Run.Requirement == "" {
@@ -404,9 +390,6 @@ func packageName(tx *Tx, p *plan.Plan) (string, error) {
 		}
 	}
 	name, err := solution.NewName(text, tx.Run.StartedAt, taken)
-	if err == nil && len(ask) > 0 {
-		return "", &missing{names: ask}
-	}
 	return name.String(), err
 }
 

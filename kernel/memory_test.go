@@ -3,14 +3,15 @@ package kernel_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/effect"
 	"pawl/kernel"
 )
@@ -112,10 +113,10 @@ func TestLeaseProlongedByAnotherProcess(t *testing.T) {
 	b.sameAsStored()
 }
 
-// between is a store on which somebody else is quick: before each commit, or after the head was read.
+// between is a store on which somebody else is quick: before a commit, or before something is read.
 type between struct {
 	kernel.Store
-	beforeCommit, afterHead func()
+	beforeCommit, beforeLoad func()
 }
 
 func (s *between) Commit(ctx context.Context, batch kernel.Batch) (kernel.Committed, error) {
@@ -126,13 +127,12 @@ func (s *between) Commit(ctx context.Context, batch kernel.Batch) (kernel.Commit
 	return s.Store.Commit(ctx, batch)
 }
 
-func (s *between) Head(ctx context.Context) (audit.Head, error) {
-	head, err := s.Store.Head(ctx)
-	if f := s.afterHead; f != nil {
-		s.afterHead = nil
+func (s *between) Load(ctx context.Context, sel ...kernel.Select) ([][]kernel.Row, error) {
+	if f := s.beforeLoad; f != nil {
+		s.beforeLoad = nil
 		f()
 	}
-	return head, err
+	return s.Store.Load(ctx, sel...)
 }
 
 // TestSomebodyElseIsQuick: what another process commits between a command's reading and its commit is seen by the next look,
@@ -158,9 +158,56 @@ func TestSomebodyElseIsQuick(t *testing.T) {
 	}
 	b.do(&kernel.Resume{})
 	b.look()
-	store.afterHead = say(&kernel.Pause{})
+	store.beforeLoad = say(&kernel.Pause{})
 	if out := b.do(&kernel.Resume{}); !out.Changed {
 		t.Fatal("what was remembered passed for the truth")
 	}
 	b.sameAsStored()
+}
+
+// TestWhatWasOnlyReadIsCompared: a claim does not write the session; that it was paused in the last moment counts all the same.
+func TestWhatWasOnlyReadIsCompared(t *testing.T) {
+	b := newBench(t)
+	b.atWork(&world{plan: twoSteps()})
+	store := &between{Store: b.store}
+	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	s, err := k.Look(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.beforeCommit = func() { b.do(&kernel.Pause{}) }
+	var e *pawl.Error
+	if err := as(k, "runner:r9", nil, &kernel.Claim{Task: s.Task.ID, Owner: "r9"}); !errors.As(err, &e) || e.Key != "kernel.paused" {
+		t.Errorf("claimed in a session that is paused: %v", err)
+	}
+	if at := b.look(); at.Task.Epoch != s.Task.Epoch {
+		t.Error("the lease changed hands")
+	}
+}
+
+// TestFewReads: what was read or committed once is not read again for a command, and compared at once for a look.
+func TestFewReads(t *testing.T) {
+	b := newBench(t)
+	b.atWork(&world{plan: twoSteps()})
+	store := &counting{Store: b.store}
+	k := kernel.New(store, *b.k.Config(), pawl.ClockFunc(b.k.Now), rand.Reader)
+	look := func() *kernel.Snapshot {
+		t.Helper()
+		s, err := k.Look(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	at := look()
+	for n := range 3 {
+		store.loads = 0
+		note := &kernel.UpdateProgress{Task: at.Task.ID, Summary: strconv.Itoa(n)}
+		if err := as(k.Lane(kernel.SessionLabel), "user:ada", nil, note); err != nil || store.loads != 0 {
+			t.Errorf("%d reads for a command, %v", store.loads, err)
+		}
+		if s := look(); s.Task.Progress.Text != strconv.Itoa(n) || store.loads != 1 {
+			t.Errorf("%d reads for a look at %+v", store.loads, s.Task.Progress)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl"
 	"pawl/audit"
@@ -96,10 +95,10 @@ func (s *Session) label(plain string, letter string, n int64) string {
 
 // ownLabel makes the label of the issue of the session's newest run, behind those that are taken: a backlog that was imported
 // may have brought issues with labels of the same form.
-func (s *Session) ownLabel(now time.Time, taken map[string]bool) string {
-	base := fmt.Sprintf("ISS-%s-%03d", now.UTC().Format("20060102"), s.Runs)
+func ownLabel(tx *Tx) string {
+	base := fmt.Sprintf("ISS-%s-%03d", tx.now.UTC().Format("20060102"), tx.Session.Runs)
 	label := base
-	for n := 2; taken[label]; n++ {
+	for n := 2; isTaken(tx, KindIssue, "", label); n++ {
 		label = fmt.Sprintf("%s-%d", base, n)
 	}
 	return label
@@ -138,7 +137,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	s.Runs++
 	s.Goal, s.RunMode, s.Place = c.Requirement, c.RunMode, place
 	s.AutoFix, s.Blocked, s.LastError, s.Paused, s.Rolling, s.Rolled = 0, nil, nil, false, false, ""
-	tx.Task, tx.Solution, tx.Approval, tx.Checkpoint = nil, nil, nil, nil
+	tx.Task, tx.Solution, tx.Approval = nil, nil, nil
 	tx.Run = &Run{
 		Number: s.Runs, Requirement: c.Requirement, Given: c.Given, GivenName: c.Name, Place: place,
 		Phase: string(board.Phase.Initial()), Flow: tx.Flow.ID, Feedback: feedback, AutoApprove: c.AutoApprove, StartedAt: tx.now,
@@ -154,7 +153,7 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	case s.Number == 0:
 		tx.Item = nil
 		tx.Issue = &Issue{Title: firstLine(c.Requirement), Feedback: feedback}
-		tx.create(tx.Issue, KindIssue, s.ownLabel(tx.now, tx.Names), tx.Run.ID, string(board.Issue.Initial()))
+		tx.create(tx.Issue, KindIssue, ownLabel(tx), tx.Run.ID, string(board.Issue.Initial()))
 	default:
 		tx.Run.Item, tx.Run.Feedback = tx.Issue.Item, tx.Issue.Feedback
 		tx.Issue.Error, tx.Issue.Bound, tx.Issue.Solution = nil, false, ""

@@ -107,6 +107,7 @@ func advance(tx *Tx) error {
 func checkpointName(tx *Tx) string {
 	base := "chk-" + tx.now.UTC().Format("200601021504")
 	if tx.Session.Number == 0 {
+		tx.want(newestPoint)
 		last := ""
 		if len(tx.Taken) > 0 {
 			last = tx.Taken[0]

@@ -74,6 +74,13 @@ type Write struct {
 	KeepDoc bool
 }
 
+// Read is a row that a batch was decided on, as it was then. Version 0 says that there was none.
+type Read struct {
+	Kind    Kind
+	ID      string
+	Version int64
+}
+
 // Batch is what one command commits: all of it or nothing. It writes no row twice. Each record is about a row that the
 // batch writes and continues that row's chain, and the row carries the number and the hash of its last record; a row
 // without records keeps both as they were stored. Commit owns the batch until it returns, and for good after
@@ -88,6 +95,9 @@ type Batch struct {
 	At      time.Time
 	Writes  []Write
 	Records []audit.Sealed
+	// Reads are rows that the batch does not write and that must still have these versions; where one has not, that is a
+	// conflict like one of a write's. They are compared in the transaction that writes, and not for a batch that is replayed.
+	Reads []Read
 }
 
 // Committed is the store's acknowledgement. When it is returned the batch is on disk.

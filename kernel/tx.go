@@ -43,18 +43,24 @@ func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
 // Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same decision,
 // and the snapshot is not changed. An error means that nothing is to be written.
 func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
+	return decide(s, nil, env, now)
+}
+
+// decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot is all
+// that there is.
+func decide(s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
 	if c, ok := env.Command.(*Transition); ok {
 		if done, err := refuseEarly(s, c); done || err != nil {
 			return Decision{}, err
 		}
 		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
-		tx := begin(s, env, now)
+		tx := begin(s, r, env, now)
 		return decision(tx, followUp(tx, c.Decide(tx)))
 	}
 	if err := forAgents(env); err != nil {
 		return Decision{}, err
 	}
-	tx := begin(s, env, now)
+	tx := begin(s, r, env, now)
 	err := claimHolds(tx)
 	if err == nil {
 		err = flowFree(tx)
@@ -273,9 +279,10 @@ type Document interface{ hot() *Row }
 
 func (r *Row) hot() *Row { return r }
 
-// work is one decision in the making: the snapshot's rows as copies, what was touched, and the records so far.
+// Tx is one decision in the making: the snapshot's rows as copies, what was touched, and the records so far.
 type Tx struct {
 	Snapshot
+	reads   *reads
 	env     *Envelope
 	now     time.Time
 	trace   string
@@ -292,37 +299,20 @@ type Tx struct {
 }
 
 // begin copies the snapshot's documents, so that deciding never changes what was loaded.
-func begin(s *Snapshot, env *Envelope, now time.Time) *Tx {
-	tx := &Tx{Snapshot: *s, env: env, now: now, trace: env.Trace}
-	own(tx, s)
+func begin(s *Snapshot, r *reads, env *Envelope, now time.Time) *Tx {
+	tx := &Tx{Snapshot: *s, reads: r, env: env, now: now, trace: env.Trace}
+	own(tx)
 	return tx
 }
 
 // own copies the documents. It is apart from begin so that the compiler can put a begin in its caller's place, and the work
 // on its caller's stack.
-func own(tx *Tx, s *Snapshot) {
-	tx.Session, tx.Run, tx.Flow = clone(s.Session), clone(s.Run), clone(s.Flow)
-	tx.Issue, tx.Item, tx.Solution = clone(s.Issue), clone(s.Item), clone(s.Solution)
-	tx.Approval, tx.Turn, tx.Task = clone(s.Approval), clone(s.Turn), clone(s.Task)
-	tx.Effect, tx.Checkpoint, tx.Talk = clone(s.Effect), clone(s.Checkpoint), clone(s.Talk)
-	tx.Near = maps.Clone(s.Near)
-	tx.Board, tx.Taking = clone(s.Board), clone(s.Taking)
-	tx.Links = nil
-	for _, l := range s.Links {
-		tx.Links = append(tx.Links, clone(l))
-	}
-	tx.Questions = nil
-	for _, q := range s.Questions {
-		tx.Questions = append(tx.Questions, clone(q))
-	}
-	tx.Budgets = nil
-	for _, b := range s.Budgets {
-		tx.Budgets = append(tx.Budgets, clone(b))
-	}
-	tx.Within = nil
-	for _, e := range s.Within {
-		tx.Within = append(tx.Within, clone(e))
-	}
+func own(tx *Tx) {
+	tx.Session, tx.Run, tx.Flow, tx.Issue, tx.Item = clone(tx.Session), clone(tx.Run), clone(tx.Flow), clone(tx.Issue), clone(tx.Item)
+	tx.Solution, tx.Approval, tx.Turn, tx.Task = clone(tx.Solution), clone(tx.Approval), clone(tx.Turn), clone(tx.Task)
+	tx.Effect, tx.Talk, tx.Board, tx.Taking = clone(tx.Effect), clone(tx.Talk), clone(tx.Board), clone(tx.Taking)
+	tx.Near = maps.Clone(tx.Near)
+	tx.Links, tx.Questions, tx.Budgets, tx.Within = clones(tx.Links), clones(tx.Questions), clones(tx.Budgets), clones(tx.Within)
 	if tx.trace == "" {
 		tx.trace = tx.env.Key
 	}
@@ -334,6 +324,13 @@ func clone[T any](p *T) *T {
 	}
 	c := *p
 	return &c
+}
+
+func clones[T any](list []*T) (out []*T) {
+	for _, p := range list {
+		out = append(out, clone(p))
+	}
+	return out
 }
 
 // newID makes an id for a new row. Its "randomness" is that of the command's nonce, so that the same command decides the

@@ -437,7 +437,12 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
 		}
 	}
-	last, err := k.lookLast(ctx, s.Session)
+	var last *Snapshot
+	reads := &reads{}
+	err = reads.gather(ctx, k.store, func() error {
+		last = k.lastRun(reads, s.Session)
+		return nil
+	})
 	if err != nil || last == nil {
 		return out, err
 	}
@@ -461,45 +466,38 @@ func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
 
 // LookLast reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
 // none has ended.
-func (k *Kernel) LookLast(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{Config: &k.config}
-	if err := load(ctx, k.store, &s.Session, Select{Kind: KindSession, Label: k.lane}); err != nil || s.Session == nil {
-		return s, err
-	}
-	last, err := k.lookLast(ctx, s.Session)
-	if err != nil || last == nil {
-		return s, err
-	}
-	if err := load2(ctx, k.store, &last.Issue, optional(KindIssue, last.Run.Issue), &last.Item, optional(KindItem, last.Run.Item)); err != nil {
-		return nil, err
-	}
-	turnID := last.Run.Turn
-	if last.Task != nil {
-		turnID = last.Task.Turn
-	}
-	return last, load2(ctx, k.store, &last.Solution, optional(KindSolution, last.Run.Solution), &last.Turn, optional(KindTurn, turnID))
+func (k *Kernel) LookLast(ctx context.Context) (s *Snapshot, err error) {
+	r := &reads{}
+	err = r.gather(ctx, k.store, func() error {
+		at := one[Session](r, byLabel(KindSession, k.lane))
+		if s = k.lastRun(r, at); s == nil {
+			s = &Snapshot{Config: &k.config, Session: at}
+			return nil
+		}
+		turnID := s.Run.Turn
+		if s.Task != nil {
+			turnID = s.Task.Turn
+		}
+		s.Issue, s.Item = one[Issue](r, byID(KindIssue, s.Run.Issue)), one[Item](r, byID(KindItem, s.Run.Item))
+		s.Solution, s.Turn = one[Solution](r, byID(KindSolution, s.Run.Solution)), one[Turn](r, byID(KindTurn, turnID))
+		return nil
+	})
+	return s, err
 }
 
-// lookLast reads the newest run that is over and its task, or returns nil.
-func (k *Kernel) lookLast(ctx context.Context, at *Session) (*Snapshot, error) {
+// lastRun gathers the newest run that is over and its task, or returns nil.
+func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
 	if at == nil {
-		return nil, nil
+		return nil
 	}
-	rows, err := k.store.Load(ctx, Select{Kind: KindRun, Parent: at.ID, Newest: true, Limit: 2})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows[0] {
-		if row.ID == at.Run {
-			continue
+	runs := below(KindRun, at.ID)
+	runs.newest, runs.limit = true, 2
+	for _, run := range list[Run](r, runs) {
+		if run.ID != at.Run {
+			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: one[Task](r, byID(KindTask, run.Task))}
 		}
-		s := &Snapshot{Config: &k.config, Session: at, Run: new(Run)}
-		if err := Decode(row, s.Run); err != nil {
-			return nil, err
-		}
-		return s, load(ctx, k.store, &s.Task, optional(KindTask, s.Run.Task))
 	}
-	return nil, nil
+	return nil
 }
 
 // EndedAt is when the run's work ended: the end of its task, or of the run itself.

@@ -149,6 +149,15 @@ func (s *Store) Commit(ctx context.Context, b kernel.Batch) (kernel.Committed, e
 }
 
 func (s *Store) check(b kernel.Batch) error {
+	for _, r := range b.Reads {
+		version := int64(0)
+		if i, found := s.at[r.Kind][r.ID]; found {
+			version = s.rows[i].Version
+		}
+		if version != r.Version {
+			return pawl.Fail(pawl.CodeConflict, "store.stale", string(r.Kind), r.ID)
+		}
+	}
 	for _, w := range b.Writes {
 		i, found := s.at[w.Kind][w.ID]
 		switch {

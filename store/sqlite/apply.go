@@ -340,6 +340,11 @@ func (t *tx) batch(b *kernel.Batch, p *plan) (kernel.Committed, error) {
 			return kernel.Committed{}, err
 		}
 	}
+	for i := range b.Reads {
+		if err := t.holds(&b.Reads[i]); err != nil {
+			return kernel.Committed{}, err
+		}
+	}
 	out := kernel.Committed{Result: b.Result, First: t.head.Size + int64(len(t.leaves))}
 	out.Size = out.First + int64(len(b.Records))
 	for i := range b.Writes {
@@ -421,6 +426,18 @@ func (t *tx) fits(b *kernel.Batch, w *kernel.Write, s *step) error {
 		return conflict("store.label", string(w.Kind), w.Label, t.st.label.text(0))
 	}
 	return nil
+}
+
+// holds compares a row that was read with the stored one.
+func (t *tx) holds(r *kernel.Read) error {
+	old, found, err := t.find(r.ID)
+	if err == nil && found {
+		t.known[r.ID] = old // the next batch was probably decided on it, too
+	}
+	if err == nil && (old.version != r.Version || found && old.kind != string(r.Kind)) {
+		err = conflict("store.stale", string(r.Kind), r.ID, r.Version, old.version)
+	}
+	return err
 }
 
 // continues reports whether the batch's records about a row begin where the stored ones end; without any, the end must stay.

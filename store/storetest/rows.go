@@ -144,6 +144,69 @@ func testCompareAndSet(t *testing.T, backend Backend) {
 	b.verify()
 }
 
+// testReads: a batch is refused where a row is not as it was when the batch was decided on, although it does not write it.
+func testReads(t *testing.T, backend Backend) {
+	place := backend.Place(t)
+	b, other := open(t, backend, place), open(t, backend, place)
+	r := b.row(kernel.KindSession, "idle")
+	b.commit(insert(r))
+	seen := func(id string, version int64) kernel.Read {
+		return kernel.Read{Kind: kernel.KindSession, ID: id, Version: version}
+	}
+	deciding := func(reads ...kernel.Read) kernel.Batch {
+		batch := insert(b.row(kernel.KindTask, "draft"))
+		batch.Reads = reads
+		return batch
+	}
+	never := b.id()
+	b.commit(deciding(seen(r.ID, 1), seen(never, 0)))
+	for what, bad := range map[string]kernel.Read{
+		"ahead": seen(r.ID, 2), "not there then": seen(r.ID, 0), "not there now": seen(never, 1),
+		"of another kind": {Kind: kernel.KindTurn, ID: r.ID, Version: 1},
+	} {
+		t.Log(what)
+		b.refuse(pawl.CodeConflict, deciding(seen(r.ID, 1), bad))
+	}
+	// What the writer remembers of a row that it only compared is forgotten with what another one writes.
+	other.commit(move(other.get(r.ID), "planning"))
+	b.refuse(pawl.CodeConflict, deciding(seen(r.ID, 1)))
+	again := deciding(seen(r.ID, 2))
+	again.Key = "k"
+	b.commit(again)
+	b.commit(move(b.get(r.ID), "idle"))
+	b.refuse(pawl.CodeConflict, deciding(seen(r.ID, 2)))
+	if c := b.commit(again); !c.Replayed {
+		t.Error("a batch that is committed already was compared again")
+	}
+	if n := len(b.pick(kernel.Select{Kind: kernel.KindTask})); n != 2 {
+		t.Errorf("%d tasks", n)
+	}
+	b.verify()
+}
+
+// testWriteSkew: of two batches that each write what the other one has read, one comes too late.
+func testWriteSkew(t *testing.T, backend Backend) {
+	b := fresh(t, backend)
+	x, y := b.row(kernel.KindTask, "draft"), b.row(kernel.KindTask, "draft")
+	b.commit(insert(x, y))
+	for round := range 20 {
+		rows := []kernel.Row{b.get(x.ID), b.get(y.ID)}
+		answers := make(chan error, 2)
+		for i, r := range rows {
+			seen := rows[1-i]
+			batch := kernel.Batch{At: now, Writes: []kernel.Write{step(r)}, Reads: []kernel.Read{{Kind: seen.Kind, ID: seen.ID, Version: seen.Version}}}
+			go func() {
+				_, err := b.Commit(b.Context(), batch)
+				answers <- err
+			}()
+		}
+		first, second := pawl.CodeOf(<-answers), pawl.CodeOf(<-answers)
+		if first+second != pawl.CodeConflict {
+			t.Fatalf("round %d: %q and %q", round, first, second)
+		}
+	}
+}
+
 func testAllOrNothing(t *testing.T, backend Backend) {
 	b := fresh(t, backend)
 	x, y := b.row(kernel.KindTask, "draft"), b.row(kernel.KindTask, "draft")

@@ -31,7 +31,7 @@ func Run(t *testing.T, b Backend) {
 		try  func(*testing.T, Backend)
 	}{
 		{"RoundTrip", testRoundTrip}, {"OddText", testOddText}, {"HugeDocument", testHugeDocument},
-		{"CompareAndSet", testCompareAndSet}, {"AllOrNothing", testAllOrNothing}, {"MalformedBatch", testMalformed},
+		{"CompareAndSet", testCompareAndSet}, {"Reads", testReads}, {"WriteSkew", testWriteSkew}, {"AllOrNothing", testAllOrNothing}, {"MalformedBatch", testMalformed},
 		{"Labels", testLabels}, {"Keys", testKeys}, {"KeysConcurrent", testKeysConcurrent},
 		{"Select", testSelect}, {"Claims", testClaims}, {"Count", testCount}, {"Snapshot", testSnapshot},
 		{"Scan", testScan}, {"Records", testRecords}, {"RecordsMustFit", testRecordsMustFit}, {"Log", testLog},

@@ -1,0 +1,441 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/audit"
+	"pawl/effect"
+	"pawl/machine/task"
+)
+
+// query is what a decision asks the store for. It can be compared, so that nothing is read twice for one decision.
+type query struct {
+	kind              Kind
+	id, label, parent string
+	states            string // names of states with blanks between them
+	limit             int
+	byRank, newest    bool
+	hotOnly           bool
+	// trail asks not for the row with the id but for the states that the records about it tell of.
+	trail bool
+}
+
+func byID(kind Kind, id string) query       { return query{kind: kind, id: id} }
+func byLabel(kind Kind, label string) query { return query{kind: kind, label: label} }
+func below(kind Kind, parent string) query  { return query{kind: kind, parent: parent} }
+func newest(kind Kind, most int) query      { return query{kind: kind, newest: true, limit: most} }
+func trailOf(id string) query               { return query{kind: KindTask, id: id, trail: true} }
+
+// hot asks for the rows without their documents.
+func (a query) hot() query {
+	a.hotOnly = true
+	return a
+}
+
+// single reports whether the query is for one row with its document, by a name of its own.
+func (a query) single() bool { return !a.trail && !a.hotOnly && (a.id != "" || a.label != "") }
+
+func (a query) selection() Select {
+	return Select{
+		Kind: a.kind, ID: a.id, Label: a.label, Parent: a.parent, States: strings.Fields(a.states), Limit: a.limit,
+		ByRank: a.byRank, Newest: a.newest, HotOnly: a.hotOnly,
+	}
+}
+
+// answer is a query with what was read for it, once that has been done.
+type answer struct {
+	query
+	known   bool
+	guessed bool       // from the cache
+	rows    []Row      // in the order of the selection
+	docs    []Document // of the rows, each nil until it was looked at
+	states  []string   // those of a trail, with the number of records
+	records int
+}
+
+// reads is what one decision has read so far, and what it asks for. What is asked for and has not been read looks as
+// if there were nothing; a decision that was made on that is thrown away, and made again once it has been read. So
+// nobody who decides has to break off, and asks that are known at once are answered at once. A row is read once, so
+// that it is the same throughout the decision.
+type reads struct {
+	answers []*answer
+	index   map[query]*answer // of the answers, where they are many
+	open    int               // asks that have no answer yet
+	err     error             // of a document that cannot be read
+	// cache keeps the documents that are read one by one, nil for none; guess says that they may be taken from there.
+	cache *cache
+	guess bool
+	// ahead, where it is set, reads issues by their ids that will be asked for next; climbs counts how often that was
+	// done.
+	ahead  func(load func(ids []string) error) error
+	climbs int
+}
+
+// find returns the answer to a query that was made before, or nil.
+func (r *reads) find(a query) *answer {
+	if len(r.answers) <= maxFew {
+		for _, f := range r.answers {
+			if f.query == a {
+				return f
+			}
+		}
+		return nil
+	}
+	if r.index == nil {
+		r.index = make(map[query]*answer, 2*len(r.answers))
+	}
+	for _, f := range r.answers[len(r.index):] {
+		r.index[f.query] = f
+	}
+	return r.index[a]
+}
+
+// get returns the answer to a query. One that has not been read is asked for, and nil.
+func (r *reads) get(a query) *answer {
+	f := r.find(a)
+	if f == nil {
+		f = &answer{query: a}
+		if r.guess && a.single() {
+			f.known = r.cache.find(f)
+			f.guessed = f.known
+		}
+		if !f.known {
+			r.open++
+		}
+		r.answers = append(r.answers, f)
+	}
+	if !f.known {
+		return nil
+	}
+	return f
+}
+
+// document is a pointer to a document of type T.
+type document[T any] interface {
+	*T
+	Document
+}
+
+// one returns the document of the row with an id or a label, nil where there is none and where the query names none.
+func one[T any, P document[T]](r *reads, a query) P {
+	if a.id == "" && a.label == "" {
+		return nil
+	}
+	if f := r.get(a); f != nil && len(f.rows) > 0 {
+		return at[T, P](r, f, 0)
+	}
+	return nil
+}
+
+// list returns the documents of the rows of a selection.
+func list[T any, P document[T]](r *reads, a query) []P {
+	f := r.get(a)
+	if f == nil {
+		return nil
+	}
+	var out []P
+	for i := range f.rows {
+		if doc := at[T, P](r, f, i); doc != nil {
+			out = append(out, doc)
+		}
+	}
+	return out
+}
+
+// at returns the document of a row of an answer.
+func at[T any, P document[T]](r *reads, f *answer, i int) P {
+	if f.docs == nil {
+		f.docs = make([]Document, len(f.rows))
+	}
+	doc, _ := f.docs[i].(P)
+	switch {
+	case doc == nil:
+		doc = new(T)
+		if err := Decode(f.rows[i], doc); err != nil {
+			r.err = err
+			return nil
+		}
+	case doc.hot().Version != f.rows[i].Version: // it was kept in an earlier version, and has not changed since
+		doc = clone[T](doc)
+		*doc.hot() = f.rows[i]
+	default:
+		return doc
+	}
+	f.docs[i] = doc
+	if r.cache != nil && f.single() {
+		r.cache.put(f.rows[i], doc)
+	}
+	return doc
+}
+
+// Decode fills a document from its row.
+func Decode(r Row, doc Document) error {
+	if len(r.Doc) > 0 {
+		if err := json.Unmarshal(r.Doc, doc); err != nil {
+			return pawl.Fail(pawl.CodeStoreDamaged, "kernel.row_unreadable", string(r.Kind), r.ID).Because(err)
+		}
+	}
+	*doc.hot() = r
+	if r.Root != "" {
+		moveTo(doc, r.Root)
+	}
+	return nil
+}
+
+// gather calls focus, which gathers documents from the reads and changes nothing else, until all that it asks for is
+// read.
+func (r *reads) gather(ctx context.Context, st Store, focus func() error) error {
+	for {
+		err := focus()
+		switch {
+		case r.err != nil:
+			return r.err
+		case r.open == 0:
+			return err
+		}
+		if err := r.fetch(ctx, st); err != nil {
+			return err
+		}
+		if err := r.fetchAhead(ctx, st); err != nil {
+			return err
+		}
+	}
+}
+
+// fetch reads what is asked for: all rows in one consistent snapshot.
+func (r *reads) fetch(ctx context.Context, st Store) error {
+	var open []*answer
+	var sel []Select
+	for _, f := range r.answers {
+		if f.known {
+			continue
+		}
+		if !f.trail {
+			open, sel = append(open, f), append(sel, f.selection())
+		} else if err := f.readTrail(ctx, st); err != nil {
+			return err
+		}
+		f.known = true
+	}
+	r.open = 0
+	if len(sel) == 0 {
+		return nil
+	}
+	rows, err := st.Load(ctx, sel...)
+	if err != nil {
+		return err
+	}
+	for i, f := range open {
+		f.rows = rows[i]
+	}
+	return nil
+}
+
+// readTrail reads the states that the records about a row tell of, and counts these.
+func (a *answer) readTrail(ctx context.Context, st Store) error {
+	for rec, err := range st.Records(ctx, audit.Subject{Kind: string(a.kind), ID: a.id}.String(), 0) {
+		if err != nil {
+			return err
+		}
+		a.records++
+		parsed, err := audit.Parse(rec.Bytes)
+		if err != nil {
+			return err
+		}
+		if m := parsed.Move; m != nil {
+			a.states = append(a.states, m.From, m.To)
+		}
+	}
+	return nil
+}
+
+// fetchAhead reads the issues that are known to be asked for next.
+func (r *reads) fetchAhead(ctx context.Context, st Store) error {
+	ahead := r.ahead
+	if r.ahead = nil; ahead == nil {
+		return nil
+	}
+	r.climbs++
+	return ahead(func(ids []string) error {
+		for _, id := range ids {
+			r.get(byID(KindIssue, id))
+		}
+		if r.open == 0 {
+			return nil
+		}
+		return r.fetch(ctx, st)
+	})
+}
+
+// guesses are the rows that were taken from the cache.
+func (r *reads) guesses() (out []*Row) {
+	for _, f := range r.answers {
+		if f.guessed {
+			out = append(out, &f.rows[0])
+		}
+	}
+	return out
+}
+
+// onlyRead are the guesses that a batch does not write, which its commit is to compare.
+func (r *reads) onlyRead(b *Batch) []Read {
+	var out []Read
+	for _, g := range r.guesses() {
+		if !slices.ContainsFunc(b.Writes, func(w Write) bool { return w.ID == g.ID }) {
+			out = append(out, Read{Kind: g.Kind, ID: g.ID, Version: g.Version})
+		}
+	}
+	return out
+}
+
+// hold reports whether all guesses were right, in one consistent snapshot of the store. Otherwise they are forgotten.
+func (r *reads) hold(ctx context.Context, st Store) (bool, error) {
+	guesses := r.guesses()
+	if len(guesses) == 0 {
+		return true, nil
+	}
+	sel := make([]Select, len(guesses))
+	for i, g := range guesses {
+		sel[i] = Select{Kind: g.Kind, ID: g.ID, HotOnly: true}
+	}
+	rows, err := st.Load(ctx, sel...)
+	if err != nil {
+		return false, err
+	}
+	right := true
+	for i, g := range guesses {
+		if len(rows[i]) == 0 || rows[i][0].Version != g.Version {
+			right = false
+		}
+	}
+	if !right {
+		r.cache.forget(r, &Batch{})
+	}
+	return right, nil
+}
+
+// maxCached bounds what is kept in memory, in bytes, where each row counts as overhead beside its document.
+const (
+	maxCached = 32 << 20
+	overhead  = 1 << 10
+)
+
+// cache keeps documents as this process has read or committed them last, for all sessions. What it holds is a guess:
+// another process may have written since. So a commit compares the versions of all rows that were guessed, and an
+// answer without a commit is given only after they were compared, too. Documents are never changed once they are
+// kept, so they may be shared. Budgets are not kept: sessions that work side by side write them all the time. The
+// zero value is empty. It is safe for concurrent use.
+type cache struct {
+	mu   sync.Mutex
+	rows map[string]*cached   // by id
+	ids  map[[2]string]string // by kind and label
+	size int
+}
+
+// cached is a row, and the document as it stood in some version of the row with the same content, unless it has yet
+// to be decoded.
+type cached struct {
+	row Row
+	doc Document
+}
+
+// find answers a query for a single row, if that is known.
+func (c *cache) find(f *answer) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := f.id
+	if id == "" {
+		id = c.ids[[2]string{string(f.kind), f.label}]
+	}
+	k := c.rows[id]
+	if k == nil || k.row.Kind != f.kind || f.label != "" && k.row.Label != f.label {
+		return false
+	}
+	f.rows, f.docs = []Row{k.row}, []Document{k.doc}
+	return true
+}
+
+// put keeps a document that was read, unless a newer version is known.
+func (c *cache) put(row Row, doc Document) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.rows[row.ID]; row.Kind != KindBudget && (old == nil || old.row.Version <= row.Version) {
+		c.set(row, doc)
+	}
+}
+
+func (c *cache) set(row Row, doc Document) {
+	c.drop(row.ID)
+	if c.size += len(row.Doc) + overhead; c.rows == nil || c.size > maxCached {
+		c.rows, c.ids, c.size = map[string]*cached{}, map[[2]string]string{}, len(row.Doc)+overhead
+	}
+	c.rows[row.ID] = &cached{row, doc}
+	if row.Label != "" {
+		c.ids[[2]string{string(row.Kind), row.Label}] = row.ID
+	}
+}
+
+func (c *cache) drop(id string) {
+	if old := c.rows[id]; old != nil {
+		c.size -= len(old.row.Doc) + overhead
+		delete(c.rows, id)
+	}
+}
+
+// forget drops what a decision has guessed, and what it would have written.
+func (c *cache) forget(r *reads, b *Batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range r.guesses() {
+		c.drop(g.ID)
+	}
+	for i := range b.Writes {
+		c.drop(b.Writes[i].ID)
+	}
+}
+
+// committed brings what is kept up to date with a batch. Of rows that are not kept only tasks outside of runs, with
+// their gates at work, are: they are moved on by what claimed them, again and again. The others are read when they
+// are needed.
+func (c *cache) committed(d *Decision, b *Batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, e := range d.Touched {
+		w := &b.Writes[i]
+		old := c.rows[w.ID]
+		single, ends := alone(e)
+		switch {
+		case ends || old != nil && old.row.Version > w.Version:
+			c.drop(w.ID)
+		case single:
+			*e.hot() = w.Row
+			c.set(w.Row, e)
+		case old != nil:
+			row, doc := w.Row, old.doc
+			row.Pos, row.Due = old.row.Pos, row.Due.UTC().Truncate(time.Microsecond)
+			if !w.KeepDoc || old.row.Version != w.From {
+				doc = nil
+			}
+			c.set(row, doc)
+		}
+	}
+}
+
+// alone reports whether a document is a task outside of a run, or gates of one, and whether nothing more is done with
+// it.
+func alone(e Document) (single, ends bool) {
+	switch doc := e.(type) {
+	case *Task:
+		return doc.Session == "", doc.Session == "" && task.State(doc.State).Final()
+	case *EffectDoc:
+		gates := doc.What() == effect.KindGates
+		return gates && doc.State == EffectRunning, gates && doc.State != EffectRunning
+	}
+	return false, false
+}
