@@ -408,7 +408,7 @@ func TestRecorded(t *testing.T) {
 			r.Write(map[string]string{"a": "two\n"})
 			to := snapshot(t, repo)
 			var calls []string
-			ctx := git.Trace(t.Context(), func(name string) { calls = append(calls, name) })
+			ctx := gittest.Trace(t.Context(), func(name string) { calls = append(calls, name) })
 			read := func() {
 				t.Helper()
 				calls = nil
