@@ -49,9 +49,9 @@ func refusedEvent(from, to task.State) task.Event {
 			return r.On
 		}
 	}
-	for _, e := range task.Table.Events() {
-		if !takes(e) {
-			return e
+	for _, r := range task.Table.Rules() {
+		if !takes(r.On) {
+			return r.On
 		}
 	}
 	return ""
