@@ -68,9 +68,7 @@ func issues(t *rapid.T) []backlog.Issue {
 			Status: rapid.SampledFrom([]board.IssueStatus{board.IssueRegistered, board.IssueCompleted}).Draw(t, "status"),
 		}
 		is.Ref = is.ID
-		for _, tag := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"auth", "网络", "a-b", "两 词"}), 0, 3, rapid.ID).Draw(t, "tags") {
-			is.Tags = append(is.Tags, tag)
-		}
+		is.Tags = append(is.Tags, rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"auth", "网络", "a-b", "两 词"}), 0, 3, rapid.ID).Draw(t, "tags")...)
 		for j := range i {
 			if rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
 				is.DependsOn = append(is.DependsOn, out[j].ID)

@@ -10,14 +10,13 @@ import (
 // splitter cuts a stream of JSON objects into records: objects behind each other in lines or otherwise, or arrays of
 // objects. It keeps one record at a time.
 type splitter struct {
-	in      *bufio.Reader
-	file    string
-	line    int
-	array   bool // inside an array of records
-	comma   bool // a record of the array has ended
-	n       int  // of the record in its array
-	buf     []byte
-	started bool
+	in    *bufio.Reader
+	file  string
+	line  int
+	array bool // inside an array of records
+	comma bool // a record of the array has ended
+	n     int  // of the record in its array
+	buf   []byte
 }
 
 // torn is a fault of the outer form of a file of records.

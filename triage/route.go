@@ -215,9 +215,6 @@ func bare(s string) string {
 	return strings.Trim(strings.Join(strings.Fields(fold(s).text), " "), " .。!?~,、…")
 }
 
-// sign is what a person puts before the name of an external tool.
-const signs = "/$@"
-
 // tool finds an external tool that the input names with its sign: "mcp://server/tool" and "/name", "$name", "@name".
 func (r router) tool() (Route, bool) {
 	for _, m := range mcpAddress().FindAllStringSubmatchIndex(r.f.text, -1) {

@@ -80,8 +80,8 @@ func (s *session) begun() bool {
 
 // settle waits for what was begun. The work is over by then, so that nothing more begins.
 func (s *session) settle() {
-	//lint:ignore SA2001 whoever found the work going on has been counted when the lock is free
 	s.mu.Lock()
+	//lint:ignore SA2001 whoever found the work going on has been counted when the lock is free
 	s.mu.Unlock()
 	s.calls.Wait()
 }

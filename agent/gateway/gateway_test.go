@@ -415,8 +415,8 @@ func TestTheKeyIsNowhere(t *testing.T) {
 		t.Fatalf("the lane tells %v", r.lane.Err())
 	}
 	r.stop()
-	if rec.Err() != nil || !strings.Contains(file.String(), "[key]") {
-		t.Fatalf("%v: %s", rec.Err(), file.String())
+	if !strings.Contains(file.String(), "[key]") {
+		t.Fatal(file.String())
 	}
 	for what, text := range map[string]string{"answer": body, "error": fmt.Sprintf("%v %#v", r.lane.Err(), r.lane.Err()), "recording": file.String()} {
 		if strings.Contains(text, realKey) {

@@ -38,8 +38,8 @@ func TestARecordingIsEnough(t *testing.T) {
 		digests[x.Path+x.Request] = x.Digest
 		recorded = append(recorded, modeltest.Exchange{Path: x.Path, Request: x.Request, Status: x.Status, Type: x.Type, Reply: x.Reply})
 	}
-	if rec.Err() != nil || len(recorded) != len(wires()) {
-		t.Fatalf("%v: %s", rec.Err(), file.String())
+	if len(recorded) != len(wires()) {
+		t.Fatal(file.String())
 	}
 
 	tape, left := modeltest.Replay(t, recorded, func(x modeltest.Exchange, asked string) bool {

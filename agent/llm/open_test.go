@@ -134,7 +134,7 @@ func TestEndpoint(t *testing.T) {
 func TestOpenIsLazy(t *testing.T) {
 	asked := 0
 	s := Settings{Kind: "nonsense", BaseURL: "::", KeyFile: "/nowhere", CAFile: "/nowhere", Prices: "/nowhere", Env: func(string) string { asked++; return "" }}
-	a := Open(s)
+	_ = Open(s)
 	if asked != 0 {
 		t.Error("the environment was read")
 	}
@@ -149,7 +149,7 @@ func TestOpenIsLazy(t *testing.T) {
 	} {
 		s := s
 		change(&s)
-		a = Open(s)
+		a := Open(s)
 		err := a.Ready()
 		if err == nil || !strings.Contains(err.Error(), want) || explain(err) == "" {
 			t.Errorf("%s: %v", want, err)

@@ -371,11 +371,8 @@ func (a answer) geminiStream() [][]byte {
 	for _, p := range pieces(a.text) {
 		out = append(out, event("", a.geminiBody([]any{object{"text": p}}, false)))
 	}
-	text := a.text
-	a.text = ""
-	out = append(out, event("", a.geminiBody(a.geminiParts(), true)))
-	a.text = text
-	return out
+	a.text = "" // it was sent
+	return append(out, event("", a.geminiBody(a.geminiParts(), true)))
 }
 
 // Recorded returns the bytes of one stream that asks for a call, as the server would send them.

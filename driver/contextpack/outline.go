@@ -73,11 +73,7 @@ func declared(l language, line []byte) (string, kind) {
 	}
 	word, rest, ok := strings.Cut(text, " ")
 	if k, is := keywords[word]; ok && is {
-		rest = strings.TrimLeft(rest, " *&")
-		if strings.HasPrefix(rest, "self.") {
-			rest = rest[len("self."):]
-		}
-		return leadingName(rest), k
+		return leadingName(strings.TrimPrefix(strings.TrimLeft(rest, " *&"), "self.")), k
 	}
 	switch l {
 	case javascript, typescript:

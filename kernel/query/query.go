@@ -31,7 +31,7 @@ type Kernel interface {
 func Of(k Kernel) Reader { return Reader{k.Store(), k.Now} }
 
 // Board returns what answers questions about the issues of the workspace.
-func (r Reader) Board() Board { return Board{r.store, r.now} }
+func (r Reader) Board() Board { return Board(r) }
 
 // Log returns what answers questions about its audit log.
 func (r Reader) Log() Log { return Log{r.store} }
