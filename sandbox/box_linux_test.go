@@ -157,7 +157,11 @@ func outside(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("something is left in the home directory: %v", err)
+		}
+	})
 	return dir
 }
 

@@ -165,7 +165,11 @@ func TestAFolderOfSocketsIsHiddenWhole(t *testing.T) {
 func TestSocketsOfOthersStopNothing(t *testing.T) {
 	base := outside(t)
 	dir := filepath.Join(base, "others")
-	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	t.Cleanup(func() {
+		for _, name := range []string{"", "kept", "mixed"} {
+			_ = os.Chmod(filepath.Join(dir, name), 0o700) // else removing it fails
+		}
+	})
 	for _, name := range []string{"kept/socket", "mixed/socket"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
