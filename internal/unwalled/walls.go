@@ -96,7 +96,7 @@ var walls = []wall{
 	}},
 	{"capabilities, calls, Landlock", []edit{
 		{launchFile, "if err := dropCapabilities(o.own); err != nil {", "if err := error(nil); err != nil {"},
-		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {", "if err := error(nil); err != nil {"},
+		{launchFile, "if err := seccomp.Install(seccomp.Namespaces()); err != nil {", "if _, err := seccomp.Namespaces(), error(nil); err != nil {"},
 		{launchFile, "held, err := o.landlock()", "held, err := false, error(nil)"},
 		{probeFile, "if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {", "if err := error(nil); err != nil {"},
 		{probeFile, "err != unix.EPERM {\n\t\t_ = unix.Close(fd)", "err == unix.ENOTRECOVERABLE {\n\t\t_ = unix.Close(fd)"},
