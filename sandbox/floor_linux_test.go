@@ -238,8 +238,15 @@ func TestServersAreHeardOnTheLoopbackAlone(t *testing.T) {
 	ports := make(chan string, 1)
 	s.OnOutput = func(p []byte) { ports <- strings.TrimSpace(string(p)) }
 	s.Stdin = nil
-	done := make(chan Result)
-	go func() { done <- run(t, b, s) }()
+	done := make(chan error)
+	go func() {
+		res, err := b.Run(t.Context(), s)
+		if err == nil && res.Exit != 0 {
+			err = fmt.Errorf("exit %d %s", res.Exit, res.Output)
+		}
+		close(ports)
+		done <- err
+	}()
 	for port := range strings.FieldsSeq(<-ports) {
 		if c, err := net.Dial("tcp", net.JoinHostPort(addr, port)); err == nil {
 			c.Close()
@@ -252,8 +259,8 @@ func TestServersAreHeardOnTheLoopbackAlone(t *testing.T) {
 		}
 		c.Close()
 	}
-	if res := <-done; res.Exit != 0 {
-		t.Error(res.Exit)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -66,6 +66,7 @@ func launch() {
 	send(control, msgWalls, []byte(strings.Join(walls, " ")))
 	if len(o.argv) == 0 {
 		if o.bare {
+			o.ready()
 			err = o.tryBare(walls)
 		} else {
 			err = o.try(walls)
@@ -84,10 +85,7 @@ func launch() {
 		send(control, msgNoExec, append(binary.BigEndian.AppendUint32(nil, uint32(no)), which...))
 		return
 	}
-	if o.forked != nil {
-		unix.Umask(0)
-		close(o.forked)
-	}
+	o.ready()
 	// From here on this thread only waits. On the floor its own calls are handed over to other threads of this process, and while it
 	// waits for an answer to one that the runtime takes for instantaneous, such as kill, the runtime cannot stop it to collect garbage,
 	// nor go on with those threads before it has.
@@ -98,6 +96,14 @@ func launch() {
 		o.see(control, pid)
 	}()
 	<-over
+}
+
+// ready lets the calls about names be decided, which have waited until the command was started.
+func (o *order) ready() {
+	if o.forked != nil {
+		unix.Umask(0)
+		close(o.forked)
+	}
 }
 
 // see waits for the command, ends what it leaves behind, and reports.

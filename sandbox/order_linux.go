@@ -76,7 +76,7 @@ type order struct {
 	claim  *os.File       // the lock on the private folder
 	ways   map[uint16]int // ends of the gates' sockets
 	kids   *children      // who descends from the launcher
-	forked chan struct{}  // closed when the command was forked and nothing of this process has a umask
+	forked chan struct{}  // closed when the command was forked, or none is to be, and nothing of this process has a umask
 }
 
 var errOrder = errors.New("malformed order")

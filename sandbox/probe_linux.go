@@ -119,6 +119,9 @@ func refused(why cause.Cause) *pawl.Error {
 // try raises the walls of a mechanism around the launcher alone and returns their names when they hold.
 func (b *Box) try(ctx context.Context, m Mechanism) ([]string, error) {
 	res, err := b.behind(context.WithoutCancel(ctx), m, Spec{Timeout: handshake, MaxProcs: DefaultMaxProcs})
+	if err == nil && (res.TimedOut || res.Exit != 0) {
+		err = fmt.Errorf("the walls could not be tried to the end: exit %d %s", res.Exit, res.Signal)
+	}
 	return res.Walls, err
 }
 

@@ -443,9 +443,9 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 		kind, body, err := receive(c.in)
 		last <- report{kind, body, err}
 	}()
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
+	timeUp := time.After(timeout)
 	var patience <-chan time.Time
+	killed := false
 	stop := func(why *bool) {
 		*why = true
 		if patience == nil {
@@ -457,13 +457,19 @@ func (c *child) attend(ctx context.Context, timeout time.Duration, res *Result) 
 		select {
 		case r := <-last:
 			return res.status(r)
-		case <-timer.C:
+		case <-timeUp:
 			stop(&res.TimedOut)
 		case <-done:
 			stop(&res.Canceled)
 			done = nil
 		case <-patience:
-			c.stop()
+			// A launcher that does not end the command when it is told to is ended itself.
+			if killed || !c.bare {
+				c.kill()
+			} else {
+				_, _ = c.control.Write(frame(msgKill, nil))
+				killed, patience = true, time.After(grace+endTime)
+			}
 		}
 	}
 }
@@ -542,16 +548,6 @@ func (c *child) drain(keep *keeper, see func([]byte), stands <-chan bool) {
 	}
 }
 
-// stop ends the command at once. Where no namespace ends with the launcher, the launcher is told to do it, and ends only when
-// it has.
-func (c *child) stop() {
-	if c.bare {
-		_, _ = c.control.Write(frame(msgKill, nil))
-		return
-	}
-	c.kill()
-}
-
 // kill ends process 1 of the namespace, and the kernel everything else in it.
 func (c *child) kill() {
 	if c.pidfd >= 0 {
@@ -591,15 +587,11 @@ func (c *child) end() {
 
 // gone waits for the launcher itself where bubblewrap stood in between.
 func (c *child) gone() {
-	if c.pidfd < 0 {
-		return
-	}
 	fds := []unix.PollFd{{Fd: int32(c.pidfd), Events: unix.POLLIN}}
-	for deadline := time.Now().Add(handshake); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(handshake); c.pidfd >= 0 && time.Now().Before(deadline); c.kill() {
 		if n, err := unix.Poll(fds, 100); n > 0 || err != nil && err != unix.EINTR {
 			return
 		}
-		c.kill()
 	}
 }
 
