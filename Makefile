@@ -7,10 +7,10 @@ T ?= 30s
 N ?= 10
 UNDER ?= none
 # The packages whose tests write golden files and generated documents.
-GOLDEN := ./machine/... ./plan ./cli ./cli/orders ./view ./tui ./triage ./knowledge ./solution ./backlog ./driver/drivertest ./internal/archtest
+GOLDEN := ./machine/... ./text/plan ./face/cli ./face/cli/orders ./kernel/view ./face/tui ./text/triage ./text/knowledge ./text/solution ./text/backlog ./driver/drivertest ./internal/archtest
 # What starts goroutines or is called from several. On two busy processors kernel takes 165 s under the detector, driver/checkpoint
 # 45 s, tui 20 s and runner 3 s.
-RACE := ./kernel ./follow ./runner ./tui ./store/... ./sandbox/... ./driver/checkpoint ./audit
+RACE := ./kernel ./store/follow ./runner ./face/tui ./store/... ./sandbox/... ./driver/checkpoint ./kernel/audit
 # The tests of cmd/pawl in which workers, readers and a board meet: 75 s there.
 RACE_PAWL := Board|Issues|Projections
 
@@ -71,7 +71,7 @@ mcp: setup ## run the MCP conformance suites and Inspector against pawl mcp
 check: ## formatting, vet and the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) test ./internal/archtest ./message
+	$(GO) test ./internal/archtest ./text/message
 
 lint: ## staticcheck, and deadcode on cmd/pawl; go run fetches both into the module cache, about 40 MB, and takes minutes
 	@scripts/lint.sh

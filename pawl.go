@@ -97,3 +97,13 @@ func (a Actor) Name() string {
 	_, name, _ := strings.Cut(string(a), ":")
 	return name
 }
+
+// ProjectedFile is one file of a projection, relative to .pawl.
+type ProjectedFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	// Append adds the content to the file's end unless Marker is in it already.
+	Append bool   `json:"append,omitempty"`
+	Marker string `json:"marker,omitempty"`
+	Unique bool   `json:"unique,omitempty"` // never overwrite: the folder takes the next _vN
+}

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/plan"
-	"pawl/triage"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
+	"pawl/text/triage"
 )
 
 // Kind says how an agent is reached.

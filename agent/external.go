@@ -12,9 +12,9 @@ import (
 	"unicode"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/logs"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/store/logs"
+	"pawl/text/plan"
 )
 
 // Defaults that stand in for zero fields of External.

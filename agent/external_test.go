@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/message"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/message"
+	"pawl/text/plan"
 )
 
 // TestCatalog: every entry can be run, is described in both languages, and leaves no placeholder unfilled.

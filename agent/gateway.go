@@ -4,7 +4,7 @@ import (
 	"context"
 	"net"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Gateway is pawl's own model server for external agents. It stands between them and the real endpoints: it holds the keys,

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/logs"
+	"pawl/kernel/effect"
+	"pawl/store/logs"
 )
 
 // places are the folders of one task's agents: a home and, beside it and never above it, a folder for temporary files,

@@ -9,7 +9,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/externaltest"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // TestNoModelIsNamed: a program that has a model of its own choice works without one, and is not told of any; the others are

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Spec describes the process of an external agent. Paths are absolute.

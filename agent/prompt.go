@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 //go:embed prompts/*.md

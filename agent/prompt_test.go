@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // TestPackText writes every part of a pack, and the results of the last calls as they are.

@@ -15,7 +15,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/scripted"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 // The agents that are measured where they are installed: one that starts as a script of Node, and one that is a program.

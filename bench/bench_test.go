@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"pawl/audit"
+	"pawl/kernel/audit"
 	"pawl/machine/task"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 func TestQuantile(t *testing.T) {

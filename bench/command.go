@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/qmuntal/stateless"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

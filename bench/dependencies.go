@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 )

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )

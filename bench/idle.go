@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
-	"pawl/plan"
-	"pawl/policy"
 	"pawl/runner"
 	"pawl/store/sqlite"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // instant is a driver that succeeds at once, so that a run costs what the kernel, the store and the runner cost.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

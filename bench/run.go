@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 // The run that is measured: as many steps as a long plan has, each a command of 100 ms.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pawl/driver/checkpoint"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

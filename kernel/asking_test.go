@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 )
 
 // by gives a command in somebody's name.

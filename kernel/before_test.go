@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // TestWhatFailedBefore runs the checks that fail first on what the work started from, once, and tells whoever repairs which of

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
+	"pawl/kernel/audit"
 	"pawl/kernel/topo"
 	"pawl/machine"
 	"pawl/machine/board"

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/kernel/projection"
 	"pawl/machine/board"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 // issueOf reads an issue by its label.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // briefed is a mind whose workspace is described by a pack.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // The scopes of a budget.

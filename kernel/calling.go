@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Decide has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it as

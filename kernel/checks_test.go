@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // touching answers as a world does whose work changed what it is judged by. Contents are asked at each verification and at

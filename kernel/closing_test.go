@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

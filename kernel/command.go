@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 	"pawl/machine/task"
 	"pawl/machine/workflow"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 // Command is what somebody wants to happen. Each is decided on its own and committed whole or not at all.

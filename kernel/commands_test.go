@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/triage"
 )
 
 // evaluating answers intakes with a judgement, besides what a world answers.

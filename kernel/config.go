@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/knowledge"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/knowledge"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // Config is what a decision depends on besides the store: the user's settings and the tools and modes that are wired in.

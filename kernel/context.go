@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
-	"pawl/view"
 )
 
 // Commands of the context manager (docs/spec/session.md#context-manager) that no other command covers. read_context is

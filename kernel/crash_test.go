@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // TestAnyCommandAtAnyTimeKeepsTheHouseInOrder lets a person say anything at any moment, lets effects fail, and kills the

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
+	"pawl/kernel/audit"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )

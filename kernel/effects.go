@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

@@ -4,15 +4,15 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/solution"
+	"pawl/text/solution"
 )
 
 // sessionEvidence gathers what the session's gates look at.

@@ -8,17 +8,17 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
-	"pawl/knowledge"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/solution"
-	"pawl/triage"
+	"pawl/text/knowledge"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
 // autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).

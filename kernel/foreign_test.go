@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // foreign adds a tool of somebody else's to a bench.

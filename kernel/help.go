@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // another returns a second kernel on the bench's store, as another process would have it.

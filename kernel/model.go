@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/triage"
 )
 
 // The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.

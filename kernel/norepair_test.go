@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/machine/board"
 )

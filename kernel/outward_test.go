@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // shell gives a bench a tool whose calls are judged as commands, behind walls.

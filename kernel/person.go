@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // minHash is the least number of characters of a hash that an approval may be given with.

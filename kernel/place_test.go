@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // elsewhere makes the bench's kernel one of a workspace that is at another path now.

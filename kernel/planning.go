@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/triage"
 )
 
 // SessionLabel is the label of a workspace's one session, and of its one flow.

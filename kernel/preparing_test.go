@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 func preparing(task bool) *kernel.Order {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 	"pawl/machine/turn"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // fixHeld clears the count of failed repairs after a success (docs/spec/session.md#a8).

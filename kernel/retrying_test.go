@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 )
 

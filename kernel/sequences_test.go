@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/machine/workflow"
-	"pawl/triage"
+	"pawl/text/triage"
 )
 
 // journey is one way through the stages: what begins it, how the requirement is judged, and what the person chooses where they

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // Decide takes the lease on a queued task, or takes over a task at work whose runner is gone. Either way the token grows, so

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"pawl/audit"
+	"pawl/kernel/audit"
 )
 
 // Kind says what a row is. Kinds are append-only.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

@@ -16,15 +16,15 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/solution"
+	"pawl/text/solution"
 )
 
 // Decision is what a command comes to: the documents that change, already in their new form, and the records that tell of

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
-	"pawl/plan"
-	"pawl/view"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
+	"pawl/text/plan"
 )
 
 var inPlace = effect.Place{Workspace: "/w", Tree: "/w", Git: true, InPlace: true}

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/solution"
-	"pawl/view"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/solution"
 )
 
 // opExec is the operation of a flow that ended with its design.
@@ -518,7 +518,7 @@ func (s *Snapshot) Stage() workflow.Stage {
 
 // archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
 // so that an archive that is tried again writes the same files.
-func archiveFiles(tx *Tx) []effect.ProjectedFile {
+func archiveFiles(tx *Tx) []pawl.ProjectedFile {
 	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
 		return nil
 	}

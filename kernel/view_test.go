@@ -13,16 +13,16 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/kernel/projection"
+	"pawl/kernel/view"
+	"pawl/kernel/view/viewtest"
 	"pawl/machine/board"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/view"
-	"pawl/view/viewtest"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // joint is the exploration that many tests compare with.
@@ -325,7 +325,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 }
 
 // archives collects the files of every archive effect.
-func (w *world) archives(into *[][]effect.ProjectedFile, fail int) func(effect.Effect) effect.Receipt {
+func (w *world) archives(into *[][]pawl.ProjectedFile, fail int) func(effect.Effect) effect.Receipt {
 	return func(e effect.Effect) effect.Receipt {
 		if e.Kind != effect.KindArchive {
 			return w.answer(e)
@@ -350,7 +350,7 @@ func TestArchiveOfARun(t *testing.T) {
 		{"left behind", &world{plan: twoSteps(), failChecks: 99}, true, "❌失败/中止"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var got [][]effect.ProjectedFile
+			var got [][]pawl.ProjectedFile
 			answer := c.w.archives(&got, 1)
 			b := proposed(t, c.w)
 			b.watch()

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // wantsToDelete brings a bench to an agent with a loop of its own whose call needs a word, and whose work broke off there.

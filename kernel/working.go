@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/turn"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // Talk is an agent's conversation about one step, and what it asked for last.

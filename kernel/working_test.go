@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/kernel/joint"
-	"pawl/plan"
-	"pawl/policy"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/triage"
 )
 
 // mind is an agent that a test plays: what it answers to each request for work, in order, the last one for ever.

@@ -18,7 +18,7 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // five are the machines in the order of their seeds, with what each is kept for.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 	"pawl/machine/session"
 )

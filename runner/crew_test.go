@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/runner"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // Worker is a driver that needs pawl's word while it works: an agent.

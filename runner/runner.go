@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"

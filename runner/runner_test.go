@@ -14,12 +14,12 @@ import (
 	"go.uber.org/goleak"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/runner"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // speaker gives commands in a runner's name.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 )
 
 // closed is a kernel whose store is kept locked for so many commands.

@@ -26,7 +26,7 @@ type hostilePayload struct {
 
 func hostilePayloads(t *testing.T) []hostilePayload {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "policy", "testdata", "hostile", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join("..", "text", "policy", "testdata", "hostile", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no payloads: %v", err)
 	}

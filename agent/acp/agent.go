@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pawl/agent"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Agent is an external agent over the Agent Client Protocol. It is safe for concurrent use; each piece of work has a process

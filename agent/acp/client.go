@@ -13,8 +13,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // The tools that serve the agent's requests.

@@ -16,7 +16,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // session is one conversation with an agent.

@@ -10,8 +10,8 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // terminal is a command that the agent has pawl run. All its output is there when it has ended.

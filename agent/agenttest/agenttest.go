@@ -19,9 +19,9 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Agent is what the suite tests.

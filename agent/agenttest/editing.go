@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Editing describes an agent whose program changes the tree itself. The suite writes that program: a script of the shell that

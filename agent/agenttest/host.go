@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Host is a host that remembers what it was asked for. Its files are in memory, so that a change of the workspace is one

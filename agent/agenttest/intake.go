@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/internal/modeltest"
-	"pawl/triage"
+	"pawl/kernel/effect"
+	"pawl/text/triage"
 )
 
 // intakes lists the scenes of agents that judge requirements: whoever judges, the document is the same.

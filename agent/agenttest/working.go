@@ -8,9 +8,9 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
 	"pawl/internal/modeltest"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // working lists the scenes of agents that carry out steps with a model, as far as an agent does such things.

@@ -15,7 +15,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/sandbox"
-	"pawl/triage"
+	"pawl/text/triage"
 )
 
 // quietBox answers every command of git's with the same hash.

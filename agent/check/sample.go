@@ -6,8 +6,8 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/scripted"
-	"pawl/plan"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/triage"
 )
 
 // requirement is what the agent is asked for.

@@ -20,8 +20,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Host makes calls in Tree at once.

@@ -18,8 +18,8 @@ import (
 	"pawl/agent/externaltest"
 	"pawl/agent/headless"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"pawl"
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // maxProblem bounds what is read of an answer that is an error.

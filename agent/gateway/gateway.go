@@ -26,7 +26,7 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Provider is an endpoint.

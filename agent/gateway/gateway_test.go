@@ -28,8 +28,8 @@ import (
 	"pawl/agent"
 	"pawl/agent/gateway"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 )
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Times of a connection with the agent.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Bounds of what is looked at in an answer.

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // maxKept bounds what is recorded of one answer.

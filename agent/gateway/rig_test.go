@@ -14,7 +14,7 @@ import (
 	"pawl/agent"
 	"pawl/agent/gateway"
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // realKey is what must appear nowhere but at the endpoint.

@@ -13,7 +13,7 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Agent is an external agent in its headless mode. It is safe for concurrent use; each piece of work has a process of its

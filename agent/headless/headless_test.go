@@ -22,8 +22,8 @@ import (
 	"pawl/agent/externaltest"
 	"pawl/agent/headless"
 	"pawl/agent/wire"
-	"pawl/effect"
-	"pawl/message"
+	"pawl/kernel/effect"
+	"pawl/text/message"
 )
 
 // fakeProgram is the agent that the tests drive, built once.

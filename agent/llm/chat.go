@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // chatRequest is a request in the form that OpenAI, vLLM, llama.cpp, Ollama, OpenRouter and many others understand.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // compact shortens a conversation that fills more than 7 tenths of the room to about half of it, if it can: first results of

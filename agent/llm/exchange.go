@@ -10,8 +10,8 @@ import (
 
 	"pawl"
 	"pawl/agent/wire"
-	"pawl/effect"
-	"pawl/logs"
+	"pawl/kernel/effect"
+	"pawl/store/logs"
 )
 
 // exchange is one effect at work.

@@ -20,8 +20,8 @@ import (
 	"pawl/agent"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 )
 
 func TestStatuses(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"pawl"
 	"pawl/agent/llm"
 	"pawl/agent/wire"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Work is not begun without a tool that the user wants: the task stops for the person instead.

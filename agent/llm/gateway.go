@@ -1,6 +1,6 @@
 package llm
 
-import "pawl/effect"
+import "pawl/kernel/effect"
 
 // Key reads the key that the settings name, for whoever else calls their endpoint.
 func (a *Agent) Key() (string, error) {

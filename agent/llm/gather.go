@@ -8,7 +8,7 @@ import (
 
 	"pawl"
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // maxAsked bounds the calls of one answer.

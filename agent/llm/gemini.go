@@ -5,7 +5,7 @@ import (
 
 	"pawl"
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 func geminiRequest(r Request) wire.GeminiRequest {

@@ -9,8 +9,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/triage"
+	"pawl/kernel/effect"
+	"pawl/text/triage"
 )
 
 // intake has a model judge a requirement. Its document is held against the text (triage.Decode), so that whatever the

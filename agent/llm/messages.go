@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // The last message and the system prompt are marked for the provider's cache, so that a long conversation is paid once.

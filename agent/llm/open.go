@@ -14,8 +14,8 @@ import (
 
 	"pawl"
 	"pawl/agent/wire"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Settings say which model answers, and where. None of them is a key, and none may come from a project.

@@ -11,8 +11,8 @@ import (
 	"pawl"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 )
 
 func write(t *testing.T, mode os.FileMode, text string, path ...string) string {

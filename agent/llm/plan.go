@@ -3,7 +3,7 @@ package llm
 import (
 	"strings"
 
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 // planSchema is the form of a plan as a model gives it: the plan of docs/spec/turn.md#plan without what pawl fills in itself.

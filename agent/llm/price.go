@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Price is what a model costs, in millionths of a US dollar for a thousand tokens: a thousand of them are one US dollar for a

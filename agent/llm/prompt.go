@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pawl/agent"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 //go:embed prompts/*.md

@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Request is one exchange with a model, in a form that no provider owns.

@@ -8,8 +8,8 @@ import (
 
 	"pawl/agent"
 	"pawl/agent/agenttest"
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 )
 
 // recorded reads a recording.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"pawl/agent/wire"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // responsesRequest is a request in the form that OpenAI's newer models think better in, and some speak alone. Nothing

@@ -10,8 +10,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // fits holds a document against a schema.

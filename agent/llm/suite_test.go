@@ -10,8 +10,8 @@ import (
 	"pawl"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
-	"pawl/effect"
-	"pawl/message"
+	"pawl/kernel/effect"
+	"pawl/text/message"
 )
 
 // forms are those in which models are asked.

@@ -13,9 +13,9 @@ import (
 	"pawl"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // transport answers requests without a network.

@@ -10,8 +10,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // maxFlaws is how many answers of one effect may ask for nothing that can be understood before it fails.

@@ -12,10 +12,10 @@ import (
 	"pawl"
 	"pawl/agent/agenttest"
 	"pawl/agent/wire"
-	"pawl/effect"
 	"pawl/internal/modeltest"
-	"pawl/plan"
-	"pawl/triage"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
+	"pawl/text/triage"
 )
 
 func ask(id, name, args string) effect.Ask {

@@ -16,7 +16,7 @@ import (
 	"pawl/agent/login"
 	"pawl/internal/modeltest"
 	"pawl/internal/vendortest"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // owner is a person with a home, and with the logins that a test gives them.

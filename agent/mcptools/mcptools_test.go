@@ -26,10 +26,10 @@ import (
 	"pawl"
 	"pawl/agent"
 	"pawl/agent/mcptools"
-	"pawl/effect"
-	"pawl/message"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/text/message"
+	"pawl/text/policy"
 )
 
 func ignore() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) }

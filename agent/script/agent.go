@@ -11,8 +11,8 @@ import (
 
 	"pawl"
 	"pawl/agent"
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // Name is how the agent signs its proposals.

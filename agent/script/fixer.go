@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // class orders the fixers as a repair tries them: first what only changes the look of the code, then what changes code,

@@ -3,7 +3,7 @@ package script
 import (
 	"testing"
 
-	"pawl/policy"
+	"pawl/text/policy"
 )
 
 // TestFixersAreAllowed keeps the fixers within what the standard profile lets run without a question, and the few that

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
-	"pawl/plan"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
+	"pawl/text/policy"
 )
 
 // Reasons that a RepairResult gives in Why, as keys of the catalogue.

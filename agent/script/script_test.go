@@ -14,9 +14,9 @@ import (
 
 	"pawl"
 	"pawl/agent/agenttest"
-	"pawl/effect"
-	"pawl/message"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/message"
+	"pawl/text/plan"
 )
 
 func openDir(dir string) (fs.FS, io.Closer, error) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/effect"
-	"pawl/plan"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
 )
 
 // runTool is the seed's name of the tool that runs a command.

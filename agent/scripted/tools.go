@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"pawl/policy"
+	"pawl/text/policy"
 )
 
 // tool is a tool that a request offers.

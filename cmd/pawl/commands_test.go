@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/solution"
+	"pawl/text/solution"
 )
 
 // The three faults that are planted in the module: a file that is not formatted, an assignment to itself that vet refuses and

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/export"
+	"pawl/driver/export"
 )
 
 // TestProjectionsOfTheDead: what a process that was killed behind its last commit has left unwritten is written by the next one

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"pawl/export"
-	"pawl/lockfile"
+	"pawl/driver/export"
 	"pawl/machine/board"
-	"pawl/presence"
+	"pawl/store/lockfile"
+	"pawl/store/presence"
 )
 
 // freeze starts a process that holds a lock and stops it as SIGSTOP does.

@@ -10,7 +10,7 @@ import (
 
 	engine "modernc.org/sqlite"
 
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 )
 
 // asHolder makes the test binary hold a lock until it is killed: "flock FILE", or "writer STORE" for the lock of a store's writer.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pawl/effect"
 	"pawl/internal/gittest"
-	"pawl/view"
-	"pawl/view/viewtest"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
+	"pawl/kernel/view/viewtest"
 )
 
 var (

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"pawl/internal/gittest"
-	"pawl/view"
-	"pawl/view/viewtest"
+	"pawl/kernel/view"
+	"pawl/kernel/view/viewtest"
 )
 
 // small makes a user with a small repository.

@@ -11,16 +11,16 @@ import (
 
 	"golang.org/x/term"
 
-	"pawl/app"
-	"pawl/cli"
-	"pawl/cli/agents"
-	"pawl/cli/board"
-	"pawl/cli/complete"
-	"pawl/cli/flow"
-	"pawl/cli/inspect"
-	"pawl/cli/manual"
-	"pawl/cli/orders"
-	"pawl/cli/skills"
+	"pawl/face/app"
+	"pawl/face/cli"
+	"pawl/face/cli/agents"
+	"pawl/face/cli/board"
+	"pawl/face/cli/complete"
+	"pawl/face/cli/flow"
+	"pawl/face/cli/inspect"
+	"pawl/face/cli/manual"
+	"pawl/face/cli/orders"
+	"pawl/face/cli/skills"
 	"pawl/sandbox"
 )
 

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"pawl/app"
+	"pawl/face/app"
 	"pawl/internal/gittest"
+	"pawl/kernel/view"
 	"pawl/sandbox"
-	"pawl/view"
 )
 
 // asPawl makes the test binary act as pawl, so that every test goes through the real command line in processes of its own.

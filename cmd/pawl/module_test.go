@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"pawl/internal/gittest"
-	"pawl/view"
+	"pawl/kernel/view"
 )
 
 // theModule is a public module that pawl itself requires, so that it is always in the module cache.

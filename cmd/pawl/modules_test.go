@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/app"
-	"pawl/cli"
-	"pawl/effect"
+	"pawl/driver/workspace"
+	"pawl/face/app"
+	"pawl/face/cli"
 	"pawl/internal/modeltest"
-	"pawl/workspace"
+	"pawl/kernel/effect"
 )
 
 // planted is a bug in a public module: one line of one function is replaced by another one.

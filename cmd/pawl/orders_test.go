@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl/app"
-	"pawl/cli"
-	"pawl/cli/orders"
+	"pawl/face/app"
+	"pawl/face/cli"
+	"pawl/face/cli/orders"
 )
 
 // TestKilledOrders kills commands that are no flow at many moments of their lives. Whatever is found then, giving the command

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"pawl/cli"
+	"pawl/face/cli"
 )
 
 // audience tells whether somebody still reads the standard output. A reader that goes away, as head does after its lines,

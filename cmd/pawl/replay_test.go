@@ -13,7 +13,7 @@ import (
 
 	"pawl/agent/llm"
 	"pawl/internal/modeltest"
-	"pawl/recording"
+	"pawl/store/recording"
 )
 
 // replayed is what `pawl replay --json` prints.

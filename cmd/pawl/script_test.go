@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // TestScript runs the scripts of testdata/script: one person, one folder, the real command line. Beside the commands of

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pawl/effect"
 	"pawl/internal/modeltest"
+	"pawl/kernel/effect"
 )
 
 // note is what the model says of the requirement of these tests: it is clear, and takes a light iteration.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/cli/term"
+	"pawl/face/cli/term"
 	"pawl/machine/task"
 )
 

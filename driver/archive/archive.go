@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/knowledge"
-	"pawl/solution"
+	"pawl/kernel/effect"
+	"pawl/text/knowledge"
+	"pawl/text/solution"
 )
 
 // Archive is the driver for effect.KindArchive. It is safe for concurrent use on different workspaces.
@@ -85,7 +85,7 @@ func target(e effect.Effect) (effect.ArchiveSpec, string, error) {
 // What people wrote in it stays. A CHANGELOG that is no text, no plain file or too large, or in which nothing can be added, is
 // not among the files, because a task that is finished is archived whatever a person made of that one file; flaw says so, and
 // says where one could not be split.
-func withLog(dir string, spec effect.ArchiveSpec) (files []effect.ProjectedFile, flaw, err error) {
+func withLog(dir string, spec effect.ArchiveSpec) (files []pawl.ProjectedFile, flaw, err error) {
 	if len(spec.Log) == 0 {
 		return spec.Files, nil, nil
 	}
@@ -111,9 +111,9 @@ func withLog(dir string, spec effect.ArchiveSpec) (files []effect.ProjectedFile,
 	}
 	files = slices.Clip(spec.Files)
 	for _, name := range slices.Sorted(maps.Keys(grown.Years)) {
-		files = append(files, effect.ProjectedFile{Path: name, Content: grown.Years[name]})
+		files = append(files, pawl.ProjectedFile{Path: name, Content: grown.Years[name]})
 	}
-	return append(files, effect.ProjectedFile{Path: knowledge.ChangelogName, Content: grown.Main}), flaw, nil
+	return append(files, pawl.ProjectedFile{Path: knowledge.ChangelogName, Content: grown.Main}), flaw, nil
 }
 
 func grow(read func(name string) ([]byte, error), log []effect.LogEntry) (knowledge.Grown, error) {

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/knowledge"
-	"pawl/message"
-	"pawl/solution"
+	"pawl/kernel/effect"
+	"pawl/text/knowledge"
+	"pawl/text/message"
+	"pawl/text/solution"
 )
 
 // content reads every file below a folder, path → text.
@@ -39,16 +39,16 @@ func content(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func archiveEffect(t *testing.T, files ...effect.ProjectedFile) effect.Effect {
+func archiveEffect(t *testing.T, files ...pawl.ProjectedFile) effect.Effect {
 	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: t.TempDir()}, Spec: effect.Encode(effect.ArchiveSpec{Files: files})}
 }
 
 func TestDo(t *testing.T) {
 	e := archiveEffect(t,
-		effect.ProjectedFile{Path: "active_context.md", Content: "idle"},
-		effect.ProjectedFile{Path: "history/task_archive_202602.md", Content: "## T-1\n", Append: true, Marker: "T-1"},
-		effect.ProjectedFile{Path: "archive/2026-02/202602011200_a/proposal.md", Content: "one", Unique: true},
-		effect.ProjectedFile{Path: "empty", Content: ""},
+		pawl.ProjectedFile{Path: "active_context.md", Content: "idle"},
+		pawl.ProjectedFile{Path: "history/task_archive_202602.md", Content: "## T-1\n", Append: true, Marker: "T-1"},
+		pawl.ProjectedFile{Path: "archive/2026-02/202602011200_a/proposal.md", Content: "one", Unique: true},
+		pawl.ProjectedFile{Path: "empty", Content: ""},
 	)
 	dir := filepath.Join(e.Place.Workspace, ".pawl")
 	if answer, _ := New().Done(t.Context(), e); answer != effect.DoneNo {
@@ -78,7 +78,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, dir string, files ...effect.ProjectedFile) []string {
+func write(t *testing.T, dir string, files ...pawl.ProjectedFile) []string {
 	t.Helper()
 	names, err := Write(t.Context(), dir, files)
 	if err != nil {
@@ -90,16 +90,16 @@ func write(t *testing.T, dir string, files ...effect.ProjectedFile) []string {
 func TestAppendAndUnique(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".pawl")
 	add := func(marker string) {
-		write(t, dir, effect.ProjectedFile{Path: "h.md", Content: "## " + marker + "\n", Append: true, Marker: marker})
+		write(t, dir, pawl.ProjectedFile{Path: "h.md", Content: "## " + marker + "\n", Append: true, Marker: marker})
 	}
 	add("A")
 	add("B")
 	add("A")
 	unique := func(text string) string {
 		return write(t, dir,
-			effect.ProjectedFile{Path: "a/b.c/p.md", Content: "same", Unique: true},
-			effect.ProjectedFile{Path: "a/b.c/t.md", Content: text, Unique: true},
-			effect.ProjectedFile{Path: "h.md", Content: "[" + text + "](b.c/t.md)\n", Append: true, Marker: "[" + text + "]"})[1]
+			pawl.ProjectedFile{Path: "a/b.c/p.md", Content: "same", Unique: true},
+			pawl.ProjectedFile{Path: "a/b.c/t.md", Content: text, Unique: true},
+			pawl.ProjectedFile{Path: "h.md", Content: "[" + text + "](b.c/t.md)\n", Append: true, Marker: "[" + text + "]"})[1]
 	}
 	names := []string{unique("1"), unique("2"), unique("1"), unique("3"), unique("2")}
 	if d := cmp.Diff([]string{"a/b.c/t.md", "a/b.c_v2/t.md", "a/b.c/t.md", "a/b.c_v3/t.md", "a/b.c_v2/t.md"}, names); d != "" {
@@ -162,7 +162,7 @@ func TestLog(t *testing.T) {
 // logs is the effect that archives a task in a workspace, with an entry of the CHANGELOG.
 func logs(dir string, at time.Time, id string) effect.Effect {
 	spec := effect.ArchiveSpec{
-		Files: []effect.ProjectedFile{{Path: "history/" + id + ".md", Content: id}},
+		Files: []pawl.ProjectedFile{{Path: "history/" + id + ".md", Content: id}},
 		Log:   []effect.LogEntry{{At: at, Kind: "added", Text: "task " + id, ID: id, Language: "en"}},
 	}
 	return effect.Effect{Kind: effect.KindArchive, Place: effect.Place{Workspace: dir}, Spec: effect.Encode(spec)}
@@ -302,7 +302,7 @@ func TestOddNamesBlockNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _ := os.Lstat(filepath.Join(month, "202602011200_a"))
-		names, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []effect.ProjectedFile{{Path: "archive/2026-02/202602011200_a/tasks.md", Content: "T", Unique: true}})
+		names, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []pawl.ProjectedFile{{Path: "archive/2026-02/202602011200_a/tasks.md", Content: "T", Unique: true}})
 		if err != nil || len(names) != 1 || names[0] != "archive/2026-02/202602011200_a_v2/tasks.md" {
 			t.Errorf("%s: %v %v", what, names, err)
 		}
@@ -319,18 +319,18 @@ func TestPathsAreConfined(t *testing.T) {
 		"pawl.db", "PAWL.DB", "pawl.db-wal", "git/config", "Git/HEAD", "cache/x", "trees/x", "lock", ".pawl-tmp-x",
 	} {
 		dir := filepath.Join(t.TempDir(), ".pawl")
-		_, err := Write(t.Context(), dir, []effect.ProjectedFile{{Path: "ok", Content: "x"}, {Path: p, Content: "x"}})
+		_, err := Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "ok", Content: "x"}, {Path: p, Content: "x"}})
 		if pawl.CodeOf(err) != pawl.CodeDenied {
 			t.Errorf("%q: %v", p, err)
 		}
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%q: something was written before all was checked", p)
 		}
-		if _, ok := Written(dir, []effect.ProjectedFile{{Path: p}}); ok {
+		if _, ok := Written(dir, []pawl.ProjectedFile{{Path: p}}); ok {
 			t.Errorf("%q is said to be written", p)
 		}
 	}
-	_, err := Write(t.Context(), t.TempDir(), []effect.ProjectedFile{{Path: "big", Content: strings.Repeat("x", maxFile+1)}})
+	_, err := Write(t.Context(), t.TempDir(), []pawl.ProjectedFile{{Path: "big", Content: strings.Repeat("x", maxFile+1)}})
 	if pawl.CodeOf(err) != pawl.CodeInvalid {
 		t.Errorf("%v", err)
 	}
@@ -346,9 +346,9 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []effect.ProjectedFile{{Path: "plan/x/f"}, {Path: "plan/x/f", Append: true}} {
+		for _, f := range []pawl.ProjectedFile{{Path: "plan/x/f"}, {Path: "plan/x/f", Append: true}} {
 			f.Content = "text"
-			if _, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []effect.ProjectedFile{f}); pawl.CodeOf(err) != pawl.CodeDenied {
+			if _, err := Write(t.Context(), filepath.Join(ws, ".pawl"), []pawl.ProjectedFile{f}); pawl.CodeOf(err) != pawl.CodeDenied {
 				t.Errorf("%s: %v", link, err)
 			}
 		}
@@ -363,17 +363,17 @@ func TestFailures(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "f"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Write(t.Context(), dir, []effect.ProjectedFile{{Path: "f", Content: "a folder is in the way"}})
+	_, err := Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "f", Content: "a folder is in the way"}})
 	if pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(err)
 	}
-	_, err = Write(t.Context(), filepath.Join(dir, "gone", "deeper"), []effect.ProjectedFile{{Path: "f"}})
+	_, err = Write(t.Context(), filepath.Join(dir, "gone", "deeper"), []pawl.ProjectedFile{{Path: "f"}})
 	if pawl.CodeOf(err) != pawl.CodeIO {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Write(ctx, dir, []effect.ProjectedFile{{Path: "g"}})
+	_, err = Write(ctx, dir, []pawl.ProjectedFile{{Path: "g"}})
 	if pawl.CodeOf(err) != pawl.CodeCanceled {
 		t.Error(err)
 	}
@@ -383,10 +383,10 @@ func TestFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "u", Unique: true}}); pawl.CodeOf(err) != pawl.CodeDenied {
+	if _, err = Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "u", Unique: true}}); pawl.CodeOf(err) != pawl.CodeDenied {
 		t.Error(err)
 	}
-	_, err = Write(t.Context(), dir, []effect.ProjectedFile{{Path: "v/u", Content: "new", Unique: true}})
+	_, err = Write(t.Context(), dir, []pawl.ProjectedFile{{Path: "v/u", Content: "new", Unique: true}})
 	if pawl.CodeOf(err) != pawl.CodeConflict {
 		t.Error(err)
 	}
@@ -413,7 +413,7 @@ func TestFailures(t *testing.T) {
 func TestReadersSeeOldOrNew(t *testing.T) {
 	dir := t.TempDir()
 	versions := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 50_000)}
-	write(t, dir, effect.ProjectedFile{Path: "state.json", Content: versions[0]})
+	write(t, dir, pawl.ProjectedFile{Path: "state.json", Content: versions[0]})
 	stop := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 2 {
@@ -433,7 +433,7 @@ func TestReadersSeeOldOrNew(t *testing.T) {
 		})
 	}
 	for n := range 30 {
-		write(t, dir, effect.ProjectedFile{Path: "state.json", Content: versions[n%2]})
+		write(t, dir, pawl.ProjectedFile{Path: "state.json", Content: versions[n%2]})
 	}
 	close(stop)
 	readers.Wait()
@@ -447,7 +447,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, effect.ProjectedFile{Path: "f", Content: "x"})
+	write(t, dir, pawl.ProjectedFile{Path: "f", Content: "x"})
 	if d := cmp.Diff(map[string]string{tempMark + "2": "", "f": "x"}, content(t, dir)); d != "" {
 		t.Error(d)
 	}
@@ -459,9 +459,9 @@ func FuzzPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p, text string) {
 		ws := t.TempDir()
 		dir := filepath.Join(ws, ".pawl")
-		file := effect.ProjectedFile{Path: p, Content: text}
-		if _, err := Write(t.Context(), dir, []effect.ProjectedFile{file}); err == nil {
-			if _, ok := Written(dir, []effect.ProjectedFile{file}); !ok {
+		file := pawl.ProjectedFile{Path: p, Content: text}
+		if _, err := Write(t.Context(), dir, []pawl.ProjectedFile{file}); err == nil {
+			if _, ok := Written(dir, []pawl.ProjectedFile{file}); !ok {
 				t.Errorf("%q was written and is not there", p)
 			}
 		}

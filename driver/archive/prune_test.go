@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pawl/effect"
+	"pawl"
 )
 
 func TestPruneRemovesOnlyWhatEnded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".pawl")
-	files := []effect.ProjectedFile{
+	files := []pawl.ProjectedFile{
 		{Path: "plan/new/tasks.md", Content: "n"}, {Path: "plan/old/tasks.md", Content: "o"}, {Path: "plan/old/proposal.md", Content: "o"},
 		{Path: "plan/own/proposal.md", Content: "of a person"}, {Path: "archive/old/tasks.md", Content: "a"},
 	}

@@ -22,7 +22,6 @@ import (
 	"unicode/utf8"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/sandbox"
 )
 
@@ -52,7 +51,7 @@ const storeName = "pawl.db"
 // All paths are checked before the first file is written. A path that leaves dir, is not printable, or names something of
 // pawl that is no projection is CodeDenied; so is a symbolic link that leads out. Other failures are CodeIO,
 // CodeDiskFull, CodeReadOnly, CodeInvalid (too large) or CodeCanceled; some of the files may be written then.
-func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]string, error) {
+func Write(ctx context.Context, dir string, files []pawl.ProjectedFile) ([]string, error) {
 	if err := check(files); err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func Write(ctx context.Context, dir string, files []effect.ProjectedFile) ([]str
 }
 
 // Written returns the names under which the files stand below dir, and whether all of them do as Write would leave them.
-func Written(dir string, files []effect.ProjectedFile) ([]string, bool) {
+func Written(dir string, files []pawl.ProjectedFile) ([]string, bool) {
 	if check(files) != nil {
 		return nil, false
 	}
@@ -149,7 +148,7 @@ var (
 )
 
 // check judges the paths and sizes of files.
-func check(files []effect.ProjectedFile) error {
+func check(files []pawl.ProjectedFile) error {
 	for _, f := range files {
 		first, _, _ := strings.Cut(f.Path, "/")
 		first = strings.ToLower(first)
@@ -176,7 +175,7 @@ type writer struct {
 
 // settle gives the folder of unique files the first name of which it is either free or holds nothing but these very files,
 // which is so as well after a crash between two of them. Files that name the folder are made to name it as it is called.
-func (w writer) settle(files []effect.ProjectedFile) ([]effect.ProjectedFile, error) {
+func (w writer) settle(files []pawl.ProjectedFile) ([]pawl.ProjectedFile, error) {
 	files = slices.Clone(files)
 	settled := map[string]bool{}
 	for i := range files {
@@ -207,7 +206,7 @@ func (w writer) settle(files []effect.ProjectedFile) ([]effect.ProjectedFile, er
 
 // vacant returns the first version of a folder in which no unique file of it stands with other content. What is not plain takes
 // the name that it has: it stays as it is, and keeps nobody from archiving beside it.
-func (w writer) vacant(dir string, files []effect.ProjectedFile) (string, error) {
+func (w writer) vacant(dir string, files []pawl.ProjectedFile) (string, error) {
 	for n := 1; n <= maxVersions; n++ {
 		name, taken := version(dir, n), false
 		if info, err := w.root.Lstat(name); err == nil && !info.IsDir() {
@@ -240,7 +239,7 @@ type draft struct {
 }
 
 // draft writes the final form of one file beside its place, or returns nil where the file stands in that form already.
-func (w writer) draft(f effect.ProjectedFile) (*draft, error) {
+func (w writer) draft(f pawl.ProjectedFile) (*draft, error) {
 	if err := w.folders(path.Dir(f.Path)); err != nil {
 		return nil, err
 	}
@@ -317,7 +316,7 @@ func (w writer) discard(d *draft) {
 }
 
 // standing returns the name under which the file stands in its final form already.
-func (w writer) standing(f effect.ProjectedFile) (string, bool) {
+func (w writer) standing(f pawl.ProjectedFile) (string, bool) {
 	have, err := w.read(f.Path)
 	switch {
 	case err != nil:

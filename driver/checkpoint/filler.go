@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pawl/follow"
+	"pawl/store/follow"
 )
 
 // Ready is what a Filler keeps filled; a Pool is one.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pawl/driver/checkpoint"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

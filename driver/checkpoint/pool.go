@@ -3,7 +3,7 @@ package checkpoint
 import (
 	"context"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"pawl"
 	"pawl/driver/checkpoint"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/text/policy"
 )
 
 // Tool is what every tool's driver offers.

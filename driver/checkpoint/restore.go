@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"pawl"
 	"pawl/driver/commit"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 )
 
 func TestMain(m *testing.M) {

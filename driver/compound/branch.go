@@ -6,9 +6,9 @@ import (
 
 	"pawl"
 	"pawl/driver/checkpoint"
-	"pawl/effect"
+	"pawl/driver/workspace"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
-	"pawl/workspace"
 )
 
 // branchTree is where the facts about a branch are found that is not checked out.

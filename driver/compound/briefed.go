@@ -5,7 +5,7 @@ import (
 
 	"pawl/agent"
 	"pawl/driver/contextpack"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

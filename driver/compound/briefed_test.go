@@ -9,7 +9,7 @@ import (
 
 	"pawl/agent"
 	"pawl/driver/contextpack"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // shown notes what it was shown.

@@ -7,7 +7,7 @@ import (
 
 	"pawl/driver/checkpoint"
 	"pawl/driver/verify"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

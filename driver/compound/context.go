@@ -9,7 +9,7 @@ import (
 	"pawl/agent"
 	"pawl/driver/contextpack"
 	"pawl/driver/verify"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"pawl/driver/contextpack"
 	"pawl/driver/search"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // corpusFiles is the number of files of the tree that the benchmarks work on: sources of the Go distribution, which are

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

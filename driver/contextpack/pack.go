@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

@@ -20,7 +20,7 @@ import (
 	"pawl"
 	"pawl/driver/contextpack"
 	"pawl/driver/search"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/policy"
 	"pawl/sandbox"
+	"pawl/text/policy"
 )
 
 // stamp tells whether a file is as it was, without opening it.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/ignore"
 )
 

@@ -3,7 +3,7 @@ package contextpack
 import (
 	"strings"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 const (

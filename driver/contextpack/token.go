@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Tokens estimates how many tokens a model needs for a text: a third of a token for a byte of ASCII, one for a

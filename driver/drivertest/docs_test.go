@@ -17,7 +17,7 @@ import (
 	"pawl/driver/file"
 	"pawl/driver/search"
 	"pawl/driver/shell"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -171,7 +171,7 @@ func TestDocs(t *testing.T) {
 
 // TestMessages: every message that the tools can raise is in the catalogue, in both languages and with a next step.
 func TestMessages(t *testing.T) {
-	sources := []string{filepath.Join("..", "..", "effect", "args.go")}
+	sources := []string{filepath.Join("..", "..", "kernel", "effect", "args.go")}
 	for _, dir := range []string{"file", "search", "shell"} {
 		more, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil || len(more) == 0 {

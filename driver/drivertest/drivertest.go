@@ -20,8 +20,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // Tool is what the runner knows of a tool.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // maxFile bounds the files that are changed, before and after, in bytes.

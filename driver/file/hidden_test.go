@@ -9,7 +9,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // What .pawlignore hides is neither read nor written by any of the tools, under no name that a call may give it.

@@ -9,7 +9,7 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // image records an edit: what was there, what will be there, and how to get back.

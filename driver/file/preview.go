@@ -8,7 +8,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Preview is what a call would change, as a unified diff that git apply takes.

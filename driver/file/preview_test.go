@@ -13,8 +13,8 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 )
 
 func previews(t testing.TB, dir string, calls []effect.ToolCall) []file.Preview {

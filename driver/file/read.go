@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // Bounds of read_file.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 // defaultTimeMS is the time that a call on files may take, in milliseconds.

@@ -12,8 +12,8 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/file"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 func object(t testing.TB, members map[string]any) string {

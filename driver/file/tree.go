@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/ignore"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Fail is a failpoint of the writing tools. It is called with "before PATH" and "after PATH" around every change of a file;

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/backlog"
 	"pawl/driver/github"
 	"pawl/machine/board"
-	"pawl/message"
+	"pawl/text/backlog"
+	"pawl/text/message"
 )
 
 // The same list twice: a thousand issues, none twice, and the second time only requests with conditions.

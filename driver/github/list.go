@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/backlog"
+	"pawl/text/backlog"
 )
 
 // Query says which issues are read.

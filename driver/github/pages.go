@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pawl/disk"
+	"pawl/store/disk"
 )
 
 // Page is an answer of the API that was read to its end.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/backlog"
 	"pawl/driver/github"
-	"pawl/message"
+	"pawl/text/backlog"
+	"pawl/text/message"
 )
 
 // A server with a certificate of its own is trusted only where its authority is named, and no token goes to it before.

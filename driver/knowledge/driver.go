@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/document"
 )

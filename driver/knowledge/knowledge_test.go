@@ -13,9 +13,9 @@ import (
 	"pawl/driver/drivertest"
 	"pawl/driver/knowledge"
 	"pawl/driver/search"
-	"pawl/effect"
-	kb "pawl/knowledge"
-	"pawl/solution"
+	"pawl/kernel/effect"
+	kb "pawl/text/knowledge"
+	"pawl/text/solution"
 )
 
 func read(t *testing.T, dir, rel string) string {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"pawl"
-	kb "pawl/knowledge"
 	"pawl/sandbox"
+	kb "pawl/text/knowledge"
 )
 
 // Walk calls visit for each file of a tree that is not ignored, with the open folder that it is in.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

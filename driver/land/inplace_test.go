@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pawl/driver/land"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/disk"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/store/disk"
 )
 
 // entry is what is written down of a landing before its reference moves, and completed when all has been done. It makes the

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"pawl/driver/land"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 )
 
 const specFile = "/.pawl/test-tree"

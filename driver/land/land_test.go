@@ -9,8 +9,8 @@ import (
 
 	"pawl"
 	"pawl/driver/land"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/text/policy"
 )
 
 // mostBranches bounds the names that are tried for a kept result.

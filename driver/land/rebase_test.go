@@ -10,8 +10,8 @@ import (
 
 	"pawl"
 	"pawl/driver/land"
-	"pawl/effect"
 	"pawl/internal/gittest"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

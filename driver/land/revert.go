@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/git"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/document"
-	"pawl/solution"
+	"pawl/text/solution"
 )
 
 // Make is the driver of effect.KindPackage. It is safe for concurrent use on different workspaces.

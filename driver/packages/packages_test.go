@@ -9,7 +9,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/packages"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 const name = "202602081200_login"

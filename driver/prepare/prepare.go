@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/logs"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
+	"pawl/store/logs"
+	"pawl/text/policy"
 )
 
 // Runner runs a command behind walls. *sandbox.Box is one.

@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/policy"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
+	"pawl/text/policy"
 )
 
 // tool is how a set is fetched. In the values of env, {temp} is a folder that is gone afterwards, and {tree} the folder of the lock file.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // goSyntax applies the rules for Go. A file that does not parse is told of and looked at no further.

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

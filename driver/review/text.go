@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // code are the endings of files that hold code rather than data.

@@ -15,7 +15,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/search"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 func newList(func(string) error) drivertest.Tool { return search.List{} }

@@ -12,8 +12,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 const (

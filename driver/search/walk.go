@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/ignore"
 )

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/logs"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
+	"pawl/store/logs"
+	"pawl/text/policy"
 )
 
 // Bounds of a command.

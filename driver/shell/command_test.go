@@ -14,7 +14,7 @@ import (
 	"pawl"
 	"pawl/driver/drivertest"
 	"pawl/driver/shell"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"pawl/effect"
-	"pawl/logs"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/store/logs"
+	"pawl/text/policy"
 )
 
 // maxUnfinished is how many bytes of an unfinished line are kept.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"sync"
 
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
 	"pawl/sandbox/egress"
+	"pawl/text/policy"
 )
 
 // maxVisits bounds the places that one result names; what is beyond is counted under an empty host.

@@ -12,7 +12,7 @@ import (
 
 	"pawl"
 	"pawl/driver/verify"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

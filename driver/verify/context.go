@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/text/policy"
 )
 
 const maxDirty = 100 // files that a ContextResult names, as effect documents

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // definitionNames are the files, by pattern of path.Match, that say how a project is checked. go.mod is not among them:

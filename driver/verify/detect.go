@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // LookPath says where a program is installed and whether it is. It must not run anything.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // everything finds every program; without finds all but some.

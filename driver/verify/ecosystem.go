@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // The kinds of a check, as effect.Check documents them.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // machineFailure matches what tools print when the machine is at fault and no change of the work can help: a full disk, a

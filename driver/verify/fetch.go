@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 func value(env []string, name string) (string, bool) {

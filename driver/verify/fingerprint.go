@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // noise replaces what differs between two runs of the same failure. The order of the rows matters: longer forms first.

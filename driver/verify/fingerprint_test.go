@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 func TestFingerprint(t *testing.T) {

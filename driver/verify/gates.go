@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/disk"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/store/disk"
 )
 
 // The gates that pawl knows by name (docs/spec/task.md#gates, docs/spec/task.md#d19).

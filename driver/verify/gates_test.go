@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

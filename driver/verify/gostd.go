@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

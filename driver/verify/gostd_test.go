@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
 

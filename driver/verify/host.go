@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
 )

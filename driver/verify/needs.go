@@ -18,7 +18,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // maxNamed is the number of missing packages that a need names; the others are counted.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // needsOf writes files below a folder of its own, home among them, and returns what is missing for the checks of ws: one word for

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // manifest is what detection reads of a package.json.

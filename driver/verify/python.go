@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 func detectPython(s *scan, d *folder) ([]effect.Check, bool) {

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/logs"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/deps"
+	"pawl/store/logs"
 )
 
 // Runner starts one command behind the walls; sandbox.Box is one. An error means that the command could not be started

@@ -6,9 +6,9 @@ import (
 	"time"
 	"unicode"
 
-	"pawl/effect"
-	"pawl/logs"
-	"pawl/policy"
+	"pawl/kernel/effect"
+	"pawl/store/logs"
+	"pawl/text/policy"
 )
 
 // label shows a check on one line.

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl"
-	"pawl/effect"
-	"pawl/message"
+	"pawl/kernel/effect"
 	"pawl/sandbox"
+	"pawl/text/message"
 )
 
 // box is a Runner that answers commands from a table and remembers what it was asked.

@@ -73,7 +73,7 @@ func (f *figures) file(t *testing.T, p pkg, name string) {
 	switch rel {
 	case "cmd/pawl":
 		f.main += lines
-	case "app":
+	case "face/app":
 		f.assembly += lines
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -94,7 +94,7 @@ func (f *figures) file(t *testing.T, p pkg, name string) {
 				f.coats[rel] = append(f.coats[rel], at())
 			}
 		case *ast.BasicLit:
-			if rel == "message" && n.Kind == token.STRING && isText(n.Value) {
+			if rel == "text/message" && n.Kind == token.STRING && isText(n.Value) {
 				f.texts = append(f.texts, at())
 			}
 		}
@@ -104,7 +104,7 @@ func (f *figures) file(t *testing.T, p pkg, name string) {
 }
 
 // faces are the packages that show things to people or to programs, and those that are wired for them over the kernel.
-var faces = []string{"cli", "cli/*", "tui", "mcp", "cmd/*", "app", "export", "recording", "project", "agent/registry", "workspace/relocate"}
+var faces = []string{"face/cli", "face/cli/*", "face/tui", "face/mcp", "cmd/*", "face/app", "driver/export", "store/recording", "face/project", "face/registry", "driver/workspace/relocate"}
 
 // isFace reports whether a package is one of the faces.
 func isFace(rel string) bool {
@@ -352,7 +352,7 @@ func TestMethodsWithEmbedded(t *testing.T) {
 func TestEmbeddingIsFlat(t *testing.T) {
 	f := counted(t)
 	for name := range f.types {
-		if rel := name[:strings.LastIndexByte(name, '.')]; !slices.ContainsFunc([]string{"cli", "cli/*", "tui", "mcp"}, func(face string) bool { return fits(face, rel) }) {
+		if rel := name[:strings.LastIndexByte(name, '.')]; !slices.ContainsFunc([]string{"face/cli", "face/cli/*", "face/tui", "face/mcp"}, func(face string) bool { return fits(face, rel) }) {
 			continue
 		}
 		if chain := f.chain(name); len(chain) > 2 {
@@ -399,7 +399,7 @@ func TestMethodsAreCounted(t *testing.T) {
 			t.Errorf("%s embeds %s, want %s", name, got, want)
 		}
 	}
-	for literal, text := range map[string]bool{`"go on with this"`: true, `"继续"`: true, `"message/catalogue"`: false, `"two words"`: false, `"%[1]s = %d"`: false} {
+	for literal, text := range map[string]bool{`"go on with this"`: true, `"继续"`: true, `"text/message/catalogue"`: false, `"two words"`: false, `"%[1]s = %d"`: false} {
 		if isText(literal) != text {
 			t.Errorf("%s: %t", literal, !text)
 		}

@@ -7,8 +7,8 @@ import (
 
 	"pawl"
 	"pawl/agent/scripted"
-	"pawl/plan"
-	"pawl/triage"
+	"pawl/text/plan"
+	"pawl/text/triage"
 )
 
 // verification is what a plan for the folder asks for.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/view"
+	"pawl/kernel/view"
 )
 
 // play is a command that a screen named, made ready to be given.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/effect"
-	"pawl/view"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 )
 
 // done looks whether the work is done, and settles the verdict if it is, or if pawl says so wrongly.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pawl/agent/scripted"
-	"pawl/view"
+	"pawl/kernel/view"
 )
 
 // Way is how pawl is called the first time.

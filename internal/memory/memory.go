@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // Store is a store in memory. The zero value is not usable; New makes one.

@@ -24,7 +24,7 @@ import (
 )
 
 // starting are the packages whose tests start commands, agents, or git.
-var starting = []string{"./sandbox/...", "./driver/...", "./agent/...", "./demo", "./doctor", "./cmd/pawl"}
+var starting = []string{"./sandbox/...", "./driver/...", "./agent/...", "./face/demo", "./face/doctor", "./cmd/pawl"}
 
 func main() {
 	all := flag.Bool("all", false, "run the tests of every package that starts commands")

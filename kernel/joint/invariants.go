@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"pawl/audit"
-	"pawl/effect"
+	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/view"
 	"pawl/machine/board"
-	"pawl/view"
 )
 
 // Board makes state.json and state-history.json of a board of issues. It remembers what it has read of the board's records, so
@@ -61,7 +61,7 @@ func newestBoard(ctx context.Context, k Kernel) (*kernel.Board, *kernel.Session,
 
 // Files returns both files. What they cost grows with the number of issues, so they are not for every commit. Without a board
 // there are none.
-func (p *Board) Files(ctx context.Context, k Kernel) ([]effect.ProjectedFile, error) {
+func (p *Board) Files(ctx context.Context, k Kernel) ([]pawl.ProjectedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b, s, err := newestBoard(ctx, k)
@@ -76,7 +76,7 @@ func (p *Board) Files(ctx context.Context, k Kernel) ([]effect.ProjectedFile, er
 		return nil, err
 	}
 	batch.Actions = p.actions
-	return []effect.ProjectedFile{
+	return []pawl.ProjectedFile{
 		{Path: view.StateFile, Content: string(view.StateJSON(batch))},
 		{Path: view.HistoryFile, Content: string(view.StateHistory(p.points))},
 	}, nil

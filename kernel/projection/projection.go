@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"pawl/audit"
-	"pawl/effect"
+	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/task"
-	"pawl/plan"
-	"pawl/view"
+	"pawl/text/plan"
 )
 
 // Bounds of what is read for a projection, so that one stays cheap however large the workspace is.
@@ -40,7 +40,7 @@ type reader struct{ Kernel }
 // active_context.md, the solution package of the run in progress and, unless a board of issues is the newest work (Board),
 // state.json and state-history.json. It reads a bounded number of rows and depends on nothing but the store, so the same rows
 // always give the same bytes.
-func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
+func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	k := reader{of}
 	s, err := k.Look(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
 			c.Pad = append(c.Pad, view.PadLine{Name: "question", Value: q.Label + " " + string(q.By) + ": " + q.Text})
 		}
 	}
-	out := []effect.ProjectedFile{{Path: view.ContextFile, Content: string(view.ActiveContext(c))}}
+	out := []pawl.ProjectedFile{{Path: view.ContextFile, Content: string(view.ActiveContext(c))}}
 	newest, err := Newest(ctx, of)
 	if err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, effect.ProjectedFile{Path: view.StateFile, Content: string(view.StateJSON(batch))},
-			effect.ProjectedFile{Path: view.HistoryFile, Content: string(view.StateHistory(points))})
+		out = append(out, pawl.ProjectedFile{Path: view.StateFile, Content: string(view.StateJSON(batch))},
+			pawl.ProjectedFile{Path: view.HistoryFile, Content: string(view.StateHistory(points))})
 	}
 	live := ""
 	if s.Session != nil && s.Session.Run != "" && s.Solution != nil && s.Solution.Package != "" {
@@ -88,7 +88,7 @@ func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
 	out = append(out, kept...)
 	decisions, incidents, err := k.decisions(ctx)
 	if err == nil && len(decisions)+len(incidents) > 0 {
-		out = append(out, effect.ProjectedFile{Path: view.DecisionsFile, Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
+		out = append(out, pawl.ProjectedFile{Path: view.DecisionsFile, Content: string(view.Decisions(decisions, incidents, s.Session.UpdatedAt))})
 	}
 	return out, err
 }
@@ -97,12 +97,12 @@ func Files(ctx context.Context, of Kernel) ([]effect.ProjectedFile, error) {
 const maxDrafts = 50
 
 // drafts makes the packages that wait to be carried out, but for the one of the run in progress.
-func (k reader) drafts(ctx context.Context, live string) ([]effect.ProjectedFile, error) {
+func (k reader) drafts(ctx context.Context, live string) ([]pawl.ProjectedFile, error) {
 	rows, err := k.Store().Load(ctx, kernel.Select{Kind: kernel.KindSolution, States: []string{kernel.SolutionDraft}, Newest: true, Limit: maxDrafts})
 	if err != nil {
 		return nil, err
 	}
-	var out []effect.ProjectedFile
+	var out []pawl.ProjectedFile
 	for _, r := range rows[0] {
 		s := new(kernel.Solution)
 		if err := kernel.Decode(r, s); err != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/view"
 	"pawl/machine/board"
-	"pawl/view"
 )
 
 // Board answers questions about the issues of a workspace. It is safe for concurrent use.

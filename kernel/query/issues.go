@@ -10,8 +10,8 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/view"
 	"pawl/machine/board"
-	"pawl/view"
 )
 
 // maxWaits is how many of the issues that one still waits for are looked at in a list of many.

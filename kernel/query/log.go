@@ -5,8 +5,8 @@ import (
 	"context"
 	"iter"
 
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // Log answers questions about the audit log of a workspace. It is safe for concurrent use.

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/session"
-	"pawl/view"
 )
 
 // Outputs tell what commands, checks and agents said for a run, in the order in which they were begun. The run is named as for Run.

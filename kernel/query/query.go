@@ -11,8 +11,8 @@ import (
 
 	"pawl"
 	"pawl/kernel"
+	"pawl/kernel/view"
 	"pawl/machine/session"
-	"pawl/view"
 )
 
 // Reader answers questions about one workspace. It keeps nothing, and is safe for concurrent use.

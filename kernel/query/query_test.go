@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/query"
+	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/session"
-	"pawl/view"
 )
 
 // desk is a workspace to ask about, and the way to change it.

@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/kernel"
-	"pawl/view"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 )
 
 // maxRuns is how many of the newest runs are looked through for one that has no name of its own: by the commit that it made.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // format is the number of the form of a line. A change that older programs would misread takes the next number.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"pawl/audit"
-	"pawl/effect"
 	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 )
 
 // outline is a decision in its compact form.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
 	"pawl/internal/memory"
 	"pawl/kernel"
+	"pawl/kernel/effect"
 	"pawl/machine/task"
 )
 

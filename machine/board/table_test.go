@@ -10,7 +10,7 @@ import (
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/machinetest"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 func TestCheckAndCounts(t *testing.T) {

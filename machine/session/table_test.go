@@ -9,7 +9,7 @@ import (
 	"pawl/machine"
 	"pawl/machine/machinetest"
 	"pawl/machine/session"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // seedTriggers is the list of docs/spec/session.md#s3.

@@ -13,7 +13,7 @@ import (
 	"pawl/machine"
 	"pawl/machine/machinetest"
 	"pawl/machine/task"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // seedRows is the list of docs/spec/task.md#s3: id, from, to, actor, priority.

@@ -8,7 +8,7 @@ import (
 	"pawl/machine"
 	"pawl/machine/machinetest"
 	"pawl/machine/turn"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // seedEdges are the moves that docs/spec/turn.md#s2-3 prints, in its order.

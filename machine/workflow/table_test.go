@@ -11,7 +11,7 @@ import (
 	"pawl/internal/golden"
 	"pawl/machine/machinetest"
 	wf "pawl/machine/workflow"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 func TestCheckAndCounts(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // scene is a workspace with a task's worktree in it.

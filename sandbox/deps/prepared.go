@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Store is where prepared dependencies are kept, relative to the workspace.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 	"pawl/sandbox/document"
 )
 

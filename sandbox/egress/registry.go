@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // registries are the hosts that the tools of an ecosystem fetch from when the user's settings name no others.

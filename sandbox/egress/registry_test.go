@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/plan"
+	"pawl/text/plan"
 )
 
 func TestPlaces(t *testing.T) {

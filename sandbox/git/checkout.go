@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 )
 
 // Checkout is the user's checked-out tree while pawl holds the lock of its index: until Close, the user's own git refuses

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Commit is a commit, to be made or as it stands. By is not read back.

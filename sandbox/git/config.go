@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"pawl/policy"
+	"pawl/text/policy"
 )
 
 // Identity is who a commit is by.

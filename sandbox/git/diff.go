@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/effect"
+	"pawl/kernel/effect"
 )
 
 // Change is one path that differs between two trees.

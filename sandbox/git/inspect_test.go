@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pawl/internal/gittest"
-	"pawl/policy"
 	"pawl/sandbox/git"
+	"pawl/text/policy"
 )
 
 // TestInspectFindsWhatARepositoryCouldRun makes git's own files say what would run, each in another place.

@@ -34,7 +34,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 )
 
 // Place says which folders a Repo works in. Both paths are absolute. Tree is Workspace itself, or lies below .pawl in it.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"pawl"
-	"pawl/disk"
+	"pawl/store/disk"
 )
 
 // attributes switches every conversion and every driver off, for all paths, with the highest precedence that git knows.

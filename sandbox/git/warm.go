@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/disk"
-	"pawl/lockfile"
+	"pawl/store/disk"
+	"pawl/store/lockfile"
 )
 
 // Warm are the worktrees of a workspace that stand ready to be taken: linked, detached and locked worktrees of the user's

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/disk"
+	"pawl/store/disk"
 )
 
 // AddWorktree makes the tree a linked worktree of the user's repository whose content is exactly that of the commit base,

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/message"
+	"pawl/text/message"
 )
 
 // install puts a program of the shell on an otherwise empty search path.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // answerLife is how long the answer to an idempotency key is kept at least.

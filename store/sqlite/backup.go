@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // Backup writes a complete, compact copy of the store to path, which must not exist, while others go on reading and

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 	"pawl/store/sqlite"
 )
 

@@ -9,7 +9,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"pawl"
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 )
 
 // faults turn what goes wrong with the store at a path into errors of ours.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 	"pawl/store/sqlite"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 )
 
 // ownerFile is the name of the lock in the store's folder.

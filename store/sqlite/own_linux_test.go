@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/lockfile"
+	"pawl/store/lockfile"
 	"pawl/store/sqlite"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // columns are read in the order of row.

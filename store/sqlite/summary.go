@@ -7,8 +7,8 @@ import (
 	"maps"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // summaryText reads a line of the summary: counts, or, for "" and "", the head of the log.

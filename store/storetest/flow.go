@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 func testKeys(t *testing.T, backend Backend) {

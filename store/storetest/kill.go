@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // childEnv tells a process of the test binary to be a writer on the place that it names.

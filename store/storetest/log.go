@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // testLog reads the log at one moment while others write: before its records are read, between them, and after.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pawl"
-	"pawl/audit"
 	"pawl/kernel"
+	"pawl/kernel/audit"
 )
 
 // Backend is how the suite gets at an implementation.

@@ -1,0 +1,115 @@
+// Package app puts the program together: it opens a workspace with its store, and wires the kernel, the drivers, the agents and the
+// runner over it for the command line. What they do is decided elsewhere.
+package app
+
+import (
+	"context"
+	"runtime/debug"
+
+	"pawl/driver/launch"
+	"pawl/driver/verify"
+	"pawl/driver/workspace"
+	"pawl/face/cli"
+	"pawl/face/demo"
+	"pawl/face/doctor"
+	"pawl/face/registry"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/git"
+	"pawl/text/policy"
+)
+
+// Host implements cli.Host. The zero value is the program as its user starts it.
+type Host struct {
+	// State replaces the folder of the user's own state, where it is set.
+	State string
+	// Cache replaces the folder of what is kept for all workspaces, where it is set. A host with a State of its own keeps it there,
+	// unless it is given another place.
+	Cache string
+	// Env are further variables that pawl gives itself where it starts itself.
+	Env []string
+}
+
+var _ cli.Host = Host{}
+
+// Find returns the workspace that dir belongs to.
+func (Host) Find(dir string) (effect.Place, error) { return workspace.Find(dir) }
+
+// Edit opens a file in the user's editor.
+func (Host) Edit(ctx context.Context, path string) error { return sandbox.Edit(ctx, path) }
+
+// Tools are the tools that are wired in.
+func (h Host) Tools() []kernel.Tool {
+	return newParts(h, effect.Place{}, cli.DefaultConfig(), nil).known()
+}
+
+// Footing says what stands in the way of making a place a workspace.
+func (Host) Footing(place effect.Place) cli.Footing {
+	s := workspace.Look(place)
+	return cli.Footing{Exists: s.Exists, Doubt: string(s.Doubt), Other: s.Other, Projects: s.Projects}
+}
+
+// Grounds says where plans would be carried out.
+func (Host) Grounds(place effect.Place, c cli.Config) (policy.Repo, bool) {
+	return git.Inspect(place.Workspace), fenced(c)
+}
+
+// Doctor asks the machine.
+func (Host) Doctor(ctx context.Context, place effect.Place, c cli.Config) []cli.Finding {
+	box, err := sandbox.New(walls(c))
+	if err != nil {
+		return nil
+	}
+	var out []cli.Finding
+	findings := doctor.Examine(ctx, box, place)
+	if found, err := verify.Checks(ctx, verify.ThisMachine(), place); err == nil {
+		findings = append(findings, doctor.Project(found, verify.Programs(found.Checks), sandbox.LookPath)...)
+	}
+	for _, f := range findings {
+		out = append(out, cli.Finding{Name: f.Name, State: string(f.State), Key: f.Key, Args: f.Args, Value: f.Value})
+	}
+	return out
+}
+
+// Demo shows what pawl does, in a folder of its own. What it makes is removed where ctx ends.
+func (h Host) Demo(ctx context.Context, d cli.Demo) (cli.Sample, error) {
+	made, err := demo.Present(ctx, demo.Presentation{
+		Dir: d.Dir, Walls: walls(d.Config), Lang: d.Lang, Color: d.Color, Env: h.Env, Text: d.Text, Std: verify.Compiled(h.std()), Tell: func(s demo.Scene) {
+			d.Scene(cli.Scene{Type: string(s.Kind), Act: s.Act, Text: s.Text, Args: s.Args, Status: s.Status})
+		},
+	})
+	return cli.Sample(made), err
+}
+
+// Agents are the agents that runs may name.
+func (h Host) Agents(place effect.Place, c cli.Config) cli.Agents {
+	box, _ := sandbox.New(walls(c)) // these options are always valid
+	return h.registry(c, launch.Launcher{Box: box, Place: place}).Described()
+}
+
+// registry are the agents with these settings.
+func (h Host) registry(c cli.Config, l launch.Launcher) registry.Registry {
+	return registry.Registry{Config: c, Launch: l, State: h.stateDir(), Version: version(), Pawl: func(ctx context.Context, state string, std cli.Streams, args []string) int {
+		return cli.Main(ctx, Host{State: state, Cache: Host{}.cacheDir()}, std, args)
+	}}
+}
+
+// fenced reports whether the shell and the checks start nothing without walls of pawl's own.
+func fenced(c cli.Config) bool { return c.Isolation != cli.Outer }
+
+// walls are what holds commands with these settings.
+func walls(c cli.Config) sandbox.Options {
+	if !fenced(c) {
+		return sandbox.Options{Mechanism: sandbox.MechanismOuter}
+	}
+	return sandbox.Options{}
+}
+
+// version is the program's version as clients and servers are told it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,236 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"pawl"
+	"pawl/driver/archive"
+	"pawl/driver/checkpoint"
+	"pawl/driver/export"
+	"pawl/driver/file"
+	"pawl/driver/launch"
+	"pawl/driver/workspace"
+	"pawl/driver/workspace/relocate"
+	"pawl/face/cli"
+	"pawl/face/project"
+	"pawl/face/registry"
+	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/sandbox/egress"
+	"pawl/store/follow"
+	"pawl/store/notary"
+	"pawl/store/presence"
+	"pawl/store/recording"
+	"pawl/store/sqlite"
+)
+
+// Open opens the store of a workspace and wires a kernel over it.
+func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Workspace, error) {
+	dir := filepath.Join(place.Workspace, workspace.Dir)
+	if o.Tell == nil {
+		o.Tell = func(error) {}
+	}
+	fresh, err := founded(place, o)
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(filepath.Join(dir, workspace.Store), sqlite.Options{Create: o.Create, ReadOnly: o.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	// Only what carries work out needs the drivers and the tools. A command that reads starts in a fraction of the time
+	// that it takes to make them.
+	var made *parts
+	kept := h.recordings(dir, place, o)
+	parts := sync.OnceValue(func() *parts { made = newParts(h, place, o.Config, kept); return made })
+	base := groundwork(o.Config)
+	if !o.ReadOnly {
+		base.Tools = parts().kernelTools()
+	}
+	config, err := o.Config.Kernel(base)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	kernelOver := func(s kernel.Store) *kernel.Kernel {
+		return kernel.New(kernel.At(s, place.Workspace), config, pawl.ClockFunc(time.Now), rand.Reader)
+	}
+	said, ground, err := settle(ctx, relocate.Workspace{Place: place, Store: store, Kernel: kernelOver, ReadOnly: o.ReadOnly}, o.Still)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	me := presence.New(dir)
+	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name(), Here: me.Here, Said: said, Holds: ground.Holds}
+	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
+	w.Runner, w.Crew = work.runner, work.crew
+	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {
+		return sqlite.Identity(filepath.Join(other, workspace.Dir, workspace.Store))
+	}, rand.Reader)
+	sealed(w, seal, store)
+	shown := following(ctx, w, seal, store, o)
+	w.Close = func() error {
+		shown()
+		work.close()
+		me.Close()
+		if made != nil {
+			made.close()
+		}
+		return errors.Join(kept.Close(), store.Close())
+	}
+	w.Recording = func(run string) (io.ReadCloser, *kernel.Config, error) {
+		in, err := recording.Decisions(dir, run)
+		if err != nil {
+			return nil, nil, err
+		}
+		base.Tools = parts().kernelTools()
+		config, err := o.Config.Kernel(base)
+		return in, &config, err
+	}
+	kept.Hear(w.Kernel)
+	if fresh {
+		tellEarlier(ctx, w, o.Tell)
+	}
+	faces(w, dir, o.Config)
+	return w, nil
+}
+
+// diff is the change from one recorded tree to another, whole or not at all.
+func diff(ctx context.Context, place effect.Place, from, to string) (string, error) {
+	patch, cut, err := checkpoint.Patch(ctx, place, from, to)
+	if err == nil && cut {
+		err = pawl.Fail(pawl.CodeInvalid, "see.diff_long", from, to)
+	}
+	return patch, err
+}
+
+// founded makes the folder of a workspace where it may be made, and reports whether a store has yet to be made in it.
+func founded(place effect.Place, o cli.Open) (fresh bool, err error) {
+	if !o.Create {
+		return false, nil
+	}
+	if err := workspace.Prepare(place); err != nil {
+		return false, err
+	}
+	_, err = os.Lstat(filepath.Join(place.Workspace, workspace.Dir, workspace.Store))
+	return errors.Is(err, fs.ErrNotExist), nil
+}
+
+// groundwork is what the kernel knows of the program around it, whatever is wired in.
+func groundwork(c cli.Config) kernel.Config {
+	base := kernel.Defaults()
+	base.Agents, base.Walled = registry.Traits(), fenced(c)
+	base.Network = func(grant string) ([]effect.Site, error) { return egress.OfUser().Sites(grant) }
+	return base
+}
+
+// recordings are those of a workspace, nil where nothing is recorded.
+func (h Host) recordings(dir string, place effect.Place, o cli.Open) *recording.Recordings {
+	if o.ReadOnly {
+		return nil
+	}
+	return recording.Open(dir, o.Config.Record, func() []string {
+		key, err := h.registry(o.Config, launch.Launcher{Place: place}).Model().Key()
+		if err != nil {
+			return nil
+		}
+		return []string{key}
+	})
+}
+
+// settle looks where a workspace is and, unless that is left to a later command, takes note of a move.
+func settle(ctx context.Context, w relocate.Workspace, still bool) (said []cli.Finding, g workspace.Ground, err error) {
+	if g, err = workspace.NewGround(w.Place.Workspace); err != nil || still {
+		return nil, g, err
+	}
+	n, err := relocate.Settle(ctx, w)
+	if n != nil {
+		said = []cli.Finding{{Name: "workspace", State: "warn", Key: n.Key, Args: n.Args}}
+	}
+	return said, g, err
+}
+
+// following has the projections and the checkpoints of the audit log follow what is committed, until stop. What cannot be written now
+// is written after a later commit, or by `pawl export`; the store is the truth.
+func following(ctx context.Context, w *cli.Workspace, seal *notary.Notary, store *sqlite.Store, o cli.Open) (stop func()) {
+	ctx = context.WithoutCancel(ctx)
+	show := export.New(w.Kernel, filepath.Join(w.Place.Workspace, workspace.Dir), o.Tell)
+	w.Export = show.All
+	if o.ReadOnly {
+		return func() {}
+	}
+	notes := follow.New(func() { _, _ = seal.Sign(ctx, store) })
+	shown := show.Follow(ctx)
+	w.Kernel.OnCommit(func(o kernel.Outcome) {
+		if o.Ended() {
+			notes.Within(0)
+		}
+	})
+	return func() { shown(); notes.Close() }
+}
+
+// sealed lets a workspace sign the head of its audit log and verify it.
+func sealed(w *cli.Workspace, seal *notary.Notary, store *sqlite.Store) {
+	w.Checkpoint = func(ctx context.Context) ([]byte, error) { return seal.Sign(ctx, store) }
+	w.Verify = func(ctx context.Context, notes ...[]byte) (audit.Report, error) {
+		return seal.Verify(ctx, store, notes...)
+	}
+	w.Anchor = func(text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
+		return seal.Anchor(context.Background(), store, text)
+	}
+	w.Earlier = func(ctx context.Context, tell bool) (*cli.EarlierLog, bool, error) {
+		e, told, err := seal.Earlier(ctx, store, tell)
+		if err != nil || e == nil {
+			return nil, told, err
+		}
+		return &cli.EarlierLog{Size: e.Size, Root: e.Root.String(), At: e.At, Kept: e.Kept}, told, nil
+	}
+}
+
+// tellEarlier says of a workspace that was made this moment that there was another one in its place. What cannot be found out is
+// told by nobody; the workspace is a new one all the same.
+func tellEarlier(ctx context.Context, w *cli.Workspace, tell func(error)) {
+	if e, told, err := w.Earlier(ctx, true); err == nil && e != nil && !told {
+		tell(e.Fault())
+	}
+}
+
+// faces adds what commands need beside the kernel: who owns the workspace, the server for agents, the project, the trackers of others,
+// and files.
+func faces(w *cli.Workspace, dir string, c cli.Config) {
+	w.Serve, w.Project, w.Tracker = serve(w), project.Of(w.Place, c.Dependencies), project.Tracker(dir, c.GitHub)
+	w.Branch = project.Branch(w.Place)
+	w.Own = func(command string) (func(), error) { return presence.Own(dir, command) }
+	w.Owner = func() (cli.Owner, bool) {
+		o, ok := presence.OwnerOf(dir)
+		return cli.Owner(o), ok
+	}
+	w.Preview = preview
+	w.Write = func(ctx context.Context, files []pawl.ProjectedFile) error {
+		_, err := archive.Write(ctx, dir, files)
+		return err
+	}
+	w.Warnings = func(context.Context) []cli.Finding {
+		if !export.Edited(dir) {
+			return nil
+		}
+		return []cli.Finding{{Name: "active_context.md", State: "warn", Key: "cli.projection_edited"}}
+	}
+}
+
+// preview tells what calls of the file tools would change.
+func preview(place effect.Place, calls []effect.ToolCall) ([]cli.Draft, error) {
+	found, err := file.Previews(place, calls)
+	out := make([]cli.Draft, len(found))
+	for i, p := range found {
+		out[i] = cli.Draft(p)
+	}
+	return out, err
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"pawl/driver/archive"
+	"pawl/driver/checkpoint"
+	"pawl/driver/commit"
+	"pawl/driver/compound"
+	"pawl/driver/contextpack"
+	"pawl/driver/file"
+	"pawl/driver/knowledge"
+	"pawl/driver/land"
+	"pawl/driver/launch"
+	"pawl/driver/packages"
+	"pawl/driver/prepare"
+	"pawl/driver/search"
+	"pawl/driver/shell"
+	"pawl/driver/verify"
+	"pawl/face/cli"
+	"pawl/face/project"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/runner"
+	"pawl/sandbox"
+	"pawl/sandbox/egress"
+	"pawl/sandbox/git"
+	"pawl/store/recording"
+	"pawl/text/plan"
+)
+
+// parts are the drivers, the agents and the tools, wired for one process.
+type parts struct {
+	drivers map[effect.Kind]runner.Driver
+	tools   []checkpoint.Tool
+	shots   checkpoint.Snapshotter
+	warm    func() // makes ready for commands behind walls, without waiting
+	// pool keeps worktrees of the workspace ready.
+	pool  func(size int) checkpoint.Ready
+	close func()
+}
+
+func newParts(h Host, place effect.Place, c cli.Config, keep *recording.Recordings) *parts {
+	held := walls(c)
+	held.Ready = true
+	box, _ := sandbox.New(held) // these options are always valid
+	memory := &git.Memory{}
+	shots := checkpoint.NewSnapshotter(memory)
+	machine := verify.ThisMachine()
+	machine.Dependencies = project.Dependencies(memory, c.Dependencies)
+	checks := verify.Config{Box: box, Host: machine, Open: verify.OpenDir, Snapshot: shots.Snapshot, Changed: shots.Diff, Commands: map[string]string{}}
+	if fenced(c) { // else a check could write what belongs to all workspaces
+		checks.Std = h.std()
+	}
+	if c.SmokeCommand != "" {
+		checks.Commands[verify.GateSmoke] = c.SmokeCommand
+	}
+	check := verify.New(checks)
+	packs := contextpack.New(contextpack.Options{Walk: search.Shown(place.Workspace), Box: box, LookPath: sandbox.LookPath, Env: launch.Environ()})
+	p := &parts{shots: shots, warm: box.Warm, drivers: map[effect.Kind]runner.Driver{
+		effect.KindContext: compound.NewContext(machine, packs, memory), effect.KindVerify: compound.NewVerify(check, memory), effect.KindGates: verify.NewGates(check, compound.Status(memory)),
+		effect.KindWorktree: checkpoint.NewWorktree(memory), effect.KindCheckpoint: checkpoint.NewPoint(memory), effect.KindRestore: checkpoint.NewRestore(memory),
+		effect.KindCleanup: compound.NewCleanup(memory), effect.KindLand: land.New(memory), effect.KindRevert: land.NewRevert(memory), effect.KindRebase: land.NewRebase(memory), effect.KindArchive: archive.New(),
+		effect.KindKnowledge: knowledge.New(), effect.KindPackage: packages.NewMake(), effect.KindRetire: packages.NewRetire(),
+		effect.KindCommit: commit.New(memory), effect.KindRewind: commit.NewRewind(memory), effect.KindTest: check, effect.KindPrepare: fetcher(box, machine),
+	}}
+	p.pool = func(size int) checkpoint.Ready { return checkpoint.NewPool(memory, place, size) }
+	command := shell.Command{Box: box, Snapshot: shots.Snapshot, Changed: shots.Changed, Restore: checkpoint.NewRestore(memory).Between, Setting: setting(machine)}
+	for _, t := range []checkpoint.Tool{file.Read{}, search.List{}, search.Glob{}, search.Grep{}, file.Patch{}, file.Write{}, file.Delete{}, command} {
+		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
+	}
+	agents := h.registry(c, launch.Launcher{Box: box, Place: place, Deps: machine.Dependencies})
+	agents.Snapshot = shots.Snapshot
+	if keep != nil {
+		agents.Exchanges = keep
+	}
+	var names []string
+	for _, t := range p.tools {
+		agents.Tools = append(agents.Tools, t.Info())
+		names = append(names, t.Info().Name)
+	}
+	served, hang, flaw := agents.Served(names)
+	for _, t := range served {
+		agents.Tools = append(agents.Tools, t.Offered())
+		p.tools = append(p.tools, checkpoint.Recorded{Tool: t, Snapshotter: shots})
+	}
+	agents.Flaw = flaw
+	p.close = func() { hang(); box.Close() }
+	workers := compound.NewBriefed(agents.Agents(), packs, memory)
+	for _, k := range []effect.Kind{effect.KindIntake, effect.KindPlan, effect.KindRepair, effect.KindWork} {
+		p.drivers[k] = workers
+	}
+	return p
+}
+
+// setting returns the toolchain that the shell tool works with in a place.
+func setting(machine verify.Host) func(place effect.Place, network bool) (shell.Setting, error) {
+	return func(place effect.Place, network bool) (shell.Setting, error) {
+		t, err := verify.Toolchain{}, error(nil)
+		if network {
+			t, err = machine.Fetching(place, egress.OfUser().Variables(plan.Ecosystems()))
+		} else {
+			t, err = machine.Toolchain(place, verify.UseWork)
+		}
+		return shell.Setting{Env: t.Env, Writable: t.Writable, Readable: t.Readable, Hidden: t.Dependencies.Hidden(), Shown: t.Dependencies.Shown()}, err
+	}
+}
+
+// fetcher is the driver that fetches dependencies.
+func fetcher(box *sandbox.Box, machine verify.Host) *prepare.Driver {
+	return prepare.New(prepare.Config{Box: box, LookPath: machine.LookPath, Setting: func(place effect.Place, ecosystem string) ([]string, []string, error) {
+		t, err := machine.Fetching(place, egress.OfUser().Variables([]string{ecosystem}))
+		return t.Env, t.Readable, err
+	}})
+}
+
+// kernelTools are the tools as the kernel knows them, by name.
+func (p *parts) kernelTools() map[string]kernel.Tool {
+	out := make(map[string]kernel.Tool, len(p.tools))
+	for _, t := range p.known() {
+		out[t.Info.Name] = t
+	}
+	return out
+}
+
+// known lists the tools in the order in which they are shown.
+func (p *parts) known() []kernel.Tool {
+	var out []kernel.Tool
+	for _, t := range p.tools {
+		out = append(out, kernel.Tool{Info: t.Info(), Request: t.Request})
+	}
+	return out
+}
+
+func (p *parts) options(owner string, progress func(effect.Effect, string)) runner.Options {
+	o := runner.Options{Owner: owner, Drivers: p.drivers, Tools: map[string]runner.Driver{}, Record: p.shots.Snapshot, Progress: progress, Log: keepLogs}
+	for _, t := range p.tools {
+		o.Tools[t.Info().Name] = t
+	}
+	return o
+}

@@ -1,0 +1,591 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/kernel/view"
+	"pawl/machine/workflow"
+	"pawl/text/plan"
+	"pawl/text/policy"
+	"pawl/text/triage"
+)
+
+// approval puts the open question before a person. Again says that the work goes on.
+func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	if s.Approval == nil {
+		return false, pawl.Fail(pawl.CodeInternal, "cli.no_approval")
+	}
+	if s.Approval.About == aboutStage {
+		return v.stage(ctx, s)
+	}
+	p := s.Plan()
+	if v.sess.JSON {
+		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+			return false, err
+		}
+	}
+	if !v.ask {
+		tellHow(ctx, v.sess, s, p)
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, s.Approval.About), Short(s.Approval.Hash))}
+	}
+	cut := showApproval(ctx, v.sess, s, p, false)
+	for {
+		answer, err := v.question(ctx, s, cut)
+		if errors.Is(err, tui.ErrSettled) {
+			v.sess.SayText("cli.ask.settled")
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch answer {
+		case "y":
+			if cut {
+				cut = showApproval(ctx, v.sess, s, p, true)
+				continue
+			}
+			_, err = v.sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayTerminal})
+			return err == nil, err
+		case "v":
+			cut = showApproval(ctx, v.sess, s, p, true)
+		case "n":
+			_, err = v.sess.Do(ctx, &kernel.Deny{})
+			return err == nil, err
+		case "r":
+			again, err := v.askRevise(ctx)
+			if errors.Is(err, tui.ErrLeft) {
+				continue // whoever has nothing to say to it is asked about the plan again
+			}
+			return again, err
+		case "e":
+			if err := editPlan(ctx, v.sess, s); err != nil {
+				reportError(v.sess.Printer, err)
+				continue
+			}
+			// The edited plan is another question, which the next round asks.
+			return true, nil
+		}
+	}
+}
+
+// showApproval prints what is asked about and reports whether something was left out.
+func showApproval(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan, full bool) (cut bool) {
+	a := sess.App
+	if s.Approval.About == "checks" {
+		return showChecks(ctx, sess, s, full)
+	}
+	if s.Approval.About == "call" {
+		// The question is about this call alone; the plan was approved before.
+		a.Say("\n" + a.Text("cli.ask.call_wanted"))
+		return showCall(sess, s, full)
+	}
+	if s.Approval.About == "action" {
+		p = repairOf(sess, s, p)
+		a.Say("\n" + a.Text("cli.ask.repair", a.Wordy(s.Approval.Detail)))
+	}
+	sheet := newProposal(a.Printer, p, full, Drafts(sess, p))
+	for _, l := range sheet.lines {
+		a.Say(l)
+	}
+	return sheet.cut
+}
+
+// showCall prints the one call that an agent asks for, with what the policy has against it.
+func showCall(sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{pr: sess.Printer, full: full}
+	tool, args, _ := strings.Cut(s.Approval.Detail, " ")
+	if c := (view.PlanCall{Tool: tool, Args: json.RawMessage(args)}); json.Valid(c.Args) {
+		c.Verdict = verdictOf(sess, s, c)
+		sheet.call(c, Draft{})
+	} else {
+		sheet.value(2, s.Approval.Detail)
+	}
+	sheet.add("")
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("")
+	for _, l := range sheet.lines {
+		sess.Say(l)
+	}
+	return sheet.cut
+}
+
+// showChecks prints how the work changed what it is judged by.
+func showChecks(ctx context.Context, sess *Session, s *kernel.Snapshot, full bool) (cut bool) {
+	sheet := &sheet{pr: sess.Printer, full: full}
+	sheet.add("")
+	sheet.wrapped(0, sess.Text("cli.ask.checks_changed"))
+	t, files := s.Task, s.ChangedChecks()
+	for _, f := range files {
+		sheet.add("  " + sess.Style.Yellow(Display(f)))
+	}
+	if sess.Workspace.Diff != nil && t != nil && t.Checkpoint != nil && t.Verified != nil {
+		// A change that cannot be shown is told by its files and its hash alone.
+		diff, _ := sess.Workspace.Diff(ctx, t.Place, t.Checkpoint.Tree, t.Verified.Tree)
+		if part := diffOf(diff, files); part != "" {
+			sheet.add("")
+			sheet.value(2, part)
+		}
+	}
+	sheet.add("")
+	sheet.add("  " + sess.Text("cli.plan.hash") + "  " + s.Approval.Hash)
+	sheet.add("")
+	for _, l := range sheet.lines {
+		sess.Say(l)
+	}
+	return sheet.cut
+}
+
+// diffOf keeps of a unified diff what is about some files.
+func diffOf(diff string, files []string) string {
+	var out []string
+	keep := false
+	for l := range strings.SplitSeq(diff, "\n") {
+		if rest, ok := strings.CutPrefix(l, "diff --git "); ok {
+			_, name, _ := strings.Cut(rest, " b/")
+			keep = slices.Contains(files, name)
+		}
+		if keep && !strings.HasPrefix(l, "index ") {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// repairOf keeps of a plan the steps of its repairs that are still to be done, with what the policy says of their calls.
+func repairOf(sess *Session, s *kernel.Snapshot, p view.Plan) view.Plan {
+	var steps []view.PlanStep
+	for _, step := range p.Steps {
+		if step.Repair == 0 || step.Status.Closed() {
+			continue
+		}
+		for i := range step.Calls {
+			step.Calls[i].Verdict = verdictOf(sess, s, step.Calls[i])
+		}
+		steps = append(steps, step)
+	}
+	p.Steps, p.Hash = steps, s.Approval.Hash
+	return p
+}
+
+// verdictOf asks the policy about a call as the kernel does.
+func verdictOf(sess *Session, s *kernel.Snapshot, c view.PlanCall) *policy.Verdict {
+	tool, ok := s.Config.Tools[c.Tool]
+	if !ok {
+		return nil
+	}
+	request, err := tool.Request(c.Args)
+	if err != nil {
+		return nil
+	}
+	v := policy.Judge(s.Situate(request), s.Config.Profile)
+	return &v
+}
+
+// question asks until something was answered; who leaves it leaves it open.
+func (v *Drive) question(ctx context.Context, s *kernel.Snapshot, cut bool) (string, error) {
+	about := s.Approval.About
+	key := "cli.ask.plan"
+	if about == "call" || about == "action" || about == "checks" {
+		key = "cli.ask." + about
+	}
+	yes := way(v.sess.Printer, "cli.ask.does."+about, "y", "yes", "是")
+	if cut && about != "action" {
+		key += "_cut"
+		yes.Does = v.sess.Text("cli.ask.does.yes_cut")
+	}
+	ways := []tui.Way{yes}
+	if about != "action" && (cut || about == "checks" || about == "plan") {
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.view", "v", "view"))
+	}
+	if about == "plan" {
+		ways = append(ways, way(v.sess.Printer, "cli.ask.does.edit", "e", "edit"), way(v.sess.Printer, "cli.ask.does.revise", "r", "revise"))
+	}
+	ways = append(ways, way(v.sess.Printer, "cli.ask.does.no", "n", "no", "否"))
+	answer, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text(key, Short(s.Approval.Hash)), Ways: ways, Settled: func() bool { return v.settled(ctx, s.Approval.ID) }})
+	if errors.Is(err, tui.ErrLeft) {
+		err = pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, about), Short(s.Approval.Hash))
+	}
+	return answer, err
+}
+
+// settled reports whether a question is no longer open.
+func (v *Drive) settled(ctx context.Context, id string) bool {
+	s, err := v.sess.Workspace.Kernel.Look(ctx)
+	return err == nil && (s.Approval == nil || s.Approval.ID != id || s.Approval.State != kernel.ApprovalPending)
+}
+
+func (v *Drive) askRevise(ctx context.Context) (bool, error) {
+	note, err := v.sess.Screen.Ask(ctx, tui.Question{Text: v.sess.Text("cli.ask.revise"), Free: true})
+	if err != nil {
+		return false, err
+	}
+	_, err = v.sess.Do(ctx, &kernel.Revise{Feedback: note})
+	return err == nil, err
+}
+
+// tellHow prints the question and the exact commands that answer it, for when nobody is there to ask.
+func tellHow(ctx context.Context, sess *Session, s *kernel.Snapshot, p view.Plan) {
+	if sess.JSON {
+		return
+	}
+	// The arguments of a call stand nowhere else, so all of them are shown.
+	if showApproval(ctx, sess, s, p, s.Approval.About == "call") {
+		sess.Say(sess.Style.Yellow(sess.Text("cli.ask.see_all")))
+	}
+	sess.Say(sess.Text("cli.ask.how"))
+	// Where nobody sits at a terminal, only --yes approves.
+	approve := "  pawl approve " + Short(s.Approval.Hash)
+	if !sess.Std.TTY {
+		approve += " --yes"
+	}
+	ways := []string{approve, "  pawl deny"}
+	if s.Approval.About == "plan" {
+		ways = append(ways, "  pawl revise -m \""+sess.Text("cli.ask.what_differs")+"\"")
+	}
+	for _, w := range ways {
+		sess.Say(view.ForIssue(w, sess.Printer.issue))
+	}
+}
+
+// Edit lets a person write a text in their editor, beginning with what is given. It returns what was written and the name of its
+// file, which stays until the caller has used the text: no failure of what comes behind loses it.
+func Edit(ctx context.Context, a *App, pattern, given string, limit int64) (text, name string, err error) {
+	f, err := os.CreateTemp("", pattern)
+	if err != nil {
+		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", os.TempDir()).Because(err)
+	}
+	name = f.Name()
+	_, err = f.WriteString(given)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(name) // a file that stays in the temporary folder harms nothing
+		return "", "", pawl.Fail(pawl.CodeIO, "cli.file_unwritable", name).Because(err)
+	}
+	failed := a.Screen.Suspend(func() error { return a.Host.Edit(ctx, name) })
+	raw, err := readFile(name, limit)
+	switch {
+	case failed == nil && err == nil:
+		return string(raw), name, nil
+	case failed == nil && pawl.CodeOf(err) == pawl.CodeInvalid: // it is too large
+	case failed == nil:
+		err = pawl.Fail(pawl.CodeIO, "cli.file_unreadable", name).Because(err)
+	case err == nil && string(raw) == given:
+		_ = os.Remove(name)
+		return "", "", failed
+	default:
+		err = failed
+	}
+	return "", "", Kept(err, name)
+}
+
+// Kept adds to an error where the text is that was meant to be used.
+func Kept(err error, name string) error {
+	return pawl.Fail(pawl.CodeOf(err), "cli.edit_kept", name).Because(err)
+}
+
+// editPlan lets the person edit the plan's document and puts the result in its place. What was written is kept when it
+// cannot be used.
+func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
+	text, name, err := Edit(ctx, sess.App, "pawl-plan-*.md", plan.RenderPRD(s.Solution.Plan, labelsOf(sess.Printer)), plan.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if err := replacePlan(ctx, sess, s, text); err != nil {
+		if sess.JSON {
+			return Kept(err, name)
+		}
+		sess.SayText("cli.plan.edit_kept", name)
+		return err
+	}
+	_ = os.Remove(name)
+	return nil
+}
+
+// replacePlan reads an edited document and gives the plan that it says.
+func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
+	base := s.Solution.Plan
+	edited, changes, err := plan.ParsePRD(text, base)
+	var bad *plan.Malformed
+	if errors.As(err, &bad) {
+		return pawl.Fail(pawl.CodeInvalid, "cli.plan.document_bad", len(bad.Errors())+bad.More).Because(bad)
+	}
+	if err != nil {
+		return err
+	}
+	out, err := sess.Do(ctx, &kernel.EditPlan{Plan: edited, Base: s.Solution.Hash})
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return nil
+	}
+	if len(changes) == 0 {
+		sess.SayText("cli.plan.unchanged")
+		return nil
+	}
+	for _, c := range changes {
+		sess.Say("  " + sess.Style.Dot() + " " + sess.Text(c.Key, c.Args...))
+	}
+	sess.SayText("cli.plan.edited", Short(ID(out)))
+	return nil
+}
+
+// labelsOf are the words of a plan's document in the language of the call.
+func labelsOf(pr *Printer) plan.Labels {
+	if pr.Choose("en", "zh") == "zh" {
+		return plan.Chinese()
+	}
+	return plan.English()
+}
+
+// aboutStage is what an approval is about that a stage of a flow ends with.
+const aboutStage = "stage"
+
+// stage puts the question that a stage ends with before a person: what was found, and the ways on.
+func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	if v.sess.JSON {
+		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
+		if err := v.sess.PrintLine(line); err != nil {
+			return false, err
+		}
+		return false, shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
+	}
+	for _, l := range stageSheet(v.sess.Printer, s) {
+		v.sess.Say(l)
+	}
+	if !v.ask {
+		return false, v.openStage(s)
+	}
+	return v.askStage(ctx, s)
+}
+
+// openStage says how the question of a stage that is left open is answered.
+func (v *Drive) openStage(s *kernel.Snapshot) error {
+	for _, n := range s.Status().Next {
+		v.sess.Say("  " + nextText(v.sess.Printer, n))
+	}
+	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}
+}
+
+// askStage asks until one of the ways was picked.
+func (v *Drive) askStage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
+	path := workflow.PathNone
+	q := tui.Question{Text: v.sess.Text("cli.stage.ask_interactive"), Settled: func() bool { return v.settled(ctx, s.Approval.ID) },
+		Ways: []tui.Way{way(v.sess.Printer, "cli.stage.does.start", "y", "yes", "是")}}
+	auto, evaluated := s.Flow.Mode.Auto() && s.Run.Stage == workflow.Evaluate, s.Run.Stage == workflow.Evaluate
+	switch {
+	case auto:
+		q.Text = v.sess.Text("cli.stage.ask_auto")
+		q.Ways = []tui.Way{way(v.sess.Printer, "cli.stage.does.silent", "y", "yes", "是"), way(v.sess.Printer, "cli.stage.does.interactive", "i", "interactive")}
+	case !evaluated:
+		q.Text = v.sess.Text("cli.stage.ask_on")
+	}
+	if evaluated {
+		for _, p := range []string{"tweak", "light", "standard"} {
+			q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does."+p, p))
+		}
+	}
+	q.Ways = append(q.Ways, way(v.sess.Printer, "cli.stage.does.cancel", "n", "no", "否", "cancel"))
+	for {
+		answer, err := v.sess.Screen.Ask(ctx, q)
+		switch {
+		case errors.Is(err, tui.ErrSettled):
+			v.sess.SayText("cli.ask.settled")
+			return true, nil
+		case errors.Is(err, tui.ErrLeft):
+			return false, v.openStage(s)
+		case err != nil:
+			return false, err
+		}
+		choice := workflow.ChooseStart
+		switch {
+		case answer == "n":
+			_, err := v.sess.Do(ctx, &kernel.CancelRun{Reason: v.sess.Text("cli.stage.canceled")})
+			return err == nil, err
+		case answer == "i":
+			choice = workflow.ChooseInteractive
+		case answer != "y":
+			path = workflow.Path(answer)
+			v.sess.SayText("cli.stage.path_set", answer)
+			continue
+		case auto:
+			choice = workflow.ChooseSilent
+		}
+		if _, err = v.sess.Do(ctx, &kernel.Choose{Choice: choice, Path: path, Hash: s.Approval.Hash}); err == nil {
+			return true, nil
+		}
+		reportError(v.sess.Printer, err)
+	}
+}
+
+// stageSheet tells what a stage has found.
+func stageSheet(pr *Printer, s *kernel.Snapshot) []string {
+	if s.Run.Stage != workflow.Evaluate || s.Run.Evaluation == nil {
+		out := []string{"", pr.Style.Bold(pr.Text("cli.stage.analyzed"))}
+		if c := s.Run.Context; c != nil {
+			out = append(out, "  "+pr.Text("cli.stage.files", c.Files, strings.Join(c.Ecosystems, ", ")))
+			for _, check := range c.Checks {
+				line := "  " + pr.Style.Middle() + " " + Display(check.Name) + "  " + pr.Style.Dim(Display(check.Command))
+				if check.Missing != "" {
+					line += "  " + pr.Style.Yellow(pr.Text("cli.check.not_installed", Display(check.Missing)))
+				}
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	e := s.Run.Evaluation
+	out := []string{"", pr.Style.Bold(pr.Text("cli.stage.evaluated", e.Score, e.By))}
+	for _, d := range e.Dimensions {
+		words := make([]string, 0, len(d.Evidence))
+		for _, q := range d.Evidence {
+			words = append(words, "“"+Display(q.Quote)+"”")
+		}
+		if len(words) == 0 {
+			words = []string{pr.Style.Dim(pr.Text("cli.stage.no_evidence"))}
+		}
+		out = append(out, "  "+pr.Text("cli.stage.dimension", pr.Text("cli.stage.aspect."+string(d.Name)), d.Points, d.Name.Most())+"  "+strings.Join(words, " "))
+	}
+	_, why := e.Path()
+	reasons := make([]string, 0, len(why))
+	for _, r := range why {
+		reasons = append(reasons, pr.Text(r.Key, words(r.Args)...))
+	}
+	out = append(out, "  "+pr.Text("cli.stage.path", string(s.Run.Path), strings.Join(reasons, "; ")))
+	for _, f := range e.EHRB {
+		mark, key := pr.Style.Middle(), "cli.stage.risk_mention"
+		if f.Stance == triage.StanceAction {
+			mark, key = pr.Style.Warn(), "cli.stage.risk_action"
+		}
+		out = append(out, "  "+mark+" "+pr.Text(key, pr.Text("triage.kind_"+string(f.Kind)), f.Quote, string(f.Kind)))
+	}
+	return out
+}
+
+// way is an answer with what it does, by its key.
+func way(pr *Printer, does string, words ...string) tui.Way {
+	return tui.Way{Words: words, Does: pr.Text(does)}
+}
+
+// looking are the commands that only look, so that they can be given while something is asked; those of a group are named behind
+// it.
+var looking = map[string][]string{
+	"status": nil, "show": nil, "diff": nil, "log": nil, "logs": nil, "budget": nil, "doctor": nil, "version": nil, "help": nil,
+	"audit": {"log", "show", "verify"}, "task": {"list", "show", "log"}, "issue": {"list", "show"}, "plan": {"show"},
+	"agent": {"list"}, "config": {"show", "get"}, "mcp": {"list"}, "skill": {"list", "show"}, "question": {"list"},
+}
+
+// hear carries out what was typed at a question and is no answer to it. It reports whether it meant anything.
+func hear(ctx context.Context, a *App, line string) bool {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return false
+	}
+	first, command := strings.CutPrefix(words[0], "/")
+	if first == "pawl" && len(words) > 1 {
+		words, command = words[1:], true
+		first = words[0]
+	}
+	names := Names(a)
+	switch {
+	case slices.Contains(names, first) && (command || len(words) <= 3):
+		args := append([]string{first}, words[1:]...)
+		if group, ok := looking[first]; !ok || group != nil && (len(words) < 2 || !slices.Contains(group, words[1])) {
+			a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", "pawl "+strings.Join(args, " ")))
+			return true
+		}
+		runWhileAsked(ctx, a, args)
+		return true
+	case strings.HasPrefix(first, "~"):
+		a.Say(a.Style.Warn() + " " + a.Text("cli.ask.later", first))
+		return true
+	}
+	if topic, known := triage.Inquire(line); known && topic != triage.TopicPause {
+		lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
+		if _, err := Inquiry(ctx, a, line); err != nil {
+			reportError(a.Printer, err)
+		}
+		a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
+		return true
+	}
+	// Whether it is a question is judged as if nothing waited: what waits would make a reply of it.
+	if r, err := triage.Decide(line, triage.Situation{}); err != nil || r.Kind != triage.KindQuestion || len([]rune(line)) < wordy {
+		return false
+	}
+	a.SayText("cli.flow.question")
+	runWhileAsked(ctx, a, []string{"status"})
+	return true
+}
+
+// wordy is how many characters a question has at least: what is shorter is a mistyped answer.
+const wordy = 5
+
+// runWhileAsked runs a command line while a question is open; it tells by itself what went wrong.
+func runWhileAsked(ctx context.Context, a *App, args []string) {
+	lang, style, hear := a.Screen.Lang, a.Screen.Style, a.Screen.Hear
+	Again(ctx, a, args)
+	a.Screen.Lang, a.Screen.Style, a.Screen.Hear = lang, style, hear
+}
+
+// Named accepts one name, or none where a person can choose it: on a terminal, and never in a pipe or with --json.
+func Named(pr *Printer) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 && picks(pr) {
+			return nil
+		}
+		return Exactly(1)(c, args)
+	}
+}
+
+func picks(pr *Printer) bool { return pr.Present() && pr.Screen.Drawn() }
+
+// Pick returns the name that was given, or lets a person choose one of the items.
+func Pick(ctx context.Context, pr *Printer, args []string, title string, items func() ([]tui.Item, error)) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	list, err := items()
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", pawl.Fail(pawl.CodeNotFound, "cli.pick.empty")
+	}
+	i, err := pr.Screen.Pick(ctx, pr.Text(title), list)
+	if errors.Is(err, tui.ErrLeft) {
+		err = shown{pawl.Fail(pawl.CodeCanceled, "cli.ended", "canceled")}
+	}
+	return i.ID, err
+}
+
+// PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
+func PickAgent(ctx context.Context, a *App, args []string, fits func(AgentInfo) bool) (string, error) {
+	return Pick(ctx, a.Printer, args, "cli.pick.agent", func() ([]tui.Item, error) {
+		agents, err := AgentsOf(a)
+		if err != nil {
+			return nil, err
+		}
+		var out []tui.Item
+		for _, i := range agents.List(ctx, "") {
+			if fits == nil || fits(i) {
+				out = append(out, tui.Item{ID: i.Name, Title: agentWord(a.Printer, "kind", i.Kind) + "  " + i.Version, Note: agentWord(a.Printer, "state", i.State)})
+			}
+		}
+		return out, nil
+	})
+}
+
+// MaxPicked is how many things a person is offered to choose from.
+const MaxPicked = 1000

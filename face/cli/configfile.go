@@ -1,0 +1,396 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"pawl"
+	"pawl/kernel/effect"
+	"pawl/store/disk"
+	"pawl/text/policy"
+)
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 256 << 10
+
+// projectConfig is the file of a workspace. It comes with the repository, so it may set only what cannot harm its user.
+// It is "" for no workspace.
+func projectConfig(place effect.Place) string {
+	if place.Workspace == "" {
+		return ""
+	}
+	return filepath.Join(place.Workspace, ".pawl", "config.yaml")
+}
+
+// userConfigPath is the user's own file, or "" when the environment names no home.
+func userConfigPath(a *App) string {
+	if dir := a.Std.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pawl", "config.yaml")
+	}
+	if home := a.Std.Env("HOME"); home != "" {
+		return filepath.Join(home, ".config", "pawl", "config.yaml")
+	}
+	if dir := a.Std.Env("APPDATA"); dir != "" {
+		return filepath.Join(dir, "pawl", "config.yaml")
+	}
+	return ""
+}
+
+// loadConfig reads the settings for a workspace: defaults, the user's file, the project's file, the environment. Flags are put
+// on top by the commands that have them.
+func loadConfig(a *App, place effect.Place) (Config, error) {
+	c := DefaultConfig()
+	c.sources = map[string]string{}
+	c.userConfigFile = userConfigPath(a)
+	if err := c.read(c.userConfigFile, false); err != nil {
+		return c, err
+	}
+	if err := c.read(projectConfig(place), true); err != nil {
+		return c, err
+	}
+	for _, s := range settings() {
+		v := a.Std.Env(s.env())
+		if v == "" {
+			continue
+		}
+		values := []string{v}
+		if s.list {
+			values = strings.FieldsFunc(v, func(r rune) bool { return r == ',' })
+			for i := range values {
+				values[i] = strings.TrimSpace(values[i])
+			}
+		}
+		if err := s.set(&c, values); err != nil {
+			return c, pawl.Fail(pawl.CodeInvalid, "cli.config_at", s.env(), s.name).In("cli.config").Because(err)
+		}
+		c.sources[s.name] = s.env()
+	}
+	return c, nil
+}
+
+// read puts the settings of a file into c. A file that does not exist changes nothing.
+func (c *Config) read(path string, project bool) error {
+	if path == "" {
+		return nil
+	}
+	data, err := readFile(path, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
+	}
+	return c.decode(path, data, project)
+}
+
+// readFile reads a regular file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAtMost(f, path, limit)
+}
+
+// decode reads a file's contents strictly: every name must be a setting, and every value of its form.
+func (c *Config) decode(path string, data []byte, project bool) error {
+	d := &configReader{config: c, path: path, project: project}
+	var doc yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil
+	}
+	return d.mapping("", doc.Content[0])
+}
+
+// configReader walks over a file's nodes.
+type configReader struct {
+	config  *Config
+	path    string
+	project bool
+}
+
+func (d *configReader) fail(n *yaml.Node, name string, cause error) error {
+	code := pawl.CodeInvalid
+	if pawl.CodeOf(cause) == pawl.CodeDenied {
+		code = pawl.CodeDenied
+	}
+	return pawl.Fail(code, "cli.config_at", place(d.path, n), Display(name)).In("cli.config").Because(cause)
+}
+
+func place(path string, n *yaml.Node) string {
+	return path + ":" + strconv.Itoa(n.Line) + ":" + strconv.Itoa(n.Column)
+}
+
+func (d *configReader) mapping(prefix string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return d.fail(n, strings.TrimSuffix(prefix, "."), pawl.Fail(pawl.CodeInvalid, "cli.config_mapping"))
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := prefix + key.Value
+		if key.Kind != yaml.ScalarNode || seen[name] {
+			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_twice"))
+		}
+		seen[name] = true
+		if err := d.entry(name, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *configReader) entry(name string, key, value *yaml.Node) error {
+	s, ok := findSetting(name)
+	if !ok {
+		if hasSection(name) {
+			return d.mapping(name+".", value)
+		}
+		if near := pawl.Nearest(name, settingNames()); near != "" {
+			return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown_near", policy.Display(name), near))
+		}
+		return d.fail(key, name, pawl.Fail(pawl.CodeInvalid, "cli.config_unknown", policy.Display(name)))
+	}
+	values, err := d.values(s, value)
+	if err != nil {
+		return err
+	}
+	if d.project {
+		old := s.get(d.config)
+		if !s.project(old, values) {
+			return d.fail(value, name, pawl.Fail(pawl.CodeDenied, "cli.config_user_only", d.config.userConfigFile))
+		}
+		if s.adds {
+			values = slices.Compact(slices.Sorted(slices.Values(slices.Concat(old, values))))
+		}
+	}
+	if err := s.set(d.config, values); err != nil {
+		return d.fail(value, name, err)
+	}
+	d.config.sources[name] = place(d.path, value)
+	return nil
+}
+
+// values reads a scalar, or a list of scalars.
+func (d *configReader) values(s setting, n *yaml.Node) ([]string, error) {
+	if !s.list {
+		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+			return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+		}
+		return []string{n.Value}, nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, d.fail(n, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_list"))
+	}
+	out := []string{}
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || item.Value == "" {
+			return nil, d.fail(item, s.name, pawl.Fail(pawl.CodeInvalid, "cli.config_scalar"))
+		}
+		out = append(out, item.Value)
+	}
+	return out, nil
+}
+
+func settingNames() []string {
+	var out []string
+	for _, s := range settings() {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// hasSection reports whether settings stand below a name.
+func hasSection(name string) bool {
+	if serverSection(name) || installedSection(name) {
+		return true
+	}
+	for _, s := range settings() {
+		if strings.HasPrefix(s.name, name+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// readAtMost reads r to its end, at most limit bytes.
+func readAtMost(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = pawl.Fail(pawl.CodeInvalid, "cli.file_large", name, limit)
+	}
+	return data, err
+}
+
+// edited returns a configuration file with one setting changed, or without it where no values are given. Everything else,
+// comments included, stays; a section that loses its last setting goes with it.
+func edited(data []byte, s setting, values []string) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	}
+	if parts := strings.Split(s.name, "."); len(values) == 0 {
+		without(doc.Content[0], parts)
+	} else {
+		at := doc.Content[0]
+		for _, part := range parts[:len(parts)-1] {
+			if at = entryOf(at, part); at.Kind != yaml.MappingNode {
+				*at = yaml.Node{Kind: yaml.MappingNode}
+			}
+		}
+		last := entryOf(at, parts[len(parts)-1])
+		*last = *node(s, values, last)
+	}
+	var out bytes.Buffer
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(2)
+	if err := e.Encode(&doc); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), e.Close()
+}
+
+// entryOf returns the value under a key of a mapping, which is made where there is none.
+func entryOf(at *yaml.Node, key string) *yaml.Node {
+	for n := 0; n+1 < len(at.Content); n += 2 {
+		if at.Content[n].Value == key {
+			return at.Content[n+1]
+		}
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, made)
+	return made
+}
+
+// without takes out what stands under a path of keys, and each section above it that holds nothing then, not even a comment.
+func without(at *yaml.Node, path []string) {
+	for n := 0; at.Kind == yaml.MappingNode && n+1 < len(at.Content); n += 2 {
+		if at.Content[n].Value != path[0] {
+			continue
+		}
+		if child := at.Content[n+1]; len(path) > 1 {
+			if without(child, path[1:]); child.Kind != yaml.MappingNode || len(child.Content) > 0 || commented(at.Content[n]) || commented(child) {
+				return
+			}
+		}
+		at.Content = slices.Delete(at.Content, n, n+2)
+		return
+	}
+}
+
+func commented(n *yaml.Node) bool { return n.HeadComment+n.LineComment+n.FootComment != "" }
+
+// vacant reports whether a configuration file holds nothing that could be lost: no setting and no comment, such as what is left of
+// one whose settings were taken out.
+func vacant(data []byte) bool {
+	if bytes.ContainsRune(data, '#') {
+		return false
+	}
+	var doc yaml.Node
+	return yaml.Unmarshal(data, &doc) == nil && bare(&doc)
+}
+
+// bare reports whether a node holds nothing but sections that hold nothing.
+func bare(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Tag == "!!null"
+	case yaml.SequenceNode, yaml.AliasNode:
+		return false
+	case yaml.MappingNode:
+		for i := 1; i < len(n.Content); i += 2 {
+			if !bare(n.Content[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !bare(c) })
+}
+
+// node writes the values of a setting, with the comments of what stood there.
+func node(s setting, values []string, old *yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: old.HeadComment, LineComment: old.LineComment, FootComment: old.FootComment}
+	if !s.list {
+		out.SetString(values[0])
+		out.Style = 0
+		return out
+	}
+	out.Kind = yaml.SequenceNode
+	for _, v := range values {
+		item := &yaml.Node{Kind: yaml.ScalarNode}
+		item.SetString(v)
+		out.Content = append(out.Content, item)
+	}
+	return out
+}
+
+// change sets one setting in the user's file, or takes it out. The file as it will be is checked before it replaces the old
+// one, so that a mistake changes nothing.
+func (c *Config) change(s setting, values []string) error {
+	path := c.userConfigFile
+	if path == "" {
+		return pawl.Fail(pawl.CodeEnvironment, "cli.config_no_home").In("cli.config")
+	}
+	data, err := readFile(path, maxConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(values) == 0:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return pawl.Fail(pawl.CodeIO, "cli.config_unreadable", path).In("cli.config").Because(err)
+	}
+	if data, err = edited(data, s, values); err != nil {
+		return pawl.Fail(pawl.CodeInvalid, "cli.config_syntax", path).In("cli.config").Because(errors.New(policy.Display(err.Error())))
+	}
+	next := DefaultConfig()
+	next.sources = map[string]string{}
+	if err := next.decode(path, data, false); err != nil {
+		return err
+	}
+	if len(values) > 0 && strings.HasPrefix(s.name, "policy.") {
+		if err := next.Profile.Validate(); err != nil {
+			return err
+		}
+	}
+	if len(values) == 0 && vacant(data) {
+		data = nil // what is left of an empty file is an empty file, and no mapping without names
+	}
+	return replaceFile(path, data)
+}
+
+// replaceFile writes a file of the user's beside the old one and puts it in its place, so that no reader sees half of it.
+func replaceFile(path string, data []byte) error {
+	fail := func(err error) error {
+		return pawl.Fail(pawl.CodeIO, "cli.file_unwritten", path).In("cli.config").Because(err)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link to a file that is kept elsewhere stays one
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fail(err)
+	}
+	if err := disk.WriteFile(path, data); err != nil {
+		return fail(err)
+	}
+	return nil
+}

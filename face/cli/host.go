@@ -1,0 +1,523 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"time"
+
+	"pawl"
+	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/runner"
+	"pawl/text/backlog"
+	"pawl/text/knowledge"
+	"pawl/text/policy"
+)
+
+// Host is what the command line needs of the program around it: opening workspaces and asking the machine. Package app
+// implements it by wiring the packages that this one may not know.
+type Host interface {
+	// Find returns the workspace that dir belongs to: the nearest folder upwards with a .pawl folder, else the top of
+	// the git repository, else dir itself.
+	Find(dir string) (effect.Place, error)
+	// Open opens the store of a workspace. With Create it makes the .pawl folder and the store where they are missing;
+	// without, a workspace that was never initialised is a not_found error.
+	Open(ctx context.Context, place effect.Place, o Open) (*Workspace, error)
+	// Doctor asks the machine: walls, tools, git, store. It needs no workspace.
+	Doctor(ctx context.Context, place effect.Place, c Config) []Finding
+	// Demo shows on a sample repository what pawl does, each command in a process of its own. It returns what it has made, which
+	// stays; nothing stays where ctx ended. The error is CodeChecksFailed where pawl did something else than what is told of it.
+	Demo(ctx context.Context, d Demo) (Sample, error)
+	// Edit opens a file in the user's editor ($VISUAL, $EDITOR, else vi) on the terminal and returns when it was closed. It
+	// fails with code environment when there is no editor.
+	Edit(ctx context.Context, path string) error
+	// Tools are the tools that plans may call, for commands that need no workspace.
+	Tools() []kernel.Tool
+	// Agents are the agents that runs may name, with the settings of a workspace.
+	Agents(place effect.Place, c Config) Agents
+}
+
+// Grounds is a Host that can say where plans of a place would be carried out, before any work on them.
+type Grounds interface {
+	// Grounds returns what git would obey in the place, and whether commands run behind walls or not at all.
+	Grounds(place effect.Place, c Config) (repo policy.Repo, walled bool)
+}
+
+// Founder is a Host that can say what stands in the way of making a place a workspace.
+type Founder interface {
+	Footing(place effect.Place) Footing
+}
+
+// Footing is what is to be known before a place becomes a workspace.
+type Footing struct {
+	// Exists says that it is one. Doubt says why it may not be meant: plain (no git repository), many (several projects in
+	// it), below (inside another workspace), or "".
+	Exists bool
+	Doubt  string
+	// Other is the workspace around it, or the first project in it; Projects is how many there are.
+	Other    string
+	Projects int
+}
+
+// Open says how a workspace is opened.
+type Open struct {
+	Create bool
+	// Meant says that making the workspace is what the command is for, Sure that the person said not to be asked.
+	Meant, Sure bool
+	// ReadOnly opens for looking only: the kernel that is wired then knows no tools and must not be given commands.
+	ReadOnly bool
+	// Still leaves it to a later command to take note of a workspace that was moved or copied.
+	Still  bool
+	Config Config
+	// Tell is told, from any goroutine, what work waits for that another process has, and what was left undone because of that.
+	// It may be nil.
+	Tell func(error)
+}
+
+// Demo says how the demo is shown.
+type Demo struct {
+	// Dir is a folder that is empty or missing, "" for a new one among the temporary files.
+	Dir    string
+	Config Config
+	// Lang is the language of what pawl says in it, and Color whether it says it in colour. Text puts a text of the catalogue into words.
+	Lang  string
+	Color bool
+	Text  func(key string, args ...any) string
+	// Scene is told what is to be seen.
+	Scene func(Scene)
+}
+
+// Scene is one thing that is to be seen in the demo, and its line with --json.
+type Scene struct {
+	Type string `json:"type"`
+	// Act is the name of an act, and Args are the words of a command line; Text says either in words, or what is to be read.
+	Act  string   `json:"act,omitempty"`
+	Args []string `json:"args,omitempty"`
+	Text string   `json:"text,omitempty"`
+	// Status is the exit status of a command, negative where a signal ended it.
+	Status int `json:"status,omitempty"`
+}
+
+// The types of scenes.
+const (
+	SceneAct     = "act"
+	SceneNote    = "note"
+	SceneCommand = "command"
+	SceneOutput  = "output" // a line of a command's output
+	SceneRest    = "rest"   // one that a person is not shown
+	SceneStatus  = "status"
+	SceneSaid    = "said" // what the agent said
+	SceneSaw     = "saw"  // what is so
+)
+
+// Sample is what the demo has made: its folder, and the repository in it. Program is what one types to call pawl there.
+type Sample struct{ Dir, Repo, Program string }
+
+// Finding is one line of `pawl doctor`.
+type Finding struct {
+	Name string `json:"name"`
+	// State is ok, warn or fail.
+	State string `json:"state"`
+	// Key and Args name the message; Value is data to show beside it (a version, a path).
+	Key   string   `json:"key"`
+	Args  []string `json:"args,omitempty"`
+	Value string   `json:"value,omitempty"`
+}
+
+// Agents are the agents of this machine.
+type Agents struct {
+	// List describes them, with what was found of each. With a name only that one is looked into, which takes no time; the
+	// others are named.
+	List func(ctx context.Context, only string) []AgentInfo
+	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what kept
+	// the check from being made; that the agent does not work is a stage that failed. kept is the folder where it is kept.
+	Check func(ctx context.Context, c Check) (kept string, err error)
+	// Login looks at the login that the user has for an agent, whether or not it may be used. The error says what is missing.
+	Login func(ctx context.Context, name string) (AgentLogin, error)
+	// Forget takes back every copy of the login that was left behind, and returns how many there were.
+	Forget func(name string) (int, error)
+	// Servers describe the MCP servers of the settings. None is started for that.
+	Servers func() []ServerInfo
+	// Ask starts an MCP server of the settings for a moment and returns what it offers. One that cannot be trusted because of
+	// a conflict with the tools of others is an error.
+	Ask func(ctx context.Context, server string) (Offer, error)
+}
+
+// ServerInfo is one line of `pawl mcp list`.
+type ServerInfo struct {
+	Name string `json:"name"`
+	// Kind is stdio or http, and Where the command or the address.
+	Kind  string `json:"kind"`
+	Where string `json:"where"`
+	// State is trusted, untrusted, or broken where it is trusted and cannot be used.
+	State  string `json:"state"`
+	Digest string `json:"digest,omitempty"`
+	// Tools are the names under which models are offered the server's tools.
+	Tools []string `json:"tools"`
+	// Err says why where State is broken.
+	Err error `json:"-"`
+}
+
+// Offer is what an MCP server offers now.
+type Offer struct {
+	// Document is what was looked at, in the form that Digest is of.
+	Document json.RawMessage
+	Digest   string
+	Tools    []OfferedTool
+	// Changed says what differs from what was trusted, nil where nothing was.
+	Changed []string
+}
+
+// OfferedTool is one tool as its server describes it.
+type OfferedTool struct {
+	// Name is the name under which models are offered it.
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Input       json.RawMessage `json:"input"`
+	Output      json.RawMessage `json:"output,omitempty"`
+	Annotations json.RawMessage `json:"annotations,omitempty"`
+}
+
+// Check says what is checked.
+type Check struct {
+	Agent string
+	// Limit bounds the whole check. Keep leaves its folder where it is.
+	Limit time.Duration
+	Keep  bool
+	// Lang is the language of what pawl itself says in it.
+	Lang string
+	// Stage is told of each stage when it is over. The check ends with the first that fails.
+	Stage func(Stage)
+}
+
+// Stage is one stage of a check.
+type Stage struct {
+	Name string
+	Took time.Duration
+	// Saw is what is worth telling of it.
+	Saw []Phrase
+	// Err says why it failed, nil where it passed; Said are the last things that the agent said before.
+	Err  error
+	Said []string
+}
+
+// Phrase is a text of the catalogue.
+type Phrase struct {
+	Key  string
+	Args []string
+}
+
+// AgentInfo is one line of `pawl agent list`.
+type AgentInfo struct {
+	Name string `json:"name"`
+	// Kind is script, llm, acp or headless.
+	Kind string `json:"kind"`
+	// State is ready, missing (not installed), untested (a version that was not tried) or unset (settings are missing).
+	State   string `json:"state"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
+	// Account says whose login, or which key, it would work with, without a secret; Login is subscription, token or key for a login of
+	// the user's own, Plan and Where what it says of itself and where it is, and Expires when it ends, where that is known.
+	Account string     `json:"account,omitempty"`
+	Login   string     `json:"login,omitempty"`
+	Plan    string     `json:"plan,omitempty"`
+	Where   string     `json:"where,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"`
+	// Model is what it would use, "" for its own default.
+	Model string `json:"model,omitempty"`
+	// Offer says that the login could be used and only the user's word is missing.
+	Offer bool `json:"offer,omitempty"`
+	// Settings are what the project sets for it, which it obeys only where it is trusted.
+	Settings []ProjectSetting `json:"project_settings,omitempty"`
+	// Key and Args name the message that says what to do where State is not ready.
+	Key  string   `json:"key,omitempty"`
+	Args []string `json:"args,omitempty"`
+}
+
+// ProjectSetting is a file or a folder in which a project sets something for an agent.
+type ProjectSetting struct {
+	Name string `json:"name"`
+	// Digest is what trust is given to, "" for what cannot be trusted.
+	Digest  string `json:"digest,omitempty"`
+	Trusted bool   `json:"trusted"`
+}
+
+// AgentLogin is the login that a user has for an agent, without a secret.
+type AgentLogin struct {
+	Agent   string `json:"agent"`
+	Title   string `json:"title"`
+	Maker   string `json:"maker"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	// Account names it, Plan is what is paid for, Kind is subscription, token or key, and Where is the file or the variable.
+	Account string `json:"account"`
+	Plan    string `json:"plan,omitempty"`
+	Kind    string `json:"kind"`
+	Where   string `json:"where"`
+	// Expires is when it ends, where that is known, and Renewer the program that renews it, "" where only the user can.
+	Expires *time.Time `json:"expires,omitempty"`
+	Renewer string     `json:"renewer,omitempty"`
+	Model   string     `json:"model,omitempty"`
+	// Way is gateway or tunnel, Sites where it is shown, and Readable says that commands of the agent can read the copy.
+	Way      string   `json:"way"`
+	Sites    []string `json:"sites"`
+	Readable bool     `json:"readable_by_commands"`
+	// Agreed says that it may be used.
+	Agreed bool `json:"agreed"`
+}
+
+// Workspace is an open workspace.
+type Workspace struct {
+	Place  effect.Place
+	Kernel *kernel.Kernel
+	// Said is what is to be told of the place before anything else: that the workspace was moved or copied.
+	Said []Finding
+	// Branch returns the name of a branch if there is one, of the one that is checked out for "", which is "" where there is none.
+	Branch func(ctx context.Context, name string) (string, error)
+	// Holds fails where the workspace is no longer where it was opened.
+	Holds func() error
+	// Runner makes a runner for the session that Kernel speaks of; the caller must hold the ownership, or the claim on the
+	// issue whose session it is. Progress may be nil.
+	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
+	// Name is what this process is called in leases and records. Here says to the others that it is there, until Close; a
+	// process that holds claims without that is taken for dead.
+	Name string
+	Here func() error
+	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are looked at.
+	Crew func(o runner.CrewOptions) (*runner.Crew, error)
+	// Own takes the right to run work in the workspace, or fails with code busy naming the process that has it.
+	Own func(command string) (release func(), err error)
+	// Owner says which process runs work now.
+	Owner func() (Owner, bool)
+	// Export rewrites every projection from the store and returns their paths.
+	Export func(ctx context.Context) ([]string, error)
+	// Diff returns the unified diff between two trees of the workspace or of a task's worktree.
+	Diff func(ctx context.Context, place effect.Place, from, to string) (string, error)
+	// Preview tells what calls would change in the files of a place, one behind the other, without changing anything.
+	Preview func(place effect.Place, calls []effect.ToolCall) ([]Draft, error)
+	// Recording opens what a run decided, as it was recorded, with the configuration that it would be decided with now. Where
+	// nothing was recorded it is a not_found error.
+	Recording func(run string) (io.ReadCloser, *kernel.Config, error)
+	// Backup writes a copy of the store.
+	Backup func(ctx context.Context, path string) error
+	// Checkpoint signs the head of the audit log with the user's key, which lives outside the workspace, and returns the
+	// signed note. Verify checks the whole log against notes, or against those that were kept when none are given.
+	Checkpoint func(ctx context.Context) ([]byte, error)
+	Verify     func(ctx context.Context, notes ...[]byte) (audit.Report, error)
+	// Anchor verifies that a note was signed with the user's key for this workspace, and returns what a proof needs of it
+	// and what it says.
+	Anchor func(note []byte) (audit.ProvenCheckpoint, audit.Tree, error)
+	// Earlier is another log that was kept in this place before, nil where none was, by the checkpoints that are kept outside of the
+	// workspace. Told says that a person was told of it before; with tell, that they are now.
+	Earlier func(ctx context.Context, tell bool) (found *EarlierLog, told bool, err error)
+	// Warnings are things to tell before anything else, such as a projection that was edited by hand.
+	Warnings func(ctx context.Context) []Finding
+	// Write writes files below .pawl, each whole or not at all.
+	Write func(ctx context.Context, files []pawl.ProjectedFile) error
+	// Tracker reads issues from where they are kept elsewhere.
+	Tracker Tracker
+	// Project looks at the project that the workspace is of.
+	Project Project
+	// Serve serves the workspace to agents until ctx ends or the client is gone.
+	Serve func(ctx context.Context, s Serving) error
+	Close func() error
+}
+
+// Draft is what a call that was not made yet would change.
+type Draft struct {
+	// Known is false for a call of which that is known only once it was made.
+	Known bool
+	// Patch is a unified diff, "" where nothing would change.
+	Patch string
+	// Err is why the call would fail.
+	Err error
+}
+
+// EarlierLog is the last checkpoint of an audit log, with the file that it is kept in.
+type EarlierLog struct {
+	Size int64     `json:"records"`
+	Root string    `json:"root"`
+	At   time.Time `json:"at"`
+	Kept string    `json:"kept"`
+}
+
+// Fault says that the log is not the one of the workspace any more.
+func (e *EarlierLog) Fault() error {
+	return pawl.Fail(pawl.CodeNotFound, "audit.made_anew", e.Size, e.At.Local().Format(time.DateTime), e.Root, e.Kept)
+}
+
+// Tracker is where issues are kept elsewhere.
+type Tracker struct {
+	// Read reads the issues of a repository. Say is told what happens, as a message of the catalogue.
+	Read func(ctx context.Context, q TrackerQuery, say func(key string, args ...any)) (TrackerRead, error)
+	// Back writes to the tracker what became of an issue, at most once for each mark, and reports whether it did.
+	Back func(ctx context.Context, w TrackerWord) (bool, error)
+}
+
+// TrackerQuery says which issues are read. Source names the repository; All reads closed issues, too.
+type TrackerQuery struct {
+	Source  string
+	All     bool
+	Labels  []string
+	Options backlog.Options
+}
+
+// TrackerRead is what was read. Pages were, of which Unchanged came from an earlier import; Requests were made for that, and
+// Unconditional of them without a condition.
+type TrackerRead struct {
+	Backlog                                   backlog.Backlog
+	Pages, Unchanged, Requests, Unconditional int
+}
+
+// TrackerWord is what is said of an issue: as a comment or as a label (How).
+type TrackerWord struct{ Source, External, How, Mark, State, Text string }
+
+// Owner is the process that runs work in a workspace.
+type Owner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+	Command string    `json:"command"`
+	// State is stopped or frozen where the process is there and does not go on by itself, "" otherwise.
+	State string `json:"state,omitempty"`
+}
+
+// Streams are the three standard streams and what is known of them.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// TTY says that In and Out are a terminal; Width is its width, 80 when unknown. TermIn and TermOut are the terminal itself,
+	// for what draws on it.
+	TTY             bool
+	TermIn, TermOut *os.File
+	Width           int
+	screen          *tui.Screen // what one command line hands to another
+	// Pager starts what long output is read in, on that terminal; Close waits until the person has left it. Nil is none.
+	Pager func() (w io.WriteCloser, ok bool)
+	// Env looks up an environment variable.
+	Env func(string) string
+	Dir string // the working directory
+}
+
+// Project is the project of a workspace, as the commands see it that are no flow: its documents, its packages, its code and
+// its repository. All of it only reads.
+type Project struct {
+	// Documents are those of the knowledge base, by their paths relative to .pawl.
+	Documents func(ctx context.Context) (map[string][]byte, error)
+	// Packages are what lies in .pawl/plan, and what the archive holds.
+	Packages func(ctx context.Context) (Packages, error)
+	// Scan looks at the code. Progress hears how many files were read.
+	Scan func(ctx context.Context, progress func(files int)) (knowledge.Project, error)
+	// Old is a knowledge base of another tool, or of an older layout. Where there is none it is CodeNotFound.
+	Old func(ctx context.Context) (OldBase, error)
+	// Checks are the commands that check the project.
+	Checks func(ctx context.Context) (effect.ContextResult, error)
+	// Unaided reports whether a requirement asks that the checks pass, the agent is pawl's own, and no program is installed with
+	// which that could do anything about it.
+	Unaided func(ctx context.Context, agent, requirement string) (bool, error)
+	// Lacks are the dependencies that a place needs and that commands would not find there. With scripts, those count as well that were
+	// fetched without letting packages run programs that they wanted to run.
+	Lacks func(ctx context.Context, place effect.Place, scripts bool) ([]Lack, error)
+	// Sites reads the names of places to connect to.
+	Sites func(hosts []string) ([]effect.Site, error)
+	// Stands reports whether the tree of a place is there.
+	Stands func(place effect.Place) bool
+	// Review looks at the code for what a reviewer would stumble over.
+	Review func(ctx context.Context, scope ReviewScope, paths []string) (effect.Review, error)
+	// Standing is what there is to commit: what is staged or, with all or where nothing is, everything that changed.
+	Standing func(ctx context.Context, all bool) (Standing, error)
+	// Upstream says where a branch is shared.
+	Upstream func(ctx context.Context, branch string) (Upstream, error)
+	// Past is what the branch can go back to.
+	Past func(ctx context.Context) (Past, error)
+}
+
+// Lack is a folder of dependencies that commands would not find, and how it would be filled.
+type Lack struct {
+	Set effect.PrepareSet
+	// State says why: missing, changed, foreign or own; Detail is what makes it foreign.
+	State, Detail string
+	Tool          string
+	// Err is why pawl cannot fill it.
+	Err error
+}
+
+// Packages are the solution packages of a workspace.
+type Packages struct {
+	// Names are the folders in plan, and Files the documents of each by name.
+	Names []string
+	Files map[string]map[string][]byte
+	// Index is the archive's index, and Indexed says that there is one.
+	Index   []byte
+	Indexed bool
+	// Exists says which folders there are, relative to .pawl.
+	Exists func(dir string) bool
+}
+
+// OldBase is a knowledge base to take over.
+type OldBase struct {
+	// Folder is where it is and Name what its copy is called after, both relative to the workspace. Files are all that lie in
+	// it with the digests of what they say, Beside the names next to the copy, and Existing pawl's own files.
+	Folder, Name string
+	Files        map[string]string
+	Beside       []string
+	Existing     []string
+}
+
+// ReviewScope says what is reviewed.
+type ReviewScope string
+
+// The scopes of a review.
+const (
+	ReviewAll    ReviewScope = "all"
+	ReviewRecent ReviewScope = "recent" // what the last commits changed, and what is not committed
+	ReviewStaged ReviewScope = "staged"
+	ReviewPaths  ReviewScope = "path"
+)
+
+// Standing is what there is to commit, and where it would go.
+type Standing struct {
+	Head, Branch, From string // commit, its branch and its tree; Head is "" before the first commit
+	By                 effect.CommitBy
+	// Staged says that the index holds changes, which alone are committed then. Tree is what would be committed, Files what it
+	// changes, and Beside names changed files that would not be.
+	Staged bool
+	Tree   string
+	Files  []effect.FileStat
+	Beside []string
+}
+
+// Upstream is where a branch is shared.
+type Upstream struct {
+	effect.Push
+	URL string
+	// New says that nothing is configured, and that the only remote there is was taken.
+	New bool
+}
+
+// Past is the history of the branch that is checked out.
+type Past struct {
+	Head, Branch, From string
+	By                 effect.CommitBy
+	Dirty              []string
+	// Newest returns the newest commits, the one that the branch is at first.
+	Newest func(ctx context.Context, n int) ([]Commit, error)
+	// Find returns the commit that a person names, At the one that the branch was at, at an instant.
+	Find func(ctx context.Context, name string) (Commit, error)
+	At   func(ctx context.Context, at time.Time) (Commit, error)
+	// Free returns a name for a branch that is not taken.
+	Free func(ctx context.Context, name string) (string, error)
+	// Stats tells what going from one tree to another changes.
+	Stats func(ctx context.Context, from, to string) ([]effect.FileStat, error)
+}
+
+// Commit is a commit of the branch.
+type Commit struct {
+	ID, Tree, Message string
+	At                time.Time
+}

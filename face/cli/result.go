@@ -1,0 +1,646 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl"
+	"pawl/face/cli/term"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
+	"pawl/text/triage"
+)
+
+// ending is how a command that works ended, as its JSON result names it.
+type ending string
+
+// The endings.
+const (
+	resultEnded   ending = "ended"
+	resultFailed  ending = "failed"
+	resultBlocked ending = "blocked"
+	resultPaused  ending = "paused"
+	resultIdle    ending = "idle"
+)
+
+// maxTitle is the number of lines that the title of a task or a step takes at most.
+const maxTitle = 4
+
+// maxTail is the number of lines of a failing command's output that are shown.
+const maxTail = 20
+
+// result prints how the work ended.
+func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
+	left := stays(ctx, v.sess, s)
+	if v.sess.JSON {
+		st := s.Status()
+		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
+		if len(left) > 0 {
+			line["left_in_tree"] = left
+		}
+		if r := s.Run; r != nil && len(r.Left)+len(r.Cut) > 0 {
+			line["left_alone"], line["restored_of_interrupted"] = r.Left, r.Cut
+		}
+		_ = v.sess.PrintLine(line)
+		return
+	}
+	switch how {
+	case resultEnded:
+		printSummary(v.sess.Printer, s, v.wanted, left, costOf(ctx, v.sess, s))
+	case resultBlocked:
+		printBlocked(v.sess.Printer, s, left)
+		if cost := costOf(ctx, v.sess, s); cost != "" {
+			v.sess.Say("\n" + v.sess.Style.Dim(cost))
+		}
+	case resultPaused:
+		v.sess.SayText("cli.paused", s.Session.State)
+	case resultIdle:
+		v.sess.SayText("cli.state_now", s.Session.State)
+	}
+}
+
+// printSummary prints what docs/spec/turn.md#s1-1 asks of SUMMARIZING: what changed, why, how it was verified, what is at
+// risk, how to undo it and what to do next. Of a run that was given up there is no more to tell than that. Wanted are the
+// outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
+func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
+	sum := s.Summary()
+	symbol := pr.Style.Warn()
+	if slices.Contains(wanted, sum.Outcome) {
+		symbol = pr.Style.OK()
+	}
+	pr.Say("")
+	pr.Say(symbol + " " + pr.Style.Bold(OutcomeText(pr, sum.Outcome)) + "  " + term.Clip(Display(firstLine(sum.Goal)), max(20, pr.Std.Width-30), pr.Style.Ellipsis()))
+	if sum.Outcome != "completed" && sum.Outcome != "skipped" {
+		printHalf(pr, sum)
+		PrintSection(pr, "cli.sum.stays", FileLines(pr, stays, "  "))
+		if s.Run != nil {
+			PrintSection(pr, "cli.sum.cut", leftLines(s.Run.Cut))
+			PrintSection(pr, "cli.sum.left", leftLines(s.Run.Left))
+		}
+		PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+		PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
+		return
+	}
+	PrintSection(pr, "cli.sum.changed", FileLines(pr, sum.Files, "  "))
+	if len(sum.Files) == 0 && sum.Outcome == "completed" {
+		PrintSection(pr, "cli.sum.changed", []string{"  " + pr.Text("cli.sum.nothing")})
+	}
+	proof(pr, sum)
+	if sum.Duration > 0 {
+		pr.Say("")
+		line := pr.Text("cli.sum.time", duration(sum.Duration))
+		if sum.Repairs > 0 {
+			line += " " + pr.Style.Middle() + " " + pr.Text("cli.sum.repairs", sum.Repairs)
+		}
+		if cost != "" {
+			line += " " + pr.Style.Middle() + " " + cost
+		}
+		pr.Say(pr.Style.Dim(line))
+	}
+}
+
+// proof prints the sections of a summary behind what changed.
+func proof(pr *Printer, sum view.Summary) {
+	PrintSection(pr, "cli.sum.why", stepLines(pr, sum.Steps))
+	PrintSection(pr, "cli.sum.verified", evidenceLines(pr, sum))
+	var risks []string
+	for _, n := range sum.Risks {
+		risks = append(risks, "  "+pr.Style.Warn()+" "+noteText(pr, n))
+	}
+	PrintSection(pr, "cli.sum.risks", risks)
+	PrintSection(pr, "cli.sum.result", landingLines(pr, sum.Landing))
+	PrintSection(pr, "cli.sum.undo", commandLines(pr, sum.Undo))
+	PrintSection(pr, "cli.sum.next", commandLines(pr, sum.Next))
+}
+
+// Report prints a run as it is looked at from outside: what was asked for, on whose word, what was done, what was proven, what it
+// cost and how it is undone. Files are what it changed so far, where that is not in the report itself.
+func Report(sess *Session, r *view.Report, files []effect.FileStat) {
+	state, symbol := OutcomeText(sess.Printer, r.Outcome), sess.Style.Warn()
+	switch {
+	case r.State != "":
+		state, symbol = r.State, sess.Style.Arrow()
+		if r.Waiting != nil {
+			symbol = sess.Style.Bad()
+		}
+	case r.Outcome == "completed":
+		symbol = sess.Style.OK()
+	}
+	sess.Say(symbol + " " + sess.Style.Bold(state) + "  " + glimpse(sess.Printer, r.Goal))
+	sess.SayTable(facts(sess, r), sess.Std.Width)
+	if len(files) == 0 {
+		files = r.Files
+	}
+	PrintSection(sess.Printer, "cli.sum.changed", FileLines(sess.Printer, files, "  "))
+	if len(files) == 0 && r.Outcome == "completed" {
+		PrintSection(sess.Printer, "cli.sum.changed", []string{"  " + sess.Text("cli.sum.nothing")})
+	}
+	if n := len(r.Failures); n > 0 && r.Outcome != "completed" {
+		PrintSection(sess.Printer, "cli.task.failure", append([]string{"  " + Display(r.Failures[n-1].What)}, failureLines(sess.Printer, r.Failures[n-1])...))
+	}
+	proof(sess.Printer, r.Summary)
+}
+
+// facts are who and when: what stands above the sections of a report.
+func facts(sess *Session, r *view.Report) *term.Table {
+	t := new(term.Table)
+	row := func(key, text string) {
+		if text != "" {
+			t.Painted(sess.Style.Dim, "  "+sess.Text(key), text)
+		}
+	}
+	middle := " " + sess.Style.Middle() + " "
+	var names []string
+	for _, n := range []string{r.Run, r.Task, r.Issue} {
+		if n != "" {
+			names = append(names, Display(n))
+		}
+	}
+	row("see.fact.run", strings.Join(names, middle))
+	if b := r.Waiting; b != nil {
+		row("cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
+	} else if e := r.Error; e != nil && r.Outcome != "completed" {
+		row("cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause))
+	}
+	for _, a := range r.Approvals {
+		row("see.fact."+a.State, approvalText(sess, a))
+	}
+	if len(r.Approvals) == 0 && r.State == "" {
+		row("see.fact.granted", sess.Text("see.nobody"))
+	}
+	if r.Reversal != "" {
+		row("cli.status.undone", sess.Text("cli.land.landed", Short(r.Reversal), r.Branch))
+	}
+	row("see.fact.agent", Display(r.Agent))
+	when := sess.Clock(r.StartedAt)
+	if r.Duration > 0 {
+		when += middle + sess.Text("cli.sum.time", duration(r.Duration))
+	}
+	row("see.fact.begun", when)
+	if r.Repairs > 0 {
+		row("see.fact.repairs", strconv.Itoa(r.Repairs))
+	}
+	if c := r.Cost; c != nil {
+		row("see.fact.cost", costText(sess.Printer, c.Spent))
+	}
+	row("cli.blocked.tree", Display(r.Worktree))
+	return t
+}
+
+// approvalText says on whose word something was done, and how it was given.
+func approvalText(sess *Session, a view.ApprovalLine) string {
+	text := aboutText(sess.Printer, a.About)
+	if a.About == "plan" {
+		text += " " + Short(a.Hash)
+	}
+	by := pawl.Actor(a.By)
+	switch {
+	case a.State == "pending":
+		return text + "  " + sess.Text("cli.status.waiting", sess.Since(a.Asked))
+	case by.Kind() == pawl.KindPolicy:
+		text += "  " + sess.Text("see.by_policy", by.Name())
+	case a.Way != "":
+		text += "  " + sess.Text("see.by_way."+a.Way, by.Name())
+	case by.Kind() == pawl.KindUser && by.Name() != "":
+		text += "  " + sess.Text("see.by_person", by.Name())
+	default:
+		text += "  " + Display(string(by))
+	}
+	if !a.At.IsZero() {
+		text += "  " + sess.Style.Dim(sess.Clock(a.At))
+	}
+	if a.Note != "" {
+		text += "  " + sess.Style.Dim(glimpse(sess.Printer, a.Note))
+	}
+	return text
+}
+
+// costText says what was spent on models, "" where none was asked.
+func costText(pr *Printer, u effect.Usage) string {
+	if u.Requests == 0 {
+		return ""
+	}
+	money := dollarsText(pr, u.MicroUSD, u.Unpriced)
+	if u.MicroUSD > 0 {
+		money = pr.Text("cli.sum.usd", money)
+	}
+	return pr.Text("cli.sum.cost", money, count(u.InTokens+u.OutTokens), count(u.Requests))
+}
+
+// costOf says what a run has spent on models, "" where it asked none.
+func costOf(ctx context.Context, sess *Session, s *kernel.Snapshot) string {
+	if s.Run == nil {
+		return ""
+	}
+	// What cannot be read here is told by `pawl budget`.
+	b, _, _ := sess.Ask().Spent(ctx, kernel.ScopeRun+":"+s.Run.Label)
+	return costText(sess.Printer, b.Spent)
+}
+
+// looks are the commands that answer a topic by what they show.
+var looks = map[triage.Topic][]string{
+	triage.TopicHelp: {"help"}, triage.TopicPause: {"pause"}, triage.TopicChange: {"diff"}, triage.TopicLog: {"log"}, triage.TopicOutput: {"logs"},
+	triage.TopicReport: {"show"}, triage.TopicStatus: {"status"},
+}
+
+// Inquiry answers what a person asks about the present work in words of their own: from the store, with no model. It reports whether it
+// was that.
+func Inquiry(ctx context.Context, a *App, line string) (known bool, err error) {
+	topic, known := triage.Inquire(line)
+	if !known {
+		return false, nil
+	}
+	if argv, ok := looks[topic]; ok {
+		err = Within(ctx, a, argv)
+	} else {
+		err = a.With(ctx, Reading(), func(sess *Session) error { return answer(ctx, sess, topic) })
+	}
+	if pawl.CodeOf(err) == pawl.CodeNotFound {
+		reportError(a.Printer, err) // that there is nothing yet is an answer as well
+		err = nil
+	}
+	return true, err
+}
+
+// answer tells what the last run says of a topic.
+func answer(ctx context.Context, sess *Session, topic triage.Topic) error {
+	r, err := sess.Ask().Run(ctx, sess.Label(), "")
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return sess.PrintJSON(r)
+	}
+	sess.Say(sess.Style.Dim(r.Run) + "  " + glimpse(sess.Printer, r.Goal))
+	lines, none := answerTo(sess, r, topic)
+	if len(lines) == 0 {
+		lines = []string{"  " + sess.Text(none)}
+	}
+	for _, l := range lines {
+		sess.Say(l)
+	}
+	return nil
+}
+
+// answerTo is what a report says about a topic, with the message for a report that says nothing of it.
+func answerTo(sess *Session, r *view.Report, topic triage.Topic) (lines []string, none string) {
+	switch topic {
+	case triage.TopicApproval:
+		for _, ap := range r.Approvals {
+			lines = append(lines, "  "+sess.Text("see.fact."+ap.State)+"  "+approvalText(sess, ap))
+		}
+		return lines, "see.nobody"
+	case triage.TopicProof:
+		return evidenceLines(sess.Printer, r.Summary), "cli.inquiry.no_proof"
+	case triage.TopicCost:
+		if c := r.Cost; c != nil && c.Spent.Requests > 0 {
+			lines = []string{"  " + costText(sess.Printer, c.Spent)}
+		}
+		return lines, "cli.inquiry.no_cost"
+	case triage.TopicUndo:
+		return commandLines(sess.Printer, r.Undo), "cli.inquiry.no_undo"
+	}
+	if b := r.Waiting; b != nil {
+		lines = append(lines, "  "+reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause))
+	} else if e := r.Error; e != nil {
+		lines = append(lines, "  "+reasonText(sess.Printer, e.Key, e.Args, e.Cause))
+	}
+	if n := len(r.Failures); n > 0 {
+		lines = append(append(lines, "  "+Display(r.Failures[n-1].What)), failureLines(sess.Printer, r.Failures[n-1])...)
+		lines = append(lines, "  "+sess.Style.Cyan(sess.Text("cli.next"))+view.ForIssue("pawl logs --failed", sess.Printer.issue))
+	}
+	return lines, "cli.inquiry.no_failure"
+}
+
+// printHalf says what was cut off, and where what was unfinished is kept.
+func printHalf(pr *Printer, sum view.Summary) {
+	var half []string
+	for _, n := range sum.Risks {
+		if n.Key == "kernel.risk_cut" || n.Key == "kernel.risk_saved" {
+			half = append(half, "  "+pr.Style.Warn()+" "+Display(noteText(pr, n)))
+		}
+	}
+	PrintSection(pr, "cli.sum.half", half)
+}
+
+// PrintSection prints lines under a title, or nothing when there are none.
+func PrintSection(pr *Printer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	pr.Say("\n" + pr.Style.Bold(pr.Text(title)))
+	for _, l := range lines {
+		pr.Say(l)
+	}
+}
+
+// OutcomeText is how a run ended, in words.
+func OutcomeText(pr *Printer, outcome string) string {
+	switch outcome {
+	case "completed", "failed", "canceled", "rolled_back", "declined", "revised", "skipped":
+		return pr.Text("cli.outcome." + outcome)
+	}
+	return Display(outcome)
+}
+
+func noteText(pr *Printer, n view.Note) string {
+	args := make([]any, len(n.Args))
+	for i, s := range n.Args {
+		args[i] = s
+	}
+	return pr.Text(n.Key, args...)
+}
+
+func stepLines(pr *Printer, steps []view.SummaryStep) []string {
+	var out []string
+	for _, st := range steps {
+		symbol := pr.Style.Dot()
+		switch st.Status {
+		case "done":
+			symbol = pr.Style.OK()
+		case "blocked":
+			symbol = pr.Style.Bad()
+		}
+		lines := term.Hang(Display(st.Title), 4, pr.Std.Width, maxTitle, pr.Style.Ellipsis())
+		lines[0] = "  " + symbol + " " + lines[0]
+		why := st.Why
+		if st.Repair > 0 {
+			lines[len(lines)-1] += "  " + pr.Style.Dim(pr.Text("cli.sum.repair_step", st.Repair))
+			if why != "" {
+				why = pr.Text("cli.plan.why", why)
+			}
+		}
+		out = append(out, lines...)
+		if why != "" && why != st.Title {
+			for _, l := range term.Wrap(Display(why), pr.Std.Width-4) {
+				out = append(out, "    "+pr.Style.Dim(l))
+			}
+		}
+	}
+	return out
+}
+
+// evidenceLines lists what pawl ran to verify: each command with its exit status and time, and the tree.
+func evidenceLines(pr *Printer, sum view.Summary) []string {
+	var out []string
+	for _, e := range sum.Verification {
+		for _, c := range e.Checks {
+			o := effect.CheckOutcome{Check: effect.Check{Name: c.Name, Command: c.Command, Missing: c.Missing}, Status: c.Status, ExitCode: c.ExitCode, DurationMS: c.DurationMS, Before: c.Before}
+			line := "  " + outcomeLine(pr, o)
+			if c.Status == effect.CheckPassed {
+				line += "  " + pr.Style.Dim(pr.Text("cli.check.exit", c.ExitCode))
+			}
+			out = append(out, line)
+		}
+	}
+	if line := wallsLine(pr, sum); line != "" {
+		out = append(out, "  "+line)
+	}
+	if n := len(sum.Verification); n > 0 && sum.Verification[n-1].Tree != "" {
+		out = append(out, "  "+pr.Style.Dim(pr.Text("cli.sum.tree", Short(sum.Verification[n-1].Tree))))
+		for _, d := range sum.Verification[n-1].Dependencies {
+			out = append(out, "  "+pr.Style.Dim(dependencyLine(pr, d)))
+		}
+	}
+	return out
+}
+
+// wallsLine says what held the commands where it was less than namespaces of their own, "" where it was not.
+func wallsLine(pr *Printer, sum view.Summary) string {
+	var bare []string
+	for _, e := range sum.Verification {
+		for _, c := range e.Checks {
+			if len(c.Walls) > 0 && !slices.Contains(c.Walls, "namespaces") && !slices.Contains(c.Walls, "bwrap") {
+				bare = c.Walls
+			}
+		}
+	}
+	switch {
+	case bare == nil:
+		return ""
+	case slices.Contains(bare, "outer"):
+		return pr.Style.Warn() + " " + pr.Text("cli.sum.outer", strings.Join(bare[1:], ", "))
+	}
+	return pr.Style.Warn() + " " + pr.Text("cli.sum.floor", strings.Join(bare, ", "))
+}
+
+// dependencyLine says with which dependencies checks ran.
+func dependencyLine(pr *Printer, d effect.Dependency) string {
+	by := strings.Join(d.Locks, ", ")
+	if d.Digest != "" {
+		by += " " + Short(d.Digest)
+	}
+	if by == "" {
+		by = pr.Text("cli.sum.no_lock")
+	}
+	key := "cli.sum.with_used"
+	switch d.State {
+	case "prepared":
+		key = "cli.sum.with_prepared"
+	case "own":
+		key = "cli.sum.with_own"
+	}
+	return pr.Text(key, Display(d.Path), Display(by))
+}
+
+// landingLines says where the result is.
+func landingLines(pr *Printer, l *view.Landing) []string {
+	if l == nil {
+		return nil
+	}
+	switch l.Outcome {
+	case effect.Landed:
+		return []string{"  " + pr.Text("cli.land.landed", Short(l.Commit), l.Branch)}
+	case effect.InPlace:
+		return []string{"  " + pr.Text("cli.land.in_place")}
+	case effect.Empty:
+		return []string{"  " + pr.Text("cli.land.empty")}
+	}
+	out := []string{"  " + pr.Text("cli.land.kept", l.Branch)}
+	if l.Reason != "" {
+		out = append(out, "  "+pr.Text(l.Reason))
+	}
+	if l.Command != "" {
+		out = append(out, "  "+pr.Style.Arrow()+" "+Display(l.Command))
+	}
+	return out
+}
+
+func commandLines(pr *Printer, next []view.Next) []string {
+	var out []string
+	for _, n := range next {
+		out = append(out, "  "+nextText(pr, n))
+	}
+	return out
+}
+
+// printBlocked explains why work stopped: the failure with the end of its output, what was cut off, where the work is, and
+// the ways on.
+func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
+	b := s.Session.Blocked
+	if b == nil {
+		return
+	}
+	f := describe(pr, b.Error.Err())
+	pr.Say("")
+	pr.Say(pr.Style.Bad() + " " + pr.Style.Bold(pr.Text("cli.blocked.head", kindOfBlock(pr, string(b.Kind)))))
+	for _, l := range term.Wrap(reasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
+		pr.Say("  " + l)
+	}
+	sum := s.Summary()
+	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
+		PrintSection(pr, "cli.blocked.checks", evidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
+	}
+	if n := len(sum.Failures); n > 0 {
+		PrintSection(pr, "cli.blocked.output", failureLines(pr, sum.Failures[n-1]))
+	} else if b.Error.Cause == nil && b.Error.Detail != "" {
+		PrintSection(pr, "cli.blocked.output", tail(b.Error.Detail, pr.Std.Width))
+	}
+	printHalf(pr, sum)
+	PrintSection(pr, "cli.sum.so_far", FileLines(pr, stays, "  "))
+	if t := s.Task; t != nil && t.Place.Tree != "" && !t.Place.InPlace && t.Ready.Worktree {
+		PrintSection(pr, "cli.blocked.tree", []string{"  " + Display(t.Place.Tree)})
+	}
+	if needs := lacking(s); len(needs) > 0 {
+		f.Hint = pr.Text("cli.blocked.fetch", FetchText(needs))
+	}
+	if f.Hint != "" && (len(sum.Next) == 0 || b.Kind == "environment") {
+		next := pr.Text("cli.next")
+		pr.Say("\n" + pr.Style.Cyan(next) + fold(pr, f.Hint, 2, term.Width(next)-2))
+	}
+	var t term.Table
+	for _, n := range sum.Next {
+		t.Row("  "+n.Command, wayText(pr, n, s.Session.LastCheckpoint))
+	}
+	PrintSection(pr, "cli.blocked.ways", t.Lines(pr.Std.Width))
+}
+
+// lacking are the dependencies that the machine lacks where that may be why a session is BLOCKED, and its error does not name them.
+func lacking(s *kernel.Snapshot) []effect.Need {
+	e, r := s.Session.Blocked.Error, s.Run
+	if e.Code != pawl.CodeEnvironment || e.Key == "verify.lacks" || r == nil || r.Context == nil {
+		return nil
+	}
+	return r.Context.Needs
+}
+
+// kindOfBlock says what kind of help a session that is BLOCKED needs.
+func kindOfBlock(pr *Printer, kind string) string {
+	switch kernel.BlockedKind(kind) {
+	case kernel.BlockedFuse, kernel.BlockedApproval, kernel.BlockedDependency, kernel.BlockedEnvironment, kernel.BlockedQuestion,
+		kernel.BlockedStopped, kernel.BlockedArchive, kernel.BlockedBudget, kernel.BlockedNoRepair:
+		return pr.Text("cli.blocked_kind." + kind)
+	}
+	return Display(kind)
+}
+
+// reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
+// the place that shows output.
+func reasonText(pr *Printer, key string, args []string, cause *effect.Cause) string {
+	text := pr.Text(key, anys(args)...)
+	for ; cause != nil; cause = cause.Cause {
+		text += pr.Choose(": ", "：") + pr.Text(cause.Key, anys(cause.Args)...)
+		if cause.Cause == nil && cause.Detail != "" {
+			text += pr.Choose(": ", "：") + Display(cause.Detail)
+		}
+	}
+	return text
+}
+
+// failureLines tell what went wrong in a failure: its message where it has one, and the end of its output.
+func failureLines(pr *Printer, f view.Failure) []string {
+	width := pr.Std.Width
+	var out []string
+	if f.Error.Key != "" {
+		for _, l := range term.Wrap(reasonText(pr, f.Error.Key, f.Error.Args, f.Error.Cause), width-2) {
+			out = append(out, "  "+l)
+		}
+	}
+	if f.Output != "" {
+		out = append(out, tail(f.Output, width)...)
+	}
+	if f.FailingBefore {
+		for _, l := range term.Wrap(pr.Text("cli.failing_before", f.What), width-2) {
+			out = append(out, "  "+pr.Style.Yellow(l))
+		}
+	}
+	return out
+}
+
+// wayText says what a way on does for a session that is BLOCKED.
+func wayText(pr *Printer, n view.Next, checkpoint string) string {
+	switch {
+	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerDone)):
+		return pr.Text("cli.way.done")
+	case strings.HasSuffix(n.Command, "--answer "+string(kernel.AnswerRetry)):
+		return pr.Text("cli.way.retry")
+	case n.Op == "fix":
+		return pr.Text("cli.way.fix")
+	case n.Op == "rollback":
+		return pr.Text("cli.way.rollback", checkpoint)
+	case n.Op == "skip":
+		return pr.Text("cli.way.skip")
+	}
+	return ""
+}
+
+func anys(in []string) []any {
+	out := make([]any, len(in))
+	for i, s := range in {
+		out[i] = s
+	}
+	return out
+}
+
+// tail returns the last lines of an output, escaped and cut to the width.
+func tail(output string, width int) []string {
+	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
+	if len(lines) > maxTail {
+		lines = lines[len(lines)-maxTail:]
+	}
+	for i, l := range lines {
+		lines[i] = "  " + term.Clip(visible(l), width-2, "…")
+	}
+	return lines
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// statusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
+func statusOf(ctx context.Context, sess *Session) (view.Status, error) {
+	st, err := sess.Workspace.Kernel.Status(ctx)
+	if err != nil {
+		return st, err
+	}
+	if o, ok := sess.Workspace.Owner(); ok {
+		st.Owner = &view.Owner{PID: o.PID, Host: o.Host, Started: o.Started, Command: o.Command, State: o.State}
+	}
+	return st, nil
+}
+
+// Since writes how long ago an instant was.
+func (sess *Session) Since(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	if gap := sess.Workspace.Kernel.Now().Sub(t); gap >= time.Second {
+		return duration(gap.Truncate(time.Second))
+	}
+	return "0s"
+}
+
+// leftLines names the files that a rollback left alone.
+func leftLines(paths []string) []string {
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		out = append(out, "  "+Display(p))
+	}
+	return out
+}

@@ -1,0 +1,363 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"pawl"
+	"pawl/face/cli/term"
+	"pawl/face/tui"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/kernel/query"
+	"pawl/kernel/view"
+	"pawl/text/message"
+	"pawl/text/policy"
+)
+
+// Session is what a command speaks of: an open workspace, and in it the session of the person who sits there or that of an issue.
+type Session struct {
+	*Printer  // that of App
+	App       *App
+	Workspace *Workspace
+	Config    Config
+	// rep tells of what happens; it is nil until a command works.
+	rep *Reporter
+	// issue is the issue whose session commands speak of, nil for that of the person who sits here.
+	issue *view.Issue
+}
+
+// startFolder is the folder that the command works in.
+func startFolder(a *App) (string, error) {
+	dir := a.Std.Dir
+	if a.Flags.dir != "" {
+		dir = a.Flags.dir
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.Std.Dir, dir)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", pawl.Fail(pawl.CodeNotFound, "cli.no_dir", dir)
+	}
+	return dir, nil
+}
+
+// Open opens the workspace that the command is about. Overrides put flags on top of the configuration.
+func (a *App) Open(ctx context.Context, o Open, overrides ...func(*Config) error) (*Session, error) {
+	dir, err := startFolder(a)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Host.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Config, err = loadConfig(a, place)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range overrides {
+		if err := f(&o.Config); err != nil {
+			return nil, err
+		}
+	}
+	if a.Flags.lang == "" && o.Config.Lang != "" {
+		a.Lang = message.ParseLang(o.Config.Lang)
+	}
+	a.Screen.Lang, a.Screen.Notice = a.Lang, tui.Notice(o.Config.Notify)
+	sess := &Session{Printer: a.Printer, App: a, Config: o.Config}
+	o.Tell = func(why error) { remark(a.Printer, why) }
+	made, err := settleFolder(ctx, a, place, o)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := a.Host.Open(ctx, place, o)
+	if err != nil {
+		return nil, err
+	}
+	sess.Workspace = ws
+	ws.Kernel.OnCommit(func(kernel.Outcome) { a.did.Store(true) })
+	for _, f := range ws.Said {
+		a.Note(a.Style.Warn() + " " + findingText(a.Printer, f))
+	}
+	if made {
+		a.Note(a.Text("cli.workspace_made", place.Workspace, policy.Quote(filepath.Join(place.Workspace, ".pawl"))))
+	}
+	if a.Flags.issue != "" {
+		i, err := sess.Ask().Board().Issue(ctx, a.Flags.issue)
+		if err != nil {
+			return nil, errors.Join(err, ws.Close())
+		}
+		sess.Enter(i)
+	}
+	return sess, nil
+}
+
+// settleFolder makes sure that a folder which is no workspace yet is meant to become one, and reports whether that is to be told.
+// The top of a git repository is; of another folder a person is asked, and where nobody can be, it is refused.
+func settleFolder(ctx context.Context, a *App, place effect.Place, o Open) (made bool, err error) {
+	h, ok := a.Host.(Founder)
+	if !ok || !o.Create || o.Meant {
+		return false, nil
+	}
+	s := h.Footing(place)
+	switch {
+	case s.Exists:
+		return false, nil
+	case s.Doubt == "" || a.Flags.init || s.Doubt == "plain" && o.Sure:
+		return true, nil
+	}
+	key := "cli.workspace_" + s.Doubt
+	args := []any{place.Workspace}
+	switch s.Doubt {
+	case "many":
+		args = append(args, s.Projects, s.Other)
+	case "below":
+		args = append(args, s.Other)
+	}
+	if !a.Present() {
+		return false, pawl.Fail(pawl.CodeNotFound, key, args...)
+	}
+	a.Say(a.Text(key, args...))
+	yes, err := Confirm(ctx, a.Printer, a.Text("cli.workspace_ask"))
+	if err == nil && !yes {
+		err = shown{pawl.Fail(pawl.CodeUserDenied, "cli.ended", "declined")}
+	}
+	return yes, err
+}
+
+// With opens the workspace, runs f and closes it again. An error of f comes before one of closing.
+func (a *App) With(ctx context.Context, o Open, f func(*Session) error, overrides ...func(*Config) error) error {
+	sess, err := a.Open(ctx, o, overrides...)
+	if err != nil {
+		return err
+	}
+	err = f(sess)
+	if sess.Workspace.Holds != nil && err != nil {
+		// Whatever it failed for, this is why.
+		if gone := sess.Workspace.Holds(); gone != nil {
+			err = gone
+		}
+	}
+	if closed := sess.Workspace.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// Reading and writing are the two ways in which commands open a workspace that exists.
+func Reading() Open { return Open{ReadOnly: true} }
+func Writing() Open { return Open{} }
+
+// Do gives a command in the user's name.
+func (sess *Session) Do(ctx context.Context, c kernel.Command) (kernel.Outcome, error) {
+	return sess.DoAs(ctx, sess.App.Actor(), c)
+}
+
+// doNow gives a command after which work is to go on, so that a pause ends.
+func doNow(ctx context.Context, sess *Session, c kernel.Command) error {
+	if _, err := sess.Do(ctx, c); err != nil {
+		return err
+	}
+	s, err := sess.View(ctx)
+	if err == nil && s.Paused {
+		_, err = sess.Do(ctx, &kernel.Resume{})
+	}
+	return err
+}
+
+// DoAs gives a command in the name of somebody else.
+func (sess *Session) DoAs(ctx context.Context, by pawl.Actor, c kernel.Command) (kernel.Outcome, error) {
+	return sess.Workspace.Kernel.Do(ctx, kernel.Envelope{Actor: by, Command: c})
+}
+
+// ID reads an outcome's result as an id.
+func ID(o kernel.Outcome) string {
+	var s string
+	_ = json.Unmarshal(o.Result, &s) // a result of another kind is no id
+	return s
+}
+
+// Own takes the right to run work. It returns the owner instead when another process has it.
+func (sess *Session) Own() (release func(), other *Owner, err error) {
+	release, err = sess.Workspace.Own(commandLine(sess.App))
+	if err == nil {
+		return release, nil, nil
+	}
+	if errors.Is(err, pawl.ErrBusy) {
+		if o, ok := sess.Workspace.Owner(); ok {
+			return nil, &o, err
+		}
+	}
+	return nil, nil, err
+}
+
+// MustOwn takes the right to run work, or fails with an error that names the process that has it.
+func (sess *Session) MustOwn() (release func(), err error) {
+	release, other, err := sess.Own()
+	if other != nil {
+		if err := Halted(sess, other); err != nil {
+			return nil, err
+		}
+		return nil, pawl.Fail(pawl.CodeBusy, "cli.owned", other.PID, other.Host, sess.Clock(other.Started), other.Command)
+	}
+	return release, err
+}
+
+// Halted returns an error that says what to do about another process that has the work and does not go on by itself, nil for one
+// that does.
+func Halted(sess *Session, other *Owner) error {
+	if other.State == "" {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeBusy, "cli.owner_halted", other.PID, other.Host, sess.Clock(other.Started), other.Command)
+}
+
+// Warn tells what is to be known before anything else, such as a projection that was edited by hand.
+func Warn(ctx context.Context, sess *Session) {
+	if sess.Workspace.Warnings == nil {
+		return
+	}
+	for _, f := range sess.Workspace.Warnings(ctx) {
+		sess.Note(sess.Style.Warn() + " " + findingText(sess.Printer, f))
+	}
+}
+
+// remark tells what the work waits for, or what was left undone. It may be called from any goroutine.
+func remark(pr *Printer, why error) {
+	f := describe(pr, why)
+	if pr.JSON {
+		raw, _ := json.Marshal(map[string]fault{"warning": f})
+		_, _ = pr.Std.Err.Write(append(raw, '\n'))
+		return
+	}
+	text := pr.Style.Warn() + " " + fold(pr, f.Message, 2, 2)
+	if f.Hint != "" {
+		next := pr.Text("cli.next")
+		text += "\n  " + pr.Style.Cyan(next) + fold(pr, f.Hint, 4, term.Width(next)-2)
+	}
+	aside(pr, text)
+}
+
+// findingText renders a finding's message.
+func findingText(pr *Printer, f Finding) string {
+	args := make([]any, len(f.Args))
+	for i, s := range f.Args {
+		args[i] = s
+	}
+	return pr.Text(f.Key, args...)
+}
+
+// Ask asks about the workspace.
+func (sess *Session) Ask() query.Reader { return query.Of(sess.Workspace.Kernel) }
+
+// lookRun reads a run with all that belongs to it: the one that the session is at, or the newest one that ended. The
+// snapshot has no run when the id names neither.
+func lookRun(ctx context.Context, sess *Session, id string) (*kernel.Snapshot, error) {
+	s, err := sess.Workspace.Kernel.Look(ctx)
+	if err != nil || id == "" || s.Run != nil && s.Run.ID == id && s.Session.Run == id {
+		return s, err
+	}
+	last, err := sess.Workspace.Kernel.LookLast(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last.Run != nil && last.Run.ID != id {
+		last.Run = nil
+	}
+	return last, nil
+}
+
+// lastRun is the id of the run that the session is at, or of the newest one, "" when there was none.
+func lastRun(ctx context.Context, sess *Session) (string, error) {
+	s, err := sess.View(ctx)
+	if err != nil {
+		return "", err
+	}
+	return sess.Ask().LastRun(ctx, s)
+}
+
+// Label is that of the session that the command speaks of.
+func (sess *Session) Label() string {
+	if sess.issue != nil {
+		return sess.issue.Label
+	}
+	return kernel.SessionLabel
+}
+
+// View tells where that session stands, or fails where there is none.
+func (sess *Session) View(ctx context.Context) (view.Session, error) {
+	return sess.Ask().Session(ctx, sess.Label())
+}
+
+// Enter has the commands that follow speak of an issue's session.
+func (sess *Session) Enter(i *view.Issue) {
+	sess.issue, sess.Printer.issue, sess.Workspace.Kernel = i, i.Label, sess.Workspace.Kernel.Lane(i.Label)
+}
+
+// findTask finds a task by its ULID or its label; T-1, t-001 and 1 mean T-001. An unknown one is a not_found error that names
+// the nearest.
+func findTask(ctx context.Context, sess *Session, given string) (*kernel.Snapshot, error) {
+	want := query.TaskLabel(given)
+	s, err := sess.Workspace.Kernel.LookAt(ctx, want)
+	if pawl.CodeOf(err) != pawl.CodeNotFound {
+		return s, err
+	}
+	if near := sess.Ask().NearestTask(ctx, want); near != "" {
+		return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown_near", given, near).In("cli.task")
+	}
+	return nil, pawl.Fail(pawl.CodeNotFound, "cli.task_unknown", given).In("cli.task")
+}
+
+// PlanFile reads a plan file and checks it as `pawl run` does. It returns the file as it is and its goal.
+func PlanFile(a *App, name string) (data []byte, goal string, err error) {
+	f, err := readPlan(a, name)
+	return f.data, f.Goal, err
+}
+
+// inIssue has f speak of an issue's session.
+func inIssue(sess *Session, i *view.Issue, f func(*Session) error) error {
+	defer func(before string) { sess.Printer.issue = before }(sess.Printer.issue)
+	at, ws := *sess, *sess.Workspace
+	at.Workspace, at.rep = &ws, nil
+	at.Enter(i)
+	return f(&at)
+}
+
+// Put puts the open question of an issue before the person at the terminal, without going on with the work. Open is false where
+// there is none. It fails with approval_needed where nobody can be asked, after it has shown the question and how to answer it.
+func Put(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
+	err = inIssue(sess, i, func(at *Session) error {
+		at.rep = newReporter(at)
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		_, err = (&Drive{sess: at, ask: sess.Present()}).approval(ctx, s)
+		return err
+	})
+	return open, err
+}
+
+// Refuse shows the open question of an issue and denies it once the person has said so. Open is false where there is none.
+func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err error) {
+	err = inIssue(sess, i, func(at *Session) error {
+		s, err := at.Workspace.Kernel.Look(ctx)
+		if err != nil || s.Session == nil || s.Approval == nil || s.Approval.State != kernel.ApprovalPending {
+			return err
+		}
+		open = true
+		showApproval(ctx, at, s, s.Plan(), false)
+		ok, err := Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
+		if err != nil || !ok {
+			return err
+		}
+		_, err = at.Do(ctx, &kernel.Deny{})
+		return err
+	})
+	return open, err
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/face/cli/term"
+	"pawl/kernel/audit"
+	"pawl/kernel/view"
+	"pawl/machine/session"
+)
+
+// watchEvery is how often `pawl status --watch` asks whether something was committed.
+const watchEvery = 150 * time.Millisecond
+
+func newStatusCommand(a *App) *cobra.Command {
+	var watch bool
+	c := a.Command("status", "cli.status", "  pawl status\n  pawl status --watch\n  pawl status --json", Exactly(0), nil)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.With(c.Context(), Reading(), func(sess *Session) error {
+			if watch {
+				return watchStatus(c.Context(), sess)
+			}
+			return printStatus(c.Context(), sess)
+		})
+	}
+	c.Flags().BoolVarP(&watch, "watch", "w", false, a.Text("cli.flag.watch"))
+	return c
+}
+
+func printStatus(ctx context.Context, sess *Session) error {
+	st, err := initialised(ctx, sess)
+	if err != nil {
+		return err
+	}
+	if sess.JSON {
+		return sess.PrintJSON(st)
+	}
+	Warn(ctx, sess)
+	last, err := sess.Ask().Log().Last(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range statusLines(sess, st, last) {
+		sess.Say(l)
+	}
+	return nil
+}
+
+// initialised reads the status, or fails where the workspace has no session.
+func initialised(ctx context.Context, sess *Session) (view.Status, error) {
+	st, err := statusOf(ctx, sess)
+	if err == nil && st.ID == "" {
+		_, err = sess.View(ctx)
+	}
+	return st, err
+}
+
+// watchStatus prints the status again whenever something was committed, until the session is idle. On a terminal it redraws in
+// place; elsewhere, and with --json, each state is printed below the last.
+func watchStatus(ctx context.Context, sess *Session) error {
+	size, drawn := int64(-1), 0
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		head, err := sess.Ask().Log().Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Size != size {
+			size = head.Size
+			st, err := initialised(ctx, sess)
+			if err != nil {
+				return err
+			}
+			if drawn, err = redrawStatus(ctx, sess, st, drawn); err != nil {
+				return err
+			}
+			if st.State == "IDLE" && st.Doing == nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// redrawStatus prints the status over the lines that were drawn before and returns how many it drew.
+func redrawStatus(ctx context.Context, sess *Session, st view.Status, drawn int) (int, error) {
+	if sess.JSON {
+		return 0, sess.PrintLine(st)
+	}
+	last, err := sess.Ask().Log().Last(ctx)
+	if err != nil {
+		return 0, err
+	}
+	lines := statusLines(sess, st, last)
+	if sess.Std.TTY && drawn > 0 {
+		fmt.Fprintf(sess.Std.Out, "\x1b[%dA\x1b[J", drawn)
+	} else if drawn > 0 {
+		sess.Say("")
+	}
+	for _, l := range lines {
+		sess.Say(l)
+	}
+	return len(lines), nil
+}
+
+// statusRow is a line of the status. One without a key has no heading: it goes on with what the row above it says. One without a text
+// is not shown.
+type statusRow struct{ key, text string }
+
+// statusLines renders the status at one glance.
+func statusLines(sess *Session, st view.Status, last *audit.Parsed) []string {
+	rows := slices.Concat(workRows(sess, st), waitingRows(sess, st), []statusRow{
+		{"cli.status.owner", ownerText(sess, st)},
+		{"cli.status.checkpoint", Display(st.Checkpoint)},
+		{"cli.status.last", lastText(sess.Printer, st.Last)},
+	})
+	if last != nil {
+		rows = append(rows, statusRow{"cli.status.event", sess.Clock(last.At) + "  " + recordText(sess.Printer, *last)})
+	}
+	key := "cli.status.next"
+	for _, n := range st.Next {
+		text := nextText(sess.Printer, n)
+		if n.Op == string(session.OpConfirm) && !sess.Std.TTY {
+			text += " --yes" // nobody can be asked here
+		}
+		rows, key = append(rows, statusRow{key, text}), ""
+	}
+	var t term.Table
+	for _, r := range rows {
+		if r.text != "" {
+			t.Painted(sess.Style.Dim, sess.Text(r.key), r.text)
+		}
+	}
+	out := []string{headline(sess, st)}
+	for _, l := range t.Lines(sess.Std.Width - 2) {
+		out = append(out, "  "+l)
+	}
+	return out
+}
+
+// workRows say what is worked on.
+func workRows(sess *Session, st view.Status) []statusRow {
+	rows := []statusRow{{"cli.status.goal", glimpse(sess.Printer, st.Goal)}}
+	if st.Task != nil {
+		rows = append(rows, statusRow{"cli.status.task", st.Task.Label + "  " + string(st.Task.State) + "  " + glimpse(sess.Printer, st.Task.Title)})
+	}
+	rows = append(rows, statusRow{"cli.status.step", glimpse(sess.Printer, stepText(st.Step))})
+	if st.Doing != nil {
+		what := kindText(sess.Printer, st.Doing.Kind)
+		if st.Doing.Tool != "" {
+			what = Display(st.Doing.Tool)
+		}
+		rows = append(rows, statusRow{"cli.status.doing", what + "  " + st.Doing.State + "  " + sess.Since(st.Doing.Since)})
+	}
+	if st.Attempts > 0 {
+		rows = append(rows, statusRow{"cli.status.attempts", fmt.Sprintf("%d / %d", st.Attempts, st.MaxAttempts)})
+	}
+	return rows
+}
+
+// waitingRows say what the work waits for, and what went wrong.
+func waitingRows(sess *Session, st view.Status) (rows []statusRow) {
+	if b := st.Blocked; b != nil {
+		rows = append(rows, statusRow{"cli.status.blocked", reasonText(sess.Printer, b.Error.Key, b.Error.Args, b.Error.Cause)})
+	}
+	if ap := st.Approval; ap != nil {
+		rows = append(rows, statusRow{"cli.status.approval", aboutText(sess.Printer, ap.About) + "  " + Short(ap.Hash) + "  " + sess.Text("cli.status.waiting", sess.Since(ap.Since))})
+		if ap.About == "call" || ap.About == "action" {
+			rows = append(rows, statusRow{"", glimpse(sess.Printer, sess.Wordy(ap.Detail))})
+		}
+	}
+	for _, q := range st.Questions {
+		rows = append(rows, statusRow{"cli.status.question", q.ID + "  " + glimpse(sess.Printer, q.Text) + "  " + sess.Text("cli.status.waiting", sess.Since(q.Since))})
+	}
+	if e := st.LastError; e != nil && st.Blocked == nil {
+		rows = append(rows, statusRow{"cli.status.error", reasonText(sess.Printer, e.Key, e.Args, e.Cause)})
+	}
+	if st.Run != nil {
+		for _, key := range st.Run.Degraded {
+			rows = append(rows, statusRow{"cli.status.context", reasonText(sess.Printer, key, nil, nil)})
+		}
+	}
+	return rows
+}
+
+// ownerText says who works, or that nobody does though there is work.
+func ownerText(sess *Session, st view.Status) string {
+	o := st.Owner
+	switch {
+	case o != nil && o.State != "":
+		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command) + "  " + sess.Style.Red(sess.Text("cli.status.owner_halted", o.PID))
+	case o != nil:
+		return sess.Text("cli.status.owned", o.PID, o.Host, o.Command)
+	case st.Doing != nil && !st.Paused && st.Blocked == nil:
+		return sess.Text("cli.status.nobody")
+	}
+	return ""
+}
+
+// aboutText names what an open question is about.
+func aboutText(pr *Printer, about string) string {
+	switch about {
+	case "plan", "call", "action", "checks", aboutStage:
+		return pr.Text("cli.about." + about)
+	}
+	return Display(about)
+}
+
+// nextText is a command that a person can give, with the words to fill in in the person's language.
+func nextText(pr *Printer, n view.Next) string {
+	command := Display(n.Command)
+	for word, key := range map[string]string{" REQUIREMENT": "cli.fill.requirement", " FEEDBACK": "cli.ask.what_differs"} {
+		if head, ok := strings.CutSuffix(command, word); ok {
+			if strings.HasSuffix(head, " revise") {
+				head += " -m"
+			}
+			return head + ` "` + pr.Text(key) + `"`
+		}
+	}
+	return command
+}
+
+// headline is the state with its meaning.
+func headline(sess *Session, st view.Status) string {
+	var symbol string
+	switch {
+	case st.Blocked != nil:
+		symbol = sess.Style.Bad()
+	case st.Approval != nil || st.Paused:
+		symbol = sess.Style.Warn()
+	case st.State == "IDLE":
+		symbol = sess.Style.OK()
+	default:
+		symbol = sess.Style.Arrow()
+	}
+	line := symbol + " " + sess.Style.Bold(string(st.State)) + "  " + sess.Style.Dim(stateText(sess.Printer, string(st.State)))
+	if st.Paused {
+		line += "  " + sess.Style.Yellow(sess.Text("cli.status.paused", sess.Clock(st.PausedAt), string(st.PausedBy)))
+	}
+	return line
+}
+
+// glimpse is the first line of a text, cut to what two lines of the screen hold; the whole is in the task.
+func glimpse(pr *Printer, text string) string {
+	return term.Clip(Display(firstLine(text)), max(2*pr.Std.Width-40, 40), pr.Style.Ellipsis())
+}
+
+func stepText(s *view.Step) string {
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d / %d", s.Done, s.Total)
+	if s.Title != "" {
+		text += "  " + s.Title
+	}
+	return text
+}
+
+// lastText is the result of the last run in one line.
+func lastText(pr *Printer, r *view.Result) string {
+	if r == nil {
+		return ""
+	}
+	parts := []string{OutcomeText(pr, r.Outcome)}
+	if r.Commit != "" {
+		parts = append(parts, Short(r.Commit))
+	}
+	if r.Branch != "" {
+		parts = append(parts, Display(r.Branch))
+	}
+	if r.Undone {
+		parts = append(parts, pr.Text("cli.status.undone"))
+	}
+	return strings.Join(append(parts, glimpse(pr, r.Goal)), "  ")
+}
+
+// recordText is an audit record in one line, without its time and the id of its rule, which pawl audit log tells.
+func recordText(pr *Printer, p audit.Parsed) string {
+	text := p.Subject.Kind + "  " + Display(p.Event)
+	if m := p.Move; m != nil {
+		text = p.Subject.Kind + "  " + moveText(pr, m.From, m.To)
+	}
+	return text
+}

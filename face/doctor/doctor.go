@@ -1,0 +1,166 @@
+// Package doctor asks the machine what pawl can do on it: walls, git, disk, tools. It only looks; nothing of a project is
+// run, and nothing is changed.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+
+	"pawl"
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/cause"
+	"pawl/sandbox/git"
+)
+
+// State grades a finding.
+type State string
+
+// The grades. Fail means that runs cannot work; Warn, that something will be asked for or is weaker.
+const (
+	OK   State = "ok"
+	Warn State = "warn"
+	Fail State = "fail"
+)
+
+// Finding is one thing that was looked at. Key and Args name a message of the catalogue.
+type Finding struct {
+	Name  string
+	State State
+	Key   string
+	Args  []string
+	Value string
+}
+
+// Examine looks at the machine and at a workspace.
+func Examine(ctx context.Context, box *sandbox.Box, place effect.Place) []Finding {
+	out := []Finding{{Name: "system", State: OK, Key: "cli.doctor_system", Value: runtime.GOOS + "/" + runtime.GOARCH}}
+	out = append(out, walls(box.Walls(ctx))...)
+	return append(out, repository(ctx, place), disk(place.Workspace))
+}
+
+// walls tells which layers hold commands. At least one way to make namespaces and the system call filter must work.
+func walls(w sandbox.Walls) []Finding {
+	total := Finding{Name: "sandbox", State: OK, Key: "cli.doctor_walls"}
+	namespaced := w.Bubblewrap.OK || w.Namespaces.OK
+	switch {
+	case w.Outer:
+		total = Finding{Name: "sandbox", State: Warn, Key: "cli.doctor_outer"}
+	case !w.Any():
+		total = Finding{Name: "sandbox", State: Fail, Key: "cli.doctor_no_walls"}
+	case !namespaced:
+		total = Finding{Name: "sandbox", State: Warn, Key: "cli.doctor_floor"}
+	}
+	out := []Finding{total}
+	for _, layer := range []struct {
+		name string
+		wall sandbox.Wall
+	}{{"bubblewrap", w.Bubblewrap}, {"namespaces", w.Namespaces}, {"floor", w.Floor}, {"landlock", w.Landlock}, {"seccomp", w.Seccomp}, {"cgroup", w.Cgroup}} {
+		f := Finding{Name: "  " + layer.name, State: OK, Key: "cli.doctor_layer", Value: layer.wall.Detail}
+		if !layer.wall.OK {
+			f.State, f.Key = Warn, "cli.doctor_layer_missing"
+		}
+		out = append(out, f)
+	}
+	if !w.Namespaces.OK {
+		out = append(out, reason(w.Cause)...)
+	}
+	if w.Outer || !namespaced && w.Any() {
+		for _, weak := range sandbox.Weaker(bare(w)) {
+			out = append(out, Finding{Name: "  weaker", State: Warn, Key: "sandbox.weak_" + weak})
+		}
+	}
+	return out
+}
+
+// reason tells why there are no namespaces, and the one thing that mends it.
+func reason(c cause.Cause) []Finding {
+	f := Finding{Name: "  cause", State: Warn, Args: []string{c.Name, c.Value, c.Enough()}}
+	switch c.Kind {
+	case cause.Sysctl:
+		f.Key = "sandbox.cause_sysctl"
+	case cause.Limit:
+		f.Key = "sandbox.cause_limit"
+	case cause.AppArmor:
+		f.Key, f.Args = "sandbox.cause_apparmor", f.Args[:2]
+	case cause.Seccomp:
+		f.Key, f.Args = "sandbox.cause_seccomp", []string{cmp.Or(c.Name, "seccomp")}
+	case cause.Unknown:
+		f.Key, f.Args = "sandbox.cause_unknown", nil
+	default: // another operating system
+		return nil
+	}
+	return []Finding{f}
+}
+
+// bare are the layers that hold commands without namespaces.
+func bare(w sandbox.Walls) []string {
+	var out []string
+	if w.Outer {
+		out = append(out, string(sandbox.MechanismOuter))
+	}
+	if w.Floor.OK {
+		out = append(out, "landlock", "seccomp")
+	}
+	if w.Cgroup.OK {
+		out = append(out, "cgroup")
+	}
+	return out
+}
+
+func repository(ctx context.Context, place effect.Place) Finding {
+	if !place.Git {
+		return Finding{Name: "git", State: Warn, Key: "cli.doctor_no_git", Value: place.Workspace}
+	}
+	repo, err := git.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	if err == nil {
+		err = repo.Ready(ctx)
+	}
+	var e *pawl.Error
+	if errors.As(err, &e) {
+		r := effect.Failed(e)
+		return Finding{Name: "git", State: Fail, Key: r.Key, Args: r.Args}
+	}
+	status, err := repo.Status(ctx)
+	if err != nil {
+		return Finding{Name: "git", State: Fail, Key: "cli.doctor_git_broken", Value: err.Error()}
+	}
+	return Finding{Name: "git", State: OK, Key: "cli.doctor_git", Value: status.Branch}
+}
+
+// lowDisk is the free space below which a run may fail for lack of it.
+const lowDisk = 512 << 20
+
+func disk(dir string) Finding {
+	f := Finding{Name: "disk", State: OK, Key: "cli.doctor_disk"}
+	free, ok := freeSpace(dir)
+	switch {
+	case !ok:
+		f.State, f.Key, f.Value = Warn, "cli.doctor_disk_unknown", dir
+	case free < lowDisk:
+		f.State, f.Key, f.Value = Warn, "cli.doctor_disk_low", human(free)
+	default:
+		f.Value = human(free)
+	}
+	probe, err := os.CreateTemp(dir, ".pawl-probe-*")
+	if err != nil {
+		return Finding{Name: "disk", State: Fail, Key: "cli.doctor_disk_readonly", Value: dir}
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return f
+}
+
+func human(n uint64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for n >= 10*1024 && i < len(units)-1 {
+		n /= 1024
+		i++
+	}
+	return strconv.FormatUint(n, 10) + " " + units[i]
+}

@@ -1,0 +1,180 @@
+// Package registry says which agents there are on this machine with the settings of a user: pawl's own, the model of their choice, and
+// those of other makers that are installed (agent.Catalog). It gives them what they work with: models, the user's own logins, and the
+// tools of MCP servers.
+package registry
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"pawl/agent"
+	"pawl/agent/acp"
+	"pawl/agent/gateway"
+	"pawl/agent/headless"
+	"pawl/agent/llm"
+	"pawl/agent/login"
+	"pawl/agent/script"
+	"pawl/agent/wire"
+	"pawl/driver/launch"
+	"pawl/driver/verify"
+	"pawl/face/cli"
+	"pawl/kernel"
+	"pawl/kernel/effect"
+	"pawl/sandbox"
+	"pawl/sandbox/keyring"
+	"pawl/text/message"
+	"pawl/text/plan"
+)
+
+// Registry are the agents of one process. It is safe for concurrent use.
+type Registry struct {
+	Config cli.Config
+	// Launch starts agents and servers, in the workspace whose settings these are.
+	Launch launch.Launcher
+	// Tools are offered to models. Flaw is why tools that the user trusts cannot be, nil where all can.
+	Tools []effect.ToolInfo
+	Flaw  error
+	// Snapshot records the tree of a place. Only agents that work need it.
+	Snapshot func(ctx context.Context, place effect.Place) (string, error)
+	// State is the folder of the user's own state, in which logins that are lent are remembered.
+	State string
+	// Exchanges takes the exchanges with models, nil for none.
+	Exchanges io.Writer
+	// Version is that of pawl, as servers are told it.
+	Version string
+	// Pawl carries out a command line of pawl with a folder of its own for the user's state. Only checks need it.
+	Pawl func(ctx context.Context, state string, std cli.Streams, args []string) int
+}
+
+// Agents are those that runs may name, the embedded one first. External ones are there when they are installed.
+func (r Registry) Agents() agent.Set {
+	set := agent.Set{script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir}), r.Model()}
+	for _, f := range agent.Detect(sandbox.LookPath) {
+		set = append(set, witnessed{r.external(f), r.Snapshot})
+	}
+	return set
+}
+
+// settings are the model's.
+func (r Registry) settings() llm.Settings {
+	m := r.Config.Model
+	home, _ := os.UserHomeDir()
+	var record func(llm.Exchange)
+	if r.Exchanges != nil {
+		record = agent.NewRecorder[llm.Exchange](r.Exchanges).Record
+	}
+	return llm.Settings{
+		Record: record,
+		Kind:   wire.Provider(m.Kind), API: m.API, BaseURL: m.BaseURL, KeyEnv: m.KeyEnv, KeyRing: m.KeyRing, Ring: keyring.Read, KeyFile: m.KeyFile, CAFile: m.CAFile, Prices: m.Prices,
+		Name: m.Name, Intent: m.Intent, Planning: m.Planning, Implementation: m.Implementation, Fallbacks: m.Fallbacks, Window: int64(m.Window),
+		Tools: r.Tools, Flaw: r.Flaw, Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Chinese: r.chinese(), Workspace: r.Launch.Place.Workspace, Env: os.Getenv, Home: home,
+	}
+}
+
+func (r Registry) chinese() bool { return message.ParseLang(r.Config.Lang) == message.Chinese }
+
+// Model is the model of the user's choice as an agent.
+func (r Registry) Model() *llm.Agent { return llm.Open(r.settings()) }
+
+// external is an installed coding agent, behind walls and with the models for its only way out.
+func (r Registry) external(f agent.Found) agent.Agent {
+	e := agent.External{
+		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(), Start: r.Launch.Agent, Environ: launch.Environ(),
+		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
+	}
+	keeper, agreed := r.keeper(f.Program)
+	if agreed {
+		e.Login = keeper
+	}
+	e.Gateway = r.gateway(keeper)
+	if f.Program.Kind == agent.KindACP {
+		return acp.New(e)
+	}
+	return headless.New(e)
+}
+
+// window is the size of the model's context, 0 where nobody knows.
+func (r Registry) window() int64 {
+	if r.Config.Model.Window > 0 {
+		return int64(r.Config.Model.Window)
+	}
+	n, _ := llm.KnownWindow(r.Config.Model.Name)
+	return n
+}
+
+// gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with the
+// keys in their usual variables.
+func (r Registry) gateway(k *login.Keeper) agent.Gateway {
+	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: r.Model().Cost}
+	if r.Exchanges != nil {
+		c.Record = agent.NewRecorder[gateway.Exchange](r.Exchanges).Record
+	}
+	for _, kind := range []wire.Provider{wire.OpenAI, wire.Anthropic, wire.Google} {
+		p := gateway.Provider{Kind: kind, URL: kind.URL(), Key: func() (string, error) { return os.Getenv(kind.KeyEnv()), nil }}
+		if m := r.Config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {
+			p.URL, p.CAFile, p.Key = m.BaseURL, m.CAFile, r.Model().Key
+		}
+		c.Providers[string(kind)] = p
+	}
+	if k != nil {
+		c.Providers[ownProvider] = loginProvider(k)
+	}
+	return gateway.New(c)
+}
+
+// witnessed records the tree around the work of an agent that changes files itself.
+type witnessed struct {
+	agent.Agent
+	snapshot func(ctx context.Context, place effect.Place) (string, error)
+}
+
+// Do does the work between two snapshots. Without the first one nothing is begun; without the second one the work counts as
+// failed, because nobody could undo it.
+func (w witnessed) Do(ctx context.Context, e effect.Effect, host effect.Host, progress effect.Progress) effect.Receipt {
+	if e.Kind != effect.KindWork {
+		return w.Agent.Do(ctx, e, host, progress)
+	}
+	before, err := w.snapshot(ctx, e.Place)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	r := w.Agent.Do(ctx, e, host, progress)
+	after, err := w.snapshot(context.WithoutCancel(ctx), e.Place)
+	if err != nil && r.OK {
+		return effect.Failed(err)
+	}
+	result, _ := effect.Decode[effect.WorkResult](r.Result) // a failed receipt may have none
+	result.Before, result.After = before, after
+	r.Result = effect.Encode(result)
+	return r
+}
+
+// Traits are what the kernel knows of the agents. They are told without making one.
+func Traits() map[string]kernel.Traits {
+	out := map[string]kernel.Traits{llm.Name: {Works: true, Intakes: true, Judges: true, Reads: true}, script.Name: {Intakes: true}, "": {Intakes: true}}
+	for _, p := range agent.Catalog() {
+		out[p.Name] = kernel.Traits{Works: true, Intakes: true, Process: true}
+	}
+	return out
+}
+
+// Described are the agents as the commands see them that are about them.
+func (r Registry) Described() cli.Agents {
+	return cli.Agents{
+		List: r.list, Check: r.check, Servers: r.servers, Ask: r.ask, Login: r.ownLogin,
+		Forget: func(name string) (int, error) { return login.Forget(r.State, name) },
+	}
+}
+
+// list describes the agents, with what was found of each. With a name only that one is looked into.
+func (r Registry) list(ctx context.Context, only string) []cli.AgentInfo {
+	r.Flaw = r.untrusted()
+	m := cli.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: r.Config.Model.Name}
+	if err := r.Model().Ready(); err != nil {
+		kept := effect.Failed(err)
+		m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
+	}
+	out := []cli.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
+	return append(out, r.externals(ctx, only)...)
+}

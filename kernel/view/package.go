@@ -1,0 +1,151 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"pawl"
+	"pawl/kernel/effect"
+	"pawl/text/plan"
+	"pawl/text/solution"
+)
+
+// taskStatuses are the statuses of the tasks of tasks.md by those of the plan's steps.
+var taskStatuses = map[plan.Status]solution.Status{
+	plan.Pending: solution.Pending, plan.InProgress: solution.Pending, plan.Done: solution.Completed, plan.Blocked: solution.Uncertain, plan.Skipped: solution.Skipped,
+}
+
+// packageStates are the states of a package by the state of its task.
+var packageStates = map[string]string{
+	"draft": "待确认", "approved": "已确认", "queued": "已确认", "running": "执行中", "verifying": "验证中", "verified": "验证中",
+	"done": "已完成", "failed": "失败", "canceled": "已取消", "blocked": "已阻塞",
+}
+
+// priorities are the priorities of a package by the plan's risk: the graver, the sooner it is looked at.
+var priorities = map[pawl.Risk]solution.Priority{pawl.RiskHigh: solution.P0, pawl.RiskMedium: solution.P1, pawl.RiskLow: solution.P2}
+
+// proposal is the package's proposal.md (docs/spec/workflow.md#proposal).
+func (p Package) proposal() string {
+	out := solution.Proposal{
+		Title: line(p.Title, maxTitle), Kind: "feature", Type: solution.Implementation, Priority: priorities[p.Risk], State: packageStates[p.State],
+		Created: stamp(p.Created), More: []solution.Field{{Name: "计划哈希", Value: p.Hash}},
+		Background:  fmt.Sprintf("- 任务: %s\n- 规划者: %s", cell(p.Label), cell(p.Agent)),
+		Goal:        quoted(p.Plan.Goal),
+		Constraints: list(p.Plan.Constraints),
+		Impact:      list(touched(p.Plan)),
+		Risks:       solution.Table{Header: []string{"风险", "等级", "撤销方式"}},
+	}
+	var b strings.Builder
+	for _, c := range p.Checks {
+		fmt.Fprintf(&b, "- %s: %s\n", line(c.Name, maxTitle), span(c.Command))
+	}
+	out.Acceptance = b.String()
+	b.Reset()
+	for i, s := range p.Plan.Steps {
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, line(s.Title, maxTitle), line(s.Intent, maxCell))
+		if s.RollbackHint != "" {
+			out.Risks.Rows = append(out.Risks.Rows, []string{cell(s.Title), cell(string(p.Risk)), cell(s.RollbackHint)})
+		}
+	}
+	out.Technical = b.String()
+	if len(out.Risks.Rows) == 0 {
+		out.Risks.Rows = [][]string{{"-", cell(string(p.Risk)), "`pawl undo`"}}
+	}
+	return out.Render()
+}
+
+// list writes texts as a list.
+func list(texts []string) string {
+	var b strings.Builder
+	for _, t := range texts {
+		b.WriteString("- " + start(t, maxCell) + "\n")
+	}
+	return b.String()
+}
+
+// touched lists the files that a plan says it will leave behind, each once.
+func touched(p plan.Plan) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range p.Steps {
+		for _, a := range s.ExpectedArtifacts {
+			if a.Type == plan.ArtifactFile && !seen[a.Value] {
+				seen[a.Value] = true
+				out = append(out, a.Value)
+			}
+		}
+	}
+	return out
+}
+
+// tasks is the package's tasks.md (docs/spec/workflow.md#tasks-file). The head counts the plan's own steps, the list
+// shows repairs as well.
+func (p Package) tasks() string {
+	out := solution.Tasks{Title: line(p.Title, maxTitle), Notes: p.notes()}
+	if p.Outcome != "" {
+		out.Closing = &solution.Closing{Result: p.Ending(), At: p.Ended}
+	}
+	done, all := p.count()
+	out.Progress = &solution.Progress{Total: all, Done: done}
+	number := map[string]string{}
+	group, n := 0, 0
+	for _, s := range p.Plan.Steps {
+		if r := s.Repair(); r != group {
+			group, n = r, 0
+		}
+		n++
+		number[s.StepID] = fmt.Sprintf("%d.%d", group+1, n)
+	}
+	for _, s := range p.Plan.Steps {
+		out.List = append(out.List, p.task(s, number))
+	}
+	return out.Render()
+}
+
+func (p Package) task(s plan.Step, number map[string]string) solution.Task {
+	t := solution.Task{Number: number[s.StepID], Status: taskStatuses[s.Status], Title: line(s.Title, maxTitle)}
+	if s.Status == plan.InProgress && p.State == "failed" {
+		t.Status = solution.Failed
+	}
+	if f := fileOf(s); f != "" {
+		t.Title += " " + span(f)
+	}
+	for _, a := range s.ExpectedArtifacts {
+		if a.Type != plan.ArtifactFile {
+			t.Verify = append(t.Verify, span(a.Value))
+		}
+	}
+	for _, id := range s.DependsOn {
+		t.DependsOn = append(t.DependsOn, number[id])
+	}
+	if p.Outcome != "" && s.Status != plan.Done {
+		reason := p.Reason
+		if reason == "" {
+			reason = string(s.Status)
+		}
+		t.Remarks = []string{line(reason, maxCell)}
+	}
+	return t
+}
+
+// notes is the table of what was verified.
+func (p Package) notes() solution.Table {
+	t := solution.Table{Header: []string{"检查", "命令", "结果", "目录树"}}
+	for _, e := range p.Evidence {
+		for _, c := range e.Checks {
+			t.Rows = append(t.Rows, []string{cell(c.Name), cell(c.Command), verdict(c), short(e.Tree)})
+		}
+	}
+	return t
+}
+
+func verdict(o Outcome) string {
+	sign := "✅"
+	switch o.Status {
+	case effect.CheckFailed, effect.CheckError:
+		sign = "⛔"
+	case effect.CheckSkipped:
+		sign = "ℹ️"
+	}
+	return fmt.Sprintf("%s %s (%d)", sign, o.Status, o.ExitCode)
+}

@@ -1,0 +1,327 @@
+// Package notary keeps signed checkpoints of a workspace's audit log outside the workspace, where neither an agent nor a
+// restored copy of the store can change them. A checkpoint that was kept makes it evident when the log is cut short or
+// rewritten later; whoever can read the key can still rewrite the log's tail since the last one (docs/store.md).
+//
+// Checkpoints belong to a log by the identity of its store, and are kept apart by where the workspace was when they were signed: a
+// workspace that was made anew in the same place has another log, and one that was copied has two that go on from one.
+package notary
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"pawl"
+	"pawl/kernel"
+	"pawl/kernel/audit"
+)
+
+// keep is how many checkpoints of a workspace are kept; the oldest go first.
+const keep = 64
+
+// Notary signs for one workspace. It is safe for use by several processes; a checkpoint is a file of its own.
+type Notary struct {
+	keys      string // folder of the keys, and of the checkpoints by identity and place
+	workspace string
+	place     string // short for the workspace
+	at        func(workspace string) string
+	random    io.Reader
+}
+
+// hint is the name of the file that says which workspace the checkpoints beside it were signed in.
+const hint = "path"
+
+// New returns the notary of a workspace. State is the folder for the user's state ($XDG_STATE_HOME/pawl); it is made when
+// the first checkpoint is signed. At returns the identity of the store in a workspace, "" where there is none; it is asked only
+// for checkpoints of this log that were signed elsewhere.
+func New(state, workspace string, at func(workspace string) string, random io.Reader) *Notary {
+	sum := sha256.Sum256([]byte(workspace))
+	return &Notary{keys: state, workspace: workspace, place: hex.EncodeToString(sum[:8]), at: at, random: random}
+}
+
+// origin is the name of a log in checkpoints.
+func origin(id string) string { return "pawl/" + id }
+
+// folder is where the checkpoints are that were signed for a log in this place.
+func (n *Notary) folder(identity string) string {
+	return filepath.Join(n.keys, "checkpoints", identity, n.place)
+}
+
+// old is where checkpoints of this place were kept before logs had an identity, under the name of the place.
+func (n *Notary) old() string { return filepath.Join(n.keys, "checkpoints", n.place) }
+
+// Sign signs the present head of the log, keeps the note and returns it.
+func (n *Notary) Sign(ctx context.Context, store kernel.Store) ([]byte, error) {
+	var head audit.Head
+	var id string
+	if err := store.Log(ctx, func(l audit.Log) error { head, id = l.Head, l.Identity; return nil }); err != nil {
+		return nil, err
+	}
+	secret, _, err := n.key()
+	if err != nil {
+		return nil, err
+	}
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		return nil, pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
+	}
+	text, err := audit.Checkpoint(head, origin(id), signer)
+	if err != nil {
+		return nil, err
+	}
+	dir := n.folder(id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, pawl.Fail(pawl.CodeIO, "audit.keep", dir).Because(err)
+	}
+	if err := writeNew(filepath.Join(dir, hint), []byte(n.workspace+"\n")); err != nil {
+		return nil, err
+	}
+	if err := writeNew(filepath.Join(dir, fmt.Sprintf("%020d.note", head.Size)), text); err != nil {
+		return nil, err
+	}
+	prune(dir)
+	return text, nil
+}
+
+// Verify checks that the log still begins with what the notes said; without notes it takes those that were kept.
+func (n *Notary) Verify(ctx context.Context, store kernel.Store, notes ...[]byte) (audit.Report, error) {
+	// The notes are read before the log is: one that somebody signs meanwhile may be of a longer one.
+	var anchors []audit.Tree
+	err := store.Log(ctx, func(l audit.Log) (err error) {
+		anchors, err = n.anchors(l, notes)
+		return err
+	})
+	if err != nil {
+		return audit.Report{}, err
+	}
+	var report audit.Report
+	err = store.Log(ctx, func(l audit.Log) (err error) {
+		report, err = l.Verify(anchors...)
+		return err
+	})
+	return report, err
+}
+
+// anchors are what notes say of a log: those that are given, or those that were kept.
+func (n *Notary) anchors(l audit.Log, notes [][]byte) ([]audit.Tree, error) {
+	var names []string
+	if len(notes) == 0 {
+		names = n.kept(l)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // the oldest go while others sign
+		}
+		if err != nil {
+			return nil, pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+		}
+		notes = append(notes, text)
+	}
+	if len(notes) == 0 {
+		return nil, nil
+	}
+	verifier, _, err := n.verifier()
+	if err != nil {
+		return nil, err
+	}
+	var out []audit.Tree
+	for _, text := range notes {
+		tree, _, err := n.read(l, text, verifier)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tree)
+	}
+	return out, nil
+}
+
+// read verifies a note about a log, and returns the name that it gives the log.
+func (n *Notary) read(l audit.Log, text []byte, verifier note.Verifier) (audit.Tree, string, error) {
+	name := origin(l.Identity)
+	if l.Unnamed && bytes.HasPrefix(text, []byte(origin(n.place)+"\n")) {
+		name = origin(n.place)
+	}
+	tree, err := audit.VerifyCheckpoint(text, name, verifier)
+	return tree, name, err
+}
+
+func (n *Notary) verifier() (v note.Verifier, public string, err error) {
+	if _, public, err = n.key(); err != nil {
+		return nil, "", err
+	}
+	if v, err = note.NewVerifier(public); err != nil {
+		return nil, "", pawl.Fail(pawl.CodeInvalid, "audit.key", n.keys).Because(err)
+	}
+	return v, public, nil
+}
+
+// kept names the notes that were kept of a log: those that were signed in this place, and those of places where the workspace is no
+// longer. A copy of it that is still in its place goes on with a log of its own.
+func (n *Notary) kept(l audit.Log) []string {
+	names := notesIn(n.folder(l.Identity))
+	if l.Unnamed {
+		names = append(names, notesIn(n.old())...)
+	}
+	places, _ := os.ReadDir(filepath.Join(n.keys, "checkpoints", l.Identity)) // where there are none, nothing was kept
+	for _, p := range places {
+		dir := filepath.Join(n.keys, "checkpoints", l.Identity, p.Name())
+		was, err := os.ReadFile(filepath.Join(dir, hint))
+		if p.Name() == n.place || err != nil {
+			continue
+		}
+		if n.at(strings.TrimSuffix(string(was), "\n")) != l.Identity {
+			names = append(names, notesIn(dir)...)
+		}
+	}
+	return names
+}
+
+// Earlier is another log that was kept in the place of a workspace: its last checkpoint.
+type Earlier struct {
+	Size int64
+	Root audit.Hash
+	At   time.Time
+	// Kept is the file of the checkpoint.
+	Kept string
+}
+
+// Earlier finds the newest checkpoint of another log that was kept in this place, nil where there is none. Told says that it was
+// asked for, and found, before; with tell it is noted that it is told now.
+func (n *Notary) Earlier(ctx context.Context, store kernel.Store, tell bool) (found *Earlier, told bool, err error) {
+	var l audit.Log
+	if err := store.Log(ctx, func(log audit.Log) error { l = log; return nil }); err != nil {
+		return nil, false, err
+	}
+	folders, _ := filepath.Glob(filepath.Join(n.keys, "checkpoints", "*", n.place)) // a folder of the user's own state
+	if !l.Unnamed {
+		folders = append(folders, n.old())
+	}
+	name := ""
+	for _, dir := range folders {
+		notes := notesIn(dir)
+		if dir == n.folder(l.Identity) || len(notes) == 0 {
+			continue
+		}
+		last := notes[len(notes)-1]
+		info, err := os.Stat(last)
+		if err == nil && (found == nil || info.ModTime().After(found.At)) {
+			found, name = &Earlier{At: info.ModTime(), Kept: last}, filepath.Base(filepath.Dir(dir))
+		}
+	}
+	if found == nil {
+		return nil, false, nil
+	}
+	text, err := os.ReadFile(found.Kept)
+	if err != nil {
+		return nil, false, pawl.Fail(pawl.CodeIO, "audit.keep", found.Kept).Because(err)
+	}
+	verifier, _, err := n.verifier()
+	if err != nil {
+		return nil, false, err
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	tree, err := audit.VerifyCheckpoint(text, string(first), verifier)
+	if err != nil {
+		return nil, false, nil // not signed with the user's key, and so no word of theirs
+	}
+	found.Size, found.Root = tree.N, tree.Hash
+	mark := filepath.Join(n.folder(l.Identity), "told-"+name)
+	if _, err := os.Stat(mark); err == nil || !tell {
+		return found, err == nil, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
+		return nil, false, pawl.Fail(pawl.CodeIO, "audit.keep", mark).Because(err)
+	}
+	return found, false, writeNew(mark, nil)
+}
+
+// Anchor verifies a note of this workspace's log and returns it in the form that proofs carry, with what it says.
+func (n *Notary) Anchor(ctx context.Context, store kernel.Store, text []byte) (audit.ProvenCheckpoint, audit.Tree, error) {
+	verifier, public, err := n.verifier()
+	if err != nil {
+		return audit.ProvenCheckpoint{}, audit.Tree{}, err
+	}
+	var tree audit.Tree
+	var name string
+	err = store.Log(ctx, func(l audit.Log) error {
+		tree, name, err = n.read(l, text, verifier)
+		return err
+	})
+	return audit.ProvenCheckpoint{Log: name, Note: string(text), Key: public}, tree, err
+}
+
+// key reads the user's signing key, or makes it.
+func (n *Notary) key() (secret, public string, err error) {
+	name := filepath.Join(n.keys, "audit.key")
+	pair, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		if err := n.makeKey(name); err != nil {
+			return "", "", err
+		}
+		pair, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return "", "", pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+	}
+	secret, public, _ = strings.Cut(strings.TrimSpace(string(pair)), "\n")
+	return secret, public, nil
+}
+
+// makeKey makes the pair. Both halves are in one file, so that two processes which make one at the same time agree.
+func (n *Notary) makeKey(name string) error {
+	if err := os.MkdirAll(n.keys, 0o700); err != nil {
+		return pawl.Fail(pawl.CodeIO, "audit.keep", n.keys).Because(err)
+	}
+	secret, public, err := audit.GenerateKey("pawl", n.random)
+	if err != nil {
+		return err
+	}
+	return writeNew(name, []byte(secret+"\n"+public+"\n"))
+}
+
+// writeNew writes a file completely or not at all, and leaves one that is there already alone.
+func writeNew(name string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Link(tmp.Name(), name)
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return pawl.Fail(pawl.CodeIO, "audit.keep", name).Because(err)
+	}
+	return nil
+}
+
+// notesIn names the notes in a folder, those of shorter logs first.
+func notesIn(dir string) []string {
+	names, _ := filepath.Glob(filepath.Join(dir, "*.note")) // the pattern is well formed
+	sort.Strings(names)
+	return names
+}
+
+// prune removes the oldest notes of a folder.
+func prune(dir string) {
+	names := notesIn(dir)
+	for len(names) > keep {
+		// A note that cannot be removed is removed the next time.
+		_ = os.Remove(names[0])
+		names = names[1:]
+	}
+}
