@@ -90,8 +90,8 @@ func TestLookups(t *testing.T) {
 	}
 	h.issues[2]["body"] = "depends on #77"
 	_, err = d.Import(t.Context(), github.Query{Repo: acme}, backlog.Options{})
-	var m *backlog.Malformed
-	if !errors.As(err, &m) || m.Problems[0].Key != "backlog.unknown" || m.Problems[0].Args[0] != "GH-3 → github:acme/app#77" {
+	var m *pawl.Problems
+	if !errors.As(err, &m) || m.List[0].Key != "backlog.unknown" || m.List[0].Args[0] != "GH-3 → github:acme/app#77" {
 		t.Errorf("%v", err)
 	}
 	if got, err := d.Import(t.Context(), github.Query{Repo: acme, All: true}, backlog.Options{Loose: true}); err != nil || len(got.Backlog.Issues) != 5 {

@@ -196,7 +196,7 @@ func TestDocumentsBesideAHugeLog(t *testing.T) {
 		t.Fatalf("%d documents, %v", len(docs), err)
 	}
 	_, found := kb.Judge(docs)
-	if !slices.ContainsFunc(found, func(f kb.Finding) bool { return f.File == "CHANGELOG.md" && f.Key == "solution.too_large" }) {
+	if !slices.ContainsFunc(found, func(f pawl.Problem) bool { return f.File == "CHANGELOG.md" && f.Key == "solution.too_large" }) {
 		t.Errorf("%v", found)
 	}
 	// Nobody can take the part for the whole and write it back.

@@ -317,7 +317,7 @@ func editPlan(ctx context.Context, sess *Session, s *kernel.Snapshot) error {
 func replacePlan(ctx context.Context, sess *Session, s *kernel.Snapshot, text string) error {
 	base := s.Solution.Plan
 	edited, changes, err := plan.ParsePRD(text, base)
-	var bad *plan.Malformed
+	var bad *pawl.Problems
 	if errors.As(err, &bad) {
 		return pawl.Fail(pawl.CodeInvalid, "cli.plan.document_bad", len(bad.Errors())+bad.More).Because(bad)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/text/plan"
 	"pawl/text/policy"
 )
 
@@ -130,7 +129,7 @@ func (s *Server) describe(err error) fault {
 	if errors.As(err, &e) {
 		f.Rule, f.Gate = e.Rule, e.Gate
 		f.Message, f.Hint = s.Lang.Error(err)
-		var bad *plan.Malformed
+		var bad *pawl.Problems
 		if errors.As(err, &bad) {
 			f.Message, f.Hint = s.Lang.Text(e.Key, e.Args...), s.Lang.Hint(e.Key, e.Args...)
 			for _, p := range bad.Errors() {

@@ -37,14 +37,14 @@ func problems(t testing.TB, name, text string) []string {
 
 func list(t testing.TB, err error) []string {
 	t.Helper()
-	var m *backlog.Malformed
-	if pawl.CodeOf(err) != pawl.CodeInvalid || !errors.As(err, &m) || len(m.Problems) == 0 {
+	var m *pawl.Problems
+	if pawl.CodeOf(err) != pawl.CodeInvalid || !errors.As(err, &m) || len(m.List) == 0 {
 		t.Fatalf("not a list of problems: %v", err)
 	}
 	spoken(t, err)
 	var out []string
-	for _, p := range m.Problems {
-		out = append(out, strings.Join(strings.Fields(fmt.Sprint(p.Line, " ", p.Pointer, " ", p.Key)), " "))
+	for _, p := range m.List {
+		out = append(out, strings.Join(strings.Fields(fmt.Sprint(p.Line, " ", p.Field, " ", p.Key)), " "))
 	}
 	return out
 }
@@ -53,7 +53,7 @@ func list(t testing.TB, err error) []string {
 func spoken(t testing.TB, err error) {
 	t.Helper()
 	all := []error{err}
-	var m *backlog.Malformed
+	var m *pawl.Problems
 	if errors.As(err, &m) {
 		for _, e := range m.Errors() {
 			all = append(all, e)

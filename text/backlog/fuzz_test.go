@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 			for _, opt := range []backlog.Options{{}, {Loose: true, Scope: "s", Repo: "a/b"}} {
 				b, err := backlog.Read(strings.NewReader(text), "x", form, opt)
 				if err != nil {
-					var m *backlog.Malformed
+					var m *pawl.Problems
 					if !errors.As(err, &m) || pawl.CodeOf(err) != pawl.CodeInvalid || len(b.Issues) > 0 {
 						t.Fatalf("%s: %v", form, err)
 					}

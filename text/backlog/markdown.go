@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"pawl"
 	"pawl/machine/board"
 )
 
@@ -61,7 +62,7 @@ func (r *Reader) markdown(in io.Reader, name string) error {
 	}
 	d := &document{r: r, file: name, blocks: lines}
 	d.read()
-	if len(d.r.rep.problems) == 0 && d.found == 0 {
+	if len(d.r.rep.problems.List) == 0 && d.found == 0 {
 		return &torn{1, "backlog.no_issue", nil}
 	}
 	if d.lost > 0 {
@@ -160,7 +161,7 @@ type section struct {
 }
 
 func (d *document) read() {
-	for i := 0; i < len(d.blocks) && len(d.r.rep.problems) < maxProblems; {
+	for i := 0; i < len(d.blocks) && len(d.r.rep.problems.List) < pawl.MaxProblems; {
 		b := d.blocks[i]
 		switch {
 		case b.kind == headLine && d.isIssue(i):

@@ -196,7 +196,7 @@ func whole(in io.Reader, most int) ([]byte, error) {
 // records reads a file of records one by one.
 func (r *Reader) records(in *bufio.Reader, name string) error {
 	s := &splitter{in: in, file: name, line: 1}
-	for len(r.rep.problems) < maxProblems {
+	for len(r.rep.problems.List) < pawl.MaxProblems {
 		src, err := s.next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -304,7 +304,7 @@ func (r *Reader) also(name, id string) {
 // ignored counts a field that is not kept.
 func (r *Reader) ignored(name string) {
 	if r.extra[name] == 0 {
-		if len(r.order) == maxProblems {
+		if len(r.order) == pawl.MaxProblems {
 			return
 		}
 		r.order = append(r.order, name)

@@ -116,11 +116,11 @@ func TestCircles(t *testing.T) {
 		fmt.Fprintf(&b, `{"id":"%d","title":"t%d","depends_on":["%d"]}`+"\n", i, i, (i+1)%30)
 	}
 	_, err := backlog.Read(strings.NewReader(b.String()), "ring.jsonl", backlog.Records, backlog.Options{})
-	var m *backlog.Malformed
-	if !errors.As(err, &m) || len(m.Problems) != 1 {
+	var m *pawl.Problems
+	if !errors.As(err, &m) || len(m.List) != 1 {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(m.Problems[0].Args...); got != "0 → 1 → 2 → 3 → 4 → 5 → … → 25 → 26 → 27 → 28 → 29 → 0" {
+	if got := fmt.Sprint(m.List[0].Args...); got != "0 → 1 → 2 → 3 → 4 → 5 → … → 25 → 26 → 27 → 28 → 29 → 0" {
 		t.Errorf("the way is shown as %s", got)
 	}
 	text := `{"id":"a","title":"a","depends_on":["b","c"]}{"id":"b","title":"b","depends_on":["c"]}{"id":"c","title":"c","depends_on":["a","nobody"]}`
@@ -130,7 +130,7 @@ func TestCircles(t *testing.T) {
 	}
 	behind := `{"id":"a","title":"a","depends_on":["b"]}{"id":"b","title":"b","depends_on":["c","d"]}{"id":"c","title":"c","depends_on":["b"]}{"id":"d","title":"d"}`
 	_, err = backlog.Read(strings.NewReader(behind), "x.jsonl", backlog.Records, backlog.Options{})
-	if !errors.As(err, &m) || len(m.Problems) != 1 || m.Problems[0].Args[0] != "b → c → b" {
+	if !errors.As(err, &m) || len(m.List) != 1 || m.List[0].Args[0] != "b → c → b" {
 		t.Errorf("a circle behind the first issue: %v", err)
 	}
 	loose := read(t, "x.jsonl", text, backlog.Options{Loose: true})

@@ -82,10 +82,10 @@ func readState(r *Reader, in io.Reader, name string) error {
 		r.wrong(root, "object")
 		return nil
 	}
-	before := len(r.rep.problems)
+	before := len(r.rep.problems.List)
 	o := stateShape(r, root, stateFields)
 	stateShapes(r, o)
-	if len(r.rep.problems) > before {
+	if len(r.rep.problems.List) > before {
 		return nil
 	}
 	s, err := board.ParseState(raw)

@@ -126,7 +126,7 @@ type log struct {
 
 func readLog(file string, data []byte) (*log, error) {
 	if bad, is := solution.Unreadable(file, data); is {
-		return nil, bad.Error().In("knowledge.ReadChangelog")
+		return nil, bad.Error(solution.At).In("knowledge.ReadChangelog")
 	}
 	g := &log{Text: solution.TextOf(string(data))}
 	var f solution.Fence
@@ -335,7 +335,7 @@ func (g *log) insert(at int, lines []string) (string, error) {
 		f.Next(g.Content(i))
 	}
 	if f.Open() {
-		return "", Finding{File: ChangelogName, Line: at, Key: "knowledge.block_open"}.Error().In("knowledge.Log")
+		return "", pawl.Problem{File: ChangelogName, Line: at, Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Log")
 	}
 	if at < len(g.Lines) && strings.HasPrefix(g.Content(at), "#") && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
@@ -384,7 +384,7 @@ func Grow(data []byte, all []Entry, shard func(name string) ([]byte, error), l L
 		out.Main, out.Years = main, years
 	}
 	if bad, is := solution.Unreadable(ChangelogName, []byte(out.Main)); is {
-		return Grown{}, bad.Error().In("knowledge.Grow")
+		return Grown{}, bad.Error(solution.At).In("knowledge.Grow")
 	}
 	return out, nil
 }
@@ -408,7 +408,7 @@ func split(data []byte, year string, shard func(name string) ([]byte, error), l 
 		return string(data), nil, nil
 	}
 	if g.open {
-		return "", nil, Finding{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Grow")
+		return "", nil, pawl.Problem{File: ChangelogName, Line: len(g.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
 	}
 	moved := map[string][]string{}
 	var keep []string
@@ -485,7 +485,7 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		return "", err
 	}
 	if g.open {
-		return "", Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Grow")
+		return "", pawl.Problem{File: name, Line: len(g.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Grow")
 	}
 	have := map[string]bool{}
 	for _, d := range g.days {
@@ -508,15 +508,15 @@ func appended(name string, data []byte, days []string, l Language) (string, erro
 		s += d
 	}
 	if bad, is := solution.Unreadable(name, []byte(s)); is {
-		return "", bad.Error().In("knowledge.Grow")
+		return "", bad.Error(solution.At).In("knowledge.Grow")
 	}
 	return s, nil
 }
 
 // auditLog tells of what keeps a CHANGELOG from growing or from being split, of which Judge says nothing because all of it can
 // be read.
-func auditLog(files map[string][]byte) []Finding {
-	var out []Finding
+func auditLog(files map[string][]byte) []pawl.Problem {
+	var out []pawl.Problem
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name != ChangelogName && !shardForm().MatchString(name) {
 			continue
@@ -525,7 +525,7 @@ func auditLog(files map[string][]byte) []Finding {
 		if f, is := findingOf(err); is {
 			out = append(out, f)
 		} else if err == nil && g.open {
-			out = append(out, Finding{File: name, Line: len(g.Lines), Key: "knowledge.block_open"})
+			out = append(out, pawl.Problem{File: name, Line: len(g.Lines), Key: "knowledge.block_open"})
 		}
 	}
 	return out

@@ -208,23 +208,23 @@ func Init(m Mode, c Condition, interactive, yes bool) ([]InitChoice, error) {
 
 // Judge tells the condition of a knowledge base from its documents, by their paths relative to its root; what is wrong with a
 // bad one is in the findings. A folder that holds only a CHANGELOG, or only packages, is no knowledge base.
-func Judge(files map[string][]byte) (Condition, []Finding) {
+func Judge(files map[string][]byte) (Condition, []pawl.Problem) {
 	if !Exists(files) {
 		return Missing, nil
 	}
-	var found []Finding
+	var found []pawl.Problem
 	add := func(file string, err error) {
 		if f, ok := findingOf(err); ok {
 			found = append(found, f)
 		} else if err != nil {
-			found = append(found, Finding{File: file, Key: "knowledge.unreadable"})
+			found = append(found, pawl.Problem{File: file, Key: "knowledge.unreadable"})
 		}
 	}
 	for _, name := range []string{IndexName, ContextName, ModulesName} {
 		data, ok := files[name]
 		switch {
 		case !ok:
-			found = append(found, Finding{File: name, Key: "knowledge.missing"})
+			found = append(found, pawl.Problem{File: name, Key: "knowledge.missing"})
 			continue
 		case name == IndexName:
 			_, err := ReadIndex(data)
@@ -249,12 +249,12 @@ func Judge(files map[string][]byte) (Condition, []Finding) {
 }
 
 // unwritten finds the modules whose documents are missing or cannot be read.
-func unwritten(list []Module, files map[string][]byte) []Finding {
-	var out []Finding
+func unwritten(list []Module, files map[string][]byte) []pawl.Problem {
+	var out []pawl.Problem
 	for i, name := range ModuleFiles(list) {
 		data, ok := files[name]
 		if !ok {
-			out = append(out, Finding{File: name, Key: "knowledge.no_module", Args: []any{solution.Clip(oneLine(list[i].Name), 60)}})
+			out = append(out, pawl.Problem{File: name, Key: "knowledge.no_module", Args: []any{solution.Clip(oneLine(list[i].Name), 60)}})
 			continue
 		}
 		if _, err := ReadModule(name, data); err != nil {

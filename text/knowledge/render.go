@@ -205,7 +205,7 @@ func sectionOf(file string, data []byte, name string) ([]string, int, error) {
 	}
 	lines, from, ok := d.get(name)
 	if !ok {
-		return nil, 0, Finding{File: file, Key: "knowledge.no_section", Args: []any{name}}.Error().In("knowledge.Read")
+		return nil, 0, pawl.Problem{File: file, Key: "knowledge.no_section", Args: []any{name}}.Error(solution.At).In("knowledge.Read")
 	}
 	return lines, from, nil
 }
@@ -215,7 +215,7 @@ func number(file string, from int, values map[string]string, w word) (int, error
 	s, ok := pick(w, values)
 	n, err := strconv.Atoi(s)
 	if !ok || err != nil || n < 0 {
-		return 0, Finding{File: file, Line: from, Key: "knowledge.bad_number", Args: []any{w.en, solution.Clip(s, 40)}}.Error().In("knowledge.Read")
+		return 0, pawl.Problem{File: file, Line: from, Key: "knowledge.bad_number", Args: []any{w.en, solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
 	}
 	return n, nil
 }
@@ -234,7 +234,7 @@ func ReadIndex(data []byte) (Index, error) {
 	}
 	if s, _ := pick(wordUpdated, values); s != "" {
 		if x.Updated, err = time.Parse(minute, s); err != nil {
-			return Index{}, Finding{File: IndexName, Line: from, Key: "knowledge.bad_time", Args: []any{solution.Clip(s, 40)}}.Error().In("knowledge.Read")
+			return Index{}, pawl.Problem{File: IndexName, Line: from, Key: "knowledge.bad_time", Args: []any{solution.Clip(s, 40)}}.Error(solution.At).In("knowledge.Read")
 		}
 	}
 	return x, nil
@@ -298,13 +298,13 @@ func ReadModule(file string, data []byte) (Module, error) {
 var placeForm = pattern(`^(.*):(\d+)$`)
 
 // findingOf returns the finding that an error of this package tells of.
-func findingOf(err error) (Finding, bool) {
+func findingOf(err error) (pawl.Problem, bool) {
 	var outer, inner *pawl.Error
 	if !errors.As(err, &outer) || outer.Key != "solution.at" || !errors.As(outer.Err, &inner) {
-		return Finding{}, false
+		return pawl.Problem{}, false
 	}
 	place, _ := outer.Args[0].(string)
-	f := Finding{File: place, Key: inner.Key, Args: inner.Args}
+	f := pawl.Problem{File: place, Key: inner.Key, Args: inner.Args}
 	if m := placeForm().FindStringSubmatch(place); m != nil {
 		f.File = m[1]
 		f.Line, _ = strconv.Atoi(m[2])

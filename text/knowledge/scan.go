@@ -90,7 +90,7 @@ func (s Scan) changed(out map[string]string, old map[string][]byte, name string,
 
 // Audit compares the documents with the code, and takes the code for the truth. It tells, too, of what keeps a CHANGELOG from
 // growing. The findings are in the order of the documents' names.
-func Audit(s Scan, files map[string][]byte) []Finding {
+func Audit(s Scan, files map[string][]byte) []pawl.Problem {
 	_, out := Judge(files)
 	all := sorted(s.Project.Modules)
 	names := ModuleFiles(all)
@@ -105,10 +105,10 @@ func Audit(s Scan, files map[string][]byte) []Finding {
 				out = append(out, f)
 			}
 		case !ok:
-			out = append(out, Finding{File: names[i], Key: "knowledge.no_module", Args: []any{m.Name}})
+			out = append(out, pawl.Problem{File: names[i], Key: "knowledge.no_module", Args: []any{m.Name}})
 		default:
 			if what := difference(doc, m); what != "" {
-				out = append(out, Finding{File: names[i], Key: "knowledge.stale", Args: []any{m.Name, what}})
+				out = append(out, pawl.Problem{File: names[i], Key: "knowledge.stale", Args: []any{m.Name, what}})
 			}
 		}
 	}
@@ -118,19 +118,19 @@ func Audit(s Scan, files map[string][]byte) []Finding {
 			if doc, err := ReadModule(name, files[name]); err == nil && doc.Name != "" {
 				module = doc.Name
 			}
-			out = append(out, Finding{File: name, Key: "knowledge.gone", Args: []any{module}})
+			out = append(out, pawl.Problem{File: name, Key: "knowledge.gone", Args: []any{module}})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.Place(), b.Place()) })
-	return slices.CompactFunc(out, func(a, b Finding) bool { return a.String() == b.String() })
+	slices.SortStableFunc(out, func(a, b pawl.Problem) int { return strings.Compare(a.Place(), b.Place()) })
+	return slices.CompactFunc(out, func(a, b pawl.Problem) bool { return a.String() == b.String() })
 }
 
 // auditIndex compares the documents that speak of the whole project.
-func auditIndex(s Scan, all []Module, files map[string][]byte) []Finding {
-	var out []Finding
+func auditIndex(s Scan, all []Module, files map[string][]byte) []pawl.Problem {
+	var out []pawl.Problem
 	differs := func(file, what string, doc, code any) {
 		if d, c := fmt.Sprint(doc), fmt.Sprint(code); d != c {
-			out = append(out, Finding{File: file, Key: "knowledge.stale_fact", Args: []any{what, solution.Clip(d, 80), solution.Clip(c, 80)}})
+			out = append(out, pawl.Problem{File: file, Key: "knowledge.stale_fact", Args: []any{what, solution.Clip(d, 80), solution.Clip(c, 80)}})
 		}
 	}
 	if x, err := ReadIndex(files[IndexName]); err == nil {
@@ -151,12 +151,12 @@ func auditIndex(s Scan, all []Module, files map[string][]byte) []Finding {
 	}
 	for _, m := range list {
 		if !listed(all, m) {
-			out = append(out, Finding{File: ModulesName, Key: "knowledge.gone", Args: []any{m.Name}})
+			out = append(out, pawl.Problem{File: ModulesName, Key: "knowledge.gone", Args: []any{m.Name}})
 		}
 	}
 	for _, m := range all {
 		if !listed(list, m) {
-			out = append(out, Finding{File: ModulesName, Key: "knowledge.unlisted", Args: []any{m.Name}})
+			out = append(out, pawl.Problem{File: ModulesName, Key: "knowledge.unlisted", Args: []any{m.Name}})
 		}
 	}
 	return out

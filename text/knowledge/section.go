@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl"
 	"pawl/text/solution"
 )
 
@@ -27,13 +28,13 @@ var markForm = pattern(`^<!-- pawl:(begin|end) ([a-z]{1,32}) -->$`)
 // holds. Within a section only the mark that ends it counts.
 func read(file string, data []byte) (*document, error) {
 	if bad, is := solution.Unreadable(file, data); is {
-		return nil, bad.Error().In("knowledge.Read")
+		return nil, bad.Error(solution.At).In("knowledge.Read")
 	}
 	d := &document{Text: solution.TextOf(string(data)), file: file}
 	var f solution.Fence
 	name, from := "", 0
 	bad := func(i int, key string, args ...any) (*document, error) {
-		return nil, Finding{File: file, Line: i + 1, Key: key, Args: args}.Error().In("knowledge.Read")
+		return nil, pawl.Problem{File: file, Line: i + 1, Key: key, Args: args}.Error(solution.At).In("knowledge.Read")
 	}
 	for i := range d.Lines {
 		line := strings.TrimSpace(d.Content(i))
@@ -88,7 +89,7 @@ func (d *document) put(name, title string, body []string) (string, error) {
 		return splice(d.Text, from, from+len(old), body).String(), nil
 	}
 	if d.open {
-		return "", Finding{File: d.file, Line: len(d.Lines), Key: "knowledge.block_open"}.Error().In("knowledge.Update")
+		return "", pawl.Problem{File: d.file, Line: len(d.Lines), Key: "knowledge.block_open"}.Error(solution.At).In("knowledge.Update")
 	}
 	var add []string
 	if n := len(d.Lines); n > 0 && strings.TrimSpace(d.Content(n-1)) != "" {

@@ -20,9 +20,6 @@ const (
 	English = solution.English
 )
 
-// Finding is something that was found in a document, or between the documents and the code.
-type Finding = solution.Finding
-
 // MaxFile is the size of the largest document that is read, in bytes.
 const MaxFile = solution.MaxFile
 

@@ -23,7 +23,7 @@ type Takeover struct {
 	Backup string
 	Copies []Copy
 	// Findings tell of the files that are not copied, and why, and of packages that are copied and cannot be carried out.
-	Findings []Finding
+	Findings []pawl.Problem
 }
 
 // moved are the documents of older layouts by the names that they have in this one. A document that the folder holds under
@@ -53,7 +53,7 @@ func Upgrade(folder string, files, existing, beside []string, at time.Time) (Tak
 	}
 	var t Takeover
 	tell := func(file, key string, args ...any) {
-		t.Findings = append(t.Findings, Finding{File: file, Key: key, Args: args})
+		t.Findings = append(t.Findings, pawl.Problem{File: file, Key: key, Args: args})
 	}
 	type candidate struct {
 		Copy

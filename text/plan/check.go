@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"pawl"
 	"reflect"
 	"regexp"
 	"slices"
@@ -51,10 +52,10 @@ func (l Limits) calls() int {
 // schema. tools returns the JSON Schema of a tool's arguments; ok is false for a tool that does not exist. With nil tools the
 // calls are not looked at.
 //
-// The error is a *pawl.Error of CodeInvalid whose cause is a *Malformed. Positions.Locate adds the lines of a plan that came
+// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems. Positions.Locate adds the lines of a plan that came
 // from a file.
 func Check(p Plan, tools func(name string) (schema []byte, ok bool), limits Limits) error {
-	var found issues
+	var found problems
 	shapeOf(p, &found)
 	if len(p.Steps) > maxSteps {
 		return found.err("plan.Check", "")
@@ -73,7 +74,7 @@ func Check(p Plan, tools func(name string) (schema []byte, ok bool), limits Limi
 }
 
 // check counts steps and calls.
-func (l Limits) check(p Plan, found *issues) {
+func (l Limits) check(p Plan, found *problems) {
 	counts := map[int]int{}
 	for i, s := range p.Steps {
 		path := index("steps", i)
@@ -95,7 +96,7 @@ func (l Limits) check(p Plan, found *issues) {
 type checker struct {
 	tools    func(string) ([]byte, bool)
 	limits   Limits
-	found    *issues
+	found    *problems
 	compiled map[string]*jsonschema.Resolved
 }
 
@@ -124,9 +125,9 @@ func (c *checker) call(path string, call ToolCallTemplate) {
 	if err != nil {
 		return // reported as bad arguments
 	}
-	before := len(c.found.list)
+	before := len(c.found.List)
 	hold(schema.Schema(), v, at, c.found)
-	if len(c.found.list) > before {
+	if len(c.found.List) > before {
 		return
 	}
 	// What no keyword above explains, the library still sees.
@@ -146,7 +147,7 @@ func compile(raw []byte) (*jsonschema.Resolved, error) {
 }
 
 // hold reports every violation of a schema's plain keywords, each at the place where it is.
-func hold(s *jsonschema.Schema, v *value, at string, found *issues) {
+func hold(s *jsonschema.Schema, v *value, at string, found *problems) {
 	if want := slices.Concat(s.Types, present(s.Type)); len(want) > 0 && !slices.ContainsFunc(want, v.is) {
 		found.at(at, "plan.wrong_type", strings.Join(want, " | "), string(v.kind))
 		return
@@ -183,7 +184,7 @@ func hold(s *jsonschema.Schema, v *value, at string, found *issues) {
 	}
 }
 
-func holdObject(s *jsonschema.Schema, v *value, at string, found *issues) {
+func holdObject(s *jsonschema.Schema, v *value, at string, found *problems) {
 	for _, name := range s.Required {
 		if v.member(name) == nil {
 			found.at(join(at, name), "plan.arg_missing", clip(name))
@@ -202,7 +203,7 @@ func holdObject(s *jsonschema.Schema, v *value, at string, found *issues) {
 }
 
 // bound reports a number that lies beyond a limit of the schema.
-func bound[N int | float64](at, keyword string, limit *N, n N, least bool, found *issues) {
+func bound[N int | float64](at, keyword string, limit *N, n N, least bool, found *problems) {
 	if limit != nil && (least && n < *limit || !least && n > *limit) {
 		found.at(at, "plan.arg_rule", keyword, strings.TrimSuffix(fmt.Sprint(*limit), ".0"))
 	}
@@ -215,9 +216,9 @@ func present(s string) []string {
 	return []string{s}
 }
 
-// sortIssues puts problems into the order of the document.
-func sortIssues(list []Issue) {
-	slices.SortStableFunc(list, func(a, b Issue) int {
+// sortProblems puts problems into the order of the document.
+func sortProblems(list []pawl.Problem) {
+	slices.SortStableFunc(list, func(a, b pawl.Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

@@ -16,7 +16,7 @@ import (
 // schema refuses. What a plan written by hand may leave out gets its default: status pending, no constraints, risk low,
 // verification by the project's tests; plan_id and created_at stay empty for the caller to fill in.
 //
-// The error is a *pawl.Error of CodeInvalid whose cause is a *Malformed with every problem, each with its line, column and
+// The error is a *pawl.Error of CodeInvalid whose cause is a *pawl.Problems with every problem, each with its line, column and
 // field. name is used in messages only. The positions locate what Check reports about the same plan.
 func Decode(name string, data []byte) (Plan, Positions, error) {
 	r, root, err := open(name, data)
@@ -53,12 +53,12 @@ func DecodePatch(name string, data []byte) (Patch, Positions, error) {
 func open(name string, data []byte) (*reader, *value, error) {
 	root, err := parse(data)
 	if err == nil {
-		return &reader{&issues{}}, root, nil
+		return &reader{&problems{}}, root, nil
 	}
-	var found issues
+	var found problems
 	var p *problem
 	if errors.As(err, &p) {
-		found.add(Issue{Line: p.at.line, Col: p.at.col, Field: p.field, Key: p.key, Args: p.args})
+		found.add(pawl.Problem{Line: p.at.line, Col: p.at.col, Field: p.field, Key: p.key, Args: p.args})
 	} else {
 		found.at("", "plan.syntax", err.Error())
 	}
@@ -70,7 +70,7 @@ func defaultVerification() VerificationPolicy {
 }
 
 // reader copies a value into the types of this package and collects what does not fit.
-type reader struct{ found *issues }
+type reader struct{ found *problems }
 
 // into reads a value that stands at a path.
 type into func(v *value, path string)
@@ -290,7 +290,7 @@ func (r *reader) is(v *value, path string, want kind) bool {
 }
 
 func (r *reader) add(at position, path, key string, args ...any) {
-	r.found.add(Issue{Line: at.line, Col: at.col, Field: path, Key: key, Args: args})
+	r.found.add(pawl.Problem{Line: at.line, Col: at.col, Field: path, Key: key, Args: args})
 }
 
 // join returns the path of a member.
@@ -356,17 +356,17 @@ func (v *value) enter(path string) (*value, string) {
 // Locate fills in the file, the lines and the columns of the problems in an error of this package, and returns the error. Any
 // other error, and nil, is returned as it is.
 func (p Positions) Locate(err error) error {
-	var m *Malformed
+	var m *pawl.Problems
 	if p.root == nil || !errors.As(err, &m) {
 		return err
 	}
-	located := issues{list: slices.Clone(m.Issues), more: m.More}
-	for n := range located.list {
-		if i := &located.list[n]; i.Line == 0 {
+	located := problems{Problems: pawl.Problems{List: slices.Clone(m.List), More: m.More}}
+	for n := range located.List {
+		if i := &located.List[n]; i.Line == 0 {
 			i.Line, i.Col = p.At(i.Field)
 		}
 	}
-	sortIssues(located.list)
+	sortProblems(located.List)
 	var e *pawl.Error
 	errors.As(err, &e)
 	return located.err(e.Op, p.file)

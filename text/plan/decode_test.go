@@ -190,12 +190,12 @@ func bomb() string {
 func issuesOf(t *testing.T, err error) []string {
 	t.Helper()
 	var e *pawl.Error
-	var m *Malformed
+	var m *pawl.Problems
 	if !errors.As(err, &e) || e.Code != pawl.CodeInvalid || !errors.As(err, &m) {
 		t.Fatalf("not an error about the contents: %v", err)
 	}
 	var out []string
-	for _, i := range m.Issues {
+	for _, i := range m.List {
 		s := i.Key
 		if i.Field != "" {
 			s = i.Field + " " + s
@@ -237,9 +237,9 @@ func TestDecodeNamesEveryProblem(t *testing.T) {
 
 func TestManyProblemsAreCounted(t *testing.T) {
 	_, _, err := Decode("p", []byte("goal: g\nsteps: ["+strings.Repeat("{},", 50)+"]\n"))
-	var m *Malformed
-	if !errors.As(err, &m) || len(m.Issues) != 20 || m.More != 130 {
-		t.Errorf("%d issues and %d more", len(m.Issues), m.More)
+	var m *pawl.Problems
+	if !errors.As(err, &m) || len(m.List) != 20 || m.More != 130 {
+		t.Errorf("%d issues and %d more", len(m.List), m.More)
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 // Order returns the indexes of the steps in the order in which they are carried out: a step comes after all that it depends
 // on, and otherwise the steps keep their places. It fails when a dependency does not exist or the dependencies form a cycle.
 func Order(p Plan) ([]int, error) {
-	var found issues
+	var found problems
 	order := graph(p, &found)
 	return order, found.err("plan.Order", "")
 }
 
 // graph orders the steps and reports repeated ids, dependencies that do not exist, and cycles.
-func graph(p Plan, found *issues) []int {
+func graph(p Plan, found *problems) []int {
 	at, ids := make(map[string]int, len(p.Steps)), make([]string, len(p.Steps))
 	for i, s := range p.Steps {
 		if first, ok := at[s.StepID]; ok {
@@ -54,8 +54,8 @@ func graph(p Plan, found *issues) []int {
 }
 
 // unknown reports a name that does not exist, with the nearest that does.
-func unknown(found *issues, path, key, name string, known []string) {
-	if len(found.list) == maxIssues { // it will not be shown
+func unknown(found *problems, path, key, name string, known []string) {
+	if len(found.List) == pawl.MaxProblems { // it will not be shown
 		found.at(path, key)
 		return
 	}

@@ -29,7 +29,7 @@ var (
 //
 // A person may change everything that the document shows below its header, but may not set a step to in progress, done or
 // blocked, and may not touch a step that is done. A new step gets an id if it has none. Nothing in the document is
-// passed over in silence: what is not understood is a problem of the resulting *Malformed, with its line. Tools and limits are
+// passed over in silence: what is not understood is a problem of the resulting *pawl.Problems, with its line. Tools and limits are
 // for Check.
 func ParsePRD(text string, base Plan) (Plan, []Change, error) {
 	const op = "plan.ParsePRD"
@@ -61,7 +61,7 @@ func ParsePRD(text string, base Plan) (Plan, []Change, error) {
 // prdReader walks over the tokens of a document.
 type prdReader struct {
 	base  Plan
-	found issues
+	found problems
 	lines map[string]int  // field → line, for problems that show only later
 	seen  map[string]bool // entries of the header, the specs, the risks and the current step
 
@@ -326,16 +326,16 @@ func (r *prdReader) arguments(t token) {
 // json reads a block; problems in it are placed in the document.
 func (r *prdReader) json(dst *json.RawMessage, t token, path string) {
 	indent := len(t.raw) - len(strings.TrimLeft(t.raw, " \t"))
-	var found issues
+	var found problems
 	v, err := parseJSON([]byte(t.text))
 	var p *problem
 	if errors.As(err, &p) {
-		found.add(Issue{Line: p.at.line, Col: p.at.col, Field: path, Key: p.key, Args: p.args})
+		found.add(pawl.Problem{Line: p.at.line, Col: p.at.col, Field: path, Key: p.key, Args: p.args})
 	} else if inner := (&reader{&found}); inner.is(v, path, kindObject) {
 		inner.repeated(v, path)
 		*dst = v.encode(nil)
 	}
-	for _, i := range found.list {
+	for _, i := range found.List {
 		i.Line, i.Col = i.Line+t.line, i.Col+indent
 		r.found.add(i)
 	}
@@ -352,7 +352,7 @@ func (r *prdReader) once(key string, line int, label string) bool {
 }
 
 func (r *prdReader) fail(line int, key string, args ...any) {
-	r.found.add(Issue{Line: line, Col: 1, Key: key, Args: args})
+	r.found.add(pawl.Problem{Line: line, Col: 1, Key: key, Args: args})
 }
 
 // result completes what the document does not show. Where it says what base says, base's own values are kept, so that nothing
@@ -402,12 +402,12 @@ func (r *prdReader) guard(out Plan) {
 
 // locate fills in the lines of problems that were found after reading.
 func (r *prdReader) locate(err error) error {
-	var m *Malformed
+	var m *pawl.Problems
 	if !errors.As(err, &m) {
 		return err
 	}
-	for n := range m.Issues {
-		i := &m.Issues[n]
+	for n := range m.List {
+		i := &m.List[n]
 		for path := i.Field; i.Line == 0 && path != ""; path = outer(path) {
 			if line, ok := r.lines[path]; ok {
 				i.Line, i.Col = line, 1

@@ -40,7 +40,7 @@ func (p Patch) empty() bool {
 // fault, and of the resulting plan otherwise. p is not changed. The tools of the result are for Check.
 func Apply(p Plan, patch Patch, limits Limits) (Plan, error) {
 	const op = "plan.Apply"
-	var found issues
+	var found problems
 	shapeOfPatch(patch, &found)
 	if max(len(patch.RemoveSteps), len(patch.UpdateSteps), len(patch.AddSteps)) > maxSteps {
 		return Plan{}, found.err(op, "")
@@ -98,7 +98,7 @@ func lastRepair(p Plan) (n int) {
 type applier struct {
 	plan  Plan
 	named map[string]string
-	found *issues
+	found *problems
 }
 
 // claim returns the place of a step that the patch may touch, and reports why it may not.

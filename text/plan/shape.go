@@ -69,7 +69,7 @@ func risks() []pawl.Risk { return []pawl.Risk{pawl.RiskLow, pawl.RiskMedium, paw
 
 // shapeOf finds what the published schema refuses in the values of a plan. A field about which something was already
 // reported is passed over, so that one mistake is one problem.
-func shapeOf(p Plan, found *issues) {
+func shapeOf(p Plan, found *problems) {
 	s := shape{found: found}
 	s.prose("plan_id", p.PlanID, maxName, optionalText|oneLine)
 	s.prose("goal", p.Goal, maxProse, 0)
@@ -102,7 +102,7 @@ func shapeOf(p Plan, found *issues) {
 }
 
 // shapeOfPatch does for a patch what shapeOf does for a plan.
-func shapeOfPatch(p Patch, found *issues) {
+func shapeOfPatch(p Patch, found *problems) {
 	s := shape{found: found}
 	if p.Title != nil {
 		s.prose("title", *p.Title, maxProse, 0)
@@ -117,14 +117,14 @@ func shapeOfPatch(p Patch, found *issues) {
 		s.step(index("add_steps", i), step)
 	}
 	s.prose("reason", p.Reason, maxProse, optionalText)
-	if p.empty() && len(found.list) == 0 {
+	if p.empty() && len(found.List) == 0 {
 		s.report("", "plan.patch_empty")
 	}
 }
 
 func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-type shape struct{ found *issues }
+type shape struct{ found *problems }
 
 // What a text may be, beyond the default of several lines that say something.
 type textRule uint8
@@ -234,9 +234,9 @@ func (s shape) arguments(path string, raw json.RawMessage) {
 		s.report(path, "plan.bad_arguments")
 		return
 	}
-	var again issues
+	var again problems
 	(&reader{&again}).repeated(v, path)
-	for _, i := range again.list {
+	for _, i := range again.List {
 		s.found.at(i.Field, i.Key, i.Args...) // the position within the arguments is not one of the plan
 	}
 }

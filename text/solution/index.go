@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl"
 )
 
 // IndexName is the archive's index, relative to the folder of the archive's owner.
@@ -63,12 +65,12 @@ var (
 
 // ReadIndex reads the rows of an index, whoever wrote it. Rows that a template left are passed over; a row whose result is
 // none of the five has the result "", and a warning says so. An index that is too large, or no text, is CodeInvalid.
-func ReadIndex(data []byte) ([]Row, []Finding, error) {
+func ReadIndex(data []byte) ([]Row, []pawl.Problem, error) {
 	if bad, ok := Unreadable(IndexName, data); ok {
-		return nil, nil, broken("solution.ReadIndex", IndexName, []Finding{bad})
+		return nil, nil, broken("solution.ReadIndex", IndexName, []pawl.Problem{bad})
 	}
 	var out []Row
-	var warnings []Finding
+	var warnings []pawl.Problem
 	lines, _, _ := indexRows(TextOf(string(data)))
 	for _, l := range lines {
 		c := cells(l.text)
@@ -87,7 +89,7 @@ func ReadIndex(data []byte) ([]Row, []Finding, error) {
 		}
 		result, ok := ParseResult(c[5])
 		if !ok {
-			warnings = append(warnings, Finding{File: IndexName, Line: l.n, Key: "solution.bad_result", Args: []any{Clip(visible(c[5]), 40)}})
+			warnings = append(warnings, pawl.Problem{File: IndexName, Line: l.n, Key: "solution.bad_result", Args: []any{Clip(visible(c[5]), 40)}})
 		}
 		r.Result = result
 		out = append(out, r)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pawl"
 	"pawl/internal/golden"
 	"pawl/text/solution"
 )
@@ -132,7 +133,7 @@ func TestBrokenProposals(t *testing.T) {
 		{whole + "```\n", "proposal.md:8: solution.not_ended"},
 	} {
 		_, err := solution.ReadProposal([]byte(c.text))
-		var b *solution.Broken
+		var b *pawl.Problems
 		if !errors.As(err, &b) || b.Error() != c.want {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}

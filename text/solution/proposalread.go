@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"pawl"
 )
 
 // ProposalFile is what a proposal.md says.
@@ -12,7 +14,7 @@ type ProposalFile struct {
 	// IDs are the ids of all decisions that are named anywhere in the prose, each once, as they are written.
 	IDs []string
 	// Warnings are oddities that do not keep the file from being used.
-	Warnings []Finding
+	Warnings []pawl.Problem
 }
 
 // ReadProposal reads a proposal.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line:
@@ -26,9 +28,9 @@ func ReadProposal(data []byte) (*ProposalFile, error) {
 	return f, nil
 }
 
-func readProposal(data []byte) (*ProposalFile, []Finding) {
+func readProposal(data []byte) (*ProposalFile, []pawl.Problem) {
 	if bad, ok := unusable(ProposalName, data); ok {
-		return &ProposalFile{Proposal: Proposal{Type: Implementation}}, []Finding{bad}
+		return &ProposalFile{Proposal: Proposal{Type: Implementation}}, []pawl.Problem{bad}
 	}
 	return readProposalText(TextOf(string(data)))
 }
@@ -54,7 +56,7 @@ type proposalReader struct {
 	spoken Language
 }
 
-func readProposalText(t Text) (*ProposalFile, []Finding) {
+func readProposalText(t Text) (*ProposalFile, []pawl.Problem) {
 	r := &proposalReader{
 		file: &ProposalFile{}, seen: map[int]bool{}, ids: map[string]bool{},
 		issues: findings{file: ProposalName}, odd: findings{file: ProposalName},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"pawl"
 )
 
 // pattern is an expression that is compiled when it is first used, because most starts of a program use none.
@@ -183,27 +185,27 @@ func indent(line string) int {
 }
 
 // Unreadable says why a file cannot be read at all: it is too large, or no text.
-func Unreadable(file string, data []byte) (Finding, bool) {
+func Unreadable(file string, data []byte) (pawl.Problem, bool) {
 	if len(data) > MaxFile {
-		return Finding{File: file, Key: "solution.too_large", Args: []any{len(data), MaxFile}}, true
+		return pawl.Problem{File: file, Key: "solution.too_large", Args: []any{len(data), MaxFile}}, true
 	}
 	for n, rest := 1, data; len(rest) > 0; n++ {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
-			return Finding{File: file, Line: n, Key: "solution.not_text"}, true
+			return pawl.Problem{File: file, Line: n, Key: "solution.not_text"}, true
 		}
 	}
-	return Finding{}, false
+	return pawl.Problem{}, false
 }
 
 // unusable says why a file of a package cannot be read: nothing in it is as bad as what is Unreadable.
-func unusable(file string, data []byte) (Finding, bool) {
+func unusable(file string, data []byte) (pawl.Problem, bool) {
 	if bad, is := Unreadable(file, data); is {
 		return bad, true
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(ByteOrderMark)))) == 0 {
-		return Finding{File: file, Key: "solution.empty"}, true
+		return pawl.Problem{File: file, Key: "solution.empty"}, true
 	}
-	return Finding{}, false
+	return pawl.Problem{}, false
 }

@@ -3,6 +3,8 @@ package solution
 import (
 	"fmt"
 	"strings"
+
+	"pawl"
 )
 
 // TaskFile is a tasks.md as it was written, with what it says. Its methods change the lines that they name and nothing else;
@@ -11,7 +13,7 @@ type TaskFile struct {
 	Tasks
 	// Warnings are oddities that do not keep the file from being used: a small x that was read as done, a task that is done
 	// before what it depends on, numbers in the head that are none.
-	Warnings []Finding
+	Warnings []pawl.Problem
 
 	text        Text
 	titleLine   int

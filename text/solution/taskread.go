@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"pawl"
 )
 
 // ReadTasks reads a tasks.md. The error is of CodeInvalid; its cause is a *Broken with every problem and its line: text that
@@ -33,14 +35,14 @@ type taskReader struct {
 	spoken  Language
 }
 
-func readTasks(data []byte) (*TaskFile, []Finding) {
+func readTasks(data []byte) (*TaskFile, []pawl.Problem) {
 	if bad, ok := unusable(TasksName, data); ok {
-		return &TaskFile{}, []Finding{bad}
+		return &TaskFile{}, []pawl.Problem{bad}
 	}
 	return readTaskText(TextOf(string(data)))
 }
 
-func readTaskText(t Text) (*TaskFile, []Finding) {
+func readTaskText(t Text) (*TaskFile, []pawl.Problem) {
 	r := &taskReader{file: &TaskFile{text: t}, issues: findings{file: TasksName}, odd: findings{file: TasksName}}
 	rows, open := t.rows()
 	for _, row := range rows {
@@ -60,7 +62,7 @@ func readTaskText(t Text) (*TaskFile, []Finding) {
 		r.issue(open, "solution.not_ended")
 	}
 	if len(r.file.List) > MaxTasks {
-		return r.file, []Finding{{File: TasksName, Key: "solution.too_many_tasks", Args: []any{len(r.file.List), MaxTasks}}}
+		return r.file, []pawl.Problem{{File: TasksName, Key: "solution.too_many_tasks", Args: []any{len(r.file.List), MaxTasks}}}
 	}
 	r.file.Notes = tableOf(r.notes)
 	if r.file.Language = r.spoken; r.spoken == "" {

@@ -312,16 +312,16 @@ func TestBrokenTasks(t *testing.T) {
 		{strings.Repeat("- [ ] a\n", solution.MaxTasks+1), fmt.Sprintf("tasks.md: solution.too_many_tasks %d %d", solution.MaxTasks+1, solution.MaxTasks)},
 	} {
 		f, err := solution.ReadTasks([]byte(c.text))
-		var b *solution.Broken
+		var b *pawl.Problems
 		if f != nil || pawl.CodeOf(err) != pawl.CodeInvalid || !errors.As(err, &b) || b.Error() != c.want {
 			t.Errorf("%.60q: %v, want %s", c.text, b, c.want)
 		}
 	}
 	for _, n := range []int{30, 150} {
 		_, err := solution.ReadTasks([]byte(head + strings.Repeat("- [v] b\n", n)))
-		var b *solution.Broken
+		var b *pawl.Problems
 		var e *pawl.Error
-		if !errors.As(err, &b) || !errors.As(err, &e) || len(b.Findings) != 20 || b.More != n-20 || len(b.Unwrap()) != 20 || e.Args[1] != n {
+		if !errors.As(err, &b) || !errors.As(err, &e) || len(b.List) != 20 || b.More != n-20 || len(b.Unwrap()) != 20 || e.Args[1] != n {
 			t.Errorf("%d problems: %v", n, err)
 		}
 	}
@@ -334,8 +334,8 @@ func TestALongChainIsRead(t *testing.T) {
 		fmt.Fprintf(&b, "- [ ] 1.%d a\n  - 依赖: 1.%d\n", i, (i+1)%solution.MaxTasks)
 	}
 	_, err := solution.ReadTasks([]byte(b.String()))
-	var broken *solution.Broken
-	if !errors.As(err, &broken) || len(broken.Findings) != 1 || !strings.HasPrefix(broken.Error(), "tasks.md:1: solution.circle 1.0 → 1.1 → 1.2 → 1.3 → … → ") {
+	var broken *pawl.Problems
+	if !errors.As(err, &broken) || len(broken.List) != 1 || !strings.HasPrefix(broken.Error(), "tasks.md:1: solution.circle 1.0 → 1.1 → 1.2 → 1.3 → … → ") {
 		t.Errorf("%v", err)
 	}
 }

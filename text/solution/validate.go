@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"pawl"
 )
 
 // Report says whether a package is whole and whether ~exec may carry it out (docs/spec/workflow.md#validation). JSON
@@ -13,7 +15,7 @@ type Report struct {
 	// to do.
 	Valid, Executable bool
 	// Issues are what is wrong, Warnings what a person should know; neither is ever nil.
-	Issues, Warnings []Finding
+	Issues, Warnings []pawl.Problem
 	Files            Presence
 	Tasks            TaskReport
 	Proposal         ProposalReport
@@ -54,7 +56,7 @@ const maxDescription = 200
 // file is an issue of the report, with its line.
 func Validate(files map[string][]byte) Report {
 	r := Report{
-		Issues: []Finding{}, Warnings: []Finding{}, Files: Presence{Present: []string{}, Missing: []string{}},
+		Issues: []pawl.Problem{}, Warnings: []pawl.Problem{}, Files: Presence{Present: []string{}, Missing: []string{}},
 		Tasks: TaskReport{Items: []TaskItem{}}, Proposal: ProposalReport{Type: Implementation, Decisions: []string{}},
 	}
 	for name := range files {
@@ -64,7 +66,7 @@ func Validate(files map[string][]byte) Report {
 	for _, name := range []string{ProposalName, TasksName} {
 		if _, ok := files[name]; !ok {
 			r.Files.Missing = append(r.Files.Missing, name)
-			r.Issues = append(r.Issues, Finding{File: name, Key: "solution.missing"})
+			r.Issues = append(r.Issues, pawl.Problem{File: name, Key: "solution.missing"})
 		}
 	}
 	if data, ok := files[ProposalName]; ok {
@@ -96,12 +98,12 @@ func (r *Report) tasks(f *TaskFile, sound bool) {
 		})
 	}
 	warn := func(line int, key string, args ...any) {
-		r.Warnings = append(r.Warnings, Finding{File: TasksName, Line: line, Key: key, Args: args})
+		r.Warnings = append(r.Warnings, pawl.Problem{File: TasksName, Line: line, Key: key, Args: args})
 	}
 	overview := r.Proposal.Type == Overview
 	switch {
 	case c.Total() == 0 && sound && !overview:
-		r.Issues = append(r.Issues, Finding{File: TasksName, Key: "solution.no_tasks"})
+		r.Issues = append(r.Issues, pawl.Problem{File: TasksName, Key: "solution.no_tasks"})
 	case c.Total() == 0 || overview:
 	case c.Completed+c.Skipped == c.Total():
 		warn(0, "solution.all_done")
@@ -126,11 +128,11 @@ func (r *Report) tasks(f *TaskFile, sound bool) {
 
 // JSON returns the report's public form: valid, executable, issues, warnings, files, tasks and proposal. say renders a
 // finding in the reader's language; nil gives the technical form.
-func (r Report) JSON(say func(Finding) string) ([]byte, error) {
+func (r Report) JSON(say func(pawl.Problem) string) ([]byte, error) {
 	if say == nil {
-		say = Finding.String
+		say = pawl.Problem.String
 	}
-	texts := func(all []Finding) []string {
+	texts := func(all []pawl.Problem) []string {
 		out := make([]string, len(all))
 		for i, f := range all {
 			out[i] = say(f)

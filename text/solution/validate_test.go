@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl"
 	"pawl/internal/golden"
 	"pawl/text/message"
 	"pawl/text/solution"
@@ -67,7 +68,7 @@ func TestValidate(t *testing.T) {
 func TestTheReportIsPublic(t *testing.T) {
 	whole := files(proposal(solution.Chinese).Render(), example(solution.Chinese).Render())
 	whole["notes.txt"] = nil
-	zh := func(f solution.Finding) string { text, _ := message.Chinese.Error(f.Error()); return text }
+	zh := func(f pawl.Problem) string { text, _ := message.Chinese.Error(f.Error(solution.At)); return text }
 	data, err := solution.Validate(whole).JSON(zh)
 	if err != nil {
 		t.Fatal(err)
@@ -117,11 +118,11 @@ func TestFindingsHaveTexts(t *testing.T) {
 		t.Errorf("only %d keys found; the scan is broken", len(used))
 	}
 	_, err = solution.ReadTasks([]byte("- [v] a\n"))
-	var b *solution.Broken
+	var b *pawl.Problems
 	if !errors.As(err, &b) {
 		t.Fatal(err)
 	}
-	en, hint := message.English.Error(b.Findings[0].Error())
+	en, hint := message.English.Error(b.List[0].Error(solution.At))
 	if en != "tasks.md:1: [v] is not the symbol of a task" || !strings.Contains(hint, "[√]") {
 		t.Errorf("%q, %q", en, hint)
 	}

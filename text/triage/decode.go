@@ -66,9 +66,9 @@ func Unsaid(raw []byte, text string) error {
 			continue
 		}
 		path := fmt.Sprintf("dimensions[%d]", i)
-		before := len(c.found) + c.more
+		before := c.found.Total()
 		c.founded(path, d)
-		if len(c.found)+c.more == before {
+		if c.found.Total() == before {
 			c.at(path+".evidence", "triage.to_judge")
 		}
 	}
@@ -148,8 +148,9 @@ func (g ground) unfounded(d Dimension) bool {
 }
 
 func malformed(err error) error {
-	return pawl.Fail(pawl.CodeInvalid, "triage.malformed", 1).In("triage.Decode").
-		Because(&Malformed{Issues: []Issue{{Key: "triage.syntax", Args: []any{clip(err.Error())}}}})
+	c := &checker{}
+	c.at("", "triage.syntax", clip(err.Error()))
+	return c.err("triage.Decode")
 }
 
 // complete brings the quotes and findings of a model in line with the text.

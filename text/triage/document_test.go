@@ -260,8 +260,8 @@ func TestBrokenDocuments(t *testing.T) {
 		c.change(doc)
 		raw, _ := json.Marshal(doc)
 		_, err := Decode(raw, modelText)
-		var m *Malformed
-		if code(err) != pawl.CodeInvalid || !errors.As(err, &m) || !slices.ContainsFunc(m.Issues, func(i Issue) bool { return i.Field == c.field && i.Key == c.key }) {
+		var m *pawl.Problems
+		if code(err) != pawl.CodeInvalid || !errors.As(err, &m) || !slices.ContainsFunc(m.List, func(i pawl.Problem) bool { return i.Field == c.field && i.Key == c.key }) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -321,11 +321,11 @@ func TestMadeUpEvidenceIsCut(t *testing.T) {
 		if asked := len(e.Questions) > 0; asked == e.Ready() || asked && e.Questions[0].About != Goal {
 			t.Errorf("%s: %+v", name, e.Questions)
 		}
-		var m *Malformed
+		var m *pawl.Problems
 		switch err := Unsaid(raw, modelText); {
 		case c.key == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
-		case c.key != "" && (!errors.As(err, &m) || m.Issues[0].Key != c.key):
+		case c.key != "" && (!errors.As(err, &m) || m.List[0].Key != c.key):
 			t.Errorf("%s: %v, want %s", name, err, c.key)
 		}
 	}
@@ -412,8 +412,8 @@ func TestManyProblemsAreCounted(t *testing.T) {
 	doc["ehrb"] = bad
 	raw, _ := json.Marshal(doc)
 	_, err := Decode(raw, modelText)
-	var m *Malformed
-	if !errors.As(err, &m) || len(m.Issues) != maxIssues || m.More == 0 || !strings.Contains(m.Error(), "more") {
+	var m *pawl.Problems
+	if !errors.As(err, &m) || len(m.List) != pawl.MaxProblems || m.More == 0 || !strings.Contains(m.Error(), "more") {
 		t.Errorf("%v", err)
 	}
 }

@@ -199,23 +199,19 @@ type checker struct {
 	text string
 	// unfounded leaves evidence of the dimensions unchecked, which Decode mends itself.
 	unfounded bool
-	found     []Issue
-	more      int
+	found     pawl.Problems
 }
 
 func (c *checker) at(field, key string, args ...any) {
-	if len(c.found) == maxIssues {
-		c.more++
-		return
-	}
-	c.found = append(c.found, Issue{Field: field, Key: key, Args: args})
+	c.found.Add(pawl.Problem{Field: field, Key: key, Args: args})
 }
 
 func (c *checker) err(op string) error {
-	if len(c.found) == 0 {
+	if c.found.Total() == 0 {
 		return nil
 	}
-	return pawl.Fail(pawl.CodeInvalid, "triage.malformed", len(c.found)+c.more).In(op).Because(&Malformed{Issues: c.found, More: c.more})
+	c.found.At, c.found.Whole = "triage.at", "evaluation"
+	return pawl.Fail(pawl.CodeInvalid, "triage.malformed", c.found.Total()).In(op).Because(&c.found)
 }
 
 func (c *checker) dimensions(e Evaluation) {

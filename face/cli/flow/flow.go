@@ -493,7 +493,7 @@ func packageToRun(ctx context.Context, sess *cli.Session, want string) (*kernel.
 	case ok:
 		return &kernel.Start{Command: "~exec", Package: name, Requirement: goal}, nil
 	case !report.Valid:
-		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name, len(report.Issues)).Because(report.Issues[0].Error())
+		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_invalid", name, len(report.Issues)).Because(report.Issues[0].Error(solution.At))
 	case report.Proposal.Type == solution.Overview:
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.flow.package_overview", name)
 	case !report.Executable:

@@ -14,6 +14,7 @@ import (
 	"pawl/machine/session"
 	"pawl/machine/workflow"
 	"pawl/text/knowledge"
+	"pawl/text/solution"
 )
 
 // initFlags are the flags of `pawl init`.
@@ -113,7 +114,7 @@ func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built,
 	if err != nil {
 		return b, err
 	}
-	var wrong []knowledge.Finding
+	var wrong []pawl.Problem
 	b.Condition, wrong = knowledge.Judge(docs)
 	choices, err := knowledge.Init(sess.Config.KBMode, b.Condition, sess.Present(), f.yes)
 	if err != nil {
@@ -125,7 +126,7 @@ func buildKnowledge(ctx context.Context, sess *cli.Session, f initFlags) (built,
 		b.Choice = knowledge.InitRebuild
 	case len(choices) > 1:
 		for _, w := range wrong {
-			sess.Say(sess.Style.Warn() + " " + onOneLine(sess.Printer, w.Error()))
+			sess.Say(sess.Style.Warn() + " " + onOneLine(sess.Printer, w.Error(solution.At)))
 		}
 		if b.Choice, err = askInit(ctx, sess, b.Condition, choices); err != nil || b.Choice == knowledge.InitCancel {
 			return b, err

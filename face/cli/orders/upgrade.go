@@ -9,6 +9,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/text/knowledge"
+	"pawl/text/solution"
 )
 
 func newUpgradeCommand(a *cli.App) *cobra.Command {
@@ -48,7 +49,7 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 				sess.Say("  " + sess.Style.Dim(sess.Text("orders.more", len(t.Findings)-n)))
 				break
 			}
-			sess.Say("  " + sess.Style.Warn() + " " + onOneLine(sess.Printer, f.Error()))
+			sess.Say("  " + sess.Style.Warn() + " " + onOneLine(sess.Printer, f.Error(solution.At)))
 		}
 	}
 	if len(t.Copies) > 0 {
@@ -70,7 +71,7 @@ func upgrade(ctx context.Context, sess *cli.Session, yes bool) error {
 	if sess.JSON {
 		told := []remark{}
 		for _, f := range t.Findings {
-			told = append(told, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
+			told = append(told, remark{f.Place(), onOneLine(sess.Printer, f.Error(solution.At))})
 		}
 		backup := t.Backup
 		if len(t.Copies) == 0 {

@@ -137,13 +137,13 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 		return judged{}, err
 	}
 	kb := judged{Issues: []remark{}, Warnings: []remark{}}
-	var found []knowledge.Finding
+	var found []pawl.Problem
 	kb.Condition, found = knowledge.Judge(docs)
 	kb.Valid = kb.Condition != knowledge.Bad
 	known := map[string]bool{}
 	for _, f := range found {
 		known[f.String()] = true
-		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
+		kb.Issues = append(kb.Issues, remark{f.Place(), onOneLine(sess.Printer, f.Error(solution.At))})
 	}
 	if kb.Condition == knowledge.Missing {
 		return kb, nil
@@ -154,7 +154,7 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 	}
 	for _, f := range knowledge.Audit(knowledge.Scan{Project: project, At: sess.Workspace.Kernel.Now(), Language: language(sess)}, docs) {
 		if !known[f.String()] {
-			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess.Printer, f.Error())})
+			kb.Warnings = append(kb.Warnings, remark{f.Place(), onOneLine(sess.Printer, f.Error(solution.At))})
 		}
 	}
 	return kb, nil
@@ -162,7 +162,7 @@ func judgeKnowledge(ctx context.Context, sess *cli.Session) (judged, error) {
 
 // print writes the reports for programs: that of a package has the form that docs/spec/workflow.md#validation gives.
 func (v verdict) print(pr *cli.Printer, what string) error {
-	say := func(f solution.Finding) string { return onOneLine(pr, f.Error()) }
+	say := func(f pawl.Problem) string { return onOneLine(pr, f.Error(solution.At)) }
 	reports := map[string]json.RawMessage{}
 	for name, r := range v.Packages {
 		raw, err := r.JSON(say)
@@ -205,10 +205,10 @@ func (v verdict) say(pr *cli.Printer) {
 		}
 		pr.Say(symbol + " " + pr.Text(key, name, r.Tasks.ByStatus.Completed, r.Tasks.Total))
 		for _, f := range r.Issues {
-			pr.Say("  " + pr.Style.Bad() + " " + onOneLine(pr, f.Error()))
+			pr.Say("  " + pr.Style.Bad() + " " + onOneLine(pr, f.Error(solution.At)))
 		}
 		for _, f := range r.Warnings {
-			pr.Say("  " + pr.Style.Warn() + " " + onOneLine(pr, f.Error()))
+			pr.Say("  " + pr.Style.Warn() + " " + onOneLine(pr, f.Error(solution.At)))
 		}
 	}
 	if v.KB == nil && len(v.names) == 0 {
