@@ -374,7 +374,7 @@ type Taken struct {
 // Made is the answer to Make: the call to do next, or why it must not be made.
 type Made struct {
 	Effect  *effect.Effect `json:"effect,omitempty"`
-	Refused *ErrorInfo     `json:"refused,omitempty"`
+	Refused *effect.Fault  `json:"refused,omitempty"`
 }
 
 // Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide works

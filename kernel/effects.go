@@ -331,7 +331,7 @@ func (*Sweep) Decide(tx *Tx) error {
 	if overdue && t.State == string(task.Running) && t.CancelAt.IsZero() {
 		unknown := dropEffect(tx)
 		t.Exit, t.Reason = string(task.ExitTimeout), "task time exceeded"
-		tx.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
+		tx.Session.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
 			Class: pawl.ClassToolTimeout, Code: pawl.CodeTimeout, Key: "kernel.task_timeout", Args: []string{tx.Config.TaskTime.String()},
 		}}
 		dropRepair(tx)

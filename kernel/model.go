@@ -48,8 +48,8 @@ type Session struct {
 	// LastRun is the run before, whose result undo refers to; Undone says that it was undone.
 	LastRun string `json:"last_run,omitempty"`
 	// Rolled is the run whose rollback in the user's own tree was the last thing that happened, which redo brings back.
-	Rolled    string     `json:"rolled_run,omitempty"`
-	LastError *ErrorInfo `json:"last_error,omitempty"`
+	Rolled    string        `json:"rolled_run,omitempty"`
+	LastError *effect.Fault `json:"last_error,omitempty"`
 	// Known is what pawl's own runs of checks have shown of the last few trees, newest first.
 	Known []Baseline `json:"known,omitempty"`
 	// Number is that of the issue whose session this is, 0 for the session of the person who sits in the workspace.
@@ -89,19 +89,8 @@ type Blocked struct {
 	Kind BlockedKind `json:"kind"`
 	Task string      `json:"task,omitempty"`
 	// Effect is the effect whose outcome is not known, for a question.
-	Effect string    `json:"effect,omitempty"`
-	Error  ErrorInfo `json:"error"`
-}
-
-// ErrorInfo is an error as it is kept: the catalogue key and arguments, never text.
-type ErrorInfo struct {
-	Class  pawl.Class `json:"class"`
-	Code   pawl.Code  `json:"code"`
-	Key    string     `json:"key"`
-	Args   []string   `json:"args,omitempty"`
-	Detail string     `json:"detail,omitempty"`
-	// Cause is the error behind it as data, where it is one of pawl's.
-	Cause *effect.Cause `json:"cause,omitempty"`
+	Effect string       `json:"effect,omitempty"`
+	Error  effect.Fault `json:"error"`
 }
 
 // Run is one requirement on its way through the flow: the run of docs/spec/board.md, with the ids of what belongs to it.
@@ -150,7 +139,7 @@ type Run struct {
 	Left []string `json:"left,omitempty"`
 	Cut  []string `json:"cut,omitempty"`
 	// Amiss is what was left out when the run was archived, such as an entry in a CHANGELOG that cannot be added to.
-	Amiss *effect.Cause `json:"amiss,omitempty"`
+	Amiss *effect.Fault `json:"amiss,omitempty"`
 	// Saved is the checkpoint that holds what was unfinished when the run ended.
 	Saved  string `json:"saved,omitempty"`
 	Undone bool   `json:"undone,omitempty"`
@@ -230,13 +219,13 @@ type Busy struct {
 // nor place in the queue.
 type Issue struct {
 	Row        `json:"-"`
-	Title      string     `json:"title"`
-	Solution   string     `json:"solution_id,omitempty"`
-	PlannedAt  time.Time  `json:"planned_at,omitzero"`
-	ExecutedAt time.Time  `json:"executed_at,omitzero"`
-	Error      *ErrorInfo `json:"error,omitempty"`
-	Feedback   []string   `json:"feedback,omitempty"`
-	Failures   int        `json:"planning_failures,omitempty"`
+	Title      string        `json:"title"`
+	Solution   string        `json:"solution_id,omitempty"`
+	PlannedAt  time.Time     `json:"planned_at,omitzero"`
+	ExecutedAt time.Time     `json:"executed_at,omitzero"`
+	Error      *effect.Fault `json:"error,omitempty"`
+	Feedback   []string      `json:"feedback,omitempty"`
+	Failures   int           `json:"planning_failures,omitempty"`
 	// Number is the issue's number on the board, of which its display ids are made; Batch is that of the batch in which it was
 	// registered or last taken up.
 	Number int64 `json:"number,omitempty"`

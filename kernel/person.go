@@ -244,7 +244,7 @@ func (c *Stop) Decide(tx *Tx) error {
 	}
 	t := tx.Task
 	unknown := dropEffect(tx)
-	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: ErrorInfo{
+	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
 		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor), c.Reason},
 	}}
 	if c.Copied != "" {

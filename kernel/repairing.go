@@ -101,7 +101,7 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 	t.Exit, t.Reason = string(task.ExitRetryExhausted), f.What
 	t.Retry.because(f.What + " " + f.Fingerprint)
 	tx.Turn.Outcome = string(turn.OutcomeFailed)
-	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: ErrorInfo{
+	tx.Session.Blocked = &Blocked{Kind: BlockedFuse, Task: t.ID, Error: effect.Fault{
 		Class: pawl.ClassBuildFail, Code: pawl.CodeBlocked, Key: key, Args: []string{itoa(t.Fixes), f.What}, Detail: f.Output,
 	}}
 	disposeTask(tx, t)

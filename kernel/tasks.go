@@ -131,7 +131,7 @@ func prepareMove(tx *Tx, t *Task, c *Transition) {
 			t.Cleanup = nothingToClean()
 		}
 	case task.Blocked:
-		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: ErrorInfo{Class: pawl.ClassPolicyDenied, Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
+		t.Blocked = &Blocked{Kind: BlockedApproval, Task: t.ID, Error: effect.Fault{Class: pawl.ClassPolicyDenied, Code: pawl.CodeApprovalNeeded, Key: "kernel.blocked_by_hand", Args: []string{c.Reason}}}
 	case task.Queued:
 		t.Due = tx.now
 		if t.State == string(task.Blocked) {

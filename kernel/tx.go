@@ -264,15 +264,7 @@ func sessionEffect(k effect.Kind) bool {
 }
 
 // info keeps an error as data.
-func info(err error) ErrorInfo {
-	r := effect.Failed(err)
-	return ErrorInfo{Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Detail: r.Detail, Cause: r.Cause}
-}
-
-// Err returns the kept error as an error.
-func (e *ErrorInfo) Err() error {
-	return e.View().Err()
-}
+func info(err error) effect.Fault { return effect.Failed(err).Fault() }
 
 // Document is what a row says, with its row. The types of this package that embed Row are documents.
 type Document interface{ hot() *Row }

@@ -36,7 +36,7 @@ func (s *Snapshot) Status() view.Status {
 	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
 	out.Paused, out.PausedAt, out.PausedBy = at.Paused, at.PausedAt, at.PausedBy
 	out.Blocked, out.Checkpoint = at.Blocked.view(), at.LastCheckpoint
-	out.LastError, out.UpdatedAt = at.LastError.View(), at.UpdatedAt
+	out.LastError, out.UpdatedAt = at.LastError, at.UpdatedAt
 	if a := s.Approval; a != nil && a.State == ApprovalPending {
 		out.Approval = a.view()
 	}
@@ -145,19 +145,11 @@ func nextBlocked(s *Snapshot, b *Blocked) []view.Next {
 	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"}, view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
 }
 
-// View returns the error as faces show it.
-func (e *ErrorInfo) View() *view.Error {
-	if e == nil {
-		return nil
-	}
-	return &view.Error{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}
-}
-
 func (b *Blocked) view() *view.Blocked {
 	if b == nil {
 		return nil
 	}
-	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.View()}
+	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: b.Error}
 }
 
 func (a *Approval) view() *view.Approval {
@@ -222,7 +214,7 @@ func failures(list []effect.Failure) []view.Failure {
 	var out []view.Failure
 	for _, f := range list {
 		before := slices.ContainsFunc(f.Checks, func(o effect.CheckOutcome) bool { return o.Name == f.What && o.FailingBefore })
-		out = append(out, view.Failure{What: f.What, Error: view.Error{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}, Output: f.Output, FailingBefore: before})
+		out = append(out, view.Failure{What: f.What, Error: f.Fault(), Output: f.Output, FailingBefore: before})
 	}
 	return out
 }
@@ -296,14 +288,14 @@ func (s *Snapshot) Summary() view.Summary {
 		out.Run, out.Goal, out.Outcome, out.StartedAt, out.EndedAt = r.Label, r.Requirement, r.Outcome, r.StartedAt, r.EndedAt
 	}
 	if i := s.Issue; i != nil && i.Error != nil {
-		out.Error = i.Error.View()
+		out.Error = i.Error
 	}
 	if t := s.Task; t != nil {
 		summarize(s, &out, t)
 	}
 	if at := s.Session; at != nil {
 		if at.Blocked != nil {
-			out.Error = at.Blocked.Error.View()
+			out.Error = &at.Blocked.Error
 		}
 		if r := s.Run; r != nil && r.Outcome == OutcomePlanned && at.Run == "" {
 			out.Next = append(out.Next, view.Next{Op: opExec, Command: "pawl exec " + r.Package})
@@ -603,11 +595,11 @@ func scratchpad(s *Snapshot) []view.PadLine {
 		add("paused", string(at.PausedBy))
 	}
 	if b := at.Blocked; b != nil {
-		add("blocked", string(b.Kind)+" "+b.Error.View().Technical())
+		add("blocked", string(b.Kind)+" "+view.Technical(b.Error))
 	}
 	if at.Run == "" {
 		if at.LastError != nil {
-			add("last_error", at.LastError.View().Technical())
+			add("last_error", view.Technical(*at.LastError))
 		}
 		return out
 	}

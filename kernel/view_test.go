@@ -270,7 +270,7 @@ func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 	b.run(func(e effect.Effect) effect.Receipt {
 		r := w.answer(e)
 		if e.Kind == effect.KindArchive {
-			r.Cause = &effect.Cause{Key: "knowledge.not_logged", Args: []string{"CHANGELOG.md"}, Cause: &effect.Cause{Key: "knowledge.not_text"}}
+			r.Cause = &effect.Fault{Key: "knowledge.not_logged", Args: []string{"CHANGELOG.md"}, Cause: &effect.Fault{Key: "knowledge.not_text"}}
 		}
 		return r
 	})

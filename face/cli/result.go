@@ -540,7 +540,7 @@ func kindOfBlock(pr *Printer, kind string) string {
 
 // reasonText puts a kept error into words: its text and that of the errors of pawl behind it. A technical detail is left to
 // the place that shows output.
-func reasonText(pr *Printer, key string, args []string, cause *effect.Cause) string {
+func reasonText(pr *Printer, key string, args []string, cause *effect.Fault) string {
 	text := pr.Text(key, anys(args)...)
 	for ; cause != nil; cause = cause.Cause {
 		text += pr.Choose(": ", "：") + pr.Text(cause.Key, anys(cause.Args)...)

@@ -101,7 +101,7 @@ func TestKeptFailuresAreInWords(t *testing.T) {
 		a, out := screenOf(lang, 200)
 		reportError(a.Printer, r.Err())
 		kept := reasonText(a.Printer, r.Key, r.Args, r.Cause)
-		lines := strings.Join(failureLines(a.Printer, view.Failure{What: "w", Error: view.Error{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
+		lines := strings.Join(failureLines(a.Printer, view.Failure{What: "w", Error: effect.Fault{Key: r.Key, Args: r.Args, Cause: r.Cause}}), "\n")
 		for _, text := range []string{out.String(), kept, lines} {
 			for _, want := range []string{a.Text("archive.write_failed", "a.md"), a.Text("sandbox.outside", "../x"), "no such device"} {
 				if !strings.Contains(text, want) {

@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
 	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -189,12 +190,12 @@ type issueLine struct {
 // issue is a whole issue.
 type issue struct {
 	issueLine
-	Run        string      `json:"run"`
-	Solution   string      `json:"solution,omitempty"`
-	ExecutedAt time.Time   `json:"executed_at,omitzero"`
-	Feedback   []string    `json:"feedback,omitempty"`
-	Failures   int         `json:"planning_failures,omitempty"`
-	Error      *view.Error `json:"error,omitempty"`
+	Run        string        `json:"run"`
+	Solution   string        `json:"solution,omitempty"`
+	ExecutedAt time.Time     `json:"executed_at,omitzero"`
+	Feedback   []string      `json:"feedback,omitempty"`
+	Failures   int           `json:"planning_failures,omitempty"`
+	Error      *effect.Fault `json:"error,omitempty"`
 }
 
 func lineOf(i *view.Issue) issueLine {

@@ -125,7 +125,7 @@ type Receipt struct {
 	Key    string          `json:"key,omitempty"`
 	Args   []string        `json:"args,omitempty"`
 	Detail string          `json:"detail,omitempty"` // technical text: the cause, or the tail of an output
-	Cause  *Cause          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
+	Cause  *Fault          `json:"cause,omitempty"`  // the cause as data, where it is an error of pawl's
 	Result json.RawMessage `json:"result,omitempty"` // the kind's result type
 	Start  time.Time       `json:"start"`
 	End    time.Time       `json:"end"`
@@ -324,11 +324,16 @@ type Failure struct {
 	Code        pawl.Code      `json:"code"`
 	Key         string         `json:"key,omitempty"` // message of the failure, where there is one
 	Args        []string       `json:"args,omitempty"`
-	Cause       *Cause         `json:"cause,omitempty"`
+	Cause       *Fault         `json:"cause,omitempty"`
 	Output      string         `json:"output"`      // tail of the output, at most 16 KiB
 	Fingerprint string         `json:"fingerprint"` // digest of the output without times and addresses
 	Tree        string         `json:"tree"`
 	Checks      []CheckOutcome `json:"checks,omitempty"`
+}
+
+// Fault is what went wrong as an error that is kept.
+func (f Failure) Fault() Fault {
+	return Fault{Class: f.Class, Code: f.Code, Key: f.Key, Args: f.Args, Cause: f.Cause}
 }
 
 // RepairResult is the agent's proposal: further steps, or none when it knows no repair.

@@ -3,7 +3,6 @@ package effect
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"pawl"
 )
@@ -39,62 +38,6 @@ func Outcome(result any, err error) Receipt {
 	return Succeeded(result)
 }
 
-func texts(args []any) []string {
-	var out []string
-	for _, a := range args {
-		out = append(out, fmt.Sprint(a))
-	}
-	return out
-}
-
-// Cause is the error behind a failure where that is one of pawl's own, kept as data like the failure itself: it is put into
-// words where it is shown, in the reader's language.
-type Cause struct {
-	Code pawl.Code `json:"code"`
-	Key  string    `json:"key"`
-	Args []string  `json:"args,omitempty"`
-	// Detail is the technical text of what is behind it; Cause is the same as data where it can be.
-	Detail string `json:"detail,omitempty"`
-	Cause  *Cause `json:"cause,omitempty"`
-}
-
-// CauseOf keeps an error as data, or returns nil where it is no *pawl.Error.
-func CauseOf(err error) *Cause {
-	var e *pawl.Error
-	if !errors.As(err, &e) {
-		return nil
-	}
-	c := &Cause{Code: e.Code, Key: e.Key, Args: texts(e.Args), Cause: CauseOf(e.Err)}
-	if e.Err != nil {
-		c.Detail = e.Err.Error()
-	}
-	return c
-}
-
-// Err returns the kept error, or nil.
-func (c *Cause) Err() error {
-	if c == nil {
-		return nil
-	}
-	return failure(c.Code, c.Key, c.Args, c.Detail, c.Cause)
-}
-
-// failure puts an error together again. Its cause is the one that was kept as data, else the technical text.
-func failure(code pawl.Code, key string, texts []string, detail string, cause *Cause) error {
-	args := make([]any, len(texts))
-	for i, a := range texts {
-		args[i] = a
-	}
-	e := pawl.Fail(code, key, args...)
-	switch {
-	case cause != nil:
-		e = e.Because(cause.Err())
-	case detail != "":
-		e = e.Because(errors.New(detail))
-	}
-	return e
-}
-
 // FailedWith is Failed with a result beside the failure: a verification that did not pass still has its evidence.
 func FailedWith(err error, result any) Receipt {
 	r := Failed(err)
@@ -104,12 +47,18 @@ func FailedWith(err error, result any) Receipt {
 	return r
 }
 
+// Fault is the receipt's failure.
+func (r Receipt) Fault() Fault {
+	return Fault{Class: r.Class, Code: r.Code, Key: r.Key, Args: r.Args, Detail: r.Detail, Cause: r.Cause}
+}
+
 // Err returns the receipt's failure as an error, or nil.
 func (r Receipt) Err() error {
 	if r.OK {
 		return nil
 	}
-	return failure(r.Code, r.Key, r.Args, r.Detail, r.Cause)
+	f := r.Fault()
+	return f.Err()
 }
 
 // Decode reads the receipt's result into one of the result types of this package.

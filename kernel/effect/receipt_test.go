@@ -35,7 +35,7 @@ func TestFailureKeepsItsCauses(t *testing.T) {
 	if r := Failed(third); r.Cause != nil || r.Detail != "no such device" || r.Code != pawl.CodeInternal {
 		t.Errorf("%+v", r)
 	}
-	var none *Cause
+	var none *Fault
 	if none.Err() != nil || Succeeded(1).Err() != nil {
 		t.Error("an error out of nothing")
 	}

@@ -285,7 +285,7 @@ func (k reader) batch(ctx context.Context, s *kernel.Snapshot) (view.Batch, []vi
 			b.Queue = append(b.Queue, board.QueueItem{ItemID: id, IssueID: i.Label, SolutionID: solution, Status: board.ItemStatus(q.State)})
 		}
 		if at.Session != nil && at.Session.Run == r.ID && at.Session.Blocked != nil {
-			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label, Error: *at.Session.Blocked.Error.View()})
+			b.Errors = append(b.Errors, view.BoardError{At: at.Session.UpdatedAt, Action: "execute", Issue: i.Label, Error: at.Session.Blocked.Error})
 		}
 	}
 	points, actions, err := k.phases(ctx, r, len(b.Issues))
@@ -302,9 +302,9 @@ func stateOf(i *kernel.Issue, solution string, at time.Time) (board.IssueState, 
 	if i.Error == nil {
 		return state, nil
 	}
-	text := i.Error.View().Technical()
+	text := view.Technical(*i.Error)
 	state.Error = &text
-	return state, []view.BoardError{{At: at, Action: "plan", Issue: i.Label, Error: *i.Error.View()}}
+	return state, []view.BoardError{{At: at, Action: "plan", Issue: i.Label, Error: *i.Error}}
 }
 
 // latest returns the newest change of the run's rows.

@@ -312,7 +312,7 @@ func (n near) show(i *kernel.Issue) *view.Issue {
 			Tags: append([]string{}, i.Tags...), After: []string{}, Open: len(i.Open), External: i.External, Owner: i.Lease.Owner,
 			Retries: i.Retries, Branch: i.Branch, Landed: i.Landed, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 		},
-		Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback, Failure: i.Error.View(),
+		Context: i.Context, URL: i.URL, Agent: i.Agent, PlanFile: i.GivenName, Files: i.Files, Feedback: i.Feedback, Failure: i.Error,
 		Dependencies: n.known(i.DependsOn), Waits: n.known(i.Open),
 		PlannedAt: i.PlannedAt, ExecutedAt: i.ExecutedAt, Conflicts: i.Conflicts, Failures: i.Failures, LeaseUntil: i.Lease.Expires,
 		Parent: i.Parent, SolutionID: i.Solution, Plans: i.Solutions, Bound: i.Bound, Winding: i.Winding, Claimable: i.Rank > 0, NotBefore: i.Again, Height: i.Height, Batch: i.Batch,
@@ -392,7 +392,7 @@ func (b Board) Detail(ctx context.Context, i *view.Issue) (*view.IssueDetail, er
 			return nil, err
 		}
 		if out.Session = row.State; s.Blocked != nil {
-			out.Failure = s.Blocked.Error.View()
+			out.Failure = &s.Blocked.Error
 		}
 	}
 	return out, nil

@@ -223,7 +223,7 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	if at := s.Session; at != nil && at.Run == run.ID {
 		out.State = at.State
 		if b := at.Blocked; b != nil {
-			out.Waiting = &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: *b.Error.View()}
+			out.Waiting = &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: b.Error}
 		}
 	} else {
 		out.Next = []view.Next{} // what can be done now has nothing to do with a run that is over

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 )
 
@@ -13,7 +14,7 @@ type BoardError struct {
 	At     time.Time
 	Action string
 	Issue  string
-	Error  Error
+	Error  effect.Fault
 }
 
 // Batch is what state.json shows: a run, its issues and its queue (docs/spec/board.md#fields).
@@ -50,7 +51,7 @@ func StateJSON(b Batch) []byte {
 	s.Context.TotalIssues = len(s.Issues)
 	for _, e := range b.Errors {
 		s.Errors = append(s.Errors, board.ErrorEntry{
-			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class), Code: string(e.Error.Code), Message: e.Error.Technical(),
+			Timestamp: stamp(e.At), Action: e.Action, IssueID: e.Issue, Class: string(e.Error.Class), Code: string(e.Error.Code), Message: Technical(e.Error),
 		})
 	}
 	return indented(s)
@@ -90,10 +91,10 @@ func indented(v any) []byte {
 	return b.Bytes()
 }
 
-// Technical returns the error in one line for logs and for files without a language: class, code, key and arguments.
-func (e Error) Technical() string {
-	out := string(e.Class) + "/" + string(e.Code) + " " + e.Key
-	for _, a := range e.Args {
+// Technical returns a failure in one line for logs and for files without a language: class, code, key and arguments.
+func Technical(f effect.Fault) string {
+	out := string(f.Class) + "/" + string(f.Code) + " " + f.Key
+	for _, a := range f.Args {
 		out += " " + a
 	}
 	return plain(out, maxGoal)

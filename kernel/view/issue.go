@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/kernel/effect"
 	"pawl/machine/board"
 	"pawl/text/plan"
 )
@@ -58,7 +59,7 @@ type Issue struct {
 	Files    []string `json:"files,omitempty"`
 	Feedback []string `json:"feedback,omitempty"`
 	// Failure is what stopped it last.
-	Failure *Error `json:"-"`
+	Failure *effect.Fault `json:"-"`
 	// Dependencies are the issues that must be completed first, and Waits those of them that are not yet, as far as they were looked at.
 	Dependencies []Dependency `json:"-"`
 	Waits        []Dependency `json:"-"`

@@ -139,7 +139,7 @@ func TestStateJSONIsValid(t *testing.T) {
 			Status: board.RunRunning, Phase: board.PhaseExecuting, WorkDir: "/w/.pawl", Actions: []string{"init", "plan", "execute"}, Created: noon, Updated: noon,
 			Issues: []board.IssueState{{ID: "ISS-20260208-001", Title: text().Draw(rt, "title"), Status: status, SolutionID: "SOL-ISS-20260208-001-1", PlannedAt: "2026-02-08T12:00:00.000Z", Error: &message}},
 			Queue:  []board.QueueItem{{ItemID: "S-1", IssueID: "ISS-20260208-001", SolutionID: "SOL-ISS-20260208-001-1", Status: board.ItemExecuting}},
-			Errors: []view.BoardError{{At: noon, Action: "plan", Issue: "ISS-20260208-001", Error: view.Error{Class: pawl.ClassModel, Code: pawl.CodeCannotPlan, Key: "k", Args: []string{message}}}},
+			Errors: []view.BoardError{{At: noon, Action: "plan", Issue: "ISS-20260208-001", Error: effect.Fault{Class: pawl.ClassModel, Code: pawl.CodeCannotPlan, Key: "k", Args: []string{message}}}},
 		}
 		s, err := board.ParseState(view.StateJSON(b))
 		if err != nil {

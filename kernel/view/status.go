@@ -43,31 +43,12 @@ type Status struct {
 	// Questions are the open questions of agents, oldest first.
 	Questions []Question `json:"questions,omitempty"`
 	// Checkpoint is the newest checkpoint (last_checkpoint).
-	Checkpoint string    `json:"last_checkpoint"`
-	LastError  *Error    `json:"last_error,omitempty"`
-	Last       *Result   `json:"last_result,omitempty"`
-	Owner      *Owner    `json:"owner,omitempty"`
-	Next       []Next    `json:"next"`
-	UpdatedAt  time.Time `json:"updated_at,omitzero"`
-}
-
-// Error is a failure as data: the catalogue's key and its arguments.
-type Error struct {
-	Class  pawl.Class `json:"class"`
-	Code   pawl.Code  `json:"code"`
-	Key    string     `json:"key"`
-	Args   []string   `json:"args,omitempty"`
-	Detail string     `json:"detail,omitempty"`
-	// Cause is the error behind it as data, where it is one of pawl's.
-	Cause *effect.Cause `json:"cause,omitempty"`
-}
-
-// Err puts the error together again, nil for none.
-func (e *Error) Err() error {
-	if e == nil {
-		return nil
-	}
-	return effect.Receipt{Class: e.Class, Code: e.Code, Key: e.Key, Args: e.Args, Detail: e.Detail, Cause: e.Cause}.Err()
+	Checkpoint string        `json:"last_checkpoint"`
+	LastError  *effect.Fault `json:"last_error,omitempty"`
+	Last       *Result       `json:"last_result,omitempty"`
+	Owner      *Owner        `json:"owner,omitempty"`
+	Next       []Next        `json:"next"`
+	UpdatedAt  time.Time     `json:"updated_at,omitzero"`
 }
 
 // Question is an open question of an agent to the person.
@@ -156,10 +137,10 @@ type Doing struct {
 
 // Blocked says why work stopped and what kind of help it needs (docs/spec/composition.md#x4).
 type Blocked struct {
-	Kind   string `json:"kind"`
-	Task   string `json:"task,omitempty"`
-	Effect string `json:"effect,omitempty"`
-	Error  Error  `json:"error"`
+	Kind   string       `json:"kind"`
+	Task   string       `json:"task,omitempty"`
+	Effect string       `json:"effect,omitempty"`
+	Error  effect.Fault `json:"error"`
 }
 
 // Approval is an open question. Hash is what an answer is bound to; About is "plan", "action", "call" or "checks".
@@ -222,7 +203,7 @@ type Session struct {
 	Effect string
 	Paused bool
 	// Failure is what it is blocked by.
-	Failure *Error
+	Failure *effect.Fault
 }
 
 // Asked is a question of an agent, open or answered.

@@ -28,7 +28,7 @@ type Summary struct {
 	// Undo lists the commands that undo the result, the gentlest first; it is empty when nothing was changed.
 	Undo      []Next        `json:"undo"`
 	Next      []Next        `json:"next"`
-	Error     *Error        `json:"error,omitempty"`
+	Error     *effect.Fault `json:"error,omitempty"`
 	StartedAt time.Time     `json:"started_at,omitzero"`
 	EndedAt   time.Time     `json:"ended_at,omitzero"`
 	Duration  time.Duration `json:"duration_ns"`

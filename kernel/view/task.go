@@ -71,9 +71,9 @@ type Lease struct {
 
 // Failure is one thing that went wrong. Output is the end of what the failing command printed.
 type Failure struct {
-	What   string `json:"what"`
-	Error  Error  `json:"error"`
-	Output string `json:"output,omitempty"`
+	What   string       `json:"what"`
+	Error  effect.Fault `json:"error"`
+	Output string       `json:"output,omitempty"`
 	// FailingBefore says that the check failed in the same way on what the work started from.
 	FailingBefore bool `json:"failing_before,omitempty"`
 }
