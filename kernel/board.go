@@ -2,26 +2,15 @@ package kernel
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
-	"pawl/kernel/topo"
 	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
-)
-
-// Bounds of one command and of one issue.
-const (
-	MaxIssues  = 1000
-	maxTitle   = 500     // bytes
-	maxContext = 1 << 20 // bytes
-	maxAfter   = 1000
 )
 
 // beginBatch notes the branch of an issue whose work begins: the batch's, unless it has one of its own. The first one begins the batch.
@@ -46,18 +35,6 @@ func (c *AimBoard) Decide(tx *Tx) error {
 	return nil
 }
 
-// redirect gives an issue another branch, while nothing of its work is made for the one that it has.
-func redirect(tx *Tx, i *Issue, branch *string, changed map[string]any) error {
-	if branch != nil && *branch != i.Branch && i.State != string(board.IssueRegistered) && i.State != string(board.IssueFailed) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_branch", i.Label, i.State, i.Branch)
-	}
-	set(changed, "branch", &i.Branch, branch)
-	return nil
-}
-
-// boardCommand is a command about the board, which is there once the workspace has a session.
-type boardCommand interface{ ofBoard() }
-
 func (*AddIssues) ofBoard()  {}
 func (*EditIssue) ofBoard()  {}
 func (*Depend) ofBoard()     {}
@@ -68,12 +45,6 @@ func (*Release) ofBoard()    {}
 func (*RetryIssue) ofBoard() {}
 func (*MoveBoard) ofBoard()  {}
 func (*AimBoard) ofBoard()   {}
-
-// ofBoard reports whether a command is about the board.
-func ofBoard(c Command) bool {
-	_, ok := c.(boardCommand)
-	return ok
-}
 
 // issueOf returns a copy of an issue to change. One that does not exist is an error.
 func issueOf(tx *Tx, id string) (*Issue, error) {
@@ -143,299 +114,6 @@ func movePhaseOfBoard(tx *Tx, a board.Event) error {
 	return apply(tx, board.Run, b, string(a), "", "the batch is completed", nil, admitIssues(tx))
 }
 
-// Decide registers issues.
-func (c *AddIssues) Decide(tx *Tx) error {
-	if len(c.Issues) == 0 || len(c.Issues) > MaxIssues {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issues_count", len(c.Issues), MaxIssues)
-	}
-	b, err := batchFor(tx)
-	if err != nil {
-		return err
-	}
-	if c.Fresh {
-		b.Branch = ""
-	}
-	labels := make([]string, len(c.Issues))
-	names := map[string]string{} // what the command calls its issues
-	known := knownIssue(tx)
-	made := make([]*Issue, len(c.Issues))
-	for n := range c.Issues {
-		i, err := registerIssue(tx, b, &c.Issues[n], known)
-		if err != nil {
-			return err
-		}
-		made[n], labels[n] = i, i.Label
-		for _, name := range []string{c.Issues[n].Ref, c.Issues[n].External} {
-			if name != "" {
-				names[name] = i.ID
-			}
-		}
-	}
-	for n, i := range made {
-		for _, name := range c.Issues[n].After {
-			on, ok := names[name]
-			if !ok {
-				on, ok = known[name]
-				ok = ok && tx.Near[on].Number > 0
-			}
-			if !ok {
-				return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_unknown", i.Label, name)
-			}
-			if err := waitFor(tx, i, on); err != nil {
-				return err
-			}
-		}
-		placeIssue(tx, i)
-	}
-	tx.result = labels
-	if b.Phase == string(board.Phase.Initial()) {
-		return movePhaseOfBoard(tx, board.List)
-	}
-	return nil
-}
-
-// knownIssue returns the ids of the issues that were loaded, by all their names.
-func knownIssue(tx *Tx) map[string]string {
-	known := make(map[string]string, 3*len(tx.Near))
-	for id, i := range tx.Near {
-		if i != nil {
-			known[id], known[i.Label] = id, id
-		}
-	}
-	// Where one issue's label is another one's external id, the latter has it.
-	for id, i := range tx.Near {
-		if i != nil && i.External != "" {
-			known[i.External] = id
-		}
-	}
-	return known
-}
-
-// registerIssue makes one issue, or brings the one with its external id up to date.
-func registerIssue(tx *Tx, b *Board, n *NewIssue, known map[string]string) (*Issue, error) {
-	if err := checkIssue(n.Title, n.Context, n.Priority, len(n.After)); err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(n.External, PackageAlias) {
-		return nil, pawl.Fail(pawl.CodeInvalid, "kernel.issue_external", n.External, PackageAlias)
-	}
-	if n.External != "" {
-		// The issue of a run by itself is none of the board's, whatever it is called.
-		if id, ok := known[n.External]; ok && tx.Near[id].Number > 0 {
-			i, err := issueOf(tx, id)
-			if err != nil || i.Digest == n.Digest {
-				return i, err
-			}
-			i.Title, i.Context, i.Priority, i.Tags, i.Digest, i.URL = n.Title, n.Context, n.Priority, n.Tags, n.Digest, n.URL
-			// What was closed where it came from is not begun any more. Whether it is done, only a person can say.
-			i.Paused = i.Paused || n.Closed && i.State != string(board.IssueCompleted)
-			tx.record(i, AuditIssueUpdated, audit.Info, map[string]any{"external_id": n.External, "digest": n.Digest, "closed": n.Closed})
-			return i, nil
-		}
-	}
-	b.Issues++
-	b.Members++
-	label := n.Label
-	if _, taken := known[label]; taken || !board.IsIssueID(label) { // the label names the issue's session too
-		label = fmt.Sprintf("ISS-%d", b.Issues)
-	}
-	b.Issues = max(b.Issues, ordinal(label))
-	i := &Issue{
-		Title: n.Title, Context: n.Context, Priority: n.Priority, Tags: n.Tags, External: n.External, Digest: n.Digest, URL: n.URL,
-		Given: n.Given, GivenName: n.GivenName, Agent: n.Agent, Branch: n.Branch, Feedback: n.Feedback, Paused: n.Paused, Height: n.Height, Number: b.Issues, Batch: b.Number,
-	}
-	state := board.Issue.Initial()
-	if n.Closed {
-		state, i.Released = board.IssueCompleted, true
-	}
-	tx.create(i, KindIssue, label, tx.Session.ID, string(state))
-	tx.Near[i.ID], known[i.ID], known[i.Label] = i, i.ID, i.ID
-	tx.record(i, AuditIssueCreated, audit.Info, map[string]any{"title": i.Title, "external_id": i.External, "batch": b.Number, "closed": n.Closed})
-	if n.External != "" {
-		known[n.External] = i.ID
-		tx.create(&Alias{Issue: i.ID}, KindAlias, n.External, i.ID, "")
-	}
-	return i, nil
-}
-
-// maxOrdinal bounds the numbers in labels that are kept, behind which the numbers of further issues go on.
-const maxOrdinal = 1_000_000_000
-
-// ordinal is the number of a label that could be one of pawl's own, 0 for any other.
-func ordinal(label string) int64 {
-	digits, ok := strings.CutPrefix(label, "ISS-")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > maxOrdinal || strconv.FormatInt(n, 10) != digits {
-		return 0
-	}
-	return n
-}
-
-func checkIssue(title, context string, priority, after int) error {
-	switch {
-	case strings.TrimSpace(title) == "" || len(title) > maxTitle || strings.ContainsAny(title, "\n\r\x00"):
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_title", maxTitle)
-	case len(context) > maxContext || strings.Contains(context, "\x00"):
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_context", maxContext)
-	case priority < 0 || priority > 5:
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_priority", priority)
-	case after > maxAfter:
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", after, maxAfter)
-	}
-	return nil
-}
-
-// Decide changes an issue.
-func (c *EditIssue) Decide(tx *Tx) error {
-	i, err := issueOf(tx, c.Issue)
-	if err != nil {
-		return err
-	}
-	changed := map[string]any{}
-	set(changed, "title", &i.Title, c.Title)
-	set(changed, "context", &i.Context, c.Context)
-	set(changed, "priority", &i.Priority, c.Priority)
-	set(changed, "agent", &i.Agent, c.Agent)
-	set(changed, "paused", &i.Paused, c.Paused)
-	if err := redirect(tx, i, c.Branch, changed); err != nil {
-		return err
-	}
-	if c.Tags != nil && !slices.Equal(i.Tags, *c.Tags) {
-		i.Tags = *c.Tags
-		changed["tags"] = i.Tags
-	}
-	if c.Given != nil {
-		i.Given, i.GivenName = *c.Given, c.GivenName
-		changed["given"] = c.GivenName
-	}
-	if c.Feedback != "" {
-		i.hear(c.Feedback)
-		changed["feedback"] = c.Feedback
-	}
-	if err := checkIssue(i.Title, i.Context, i.Priority, 0); err != nil {
-		return err
-	}
-	if len(changed) == 0 {
-		tx.touched = nil
-		return nil
-	}
-	tx.record(i, AuditIssueEdited, audit.Info, changed)
-	placeIssue(tx, i)
-	return nil
-}
-
-func set[T comparable](changed map[string]any, name string, at, to *T) {
-	if to != nil && *at != *to {
-		*at = *to
-		changed[name] = *to
-	}
-}
-
-// Decide adds a dependency or takes it back.
-func (c *Depend) Decide(tx *Tx) error {
-	i, err := issueOf(tx, c.Issue)
-	if err != nil {
-		return err
-	}
-	if !c.Remove {
-		if slices.Contains(i.DependsOn, c.On) {
-			tx.touched = nil
-			return nil
-		}
-		if tx.Board != nil {
-			tx.touch(tx.Board)
-		}
-		err = waitFor(tx, i, c.On)
-	} else {
-		at := slices.Index(i.DependsOn, c.On)
-		if at < 0 {
-			return pawl.Fail(pawl.CodeNotFound, "kernel.dependency_none", i.Label, c.On)
-		}
-		i.DependsOn = slices.Delete(slices.Clone(i.DependsOn), at, at+1)
-		i.Open = slices.DeleteFunc(slices.Clone(i.Open), func(id string) bool { return id == c.On })
-		for _, l := range tx.Links {
-			if l.Issue == i.ID && l.Parent == c.On && !l.Gone {
-				l.Gone = true
-				tx.touch(l)
-			}
-		}
-		tx.record(i, AuditDependencyRemoved, audit.Info, map[string]any{"on": c.On})
-	}
-	placeIssue(tx, i)
-	return err
-}
-
-// waitFor has an issue wait for another one. A circle is refused, with its way round.
-func waitFor(tx *Tx, i *Issue, on string) error {
-	if slices.Contains(i.DependsOn, on) {
-		return nil
-	}
-	if len(i.DependsOn) >= maxAfter {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.issue_after", len(i.DependsOn)+1, maxAfter)
-	}
-	// Most dependencies are on what is high enough, and leave everything as it is.
-	at := tx.Near[on]
-	enough := at != nil && at.Height > i.Height
-	rise := topo.Add(graphOf(tx.Near), i.ID, on, !enough && unawaited(tx, i))
-	switch {
-	case rise.Unknown != "":
-		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", rise.Unknown)
-	case rise.Need != nil:
-		for id := range rise.Need {
-			tx.want(byID(KindIssue, id))
-		}
-		if tx.reads != nil {
-			tx.reads.ahead = climb(tx.reads, rise.Need, i)
-		}
-		return pawl.Fail(pawl.CodeNotFound, "kernel.issue_not_found", on)
-	case rise.Circle != nil:
-		way := make([]string, 0, len(rise.Circle)+1)
-		for _, id := range append(rise.Circle, i.ID) {
-			way = append(way, tx.Near[id].Label)
-		}
-		return pawl.Fail(pawl.CodeInvalid, "kernel.dependency_circle", strings.Join(way, " → "))
-	}
-	for _, id := range slices.Sorted(maps.Keys(rise.Heights)) {
-		j, err := issueOf(tx, id)
-		if err != nil {
-			return err
-		}
-		j.Height = rise.Heights[id]
-		placeIssue(tx, j)
-	}
-	i.DependsOn = append(slices.Clip(i.DependsOn), on)
-	if tx.Near[on].State != string(board.IssueCompleted) {
-		i.Open = append(slices.Clip(i.Open), on)
-	}
-	tx.create(&Link{Issue: i.ID}, KindLink, "", on, "")
-	tx.record(i, AuditDependencyAdded, audit.Info, map[string]any{"on": on})
-	return nil
-}
-
-// graphOf is the order of dependencies among the issues that were loaded.
-func graphOf(near map[string]*Issue) topo.Graph {
-	return func(id string) (*topo.Node, bool) {
-		i, ok := near[id]
-		if i == nil {
-			return nil, ok
-		}
-		return &topo.Node{Height: i.Height, On: i.DependsOn, Stored: i.Version > 0}, true
-	}
-}
-
-// unawaited reports whether no issue waits for one: one that this very command registers, or the one that it is about. Each
-// command that adds a dependency writes the board, so that none that is decided at the same time can say otherwise.
-func unawaited(tx *Tx, i *Issue) bool {
-	if i.Version > 0 {
-		c, ok := tx.env.Command.(*Depend)
-		return ok && c.Issue == i.ID && len(tx.Links) == 0
-	}
-	return !slices.ContainsFunc(tx.touched, func(e Document) bool {
-		l, ok := e.(*Link)
-		return ok && l.Parent == i.ID
-	})
-}
-
 // placeIssue sets when and in which order an issue may be claimed. It is called after everything that it depends on.
 func placeIssue(tx *Tx, i *Issue) {
 	due := never
@@ -456,6 +134,10 @@ func placeIssue(tx *Tx, i *Issue) {
 		i.Rank, i.Due = rank, due
 		tx.touch(i)
 	}
+}
+
+func planning(i *Issue) bool {
+	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
 }
 
 // followBoard brings the issue of a session up to date with it, at the end of each decision.
@@ -510,18 +192,6 @@ func helpable(tx *Tx) bool {
 	return b.Kind == BlockedFuse && tx.Issue.Retries < tx.Config.BoardRetries || b.Kind == BlockedDependency && tx.Issue.Conflicts == 0
 }
 
-// waits reports whether nothing goes on in the session before a person has said something.
-func waits(tx *Tx) bool {
-	switch session.State(tx.Session.State) {
-	case session.Confirming, session.Blocked:
-		return true
-	}
-	if a := tx.Approval; a != nil && a.State == ApprovalPending && a.ID == tx.Session.Approval {
-		return true
-	}
-	return tx.Session.Paused || tx.Turn != nil && turnParked(tx)
-}
-
 // Decide claims an issue.
 func (c *Take) Decide(tx *Tx) error {
 	if c.Owner == "" {
@@ -544,10 +214,6 @@ func (c *Take) Decide(tx *Tx) error {
 		return unclaimable(tx, c)
 	}
 	return nil
-}
-
-func planning(i *Issue) bool {
-	return i.State == string(board.IssueRegistered) || i.State == string(board.IssuePlanning)
 }
 
 // collides reports whether an issue is expected to change a file that another claimed one changes. One that only has something
@@ -710,50 +376,55 @@ func unclaim(tx *Tx, i *Issue, again time.Time) error {
 	return nil
 }
 
-// Decide tells those that depend on a completed issue.
-func (c *Release) Decide(tx *Tx) error {
-	i, err := issueOf(tx, c.Issue)
-	if err != nil {
-		return err
-	}
-	if i.State != string(board.IssueCompleted) || i.Released {
-		tx.touched = nil
+// read reads the issues that may be claimed, in their order, as far as needed to find one that collides with none.
+func (c *Take) read(r *reads, s *Snapshot) error {
+	if c.Issue != "" {
+		s.Taken = []string{c.Issue}
+		r.get(byID(KindIssue, c.Issue))
 		return nil
 	}
-	for _, l := range tx.Links {
-		j, err := issueOf(tx, l.Issue)
-		if err != nil {
-			return err
+	states := []board.IssueStatus{board.IssueExecuting, board.IssueCompleted, board.IssueFailed, board.IssuePlanned}
+	if c.Planning {
+		states = []board.IssueStatus{board.IssuePlanning, board.IssueRegistered}
+	}
+	for limit := queuePage; ; limit *= 8 {
+		full, fits := false, false
+		s.Taken = nil
+		for _, state := range states {
+			// What must not be claimed for a reason other than its time stands behind all the rest, so that no more
+			// than a page is read.
+			f := r.get(query{kind: KindIssue, states: string(state), byRank: true, limit: limit})
+			if f == nil {
+				continue
+			}
+			full = full || len(f.rows) == limit && f.rows[limit-1].Rank > 0
+			for n, row := range f.rows {
+				if row.Rank <= 0 {
+					break
+				}
+				if i := at[Issue](r, f, n); i != nil && !row.Due.After(c.Now) {
+					s.Taken = append(s.Taken, row.ID)
+					fits = fits || s.Board != nil && i.ready() && !s.Board.collides(i)
+				}
+			}
 		}
-		if at := slices.Index(j.Open, i.ID); at >= 0 {
-			j.Open = slices.Delete(slices.Clone(j.Open), at, at+1)
-			placeIssue(tx, j)
+		if r.open > 0 || !full || c.Planning && len(s.Taken) > 0 || fits {
+			return nil
 		}
 	}
-	i.Released = true
-	tx.record(i, AuditDependentsReleased, audit.Info, map[string]any{"dependents": len(tx.Links)})
-	placeIssue(tx, i)
-	return nil
 }
 
-// Decide puts a failed issue back to be planned anew, once its session has nothing at work.
-func (c *RetryIssue) Decide(tx *Tx) error {
-	i, err := issueOf(tx, c.Issue)
-	if err != nil {
-		return err
+// queuePage is how many claimable issues are looked at first.
+const queuePage = 32
+
+// read counts the issues at work, which lie below the session of the workspace, as the board does.
+func (c *MoveBoard) read(r *reads, s *Snapshot) error {
+	if s.Board == nil || c.Action != board.Complete {
+		return nil
 	}
-	if c.Note != "" {
-		i.hear(c.Note)
+	states := string(board.IssuePlanning) + " " + string(board.IssueExecuting)
+	if f := r.get(query{kind: KindIssue, parent: s.Board.Parent, states: states, hotOnly: true}); f != nil {
+		s.AtWork = len(f.rows)
 	}
-	i.Paused, i.Failures, i.Again = false, 0, time.Time{}
-	if tx.env.Actor.Kind() == pawl.KindUser {
-		i.Retries, i.Conflicts = 0, 0
-	}
-	if i.State == string(board.IssueFailed) {
-		err = apply(tx, board.Issue, i, string(board.Retry), board.Replan, c.Note, nil, nil)
-	} else if i.State != string(board.IssueRegistered) {
-		err = pawl.Fail(pawl.CodeInvalidTransition, "kernel.issue_not_failed", i.Label, i.State)
-	}
-	placeIssue(tx, i)
-	return err
+	return nil
 }

@@ -20,46 +20,6 @@ const (
 	ScopeDay   = "day" // in UTC
 )
 
-// Limit is what one scope may cost; a zero field is no limit. The fields are those of effect.Usage.
-type Limit struct {
-	Requests  int64 `json:"requests,omitempty"`
-	Tokens    int64 `json:"tokens,omitempty"`
-	MicroUSD  int64 `json:"micro_usd,omitempty"`
-	Turns     int64 `json:"turns,omitempty"`
-	Calls     int64 `json:"calls,omitempty"`
-	Processes int64 `json:"processes,omitempty"`
-	WallMS    int64 `json:"wall_ms,omitempty"`
-}
-
-// ofWork reports whether something is limited that pawl itself counts.
-func (l Limit) ofWork() bool { return l.Turns > 0 || l.Calls > 0 || l.Processes > 0 || l.WallMS > 0 }
-
-// Clock is the time of an effect at work, as it is charged to budgets: since when it runs, the day that it is charged to,
-// and what is held for it.
-type Clock struct {
-	Since time.Time `json:"since"`
-	Day   time.Time `json:"day"`
-	Held  int64     `json:"held_ms"`
-}
-
-// Budget is what the work of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
-// "issue:ISS-20260102-001", "day:2026-01-02".
-type Budget struct {
-	Row   `json:"-"`
-	Spent effect.Usage `json:"spent"`
-	// Held is what calls in flight may cost at most, by reservation. One that a crash left counts as spent in full.
-	Held map[string]effect.Usage `json:"held,omitempty"`
-}
-
-// Used is what is spent and held together.
-func (b *Budget) Used() effect.Usage {
-	u := b.Spent
-	for _, h := range b.Held {
-		u = u.Plus(h)
-	}
-	return u
-}
-
 // scopes returns the labels of the budgets that an effect of the run is charged to on a day.
 func scopes(r *Run, issue *Issue, day time.Time) []string {
 	var out []string

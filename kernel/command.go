@@ -12,27 +12,6 @@ import (
 	"pawl/text/plan"
 )
 
-// Command is what somebody wants to happen. Each is decided on its own and committed whole or not at all.
-type Command interface {
-	// Decide makes the decision on a transaction. An error means that nothing of it is to be written.
-	Decide(tx *Tx) error
-}
-
-// Envelope carries a command with the word on which it is given.
-type Envelope struct {
-	Actor pawl.Actor
-	// Key makes the command idempotent: given again with the same key it is answered with the first outcome.
-	Key string
-	// Trace joins the command's records; "" takes the key of the batch.
-	Trace string
-	// Claim is the fencing token of the claim on an issue of the board under which a worker speaks, 0 for everybody else. Once
-	// the claim is another's, nothing that it says is done, but for the receipt of what it began before.
-	Claim int64
-	// Nonce is randomness for the ids that the decision makes.
-	Nonce   [16]byte
-	Command Command
-}
-
 // Commands of a person about the session.
 type (
 	// Init makes the session of a workspace, once.
@@ -193,6 +172,24 @@ type (
 	CancelTask struct{ Task, Reason string }
 	// RestartTask makes a new draft from a task that ended, with its lineage.
 	RestartTask struct{ Task string }
+)
+
+// Commands of the context manager (docs/spec/session.md#context-manager) that no other command covers. read_context is
+// Kernel.Status, archive_task is part of every run's end, and update_state is RouteState.
+type (
+	// SaveDecision keeps a decision of the project. Type is Architecture, Lib or Rule; Replaces is the id of the decision
+	// that this one contradicts, which is marked as deprecated, or "".
+	SaveDecision struct{ Type, Content, Replaces string }
+	// RecordError keeps what was learnt from an error: its root cause, how it was fixed and what it affects.
+	RecordError struct{ Type, RootCause, Fix, Scope string }
+	// UpdateProgress notes the progress of a task. Status is PENDING, DONE, BLOCKED, or a state of a task; a change of state
+	// goes through the task's machine like any other (docs/spec/session.md#a11). An empty Status notes the summary alone.
+	UpdateProgress struct{ Task, Status, Summary string }
+	// CreateCheckpoint makes a checkpoint of the tree on request, while nothing is at work.
+	CreateCheckpoint struct{}
+	// Ask puts a question to the person. It is answered with the question's label; asked again by the same actor while it is
+	// open, it is the same question. Work that goes on meanwhile waits for the answer before its next call.
+	Ask struct{ Question string }
 )
 
 // Commands of the runner.
@@ -375,47 +372,4 @@ type Taken struct {
 type Made struct {
 	Effect  *effect.Effect `json:"effect,omitempty"`
 	Refused *effect.Fault  `json:"refused,omitempty"`
-}
-
-// Snapshot is what a decision is made from: the rows that the command concerns, as they were at one moment. Decide works
-// on copies and never changes a snapshot.
-type Snapshot struct {
-	Config  *Config
-	Session *Session
-	Run     *Run
-	Flow    *Flow
-	Issue   *Issue
-	Item    *Item
-	// Solution is the plan of the run, Approval the open question.
-	Solution *Solution
-	Approval *Approval
-	Turn     *Turn
-	// Task is the task that the command is about, or the run's; Effect likewise the effect.
-	Task   *Task
-	Effect *EffectDoc
-	// Talk is the agent's conversation about the task's step; Within are the calls at work inside the effect.
-	Talk   *Talk
-	Within []*EffectDoc
-	// Incidents are what was learnt from earlier failures, newest first, for an agent that begins its work.
-	Incidents []*Incident
-	// Questions are the open questions, oldest first, for a command that is about them or a turn that waits for some.
-	Questions []*Question
-	// Budgets are those that the effect is charged to.
-	Budgets []*Budget
-	// Trail are the states that the task's audit records tell of, oldest first, with the number of records; they are
-	// loaded when the task may become done.
-	Trail      []string
-	TrailCount int
-	// Labels that are taken, for names that must be unique: checkpoints of this minute.
-	Taken []string
-	// Board is the batch at work; Near are the issues of the board that the command is about or that lie around it, by id, and
-	// Links those that depend on the one that it is about.
-	Board *Board
-	Near  map[string]*Issue
-	Links []*Link
-	// AtWork is how many issues are being planned or carried out, for a command that ends the batch.
-	AtWork int
-	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that ~exec names.
-	Names  map[string]bool
-	Taking *Solution
 }

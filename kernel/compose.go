@@ -4,11 +4,15 @@ import (
 	"slices"
 	"sync"
 
+	"pawl"
+	"pawl/kernel/audit"
+	"pawl/machine"
 	"pawl/machine/board"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/solution"
 )
 
 // Move is one move of a composition: an event for the machine of one kind of row.
@@ -40,20 +44,6 @@ type Composition struct {
 	// Then is what the same decision goes on with once everything of it is noted.
 	Then Step
 }
-
-// Step is what a decision goes on with: a handler notes what happened and does not call the next one.
-type Step string
-
-// The steps. Each is taken in the transaction of what it follows on, after all else of it.
-const (
-	ThenNothing Step = ""
-	ThenIntake  Step = "intake"  // the requirement is judged
-	ThenContext Step = "context" // the facts about the workspace are looked for
-	ThenPlan    Step = "plan"    // a plan is made
-	ThenAdvance Step = "advance" // what comes next for the task at work
-	ThenCleanup Step = "cleanup" // what the task leaves unfinished is saved, and its worktree goes
-	ThenArchive Step = "archive" // the archive's files are written
-)
 
 // States are the states of the five machines together, as far as one run is about them. An empty field is a row that is not there,
 // except for Stage, where it means that no flow runs.
@@ -455,4 +445,294 @@ func endingRows() []Composition {
 		row("C41", RepairLeft, "a repair is left behind with its task",
 			onSession(session.ForceStop), onSession(session.SkipTask)),
 	}
+}
+
+// commandOr is the ~command that the run is taken up for.
+func commandOr(tx *Tx, otherwise string) string {
+	if tx.Run != nil && tx.Run.Command != "" {
+		return tx.Run.Command
+	}
+	return otherwise
+}
+
+// apply makes the moves of one row of the composition table, in order.
+func (tx *Tx) apply(what Event, reason string) error {
+	row, ok := compositions()[what]
+	if !ok {
+		return pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(what))
+	}
+	if unmet := row.Unmet(tx.states()); unmet != "" {
+		return pawl.Fail(pawl.CodeInternal, "kernel.unmet", row.ID, string(unmet))
+	}
+	defer turnMoved(tx, tx.Turn, turnParked(tx))
+	for _, r := range row.Moves {
+		if r.Kind == KindPhase {
+			if err := movePhase(tx, board.Event(r.Event), reason); err != nil {
+				return err
+			}
+			continue
+		}
+		e := tx.on(r.Kind)
+		if e == nil {
+			if r.May {
+				continue
+			}
+			return pawl.Fail(pawl.CodeInternal, "kernel.no_row", string(what), string(r.Kind))
+		}
+		when := r.When
+		if r.Kind == KindFlow && r.Event == string(workflow.CommandGiven) {
+			when = commandOr(tx, r.When)
+		}
+		if r.Kind == KindIssue && r.Event == string(board.PlanFailed) && tx.Issue.Failures >= board.MaxPlanFailures {
+			when = board.PlanGivenUp // which of the two rows applies is a matter of the count alone
+		}
+		if r.May && !tx.has(e, r.Event, when) {
+			continue
+		}
+		if err := tx.move(e, r.Event, when, reason, nil); err != nil {
+			return err
+		}
+	}
+	if row.Then != ThenNothing {
+		tx.then(row.Then)
+	}
+	return nil
+}
+
+// then has the decision go on with a step when its handler is done.
+func (tx *Tx) then(s Step) { tx.next = s }
+
+// states are the states of the run together, as the decision has them.
+func (tx *Tx) states() (s States) {
+	for _, kind := range []Kind{KindSession, KindTurn, KindTask, KindFlow, KindRun, KindIssue, KindItem} {
+		if e := tx.on(kind); e != nil {
+			s = s.With(kind, e.hot().State)
+		}
+	}
+	if tx.Run != nil {
+		s.Phase = board.PhaseStatus(tx.Run.Phase)
+	}
+	return s
+}
+
+// on returns the row of a kind that the composition speaks of, or nil.
+func (tx *Tx) on(kind Kind) Document {
+	switch {
+	case kind == KindSession && tx.Session != nil:
+		return tx.Session
+	case kind == KindTurn && tx.Turn != nil:
+		return tx.Turn
+	case kind == KindTask && tx.Task != nil:
+		return tx.Task
+	case kind == KindFlow && tx.Flow != nil:
+		return tx.Flow
+	case kind == KindRun && tx.Run != nil:
+		return tx.Run
+	case kind == KindIssue && tx.Issue != nil:
+		return tx.Issue
+	case kind == KindItem && tx.Item != nil:
+		return tx.Item
+	}
+	return nil
+}
+
+// has reports whether the entity's machine has a row for the event in its present state.
+func (tx *Tx) has(e Document, on, when string) bool {
+	s := e.hot().State
+	switch e.hot().Kind {
+	case KindSession:
+		return known(tx, session.Table, s, on, when)
+	case KindTurn:
+		return known(tx, turn.Table, s, on, when)
+	case KindTask:
+		return known(tx, task.Table, s, on, when)
+	case KindFlow:
+		return known(tx, workflow.Stages, s, on, when)
+	case KindRun:
+		return known(tx, board.Run, s, on, when)
+	case KindIssue:
+		return known(tx, board.Issue, s, on, when)
+	case KindItem:
+		return known(tx, board.Item, s, on, when)
+	}
+	return false
+}
+
+func known[S, E ~string](tx *Tx, m *machine.Machine[S, E], state, on, when string) bool {
+	r, ok := m.Next(S(state), E(on), when)
+	return ok && !(tx.Config.Strict && r.Ext)
+}
+
+// move takes one entity along one row of its machine: the row must exist, its gates must pass on the evidence at hand, and
+// for tasks the mode must agree. The transition is recorded; nothing else of the entity changes.
+func (tx *Tx) move(e Document, on, when, reason string, meta any) error {
+	switch e.hot().Kind {
+	case KindSession:
+		return apply(tx, session.Table, e, on, when, reason, meta, func(r *machine.Rule[session.State, session.Event]) *pawl.Error {
+			return session.Admit(r, sessionEvidence(tx))
+		})
+	case KindTurn:
+		return apply(tx, turn.Table, e, on, when, reason, meta, func(r *machine.Rule[turn.State, turn.Event]) *pawl.Error {
+			return turn.Admit(r, turnEvidence(tx))
+		})
+	case KindTask:
+		err := apply(tx, task.Table, e, on, when, reason, meta, func(r *machine.Rule[task.State, task.Event]) *pawl.Error {
+			if err := task.Admit(r, taskEvidence(tx, tx.Task, r)); err != nil {
+				return err
+			}
+			return askMode(tx, tx.Task, string(r.From), string(r.To), r.ID)
+		})
+		if at := task.State(tx.Task.State); err == nil && (at.Terminal() || at == task.Queued && tx.Run != nil) {
+			// The lease goes back. Its token stays, so that whatever the former holder still reports is refused.
+			tx.Task.Lease = Lease{}
+		}
+		return err
+	case KindFlow:
+		return moveFlow(tx, workflow.Event(on), when, reason, meta)
+	case KindRun:
+		return apply(tx, board.Run, e, on, when, reason, meta, admitBoard[board.RunStatus](tx))
+	case KindIssue:
+		return apply(tx, board.Issue, e, on, when, reason, meta, admitBoard[board.IssueStatus](tx))
+	case KindItem:
+		return apply(tx, board.Item, e, on, when, reason, meta, admitBoard[board.ItemStatus](tx))
+	}
+	return pawl.Fail(pawl.CodeInternal, "kernel.no_machine", string(e.hot().Kind))
+}
+
+// moveFlow moves the stage, and with it the variables that the seed sets with the stage.
+func moveFlow(tx *Tx, on workflow.Event, when, reason string, meta any) error {
+	var next workflow.Vars
+	var err error
+	if on == workflow.CommandGiven {
+		next, err = workflow.Command(when, tx.Flow.Vars)
+	} else {
+		next, err = workflow.Advance(tx.Flow.Vars, on, when, flowEvidence(tx))
+	}
+	if err != nil {
+		return err
+	}
+	if err := apply(tx, workflow.Stages, tx.Flow, string(on), when, reason, meta, nil); err != nil {
+		return err
+	}
+	if next.Stage == workflow.Develop && tx.Run != nil && tx.Run.Package != "" {
+		next.CurrentPackage = solution.LiveDir(tx.Run.Package) // development works on one package, whoever has made it
+	}
+	tx.Flow.Vars = next
+	return nil
+}
+
+func admitBoard[S ~string](tx *Tx) func(*machine.Rule[S, board.Event]) *pawl.Error {
+	return func(r *machine.Rule[S, board.Event]) *pawl.Error { return board.Admit(r, boardEvidence(tx)) }
+}
+
+// movePhase takes the run to another phase. The phase is a second state of the run's row (docs/spec/board.md#transitions), so its moves are
+// recorded under the run.
+func movePhase(tx *Tx, on board.Event, reason string) error {
+	r, ok := board.Phase.Next(board.PhaseStatus(tx.Run.Phase), on, "")
+	if !ok {
+		return board.Phase.Refusal(board.PhaseStatus(tx.Run.Phase), on).Traced(tx.trace)
+	}
+	if r.From == r.To {
+		return nil
+	}
+	tx.Run.Phase = string(r.To)
+	tx.record(tx.Run, auditPhaseAs.in(string(r.To)), audit.Info, map[string]any{
+		"from_phase": r.From, "to_phase": r.To, "rule": r.ID, "reason": reason,
+	})
+	return nil
+}
+
+func apply[S, E ~string](tx *Tx, m *machine.Machine[S, E], e Document, on, when, reason string, meta any,
+	admit func(*machine.Rule[S, E]) *pawl.Error) error {
+	h := e.hot()
+	r, ok := m.Next(S(h.State), E(on), when)
+	if !ok || tx.Config.Strict && r.Ext {
+		return m.Refusal(S(h.State), E(on)).Traced(tx.trace)
+	}
+	if admit != nil {
+		if err := admit(r); err != nil {
+			return err.Traced(tx.trace)
+		}
+	}
+	from := h.State
+	h.State = string(r.To)
+	tx.touch(e)
+	if r.Idempotent {
+		return nil
+	}
+	tx.entries = append(tx.entries, audit.Entry{
+		Subject: subject(e), Level: audit.Info, Event: transitionEvent(h.Kind, h.State),
+		Move: &audit.Transition{From: from, To: h.State, Rule: r.ID, Event: on, Actor: actorFor(tx.env.Actor, r), Reason: reason, Metadata: encode(meta)},
+		At:   tx.now, Trace: tx.trace,
+	})
+	return nil
+}
+
+// transitionEvent names the audit event as docs/spec/task.md#s8 does: STATE_TRANSITION_ and the state in capitals.
+func transitionEvent(kind Kind, state string) string {
+	if kind == KindTask {
+		if e, ok := taskEvents()[task.State(state)]; ok {
+			return e
+		}
+	}
+	return "STATE_TRANSITION_" + upper(state)
+}
+
+// taskEvents saves building the name for the transitions that happen most.
+var taskEvents = sync.OnceValue(func() map[task.State]string {
+	out := map[task.State]string{}
+	for _, s := range task.Table.States() {
+		out[s] = "STATE_TRANSITION_" + upper(string(s))
+	}
+	return out
+})
+
+// actorFor names who stands behind a move. A row that does not list the commander's kind is raised by pawl itself as a
+// consequence: the system acts where the row admits it, else the row's first actor, and the commander is named behind it.
+func actorFor[S, E ~string](commander pawl.Actor, r *machine.Rule[S, E]) pawl.Actor {
+	if len(r.Actors) == 0 || r.Admits(commander.Kind()) {
+		return commander
+	}
+	kind := r.Actors[0]
+	if r.Admits(pawl.KindSystem) {
+		kind = pawl.KindSystem
+	}
+	return pawl.By(kind, "for "+string(commander))
+}
+
+// askMode asks the task's mode about a transition. Cancels pass without it, so that a mode can never hold on to a task
+// (docs/spec/task.md#d10).
+func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
+	if to == string(task.Canceled) {
+		return nil
+	}
+	m, err := tx.Config.modeOf(t.Mode)
+	if err != nil {
+		return err.At(rule, "mode")
+	}
+	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
+	if v.Decision != Approved {
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.modeName(), from, to, string(v.Decision), v.Reason).At(rule, "mode")
+	}
+	return nil
+}
+
+// modeTask reduces a task to what modes are told.
+func modeTask(tx *Tx, t *Task) ModeTask {
+	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.modeName(), HasPlan: t.Plan != nil}
+	if tx.Session != nil && t.Session != "" {
+		m.RunMode = tx.Session.RunMode
+	}
+	if t.Plan != nil {
+		m.Risk = t.Plan.RiskLevel
+		for _, s := range t.Plan.Steps {
+			for _, c := range s.ToolCalls {
+				m.Writes = m.Writes || !tx.Config.Tools[c.Name].Info.Idempotent
+			}
+		}
+	}
+	if t.Gate != nil {
+		m.Gates = t.Gate.Outcomes
+	}
+	return m
 }

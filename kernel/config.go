@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl"
@@ -92,6 +93,23 @@ func (r RetryConfig) Delay(n int) time.Duration {
 	return min(d, r.Cap)
 }
 
+// RetryState is the bookkeeping of retries (docs/spec/task.md#retries).
+type RetryState struct {
+	Count   int       `json:"retry_count"`
+	Last    time.Time `json:"last_retry_at,omitzero"`
+	Next    time.Time `json:"next_retry_after,omitzero"`
+	Reasons []string  `json:"retry_history,omitempty"`
+}
+
+// keptReasons is how many reasons of failures are kept; the loop detection looks at the last three.
+const keptReasons = 10
+
+// because adds the reason of a failure.
+func (r *RetryState) because(reason string) {
+	all := append(slices.Clip(r.Reasons), reason)
+	r.Reasons = all[max(0, len(all)-keptReasons):]
+}
+
 // Defaults returns the configuration with the numbers of the seeds and no tools.
 func Defaults() Config {
 	return Config{
@@ -120,6 +138,71 @@ type Tool struct {
 	Info    effect.ToolInfo
 	Request func(args json.RawMessage) (policy.Request, error)
 }
+
+// schema is the JSON Schema of a tool's arguments.
+func (c *Config) schema(tool string) ([]byte, bool) {
+	t, ok := c.Tools[tool]
+	return t.Info.ArgsSchema, ok
+}
+
+// grants looks up what the network grants of a plan stand for.
+func (c *Config) grants(p *plan.Plan) ([]effect.Grant, error) {
+	var out []effect.Grant
+	for _, name := range p.Network {
+		if c.Network == nil {
+			return nil, pawl.Fail(pawl.CodeDenied, "kernel.no_network", name)
+		}
+		sites, err := c.Network(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, effect.Grant{Name: name, Sites: sites})
+	}
+	return out, nil
+}
+
+// connects reports whether a call asks for the network.
+func (c *Config) connects(call plan.ToolCallTemplate) bool {
+	tool, ok := c.Tools[call.Name]
+	if !ok {
+		return false
+	}
+	request, err := tool.Request(call.ArgsHint)
+	return err == nil && request.Network
+}
+
+// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does. In
+// the arguments of any other tool that word means something else.
+func (c *Config) repeatable(name string, args json.RawMessage) bool {
+	tool := c.Tools[name].Info
+	var a struct {
+		Idempotent bool `json:"idempotent"`
+	}
+	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil && a.Idempotent
+}
+
+// Traits is what the kernel knows of an agent.
+type Traits struct {
+	// Works says that the agent can carry out steps without calls; Intakes that requirements can be judged through it, and
+	// Judges that it judges them by itself instead of by pawl's own rules; Reads that it wants a context pack.
+	Works, Intakes, Judges, Reads bool
+	// Process says that the agent is a program of its own, which is started for each piece of work.
+	Process bool
+}
+
+// Limit is what one scope may cost; a zero field is no limit. The fields are those of effect.Usage.
+type Limit struct {
+	Requests  int64 `json:"requests,omitempty"`
+	Tokens    int64 `json:"tokens,omitempty"`
+	MicroUSD  int64 `json:"micro_usd,omitempty"`
+	Turns     int64 `json:"turns,omitempty"`
+	Calls     int64 `json:"calls,omitempty"`
+	Processes int64 `json:"processes,omitempty"`
+	WallMS    int64 `json:"wall_ms,omitempty"`
+}
+
+// ofWork reports whether something is limited that pawl itself counts.
+func (l Limit) ofWork() bool { return l.Turns > 0 || l.Calls > 0 || l.Processes > 0 || l.WallMS > 0 }
 
 // Mode is a capability mode, with the five points at which it takes part (docs/spec/task.md#s5). Its methods are pure:
 // they are asked inside a decision and answer from what they are given. A mode that panics is treated as one that

@@ -15,6 +15,8 @@ import (
 
 	"pawl"
 	"pawl/kernel/audit"
+	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )
@@ -183,7 +185,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 	var d Decision
 	r, err := k.settle(ctx, env.Command, fresh, func(r *reads) (bool, error) {
 		err := r.gather(ctx, k.store, func() (err error) {
-			if s, err = k.focus(r, env.Command); err == nil && r.open == 0 && r.err == nil {
+			if s, err = focus(r, &k.config, k.lane, env.Command); err == nil && r.open == 0 && r.err == nil {
 				d, err = decide(s, r, env, now)
 			}
 			return err
@@ -218,7 +220,7 @@ func (k *Kernel) once(ctx context.Context, env *Envelope, fresh bool) (Outcome, 
 		for _, f := range k.hears {
 			f(Decided{Snapshot: s, Envelope: *env, Now: now, Decision: d, Size: done.Size})
 		}
-		k.cache.committed(&d, &batch)
+		k.cache.committed(d.Touched, &batch)
 	}
 	k.committed(out)
 	return out, nil
@@ -336,4 +338,248 @@ func (k *Kernel) Queued(ctx context.Context, most int) ([]*Task, error) {
 		}
 	}
 	return out, nil
+}
+
+// Decision is what a command comes to: the documents that change, already in their new form, and the records that tell of
+// it. Nothing of it has happened yet.
+type Decision struct {
+	// Touched are the documents to write, in the order in which they were first changed.
+	Touched []Document
+	Entries []audit.Entry
+	// Result is the answer to the caller: an id, a token, or nil.
+	Result any
+}
+
+// Changed reports whether there is anything to commit. A command that asks for what is already so changes nothing.
+func (d *Decision) Changed() bool { return len(d.Touched) > 0 }
+
+// Decide decides one command on a snapshot at an instant. It is a pure function: the same arguments give the same decision,
+// and the snapshot is not changed. An error means that nothing is to be written.
+func Decide(s *Snapshot, env *Envelope, now time.Time) (Decision, error) {
+	return decide(s, nil, env, now)
+}
+
+// decide is Decide with the reads that the snapshot was made of, of which more may be asked. Without them the snapshot is all
+// that there is.
+func decide(s *Snapshot, r *reads, env *Envelope, now time.Time) (Decision, error) {
+	if c, ok := env.Command.(*Transition); ok {
+		if done, err := refuseEarly(s, c); done || err != nil {
+			return Decision{}, err
+		}
+		// The commonest command is not handled with the others, so that the compiler sees that its work ends with this call.
+		tx := begin(s, r, env, now)
+		return decision(tx, followUp(tx, c.Decide(tx)))
+	}
+	if err := forAgents(env); err != nil {
+		return Decision{}, err
+	}
+	tx := begin(s, r, env, now)
+	err := claimHolds(tx)
+	if err == nil {
+		err = flowFree(tx)
+	}
+	if err == nil && tx.Session == nil && ofBoard(env.Command) {
+		err = pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	if err == nil {
+		err = followUp(tx, env.Command.Decide(tx))
+	}
+	if err == nil {
+		keepSilence(tx)
+		err = followBoard(tx)
+	}
+	return decision(tx, err)
+}
+
+// followUp takes the steps that follow on what was decided, one after the other.
+func followUp(tx *Tx, err error) error {
+	for err == nil && tx.next != ThenNothing {
+		step := tx.next
+		tx.next = ThenNothing
+		switch step {
+		case ThenIntake:
+			askIntake(tx)
+		case ThenContext:
+			buildContext(tx)
+		case ThenPlan:
+			err = makePlan(tx)
+		case ThenAdvance:
+			err = advance(tx)
+		case ThenCleanup:
+			keepWork(tx)
+		case ThenArchive:
+			writeArchive(tx)
+		default:
+			err = pawl.Fail(pawl.CodeInternal, "kernel.unknown_happening", string(step))
+		}
+	}
+	return err
+}
+
+// decision returns what was decided, or nothing where it was refused.
+func decision(tx *Tx, err error) (Decision, error) {
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Touched: tx.touched, Entries: tx.entries, Result: tx.result}, nil
+}
+
+// agentCommand is a command that an agent may give, some in certain forms only.
+type agentCommand interface{ forAgents() bool }
+
+func (*RecordError) forAgents() bool      { return true }
+func (*SaveDecision) forAgents() bool     { return true }
+func (*CreateTask) forAgents() bool       { return true }
+func (*Ask) forAgents() bool              { return true }
+func (c *UpdateProgress) forAgents() bool { return c.Status == "" }
+func (c *Start) forAgents() bool          { return c.AutoApprove == "" && c.RunMode != pawl.Autonomous }
+
+// forAgents refuses what an agent must never do, by whatever way it comes: it reports, asks and proposes. Approving, undoing
+// and moving tasks are for people, and for the policies that they wrote.
+func forAgents(env *Envelope) error {
+	if env.Actor.Kind() != pawl.KindAgent {
+		return nil
+	}
+	if c, ok := env.Command.(agentCommand); ok && c.forAgents() {
+		return nil
+	}
+	return pawl.Fail(pawl.CodeDenied, "kernel.not_for_agents", string(env.Actor))
+}
+
+// Look reads the session with the run, the task, the turn and the effect that it is at, for runners and faces. Before
+// the workspace is initialised the snapshot has no session.
+func (k *Kernel) Look(ctx context.Context) (s *Snapshot, err error) {
+	look := (*Resume)(nil) // a command that needs what everybody does
+	_, err = k.settle(ctx, look, false, func(r *reads) (bool, error) {
+		err := r.gather(ctx, k.store, func() (err error) {
+			s, err = focus(r, &k.config, k.lane, look)
+			return err
+		})
+		return false, err
+	})
+	return s, err
+}
+
+// LookAt reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
+func (k *Kernel) LookAt(ctx context.Context, id string) (*Snapshot, error) {
+	s, r := &Snapshot{Config: &k.config}, &reads{}
+	named := byID(KindTask, id)
+	if len(id) != idLength {
+		named = byLabel(KindTask, id)
+	}
+	err := r.gather(ctx, k.store, func() error {
+		if s.Task = one[Task](r, named); s.Task == nil {
+			return notFound(id)
+		}
+		s.Effect, s.Turn = one[EffectDoc](r, byID(KindEffect, s.Task.Effect)), one[Turn](r, byID(KindTurn, s.Task.Turn))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// LookEffect reads one effect.
+func (k *Kernel) LookEffect(ctx context.Context, id string) (e *EffectDoc, err error) {
+	r := &reads{}
+	err = r.gather(ctx, k.store, func() error {
+		e = one[EffectDoc](r, byID(KindEffect, id))
+		return nil
+	})
+	return e, err
+}
+
+// LookWithin reads the calls that are at work in the middle of an agent's effect.
+func (k *Kernel) LookWithin(ctx context.Context, id string) ([]*EffectDoc, error) {
+	return listed[EffectDoc](ctx, k.store, within(id))
+}
+
+// LookLast reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
+// none has ended.
+func (k *Kernel) LookLast(ctx context.Context) (s *Snapshot, err error) {
+	r := &reads{}
+	err = r.gather(ctx, k.store, func() error {
+		at := one[Session](r, byLabel(KindSession, k.lane))
+		if s = k.lastRun(r, at); s == nil {
+			s = &Snapshot{Config: &k.config, Session: at}
+			return nil
+		}
+		turnID := s.Run.Turn
+		if s.Task != nil {
+			turnID = s.Task.Turn
+		}
+		s.Issue, s.Item = one[Issue](r, byID(KindIssue, s.Run.Issue)), one[Item](r, byID(KindItem, s.Run.Item))
+		s.Solution, s.Turn = one[Solution](r, byID(KindSolution, s.Run.Solution)), one[Turn](r, byID(KindTurn, turnID))
+		return nil
+	})
+	return s, err
+}
+
+// lastRun gathers the newest run that is over and its task, or returns nil.
+func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
+	if at == nil {
+		return nil
+	}
+	runs := below(KindRun, at.ID)
+	runs.newest, runs.limit = true, 2
+	for _, run := range list[Run](r, runs) {
+		if run.ID != at.Run {
+			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: one[Task](r, byID(KindTask, run.Task))}
+		}
+	}
+	return nil
+}
+
+// Status reads the session and says how the last run ended.
+func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
+	s, err := k.Look(ctx)
+	if err != nil {
+		return view.Status{}, err
+	}
+	out := s.Status()
+	if s.Session != nil && s.Session.Questions > 0 {
+		open, err := k.Questions(ctx)
+		if err != nil {
+			return view.Status{}, err
+		}
+		for _, q := range open {
+			out.Questions = append(out.Questions, view.Question{
+				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
+			})
+		}
+		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
+			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
+		}
+	}
+	var last *Snapshot
+	reads := &reads{}
+	err = reads.gather(ctx, k.store, func() error {
+		last = k.lastRun(reads, s.Session)
+		return nil
+	})
+	if err != nil || last == nil {
+		return out, err
+	}
+	r := last.Run
+	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if last.Task != nil {
+		out.Last.Task = last.Task.Label
+	}
+	if l := r.Land; l != nil {
+		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
+	}
+	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && (r.inTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed) {
+		op := "undo"
+		if r.Undone {
+			op = "redo"
+		}
+		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
+	}
+	return out, nil
+}
+
+// Questions reads the open questions, oldest first.
+func (k *Kernel) Questions(ctx context.Context) ([]*Question, error) {
+	return listed[Question](ctx, k.store, openQuestions)
 }

@@ -1,7 +1,12 @@
 package kernel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
@@ -12,6 +17,8 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/plan"
+	"pawl/text/policy"
 	"pawl/text/solution"
 )
 
@@ -213,4 +220,193 @@ func flowEvidence(tx *Tx) workflow.Evidence {
 		e.Pending = 1
 	}
 	return e
+}
+
+// remember keeps what a run of checks has shown of a tree. What the machine is to blame for says nothing of the tree.
+func (s *Session) remember(v effect.VerifyResult, now time.Time) {
+	if v.Tree == "" || v.Tree != v.TreeAfter {
+		return
+	}
+	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
+	if old := s.known(v.Tree); old != nil {
+		maps.Copy(b.Checks, old.Checks)
+	}
+	for _, o := range v.Outcomes {
+		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
+			b.Checks[checkKey(o.Check)] = o.Fingerprint
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
+	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
+}
+
+// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and those that a
+// person had checked since.
+const maxTrees = 4
+
+// known is what is remembered of a tree, or nil.
+func (s *Session) known(tree string) *Baseline {
+	if i := slices.IndexFunc(s.Known, func(b Baseline) bool { return b.Tree == tree }); i >= 0 && tree != "" {
+		b := s.Known[i]
+		return &b
+	}
+	return nil
+}
+
+// checkKey tells one check from another wherever it was found.
+func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
+
+// of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
+func (b *Baseline) of(c effect.Check) (failure string, known bool) {
+	if b == nil {
+		return "", false
+	}
+	failure, known = b.Checks[checkKey(c)]
+	return failure, known
+}
+
+// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does not
+// name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
+func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
+	if v == nil {
+		return nil, ""
+	}
+	var files []string
+	h := sha256.New()
+	h.Write([]byte("pawl checks 1\n" + t.PlanHash + "\n"))
+	for _, f := range v.Tampered {
+		if named(t.Named, f) {
+			continue
+		}
+		files = append(files, f)
+		h.Write([]byte(f + "\x00" + t.Pinned[f] + "\x00" + v.Contents[f] + "\n"))
+	}
+	hash := hex.EncodeToString(h.Sum(nil))
+	if hash == t.Accepted {
+		return nil, hash
+	}
+	return files, hash
+}
+
+func named(files []string, f string) bool {
+	return slices.ContainsFunc(files, func(n string) bool { return n == f || strings.HasSuffix(n, "/") && strings.HasPrefix(f, n) })
+}
+
+// ChangedChecks lists the files that the question about changed checks is about: those that decide how the work is judged,
+// that the work changed, and that neither the approved plan names nor a person has approved.
+func (s *Snapshot) ChangedChecks() []string {
+	if s.Task == nil {
+		return nil
+	}
+	files, _ := touched(s.Task, s.Task.Verified)
+	return files
+}
+
+// Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see it,
+// what holds them there, and what was found of git's configuration when the work was taken up.
+func (s *Snapshot) Situate(r policy.Request) policy.Request {
+	var place effect.Place
+	if s.Run != nil {
+		place, r.Root = s.Run.Place, s.Run.Place.Workspace
+		if s.Run.Context != nil {
+			r.Repo = s.Run.Context.Repo
+		}
+	}
+	if s.Task != nil && s.Task.Place.Tree != "" {
+		place, r.Root = s.Task.Place, s.Task.Place.Tree
+	}
+	r.Ground = policy.Ground{Walled: s.Config.Walled, Own: place.Git && !place.InPlace}
+	return r
+}
+
+// judgeCall asks the policy about one call; a denied one is an error.
+func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
+	tool, ok := tx.Config.Tools[c.Name]
+	if !ok {
+		return policy.Verdict{}, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", c.Name)
+	}
+	request, err := tool.Request(c.ArgsHint)
+	if err != nil {
+		return policy.Verdict{}, err
+	}
+	v := policy.Judge(tx.Situate(request), tx.Config.Profile)
+	if v.Decision == policy.Deny {
+		return v, v.Err()
+	}
+	return v, nil
+}
+
+// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
+func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
+	if !tx.Config.connects(call) {
+		return nil, nil
+	}
+	var out []effect.Site
+	for _, g := range tx.Task.Grants {
+		out = append(out, g.Sites...)
+	}
+	if len(out) == 0 {
+		return nil, pawl.Fail(pawl.CodeDenied, "kernel.network_unnamed", call.Name)
+	}
+	return out, nil
+}
+
+// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
+// what the policy sees.
+func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
+	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
+		return nil, err
+	}
+	if _, err := tx.Config.grants(p); err != nil {
+		return nil, err
+	}
+	var out []Judged
+	for _, s := range p.Steps {
+		for i, c := range s.ToolCalls {
+			v, err := judgeCall(tx, c)
+			if err == nil && len(p.Network) == 0 && tx.Config.connects(c) {
+				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
+		}
+	}
+	for i, command := range p.Verification.Commands {
+		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), tx.Config.Profile)
+		if v.Decision == policy.Deny {
+			return nil, v.Err()
+		}
+		out = append(out, Judged{Step: "verification", Call: i, Tool: "verify", Verdict: v})
+	}
+	verdicts := make([]policy.Verdict, len(out))
+	for i, j := range out {
+		verdicts[i] = j.Verdict
+	}
+	if r := policy.Risk(verdicts...); r.AtLeast(p.RiskLevel) {
+		p.RiskLevel = r
+	}
+	return out, nil
+}
+
+// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a build, of
+// tests or of a command that the plan names is not installed. It is better said before the approval than after the work. Static
+// checks whose program is missing are left out instead, where others remain.
+func checkable(tx *Tx, p plan.Plan) error {
+	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
+	if p.Verification.Demanding() && len(checks) == 0 {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
+	}
+	run, _ := effect.LeaveOut(checks, func(effect.Check) bool { return true })
+	for _, c := range run {
+		if c.Missing == "" || !p.Verification.Required {
+			continue
+		}
+		if strings.ContainsRune(c.Missing, '/') {
+			return pawl.Fail(pawl.CodeEnvironment, "kernel.check_package_missing", c.Missing, c.Name)
+		}
+		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
+	}
+	return nil
 }

@@ -1,18 +1,23 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/triage"
 )
+
+// SessionLabel is the label of a workspace's one session, and of its one flow.
+const SessionLabel = "main"
 
 // The documents below are the cold halves of rows. Each embeds the hot half, which is not part of its JSON.
 
@@ -93,6 +98,18 @@ type Blocked struct {
 	Error  effect.Fault `json:"error"`
 }
 
+// info keeps an error as data.
+func info(err error) effect.Fault { return effect.Failed(err).Fault() }
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return pawl.Fail(pawl.CodeInternal, "runner.driver_failed")
+}
+
 // Run is one requirement on its way through the flow: the run of docs/spec/board.md, with the ids of what belongs to it.
 type Run struct {
 	Row         `json:"-"`
@@ -150,6 +167,11 @@ type Run struct {
 	AutoApprove pawl.Actor `json:"auto_approve,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
 	EndedAt     time.Time  `json:"ended_at,omitzero"`
+}
+
+// inTree reports whether the run's work stands in the user's own tree and in no commit.
+func (r *Run) inTree(t *Task) bool {
+	return t != nil && t.Place.InPlace && t.Checkpoint != nil && (r.Land == nil || r.Land.Outcome == effect.InPlace)
 }
 
 // Turn is one attempt at a task, or at planning: the machine of docs/spec/turn.md.
@@ -357,6 +379,9 @@ type Alias struct {
 	Issue string `json:"issue"`
 }
 
+// PackageAlias is what the label of the alias of a solution package begins with.
+const PackageAlias = "package:"
+
 // Item is the queue item of docs/spec/board.md#queue-item.
 type Item struct {
 	Row      `json:"-"`
@@ -378,6 +403,30 @@ type Solution struct {
 	// plan.
 	Package string          `json:"package,omitempty"`
 	EHRB    []triage.Placed `json:"ehrb,omitempty"`
+}
+
+// outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
+func (s *Solution) outward() bool {
+	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
+}
+
+// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a call that
+// the policy allows deletes or ends is within the tree of the work.
+func (s *Solution) perilous() bool {
+	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool {
+		if p.Stance != triage.StanceAction {
+			return false
+		}
+		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage || !slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
+			i, ok := s.Plan.Find(j.Step)
+			return ok && j.Verdict.Decision == policy.Allow && p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
+		})
+	})
+}
+
+// dangerous reports whether a plan would do something of extremely high risk.
+func dangerous(s *Solution) bool {
+	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool { return p.Stance == triage.StanceAction })
 }
 
 // The states of a solution. Those of the first schema have none.
@@ -501,6 +550,21 @@ type Task struct {
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
+func (t *Task) modeName() string {
+	if t.Mode == "" {
+		return DefaultMode
+	}
+	return t.Mode
+}
+
+// changed reports whether the task has left something in its tree that is not undone.
+func (t *Task) changed() bool {
+	if !t.Ready.Tracked {
+		return t.Checkpoint != nil && t.Tree != t.Checkpoint.Tree
+	}
+	return slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return !s.Undone })
+}
+
 // UndoneStep is a step that was undone: the status that it had, and the trees before and after.
 type UndoneStep struct {
 	Step   string      `json:"step"`
@@ -534,14 +598,6 @@ type Lease struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// RetryState is the bookkeeping of retries (docs/spec/task.md#retries).
-type RetryState struct {
-	Count   int       `json:"retry_count"`
-	Last    time.Time `json:"last_retry_at,omitzero"`
-	Next    time.Time `json:"next_retry_after,omitzero"`
-	Reasons []string  `json:"retry_history,omitempty"`
-}
-
 // EffectDoc is the cold half of an effect's row: what is to be done and what became of it.
 type EffectDoc struct {
 	Row      `json:"-"`
@@ -554,6 +610,9 @@ type EffectDoc struct {
 	// Clock says that the effect's time is charged to budgets while it is at work.
 	Clock *Clock `json:"clock,omitempty"`
 }
+
+// What returns the kind of the effect.
+func (e *EffectDoc) What() effect.Kind { return e.Effect.Kind }
 
 // The states of an effect. Append-only.
 const (
@@ -573,115 +632,109 @@ type CheckpointDoc struct {
 	Place effect.Place `json:"place"`
 }
 
-// keptReasons is how many reasons of failures are kept; the loop detection looks at the last three.
-const keptReasons = 10
-
-// because adds the reason of a failure.
-func (r *RetryState) because(reason string) {
-	all := append(slices.Clip(r.Reasons), reason)
-	r.Reasons = all[max(0, len(all)-keptReasons):]
+// Clock is the time of an effect at work, as it is charged to budgets: since when it runs, the day that it is charged to,
+// and what is held for it.
+type Clock struct {
+	Since time.Time `json:"since"`
+	Day   time.Time `json:"day"`
+	Held  int64     `json:"held_ms"`
 }
 
-// AuditEvent names what an audit record tells that is no move of a machine; moves are named by the state that they lead to. The names
-// are kept in audit logs, so they are append-only.
-type AuditEvent string
+// Budget is what the work of one scope cost. Its label is the scope and what it is about: "run:RUN-3",
+// "issue:ISS-20260102-001", "day:2026-01-02".
+type Budget struct {
+	Row   `json:"-"`
+	Spent effect.Usage `json:"spent"`
+	// Held is what calls in flight may cost at most, by reservation. One that a crash left counts as spent in full.
+	Held map[string]effect.Usage `json:"held,omitempty"`
+}
 
-// The events.
+// Used is what is spent and held together.
+func (b *Budget) Used() effect.Usage {
+	u := b.Spent
+	for _, h := range b.Held {
+		u = u.Plus(h)
+	}
+	return u
+}
+
+// Talk is an agent's conversation about one step, and what it asked for last.
+type Talk struct {
+	Row      `json:"-"`
+	Step     string           `json:"step"`
+	Agent    string           `json:"agent"`
+	Messages []effect.Message `json:"messages,omitempty"`
+	// Asks are the calls that the agent's last answer asks for; Next is the first that is not settled.
+	Asks []effect.Ask `json:"asks,omitempty"`
+	Next int          `json:"next,omitempty"`
+	// Granted is the approval of the call at Next, once a person gave it.
+	Granted string `json:"granted,omitempty"`
+	// Recent are digests of the newest calls, by which a loop is seen.
+	Recent []string `json:"recent,omitempty"`
+	// Session is the agent's own session.
+	Session string `json:"session,omitempty"`
+	// Wanted is the call for which the agent's work broke off, because a person has to allow it. Allowed are the approvals of
+	// such calls by the calls' digests: each is good for one call, and for no other.
+	Wanted  *effect.Ask       `json:"wanted,omitempty"`
+	Allowed map[string]string `json:"allowed,omitempty"`
+	// Notes are for the agent to read before it goes on.
+	Notes []string     `json:"notes,omitempty"`
+	Usage effect.Usage `json:"usage,omitzero"`
+	// Earlier are the results of the last calls of the conversation before this one.
+	Earlier []effect.ToolResult `json:"earlier,omitempty"`
+	// Said is the first line of what the agent said last; no evidence of anything.
+	Said string `json:"said,omitempty"`
+}
+
+// Question is a question of an agent to the person. Its label is "q-1", "q-2" and so on.
+type Question struct {
+	Row  `json:"-"`
+	Text string     `json:"text"`
+	By   pawl.Actor `json:"by"`
+	// Step is the step whose work waits for the answer, and Call the model's call that asks; both are "" for an agent that does
+	// no work of the run.
+	Step string `json:"step,omitempty"`
+	Call string `json:"call,omitempty"`
+	// Answer is what the person said, "" where the question was dismissed.
+	Answer     string     `json:"answer,omitempty"`
+	AnsweredBy pawl.Actor `json:"answered_by,omitempty"`
+	AnsweredAt time.Time  `json:"answered_at,omitzero"`
+}
+
+// The states of a question.
 const (
-	AuditAgentSaid              AuditEvent = "AGENT_SAID"
-	AuditAgentSession           AuditEvent = "AGENT_SESSION"
-	AuditApprovalGranted        AuditEvent = "APPROVAL_GRANTED"
-	AuditApprovalRequested      AuditEvent = "APPROVAL_REQUESTED"
-	AuditArchiveIncomplete      AuditEvent = "ARCHIVE_INCOMPLETE"
-	AuditAutonomousBlocked      AuditEvent = "AUTONOMOUS_BLOCKED"
-	AuditAutoApprovalRefused    AuditEvent = "AUTO_APPROVAL_REFUSED"
-	AuditBaseMoved              AuditEvent = "BASE_MOVED"
-	AuditBoardBranch            AuditEvent = "BOARD_BRANCH"
-	AuditBoardOpened            AuditEvent = "BOARD_OPENED"
-	AuditBudgetForfeited        AuditEvent = "BUDGET_FORFEITED"
-	AuditBudgetSpent            AuditEvent = "BUDGET_SPENT"
-	AuditCallAllowed            AuditEvent = "CALL_ALLOWED"
-	AuditCallAsked              AuditEvent = "CALL_ASKED"
-	AuditCallRefused            AuditEvent = "CALL_REFUSED"
-	AuditCheckedBefore          AuditEvent = "CHECKED_BEFORE"
-	AuditCheckpointCreated      AuditEvent = "CHECKPOINT_CREATED"
-	AuditCheckpointFailed       AuditEvent = "CHECKPOINT_FAILED"
-	AuditCommandDone            AuditEvent = "COMMAND_DONE"
-	AuditCommandGiven           AuditEvent = "COMMAND_GIVEN"
-	AuditContextBuilt           AuditEvent = "CONTEXT_BUILT"
-	AuditDecisionSaved          AuditEvent = "DECISION_SAVED"
-	AuditDependencyAdded        AuditEvent = "DEPENDENCY_ADDED"
-	AuditDependencyRemoved      AuditEvent = "DEPENDENCY_REMOVED"
-	AuditDependentsReleased     AuditEvent = "DEPENDENTS_RELEASED"
-	AuditEffectAnswered         AuditEvent = "EFFECT_ANSWERED"
-	AuditEffectCanceled         AuditEvent = "EFFECT_CANCELED"
-	AuditEffectDone             AuditEvent = "EFFECT_DONE"
-	AuditEffectFailed           AuditEvent = "EFFECT_FAILED"
-	AuditEffectRecovered        AuditEvent = "EFFECT_RECOVERED"
-	AuditEffectRequested        AuditEvent = "EFFECT_REQUESTED"
-	AuditEffectStarted          AuditEvent = "EFFECT_STARTED"
-	AuditEffectStopped          AuditEvent = "EFFECT_STOPPED"
-	AuditErrorRecorded          AuditEvent = "ERROR_RECORDED"
-	AuditFixFailed              AuditEvent = "FIX_FAILED"
-	AuditFixPlanned             AuditEvent = "FIX_PLANNED"
-	AuditFixRefused             AuditEvent = "FIX_REFUSED"
-	AuditFixUnknown             AuditEvent = "FIX_UNKNOWN"
-	AuditGateVerificationResult AuditEvent = "GATE_VERIFICATION_RESULT"
-	AuditHumanHelp              AuditEvent = "HUMAN_HELP"
-	AuditIntakeJudged           AuditEvent = "INTAKE_JUDGED"
-	AuditIssueCreated           AuditEvent = "ISSUE_CREATED"
-	AuditIssueEdited            AuditEvent = "ISSUE_EDITED"
-	AuditIssueLeft              AuditEvent = "ISSUE_LEFT"
-	AuditIssueTaken             AuditEvent = "ISSUE_TAKEN"
-	AuditIssueUpdated           AuditEvent = "ISSUE_UPDATED"
-	AuditLandingConflict        AuditEvent = "LANDING_CONFLICT"
-	AuditLeaseAdopted           AuditEvent = "LEASE_ADOPTED"
-	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
-	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
-	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
-	AuditQuestionsAnswered      AuditEvent = "QUESTIONS_ANSWERED"
-	AuditQuestionsAsked         AuditEvent = "QUESTIONS_ASKED"
-	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"
-	AuditResultRebased          AuditEvent = "RESULT_REBASED"
-	AuditResultUndone           AuditEvent = "RESULT_UNDONE"
-	AuditRollbackFailed         AuditEvent = "ROLLBACK_FAILED"
-	AuditRollbackRequested      AuditEvent = "ROLLBACK_REQUESTED"
-	AuditRunCreated             AuditEvent = "RUN_CREATED"
-	AuditSessionCreated         AuditEvent = "SESSION_CREATED"
-	AuditSessionPaused          AuditEvent = "SESSION_PAUSED"
-	AuditSessionResumed         AuditEvent = "SESSION_RESUMED"
-	AuditSilenceBroken          AuditEvent = "SILENCE_BROKEN"
-	AuditSilenceRestored        AuditEvent = "SILENCE_RESTORED"
-	AuditStepDone               AuditEvent = "STEP_DONE"
-	AuditStepRedone             AuditEvent = "STEP_REDONE"
-	AuditStepUndone             AuditEvent = "STEP_UNDONE"
-	AuditStepUndoFailed         AuditEvent = "STEP_UNDO_FAILED"
-	AuditStepUndoRequested      AuditEvent = "STEP_UNDO_REQUESTED"
-	AuditTaskCancelRequested    AuditEvent = "TASK_CANCEL_REQUESTED"
-	AuditTaskCreated            AuditEvent = "TASK_CREATED"
-	AuditTaskProgress           AuditEvent = "TASK_PROGRESS"
-	AuditTaskRestarted          AuditEvent = "TASK_RESTARTED"
-	AuditTaskRetryAttempt       AuditEvent = "TASK_RETRY_ATTEMPT"
-	AuditToolEntered            AuditEvent = "TOOL_ENTERED"
-	AuditToolLeft               AuditEvent = "TOOL_LEFT"
-	AuditTreeRestored           AuditEvent = "TREE_RESTORED"
-	AuditUndoFailed             AuditEvent = "UNDO_FAILED"
-	AuditUndoKept               AuditEvent = "UNDO_KEPT"
-	AuditUndoRequested          AuditEvent = "UNDO_REQUESTED"
-	AuditVerificationResult     AuditEvent = "VERIFICATION_RESULT"
-	AuditWorkspaceCopied        AuditEvent = "WORKSPACE_COPIED"
-	AuditWorkspaceMoved         AuditEvent = "WORKSPACE_MOVED"
+	QuestionOpen      = "open"
+	QuestionAnswered  = "answered"
+	QuestionDismissed = "dismissed"
 )
 
-// What such names begin with that end with a state, an outcome or a mode.
-const (
-	auditApprovalAs AuditEvent = "APPROVAL_"
-	auditEffectAs   AuditEvent = "EFFECT_"
-	auditModeAs     AuditEvent = "MODE_"
-	auditPhaseAs    AuditEvent = "PHASE_"
-	auditQuestionAs AuditEvent = "QUESTION_"
-	auditResultAs   AuditEvent = "RESULT_"
-)
+// Ruling is a decision of the project. Rows are only ever added: one is deprecated when a later one replaces it.
+type Ruling struct {
+	Row      `json:"-"`
+	Type     string     `json:"decision_type"`
+	Content  string     `json:"content"`
+	Replaces string     `json:"replaces,omitempty"`
+	By       pawl.Actor `json:"by"`
+}
 
-// in is the name for a state.
-func (e AuditEvent) in(state string) AuditEvent { return e + AuditEvent(upper(state)) }
+// Incident is an error with its cause and its fix.
+type Incident struct {
+	Row       `json:"-"`
+	Type      string     `json:"error_type"`
+	RootCause string     `json:"root_cause"`
+	Fix       string     `json:"fix_solution"`
+	Scope     string     `json:"scope"`
+	By        pawl.Actor `json:"by"`
+}
+
+// Progress is the newest word about a task: what somebody said of it, which proves nothing.
+type Progress struct {
+	Text string     `json:"text"`
+	By   pawl.Actor `json:"by"`
+	At   time.Time  `json:"at"`
+}
+
+// Pad returns the word as a line of the scratchpad.
+func (p *Progress) Pad(label string) view.PadLine {
+	return view.PadLine{Name: "progress", Value: label + " " + string(p.By) + ": " + p.Text}
+}

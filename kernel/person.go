@@ -10,6 +10,7 @@ import (
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
+	"pawl/machine/workflow"
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
@@ -27,13 +28,6 @@ func pendingApproval(tx *Tx, hash string) (*Approval, error) {
 		return nil, pawl.Fail(pawl.CodeApprovalStale, "kernel.approval_stale", hash, short(a.Hash))
 	}
 	return a, nil
-}
-
-func stateName(tx *Tx) string {
-	if tx.Session == nil {
-		return "-"
-	}
-	return tx.Session.State
 }
 
 // Decide grants the open question.
@@ -63,18 +57,43 @@ func (c *Approve) Decide(tx *Tx) error {
 	return tx.apply(FixPlanned, "allowed by "+string(tx.env.Actor))
 }
 
-// answerApproval settles an approval.
-func answerApproval(tx *Tx, a *Approval, state string, by pawl.Actor, note string) {
-	a.State, a.AnsweredBy, a.AnsweredAt, a.Note = state, by, tx.now, note
-	level := audit.Info
-	if state != ApprovalGranted {
-		level = audit.Warn
+// autoFull is in whose name AUTO_FULL approves what nobody has to be asked about (docs/spec/task.md#d21).
+const autoFull pawl.Actor = "policy:auto_full"
+
+// approvalEvent is what it is called when the plan is approved: that depends on the stage, and in AUTO_FULL on whose word it is.
+func approvalEvent(tx *Tx, by pawl.Actor) Event {
+	switch {
+	case tx.Flow.Stage != workflow.Design:
+		return PlanAllowed
+	case by == autoFull:
+		return PlanFlowsOn
 	}
-	data := map[string]any{"about": a.About, "hash": a.Hash, "by": by, "note": note}
-	if a.Way != "" {
-		data["way"] = a.Way
+	return PlanApproved
+}
+
+// namedFiles lists the files that a plan says it changes.
+func namedFiles(tx *Tx, p *plan.Plan) []string {
+	var out []string
+	for _, s := range p.Steps {
+		for _, c := range s.ToolCalls {
+			v, err := judgeCall(tx, c)
+			if err != nil {
+				continue // a call that is denied changes nothing
+			}
+			for _, path := range v.Paths {
+				if path.Op != policy.OpRead {
+					out = append(out, path.Rel)
+				}
+			}
+		}
+		for _, a := range s.ExpectedArtifacts {
+			if a.Type == plan.ArtifactFile {
+				out = append(out, strings.TrimPrefix(a.Value, "./"))
+			}
+		}
 	}
-	tx.record(a, auditApprovalAs.in(state), level, data)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
@@ -128,7 +147,7 @@ func (c *Deny) Decide(tx *Tx) error {
 func declinePlan(tx *Tx, reason, outcome string) error {
 	answerApproval(tx, tx.Approval, ApprovalRefused, tx.env.Actor, reason)
 	tx.Turn.Outcome = string(turn.OutcomeDeclined)
-	tx.Task.Cleanup = &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
+	tx.Task.Cleanup = nothingToClean()
 	if reason != "" {
 		tx.Issue.hear(reason)
 	}
@@ -140,30 +159,6 @@ func declinePlan(tx *Tx, reason, outcome string) error {
 	}
 	endRun(tx, outcome)
 	return nil
-}
-
-// Decide sends the plan back to planning: the decline and the new requirement in one transaction (docs/spec/session.md#a6).
-func (c *Revise) Decide(tx *Tx) error {
-	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", stateName(tx))
-	}
-	last := *tx.Run
-	next := &Start{
-		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
-		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent,
-		Command: last.Command, Lang: last.Lang, AsIs: true,
-	}
-	if len(c.Given) > 0 {
-		next.Given, next.Name = c.Given, c.Name
-	}
-	feedback := slices.Clone(last.Feedback)
-	if c.Feedback != "" {
-		feedback = append(feedback, c.Feedback)
-	}
-	if err := declinePlan(tx, c.Feedback, "revised"); err != nil {
-		return err
-	}
-	return takeUp(tx, next, feedback)
 }
 
 // Decide replaces the plan that waits for approval. The approval of the old one is void, because it was bound to the
@@ -233,75 +228,43 @@ func (*Resume) Decide(tx *Tx) error {
 	return nil
 }
 
-// Decide ends the work by force: the session is BLOCKED and a person decides how to go on.
-func (c *Stop) Decide(tx *Tx) error {
-	s := tx.Session
-	if s == nil || !sessionWorks(tx) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", stateName(tx))
-	}
-	if tx.Task == nil || !open(tx.Task) {
-		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", s.State)
-	}
+// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (docs/spec/task.md#d16).
+func (c *CancelTask) Decide(tx *Tx) error {
 	t := tx.Task
-	unknown := dropEffect(tx)
-	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
-		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor), c.Reason},
-	}}
-	if c.Copied != "" {
-		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
+	if t == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
 	}
-	if t.State == string(task.Queued) {
-		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
-		t.Epoch++
-		t.Lease.Owner = "stop"
-		if err := tx.apply(Claimed, "taken to be stopped"); err != nil {
-			return err
+	at := task.State(t.State)
+	if at == task.Canceled {
+		return nil
+	}
+	if refusal := task.Refusal(at, task.Canceled); refusal != nil {
+		return refusal
+	}
+	t.Reason = c.Reason
+	if t.Session == "" || at == task.Blocked && !holdsRun(tx, t) {
+		if t.Cleanup == nil {
+			t.Cleanup = nothingToClean()
 		}
+		return tx.move(t, string(task.Cancel), "", note(c.Reason), nil)
 	}
-	if a := tx.Approval; a != nil && a.State == ApprovalPending {
-		// What was asked about belongs to the turn that ends here; whoever goes on is asked anew.
-		answerApproval(tx, a, ApprovalStale, tx.env.Actor, "stopped")
-		s.Approval = ""
-		if tx.Turn != nil {
-			tx.Turn.Return = ""
-		}
+	switch at {
+	case task.Draft:
+		return declinePlan(tx, c.Reason, "canceled")
+	case task.Blocked:
+		return (&Skip{Reason: c.Reason}).Decide(tx)
 	}
-	t.Exit, t.Reason, t.Blocked = string(task.ExitUserStopped), c.Reason, s.Blocked
-	if t.Plan != nil {
-		dropRepair(tx)
+	if !t.CancelAt.IsZero() {
+		return nil
 	}
-	if tx.Turn != nil {
-		tx.Turn.Outcome = string(turn.OutcomeCanceled)
+	t.CancelAt, t.CancelBy = tx.now, tx.env.Actor
+	tx.record(t, AuditTaskCancelRequested, audit.Info, map[string]any{"reason": c.Reason, "by": tx.env.Actor})
+	if tx.Effect != nil && tx.Effect.ID == t.Effect && tx.Effect.State == EffectRunning {
+		return nil
 	}
-	disposeTask(tx, t)
-	return tx.apply(Stopped, "stopped by "+string(tx.env.Actor))
-}
-
-// dropEffect takes the task's effect out of the runner's hands. One that had not begun is canceled; one that was at work
-// and may not be repeated leaves the question whether it happened, and its id is returned.
-func dropEffect(tx *Tx) string {
-	e := tx.Effect
-	if tx.Task != nil {
-		tx.Task.Effect = ""
-		tx.touch(tx.Task)
-	}
-	if e == nil || e.State != EffectPending && e.State != EffectRunning {
-		return ""
-	}
-	unknown := e.State == EffectRunning && !e.Effect.Idempotent
-	if e.State == EffectRunning && e.Effect.Record && tx.Task != nil && e.Effect.Task == tx.Task.ID {
-		tx.Task.Half = e.ID
-	}
-	effectEnds(tx, e)
-	e.State = EffectCanceled
-	if unknown {
-		e.State = EffectUnknown
-	}
-	tx.record(e, auditEffectAs.in(e.State), audit.Warn, map[string]any{"effect": e.What()})
-	if unknown {
-		return e.ID
-	}
-	return ""
+	dropEffect(tx)
+	tx.then(ThenCleanup)
+	return nil
 }
 
 // Decide gives up what the session is doing, as far as it has come.
@@ -328,4 +291,96 @@ func (c *CancelRun) Decide(tx *Tx) error {
 		}
 	}
 	return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_cancel", s.State)
+}
+
+// Decide hands the flow to an external tool (docs/spec/workflow.md#external-tools).
+func (c *EnterTool) Decide(tx *Tx) error {
+	s := tx.Session
+	switch {
+	case s == nil || tx.Flow == nil:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	case s.Effect != "" || tx.Task != nil && tx.Task.Effect != "" && s.Run != "":
+		return pawl.Fail(pawl.CodeBusy, "kernel.tool_while_working", c.Tool)
+	}
+	next, err := workflow.EnterTool(tx.Flow.Vars, c.Tool)
+	if err != nil {
+		return err
+	}
+	tx.Flow.Vars, tx.Flow.Tools = next, append(slices.Clip(tx.Flow.Tools), c.Tool)
+	tx.record(tx.Flow, AuditToolEntered, audit.Info, map[string]any{"tool": c.Tool, "nesting": next.ToolNesting, "suspended": next.SuspendedStage})
+	if s.Run != "" && !s.Paused && s.State != string(session.Blocked) {
+		s.Paused, s.PausedAt, s.PausedBy = true, tx.now, tx.env.Actor
+		tx.touch(s)
+		tx.Flow.Held = true
+	}
+	return nil
+}
+
+// Decide says that the innermost external tool is done.
+func (c *LeaveTool) Decide(tx *Tx) error {
+	if tx.Flow == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.not_initialised")
+	}
+	outer := ""
+	if n := len(tx.Flow.Tools); n > 1 {
+		outer = tx.Flow.Tools[n-2]
+	}
+	suspended := tx.Flow.SuspendedStage
+	next, err := workflow.LeaveTool(tx.Flow.Vars, outer, c.Resume || suspended != workflow.None)
+	if err != nil {
+		return err
+	}
+	tx.record(tx.Flow, AuditToolLeft, audit.Info, map[string]any{"tool": tx.Flow.ActiveTool, "nesting": next.ToolNesting, "resume": c.Resume})
+	tx.Flow.Vars, tx.Flow.Tools = next, tx.Flow.Tools[:max(0, len(tx.Flow.Tools)-1)]
+	if next.ToolNesting > 0 {
+		return nil
+	}
+	held := tx.Flow.Held
+	tx.Flow.Held = false
+	switch {
+	case tx.Session.Run == "" || c.Resume && !held: // a pause that somebody else asked for before stays
+		return nil
+	case c.Resume:
+		return (&Resume{}).Decide(tx)
+	}
+	tx.Session.Paused = false
+	tx.touch(tx.Session)
+	if tx.Session.State == string(session.Blocked) {
+		return nil
+	}
+	return (&CancelRun{Reason: "given up after an external tool"}).Decide(tx)
+}
+
+// RouteState returns the command that takes the session to a state, for update_state of the context manager. Text is what
+// the command needs: a requirement, the hash of the plan, a reason or a note. Moves that only work itself can cause are
+// refused, and so are those that the session's machine does not have.
+func (s *Snapshot) RouteState(to session.State, text string) (Command, error) {
+	from := session.Table.Initial()
+	if s.Session != nil {
+		from = session.State(s.Session.State)
+	}
+	switch [2]session.State{from, to} {
+	case [2]session.State{session.Idle, session.Planning}:
+		start := &Start{Requirement: text, RunMode: pawl.Assisted}
+		if s.Session != nil {
+			start.Place, start.RunMode = s.Session.Place, s.Session.RunMode
+		}
+		return start, nil
+	case [2]session.State{session.Planning, session.Idle}:
+		return &CancelRun{Reason: text}, nil
+	case [2]session.State{session.Confirming, session.Idle}:
+		return &Deny{Reason: text}, nil
+	case [2]session.State{session.Confirming, session.Executing}:
+		return &Approve{Hash: text}, nil
+	case [2]session.State{session.Executing, session.Blocked}, [2]session.State{session.AutoFix, session.Blocked}:
+		return &Stop{Reason: text}, nil
+	case [2]session.State{session.Blocked, session.Executing}:
+		return &Fix{Note: text}, nil
+	case [2]session.State{session.Blocked, session.Idle}:
+		return &Rollback{Reason: text}, nil
+	}
+	if _, ok := session.Table.Between(from, to); ok {
+		return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_of_work", string(from), string(to))
+	}
+	return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.state_unreachable", string(from), string(to))
 }

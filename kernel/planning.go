@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,13 +15,11 @@ import (
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/machine/workflow"
+	"pawl/text/knowledge"
 	"pawl/text/plan"
 	"pawl/text/policy"
 	"pawl/text/triage"
 )
-
-// SessionLabel is the label of a workspace's one session, and of its one flow.
-const SessionLabel = "main"
 
 // Decide makes the session and the flow of a workspace. Done twice it changes nothing.
 func (c *Init) Decide(tx *Tx) error {
@@ -169,22 +169,224 @@ func takeUp(tx *Tx, c *Start, feedback []string) error {
 	return beginRun(tx, c)
 }
 
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
+// read reads what a requirement is taken up with: the issue of the board, or the package that is to be carried out.
+func (c *Start) read(r *reads, s *Snapshot) error {
+	issue := c.Issue
+	if c.Package != "" {
+		alias := one[Alias](r, byLabel(KindAlias, PackageAlias+c.Package))
+		if alias == nil {
+			return nil
+		}
+		s.Taking, issue = one[Solution](r, byID(KindSolution, alias.Parent)), alias.Issue
 	}
-	return s
+	if s.Issue = one[Issue](r, byID(KindIssue, issue)); s.Issue != nil {
+		s.Item = one[Item](r, byID(KindItem, s.Issue.Item))
+	}
+	return nil
 }
 
-// newTurn makes the turn of an attempt; its parent is the task, or the run while there is no task.
-func newTurn(tx *Tx, parent string) {
-	tx.Turn = &Turn{Trace: tx.trace, Number: 1}
-	if tx.Task != nil {
-		tx.Task.Turns++
-		tx.Turn.Number = tx.Task.Turns
+// judgedFirst reports whether the requirement is evaluated: by every agent for a ~command and where somebody confirms
+// the stages, and otherwise by those that judge for themselves. A plan that is given has answered what would be asked.
+func judgedFirst(tx *Tx, c *Start) bool {
+	t := traits(tx)
+	return t.Intakes && len(c.Given) == 0 && (c.Command != "" || c.Confirm || t.Judges)
+}
+
+// beginRun makes the first moves of a run, and asks for its first effect.
+func beginRun(tx *Tx, c *Start) error {
+	why := firstLine(tx.Run.Requirement)
+	switch {
+	case c.Package != "" && tx.Taking != nil:
+		if err := tx.apply(PackageTaken, why); err != nil {
+			return err
+		}
+		decideKnowledge(tx, knowledge.AtExec)
+	case c.Package != "" && len(c.Given) == 0:
+		return pawl.Fail(pawl.CodeNotFound, "kernel.package_unknown", c.Package)
+	case judgedFirst(tx, c):
+		return tx.apply(Received, why)
+	default:
+		if err := tx.apply(TakenUp, why); err != nil {
+			return err
+		}
+		if err := sizeFlow(tx, workflow.PathLight, "a plan is given"); err != nil {
+			return err
+		}
+		if tx.Flow.Stage == workflow.Develop {
+			decideKnowledge(tx, knowledge.AtExec)
+		}
+		tx.then(ThenContext)
 	}
-	tx.create(tx.Turn, KindTurn, "", parent, string(turn.Table.Initial()))
+	return nil
+}
+
+// askIntake has the agent judge whether the requirement is clear.
+func askIntake(tx *Tx) {
+	tx.emit(effect.KindIntake, effect.IntakeSpec{
+		Agent: tx.Run.Agent, Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Round: tx.Turn.Rounds + 1, Lang: tx.Run.Lang, Continue: tx.Run.AsIs,
+	}, true)
+}
+
+// takenIn goes on with a clear requirement and parks an unclear one until the person has answered.
+func takenIn(tx *Tx, r effect.Receipt) error {
+	result, err := effect.Decode[effect.IntakeResult](r.Result)
+	if err != nil || !r.OK {
+		return planningFailed(tx, StillUnclear, firstError(r.Err(), err))
+	}
+	tx.Run.Evaluation = &result.Evaluation
+	tx.touch(tx.Run)
+	e := &result.Evaluation
+	tx.record(tx.Run, AuditIntakeJudged, audit.Info, map[string]any{
+		"agent": result.Agent, "model": result.Model, "prompt": result.Prompt, "by": e.By, "class": e.Class, "score": e.Score, "risk": e.Risk,
+		"questions": len(e.Questions), "ehrb": len(e.EHRB), "usage": result.Usage,
+	})
+	if len(e.Questions) == 0 {
+		return evaluated(tx)
+	}
+	asked := make([]string, len(e.Questions))
+	for n, q := range e.Questions {
+		asked[n] = q.Text + q.Key // exactly one of them is set
+	}
+	if tx.Turn.Rounds >= turn.MaxRounds {
+		return planningFailed(tx, StillUnclear, pawl.Fail(pawl.CodeCannotPlan, "kernel.still_unclear", itoa(tx.Turn.Rounds), strings.Join(asked, " / ")))
+	}
+	if err := tx.apply(Unclear, e.Why); err != nil {
+		return err
+	}
+	n := min(len(asked), maxQuestions)
+	tx.Turn.Rounds++
+	tx.Turn.Questions, tx.Turn.Put = asked[:n], e.Questions[:n]
+	tx.touch(tx.Turn)
+	tx.record(tx.Turn, AuditQuestionsAsked, audit.Info, map[string]any{"questions": tx.Turn.Questions, "round": tx.Turn.Rounds})
+	return nil
+}
+
+// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
+// of agents at work.
+func (c *Give) Decide(tx *Tx) error {
+	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) || tx.Turn.Return == string(turn.Executing) {
+		return giveAnswers(tx, c)
+	}
+	return intakeAnswered(tx, c)
+}
+
+// intakeAnswered takes the person's answers to the questions of an intake. None at all means: go on with what there is.
+func intakeAnswered(tx *Tx, c *Give) error {
+	if len(c.Answers) > 0 && len(c.Answers) != len(tx.Turn.Questions) {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.answers_count", itoa(len(tx.Turn.Questions)), itoa(len(c.Answers)))
+	}
+	tx.Run.Answers = slices.Clip(tx.Run.Answers)
+	for i, q := range tx.Turn.Questions {
+		a := effect.Answered{Question: q}
+		if i < len(tx.Turn.Put) {
+			a.About = string(tx.Turn.Put[i].About)
+		}
+		if i < len(c.Answers) {
+			a.Answer = strings.TrimSpace(c.Answers[i])
+		}
+		tx.Run.Answers = append(tx.Run.Answers, a)
+	}
+	tx.Turn.Questions, tx.Turn.Put = nil, nil
+	tx.Run.AsIs = tx.Run.AsIs || len(c.Answers) == 0
+	tx.touch(tx.Run)
+	tx.touch(tx.Turn)
+	tx.record(tx.Run, AuditQuestionsAnswered, audit.Info, map[string]any{"answers": len(c.Answers), "by": tx.env.Actor})
+	if err := tx.apply(Answered, "answered by "+string(tx.env.Actor)); err != nil {
+		return err
+	}
+	if tx.Run.AsIs && tx.Run.Evaluation != nil {
+		e := tx.Run.Evaluation.GoOn()
+		tx.Run.Evaluation = &e
+		return evaluated(tx)
+	}
+	tx.then(ThenIntake)
+	return nil
+}
+
+// evaluated decides the complexity of a requirement that is clear, and asks the person to confirm it where one is there.
+func evaluated(tx *Tx) error {
+	path, why := tx.Run.Evaluation.Path()
+	tx.Run.Path = path
+	if tx.Run.Confirm {
+		askStage(tx, workflow.Evaluate, string(path))
+		return nil
+	}
+	reason := string(path)
+	if len(why) > 0 {
+		reason = why[0].Key
+	}
+	return goOn(tx, path, reason)
+}
+
+// goOn leaves the evaluation by its path.
+func goOn(tx *Tx, path workflow.Path, reason string) error {
+	if err := tx.apply(Clear, reason); err != nil {
+		return err
+	}
+	if err := sizeFlow(tx, path, reason); err != nil {
+		return err
+	}
+	tx.then(ThenContext)
+	return nil
+}
+
+// askStage asks the person to confirm what a stage has found.
+func askStage(tx *Tx, stage workflow.Stage, detail string) {
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "pawl stage 1\n%s\n%s\n%s\n%s", tx.Run.ID, stage, tx.Run.Requirement, detail)
+	if tx.Run.Evaluation != nil {
+		sum.Write(encode(tx.Run.Evaluation))
+	}
+	tx.Run.Stage = stage
+	tx.touch(tx.Run)
+	askFor(tx, aboutStage, tx.Run.ID, hex.EncodeToString(sum.Sum(nil)), policy.SingleAction, detail)
+}
+
+// Decide takes the answer to the question of a stage.
+func (c *Choose) Decide(tx *Tx) error {
+	a, err := pendingApproval(tx, c.Hash)
+	if err != nil {
+		return err
+	}
+	if a.About != aboutStage {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", stateName(tx))
+	}
+	stage := tx.Run.Stage
+	if stage == workflow.Evaluate {
+		next, err := workflow.SwitchMode(tx.Flow.Vars, c.Choice, workflow.Evidence{Confirming: true})
+		if err != nil {
+			return err
+		}
+		if c.Path == workflow.PathNone {
+			c = &Choose{Choice: c.Choice, Path: tx.Run.Path}
+		}
+		if tx.Run.Evaluation != nil && tx.Run.Evaluation.Dangerous() && c.Path != workflow.PathStandard {
+			return pawl.Fail(pawl.CodeDenied, "kernel.path_dangerous", string(c.Path))
+		}
+		if _, ok := workflow.Stages.Next(workflow.Evaluate, workflow.Complexity, string(c.Path)); !ok {
+			return pawl.Fail(pawl.CodeInvalid, "kernel.path_unknown", string(c.Path))
+		}
+		setVars(tx, next, string(workflow.Choose), c.Choice)
+	}
+	answerApproval(tx, a, ApprovalGranted, tx.env.Actor, c.Choice)
+	tx.Run.Stage, tx.Session.Approval = workflow.None, ""
+	tx.touch(tx.Run)
+	if stage == workflow.Evaluate {
+		return goOn(tx, c.Path, "confirmed by "+string(tx.env.Actor))
+	}
+	return tx.apply(ContextReady, "context built")
+}
+
+// buildContext asks for the facts that planning needs.
+func buildContext(tx *Tx) {
+	spec := effect.ContextSpec{Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Feedback: tx.Run.Feedback}
+	if traits(tx).Reads && len(tx.Run.Given) == 0 {
+		spec.Tokens = tx.Config.PackTokens
+	}
+	if tx.Issue != nil && tx.Issue.Number > 0 {
+		spec.Branch = tx.Issue.Branch
+	}
+	tx.emit(effect.KindContext, spec, true)
 }
 
 // contextBuilt goes on to planning with the facts about the workspace.
@@ -199,6 +401,18 @@ func contextBuilt(tx *Tx, r effect.Receipt) error {
 		tx.record(tx.Run, AuditContextBuilt, audit.Info, facts.Pack.Note())
 	}
 	return analyzed(tx)
+}
+
+// analyzed goes on to the design, once the person has seen what the analysis found, where the mode waits for that
+// (docs/spec/workflow.md#c6).
+func analyzed(tx *Tx) error {
+	waits := tx.Run.Confirm && tx.Flow.Stage == workflow.Analyze && tx.Flow.Vars.Waits() && !slices.Contains(tx.Config.AutoContinue, workflow.Analyze)
+	if waits {
+		c := tx.Run.Context
+		askStage(tx, workflow.Analyze, fmt.Sprintf("%d %d %s", c.Files, len(c.Checks), strings.Join(c.Ecosystems, ",")))
+		return nil
+	}
+	return tx.apply(ContextReady, "context built")
 }
 
 // makePlan has the plan made, now that the facts about the workspace are there.
@@ -227,15 +441,6 @@ func packaged(tx *Tx) error {
 	tx.Solution.Risk, tx.Solution.Hash = p.RiskLevel, plan.Hash(p)
 	tx.touch(tx.Solution)
 	return draft(tx, PackageReady)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return pawl.Fail(pawl.CodeInternal, "runner.driver_failed")
 }
 
 // planMade checks and judges what the agent proposed and asks the person.
@@ -267,104 +472,35 @@ func planMade(tx *Tx, r effect.Receipt) error {
 	return propose(tx, p, verdicts, result.Agent)
 }
 
-// judgePlan checks a plan and asks the policy about each of its calls. The plan's risk is the gravest of what it states and
-// what the policy sees.
-func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
-	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
-		return nil, err
-	}
-	if _, err := tx.Config.grants(p); err != nil {
-		return nil, err
-	}
-	var out []Judged
-	for _, s := range p.Steps {
-		for i, c := range s.ToolCalls {
-			v, err := judgeCall(tx, c)
-			if err == nil && len(p.Network) == 0 && tx.Config.connects(c) {
-				err = pawl.Fail(pawl.CodeInvalid, "kernel.network_unnamed", c.Name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Judged{Step: s.StepID, Call: i, Tool: c.Name, Verdict: v})
-		}
-	}
-	for i, command := range p.Verification.Commands {
-		v := policy.Judge(tx.Situate(policy.Request{Tool: "verify", Permissions: []policy.Permission{policy.ProcExec}, Command: command}), tx.Config.Profile)
-		if v.Decision == policy.Deny {
-			return nil, v.Err()
-		}
-		out = append(out, Judged{Step: "verification", Call: i, Tool: "verify", Verdict: v})
-	}
-	verdicts := make([]policy.Verdict, len(out))
-	for i, j := range out {
-		verdicts[i] = j.Verdict
-	}
-	if r := policy.Risk(verdicts...); r.AtLeast(p.RiskLevel) {
-		p.RiskLevel = r
-	}
-	return out, nil
+// planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
+func planningFailed(tx *Tx, what Event, err error) error {
+	kept := info(err)
+	tx.Session.LastError = &kept
+	tx.Issue.Error = &kept
+	tx.Issue.Failures++
+	tx.Turn.Outcome = string(turn.OutcomeFailed)
+	endRun(tx, "failed")
+	return tx.apply(what, kept.Key)
 }
 
-// checkable refuses a plan whose result could not be proven: it asks for checks and there is none, or the program of a build, of
-// tests or of a command that the plan names is not installed. It is better said before the approval than after the work. Static
-// checks whose program is missing are left out instead, where others remain.
-func checkable(tx *Tx, p plan.Plan) error {
-	checks := effect.SelectChecks(p.Verification, tx.Run.Context.Checks)
-	if p.Verification.Demanding() && len(checks) == 0 {
-		return pawl.Fail(pawl.CodeInvalid, "kernel.no_checks", string(p.Verification.Mode))
-	}
-	run, _ := effect.LeaveOut(checks, func(effect.Check) bool { return true })
-	for _, c := range run {
-		if c.Missing == "" || !p.Verification.Required {
-			continue
+// packageDesigned names the package of a plan. A tweak has none; one whose plan is too large or too dangerous for a tweak goes on as a
+// light iteration.
+func packageDesigned(tx *Tx, p *plan.Plan) error {
+	if tx.Flow.Stage == workflow.Tweak {
+		files := namedFiles(tx, p)
+		changed := make([]triage.Changed, len(files))
+		for n, f := range files {
+			changed[n].Path = f
 		}
-		if strings.ContainsRune(c.Missing, '/') {
-			return pawl.Fail(pawl.CodeEnvironment, "kernel.check_package_missing", c.Missing, c.Name)
+		if !outgrows(tx, changed) {
+			return nil
 		}
-		return pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", c.Missing, c.Name)
-	}
-	return nil
-}
-
-// judgeCall asks the policy about one call; a denied one is an error.
-func judgeCall(tx *Tx, c plan.ToolCallTemplate) (policy.Verdict, error) {
-	tool, ok := tx.Config.Tools[c.Name]
-	if !ok {
-		return policy.Verdict{}, pawl.Fail(pawl.CodeInvalid, "kernel.tool_unknown", c.Name)
-	}
-	request, err := tool.Request(c.ArgsHint)
-	if err != nil {
-		return policy.Verdict{}, err
-	}
-	v := policy.Judge(tx.Situate(request), tx.Config.Profile)
-	if v.Decision == policy.Deny {
-		return v, v.Err()
-	}
-	return v, nil
-}
-
-// Situate completes what a tool makes of a call with where it would be carried out: the workspace as commands will see it,
-// what holds them there, and what was found of git's configuration when the work was taken up.
-func (s *Snapshot) Situate(r policy.Request) policy.Request {
-	var place effect.Place
-	if s.Run != nil {
-		place, r.Root = s.Run.Place, s.Run.Place.Workspace
-		if s.Run.Context != nil {
-			r.Repo = s.Run.Context.Repo
+		if err := tx.apply(Outgrew, "the plan"); err != nil {
+			return err
 		}
+		decideKnowledge(tx, knowledge.AtAnalyze)
 	}
-	if s.Task != nil && s.Task.Place.Tree != "" {
-		place, r.Root = s.Task.Place, s.Task.Place.Tree
-	}
-	r.Ground = policy.Ground{Walled: s.Config.Walled, Own: place.Git && !place.InPlace}
-	return r
-}
-
-// schema is the JSON Schema of a tool's arguments.
-func (c *Config) schema(tool string) ([]byte, bool) {
-	t, ok := c.Tools[tool]
-	return t.Info.ArgsSchema, ok
+	return packSolution(tx, p)
 }
 
 // propose keeps the plan as a solution with its draft task and asks for approval, bound to the plan's hash.
@@ -444,15 +580,22 @@ func enqueue(tx *Tx, p *plan.Plan) error {
 // worktree names the folder of a task's worktree.
 func worktree(workspace, id string) string { return workspace + "/.pawl/worktrees/" + id }
 
-func short(hash string) string { return hash[:min(12, len(hash))] }
+// keepPackage ends a flow of AUTO_PLAN with its design: the package waits for ~exec (docs/spec/workflow.md#c7).
+func keepPackage(tx *Tx) error {
+	answerApproval(tx, tx.Approval, ApprovalStale, tx.env.Actor, "kept for ~exec")
+	tx.Turn.Outcome = string(turn.OutcomeDone)
+	tx.Task.Cleanup = nothingToClean()
+	tx.Task.Reason = "planned only"
+	if err := tx.apply(PlanKept, "the package is kept"); err != nil {
+		return err
+	}
+	endRun(tx, OutcomePlanned)
+	return nil
+}
 
-// askFor makes the one open approval.
-func askFor(tx *Tx, about, subject, hash string, scope policy.Scope, detail string) {
-	tx.Approval = &Approval{About: about, Subject: subject, Hash: hash, Scope: scope, Detail: detail}
-	tx.create(tx.Approval, KindApproval, "", subject, ApprovalPending)
-	tx.Session.Approval = tx.Approval.ID
-	tx.touch(tx.Session)
-	tx.record(tx.Approval, AuditApprovalRequested, audit.Info, map[string]any{"about": about, "hash": hash, "scope": scope})
+// asks reports whether the policy wants a word for something in the plan.
+func asks(tx *Tx) bool {
+	return slices.ContainsFunc(tx.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
 }
 
 // autoApproval names the policy in whose name the plan may be approved without a person, or "".
@@ -484,109 +627,26 @@ func autoApproval(tx *Tx) pawl.Actor {
 	return ""
 }
 
-// outward reports whether a plan has calls that only a person can say yes to, whatever was said before they were seen.
-func (s *Solution) outward() bool {
-	return slices.ContainsFunc(s.Verdicts, func(j Judged) bool { return j.Verdict.Person })
-}
-
-// perilous reports whether a plan would do something of extremely high risk that walls and undo do not hold: what a call that
-// the policy allows deletes or ends is within the tree of the work.
-func (s *Solution) perilous() bool {
-	return slices.ContainsFunc(s.EHRB, func(p triage.Placed) bool {
-		if p.Stance != triage.StanceAction {
-			return false
-		}
-		return p.Kind != triage.RiskDataLoss && p.Kind != triage.RiskOutage || !slices.ContainsFunc(s.Verdicts, func(j Judged) bool {
-			i, ok := s.Plan.Find(j.Step)
-			return ok && j.Verdict.Decision == policy.Allow && p.Where == fmt.Sprintf("steps[%d].tool_calls[%d].args_hint.command", i, j.Call)
-		})
-	})
-}
-
-// asks reports whether the policy wants a word for something in the plan.
-func asks(tx *Tx) bool {
-	return slices.ContainsFunc(tx.Solution.Verdicts, func(j Judged) bool { return j.Verdict.Decision == policy.Ask })
-}
-
-// planningFailed ends the run without having changed anything (docs/spec/session.md#a7).
-func planningFailed(tx *Tx, what Event, err error) error {
-	kept := info(err)
-	tx.Session.LastError = &kept
-	tx.Issue.Error = &kept
-	tx.Issue.Failures++
-	tx.Turn.Outcome = string(turn.OutcomeFailed)
-	endRun(tx, "failed")
-	return tx.apply(what, kept.Key)
-}
-
-// endRun closes the run's books; the moves are the caller's.
-func endRun(tx *Tx, outcome string) {
-	tx.Run.Outcome, tx.Run.EndedAt = outcome, tx.now
-	packageUsed(tx)
-	s := tx.Session
-	s.Run, s.Approval, s.Paused, s.AutoFix, s.Rolling, s.Blocked = "", "", false, 0, false, nil
-	tx.touch(tx.Run)
-	tx.touch(s)
-}
-
-// grants looks up what the network grants of a plan stand for.
-func (c *Config) grants(p *plan.Plan) ([]effect.Grant, error) {
-	var out []effect.Grant
-	for _, name := range p.Network {
-		if c.Network == nil {
-			return nil, pawl.Fail(pawl.CodeDenied, "kernel.no_network", name)
-		}
-		sites, err := c.Network(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, effect.Grant{Name: name, Sites: sites})
+// Decide sends the plan back to planning: the decline and the new requirement in one transaction (docs/spec/session.md#a6).
+func (c *Revise) Decide(tx *Tx) error {
+	if tx.Session == nil || tx.Session.State != string(session.Confirming) || tx.Run == nil || tx.Approval == nil {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_revise", stateName(tx))
 	}
-	return out, nil
-}
-
-// connects reports whether a call asks for the network.
-func (c *Config) connects(call plan.ToolCallTemplate) bool {
-	tool, ok := c.Tools[call.Name]
-	if !ok {
-		return false
+	last := *tx.Run
+	next := &Start{
+		Requirement: last.Requirement, Given: last.Given, Name: last.GivenName, Place: last.Place,
+		RunMode: tx.Session.RunMode, AutoApprove: "", Agent: last.Agent,
+		Command: last.Command, Lang: last.Lang, AsIs: true,
 	}
-	request, err := tool.Request(call.ArgsHint)
-	return err == nil && request.Network
-}
-
-// callSites lists where a call may connect to: what the approved plan names, and only where the call asks for the network.
-func callSites(tx *Tx, call plan.ToolCallTemplate) ([]effect.Site, error) {
-	if !tx.Config.connects(call) {
-		return nil, nil
+	if len(c.Given) > 0 {
+		next.Given, next.Name = c.Given, c.Name
 	}
-	var out []effect.Site
-	for _, g := range tx.Task.Grants {
-		out = append(out, g.Sites...)
+	feedback := slices.Clone(last.Feedback)
+	if c.Feedback != "" {
+		feedback = append(feedback, c.Feedback)
 	}
-	if len(out) == 0 {
-		return nil, pawl.Fail(pawl.CodeDenied, "kernel.network_unnamed", call.Name)
+	if err := declinePlan(tx, c.Feedback, "revised"); err != nil {
+		return err
 	}
-	return out, nil
-}
-
-// buildContext asks for the facts that planning needs.
-func buildContext(tx *Tx) {
-	spec := effect.ContextSpec{Requirement: tx.Run.Requirement, Answers: tx.Run.Answers, Feedback: tx.Run.Feedback}
-	if traits(tx).Reads && len(tx.Run.Given) == 0 {
-		spec.Tokens = tx.Config.PackTokens
-	}
-	if tx.Issue != nil && tx.Issue.Number > 0 {
-		spec.Branch = tx.Issue.Branch
-	}
-	tx.emit(effect.KindContext, spec, true)
-}
-
-// Decide takes the person's answers to the open questions: those of the intake where that waits for some, and otherwise those
-// of agents at work.
-func (c *Give) Decide(tx *Tx) error {
-	if c.Question != "" || tx.Turn == nil || tx.Run == nil || tx.Turn.State != string(turn.Clarifying) || tx.Turn.Return == string(turn.Executing) {
-		return giveAnswers(tx, c)
-	}
-	return intakeAnswered(tx, c)
+	return takeUp(tx, next, feedback)
 }

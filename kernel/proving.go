@@ -1,10 +1,7 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -96,49 +93,6 @@ func remembers(tx *Tx, failing []effect.Check) bool {
 	return true
 }
 
-// maxTrees is the number of trees of which a session remembers what their checks said: that of the last result, and those that a
-// person had checked since.
-const maxTrees = 4
-
-// remember keeps what a run of checks has shown of a tree. What the machine is to blame for says nothing of the tree.
-func (s *Session) remember(v effect.VerifyResult, now time.Time) {
-	if v.Tree == "" || v.Tree != v.TreeAfter {
-		return
-	}
-	b := Baseline{Tree: v.Tree, At: now, Checks: map[string]string{}}
-	if old := s.known(v.Tree); old != nil {
-		maps.Copy(b.Checks, old.Checks)
-	}
-	for _, o := range v.Outcomes {
-		if o.Command != "" && !o.Environment && (o.Status == effect.CheckPassed || o.Status == effect.CheckFailed) {
-			b.Checks[checkKey(o.Check)] = o.Fingerprint
-		}
-	}
-	others := slices.DeleteFunc(slices.Clone(s.Known), func(k Baseline) bool { return k.Tree == v.Tree })
-	s.Known = append([]Baseline{b}, others[:min(len(others), maxTrees-1)]...)
-}
-
-// known is what is remembered of a tree, or nil.
-func (s *Session) known(tree string) *Baseline {
-	if i := slices.IndexFunc(s.Known, func(b Baseline) bool { return b.Tree == tree }); i >= 0 && tree != "" {
-		b := s.Known[i]
-		return &b
-	}
-	return nil
-}
-
-// checkKey tells one check from another wherever it was found.
-func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
-
-// of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
-func (b *Baseline) of(c effect.Check) (failure string, known bool) {
-	if b == nil {
-		return "", false
-	}
-	failure, known = b.Checks[checkKey(c)]
-	return failure, known
-}
-
 // compared says of each outcome what the check said of the tree that the work started from.
 func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 	out := slices.Clone(outcomes)
@@ -225,13 +179,6 @@ func checksFailed(tx *Tx, result effect.VerifyResult) error {
 	return workFailed(tx, f)
 }
 
-func level(ok bool) audit.Level {
-	if ok {
-		return audit.Info
-	}
-	return audit.Warn
-}
-
 // summary is what the audit keeps of a verification: everything but the outputs, whose digests stand for them.
 func summary(v effect.VerifyResult) map[string]any {
 	outcomes := make([]map[string]any, 0, len(v.Outcomes))
@@ -271,9 +218,6 @@ func passedUnlessTouched(tx *Tx) error {
 	return tx.apply(ChecksAsk, "the work changed "+strings.Join(files, ", "))
 }
 
-// aboutChecks is what an approval is about that lets the work change what it is judged by.
-const aboutChecks = "checks"
-
 // judged goes on after a verification that counts.
 func judged(tx *Tx) error {
 	if tx.Task.Verified.Passed {
@@ -303,68 +247,6 @@ func checksRefused(tx *Tx, a *Approval, reason string) error {
 	return workFailed(tx, effect.Failure{
 		What: "checks changed: " + a.Detail, Class: pawl.ClassPolicyDenied, Code: pawl.CodeUserDenied, Key: "kernel.checks_refused", Args: []string{a.Detail}, Output: reason,
 	})
-}
-
-// touched lists the files that decide how the work is judged, that the work changed, and that the approved plan does not
-// name, with the hash that an approval of the change is bound to. Nothing is left of a change that was approved.
-func touched(t *Task, v *effect.VerifyResult) ([]string, string) {
-	if v == nil {
-		return nil, ""
-	}
-	var files []string
-	h := sha256.New()
-	h.Write([]byte("pawl checks 1\n" + t.PlanHash + "\n"))
-	for _, f := range v.Tampered {
-		if named(t.Named, f) {
-			continue
-		}
-		files = append(files, f)
-		h.Write([]byte(f + "\x00" + t.Pinned[f] + "\x00" + v.Contents[f] + "\n"))
-	}
-	hash := hex.EncodeToString(h.Sum(nil))
-	if hash == t.Accepted {
-		return nil, hash
-	}
-	return files, hash
-}
-
-// ChangedChecks lists the files that the question about changed checks is about: those that decide how the work is judged,
-// that the work changed, and that neither the approved plan names nor a person has approved.
-func (s *Snapshot) ChangedChecks() []string {
-	if s.Task == nil {
-		return nil
-	}
-	files, _ := touched(s.Task, s.Task.Verified)
-	return files
-}
-
-func named(files []string, f string) bool {
-	return slices.ContainsFunc(files, func(n string) bool { return n == f || strings.HasSuffix(n, "/") && strings.HasPrefix(f, n) })
-}
-
-// namedFiles lists the files that a plan says it changes.
-func namedFiles(tx *Tx, p *plan.Plan) []string {
-	var out []string
-	for _, s := range p.Steps {
-		for _, c := range s.ToolCalls {
-			v, err := judgeCall(tx, c)
-			if err != nil {
-				continue // a call that is denied changes nothing
-			}
-			for _, path := range v.Paths {
-				if path.Op != policy.OpRead {
-					out = append(out, path.Rel)
-				}
-			}
-		}
-		for _, a := range s.ExpectedArtifacts {
-			if a.Type == plan.ArtifactFile {
-				out = append(out, strings.TrimPrefix(a.Value, "./"))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // checksPassed ends the turn and hands the task to its gates.
@@ -505,16 +387,13 @@ func gateResults(tx *Tx, v effect.VerifyResult) bool {
 }
 
 func failedNames(v effect.VerifyResult) string {
-	out := ""
+	var out []string
 	for _, o := range v.Outcomes {
-		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
-			if out != "" {
-				out += ", "
-			}
-			out += o.Name
+		if bad(o) {
+			out = append(out, o.Name)
 		}
 	}
-	return out
+	return strings.Join(out, ", ")
 }
 
 func gatesRetry(tx *Tx, failure error) error {
@@ -551,19 +430,6 @@ type retryAttempt struct {
 // missingMachine reports whether a check did not pass because of the machine that it ran on.
 func missingMachine(o effect.CheckOutcome) bool {
 	return o.Environment && o.Status != effect.CheckPassed
-}
-
-// gatesFailed ends the task for good and blocks the session.
-func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
-	t := tx.Task
-	if t.Exit == "" {
-		t.Exit = string(task.ExitGateFailed)
-	}
-	kept := info(failure)
-	t.Reason = kept.Key
-	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
-	disposeTask(tx, t)
-	return tx.apply(GatesFailed, kept.Key)
 }
 
 // toBranch lands the verified tree. An issue of the board is one of many whose work lands on the same branch: it is brought

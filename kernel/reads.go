@@ -122,6 +122,24 @@ type document[T any] interface {
 	Document
 }
 
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
+
+func clones[T any](list []*T) (out []*T) {
+	for _, p := range list {
+		out = append(out, clone(p))
+	}
+	return out
+}
+
+// maxFew is how many documents are gone through to find one.
+const maxFew = 32
+
 // one returns the document of the row with an id or a label, nil where there is none and where the query names none.
 func one[T any, P document[T]](r *reads, a query) P {
 	if a.id == "" && a.label == "" {
@@ -186,6 +204,25 @@ func Decode(r Row, doc Document) error {
 		moveTo(doc, r.Root)
 	}
 	return nil
+}
+
+// moveTo has a document speak of where the workspace is now. It is the one place where that is decided.
+func moveTo(doc Document, workspace string) {
+	switch d := doc.(type) {
+	case *Session:
+		if d.Home == "" && d.Label == SessionLabel {
+			d.Home = d.Place.Workspace // a store of an older version
+		}
+		d.Place = d.Place.At(workspace)
+	case *Run:
+		d.Place = d.Place.At(workspace)
+	case *Task:
+		d.Place = d.Place.At(workspace)
+	case *CheckpointDoc:
+		d.Place = d.Place.At(workspace)
+	case *EffectDoc:
+		d.Effect.Place = d.Effect.Place.At(workspace)
+	}
 }
 
 // gather calls focus, which gathers documents from the reads and changes nothing else, until all that it asks for is
@@ -403,10 +440,10 @@ func (c *cache) forget(r *reads, b *Batch) {
 // committed brings what is kept up to date with a batch. Of rows that are not kept only tasks outside of runs, with
 // their gates at work, are: they are moved on by what claimed them, again and again. The others are read when they
 // are needed.
-func (c *cache) committed(d *Decision, b *Batch) {
+func (c *cache) committed(touched []Document, b *Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, e := range d.Touched {
+	for i, e := range touched {
 		w := &b.Writes[i]
 		old := c.rows[w.ID]
 		single, ends := alone(e)

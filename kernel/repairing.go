@@ -56,6 +56,63 @@ func dropRepair(tx *Tx) {
 	tx.touch(tx.Task)
 }
 
+// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its own.
+func disposeTask(tx *Tx, t *Task) {
+	m, err := tx.Config.modeOf(t.Mode)
+	if err != nil {
+		return
+	}
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Disposition = &Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
+			}
+		}()
+		d := m.Disposition(modeTask(tx, t), t.Exit)
+		t.Disposition = &d
+	}()
+	tx.touch(t)
+}
+
+// environmental reports whether a failure is one of the machine, which no repair of the work can mend (docs/spec/session.md#a13).
+func environmental(c pawl.Code) bool {
+	switch c {
+	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:
+		return true
+	}
+	return false
+}
+
+// block stops for an answer, an approval or the environment.
+func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
+	t := tx.Task
+	kept := info(err)
+	b := &Blocked{Kind: kind, Task: t.ID, Effect: effectID, Error: kept}
+	t.Blocked, tx.Session.Blocked = b, b
+	t.Reason = kept.Key
+	if t.State == string(task.Verifying) {
+		t.Exit = string(task.ExitBlocked)
+		return gatesFailed(tx, kind, err)
+	}
+	dropRepair(tx)
+	tx.Turn.Outcome = string(turn.OutcomeFailed)
+	tx.Turn.Fix = 0
+	return tx.apply(Blocking, kept.Key)
+}
+
+// gatesFailed ends the task for good and blocks the session.
+func gatesFailed(tx *Tx, kind BlockedKind, failure error) error {
+	t := tx.Task
+	if t.Exit == "" {
+		t.Exit = string(task.ExitGateFailed)
+	}
+	kept := info(failure)
+	t.Reason = kept.Key
+	tx.Session.Blocked = &Blocked{Kind: kind, Task: t.ID, Error: kept}
+	disposeTask(tx, t)
+	return tx.apply(GatesFailed, kept.Key)
+}
+
 // workFailed counts a failure: the first one opens the repair, a later one means that the repair at work failed. The turn is
 // in RECOVERING already.
 func workFailed(tx *Tx, f effect.Failure) error {
@@ -106,24 +163,6 @@ func blowFuse(tx *Tx, f effect.Failure, again bool) error {
 	}}
 	disposeTask(tx, t)
 	return tx.apply(FuseBlown, "the last repair failed: "+f.What)
-}
-
-// disposeTask lets the task's mode judge its end (docs/spec/task.md#s5-4). A mode that crashes leaves a verdict of its own.
-func disposeTask(tx *Tx, t *Task) {
-	m, err := tx.Config.modeOf(t.Mode)
-	if err != nil {
-		return
-	}
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				t.Disposition = &Disposition{Verdict: "blocked", Reasoning: "the mode crashed"}
-			}
-		}()
-		d := m.Disposition(modeTask(tx, t), t.Exit)
-		t.Disposition = &d
-	}()
-	tx.touch(t)
 }
 
 // askRepair asks the agent for a repair of the present failure.

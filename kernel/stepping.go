@@ -1,16 +1,11 @@
 package kernel
 
 import (
-	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
-	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
 	"pawl/text/plan"
@@ -100,41 +95,6 @@ func advance(tx *Tx) error {
 		askRepair(tx)
 	}
 	return nil
-}
-
-// checkpointName is the seed's name for a checkpoint of this minute, with a number where the minute is taken (docs/spec/session.md#a9). The sessions
-// of issues work at the same time, so each has names of its own.
-func checkpointName(tx *Tx) string {
-	base := "chk-" + tx.now.UTC().Format("200601021504")
-	if tx.Session.Number == 0 {
-		tx.want(newestPoint)
-		last := ""
-		if len(tx.Taken) > 0 {
-			last = tx.Taken[0]
-		}
-		return behind(last, base)
-	}
-	tx.Session.LastPoint = behind(tx.Session.LastPoint, base+"-i"+strconv.FormatInt(tx.Session.Number, 10))
-	tx.touch(tx.Session)
-	return tx.Session.LastPoint
-}
-
-// behind is the name for the next checkpoint of a minute behind the last one.
-func behind(last, base string) string {
-	suffix, same := strings.CutPrefix(last, base)
-	if !same {
-		return base
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-"))
-	if err != nil {
-		n = 1
-	}
-	return base + "-" + itoa(n+1)
-}
-
-func itoa(n int) string {
-	raw, _ := json.Marshal(n)
-	return string(raw)
 }
 
 // nextCall commits the next call of the plan, or finishes the steps.
@@ -232,16 +192,6 @@ func callTool(tx *Tx, s *plan.Step, c plan.ToolCallTemplate) error {
 	return nil
 }
 
-// repeatable reports whether a call may be made again: the tool says so, or the plan's own word about its command does. In
-// the arguments of any other tool that word means something else.
-func (c *Config) repeatable(name string, args json.RawMessage) bool {
-	tool := c.Tools[name].Info
-	var a struct {
-		Idempotent bool `json:"idempotent"`
-	}
-	return tool.Idempotent || slices.Contains(tool.Permissions, policy.ProcExec) && json.Unmarshal(args, &a) == nil && a.Idempotent
-}
-
 // worktreeMade notes the worktree of the task at work and goes on.
 func worktreeMade(tx *Tx, r effect.Receipt) error {
 	made, err := effect.Decode[effect.WorktreeResult](r.Result)
@@ -270,9 +220,7 @@ func taskCheckpointed(tx *Tx, r effect.Receipt) error {
 	t.Ready.Tracked, t.Spans = true, nil
 	t.Baseline = tx.Session.known(made.Tree)
 	tx.touch(t)
-	c := &CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}
-	tx.create(c, KindCheckpoint, made.Name, t.ID, "")
-	tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref})
+	keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Task: t.ID, Place: t.Place}, t.ID, "")
 	tx.Session.LastCheckpoint = made.Name
 	tx.touch(tx.Session)
 	tx.then(ThenAdvance)
@@ -289,7 +237,8 @@ func toolDone(tx *Tx, r effect.Receipt) error {
 	case r.Code == pawl.CodeOutcomeUnknown && tx.Effect.Within == "" && len(call.Images) == 0:
 		return callLost(tx, call)
 	case tx.Effect.Within != "":
-		return callEnded(tx, call, r)
+		callTook(tx, call, r) // the agent is told by the caller
+		return nil
 	case r.Code == pawl.CodeBudget && !r.OK:
 		if wasAsked(tx, call) {
 			workAgain(tx, call.Granted)
@@ -327,24 +276,6 @@ func callLost(tx *Tx, call effect.ToolCall) error {
 	return block(tx, BlockedQuestion, tx.Effect.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
 }
 
-// clip keeps the tail of an output; the whole is in the effect's receipt.
-func clip(s string) string {
-	const limit = 16 << 10
-	if len(s) > limit {
-		s = s[len(s)-limit:]
-	}
-	return s
-}
-
-// environmental reports whether a failure is one of the machine, which no repair of the work can mend (docs/spec/session.md#a13).
-func environmental(c pawl.Code) bool {
-	switch c {
-	case pawl.CodeEnvironment, pawl.CodeDiskFull, pawl.CodeReadOnly, pawl.CodeSandbox, pawl.CodeIO:
-		return true
-	}
-	return false
-}
-
 func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 	t := tx.Task
 	if err := tx.apply(CallWorked, call.Name); err != nil {
@@ -363,27 +294,4 @@ func callWorked(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 	}
 	tx.touch(t)
 	return nil
-}
-
-// block stops for an answer, an approval or the environment.
-func block(tx *Tx, kind BlockedKind, effectID string, err error) error {
-	t := tx.Task
-	kept := info(err)
-	b := &Blocked{Kind: kind, Task: t.ID, Effect: effectID, Error: kept}
-	t.Blocked, tx.Session.Blocked = b, b
-	t.Reason = kept.Key
-	if t.State == string(task.Verifying) {
-		t.Exit = string(task.ExitBlocked)
-		return gatesFailed(tx, kind, err)
-	}
-	dropRepair(tx)
-	tx.Turn.Outcome = string(turn.OutcomeFailed)
-	tx.Turn.Fix = 0
-	return tx.apply(Blocking, kept.Key)
-}
-
-// sessionWorks reports whether the session is in a state in which tasks are worked on.
-func sessionWorks(tx *Tx) bool {
-	s := session.State(tx.Session.State)
-	return s == session.Executing || s == session.AutoFix
 }

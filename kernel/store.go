@@ -33,6 +33,8 @@ const (
 	KindBoard      Kind = "board"
 	KindLink       Kind = "link"
 	KindAlias      Kind = "alias"
+	KindDecision   Kind = "decision"
+	KindIncident   Kind = "incident"
 	// KindPhase is no row of its own: it stands for the phase of a run in the composition table.
 	KindPhase Kind = "phase"
 )
@@ -65,6 +67,11 @@ type Row struct {
 	// Root is where the workspace is now, "" where the paths in Doc are taken as they are. Only At sets it; stores ignore it.
 	Root string `json:"-"`
 }
+
+// Document is what a row says, with its row. The types of this package that embed Row are documents.
+type Document interface{ hot() *Row }
+
+func (r *Row) hot() *Row { return r }
 
 // Write is one row to insert (From 0) or to replace if its version still is From. The row carries its new version.
 type Write struct {
@@ -192,21 +199,116 @@ func (a anchored) Scan(ctx context.Context, sel Select) iter.Seq2[Row, error] {
 	}
 }
 
-// moveTo has a document speak of where the workspace is now. It is the one place where that is decided.
-func moveTo(doc Document, workspace string) {
-	switch d := doc.(type) {
-	case *Session:
-		if d.Home == "" && d.Label == SessionLabel {
-			d.Home = d.Place.Workspace // a store of an older version
+// AuditEvent names what an audit record tells that is no move of a machine; moves are named by the state that they lead to. The names
+// are kept in audit logs, so they are append-only.
+type AuditEvent string
+
+// The events.
+const (
+	AuditAgentSaid              AuditEvent = "AGENT_SAID"
+	AuditAgentSession           AuditEvent = "AGENT_SESSION"
+	AuditApprovalGranted        AuditEvent = "APPROVAL_GRANTED"
+	AuditApprovalRequested      AuditEvent = "APPROVAL_REQUESTED"
+	AuditArchiveIncomplete      AuditEvent = "ARCHIVE_INCOMPLETE"
+	AuditAutonomousBlocked      AuditEvent = "AUTONOMOUS_BLOCKED"
+	AuditAutoApprovalRefused    AuditEvent = "AUTO_APPROVAL_REFUSED"
+	AuditBaseMoved              AuditEvent = "BASE_MOVED"
+	AuditBoardBranch            AuditEvent = "BOARD_BRANCH"
+	AuditBoardOpened            AuditEvent = "BOARD_OPENED"
+	AuditBudgetForfeited        AuditEvent = "BUDGET_FORFEITED"
+	AuditBudgetSpent            AuditEvent = "BUDGET_SPENT"
+	AuditCallAllowed            AuditEvent = "CALL_ALLOWED"
+	AuditCallAsked              AuditEvent = "CALL_ASKED"
+	AuditCallRefused            AuditEvent = "CALL_REFUSED"
+	AuditCheckedBefore          AuditEvent = "CHECKED_BEFORE"
+	AuditCheckpointCreated      AuditEvent = "CHECKPOINT_CREATED"
+	AuditCheckpointFailed       AuditEvent = "CHECKPOINT_FAILED"
+	AuditCommandDone            AuditEvent = "COMMAND_DONE"
+	AuditCommandGiven           AuditEvent = "COMMAND_GIVEN"
+	AuditContextBuilt           AuditEvent = "CONTEXT_BUILT"
+	AuditDecisionSaved          AuditEvent = "DECISION_SAVED"
+	AuditDependencyAdded        AuditEvent = "DEPENDENCY_ADDED"
+	AuditDependencyRemoved      AuditEvent = "DEPENDENCY_REMOVED"
+	AuditDependentsReleased     AuditEvent = "DEPENDENTS_RELEASED"
+	AuditEffectAnswered         AuditEvent = "EFFECT_ANSWERED"
+	AuditEffectCanceled         AuditEvent = "EFFECT_CANCELED"
+	AuditEffectDone             AuditEvent = "EFFECT_DONE"
+	AuditEffectFailed           AuditEvent = "EFFECT_FAILED"
+	AuditEffectRecovered        AuditEvent = "EFFECT_RECOVERED"
+	AuditEffectRequested        AuditEvent = "EFFECT_REQUESTED"
+	AuditEffectStarted          AuditEvent = "EFFECT_STARTED"
+	AuditEffectStopped          AuditEvent = "EFFECT_STOPPED"
+	AuditErrorRecorded          AuditEvent = "ERROR_RECORDED"
+	AuditFixFailed              AuditEvent = "FIX_FAILED"
+	AuditFixPlanned             AuditEvent = "FIX_PLANNED"
+	AuditFixRefused             AuditEvent = "FIX_REFUSED"
+	AuditFixUnknown             AuditEvent = "FIX_UNKNOWN"
+	AuditGateVerificationResult AuditEvent = "GATE_VERIFICATION_RESULT"
+	AuditHumanHelp              AuditEvent = "HUMAN_HELP"
+	AuditIntakeJudged           AuditEvent = "INTAKE_JUDGED"
+	AuditIssueCreated           AuditEvent = "ISSUE_CREATED"
+	AuditIssueEdited            AuditEvent = "ISSUE_EDITED"
+	AuditIssueLeft              AuditEvent = "ISSUE_LEFT"
+	AuditIssueTaken             AuditEvent = "ISSUE_TAKEN"
+	AuditIssueUpdated           AuditEvent = "ISSUE_UPDATED"
+	AuditLandingConflict        AuditEvent = "LANDING_CONFLICT"
+	AuditLeaseAdopted           AuditEvent = "LEASE_ADOPTED"
+	AuditPathOutgrown           AuditEvent = "PATH_OUTGROWN"
+	AuditPlanEdited             AuditEvent = "PLAN_EDITED"
+	AuditPlanPatched            AuditEvent = "PLAN_PATCHED"
+	AuditQuestionsAnswered      AuditEvent = "QUESTIONS_ANSWERED"
+	AuditQuestionsAsked         AuditEvent = "QUESTIONS_ASKED"
+	AuditQuestionAsked          AuditEvent = "QUESTION_ASKED"
+	AuditResultRebased          AuditEvent = "RESULT_REBASED"
+	AuditResultUndone           AuditEvent = "RESULT_UNDONE"
+	AuditRollbackFailed         AuditEvent = "ROLLBACK_FAILED"
+	AuditRollbackRequested      AuditEvent = "ROLLBACK_REQUESTED"
+	AuditRunCreated             AuditEvent = "RUN_CREATED"
+	AuditSessionCreated         AuditEvent = "SESSION_CREATED"
+	AuditSessionPaused          AuditEvent = "SESSION_PAUSED"
+	AuditSessionResumed         AuditEvent = "SESSION_RESUMED"
+	AuditSilenceBroken          AuditEvent = "SILENCE_BROKEN"
+	AuditSilenceRestored        AuditEvent = "SILENCE_RESTORED"
+	AuditStepDone               AuditEvent = "STEP_DONE"
+	AuditStepRedone             AuditEvent = "STEP_REDONE"
+	AuditStepUndone             AuditEvent = "STEP_UNDONE"
+	AuditStepUndoFailed         AuditEvent = "STEP_UNDO_FAILED"
+	AuditStepUndoRequested      AuditEvent = "STEP_UNDO_REQUESTED"
+	AuditTaskCancelRequested    AuditEvent = "TASK_CANCEL_REQUESTED"
+	AuditTaskCreated            AuditEvent = "TASK_CREATED"
+	AuditTaskProgress           AuditEvent = "TASK_PROGRESS"
+	AuditTaskRestarted          AuditEvent = "TASK_RESTARTED"
+	AuditTaskRetryAttempt       AuditEvent = "TASK_RETRY_ATTEMPT"
+	AuditToolEntered            AuditEvent = "TOOL_ENTERED"
+	AuditToolLeft               AuditEvent = "TOOL_LEFT"
+	AuditTreeRestored           AuditEvent = "TREE_RESTORED"
+	AuditUndoFailed             AuditEvent = "UNDO_FAILED"
+	AuditUndoKept               AuditEvent = "UNDO_KEPT"
+	AuditUndoRequested          AuditEvent = "UNDO_REQUESTED"
+	AuditVerificationResult     AuditEvent = "VERIFICATION_RESULT"
+	AuditWorkspaceCopied        AuditEvent = "WORKSPACE_COPIED"
+	AuditWorkspaceMoved         AuditEvent = "WORKSPACE_MOVED"
+)
+
+// What such names begin with that end with a state, an outcome or a mode.
+const (
+	auditApprovalAs AuditEvent = "APPROVAL_"
+	auditEffectAs   AuditEvent = "EFFECT_"
+	auditModeAs     AuditEvent = "MODE_"
+	auditPhaseAs    AuditEvent = "PHASE_"
+	auditQuestionAs AuditEvent = "QUESTION_"
+	auditResultAs   AuditEvent = "RESULT_"
+)
+
+// in is the name for a state.
+func (e AuditEvent) in(state string) AuditEvent { return e + AuditEvent(upper(state)) }
+
+func upper(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			b[i] = c - 'a' + 'A'
 		}
-		d.Place = d.Place.At(workspace)
-	case *Run:
-		d.Place = d.Place.At(workspace)
-	case *Task:
-		d.Place = d.Place.At(workspace)
-	case *CheckpointDoc:
-		d.Place = d.Place.At(workspace)
-	case *EffectDoc:
-		d.Effect.Place = d.Effect.Place.At(workspace)
 	}
+	return string(b)
 }

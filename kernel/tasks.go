@@ -199,50 +199,6 @@ func emitGates(tx *Tx, lease int64) *EffectDoc {
 	}, true)
 }
 
-// Decide cancels at once what is not at work, and asks what is at work to stop and clean up first (docs/spec/task.md#d16).
-func (c *CancelTask) Decide(tx *Tx) error {
-	t := tx.Task
-	if t == nil {
-		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
-	}
-	at := task.State(t.State)
-	if at == task.Canceled {
-		return nil
-	}
-	if refusal := task.Refusal(at, task.Canceled); refusal != nil {
-		return refusal
-	}
-	t.Reason = c.Reason
-	if t.Session == "" || at == task.Blocked && !holdsRun(tx, t) {
-		if t.Cleanup == nil {
-			t.Cleanup = nothingToClean()
-		}
-		return tx.move(t, string(task.Cancel), "", note(c.Reason), nil)
-	}
-	switch at {
-	case task.Draft:
-		return declinePlan(tx, c.Reason, "canceled")
-	case task.Blocked:
-		return (&Skip{Reason: c.Reason}).Decide(tx)
-	}
-	if !t.CancelAt.IsZero() {
-		return nil
-	}
-	t.CancelAt, t.CancelBy = tx.now, tx.env.Actor
-	tx.record(t, AuditTaskCancelRequested, audit.Info, map[string]any{"reason": c.Reason, "by": tx.env.Actor})
-	if tx.Effect != nil && tx.Effect.ID == t.Effect && tx.Effect.State == EffectRunning {
-		return nil
-	}
-	dropEffect(tx)
-	tx.then(ThenCleanup)
-	return nil
-}
-
-// holdsRun reports whether the task is the one that the session's present run is about.
-func holdsRun(tx *Tx, t *Task) bool {
-	return tx.Run != nil && tx.Session.Run == tx.Run.ID && tx.Run.Task == t.ID
-}
-
 // Decide makes a new draft from a task that ended (docs/spec/task.md#restart).
 func (*RestartTask) Decide(tx *Tx) error {
 	old := tx.Task
@@ -271,5 +227,39 @@ func (c *Heartbeat) Decide(tx *Tx) error {
 	}
 	t.Lease.Expires = tx.now.Add(tx.Config.LeaseTime)
 	tx.touch(t)
+	return nil
+}
+
+// progressStates are the states that the words of update_progress ask for.
+var progressStates = map[string]task.State{"PENDING": task.Queued, "DONE": task.Done, "BLOCKED": task.Blocked}
+
+func (c *UpdateProgress) Decide(tx *Tx) error {
+	t := tx.Task
+	if t == nil {
+		return pawl.Fail(pawl.CodeNotFound, "kernel.task_not_found", c.Task)
+	}
+	if len(c.Summary) > maxNote {
+		return pawl.Fail(pawl.CodeInvalid, "kernel.note_size", "summary", maxNote)
+	}
+	if c.Status != "" {
+		to, ok := progressStates[strings.ToUpper(c.Status)]
+		if !ok {
+			parsed, err := task.Parse(c.Status)
+			if err != nil {
+				return err
+			}
+			to = parsed
+		}
+		if !task.Same(task.State(t.State), to) {
+			if err := (&Transition{Task: t.ID, To: to, Reason: note(c.Summary)}).Decide(tx); err != nil {
+				return err
+			}
+		}
+	}
+	if strings.TrimSpace(c.Summary) != "" {
+		t.Progress = &Progress{Text: strings.TrimSpace(c.Summary), By: tx.env.Actor, At: tx.now}
+		tx.record(t, AuditTaskProgress, audit.Info, map[string]any{"summary": c.Summary, "status": t.State})
+	}
+	tx.result = t.ID
 	return nil
 }

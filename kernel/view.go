@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -408,90 +407,6 @@ func undosOf(s *Snapshot, t *Task) []view.Next {
 // opAnswer is the operation that answers questions.
 const opAnswer = "answer"
 
-// Status reads the session and says how the last run ended.
-func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
-	s, err := k.Look(ctx)
-	if err != nil {
-		return view.Status{}, err
-	}
-	out := s.Status()
-	if s.Session != nil && s.Session.Questions > 0 {
-		open, err := k.Questions(ctx)
-		if err != nil {
-			return view.Status{}, err
-		}
-		for _, q := range open {
-			out.Questions = append(out.Questions, view.Question{
-				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
-			})
-		}
-		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
-			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
-		}
-	}
-	var last *Snapshot
-	reads := &reads{}
-	err = reads.gather(ctx, k.store, func() error {
-		last = k.lastRun(reads, s.Session)
-		return nil
-	})
-	if err != nil || last == nil {
-		return out, err
-	}
-	r := last.Run
-	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
-	if last.Task != nil {
-		out.Last.Task = last.Task.Label
-	}
-	if l := r.Land; l != nil {
-		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-	}
-	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && (r.inTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed) {
-		op := "undo"
-		if r.Undone {
-			op = "redo"
-		}
-		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
-	}
-	return out, nil
-}
-
-// LookLast reads the newest run that has ended, with all that belongs to it, for its summary. The snapshot has no run when
-// none has ended.
-func (k *Kernel) LookLast(ctx context.Context) (s *Snapshot, err error) {
-	r := &reads{}
-	err = r.gather(ctx, k.store, func() error {
-		at := one[Session](r, byLabel(KindSession, k.lane))
-		if s = k.lastRun(r, at); s == nil {
-			s = &Snapshot{Config: &k.config, Session: at}
-			return nil
-		}
-		turnID := s.Run.Turn
-		if s.Task != nil {
-			turnID = s.Task.Turn
-		}
-		s.Issue, s.Item = one[Issue](r, byID(KindIssue, s.Run.Issue)), one[Item](r, byID(KindItem, s.Run.Item))
-		s.Solution, s.Turn = one[Solution](r, byID(KindSolution, s.Run.Solution)), one[Turn](r, byID(KindTurn, turnID))
-		return nil
-	})
-	return s, err
-}
-
-// lastRun gathers the newest run that is over and its task, or returns nil.
-func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
-	if at == nil {
-		return nil
-	}
-	runs := below(KindRun, at.ID)
-	runs.newest, runs.limit = true, 2
-	for _, run := range list[Run](r, runs) {
-		if run.ID != at.Run {
-			return &Snapshot{Config: &k.config, Session: at, Run: run, Task: one[Task](r, byID(KindTask, run.Task))}
-		}
-	}
-	return nil
-}
-
 // EndedAt is when the run's work ended: the end of its task, or of the run itself.
 func EndedAt(r *Run, t *Task) time.Time {
 	if t != nil && !t.EndedAt.IsZero() {
@@ -506,19 +421,6 @@ func (s *Snapshot) Stage() workflow.Stage {
 		return workflow.None
 	}
 	return s.Flow.Stage
-}
-
-// archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
-// so that an archive that is tried again writes the same files.
-func archiveFiles(tx *Tx) []pawl.ProjectedFile {
-	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
-		return nil
-	}
-	if tx.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
-		tx.Task.EndedAt = tx.now
-		tx.touch(tx.Task)
-	}
-	return tx.Package().Archive()
 }
 
 // Package returns the run's solution package.

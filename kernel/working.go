@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,54 +15,6 @@ import (
 	"pawl/text/plan"
 	"pawl/text/policy"
 )
-
-// Talk is an agent's conversation about one step, and what it asked for last.
-type Talk struct {
-	Row      `json:"-"`
-	Step     string           `json:"step"`
-	Agent    string           `json:"agent"`
-	Messages []effect.Message `json:"messages,omitempty"`
-	// Asks are the calls that the agent's last answer asks for; Next is the first that is not settled.
-	Asks []effect.Ask `json:"asks,omitempty"`
-	Next int          `json:"next,omitempty"`
-	// Granted is the approval of the call at Next, once a person gave it.
-	Granted string `json:"granted,omitempty"`
-	// Recent are digests of the newest calls, by which a loop is seen.
-	Recent []string `json:"recent,omitempty"`
-	// Session is the agent's own session.
-	Session string `json:"session,omitempty"`
-	// Wanted is the call for which the agent's work broke off, because a person has to allow it. Allowed are the approvals of
-	// such calls by the calls' digests: each is good for one call, and for no other.
-	Wanted  *effect.Ask       `json:"wanted,omitempty"`
-	Allowed map[string]string `json:"allowed,omitempty"`
-	// Notes are for the agent to read before it goes on.
-	Notes []string     `json:"notes,omitempty"`
-	Usage effect.Usage `json:"usage,omitzero"`
-	// Earlier are the results of the last calls of the conversation before this one.
-	Earlier []effect.ToolResult `json:"earlier,omitempty"`
-	// Said is the first line of what the agent said last; no evidence of anything.
-	Said string `json:"said,omitempty"`
-}
-
-// Traits is what the kernel knows of an agent.
-type Traits struct {
-	// Works says that the agent can carry out steps without calls; Intakes that requirements can be judged through it, and
-	// Judges that it judges them by itself instead of by pawl's own rules; Reads that it wants a context pack.
-	Works, Intakes, Judges, Reads bool
-	// Process says that the agent is a program of its own, which is started for each piece of work.
-	Process bool
-}
-
-// traits returns the traits of the run's agent.
-func traits(tx *Tx) Traits {
-	if tx.Run == nil {
-		return Traits{}
-	}
-	return tx.Config.Agents[tx.Run.Agent]
-}
-
-// forAgent reports whether a step is an agent's: it names no calls, and the run's agent works.
-func forAgent(tx *Tx, s *plan.Step) bool { return len(s.ToolCalls) == 0 && traits(tx).Works }
 
 // workOn commits what comes next for an agent's step: the next of the calls that it asked for, or the next exchange.
 func workOn(tx *Tx, s *plan.Step) error {
@@ -92,25 +43,6 @@ func workOn(tx *Tx, s *plan.Step) error {
 	e := tx.emit(effect.KindWork, effect.WorkSpec{Agent: tx.Run.Agent, Goal: t.Plan.Goal, Step: s.StepID, Granted: t.Approval}, true)
 	e.Effect.Timeout, e.Effect.Record = tx.Config.TaskTime, true
 	return nil
-}
-
-// maxEarlier is how many results of calls are told to the next conversation.
-const maxEarlier = 5
-
-// lastResults are the answers to the last calls of a conversation, each with its call.
-func lastResults(list []effect.Message) []effect.ToolResult {
-	asked := map[string]effect.Ask{}
-	var out []effect.ToolResult
-	for _, m := range list {
-		for _, a := range m.Calls {
-			asked[a.ID] = a
-		}
-		if m.Role == effect.RoleTool {
-			a := asked[m.Call]
-			out = append(out, effect.ToolResult{CallID: m.Call, Payload: encode(map[string]any{"tool": a.Name, "args": a.Args, "result": m.Text, "failed": m.Failed})})
-		}
-	}
-	return out[max(0, len(out)-maxEarlier):]
 }
 
 // fillWork completes a work effect with what is kept elsewhere, so that it is stored once and not with every exchange.
@@ -181,36 +113,6 @@ func agentDone(tx *Tx, r effect.Receipt) error {
 		return nil
 	}
 	return failedWork(tx, pawl.Fail(pawl.CodeCannotPlan, "kernel.agent_gave_up", tx.Talk.Agent, result.Reason), result.Text)
-}
-
-// hearAgent adds an answer to the conversation.
-func hearAgent(tx *Tx, result effect.WorkResult) {
-	k := tx.Talk
-	if result.Compacted {
-		k.Messages = nil
-	}
-	k.Messages = append(slices.Clip(k.Messages), result.Messages...)
-	k.Asks, k.Next = nil, 0
-	if result.Control == effect.Calls {
-		k.Asks = result.Asks
-	}
-	k.Usage = k.Usage.Plus(result.Usage)
-	if result.Session != "" {
-		k.Session = result.Session
-	}
-	k.Said, k.Notes = firstLine(result.Text), nil
-	tx.touch(k)
-	if result.Pack != nil {
-		tx.record(k, AuditContextBuilt, audit.Info, result.Pack)
-	}
-	said := map[string]any{
-		"agent": result.Agent, "version": result.Version, "model": result.Model, "prompt": result.Prompt, "control": result.Control,
-		"calls": len(k.Asks), "usage": result.Usage, "reason": result.Reason,
-	}
-	if result.Login != "" {
-		said["login"] = result.Login
-	}
-	tx.record(k, AuditAgentSaid, audit.Info, said)
 }
 
 // stepDone believes an agent that it has no more to do, which is all that it may say: whether it is done the checks decide.
@@ -312,12 +214,6 @@ func toolCall(tx *Tx, step string, a effect.Ask, granted string, v policy.Verdic
 	}
 }
 
-// Loops: the same call this often in a row, or a cycle of at most this length gone through that often, is no progress.
-const (
-	sameCalls  = 3
-	cycleCalls = 6
-)
-
 // admitCall judges a call that an agent asks for: its budget, its arguments, policy, and whether it leads anywhere. What policy
 // asks about is covered by the word under which the plan was approved without asking, as far as it is not grave.
 func admitCall(tx *Tx, a effect.Ask) (granted string, v policy.Verdict, err error) {
@@ -356,69 +252,6 @@ func single(c plan.ToolCallTemplate) plan.Plan {
 	}
 }
 
-// digest is what a call is known by: its name and its arguments, however they are spaced.
-func digest(a effect.Ask) string {
-	var args bytes.Buffer
-	if json.Compact(&args, a.Args) != nil {
-		args.Reset()
-		args.Write(a.Args)
-	}
-	sum := sha256.Sum256(append([]byte(a.Name+"\x00"), args.Bytes()...))
-	return hex.EncodeToString(sum[:])
-}
-
-// agentLooping notes a call and reports whether the newest ones only repeat themselves.
-func agentLooping(tx *Tx, a effect.Ask) error {
-	tx.Talk.Recent = append(slices.Clip(tx.Talk.Recent), digest(a)[:16])
-	if n := len(tx.Talk.Recent) - sameCalls*cycleCalls; n > 0 {
-		tx.Talk.Recent = tx.Talk.Recent[n:]
-	}
-	tx.touch(tx.Talk)
-	for length := 1; length <= cycleCalls; length++ {
-		if repeats(tx.Talk.Recent, length) {
-			return pawl.Fail(pawl.CodeLoop, "kernel.agent_loops", tx.Talk.Agent, a.Name, itoa(length))
-		}
-	}
-	return nil
-}
-
-// repeats reports whether the end of a list is one sequence of the given length, three times.
-func repeats(list []string, length int) bool {
-	n := length * sameCalls
-	if len(list) < n {
-		return false
-	}
-	end := list[len(list)-n:]
-	for i := length; i < n; i++ {
-		if end[i] != end[i-length] {
-			return false
-		}
-	}
-	return true
-}
-
-// refuseCall tells the agent that a call was not made, and why.
-func refuseCall(tx *Tx, a effect.Ask, err error) {
-	kept := info(err)
-	tellAgent(tx, a, map[string]any{"ok": false, "made": false, "error": map[string]any{"class": kept.Class, "code": kept.Code, "message": err.Error()}}, true)
-	tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": a.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
-}
-
-// tellAgent answers a call in the conversation and goes on to the next.
-func tellAgent(tx *Tx, a effect.Ask, answer any, failed bool) {
-	k := tx.Talk
-	k.Messages = append(slices.Clip(k.Messages), effect.Message{Role: effect.RoleTool, Call: a.ID, Text: string(encode(answer)), Failed: failed})
-	k.Next++
-	k.Granted = ""
-	tx.touch(k)
-}
-
-// wasAsked reports whether the call at work is one that an agent asked for between two exchanges.
-func wasAsked(tx *Tx, call effect.ToolCall) bool {
-	k := tx.Talk
-	return k != nil && k.Step == call.StepID && k.Next < len(k.Asks) && tx.Effect.Within == ""
-}
-
 // callAnswered takes the receipt of a call that an agent asked for. A failed one is the agent's to deal with.
 func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 	callTook(tx, call, r)
@@ -431,26 +264,6 @@ func callAnswered(tx *Tx, call effect.ToolCall, r effect.Receipt) error {
 	}
 	tellAgent(tx, tx.Talk.Asks[tx.Talk.Next], toldOf(r), !r.OK)
 	return tx.apply(what, call.Name)
-}
-
-// callTook notes the tree that a call left.
-func callTook(tx *Tx, _ effect.ToolCall, r effect.Receipt) {
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil && res.After != "" {
-		tx.Task.Tree = res.After
-		tx.touch(tx.Task)
-	}
-}
-
-// toldOf is what an agent is told of a call that was made.
-func toldOf(r effect.Receipt) any {
-	out := map[string]any{"ok": r.OK, "made": true}
-	if res, err := effect.Decode[effect.ToolResult](r.Result); err == nil {
-		out["payload"], out["files_changed"] = res.Payload, res.Artifacts.FilesChanged
-	}
-	if !r.OK {
-		out["error"] = map[string]any{"class": r.Class, "code": r.Code, "message": r.Err().Error(), "detail": clip(r.Detail)}
-	}
-	return out
 }
 
 // askPerson parks the turn until a person says whether one call may be made.
@@ -482,26 +295,6 @@ func callAllowed(tx *Tx, a *Approval) error {
 	return nil
 }
 
-// wantCall keeps the call that an agent with a loop of its own may not make without a person's word. Its work breaks off there.
-func wantCall(tx *Tx, a effect.Ask) {
-	if tx.Session.RunMode == pawl.Autonomous || tx.Talk.Wanted != nil {
-		return
-	}
-	tx.Talk.Wanted = &effect.Ask{Name: a.Name, Args: a.Args}
-	tx.touch(tx.Talk)
-}
-
-// wantedCalls takes the call for which the agent's work broke off.
-func wantedCalls(tx *Tx) *effect.Ask {
-	if tx.Talk == nil || tx.Talk.Wanted == nil {
-		return nil
-	}
-	a := tx.Talk.Wanted
-	tx.Talk.Wanted = nil
-	tx.touch(tx.Talk)
-	return a
-}
-
 // askWanted parks the turn until a person says whether that call may be made. The agent goes on with its own session then.
 func askWanted(tx *Tx, a *effect.Ask) error {
 	s := plan.Step{StepID: tx.Talk.Step}
@@ -511,29 +304,6 @@ func askWanted(tx *Tx, a *effect.Ask) error {
 	}
 	tx.Talk.Wanted = a
 	return askPerson(tx, &s, *a, v)
-}
-
-// spendWord returns the approval of exactly this call, which is used up by that, or "".
-func spendWord(tx *Tx, a effect.Ask) string {
-	key := digest(a)
-	id := tx.Talk.Allowed[key]
-	if id != "" {
-		left := maps.Clone(tx.Talk.Allowed)
-		delete(left, key)
-		tx.Talk.Allowed = left
-		tx.touch(tx.Talk)
-	}
-	return id
-}
-
-// workAgain has the call that is next judged once more, under a person's word where there is one. That must not count as the
-// agent asking twice.
-func workAgain(tx *Tx, granted string) {
-	tx.Talk.Granted = granted
-	if n := len(tx.Talk.Recent); n > 0 {
-		tx.Talk.Recent = tx.Talk.Recent[:n-1]
-	}
-	tx.touch(tx.Talk)
 }
 
 // replan changes the steps that are not done yet (docs/spec/turn.md#b6). What is new in it is judged like the plan was.
@@ -566,4 +336,148 @@ func replan(tx *Tx, result effect.WorkResult) error {
 	tx.touch(tx.Turn)
 	tx.record(t, AuditPlanPatched, audit.Info, map[string]any{"reason": result.Reason, "hash": plan.Hash(next), "patch": result.Patch})
 	return tx.apply(Replanned, result.Reason)
+}
+
+// Decide has a tool call judged that an agent with a loop of its own asks for in the middle of its work, and commits it as
+// begun: the caller does it next. It belongs to the agent's effect, whose token it carries.
+func (c *Make) Decide(tx *Tx) error {
+	parent, err := effectAtWork(tx, c.Effect, c.Token)
+	if err != nil {
+		return err
+	}
+	if tx.Talk == nil || tx.Task == nil {
+		return pawl.Fail(pawl.CodeInternal, "kernel.effect_unknown", string(parent.What()))
+	}
+	granted, v, refusal := admitCall(tx, c.Ask)
+	if refusal != nil {
+		if code := pawl.CodeOf(refusal); code == pawl.CodeLoop || code == pawl.CodeBudget {
+			return refusal
+		}
+		if pawl.CodeOf(refusal) == pawl.CodeApprovalNeeded {
+			wantCall(tx, c.Ask)
+		}
+		// The refusal itself is worth a record, so it is an answer and not an error of the command.
+		kept := info(refusal)
+		tx.record(tx.Talk, AuditCallRefused, audit.Warn, map[string]any{"tool": c.Ask.Name, "code": kept.Code, "key": kept.Key, "args": kept.Args})
+		tx.result = Made{Refused: &kept}
+		return nil
+	}
+	if err := callFits(tx, c.Ask.Name, c.Day); err != nil {
+		return err
+	}
+	if c.Judge {
+		tx.Turn.Calls++
+		tx.touch(tx.Turn)
+		tx.record(tx.Talk, AuditCallAllowed, audit.Info, map[string]any{"tool": c.Ask.Name, "args": c.Ask.Args, "granted": granted})
+		tx.result = Made{}
+		return nil
+	}
+	spec := toolCall(tx, tx.Talk.Step, c.Ask, granted, v)
+	spec.Images = c.Images
+	e := &EffectDoc{Within: parent.ID}
+	tx.create(e, KindEffect, "", parent.ID, EffectRunning)
+	e.Epoch, e.Attempts = 1, 1
+	e.Due = tx.now.Add(tx.Config.LeaseTime)
+	e.Effect = effect.Effect{
+		ID: e.ID, Kind: effect.KindTool, Session: parent.Effect.Session, Task: parent.Effect.Task, Turn: parent.Effect.Turn,
+		Idempotent: tx.Config.repeatable(c.Ask.Name, c.Ask.Args), Place: tx.Task.Place, Spec: effect.Encode(spec), Token: 1,
+		Record: !tx.Config.Tools[c.Ask.Name].Info.Idempotent,
+	}
+	callBound(tx, e, c.Ask.Name)
+	tx.record(e, AuditEffectStarted, audit.Info, map[string]any{"effect": e.What(), "tool": c.Ask.Name, "within": parent.ID, "attempt": 1, "token": 1})
+	tx.result = Made{Effect: &e.Effect}
+	return nil
+}
+
+// Decide keeps the agent's own session.
+func (c *Bind) Decide(tx *Tx) error {
+	if _, err := effectAtWork(tx, c.Effect, c.Token); err != nil {
+		return err
+	}
+	if tx.Talk == nil || tx.Talk.Session == c.Session {
+		return nil
+	}
+	tx.Talk.Session = c.Session
+	tx.record(tx.Talk, AuditAgentSession, audit.Info, map[string]any{"agent": tx.Talk.Agent, "session": c.Session})
+	return nil
+}
+
+// ownsEffect reports whether a call whose outcome was lost is one that an agent asked for.
+func ownsEffect(tx *Tx, e *EffectDoc) bool {
+	if tx.Talk == nil || e.What() != effect.KindTool {
+		return false
+	}
+	call, err := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	return err == nil && call.StepID == tx.Talk.Step && (e.Within != "" || tx.Talk.Next < len(tx.Talk.Asks))
+}
+
+// callResolved takes the person's word about a call of an agent whose outcome was lost. A call that pawl makes between two
+// exchanges is made again when it did not happen; an agent with a loop of its own is told, and asks again for what it needs.
+func callResolved(tx *Tx, e *EffectDoc, a Answer) {
+	call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
+	note := "The connection was lost while this call was made. A person looked: it did not happen, or may be done again."
+	if a == AnswerDone {
+		e.State = EffectDone
+		note = "The connection was lost while this call was made. A person looked: it did happen. Do not make it again."
+	}
+	switch {
+	case e.Within != "":
+		tx.Talk.Notes = append(tx.Talk.Notes[:len(tx.Talk.Notes):len(tx.Talk.Notes)], call.Name+" "+string(call.Args)+": "+note)
+		tx.touch(tx.Talk)
+	case a == AnswerDone:
+		tellAgent(tx, tx.Talk.Asks[tx.Talk.Next], map[string]any{"ok": true, "made": true, "note": note}, false)
+	default:
+		workAgain(tx, call.Granted)
+	}
+	p := tx.Task.Plan.Clone()
+	if i, ok := p.Find(call.StepID); ok {
+		p.Steps[i].Status = plan.InProgress
+	}
+	tx.Task.Plan, tx.Task.Cursor = &p, Cursor{Step: call.StepID}
+	tx.touch(tx.Task)
+}
+
+// recoverWithin settles the calls that were at work inside an agent's effect when the runner died, and then the effect. A
+// call that nobody knows of and that may not be repeated becomes the question; the agent's work goes on after the answer.
+func recoverWithin(tx *Tx, c *Recover) error {
+	parent := tx.Effect
+	unknown := ""
+	for _, e := range tx.Within {
+		if e.State != EffectRunning {
+			continue
+		}
+		found := c.Within[e.ID]
+		tx.record(e, AuditEffectRecovered, audit.Warn, map[string]any{"effect": e.What(), "answer": found.Answer, "idempotent": e.Effect.Idempotent})
+		switch {
+		case found.Answer == effect.DoneYes:
+			e.State, e.Receipt = EffectDone, &found.Receipt
+			if !found.Receipt.OK {
+				e.State = EffectFailed
+			}
+			if call, err := effect.Decode[effect.ToolCall](e.Effect.Spec); err == nil {
+				callTook(tx, call, found.Receipt)
+			}
+		case found.Answer == effect.DoneNo || e.Effect.Idempotent:
+			// The agent asks again for what it still needs.
+			e.State = EffectCanceled
+		default:
+			e.State = EffectUnknown
+			unknown = e.ID
+		}
+	}
+	if unknown == "" {
+		parent.State = EffectPending
+		return nil
+	}
+	parent.State = EffectCanceled
+	tx.record(parent, AuditEffectCanceled, audit.Warn, map[string]any{"effect": parent.What(), "unknown": unknown})
+	tx.Task.Effect = ""
+	tx.touch(tx.Task)
+	for _, e := range tx.Within {
+		if e.ID == unknown {
+			call, _ := effect.Decode[effect.ToolCall](e.Effect.Spec)
+			return block(tx, BlockedQuestion, e.ID, pawl.Fail(pawl.CodeOutcomeUnknown, "kernel.outcome_unknown", call.StepID, call.Name, string(call.Args)))
+		}
+	}
+	return nil
 }

@@ -9,14 +9,57 @@ import (
 	"pawl/kernel/effect"
 	"pawl/machine/session"
 	"pawl/machine/task"
+	"pawl/machine/turn"
+	"pawl/machine/workflow"
+	"pawl/text/knowledge"
 	"pawl/text/plan"
 	"pawl/text/policy"
+	"pawl/text/solution"
+	"pawl/text/triage"
 )
 
-// byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of
-// times; a person may always.
-func byBoard(tx *Tx) bool {
-	return tx.Issue != nil && tx.Issue.Number > 0 && tx.env.Actor.Kind() == pawl.KindPolicy
+// Decide ends the work by force: the session is BLOCKED and a person decides how to go on.
+func (c *Stop) Decide(tx *Tx) error {
+	s := tx.Session
+	if s == nil || !sessionWorks(tx) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", stateName(tx))
+	}
+	if tx.Task == nil || !open(tx.Task) {
+		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.nothing_to_stop", s.State)
+	}
+	t := tx.Task
+	unknown := dropEffect(tx)
+	s.Blocked = &Blocked{Kind: BlockedStopped, Task: t.ID, Effect: unknown, Error: effect.Fault{
+		Class: pawl.ClassCanceled, Code: pawl.CodeCanceled, Key: "kernel.stopped", Args: []string{string(tx.env.Actor), c.Reason},
+	}}
+	if c.Copied != "" {
+		s.Blocked.Error.Key, s.Blocked.Error.Args = "kernel.stopped_copy", []string{c.Copied}
+	}
+	if t.State == string(task.Queued) {
+		// The seed has no way from queued to failed; the task is taken first, so that the stop has a row to go by.
+		t.Epoch++
+		t.Lease.Owner = "stop"
+		if err := tx.apply(Claimed, "taken to be stopped"); err != nil {
+			return err
+		}
+	}
+	if a := tx.Approval; a != nil && a.State == ApprovalPending {
+		// What was asked about belongs to the turn that ends here; whoever goes on is asked anew.
+		answerApproval(tx, a, ApprovalStale, tx.env.Actor, "stopped")
+		s.Approval = ""
+		if tx.Turn != nil {
+			tx.Turn.Return = ""
+		}
+	}
+	t.Exit, t.Reason, t.Blocked = string(task.ExitUserStopped), c.Reason, s.Blocked
+	if t.Plan != nil {
+		dropRepair(tx)
+	}
+	if tx.Turn != nil {
+		tx.Turn.Outcome = string(turn.OutcomeCanceled)
+	}
+	disposeTask(tx, t)
+	return tx.apply(Stopped, "stopped by "+string(tx.env.Actor))
 }
 
 // blockedTask returns why the session is BLOCKED, or refuses.
@@ -28,6 +71,12 @@ func blockedTask(tx *Tx, op string) (*Blocked, error) {
 		return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", op)
 	}
 	return tx.Session.Blocked, nil
+}
+
+// byBoard reports whether the board's own policy asks for another attempt at an issue, which it may do a bounded number of
+// times; a person may always.
+func byBoard(tx *Tx) bool {
+	return tx.Issue != nil && tx.Issue.Number > 0 && tx.env.Actor.Kind() == pawl.KindPolicy
 }
 
 // Decide goes on after a person helped (HUMAN_INTERVENTION).
@@ -84,13 +133,6 @@ func (c *Fix) Decide(tx *Tx) error {
 	t.Blocked, t.Due = nil, tx.now
 	tx.touch(t)
 	return nil
-}
-
-func note(s string) string {
-	if s == "" {
-		return "a person helped"
-	}
-	return s
 }
 
 // modeRetry asks the task's mode whether a retry makes sense (docs/spec/task.md#s5-5).
@@ -178,9 +220,6 @@ func addSteps(tx *Tx, steps []plan.Step) error {
 	return nil
 }
 
-// What returns the kind of the effect.
-func (e *EffectDoc) What() effect.Kind { return e.Effect.Kind }
-
 // Decide leaves the task that failed behind and closes the run.
 func (c *Skip) Decide(tx *Tx) error {
 	b, err := blockedTask(tx, "skip")
@@ -198,21 +237,6 @@ func (c *Skip) Decide(tx *Tx) error {
 	tx.Run.Outcome = "skipped"
 	tx.touch(tx.Run)
 	return nil
-}
-
-func nothingToClean() *effect.CleanupResult {
-	return &effect.CleanupResult{Performed: []string{}, Failed: []string{}, Skipped: []string{"no cleanup required"}}
-}
-
-// keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing is
-// lost; without a worktree there is nothing to save.
-func keepWork(tx *Tx) {
-	t := tx.Task
-	if t.Ready.Worktree && !t.Ready.Cleaned {
-		tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
-		return
-	}
-	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 }
 
 // Decide brings the tree back to the task's checkpoint. Work at hand is stopped first; what it did until then has to be
@@ -277,17 +301,15 @@ func backToCheckpoint(tx *Tx, safety string) effect.RestoreSpec {
 	return spec
 }
 
-// inTree reports whether the run's work stands in the user's own tree and in no commit.
-func (r *Run) inTree(t *Task) bool {
-	return t != nil && t.Place.InPlace && t.Checkpoint != nil && (r.Land == nil || r.Land.Outcome == effect.InPlace)
-}
-
-// changed reports whether the task has left something in its tree that is not undone.
-func (t *Task) changed() bool {
-	if !t.Ready.Tracked {
-		return t.Checkpoint != nil && t.Tree != t.Checkpoint.Tree
+// keepWork saves what a task leaves unfinished under a checkpoint of its own before its worktree goes, so that nothing is
+// lost; without a worktree there is nothing to save.
+func keepWork(tx *Tx) {
+	t := tx.Task
+	if t.Ready.Worktree && !t.Ready.Cleaned {
+		tx.emit(effect.KindCheckpoint, effect.CheckpointSpec{Name: checkpointName(tx)}, true)
+		return
 	}
-	return slices.ContainsFunc(t.Spans, func(s effect.Span) bool { return !s.Undone })
+	tx.emit(effect.KindCleanup, effect.CleanupSpec{}, true)
 }
 
 // workRestored takes the result of a restore: of a rollback, of an undo in place, or of one step.
@@ -343,9 +365,7 @@ func restoredBy(tx *Tx, result effect.RestoreResult) {
 func workSaved(tx *Tx, r effect.Receipt) error {
 	if r.OK {
 		if made, err := effect.Decode[effect.CheckpointResult](r.Result); err == nil {
-			c := &CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place}
-			tx.create(c, KindCheckpoint, made.Name, tx.Task.ID, "")
-			tx.record(c, AuditCheckpointCreated, audit.Info, map[string]any{"name": made.Name, "tree": made.Tree, "ref": made.Ref, "unfinished": true})
+			keepCheckpoint(tx, CheckpointDoc{CheckpointResult: made, Task: tx.Task.ID, Place: tx.Task.Place}, tx.Task.ID, "unfinished")
 			tx.Run.Saved = made.Ref
 			tx.touch(tx.Run)
 		}
@@ -391,6 +411,64 @@ func workCleaned(tx *Tx, r effect.Receipt) error {
 		}
 	}
 	return tx.apply(AllDone, "every task is landed or closed")
+}
+
+// maxLogged is how many changed files an entry of the CHANGELOG names.
+const maxLogged = 20
+
+// changelog is what the run has to say in the CHANGELOG: what landed, and that a person has confirmed an extremely high risk
+// (docs/spec/workflow.md#knowledge-base, docs/spec/workflow.md#ehrb).
+func changelog(tx *Tx) []effect.LogEntry {
+	r, t := tx.Run, tx.Task
+	if r == nil || t == nil || r.Land == nil || tx.Solution == nil {
+		return nil
+	}
+	e := effect.LogEntry{At: t.EndedAt, Kind: string(knowledge.Changed), Text: firstLine(tx.Solution.Plan.Goal), Commit: r.Land.Commit, ID: t.ID, Language: tx.Config.Language}
+	if e.Language == "" {
+		e.Language = r.Lang
+	}
+	switch {
+	case r.Outgrown:
+		e.Kind = string(knowledge.OutOfScope)
+	case r.Path == workflow.PathTweak:
+		e.Kind = string(knowledge.Tweaked)
+	case r.Evaluation != nil && r.Evaluation.Class == triage.ClassFeature:
+		e.Kind = string(knowledge.Added)
+	case r.Evaluation != nil && r.Evaluation.Class == triage.ClassBugfix:
+		e.Kind = string(knowledge.Fixed)
+	}
+	for _, f := range r.Land.Files {
+		if len(e.Files) < maxLogged {
+			e.Files = append(e.Files, f.Path)
+		}
+		if m := triage.Module(f.Path); m != "" && !slices.Contains(e.Modules, m) {
+			e.Modules = append(e.Modules, m)
+		}
+	}
+	if r.Package != "" {
+		e.Package, e.Folder = r.Package, solution.ArchiveDir(r.Package)
+	}
+	out := []effect.LogEntry{e}
+	if a := tx.Approval; dangerous(tx.Solution) && a != nil && a.State == ApprovalGranted && a.AnsweredBy.Kind() == pawl.KindUser {
+		risk := e
+		risk.Kind, risk.ID, risk.Files, risk.At = string(knowledge.RiskConfirmed), t.ID+"-risk", nil, a.AnsweredAt
+		risk.Text += " (" + string(a.AnsweredBy) + ")"
+		out = append(out, risk)
+	}
+	return out
+}
+
+// archiveFiles returns what the end of the run leaves behind. Its content depends on the run alone and not on the moment,
+// so that an archive that is tried again writes the same files.
+func archiveFiles(tx *Tx) []pawl.ProjectedFile {
+	if tx.Run == nil || tx.Solution == nil || tx.Task == nil {
+		return nil
+	}
+	if tx.Task.EndedAt.IsZero() { // a task that failed ends when it is left behind
+		tx.Task.EndedAt = tx.now
+		tx.touch(tx.Task)
+	}
+	return tx.Package().Archive()
 }
 
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
