@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/machine/task"
 	"pawl/store/sqlite"
 )
@@ -48,7 +49,7 @@ var growthReads = []struct {
 			if err := kernel.Decode(r, t); err != nil {
 				return err
 			}
-			_ = t.Line()
+			_ = query.LineOf(t)
 		}
 		return nil
 	}},

@@ -11,6 +11,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 )
 
 // by gives a command in somebody's name.
@@ -50,7 +51,7 @@ func TestAgentAsksThePerson(t *testing.T) {
 	if s.Turn.State != "CLARIFYING" || s.Session.State != "EXECUTING" || len(s.Turn.Questions) != 1 || s.Turn.Questions[0] != "keep the flag?" {
 		t.Fatalf("session %s, turn %s %q", s.Session.State, s.Turn.State, s.Turn.Questions)
 	}
-	st, err := b.k.Status(t.Context())
+	st, err := query.Status(t.Context(), b.k)
 	if err != nil || len(st.Questions) != 1 || st.Questions[0].ID != "q-1" || !st.Questions[0].Waits || st.Questions[0].By != "agent:m" || st.Next[0].Command != "pawl answer" {
 		t.Errorf("status %v %+v %+v", err, st.Questions, st.Next)
 	}

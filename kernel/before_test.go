@@ -7,6 +7,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 )
 
 // TestWhatFailedBefore runs the checks that fail first on what the work started from, once, and tells whoever repairs which of
@@ -95,7 +96,7 @@ func TestWhatFailedBefore(t *testing.T) {
 					t.Errorf("what was looked at elsewhere counts as a change: %+v", span)
 				}
 			}
-			if failures := s.Task.View(nil).Failures; failures[0].What != "lint" || failures[0].FailingBefore != strings.Contains(c.want, "lint") {
+			if failures := query.TaskOf(s.Task, nil).Failures; failures[0].What != "lint" || failures[0].FailingBefore != strings.Contains(c.want, "lint") {
 				t.Errorf("shown %+v", failures[0])
 			}
 			b.verifyAudit()
@@ -167,7 +168,7 @@ func TestBaseline(t *testing.T) {
 			b.run(answer)
 			b.do(&kernel.Start{Requirement: "do", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			b.run(answer)
-			p := b.look().Plan()
+			p := query.PlanOf(b.look())
 			if strings.Join(p.Red, " ") != c.red || strings.Join(p.Green, " ") != c.green {
 				t.Errorf("red %q, green %q", p.Red, p.Green)
 			}
@@ -187,7 +188,7 @@ func TestBaseline(t *testing.T) {
 			b.do(&kernel.Start{Requirement: "do more", Place: effect.Place{Workspace: "/w", Tree: "/w", Git: true}, RunMode: pawl.Assisted})
 			c.tree = "t1"
 			b.run(answer)
-			if p := b.look().Plan(); strings.Join(p.Green, " ") != "lint tests" || len(p.Red) > 0 {
+			if p := query.PlanOf(b.look()); strings.Join(p.Green, " ") != "lint tests" || len(p.Red) > 0 {
 				t.Errorf("red %q, green %q", p.Red, p.Green)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/text/plan"
 )
 
@@ -75,7 +76,7 @@ func TestChangedChecksWaitForAPerson(t *testing.T) {
 		w := &touching{world: &world{plan: twoSteps()}, contents: always(map[string]string{"Makefile": "1", "a_test.go": ""})}
 		b := ask(t, w, mode)
 		s := b.look()
-		if st := s.Status(); st.Approval.Detail != "Makefile, a_test.go" || st.Next[0].Command != "pawl approve "+s.Approval.Hash[:12] {
+		if st := query.StatusOf(s); st.Approval.Detail != "Makefile, a_test.go" || st.Next[0].Command != "pawl approve "+s.Approval.Hash[:12] {
 			t.Errorf("%+v", st)
 		}
 		if got := s.ChangedChecks(); !slices.Equal(got, []string{"Makefile", "a_test.go"}) {
@@ -221,8 +222,8 @@ func TestStopWithdrawsTheQuestion(t *testing.T) {
 	b := ask(t, w, pawl.Assisted)
 	first := b.look().Approval.Hash
 	b.do(&kernel.Stop{Reason: "enough"})
-	if s := b.look(); s.Session.State != "BLOCKED" || s.Status().Approval != nil || s.Status().Next[0].Command != "pawl fix" {
-		t.Errorf("%+v", s.Status())
+	if s := b.look(); s.Session.State != "BLOCKED" || query.StatusOf(s).Approval != nil || query.StatusOf(s).Next[0].Command != "pawl fix" {
+		t.Errorf("%+v", query.StatusOf(s))
 	}
 	if _, err := b.try(&kernel.Approve{Hash: first}); pawl.CodeOf(err) != pawl.CodeInvalidTransition {
 		t.Error(err)

@@ -712,14 +712,14 @@ func askMode(tx *Tx, t *Task, from, to, rule string) *pawl.Error {
 	}
 	v := ask(func() Verdict { return m.ValidateTransition(modeTask(tx, t), from, to) })
 	if v.Decision != Approved {
-		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.modeName(), from, to, string(v.Decision), v.Reason).At(rule, "mode")
+		return pawl.Fail(pawl.CodeModeViolation, "kernel.mode_refused", t.ModeName(), from, to, string(v.Decision), v.Reason).At(rule, "mode")
 	}
 	return nil
 }
 
 // modeTask reduces a task to what modes are told.
 func modeTask(tx *Tx, t *Task) ModeTask {
-	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.modeName(), HasPlan: t.Plan != nil}
+	m := ModeTask{ID: t.ID, State: t.State, Title: t.Title, Mode: t.ModeName(), HasPlan: t.Plan != nil}
 	if tx.Session != nil && t.Session != "" {
 		m.RunMode = tx.Session.RunMode
 	}

@@ -145,8 +145,8 @@ func (c *Config) schema(tool string) ([]byte, bool) {
 	return t.Info.ArgsSchema, ok
 }
 
-// grants looks up what the network grants of a plan stand for.
-func (c *Config) grants(p *plan.Plan) ([]effect.Grant, error) {
+// Grants looks up what the network grants of a plan stand for.
+func (c *Config) Grants(p *plan.Plan) ([]effect.Grant, error) {
 	var out []effect.Grant
 	for _, name := range p.Network {
 		if c.Network == nil {

@@ -15,8 +15,6 @@ import (
 
 	"pawl"
 	"pawl/kernel/audit"
-	"pawl/kernel/effect"
-	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 )
@@ -529,54 +527,6 @@ func (k *Kernel) lastRun(r *reads, at *Session) *Snapshot {
 		}
 	}
 	return nil
-}
-
-// Status reads the session and says how the last run ended.
-func (k *Kernel) Status(ctx context.Context) (view.Status, error) {
-	s, err := k.Look(ctx)
-	if err != nil {
-		return view.Status{}, err
-	}
-	out := s.Status()
-	if s.Session != nil && s.Session.Questions > 0 {
-		open, err := k.Questions(ctx)
-		if err != nil {
-			return view.Status{}, err
-		}
-		for _, q := range open {
-			out.Questions = append(out.Questions, view.Question{
-				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
-			})
-		}
-		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
-			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
-		}
-	}
-	var last *Snapshot
-	reads := &reads{}
-	err = reads.gather(ctx, k.store, func() error {
-		last = k.lastRun(reads, s.Session)
-		return nil
-	})
-	if err != nil || last == nil {
-		return out, err
-	}
-	r := last.Run
-	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
-	if last.Task != nil {
-		out.Last.Task = last.Task.Label
-	}
-	if l := r.Land; l != nil {
-		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
-	}
-	if at := s.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && (r.inTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed) {
-		op := "undo"
-		if r.Undone {
-			op = "redo"
-		}
-		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
-	}
-	return out, nil
 }
 
 // Questions reads the open questions, oldest first.

@@ -84,7 +84,7 @@ func turnEvidence(tx *Tx) turn.Evidence {
 func countFailed(outcomes []effect.CheckOutcome) int {
 	n := 0
 	for _, o := range outcomes {
-		if o.Status == effect.CheckFailed || o.Status == effect.CheckError {
+		if o.Failed() {
 			n++
 		}
 	}
@@ -256,8 +256,8 @@ func (s *Session) known(tree string) *Baseline {
 // checkKey tells one check from another wherever it was found.
 func checkKey(c effect.Check) string { return c.Dir + ": " + c.Command }
 
-// of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
-func (b *Baseline) of(c effect.Check) (failure string, known bool) {
+// Of returns the fingerprint of a check's failure, "" where it passed, and whether the check is known.
+func (b *Baseline) Of(c effect.Check) (failure string, known bool) {
 	if b == nil {
 		return "", false
 	}
@@ -357,7 +357,7 @@ func judgePlan(tx *Tx, p *plan.Plan) ([]Judged, error) {
 	if err := plan.Check(*p, tx.Config.schema, tx.Config.Plan); err != nil {
 		return nil, err
 	}
-	if _, err := tx.Config.grants(p); err != nil {
+	if _, err := tx.Config.Grants(p); err != nil {
 		return nil, err
 	}
 	var out []Judged

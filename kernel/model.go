@@ -169,8 +169,8 @@ type Run struct {
 	EndedAt     time.Time  `json:"ended_at,omitzero"`
 }
 
-// inTree reports whether the run's work stands in the user's own tree and in no commit.
-func (r *Run) inTree(t *Task) bool {
+// InTree reports whether the run's work stands in the user's own tree and in no commit.
+func (r *Run) InTree(t *Task) bool {
 	return t != nil && t.Place.InPlace && t.Checkpoint != nil && (r.Land == nil || r.Land.Outcome == effect.InPlace)
 }
 
@@ -550,7 +550,8 @@ type Task struct {
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
-func (t *Task) modeName() string {
+// ModeName is the capability mode of the task, the default one where it names none.
+func (t *Task) ModeName() string {
 	if t.Mode == "" {
 		return DefaultMode
 	}

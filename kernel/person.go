@@ -99,7 +99,7 @@ func namedFiles(tx *Tx, p *plan.Plan) []string {
 // grantPlan approves the plan that waits, in the name of a person or of a policy, and queues its task.
 func grantPlan(tx *Tx, by pawl.Actor, reason string) error {
 	answerApproval(tx, tx.Approval, ApprovalGranted, by, "")
-	grants, err := tx.Config.grants(tx.Task.Plan)
+	grants, err := tx.Config.Grants(tx.Task.Plan)
 	if err != nil {
 		return err
 	}

@@ -339,7 +339,7 @@ func askStage(tx *Tx, stage workflow.Stage, detail string) {
 	}
 	tx.Run.Stage = stage
 	tx.touch(tx.Run)
-	askFor(tx, aboutStage, tx.Run.ID, hex.EncodeToString(sum.Sum(nil)), policy.SingleAction, detail)
+	askFor(tx, AboutStage, tx.Run.ID, hex.EncodeToString(sum.Sum(nil)), policy.SingleAction, detail)
 }
 
 // Decide takes the answer to the question of a stage.
@@ -348,7 +348,7 @@ func (c *Choose) Decide(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	if a.About != aboutStage {
+	if a.About != AboutStage {
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.no_stage_asks", stateName(tx))
 	}
 	stage := tx.Run.Stage
@@ -622,7 +622,7 @@ func autoApproval(tx *Tx) pawl.Actor {
 		return ""
 	}
 	if v := ask(func() Verdict { return m.CanAutoApprove(modeTask(tx, tx.Task), "open_plan") }); v.Decision == Approved {
-		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.modeName())
+		return pawl.By(pawl.KindPolicy, "mode/"+tx.Task.ModeName())
 	}
 	return ""
 }

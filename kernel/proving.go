@@ -63,7 +63,7 @@ func looksBack(tx *Tx, result effect.VerifyResult) bool {
 	}
 	var failing []effect.Check
 	for _, o := range result.Outcomes {
-		if bad(o) && o.Command != "" && o.Fingerprint != "" {
+		if o.Failed() && o.Command != "" && o.Fingerprint != "" {
 			failing = append(failing, o.Check)
 		}
 	}
@@ -80,7 +80,7 @@ func remembers(tx *Tx, failing []effect.Check) bool {
 	t := tx.Task
 	before := map[string]string{}
 	for _, c := range failing {
-		failure, known := t.Baseline.of(c)
+		failure, known := t.Baseline.Of(c)
 		if !known {
 			return false
 		}
@@ -98,7 +98,7 @@ func (t *Task) compared(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 	out := slices.Clone(outcomes)
 	for i := range out {
 		o := &out[i]
-		failure, known := t.Baseline.of(o.Check)
+		failure, known := t.Baseline.Of(o.Check)
 		switch _, failed := t.FailingBefore[o.Name]; {
 		case failed || known && failure != "":
 			o.Before = effect.CheckFailed
@@ -118,7 +118,7 @@ func lookedBack(tx *Tx, at string, r effect.Receipt) error {
 	if err == nil {
 		t.FailingBefore = map[string]string{}
 		for _, o := range result.Outcomes {
-			if bad(o) && !o.Environment {
+			if o.Failed() && !o.Environment {
 				t.FailingBefore[o.Name] = o.Fingerprint
 			}
 		}
@@ -145,17 +145,12 @@ func failingBefore(outcomes []effect.CheckOutcome) []string {
 	return out
 }
 
-// bad reports whether a check did not pass.
-func bad(o effect.CheckOutcome) bool {
-	return o.Status == effect.CheckFailed || o.Status == effect.CheckError
-}
-
 // marked marks the outcomes that failed in the same way before the work began.
 func (t *Task) marked(outcomes []effect.CheckOutcome) []effect.CheckOutcome {
 	out := slices.Clone(outcomes)
 	for i := range out {
 		o := &out[i]
-		o.FailingBefore = bad(*o) && o.Fingerprint != "" && t.FailingBefore[o.Name] == o.Fingerprint
+		o.FailingBefore = o.Failed() && o.Fingerprint != "" && t.FailingBefore[o.Name] == o.Fingerprint
 	}
 	return out
 }
@@ -168,7 +163,7 @@ func checksFailed(tx *Tx, result effect.VerifyResult) error {
 	tx.touch(t)
 	f := effect.Failure{What: "verification", Class: pawl.ClassBuildFail, Code: pawl.CodeChecksFailed, Fingerprint: result.Fingerprint, Tree: result.Tree, Checks: result.Outcomes}
 	for _, o := range result.Outcomes {
-		if bad(o) {
+		if o.Failed() {
 			f.What, f.Output = o.Name, clip(o.Output)
 			break
 		}
@@ -275,7 +270,7 @@ func runGates(tx *Tx) error {
 	var checks []effect.Check
 	for _, name := range t.Gates {
 		if v := ask(func() Verdict { return m.ValidateGate(modeTask(tx, t), name) }); v.Decision != Approved {
-			return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.modeName(), name, v.Reason))
+			return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeModeViolation, "kernel.mode_gate", t.ModeName(), name, v.Reason))
 		}
 		checks = append(checks, effect.Check{Name: name, Kind: "gate"})
 	}
@@ -308,7 +303,7 @@ func gatesDone(tx *Tx, r effect.Receipt) error {
 	if result.Passed {
 		return gatesFailed(tx, BlockedFuse, pawl.Fail(pawl.CodeGate, "kernel.tree_changed", result.Tree, t.Verified.TreeAfter))
 	}
-	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result)))
+	failure := firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames()))
 	if r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine) {
 		return gatesFailed(tx, BlockedEnvironment, failure) // the machine does not mend itself (docs/spec/session.md#a13)
 	}
@@ -384,16 +379,6 @@ func gateResults(tx *Tx, v effect.VerifyResult) bool {
 		retry = retry && verdict.Decision == Approved
 	}
 	return retry
-}
-
-func failedNames(v effect.VerifyResult) string {
-	var out []string
-	for _, o := range v.Outcomes {
-		if bad(o) {
-			out = append(out, o.Name)
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 func gatesRetry(tx *Tx, failure error) error {
@@ -512,9 +497,9 @@ func verifiedAgain(tx *Tx, result effect.VerifyResult, r effect.Receipt) error {
 	case result.Passed || !tx.Task.Plan.Verification.Required:
 		return runGates(tx)
 	case r.Code == pawl.CodeEnvironment || slices.ContainsFunc(result.Outcomes, missingMachine):
-		return gatesFailed(tx, BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", failedNames(result))))
+		return gatesFailed(tx, BlockedEnvironment, firstError(r.Err(), pawl.Fail(pawl.CodeEnvironment, "verify.environment", result.FailedNames())))
 	}
-	return gatesRetry(tx, firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", failedNames(result))))
+	return gatesRetry(tx, firstError(r.Err(), pawl.Fail(pawl.CodeChecksFailed, "kernel.gate_failed", result.FailedNames())))
 }
 
 // land asks to land the verified tree. Everything that can fail happens before VERIFIED (docs/spec/task.md#d4).

@@ -3,10 +3,12 @@ package kernel
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"pawl"
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
+	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/machine/task"
 	"pawl/machine/turn"
@@ -142,7 +144,7 @@ func modeRetry(tx *Tx, t *Task) error {
 		return err
 	}
 	if v := ask(func() Verdict { return m.EvaluateRetry(modeTask(tx, t), t.Retry, tx.Config.Retry) }); v.Decision != Approved {
-		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.modeName(), v.Reason)
+		return pawl.Fail(pawl.CodeRetryNotAllowed, "kernel.mode_retry", t.ModeName(), v.Reason)
 	}
 	return nil
 }
@@ -253,7 +255,7 @@ func (c *Rollback) Decide(tx *Tx) error {
 	switch {
 	case s != nil && s.State == string(session.Blocked) && s.Rolling:
 		return nil
-	case s != nil && s.State == string(session.Idle) && tx.Run != nil && tx.Run.Land == nil && tx.Run.inTree(tx.Task):
+	case s != nil && s.State == string(session.Idle) && tx.Run != nil && tx.Run.Land == nil && tx.Run.InTree(tx.Task):
 		return reverseRun(tx, "", false)
 	case s != nil && sessionWorks(tx):
 		if err := (&Stop{Reason: "rollback"}).Decide(tx); err != nil {
@@ -471,6 +473,39 @@ func archiveFiles(tx *Tx) []pawl.ProjectedFile {
 	return tx.Package().Archive()
 }
 
+// Package returns the run's solution package.
+func (s *Snapshot) Package() view.Package {
+	r, sol, t := s.Run, s.Solution, s.Task
+	p := view.Package{
+		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
+		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
+	}
+	if t == nil {
+		return p
+	}
+	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land), EndedAt(r, t)
+	if t.Plan != nil {
+		p.Plan = *t.Plan
+	}
+	if t.State != string(task.Done) {
+		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
+	}
+	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
+		if e != nil {
+			p.Evidence = append(p.Evidence, *e)
+		}
+	}
+	return p
+}
+
+// EndedAt is when the run's work ended: the end of its task, or of the run itself.
+func EndedAt(r *Run, t *Task) time.Time {
+	if t != nil && !t.EndedAt.IsZero() {
+		return t.EndedAt
+	}
+	return r.EndedAt
+}
+
 // writeArchive asks for the archive's files; what they say is made from the run as it is now.
 func writeArchive(tx *Tx) {
 	tx.emit(effect.KindArchive, effect.ArchiveSpec{Files: archiveFiles(tx), Log: changelog(tx)}, true)
@@ -490,7 +525,7 @@ func runArchived(tx *Tx, r effect.Receipt) error {
 	if err := tx.apply(Archived, "archived"); err != nil {
 		return err
 	}
-	if tx.Run.Land != nil || tx.Run.inTree(tx.Task) && tx.Task.changed() {
+	if tx.Run.Land != nil || tx.Run.InTree(tx.Task) && tx.Task.changed() {
 		s.LastRun = tx.Run.ID
 	}
 	endRun(tx, tx.Run.Outcome)
@@ -526,15 +561,15 @@ func reverseRun(tx *Tx, named string, again bool) error {
 	}
 	r, t := tx.Run, tx.Task
 	switch {
-	case r == nil || !r.inTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty):
+	case r == nil || !r.InTree(t) && (r.Land == nil || r.Land.Outcome == effect.Empty):
 		return pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
 	case r.Undone && !again:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.undone_already", r.Label)
 	case !r.Undone && again:
 		return pawl.Fail(pawl.CodeNotFound, "kernel.not_undone", r.Label)
-	case r.inTree(t) && named != "" && named != s.LastRun && named != s.Rolled:
+	case r.InTree(t) && named != "" && named != s.LastRun && named != s.Rolled:
 		return pawl.Fail(pawl.CodeInvalidTransition, "kernel.undo_in_order", r.Label)
-	case r.inTree(t):
+	case r.InTree(t):
 		spec := backToCheckpoint(tx, "before-undo-")
 		if again && r.Restored != nil {
 			spec.Spans, spec.Target, spec.Expect = nil, r.Restored.Before, r.Restored.After
@@ -583,7 +618,7 @@ func undoable(tx *Tx) (*Task, error) {
 			return nil, pawl.Fail(pawl.CodeBusy, "kernel.winding_up", "undo")
 		case tx.Run == nil || t == nil || tx.Run.Undone:
 			return nil, pawl.Fail(pawl.CodeNotFound, "kernel.nothing_to_undo")
-		case !tx.Run.inTree(t):
+		case !tx.Run.InTree(t):
 			return nil, pawl.Fail(pawl.CodeInvalidTransition, "kernel.step_landed")
 		}
 	case session.Blocked:

@@ -82,8 +82,8 @@ func stateName(tx *Tx) string {
 	return tx.Session.State
 }
 
-// aboutStage is what an approval is about that a stage ends with.
-const aboutStage = "stage"
+// AboutStage is what an approval is about that a stage ends with.
+const AboutStage = "stage"
 
 // aboutChecks is what an approval is about that lets the work change what it is judged by.
 const aboutChecks = "checks"
@@ -385,7 +385,7 @@ func keepSilence(tx *Tx) {
 		return // a pause is neither a question nor an answer, and an external tool brings one along
 	}
 	asks := waits(tx)
-	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == aboutStage {
+	if a := tx.Approval; asks && a != nil && a.State == ApprovalPending && a.About == AboutStage {
 		asks = false
 	}
 	switch {

@@ -31,7 +31,7 @@ func (c *CreateTask) Decide(tx *Tx) error {
 	}
 	tx.Task = t
 	tx.create(t, KindTask, fmt.Sprintf("T-%03d", t.Number), "", string(task.Table.Initial()))
-	tx.record(t, AuditTaskCreated, audit.Info, map[string]any{"title": t.Title, "mode": t.modeName()})
+	tx.record(t, AuditTaskCreated, audit.Info, map[string]any{"title": t.Title, "mode": t.ModeName()})
 	tx.result = t.ID
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"pawl/kernel/audit"
 	"pawl/kernel/effect"
 	"pawl/machine/turn"
+	"pawl/machine/workflow"
 )
 
 // Command is what somebody wants to happen. Each is decided on its own and committed whole or not at all.
@@ -82,6 +83,14 @@ type Snapshot struct {
 	// Names says of names of packages, and of labels of issues, whether they are taken; Taking is the package that ~exec names.
 	Names  map[string]bool
 	Taking *Solution
+}
+
+// Stage returns the stage of the flow.
+func (s *Snapshot) Stage() workflow.Stage {
+	if s.Flow == nil {
+		return workflow.None
+	}
+	return s.Flow.Stage
 }
 
 // Step is what a decision goes on with: a handler notes what happened and does not call the next one.

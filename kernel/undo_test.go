@@ -10,6 +10,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/plan"
 )
@@ -212,7 +213,7 @@ func TestCancelInPlaceCanBeUndone(t *testing.T) {
 			if err != nil || b.look().Session.State != "IDLE" || last.Run.Outcome != "canceled" {
 				t.Fatalf("%s %+v %v", b.look().Session.State, last.Run, err)
 			}
-			sum := last.Summary()
+			sum := query.SummaryOf(last)
 			if commands(sum.Undo) != "pawl undo" || !slices.ContainsFunc(sum.Risks, func(n view.Note) bool { return n.Key == "kernel.risk_cut" && n.Args[0] == "s2" }) {
 				t.Errorf("undo %v, risks %v", sum.Undo, sum.Risks)
 			}

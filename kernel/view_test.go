@@ -18,6 +18,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/kernel/joint"
 	"pawl/kernel/projection"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/kernel/view/viewtest"
 	"pawl/machine/board"
@@ -123,7 +124,7 @@ func commands(next []view.Next) string {
 
 func (b *bench) status() view.Status {
 	b.t.Helper()
-	s, err := b.k.Status(context.Background())
+	s, err := query.Status(context.Background(), b.k)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func TestStatusWhenBlocked(t *testing.T) {
 	if s.State != "BLOCKED" || s.Blocked == nil || s.Blocked.Kind != "fuse" || s.Blocked.Error.Key != "kernel.fuse" || s.Attempts != 3 || s.MaxAttempts != 3 || commands(s.Next) != "pawl fix; pawl rollback; pawl skip" {
 		t.Errorf("blocked: %+v", s)
 	}
-	sum := b.look().Summary()
+	sum := query.SummaryOf(b.look())
 	if sum.Repairs != 3 || len(sum.Failures) != 4 || sum.Error == nil || len(sum.Verification) != 1 || sum.Verification[0].Passed || sum.Verification[0].Checks[0].Output != "FAIL" || commands(sum.Undo) != "pawl rollback" {
 		t.Errorf("summary %+v", sum)
 	}
@@ -279,7 +280,7 @@ func TestWhatTheArchiveLeftOutIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var keys []string
-	for _, n := range last.Summary().Risks {
+	for _, n := range query.SummaryOf(last).Risks {
 		keys = append(keys, n.Key)
 	}
 	if last.Run.Outcome != "completed" || !slices.Contains(keys, "knowledge.not_logged") || !slices.Contains(keys, "knowledge.not_text") || b.count("ARCHIVE_INCOMPLETE") != 1 {
@@ -294,7 +295,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	w := &world{plan: p, failGates: 1}
 	b := proposed(t, w)
 	s := b.look()
-	v := s.Plan()
+	v := query.PlanOf(s)
 	if v.Hash != s.Solution.Hash || len(v.Steps) != 2 || v.Steps[0].Calls[0].Verdict == nil || v.Steps[0].Calls[0].Verdict.Decision == "" || len(v.Commands) != 1 || len(v.Checks) != 2 || v.Approval == nil || v.Approval.State != "pending" || !strings.HasPrefix(v.Package, "plan/2026") {
 		t.Errorf("plan %+v", v)
 	}
@@ -308,7 +309,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := last.Summary()
+	sum := query.SummaryOf(last)
 	if sum.Outcome != "completed" || sum.Task != "T-001" || len(sum.Steps) != 2 || sum.Steps[0].Why != "because" || sum.Landing.Commit != "c1" || len(sum.Verification) != 2 || sum.Duration <= 0 || commands(sum.Undo) != "pawl undo; git revert c1" {
 		t.Errorf("summary %+v", sum)
 	}
@@ -319,7 +320,7 @@ func TestPlanAndSummaryOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tv := task.Task.View(b.k.Config()); tv.State != "done" || tv.Retries.Count != 1 || tv.Retries.Max != 3 || tv.Turns != 2 || tv.Lease != nil || tv.Run == "" || tv.Steps[1].Status != plan.Done {
+	if tv := query.TaskOf(task.Task, b.k.Config()); tv.State != "done" || tv.Retries.Count != 1 || tv.Retries.Max != 3 || tv.Turns != 2 || tv.Lease != nil || tv.Run == "" || tv.Steps[1].Status != plan.Done {
 		t.Errorf("task %+v", tv)
 	}
 }
@@ -360,7 +361,7 @@ func TestArchiveOfARun(t *testing.T) {
 				b.do(&kernel.Skip{})
 				b.run(answer)
 			}
-			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive || commands(s.Status().Next) != "pawl fix" {
+			if s := b.look(); s.Session.State != "BLOCKED" || s.Session.Blocked.Kind != kernel.BlockedArchive || commands(query.StatusOf(s).Next) != "pawl fix" {
 				t.Fatalf("after a full disk: %+v", s.Session)
 			}
 			b.now = b.now.Add(48 * time.Hour)

@@ -14,6 +14,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/plan"
 	"pawl/text/policy"
@@ -128,8 +129,8 @@ func waitingOf(ctx context.Context, sess *Session, i *view.Issue) (w *waitingPla
 			return nil
 		}
 		if sess.JSON {
-			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": s.Status().Approval, "plan": s.Plan()})
-		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); showApproval(ctx, at, s, s.Plan(), false) {
+			err = at.PrintLine(map[string]any{"type": "approval", "issue": i.Label, "approval": query.StatusOf(s).Approval, "plan": query.PlanOf(s)})
+		} else if at.Say("\n" + at.Style.Bold(i.Label) + "  " + Display(i.Title)); showApproval(ctx, at, s, query.PlanOf(s), false) {
 			return nil // what was not shown in full is asked about by itself
 		}
 		w = &waitingPlan{i, s.Approval.Hash, rule}
@@ -141,7 +142,7 @@ func waitingOf(ctx context.Context, sess *Session, i *view.Issue) (w *waitingPla
 // soleRule is the one rule that all falls under that is to be confirmed in a plan, where a confirmation of it can hold for a session; ""
 // where it is more than that, or not known yet because an agent decides while it works.
 func soleRule(s *kernel.Snapshot) policy.Code {
-	p := s.Plan()
+	p := query.PlanOf(s)
 	if s.Approval.About != "plan" || len(p.Network) > 0 {
 		return ""
 	}
@@ -239,7 +240,7 @@ func approveOpen(ctx context.Context, sess *Session, hash string, yes bool) erro
 		return nil // the work that follows puts the question
 	}
 	if !yes {
-		tellHow(ctx, sess, s, s.Plan())
+		tellHow(ctx, sess, s, query.PlanOf(s))
 		return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(sess.Printer, s.Approval.About), Short(s.Approval.Hash))}
 	}
 	_, err = sess.Do(ctx, &kernel.Approve{Hash: s.Approval.Hash, Way: kernel.WayFlag})
@@ -314,9 +315,9 @@ func newPlanShowCommand(a *App) *cobra.Command {
 				_, err := a.Std.Out.Write([]byte(plan.RenderPRD(s.Solution.Plan, labelsOf(a.Printer))))
 				return err
 			case a.JSON:
-				return a.PrintJSON(s.Plan())
+				return a.PrintJSON(query.PlanOf(s))
 			}
-			for _, l := range newProposal(a.Printer, s.Plan(), true, Drafts(sess, s.Plan())).lines {
+			for _, l := range newProposal(a.Printer, query.PlanOf(s), true, Drafts(sess, query.PlanOf(s))).lines {
 				a.Say(l)
 			}
 			return nil
@@ -368,7 +369,7 @@ func newPlanEditCommand(a *App) *cobra.Command {
 			if s, err = plannedWork(c.Context(), sess); err != nil {
 				return err
 			}
-			return a.PrintJSON(s.Plan())
+			return a.PrintJSON(query.PlanOf(s))
 		})
 	}
 	c.Flags().StringVar(&from, "from", "", a.Text("cli.flag.from"))

@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/face/tui"
 	"pawl/kernel"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/workflow"
 	"pawl/text/plan"
@@ -28,9 +29,9 @@ func (v *Drive) approval(ctx context.Context, s *kernel.Snapshot) (again bool, e
 	if s.Approval.About == aboutStage {
 		return v.stage(ctx, s)
 	}
-	p := s.Plan()
+	p := query.PlanOf(s)
 	if v.sess.JSON {
-		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": s.Status().Approval, "plan": p}); err != nil {
+		if err := v.sess.PrintLine(map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval, "plan": p}); err != nil {
 			return false, err
 		}
 	}
@@ -356,7 +357,7 @@ const aboutStage = "stage"
 // stage puts the question that a stage ends with before a person: what was found, and the ways on.
 func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err error) {
 	if v.sess.JSON {
-		line := map[string]any{"type": "approval", "approval": s.Status().Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
+		line := map[string]any{"type": "approval", "approval": query.StatusOf(s).Approval, "stage": s.Run.Stage, "evaluation": s.Run.Evaluation, "path": s.Run.Path}
 		if err := v.sess.PrintLine(line); err != nil {
 			return false, err
 		}
@@ -373,7 +374,7 @@ func (v *Drive) stage(ctx context.Context, s *kernel.Snapshot) (again bool, err 
 
 // openStage says how the question of a stage that is left open is answered.
 func (v *Drive) openStage(s *kernel.Snapshot) error {
-	for _, n := range s.Status().Next {
+	for _, n := range query.StatusOf(s).Next {
 		v.sess.Say("  " + nextText(v.sess.Printer, n))
 	}
 	return shown{pawl.Fail(pawl.CodeApprovalNeeded, "cli.approval_needed", aboutText(v.sess.Printer, aboutStage), Short(s.Approval.Hash))}

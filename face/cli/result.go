@@ -11,6 +11,7 @@ import (
 	"pawl/face/cli/term"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/text/triage"
 )
@@ -37,8 +38,8 @@ const maxTail = 20
 func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 	left := stays(ctx, v.sess, s)
 	if v.sess.JSON {
-		st := s.Status()
-		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": s.Summary()}
+		st := query.StatusOf(s)
+		line := map[string]any{"type": "result", "result": how, "state": st.State, "status": st, "summary": query.SummaryOf(s)}
 		if len(left) > 0 {
 			line["left_in_tree"] = left
 		}
@@ -67,7 +68,7 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 // risk, how to undo it and what to do next. Of a run that was given up there is no more to tell than that. Wanted are the
 // outcomes that the command was given for, stays what pawl changed in the user's own tree and left there.
 func printSummary(pr *Printer, s *kernel.Snapshot, wanted []string, stays []effect.FileStat, cost string) {
-	sum := s.Summary()
+	sum := query.SummaryOf(s)
 	symbol := pr.Style.Warn()
 	if slices.Contains(wanted, sum.Outcome) {
 		symbol = pr.Style.OK()
@@ -491,7 +492,7 @@ func printBlocked(pr *Printer, s *kernel.Snapshot, stays []effect.FileStat) {
 	for _, l := range term.Wrap(reasonText(pr, b.Error.Key, b.Error.Args, b.Error.Cause), pr.Std.Width-2) {
 		pr.Say("  " + l)
 	}
-	sum := s.Summary()
+	sum := query.SummaryOf(s)
 	if n := len(sum.Verification); n > 0 && !sum.Verification[n-1].Passed {
 		PrintSection(pr, "cli.blocked.checks", evidenceLines(pr, view.Summary{Verification: sum.Verification[n-1:]}))
 	}
@@ -615,7 +616,7 @@ func firstLine(s string) string {
 
 // statusOf is the session's status with the process that works, for `pawl status` and for commands that only give orders.
 func statusOf(ctx context.Context, sess *Session) (view.Status, error) {
-	st, err := sess.Workspace.Kernel.Status(ctx)
+	st, err := query.Status(ctx, sess.Workspace.Kernel)
 	if err != nil {
 		return st, err
 	}

@@ -351,7 +351,7 @@ func Refuse(ctx context.Context, sess *Session, i *view.Issue) (open bool, err e
 			return err
 		}
 		open = true
-		showApproval(ctx, at, s, s.Plan(), false)
+		showApproval(ctx, at, s, query.PlanOf(s), false)
 		ok, err := Confirm(ctx, at.Printer, at.Text("cli.ask.deny", i.Label))
 		if err != nil || !ok {
 			return err

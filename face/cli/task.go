@@ -52,9 +52,9 @@ func printTask(ctx context.Context, sess *Session, id string) error {
 		return err
 	}
 	if sess.JSON {
-		return sess.PrintJSON(s.Task.View(s.Config))
+		return sess.PrintJSON(query.TaskOf(s.Task, s.Config))
 	}
-	sess.Say(taskLine(sess.Printer, s.Task.Line(), ListWidth(sess.Printer)))
+	sess.Say(taskLine(sess.Printer, query.LineOf(s.Task), ListWidth(sess.Printer)))
 	return nil
 }
 
@@ -156,7 +156,7 @@ func newTaskShowCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v := s.Task.View(s.Config)
+			v := query.TaskOf(s.Task, s.Config)
 			if a.JSON {
 				return a.PrintJSON(v)
 			}

@@ -74,7 +74,7 @@ func pageOf[T any](p page, list func(query.Page) iter.Seq2[query.Item[T], error]
 }
 
 func (s readTools) getStatus(ctx context.Context, _ caller, _ none) (any, error) {
-	st, err := s.from.Kernel.Status(ctx)
+	st, err := query.Status(ctx, s.from.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s readTools) getPlan(ctx context.Context, _ caller, _ none) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"plan": at.Plan()}, nil
+	return map[string]any{"plan": query.PlanOf(at)}, nil
 }
 
 func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error) {
@@ -135,7 +135,7 @@ func (s readTools) getSummary(ctx context.Context, _ caller, _ none) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"summary": at.Summary()}, nil
+	return map[string]any{"summary": query.SummaryOf(at)}, nil
 }
 
 func (s readTools) listTasks(ctx context.Context, _ caller, p page) (any, error) {
@@ -170,7 +170,7 @@ func (s readTools) getTask(ctx context.Context, _ caller, a about) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"task": at.Task.View(s.from.Kernel.Config())}
+	out := map[string]any{"task": query.TaskOf(at.Task, s.from.Kernel.Config())}
 	if p := at.Task.Progress; p != nil {
 		out["progress"] = p
 	}

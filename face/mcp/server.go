@@ -11,18 +11,14 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/query"
-	"pawl/kernel/view"
 	"pawl/text/message"
 )
 
 // Kernel is what the server needs of the kernel.
 type Kernel interface {
+	query.Looker
 	Do(ctx context.Context, env kernel.Envelope) (kernel.Outcome, error)
-	Look(ctx context.Context) (*kernel.Snapshot, error)
 	LookAt(ctx context.Context, id string) (*kernel.Snapshot, error)
-	LookLast(ctx context.Context) (*kernel.Snapshot, error)
-	Status(ctx context.Context) (view.Status, error)
-	Questions(ctx context.Context) ([]*kernel.Question, error)
 	Config() *kernel.Config
 }
 

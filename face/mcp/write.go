@@ -11,6 +11,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/effect"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/session"
 	"pawl/text/plan"
@@ -248,7 +249,7 @@ func (s writeTools) proposed(ctx context.Context, run string) (any, error) {
 	}
 	out := map[string]any{"run": at.Run.Label, "state": at.Session.State, "approved": false, "next": s.read.from.Lang.Text("mcp.proposal_waits")}
 	if a := at.Approval; a != nil && a.About == "plan" && a.State == kernel.ApprovalPending {
-		v := at.Plan()
+		v := query.PlanOf(at)
 		out["plan_hash"], out["risk"], out["steps"] = v.Hash, v.Risk, len(v.Steps)
 		out["next"] = s.read.from.Lang.Text("mcp.proposal_shown", fmt.Sprintf("%.12s", v.Hash))
 	}

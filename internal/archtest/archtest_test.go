@@ -69,6 +69,9 @@ var rules = []rule{
 	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/strictjson"}, third: none, pure: true},
 	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"}, third: none},
 	{pattern: "kernel/topo", ours: none, third: none, pure: true},
+	{pattern: "kernel/projection", ours: []string{
+		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",
+	}, third: none},
 	{pattern: "kernel/*", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel"}, third: none},
 	{pattern: "store/disk", ours: none, third: []string{"golang.org/x/sys"}},
 	{pattern: "store/logs", ours: []string{".", "store/disk"}, third: none},

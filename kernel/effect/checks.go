@@ -81,3 +81,17 @@ func LeaveOut(checks []Check, missing func(Check) bool) (run, left []Check) {
 func (o CheckOutcome) LeftOut() bool {
 	return o.Status == CheckSkipped && o.Missing != "" && o.Level == 0
 }
+
+// Failed reports whether the check ran and did not pass, or could not be run.
+func (o CheckOutcome) Failed() bool { return o.Status == CheckFailed || o.Status == CheckError }
+
+// FailedNames names the checks that failed, in their order, with commas between them.
+func (v VerifyResult) FailedNames() string {
+	var out []string
+	for _, o := range v.Outcomes {
+		if o.Failed() {
+			out = append(out, o.Name)
+		}
+	}
+	return strings.Join(out, ", ")
+}

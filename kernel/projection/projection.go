@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/kernel"
 	"pawl/kernel/audit"
+	"pawl/kernel/query"
 	"pawl/kernel/view"
 	"pawl/machine/board"
 	"pawl/machine/task"
@@ -27,9 +28,7 @@ const (
 
 // Kernel is what the files are read from.
 type Kernel interface {
-	Look(ctx context.Context) (*kernel.Snapshot, error)
-	LookLast(ctx context.Context) (*kernel.Snapshot, error)
-	Questions(ctx context.Context) ([]*kernel.Question, error)
+	query.Looker
 	Store() kernel.Store
 }
 
@@ -50,7 +49,7 @@ func Files(ctx context.Context, of Kernel) ([]pawl.ProjectedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := s.Context(history...)
+	c := query.ContextOf(s, history...)
 	if err := k.queue(ctx, s, &c); err != nil {
 		return nil, err
 	}

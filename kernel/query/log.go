@@ -107,7 +107,7 @@ func (l Log) Run(ctx context.Context, id string) (about func(context.Context, au
 			if _, err := first(ctx, l.store, kernel.Select{Kind: kernel.KindTask, ID: s.ID}, t); err != nil {
 				return false, err
 			}
-			mine = t.Line().Run == run.ID
+			mine = LineOf(t).Run == run.ID
 		}
 		known[s.ID] = mine
 		return mine, nil

@@ -120,7 +120,7 @@ func (p Page) selection(kind kernel.Kind) kernel.Select {
 
 // Tasks streams tasks with the cursor behind each.
 func (r Reader) Tasks(ctx context.Context, p Page) iter.Seq2[Item[view.TaskLine], error] {
-	return scan(ctx, r.store, p.selection(kernel.KindTask), func(t *kernel.Task) (view.TaskLine, bool) { return t.Line(), true })
+	return scan(ctx, r.store, p.selection(kernel.KindTask), func(t *kernel.Task) (view.TaskLine, bool) { return LineOf(t), true })
 }
 
 // Item is one item of a list. Cursor is where a page goes on behind it (Page.After).

@@ -147,7 +147,7 @@ func runOfTask(row kernel.Row, name string) (string, error) {
 	if err := kernel.Decode(row, t); err != nil {
 		return "", err
 	}
-	if run := t.Line().Run; run != "" {
+	if run := LineOf(t).Run; run != "" {
 		return run, nil
 	}
 	return "", notFound("see.task_alone", name)
@@ -216,7 +216,7 @@ func (r Reader) report(ctx context.Context, run *kernel.Run) (*view.Report, erro
 
 func reportOf(s *kernel.Snapshot) *view.Report {
 	run := s.Run
-	out := &view.Report{Summary: s.Summary(), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.Left, Cut: run.Cut}
+	out := &view.Report{Summary: SummaryOf(s), ID: run.ID, Agent: run.Agent, PlanFile: run.GivenName, Approvals: []view.ApprovalLine{}, Left: run.Left, Cut: run.Cut}
 	if run.Undone && run.Revert != nil {
 		out.Reversal = run.Revert.Commit
 	}
@@ -239,7 +239,7 @@ func reportOf(s *kernel.Snapshot) *view.Report {
 	}
 	t := s.Task
 	if out.State != "" && (t == nil || t.Checkpoint == nil) {
-		out.Planned = s.Plan().Steps
+		out.Planned = PlanOf(s).Steps
 	}
 	if t == nil {
 		return out

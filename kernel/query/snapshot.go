@@ -1,11 +1,13 @@
-package kernel
+package query
 
 import (
+	"context"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"pawl"
+	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/kernel/view"
 	"pawl/machine/board"
@@ -18,11 +20,62 @@ import (
 	"pawl/text/solution"
 )
 
+// Looker reads where one session stands, as a kernel does.
+type Looker interface {
+	Look(ctx context.Context) (*kernel.Snapshot, error)
+	LookLast(ctx context.Context) (*kernel.Snapshot, error)
+	Questions(ctx context.Context) ([]*kernel.Question, error)
+}
+
+// Status reads the session and says how the last run ended.
+func Status(ctx context.Context, k Looker) (view.Status, error) {
+	s, err := k.Look(ctx)
+	if err != nil {
+		return view.Status{}, err
+	}
+	out := StatusOf(s)
+	if s.Session != nil && s.Session.Questions > 0 {
+		open, err := k.Questions(ctx)
+		if err != nil {
+			return view.Status{}, err
+		}
+		for _, q := range open {
+			out.Questions = append(out.Questions, view.Question{
+				ID: q.Label, Text: q.Text, By: q.By, Since: q.CreatedAt, Waits: s.Turn != nil && slices.Contains(s.Turn.Asked, q.ID),
+			})
+		}
+		if len(open) > 0 && !slices.ContainsFunc(out.Next, func(n view.Next) bool { return n.Op == opAnswer }) {
+			out.Next = append(out.Next, view.Next{Op: opAnswer, Command: "pawl answer"})
+		}
+	}
+	last, err := k.LookLast(ctx)
+	if err != nil || last.Run == nil {
+		return out, err
+	}
+	r := last.Run
+	out.Last = &view.Result{Run: r.Label, Goal: r.Requirement, Outcome: r.Outcome, Undone: r.Undone, EndedAt: r.EndedAt}
+	if last.Task != nil {
+		out.Last.Task = last.Task.Label
+	}
+	if l := r.Land; l != nil {
+		out.Last.Landing, out.Last.Commit, out.Last.Branch = l.Outcome, l.Commit, l.Branch
+	}
+	landed := r.InTree(last.Task) || r.Land != nil && r.Land.Outcome == effect.Landed
+	if at := last.Session; out.State == session.Idle && (at.LastRun == r.ID || at.Rolled == r.ID) && landed {
+		op := "undo"
+		if r.Undone {
+			op = "redo"
+		}
+		out.Next = append(out.Next, hereNext(s, []view.Next{{Op: op, Command: "pawl " + op}})...)
+	}
+	return out, nil
+}
+
 // opExec is the operation of a flow that ended with its design.
 const opExec = "exec"
 
-// Status returns what `pawl status` shows of the snapshot. Owner and Last stay nil; Kernel.Status fills in Last.
-func (s *Snapshot) Status() view.Status {
+// StatusOf returns what `pawl status` shows of the snapshot. Owner and Last stay nil; Status fills in Last.
+func StatusOf(s *kernel.Snapshot) view.Status {
 	out := view.Status{State: session.Table.Initial(), Next: []view.Next{}}
 	if s.Config != nil {
 		out.MaxAttempts = s.Config.MaxFixes
@@ -34,10 +87,10 @@ func (s *Snapshot) Status() view.Status {
 	out.ID, out.Name, out.State = at.ID, at.Name, session.State(at.State)
 	out.Goal, out.RunMode, out.Attempts = at.Goal, at.RunMode, at.AutoFix
 	out.Paused, out.PausedAt, out.PausedBy = at.Paused, at.PausedAt, at.PausedBy
-	out.Blocked, out.Checkpoint = at.Blocked.view(), at.LastCheckpoint
+	out.Blocked, out.Checkpoint = blockedOf(at.Blocked), at.LastCheckpoint
 	out.LastError, out.UpdatedAt = at.LastError, at.UpdatedAt
-	if a := s.Approval; a != nil && a.State == ApprovalPending {
-		out.Approval = a.view()
+	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending {
+		out.Approval = approvalOf(a)
 	}
 	if f := s.Flow; f != nil {
 		out.Flow = &view.Flow{Stage: f.Stage, Mode: f.Mode, Path: f.Path, Package: f.CreatedPackage}
@@ -45,16 +98,16 @@ func (s *Snapshot) Status() view.Status {
 	if at.Run != "" {
 		statusOfRun(s, &out)
 	}
-	if e := s.Effect; e != nil && (e.State == EffectPending || e.State == EffectRunning) {
-		out.Doing = e.view()
+	if e := s.Effect; e != nil && (e.State == kernel.EffectPending || e.State == kernel.EffectRunning) {
+		out.Doing = doingOf(e)
 	}
 	out.Next = append(out.Next, hereNext(s, nextSteps(s))...)
 	return out
 }
 
 // hereNext has commands speak of the session that the snapshot is of.
-func hereNext(s *Snapshot, next []view.Next) []view.Next {
-	if s.Session == nil || s.Session.Label == SessionLabel {
+func hereNext(s *kernel.Snapshot, next []view.Next) []view.Next {
+	if s.Session == nil || s.Session.Label == kernel.SessionLabel {
 		return next
 	}
 	for i := range next {
@@ -64,7 +117,7 @@ func hereNext(s *Snapshot, next []view.Next) []view.Next {
 }
 
 // statusOfRun fills in what belongs to the run in progress.
-func statusOfRun(s *Snapshot, out *view.Status) {
+func statusOfRun(s *kernel.Snapshot, out *view.Status) {
 	if r := s.Run; r != nil {
 		out.Run = &view.Run{
 			ID: r.ID, Label: r.Label, Status: board.RunStatus(r.State), Phase: r.Phase, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Outcome: r.Outcome,
@@ -83,19 +136,19 @@ func statusOfRun(s *Snapshot, out *view.Status) {
 		out.Turn = &view.Turn{ID: t.ID, State: turn.State(t.State), Number: t.Number, Repair: t.Fix, Calls: t.Calls}
 	}
 	if t := s.Task; t != nil {
-		line := t.Line()
+		line := LineOf(t)
 		out.Task, out.Step = &line, view.StepOf(t.Plan, t.Cursor.Step)
 	}
 }
 
 // nextSteps lists what a person can do in the session's state, the most useful first.
-func nextSteps(s *Snapshot) []view.Next {
+func nextSteps(s *kernel.Snapshot) []view.Next {
 	at := s.Session
 	if at.Paused {
 		return []view.Next{{Op: "resume", Command: "pawl resume"}, {Op: string(session.OpCancel), Command: "pawl cancel"}}
 	}
-	if a := s.Approval; a != nil && a.State == ApprovalPending && at.Approval == a.ID {
-		if a.About == aboutStage {
+	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending && at.Approval == a.ID {
+		if a.About == kernel.AboutStage {
 			choice := workflow.ChooseStart
 			if s.Flow != nil && s.Flow.Mode.Auto() {
 				choice = workflow.ChooseSilent
@@ -129,29 +182,29 @@ func nextSteps(s *Snapshot) []view.Next {
 	return nil
 }
 
-func nextBlocked(s *Snapshot, b *Blocked) []view.Next {
+func nextBlocked(s *kernel.Snapshot, b *kernel.Blocked) []view.Next {
 	fix := func(rest string) view.Next { return view.Next{Op: string(session.OpFix), Command: "pawl fix" + rest} }
 	switch {
 	case b == nil:
 		return nil
-	case b.Kind == BlockedArchive:
+	case b.Kind == kernel.BlockedArchive:
 		return []view.Next{fix("")}
 	}
 	out := []view.Next{fix("")}
 	if b.Effect != "" {
-		out = []view.Next{fix(" --answer " + string(AnswerDone)), fix(" --answer " + string(AnswerRetry))}
+		out = []view.Next{fix(" --answer " + string(kernel.AnswerDone)), fix(" --answer " + string(kernel.AnswerRetry))}
 	}
 	return append(out, view.Next{Op: string(session.OpRollback), Command: "pawl rollback"}, view.Next{Op: string(session.OpSkip), Command: "pawl skip"})
 }
 
-func (b *Blocked) view() *view.Blocked {
+func blockedOf(b *kernel.Blocked) *view.Blocked {
 	if b == nil {
 		return nil
 	}
 	return &view.Blocked{Kind: string(b.Kind), Task: b.Task, Effect: b.Effect, Error: b.Error}
 }
 
-func (a *Approval) view() *view.Approval {
+func approvalOf(a *kernel.Approval) *view.Approval {
 	if a == nil {
 		return nil
 	}
@@ -160,7 +213,7 @@ func (a *Approval) view() *view.Approval {
 	}
 }
 
-func (e *EffectDoc) view() *view.Doing {
+func doingOf(e *kernel.EffectDoc) *view.Doing {
 	out := &view.Doing{ID: e.ID, Kind: e.What(), State: e.State, Attempts: e.Attempts, Since: e.UpdatedAt}
 	if e.What() == effect.KindTool {
 		if call, err := effect.Decode[effect.ToolCall](e.Effect.Spec); err == nil {
@@ -170,10 +223,10 @@ func (e *EffectDoc) view() *view.Doing {
 	return out
 }
 
-// Line returns the task as one line of a list.
-func (t *Task) Line() view.TaskLine {
+// LineOf returns the task as one line of a list.
+func LineOf(t *kernel.Task) view.TaskLine {
 	l := view.TaskLine{
-		ID: t.ID, Label: t.Label, Title: t.Title, State: task.State(t.State), Mode: t.modeName(), Exit: t.Exit, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID: t.ID, Label: t.Label, Title: t.Title, State: task.State(t.State), Mode: t.ModeName(), Exit: t.Exit, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 	if t.Session != "" {
 		l.Run = t.Parent
@@ -181,14 +234,14 @@ func (t *Task) Line() view.TaskLine {
 	return l
 }
 
-// View returns the whole task. Config may be nil.
-func (t *Task) View(c *Config) view.Task {
+// TaskOf returns the whole task. Config may be nil.
+func TaskOf(t *kernel.Task, c *kernel.Config) view.Task {
 	out := view.Task{
-		TaskLine: t.Line(), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash, Approval: t.Approval,
+		TaskLine: LineOf(t), By: t.By, Base: t.Base, Branch: t.Branch, Tree: t.Tree, PlanHash: t.PlanHash, Approval: t.Approval,
 		Steps: view.StepsOf(t.Plan), Gates: append([]string{}, t.Gates...), Fixes: t.Fixes, Repairs: t.Repairs, Turns: t.Turns,
 		Retries:  view.Retries{Count: t.Retry.Count, Next: t.Retry.Next, Reasons: t.Retry.Reasons},
 		Verified: view.EvidenceOf(t.Verified), Gate: view.EvidenceOf(t.Gate), Land: view.LandingOf(t.Land), Reason: t.Reason,
-		Blocked: t.Blocked.view(), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart, Cleanup: t.Cleanup,
+		Blocked: blockedOf(t.Blocked), CancelAt: t.CancelAt, CancelBy: t.CancelBy, Restart: t.Restart, Cleanup: t.Cleanup,
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt, Failures: failures(t.Failures),
 	}
 	if c != nil {
@@ -218,30 +271,18 @@ func failures(list []effect.Failure) []view.Failure {
 	return out
 }
 
-// Plan returns the plan of the run, with the progress of its steps once its task is at work.
-func (s *Snapshot) Plan() view.Plan {
-	p, verdicts := (*plan.Plan)(nil), map[string]map[int]*policy.Verdict{}
+// PlanOf returns the plan of the run, with the progress of its steps once its task is at work.
+func PlanOf(s *kernel.Snapshot) view.Plan {
+	var p *plan.Plan
+	verdicts := map[string]map[int]*policy.Verdict{}
 	if s.Solution != nil {
-		p = &s.Solution.Plan
-		for i := range s.Solution.Verdicts {
-			j := &s.Solution.Verdicts[i]
-			if verdicts[j.Step] == nil {
-				verdicts[j.Step] = map[int]*policy.Verdict{}
-			}
-			verdicts[j.Step][j.Call] = &j.Verdict
-		}
+		p, verdicts = &s.Solution.Plan, verdictsOf(s.Solution)
 	}
 	if s.Task != nil && s.Task.Plan != nil {
 		p = s.Task.Plan
 	}
 	out := view.PlanOf(p, func(step string, n int) *policy.Verdict { return verdicts[step][n] })
-	if s.Task != nil && len(s.Task.Grants) > 0 {
-		out.Network = s.Task.Grants
-	} else if p != nil && s.Config != nil {
-		if grants, err := s.Config.grants(p); err == nil {
-			out.Network = grants
-		}
-	}
+	out.Network = networkOf(s, p, out.Network)
 	if t := s.Task; t != nil {
 		out.Hash, out.Task = t.PlanHash, t.Label
 		out.Checks, out.Gates = append(out.Checks, t.Checks...), append(out.Gates, t.Gates...)
@@ -258,17 +299,9 @@ func (s *Snapshot) Plan() view.Plan {
 		}
 	}
 	if a := s.Approval; a != nil && a.About == "plan" {
-		out.Approval = a.view()
-		for _, c := range out.Checks {
-			if s.Task == nil {
-				break
-			}
-			switch failure, known := s.Task.Baseline.of(c); {
-			case known && failure != "":
-				out.Red = append(out.Red, c.Name)
-			case known:
-				out.Green = append(out.Green, c.Name)
-			}
+		out.Approval = approvalOf(a)
+		if s.Task != nil {
+			out.Red, out.Green = beforeWork(s.Task.Baseline, out.Checks)
 		}
 		if s.Run != nil && s.Run.Context != nil && len(out.Checks) > 0 && len(out.Network) == 0 {
 			out.Needs = s.Run.Context.Needs // a plan that names the network fetches by itself
@@ -277,8 +310,47 @@ func (s *Snapshot) Plan() view.Plan {
 	return out
 }
 
-// Summary returns what became of the run of the snapshot, or of its task when it belongs to none.
-func (s *Snapshot) Summary() view.Summary {
+// verdictsOf are the policy's verdicts on the calls of a plan, by step and place.
+func verdictsOf(sol *kernel.Solution) map[string]map[int]*policy.Verdict {
+	out := map[string]map[int]*policy.Verdict{}
+	for i := range sol.Verdicts {
+		j := &sol.Verdicts[i]
+		if out[j.Step] == nil {
+			out[j.Step] = map[int]*policy.Verdict{}
+		}
+		out[j.Step][j.Call] = &j.Verdict
+	}
+	return out
+}
+
+// networkOf are the network grants of a plan: those of the approved one, or what it names, where it can be granted with its places.
+func networkOf(s *kernel.Snapshot, p *plan.Plan, named []effect.Grant) []effect.Grant {
+	if s.Task != nil && len(s.Task.Grants) > 0 {
+		return s.Task.Grants
+	}
+	if p != nil && s.Config != nil {
+		if grants, err := s.Config.Grants(p); err == nil {
+			return grants
+		}
+	}
+	return named
+}
+
+// beforeWork parts checks by what they said of the tree that the work starts from, as far as that is known.
+func beforeWork(b *kernel.Baseline, checks []effect.Check) (red, green []string) {
+	for _, c := range checks {
+		switch failure, known := b.Of(c); {
+		case known && failure != "":
+			red = append(red, c.Name)
+		case known:
+			green = append(green, c.Name)
+		}
+	}
+	return red, green
+}
+
+// SummaryOf returns what became of the run of the snapshot, or of its task when it belongs to none.
+func SummaryOf(s *kernel.Snapshot) view.Summary {
 	out := view.Summary{
 		Steps: []view.SummaryStep{}, Files: []effect.FileStat{}, Verification: []view.Evidence{}, Risks: []view.Note{},
 		Undo: []view.Next{}, Next: []view.Next{},
@@ -296,7 +368,7 @@ func (s *Snapshot) Summary() view.Summary {
 		if at.Blocked != nil {
 			out.Error = &at.Blocked.Error
 		}
-		if r := s.Run; r != nil && r.Outcome == OutcomePlanned && at.Run == "" {
+		if r := s.Run; r != nil && r.Outcome == kernel.OutcomePlanned && at.Run == "" {
 			out.Next = append(out.Next, view.Next{Op: opExec, Command: "pawl exec " + r.Package})
 		} else if r == nil || at.Run == "" || at.Run == r.ID {
 			out.Next = append(out.Next, hereNext(s, nextSteps(s))...)
@@ -309,7 +381,7 @@ func (s *Snapshot) Summary() view.Summary {
 }
 
 // summarize fills in what the task has to tell.
-func summarize(s *Snapshot, out *view.Summary, t *Task) {
+func summarize(s *kernel.Snapshot, out *view.Summary, t *kernel.Task) {
 	out.Task, out.Repairs, out.Failures, out.Landing = t.Label, t.Repairs, failures(t.Failures), view.LandingOf(t.Land)
 	if out.Goal == "" {
 		out.Goal = t.Title
@@ -339,30 +411,9 @@ func summarize(s *Snapshot, out *view.Summary, t *Task) {
 }
 
 // risksOf lists what a person should know before relying on the result.
-func risksOf(s *Snapshot, t *Task) []view.Note {
-	var out []view.Note
+func risksOf(s *kernel.Snapshot, t *kernel.Task) []view.Note {
+	out := risksOfPlan(t)
 	note := func(key string, args ...string) { out = append(out, view.Note{Key: key, Args: args}) }
-	if t.Plan != nil && t.Plan.RiskLevel != pawl.RiskLow {
-		note("kernel.risk_level", string(t.Plan.RiskLevel))
-	}
-	if t.Plan != nil && t.Plan.Verification.Mode == plan.VerifyNone {
-		note("kernel.risk_unverified")
-	}
-	if v := t.Verified; v != nil {
-		if failed := failedNames(*v); failed != "" && t.State == string(task.Done) {
-			note("kernel.risk_tolerated", failed)
-		}
-		if len(v.Tampered) > 0 {
-			note("kernel.risk_tampered", strings.Join(v.Tampered, ", "))
-		}
-	}
-	if t.Plan != nil {
-		for _, l := range view.StepsOf(t.Plan) {
-			if l.Status == plan.Skipped && l.Repair == 0 {
-				note("kernel.risk_skipped", l.ID, l.Title)
-			}
-		}
-	}
 	if l := t.Land; l != nil && l.Outcome == effect.Kept {
 		note("kernel.risk_kept", l.Branch, l.Command)
 	}
@@ -383,12 +434,39 @@ func risksOf(s *Snapshot, t *Task) []view.Note {
 	return out
 }
 
+// risksOfPlan lists what was not proven, and what was left out of the plan.
+func risksOfPlan(t *kernel.Task) (out []view.Note) {
+	note := func(key string, args ...string) { out = append(out, view.Note{Key: key, Args: args}) }
+	if t.Plan != nil && t.Plan.RiskLevel != pawl.RiskLow {
+		note("kernel.risk_level", string(t.Plan.RiskLevel))
+	}
+	if t.Plan != nil && t.Plan.Verification.Mode == plan.VerifyNone {
+		note("kernel.risk_unverified")
+	}
+	if v := t.Verified; v != nil {
+		if failed := v.FailedNames(); failed != "" && t.State == string(task.Done) {
+			note("kernel.risk_tolerated", failed)
+		}
+		if len(v.Tampered) > 0 {
+			note("kernel.risk_tampered", strings.Join(v.Tampered, ", "))
+		}
+	}
+	if t.Plan != nil {
+		for _, l := range view.StepsOf(t.Plan) {
+			if l.Status == plan.Skipped && l.Repair == 0 {
+				note("kernel.risk_skipped", l.ID, l.Title)
+			}
+		}
+	}
+	return out
+}
+
 // undosOf lists the ways to undo the result.
-func undosOf(s *Snapshot, t *Task) []view.Next {
+func undosOf(s *kernel.Snapshot, t *kernel.Task) []view.Next {
 	switch {
 	case s.Run != nil && s.Run.Undone:
 		return []view.Next{{Op: "redo", Command: "pawl redo"}}
-	case s.Run != nil && t.Land == nil && s.Session != nil && s.Session.LastRun == s.Run.ID && s.Run.inTree(t):
+	case s.Run != nil && t.Land == nil && s.Session != nil && s.Session.LastRun == s.Run.ID && s.Run.InTree(t):
 		return []view.Next{{Op: "undo", Command: "pawl undo"}}
 	case t.Land != nil && (t.Land.Outcome == effect.Landed || t.Land.Outcome == effect.InPlace):
 		out := []view.Next{{Op: "undo", Command: "pawl undo"}}
@@ -407,49 +485,8 @@ func undosOf(s *Snapshot, t *Task) []view.Next {
 // opAnswer is the operation that answers questions.
 const opAnswer = "answer"
 
-// EndedAt is when the run's work ended: the end of its task, or of the run itself.
-func EndedAt(r *Run, t *Task) time.Time {
-	if t != nil && !t.EndedAt.IsZero() {
-		return t.EndedAt
-	}
-	return r.EndedAt
-}
-
-// Stage returns the stage of the flow.
-func (s *Snapshot) Stage() workflow.Stage {
-	if s.Flow == nil {
-		return workflow.None
-	}
-	return s.Flow.Stage
-}
-
-// Package returns the run's solution package.
-func (s *Snapshot) Package() view.Package {
-	r, sol, t := s.Run, s.Solution, s.Task
-	p := view.Package{
-		Name: sol.Package, Plan: sol.Plan, Hash: sol.Hash, Risk: sol.Risk, Agent: sol.Agent,
-		Outcome: r.Outcome, Checks: sol.Checks, Created: r.StartedAt,
-	}
-	if t == nil {
-		return p
-	}
-	p.Task, p.Label, p.Title, p.State, p.Land, p.Ended = t.ID, t.Label, t.Title, t.State, view.LandingOf(t.Land), EndedAt(r, t)
-	if t.Plan != nil {
-		p.Plan = *t.Plan
-	}
-	if t.State != string(task.Done) {
-		p.Reason = strings.TrimSpace(t.Exit + " " + t.Reason)
-	}
-	for _, e := range []*view.Evidence{view.EvidenceOf(t.Verified), view.EvidenceOf(t.Gate)} {
-		if e != nil {
-			p.Evidence = append(p.Evidence, *e)
-		}
-	}
-	return p
-}
-
-// Context returns what active_context.md shows of the snapshot, with a history that the caller has read.
-func (s *Snapshot) Context(history ...view.HistoryLine) view.Context {
+// ContextOf returns what active_context.md shows of the snapshot, with a history that the caller has read.
+func ContextOf(s *kernel.Snapshot, history ...view.HistoryLine) view.Context {
 	c := view.Context{State: session.Table.Initial(), History: history}
 	if len(history) > 0 {
 		c.Ended = history[0].Ended
@@ -474,7 +511,7 @@ func (s *Snapshot) Context(history ...view.HistoryLine) view.Context {
 		c.Tasks = append(c.Tasks, line)
 		c.Summary = t.Label
 		if step := view.StepOf(t.Plan, t.Cursor.Step); step != nil {
-			c.Summary += " " + itoa(step.Done) + "/" + itoa(step.Total) + " " + step.Title
+			c.Summary += " " + strconv.Itoa(step.Done) + "/" + strconv.Itoa(step.Total) + " " + step.Title
 		}
 		if t.Lease.Owner != "" {
 			c.Workers = append(c.Workers, view.Worker{Task: t.Label, Session: t.Turn, State: t.State, Note: t.Lease.Owner})
@@ -485,7 +522,7 @@ func (s *Snapshot) Context(history ...view.HistoryLine) view.Context {
 }
 
 // scratchpad lists what somebody who comes back should know first.
-func scratchpad(s *Snapshot) []view.PadLine {
+func scratchpad(s *kernel.Snapshot) []view.PadLine {
 	var out []view.PadLine
 	add := func(name, value string) {
 		if value != "" {
@@ -520,7 +557,7 @@ func scratchpad(s *Snapshot) []view.PadLine {
 	if t := s.Task; t != nil && t.GateNote != "" {
 		add("gate_failure_context", t.GateNote)
 	}
-	if a := s.Approval; a != nil && a.State == ApprovalPending {
+	if a := s.Approval; a != nil && a.State == kernel.ApprovalPending {
 		add("approval", a.About+" "+a.Hash)
 	}
 	for _, n := range nextSteps(s) {
@@ -528,3 +565,6 @@ func scratchpad(s *Snapshot) []view.PadLine {
 	}
 	return out
 }
+
+// short is as much of a hash as a person is asked to type.
+func short(hash string) string { return hash[:min(12, len(hash))] }
