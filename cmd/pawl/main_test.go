@@ -66,6 +66,8 @@ type user struct {
 	only string   // the folders to search for programs, instead of the machine's
 	temp string   // the folder for temporary files, instead of the machine's
 	vars []string // further variables
+	// program is the pawl to run, instead of the one that is tested.
+	program string
 }
 
 // newUser returns a user with an empty home and an empty folder.
@@ -212,8 +214,12 @@ func (u *user) start(args ...string) *process {
 	u.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	p := &process{u: u, stop: stop, done: make(chan struct{}), grown: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, os.Args[0], args...)
-	p.cmd.Dir, p.cmd.Env = u.dir, u.env(asPawl+"=1")
+	program, env := os.Args[0], u.env(asPawl+"=1")
+	if u.program != "" {
+		program, env = u.program, u.env()
+	}
+	p.cmd = exec.CommandContext(ctx, program, args...)
+	p.cmd.Dir, p.cmd.Env = u.dir, env
 	p.cmd.Stdout, p.cmd.Stderr = p, &p.err
 	p.cmd.WaitDelay = 10 * time.Second
 	if err := p.cmd.Start(); err != nil {
