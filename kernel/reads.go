@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
+	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 	"sync"

@@ -123,14 +123,16 @@ func (l *layout) blamed(err error) bool {
 	return false
 }
 
-// real resolves p and reports whether it exists as something that can be mounted on.
+// real resolves p and reports whether it exists as something that can be mounted on. Most of what is hidden wherever it is does not
+// exist, which one look tells without a walk along the path.
 func real(p string) (string, os.FileInfo, bool) {
-	r, err := filepath.EvalSymlinks(p)
-	if err != nil {
-		return "", nil, false
+	if _, err := os.Lstat(p); err == nil {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			info, err := os.Lstat(r)
+			return r, info, err == nil
+		}
 	}
-	info, err := os.Lstat(r)
-	return r, info, err == nil
+	return "", nil, false
 }
 
 func (l *layout) scratch(paths ...string) {
@@ -194,8 +196,7 @@ func (l *layout) hideEntry(p string, e os.DirEntry) {
 func (l *layout) otherHomes(own []string) {
 	entries, _ := os.ReadDir("/home")
 	for _, e := range entries {
-		p := filepath.Join("/home", e.Name())
-		if e.IsDir() && !slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
+		if p := filepath.Join("/home", e.Name()); e.IsDir() && !slices.ContainsFunc(own, func(h string) bool { return within(h, p) }) {
 			l.hide(p)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -130,7 +131,7 @@ func Huge(n int) Script {
 // callID is the id of a call: branch, step and number within the step.
 func callID(branch, step, n int) string { return fmt.Sprintf("call_b%ds%dn%d", branch, step, n) }
 
-var callIDs = regexp.MustCompile(`call_b(\d+)s(\d+)n(\d+)`)
+var callIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call_b(\d+)s(\d+)n(\d+)`) })
 
 // next finds the branch and the step that a request asks for.
 func (s Script) next(body string) (branch, step int) {
@@ -139,7 +140,7 @@ func (s Script) next(body string) (branch, step int) {
 			branch = i
 		}
 	}
-	for _, m := range callIDs.FindAllStringSubmatch(body, -1) {
+	for _, m := range callIDs().FindAllStringSubmatch(body, -1) {
 		b, _ := strconv.Atoi(m[1])
 		n, _ := strconv.Atoi(m[2])
 		if b == branch {

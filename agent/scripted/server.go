@@ -101,7 +101,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, form wire.Form, 
 	text := string(body)
 	q.seen.Branch, q.seen.Step = script.next(text)
 	at := [2]int{q.seen.Branch, q.seen.Step}
-	if form == wire.Gemini && !callIDs.MatchString(text) {
+	if form == wire.Gemini && !callIDs().MatchString(text) {
 		// Gemini's callers may drop the ids of calls; then the calls are counted.
 		q.seen.Step = min(strings.Count(text, `"functionCall"`), len(script.Branches[at[0]].Steps)-1)
 		at[1] = q.seen.Step
@@ -282,7 +282,7 @@ func answerTo(script Script, step Step, q query, at [2]int) answer {
 		return a
 	}
 	for n, c := range step.Calls {
-		a.calls = append(a.calls, c.in(q.tools, roots.FindString(q.seen.Body)))
+		a.calls = append(a.calls, c.in(q.tools, roots().FindString(q.seen.Body)))
 		a.ids = append(a.ids, callID(at[0], at[1], n))
 	}
 	return a

@@ -136,7 +136,7 @@ func (q *query) readWords(text string, least float64) {
 func (q *query) word(w string, called bool, least float64) {
 	if r, _ := utf8.DecodeRuneInString(w); cjk(r) || strings.IndexFunc(w, cjk) >= 0 {
 		scanWords([]byte(w), otherText, func(pair []byte, _ int, _ bool) bool {
-			if p := string(pair); !stopPairs[p] {
+			if p := string(pair); !stopPairs()[p] {
 				q.term(p, max(weightPair, least/2))
 			}
 			return true
@@ -160,7 +160,7 @@ func (q *query) word(w string, called bool, least float64) {
 	switch {
 	case looksLikeName(w) || called:
 		q.term(w, weightName)
-	case stopWords[low]:
+	case stopWords()[low]:
 	case len(w) > 2:
 		q.term(w, max(weightWord, least))
 	}
@@ -215,7 +215,7 @@ func (q *query) parts() {
 		q.marks[shortHash(foldTo(nil, []byte(t.text)))] = true
 		heavier(q.folded, string(foldTo(nil, []byte(t.text))), i)
 		parts([]byte(t.text), buf, func(p []byte) {
-			if len(p) > 2 && !stopWords[string(p)] {
+			if len(p) > 2 && !stopWords()[string(p)] {
 				q.marks[shortHash(stem(p))] = true
 				heavier(q.stems, string(stem(p)), i)
 			}
@@ -229,7 +229,7 @@ func (q *query) readRuns(text string) {
 		var r runs
 		var says [3]bool
 		scanWords([]byte(line), otherText, func(w []byte, _ int, _ bool) bool {
-			says = [3]bool{!stopWords[strings.ToLower(string(w))], says[0], says[1]}
+			says = [3]bool{!stopWords()[strings.ToLower(string(w))], says[0], says[1]}
 			two, three := r.next(foldedHash(w))
 			if two != 0 && says[0] && says[1] {
 				q.runs[two] = true

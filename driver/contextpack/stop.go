@@ -1,6 +1,9 @@
 package contextpack
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stopWords say nothing about what a requirement is about: they are grammar, or in every requirement and every program.
 var stopWords = wordSet(`
@@ -24,10 +27,13 @@ var stopPairs = wordSet(`
 请在 请将 请把 并且 进行 使用 现在 目前 出现 导致 无法 不能 添加 增加 修改 实现 支持 功能 代码 测试 失败 期望 实际
 `)
 
-func wordSet(text string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
-		out[w] = true
-	}
-	return out
+// wordSet makes a set of words when it is first needed, because most starts of a program put no pack together.
+func wordSet(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(text) {
+			out[w] = true
+		}
+		return out
+	})
 }

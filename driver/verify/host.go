@@ -213,22 +213,29 @@ func makeCaches(place effect.Place, use Use) (cacheSet, error) {
 	}
 	defer root.Close()
 	base := path.Join(".pawl", "cache", string(use))
-	tree := path.Join(base, "tree", shortDigest(place.Tree))
-	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
-	for _, dir := range []string{base, tree, path.Join(base, modCache)} {
-		if err := sandbox.PlainDirs(root, dir); err != nil {
-			return fail(err)
-		}
+	if err := sandbox.PlainDirs(root, base); err != nil {
+		return fail(err)
 	}
+	below, err := root.OpenRoot(base)
+	if err != nil {
+		return fail(err)
+	}
+	defer below.Close()
+	tree := path.Join("tree", shortDigest(place.Tree))
+	set := cacheSet{all: filepath.Join(place.Workspace, filepath.FromSlash(base)), vars: map[string]string{}}
+	dirs := []string{tree, modCache}
 	for _, c := range cacheFolders {
-		dir := path.Join(base, c.folder)
+		dir := c.folder
 		if c.perTree {
 			dir = path.Join(tree, c.folder)
 		}
-		if err := sandbox.PlainDirs(root, dir); err != nil {
+		dirs = append(dirs, dir)
+		set.vars[c.name] = filepath.Join(set.all, filepath.FromSlash(dir))
+	}
+	for _, dir := range dirs {
+		if err := sandbox.PlainDirs(below, dir); err != nil {
 			return fail(err)
 		}
-		set.vars[c.name] = filepath.Join(place.Workspace, filepath.FromSlash(dir))
 	}
 	return set, nil
 }

@@ -68,7 +68,7 @@ func (h Host) Open(ctx context.Context, place effect.Place, o cli.Open) (*cli.Wo
 		return nil, errors.Join(err, store.Close())
 	}
 	me := presence.New(dir)
-	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name(), Here: me.Here, Said: said, Holds: ground.Holds}
+	w := &cli.Workspace{Place: place, Kernel: kernelOver(store), Backup: store.Backup, Diff: diff, Name: me.Name, Here: me.Here, Said: said, Holds: ground.Holds}
 	work := &work{me: me, of: w, kernel: w.Kernel, parts: parts, tell: o.Tell}
 	w.Runner, w.Crew = work.runner, work.crew
 	seal := notary.New(h.stateDir(), place.Workspace, func(other string) string {

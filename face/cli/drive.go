@@ -237,9 +237,9 @@ func claimIssue(ctx context.Context, sess *Session) (release func(), err error) 
 	if err != nil {
 		return nil, err
 	}
-	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name), sess.Workspace.Kernel
+	by, k := pawl.By(pawl.KindRunner, sess.Workspace.Name()), sess.Workspace.Kernel
 	planning := i.Status == board.IssueRegistered || i.Status == board.IssuePlanning
-	out, err := sess.DoAs(ctx, by, &kernel.Take{Owner: sess.Workspace.Name, Issue: i.ID, Planning: planning, Now: k.Now()})
+	out, err := sess.DoAs(ctx, by, &kernel.Take{Owner: sess.Workspace.Name(), Issue: i.ID, Planning: planning, Now: k.Now()})
 	if err != nil {
 		return nil, err
 	}

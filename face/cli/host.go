@@ -286,7 +286,7 @@ type Workspace struct {
 	Runner func(progress func(e effect.Effect, line string)) *runner.Runner
 	// Name is what this process is called in leases and records. Here says to the others that it is there, until Close; a
 	// process that holds claims without that is taken for dead.
-	Name string
+	Name func() string
 	Here func() error
 	// Crew makes workers for the issues of the board. Only Workers, Plan, Execute, Issue, Start, Stay and Tell are looked at.
 	Crew func(o runner.CrewOptions) (*runner.Crew, error)

@@ -98,9 +98,10 @@ func newRoot(a *App) *cobra.Command {
 	f.StringVar(&a.Flags.lang, "lang", a.Flags.lang, a.Text("cli.flag.lang"))
 	f.BoolVar(&a.Flags.noColor, "no-color", a.Flags.noColor, a.Text("cli.flag.no_color"))
 	f.BoolP("help", "h", false, a.Text("cli.flag.help"))
-	named := a.words()
-	for i, e := range all(a) {
-		if len(named) > 0 && known(a, named[0]) && e.Name != named[0] {
+	named, entries := a.words(), all(a)
+	only := len(named) > 0 && holds(entries, named[0])
+	for i, e := range entries {
+		if only && e.Name != named[0] {
 			continue
 		}
 		c := e.Build(a)
@@ -148,8 +149,10 @@ func Names(a *App) []string {
 	return out
 }
 
-func known(a *App, name string) bool {
-	return slices.ContainsFunc(all(a), func(e Entry) bool { return e.Name == name })
+func known(a *App, name string) bool { return holds(all(a), name) }
+
+func holds(entries []Entry, name string) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Name == name })
 }
 
 // The commands that stand behind `pawl '~auto …'` and behind a bare `pawl`.

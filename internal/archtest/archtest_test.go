@@ -67,7 +67,7 @@ var rules = []rule{
 	{pattern: "kernel/view/viewtest", ours: []string{"machine", "machine/session"}},
 	{pattern: "text/skill", ours: []string{".", "text/message"}, third: none, pure: true},
 	{pattern: "text/backlog", ours: []string{".", "machine", "machine/board", "text/strictjson"}, third: none, pure: true},
-	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"}, third: none},
+	{pattern: "kernel", ours: []string{".", "machine", "machine/*", "text/plan", "text/policy", "text/triage", "kernel/effect", "kernel/audit", "kernel/view", "text/solution", "text/knowledge", "kernel/topo"}, third: []string{"github.com/go-json-experiment/json"}},
 	{pattern: "kernel/topo", ours: none, third: none, pure: true},
 	{pattern: "kernel/projection", ours: []string{
 		".", "machine/board", "machine/task", "text/plan", "kernel/audit", "kernel/view", "kernel/query", "kernel",

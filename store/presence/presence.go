@@ -26,7 +26,7 @@ const workersDir = "workers"
 // from the first call of Here until Close, so that the others see at once when it is gone. It is safe for concurrent use.
 type Process struct {
 	dir  string // .pawl
-	name string
+	name func() string
 
 	once sync.Once
 	lock *lockfile.Lock
@@ -37,15 +37,15 @@ type Process struct {
 // New returns this process as one of those of dir, a .pawl folder. Nobody sees it before Here.
 func New(dir string) *Process {
 	// The random part tells two processes with the same number apart.
-	name := fmt.Sprintf("%s/%d/%s", hostname(), os.Getpid(), rand.Text()[:6])
+	name := sync.OnceValue(func() string { return fmt.Sprintf("%s/%d/%s", hostname(), os.Getpid(), rand.Text()[:6]) })
 	return &Process{dir: dir, name: name, land: make(chan struct{}, 1)}
 }
 
 // Name is what the process is called in leases and records.
-func (p *Process) Name() string { return p.name }
+func (p *Process) Name() string { return p.name() }
 
 // File is the file whose lock says that the process is there.
-func (p *Process) File() string { return p.file(p.name) }
+func (p *Process) File() string { return p.file(p.name()) }
 
 // Here says that the process is there, from the first call on. Its error, which stays, is that of the file system.
 func (p *Process) Here() error {
@@ -87,7 +87,7 @@ func (p *Process) Alive(owner string) bool {
 		name = owner[:strings.LastIndexByte(owner, '/')]
 	}
 	host, _, ok := strings.Cut(name, "/")
-	if !ok || host != hostname() || name == p.name {
+	if !ok || host != hostname() || name == p.name() {
 		return true
 	}
 	return lockfile.Held(p.file(name))

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -93,10 +94,10 @@ func record(ctx context.Context, sess *cli.Session, st cli.Standing, text string
 }
 
 // credentials finds what stands in front of the host of an address of the web, which may be a key.
-var credentials = regexp.MustCompile(`(https?://)[^/@\s]+@`)
+var credentials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://)[^/@\s]+@`) })
 
 // address is where a branch goes, without the credentials that people write into addresses.
-func address(up cli.Upstream) string { return credentials.ReplaceAllString(up.URL, "$1") }
+func address(up cli.Upstream) string { return credentials().ReplaceAllString(up.URL, "$1") }
 
 // pushBranch shares the branch. What was committed stays, whatever comes of it.
 func pushBranch(ctx context.Context, sess *cli.Session, branch string, done effect.CommitResult, up cli.Upstream) (effect.CommitResult, error) {
