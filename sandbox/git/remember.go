@@ -39,7 +39,8 @@ func (r treeIndex) remember(tree string, look func(usual fs.FileMode) (meta.Meta
 	return nil
 }
 
-// recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by it.
+// recall reads the meta of a tree. Where there is none, or it is damaged, nothing is known and nothing is restored by
+// it.
 func (r treeIndex) recall(tree string) meta.Meta {
 	raw, err := os.ReadFile(r.paths.MetaFile(tree))
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"pawl/sandbox/git/stat"
 )
 
-// table is what is remembered of a tree that was recorded: every file, link and folder that had a say in what the record
-// holds, as the file system described it. Whatever is done to a file moves the time of its last change (ctime), which
-// programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its content
-// is read again.
+// table is what is remembered of a tree that was recorded: every file, link and folder that had a say in what the
+// record holds, as the file system described it. Whatever is done to a file moves the time of its last change (ctime),
+// which programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its
+// content is read again.
 //
 // The table knows contents of files that were recorded and the names in every folder. Everything else that a snapshot
-// depends on (ignore patterns, which files are tracked, nested repositories) is remembered only as unchanged; when it did
-// change, the table does not know the tree, and git has to look.
+// depends on (ignore patterns, which files are tracked, nested repositories) is remembered only as unchanged; when it
+// did change, the table does not know the tree, and git has to look.
 type table struct {
 	basis basis
 	tree  string
@@ -30,15 +30,15 @@ type table struct {
 	sync  bool // the file system of the objects needs every file synced by itself
 }
 
-// basis is what a table rests on besides the files of the tree. The two indexes are never written in place, so a new one
-// is a new file.
+// basis is what a table rests on besides the files of the tree. The two indexes are never written in place, so a new
+// one is a new file.
 type basis struct {
 	config, rules string
 	index, source stat.Stamp // pawl's own index, and the one that tools use in the tree
 }
 
-// instant is how things stood before a look. Its time is that of the tree's file system, which need not be this machine's,
-// and the zero time where it cannot be known.
+// instant is how things stood before a look. Its time is that of the tree's file system, which need not be this
+// machine's, and the zero time where it cannot be known.
 type instant struct {
 	at     time.Time
 	source stat.Stamp
@@ -49,7 +49,8 @@ func (r statusCache) moment() instant {
 	return instant{at: stat.Now(r.paths.IndexFile + ".flock"), source: stat.StampFile(r.index.sourceIndex())}
 }
 
-// basis is what a table would rest on now. ok is false where tables are no use: git would not take files for what they are.
+// basis is what a table would rest on now. ok is false where tables are no use: git would not take files for what they
+// are.
 func (r statusCache) basis(begin instant) (b basis, ok bool) {
 	for _, pair := range r.paths.Config.Files {
 		if pair[1] != "true" && (pair[0] == "core.filemode" || pair[0] == "core.symlinks") ||
@@ -94,8 +95,8 @@ func (r statusCache) tabulate(ctx context.Context, tree string, s seen, begin in
 	return &table{basis: b, tree: tree, files: files, sync: !ordered}
 }
 
-// again answers a snapshot from memory: the tree that was recorded, or what it becomes with the files that changed. ok is
-// false where git has to look; then the table must not be used any more.
+// again answers a snapshot from memory: the tree that was recorded, or what it becomes with the files that changed. ok
+// is false where git has to look; then the table must not be used any more.
 func (r statusCache) again(ctx context.Context, t *table) (tree string, ok bool, err error) {
 	now := r.moment()
 	b, ok := r.basis(now)
@@ -145,8 +146,8 @@ func (r statusCache) renew(ctx context.Context, t *table, changed []stat.Change)
 	return w.Finish(ctx)
 }
 
-// stand leaves what a snapshot leaves besides its objects: the reference that keeps them, the note for Prune that a tree
-// stands there, and the permissions that a git tree cannot hold.
+// stand leaves what a snapshot leaves besides its objects: the reference that keeps them, the note for Prune that a
+// tree stands there, and the permissions that a git tree cannot hold.
 func (r statusCache) stand(ctx context.Context, t *table, fresh bool) error {
 	if err := r.index.refs.keep(ctx, t.tree, fresh); err != nil {
 		return err

@@ -6,8 +6,8 @@ import "pawl"
 
 // Call is one simple command that a shell command would run.
 type Call struct {
-	// Argv are the words of the command as the shell would pass them. A word that cannot be known before the command runs
-	// is shown in its source form.
+	// Argv are the words of the command as the shell would pass them. A word that cannot be known before the command
+	// runs is shown in its source form.
 	Argv []string `json:"argv"`
 	// Literal says that every word is known.
 	Literal bool `json:"literal"`
@@ -23,8 +23,9 @@ type Shell struct {
 	Network bool `json:"network,omitempty"`
 }
 
-// ParseCommand returns what a shell command would run, without judging it. The error is CodeInvalid where the text holds
-// control characters or invalid UTF-8, and CodeDenied where it is too large, nested too deep or not a command at all.
+// ParseCommand returns what a shell command would run, without judging it. The error is CodeInvalid where the text
+// holds control characters or invalid UTF-8, and CodeDenied where it is too large, nested too deep or not a command at
+// all.
 func ParseCommand(command string) (Shell, error) {
 	j := newJudge(Request{Command: command}, Standard())
 	if !j.reader.Read(command, shell.Bash, []string{""}) {

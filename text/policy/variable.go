@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// variable judges a change to a variable by its name. Most variables that programs read can make one of them run something
-// else, so only names that are known to be inert pass.
+// variable judges a change to a variable by its name. Most variables that programs read can make one of them run
+// something else, so only names that are known to be inert pass.
 func (j *judge) variable(name string, exported bool) {
 	switch {
 	case j.held && slices.Contains(pagers, name), j.own && tuning(name):
@@ -18,9 +18,9 @@ func (j *judge) variable(name string, exported bool) {
 	}
 }
 
-// tuning reports whether a variable only makes the tools of an ecosystem run another program or use another place, which
-// they may do anyway where walls hold them. What changes the meaning of the text itself, what the loader or every shell
-// obeys, and what git and proxies obey, is not among them.
+// tuning reports whether a variable only makes the tools of an ecosystem run another program or use another place,
+// which they may do anyway where walls hold them. What changes the meaning of the text itself, what the loader or every
+// shell obeys, and what git and proxies obey, is not among them.
 func tuning(name string) bool {
 	lower := strings.ToLower(name)
 	return slices.Contains(tuningVariables, name) ||

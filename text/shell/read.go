@@ -41,16 +41,17 @@ const (
 	Dynamic                  // a word, or the place in which it stands, is not known before the command runs
 )
 
-// Visitor is told what a text would do, in the order in which that stands there. Dirs are the folders in which the shell may
-// be then, relative to where the text starts, "" for that folder itself; a visitor does not keep or change them.
+// Visitor is told what a text would do, in the order in which that stands there. Dirs are the folders in which the
+// shell may be then, relative to where the text starts, "" for that folder itself; a visitor does not keep or change
+// them.
 type Visitor interface {
-	// Call is told of a simple command with its words, of which there is at least one. It returns where the shell may be
-	// afterwards.
+	// Call is told of a simple command with its words, of which there is at least one. It returns where the shell may
+	// be afterwards.
 	Call(argv []Word, dirs []string) Outcome
 	// Declare is told of a declaration such as export or local, once its assignments were told.
 	Declare(builtin string)
-	// Assign is told that a variable is set: to one of the values, or to what is not known where there are none. Exported
-	// says that programs see it.
+	// Assign is told that a variable is set: to one of the values, or to what is not known where there are none.
+	// Exported says that programs see it.
 	Assign(name string, values []Word, exported bool, dirs []string)
 	// Open is told that a redirection opens a file, to write it or only to read.
 	Open(file Word, write bool, dirs []string)
@@ -71,8 +72,8 @@ type Reader struct {
 	depth int // how deep statements are nested, those of all texts together
 }
 
-// Hides reports whether a quoted part of a text that was read so far holds a command substitution, which a feature of the
-// shell that reads text as code would run.
+// Hides reports whether a quoted part of a text that was read so far holds a command substitution, which a feature of
+// the shell that reads text as code would run.
 func (r *Reader) Hides() bool { return r.hides }
 
 // Read reads a text that runs in one of dirs, as a shell of that dialect does. It reports whether the text could be
@@ -104,8 +105,8 @@ func (r *Reader) Read(src string, dialect Dialect, dirs []string) bool {
 	return true
 }
 
-// hidesCommand reports whether a quoted part of the text holds a command substitution, which a feature of the shell that
-// reads text as code would run.
+// hidesCommand reports whether a quoted part of the text holds a command substitution, which a feature of the shell
+// that reads text as code would run.
 func hidesCommand(file *syntax.File) (found bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		text := ""
@@ -121,7 +122,8 @@ func hidesCommand(file *syntax.File) (found bool) {
 	return found
 }
 
-// readable refuses text that two readers could read differently, and text that is too large or nested too deep to parse.
+// readable refuses text that two readers could read differently, and text that is too large or nested too deep to
+// parse.
 func (r *Reader) readable(src string) bool {
 	if len(src) > maxCommand {
 		r.Visitor.Doubt(TooComplex, "64 KiB")

@@ -9,7 +9,8 @@ import (
 	"pawl/text/shell"
 )
 
-// transcript writes down what it is told. Its cd leads into the folder that is named, and its sh has its last word read.
+// transcript writes down what it is told. Its cd leads into the folder that is named, and its sh has its last word
+// read.
 type transcript struct {
 	reader shell.Reader
 	lines  []string
@@ -19,7 +20,8 @@ func (t *transcript) note(format string, args ...any) {
 	t.lines = append(t.lines, fmt.Sprintf(format, args...))
 }
 
-// show writes words with what is known of them behind a colon: dynamic, expanded, pattern, home and foreign, by their letters.
+// show writes words with what is known of them behind a colon: dynamic, expanded, pattern, home and foreign, by their
+// letters.
 func show(words []shell.Word) string {
 	var out []string
 	for _, w := range words {
@@ -70,7 +72,8 @@ func read(src string) (lines []string, ok bool) {
 	return t.lines, ok
 }
 
-// TestRead: a visitor is told what a text would do, in order, with what is known of each word and where the shell is then.
+// TestRead: a visitor is told what a text would do, in order, with what is known of each word and where the shell is
+// then.
 func TestRead(t *testing.T) {
 	for src, want := range map[string][]string{
 		`go test ./... | tee "a b"`:  {`call go test ./... in [""]`, `call tee a b in [""]`},

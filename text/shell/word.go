@@ -26,7 +26,8 @@ type Word struct {
 	Pattern bool
 	// Home says that the word begins with an unquoted tilde.
 	Home bool
-	// Foreign says, beside Dynamic, that the value comes from outside of the text: from a variable that it does not set.
+	// Foreign says, beside Dynamic, that the value comes from outside of the text: from a variable that it does not
+	// set.
 	Foreign bool
 }
 
@@ -190,7 +191,8 @@ func unescape(b *builder, s string, inQuotes bool) {
 }
 
 // param adds a parameter expansion. Numbers are known to be harmless, the current folder is known, and so are variables
-// that the same text gives only literal values; anything else is unknown. Operators that evaluate text as code are asked for.
+// that the same text gives only literal values; anything else is unknown. Operators that evaluate text as code are
+// asked for.
 func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []string) {
 	name := ""
 	if x.Param != nil {
@@ -360,8 +362,8 @@ func braces(text []char, limit int) []alternative {
 	return out
 }
 
-// findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither has
-// what is returned for a text with so many braces that looking at each would take too long.
+// findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither
+// has what is returned for a text with so many braces that looking at each would take too long.
 func findBrace(text []char) (open, stop int, commas []int) {
 	tries := 0
 	for open = range text {

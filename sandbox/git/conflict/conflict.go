@@ -34,9 +34,9 @@ func (m Clash) at(path string) *dispute {
 	return m.paths[path]
 }
 
-// Read takes up the records of git merge-tree -z behind the tree that it made, of a merge of the commits ours and theirs; branch
-// is what a person calls ours: a line "mode object stage<tab>path" for each side of a path, an empty record,
-// and for each message the number of its paths, the paths, its type and its words.
+// Read takes up the records of git merge-tree -z behind the tree that it made, of a merge of the commits ours and
+// theirs; branch is what a person calls ours: a line "mode object stage<tab>path" for each side of a path, an empty
+// record, and for each message the number of its paths, the paths, its type and its words.
 func Read(parts []string, ours, theirs, branch string) Clash {
 	m := Clash{ours: ours, theirs: theirs, branch: branch, paths: map[string]*dispute{}}
 	i := 0
@@ -156,8 +156,8 @@ func (m Clash) Conflicts(texts map[string]string) []effect.Conflict {
 // around is how many lines are shown before and behind a conflict.
 const around = 3
 
-// excerpt is the places of a merged text that have markers, with a few lines around them. A line with three dots stands for
-// what is left out.
+// excerpt is the places of a merged text that have markers, with a few lines around them. A line with three dots stands
+// for what is left out.
 func (m Clash) excerpt(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	show := make([]bool, len(lines))

@@ -45,7 +45,8 @@ type Line struct {
 	Node Node
 }
 
-// TreeContent is the content of a tree of git's. Lines are in the order of names, where a folder counts as ending in a slash.
+// TreeContent is the content of a tree of git's. Lines are in the order of names, where a folder counts as ending in a
+// slash.
 func TreeContent(lines []Line) []byte {
 	slices.SortFunc(lines, func(a, b Line) int { return strings.Compare(a.key(), b.key()) })
 	var out []byte
@@ -64,8 +65,8 @@ func (l Line) key() string {
 	return l.Name
 }
 
-// Writer puts objects into an object store, each in a file of its own, as git does with few objects. Nothing has its name
-// before Finish. It is for one goroutine.
+// Writer puts objects into an object store, each in a file of its own, as git does with few objects. Nothing has its
+// name before Finish. It is for one goroutine.
 type Writer struct {
 	Dir     string // of the object store
 	Format  string // "sha1" or "sha256"
@@ -107,8 +108,8 @@ func (w *Writer) Write(ctx context.Context, kind string, content []byte) (string
 	return id, nil
 }
 
-// Finish gives the objects their names, those first that others name. Each is complete under its name; all are durable at
-// the latest when a reference that PutRef makes to the last is.
+// Finish gives the objects their names, those first that others name. Each is complete under its name; all are durable
+// at the latest when a reference that PutRef makes to the last is.
 func (w *Writer) Finish(ctx context.Context) error {
 	for _, h := range w.pending {
 		if err := flush(h.file, w.Alone); err != nil {

@@ -1,5 +1,5 @@
-// Package object writes git's loose objects and references without starting git, as git itself would, and says by which id git
-// knows a content.
+// Package object writes git's loose objects and references without starting git, as git itself would, and says by which
+// id git knows a content.
 package object
 
 // Node is what a tree says of a path. The zero node says that there is nothing.
@@ -8,8 +8,8 @@ type Node struct {
 	ID   string // of the content, or of the folder's own tree
 }
 
-// The modes of paths. A folder has one in a tree's own lines only; anything that is not a file, a symbolic link or a folder has
-// one that git does not know.
+// The modes of paths. A folder has one in a tree's own lines only; anything that is not a file, a symbolic link or a
+// folder has one that git does not know.
 const (
 	ModeFile   = "100644"
 	ModeExec   = "100755"

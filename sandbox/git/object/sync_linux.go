@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local are the file systems whose times of change can be relied on. True says that syncing one file there makes durable
-// what was written to others before.
+// local are the file systems whose times of change can be relied on. True says that syncing one file there makes
+// durable what was written to others before.
 var local = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.F2FS_SUPER_MAGIC: false,
 	unix.BTRFS_SUPER_MAGIC: false, unix.OVERLAYFS_SUPER_MAGIC: false,
 }
 
-// FileSystem tells of the file system of a path: whether its times of change can be relied on (known), and whether syncing one
-// file makes durable what was written to others before (ordered).
+// FileSystem tells of the file system of a path: whether its times of change can be relied on (known), and whether
+// syncing one file makes durable what was written to others before (ordered).
 func FileSystem(path string) (ordered, known bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(path, &st) != nil {

@@ -179,7 +179,7 @@ func (c *Capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bareEnv is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
+// Environment is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
 // Extra configuration follows the hardening and so can override it.
 func Environment(extra ...[2]string) []string {
 	env := []string{
@@ -225,7 +225,7 @@ func Fields(out string) []string {
 	return strings.Split(out, "\x00")
 }
 
-// ioError classes a failure of the file system.
+// IOError classes a failure of the file system.
 func IOError(op string, err error) error {
 	code, key := pawl.CodeIO, "git.io"
 	switch {

@@ -1,7 +1,7 @@
 // Package stat remembers how the file system described every file, link and folder of a tree that was recorded, so that
-// another look need not read what is as it was. Whatever is done to a file moves the time of its last change (ctime), which
-// programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its content is
-// read again. On systems without such a time nothing is remembered.
+// another look need not read what is as it was. Whatever is done to a file moves the time of its last change (ctime),
+// which programs cannot set; so a file that looks the same is the same, except within the grain of that time, where its
+// content is read again. On systems without such a time nothing is remembered.
 package stat
 
 import "pawl/sandbox/git/object"

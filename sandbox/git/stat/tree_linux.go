@@ -20,8 +20,8 @@ type Tree struct {
 	format string
 }
 
-// Now is the moment of the file system that a file is on, which need not be this machine's, and the zero time where it cannot
-// be known. The file's times are set to it.
+// Now is the moment of the file system that a file is on, which need not be this machine's, and the zero time where it
+// cannot be known. The file's times are set to it.
 func Now(path string) time.Time {
 	var st unix.Stat_t
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
@@ -31,10 +31,11 @@ func Now(path string) time.Time {
 	return time.Unix(0, st.Mtim.Nano())
 }
 
-// Look remembers a tree that was just recorded: which contents by their paths, and which trees by those of folders, "" for its
-// top; ignored are the files, and the folders with a slash behind them, that an ignore pattern names. Begin is the moment
-// before git looked: what has not changed since then is what git saw, and what has will be read again. It is nil where the
-// tree is not what was recorded, or has too many files. The file system has to be one that object.FileSystem knows. Format is "sha1" or "sha256".
+// Look remembers a tree that was just recorded: which contents by their paths, and which trees by those of folders, ""
+// for its top; ignored are the files, and the folders with a slash behind them, that an ignore pattern names. Begin is
+// the moment before git looked: what has not changed since then is what git saw, and what has will be read again. It is
+// nil where the tree is not what was recorded, or has too many files. The file system has to be one that
+// object.FileSystem knows. Format is "sha1" or "sha256".
 func Look(dir string, begin time.Time, format string, contents map[string]object.Node, trees map[string]string, ignored []string) *Tree {
 	if len(contents) > mostFiles {
 		return nil
@@ -56,10 +57,10 @@ func Look(dir string, begin time.Time, format string, contents map[string]object
 	return t
 }
 
-// Again compares a tree with what is remembered of it and brings that up to date: changed are the files whose content or mode
-// is another, which Write records. Where the memory cannot say what a change means, lost is true, and it must not be used any
-// more; doubt are then the files of which git's own memory, which knows whole seconds and its own last look, may be wrong.
-// Already says that it is lost for other reasons.
+// Again compares a tree with what is remembered of it and brings that up to date: changed are the files whose content
+// or mode is another, which Write records. Where the memory cannot say what a change means, lost is true, and it must
+// not be used any more; doubt are then the files of which git's own memory, which knows whole seconds and its own last
+// look, may be wrong. Already says that it is lost for other reasons.
 func (t *Tree) Again(dir string, now time.Time, already bool) (changed []Change, doubt []File, lost bool) {
 	l := look{now: now, dev: t.root.stamp.dev, format: t.format, lost: already}
 	fd, err := openFolder(unix.AT_FDCWD, dir)
@@ -71,8 +72,8 @@ func (t *Tree) Again(dir string, now time.Time, already bool) (changed []Change,
 	return l.changed, l.doubt, l.lost
 }
 
-// Write writes the contents that changed and the trees above them, and returns the id of the whole. The writer still has to
-// finish. After an error the memory must not be used any more.
+// Write writes the contents that changed and the trees above them, and returns the id of the whole. The writer still
+// has to finish. After an error the memory must not be used any more.
 func (t *Tree) Write(ctx context.Context, w *object.Writer, changed []Change) (id string, err error) {
 	touched := map[string]bool{"": true}
 	for _, c := range changed {

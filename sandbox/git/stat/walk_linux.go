@@ -17,15 +17,16 @@ import (
 	"pawl/sandbox/git/object"
 )
 
-// Bounds of what a table holds, and of what it hashes at once. Git, which sees the same files, is no slower beyond them.
+// Bounds of what a table holds, and of what it hashes at once. Git, which sees the same files, is no slower beyond
+// them.
 const (
 	mostFiles   = 100_000
 	mostHashed  = 256
 	bytesHashed = 16 << 20
 )
 
-// grain is how far a file's time may lag behind the clock of its file system: four ticks of the slowest usual one, of 100 in a
-// second. A time without fractions is believed to be from a file system with coarse ones.
+// grain is how far a file's time may lag behind the clock of its file system: four ticks of the slowest usual one, of
+// 100 in a second. A time without fractions is believed to be from a file system with coarse ones.
 const (
 	grain       = 40 * time.Millisecond
 	coarse      = int64(10 * time.Millisecond)
@@ -75,8 +76,8 @@ type look struct {
 	ignored  map[string]bool
 	holding  map[string]bool
 
-	// For those that follow. Doubt are the files of which git's own memory, which knows whole seconds and its own last look,
-	// may be wrong, with what is recorded of them.
+	// For those that follow. Doubt are the files of which git's own memory, which knows whole seconds and its own last
+	// look, may be wrong, with what is recorded of them.
 	lost    bool
 	changed []Change
 	doubt   []File
@@ -328,9 +329,9 @@ func (l *look) read(fd int, name string, s Stamp) (n object.Node, content []byte
 	return n, content, true
 }
 
-// Fingerprint is a digest of how the file system describes every file, link and folder below a folder: whatever is done to one
-// of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on. Settled says
-// that a change from now on must show in it, and also to git, which knows whole seconds.
+// Fingerprint is a digest of how the file system describes every file, link and folder below a folder: whatever is done
+// to one of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on.
+// Settled says that a change from now on must show in it, and also to git, which knows whole seconds.
 func Fingerprint(tree string) (print string, settled bool) {
 	if _, known := object.FileSystem(tree); !known {
 		return "", true

@@ -29,8 +29,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// On a file system whose clock stands still, what was written in the moment of the last look is read again: contents, and
-// the names in folders. What was written long before is not.
+// On a file system whose clock stands still, what was written in the moment of the last look is read again: contents,
+// and the names in folders. What was written long before is not.
 func TestAClockThatStandsStill(t *testing.T) {
 	for _, c := range []struct {
 		name          string
