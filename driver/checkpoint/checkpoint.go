@@ -14,12 +14,13 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // open finds the repository of an effect's place. What m knows of trees only makes it quicker: all state is in the trees and their
 // repositories. m may be nil.
 func open(ctx context.Context, m *git.Memory, p effect.Place) (*git.Repo, error) {
-	return m.Open(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	return m.Open(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 }
 
 // Point is the driver of effect.KindCheckpoint: it records the tree, tracked and untracked, under a private reference. It is
@@ -132,7 +133,7 @@ func mark(ctx context.Context, repo *git.Repo, e effect.Effect, name string) (ef
 	if e.Task != "" {
 		message += "Pawl-Task: " + e.Task + "\n"
 	}
-	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: git.Pawl, At: time.Now()})
+	commit, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: tree, Message: message, By: layout.Pawl, At: time.Now()})
 	if err != nil {
 		return result, err
 	}

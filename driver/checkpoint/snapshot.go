@@ -6,6 +6,7 @@ import (
 
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // KeptFor is how long checkpoints and snapshots are kept (docs/spec/session.md#checkpoints).
@@ -54,7 +55,7 @@ func (s Snapshotter) Changed(ctx context.Context, p effect.Place, from, to strin
 // Patch returns the unified diff from one recorded tree to another, for people to read: at most 16 MiB of it, and cut says
 // whether there was more. Binary files are only named.
 func Patch(ctx context.Context, p effect.Place, from, to string) (patch string, cut bool, err error) {
-	objects, err := git.Recorded(ctx, git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	objects, err := git.Recorded(ctx, layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 	if err != nil {
 		return "", false, err
 	}

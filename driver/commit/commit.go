@@ -11,6 +11,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox/document"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Driver is the driver of effect.KindCommit. It is safe for concurrent use on different workspaces.
@@ -135,7 +136,7 @@ type step struct {
 
 // made makes the commit object and reports whether the branch holds it already.
 func (s *step) made(ctx context.Context) (bool, error) {
-	c := git.Commit{Tree: s.to, Message: s.message, By: git.Identity{Name: s.by.Name, Email: s.by.Email}, At: s.at}
+	c := git.Commit{Tree: s.to, Message: s.message, By: layout.Identity{Name: s.by.Name, Email: s.by.Email}, At: s.at}
 	if s.parent != "" {
 		c.Parents = []string{s.parent}
 	}

@@ -8,13 +8,14 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Standing is what there is to commit, and where it would go.
 type Standing struct {
 	Head, Branch string // "" before the first commit, "" where the head is detached
 	From         string // tree of Head
-	By           git.Identity
+	By           layout.Identity
 	// Staged says that the index holds changes, which are then what is committed. Tree is what would be committed, and Files
 	// what it changes.
 	Staged bool
@@ -65,7 +66,7 @@ func openPlace(ctx context.Context, m *git.Memory, place effect.Place) (*git.Rep
 	if !place.Git {
 		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", place.Workspace)
 	}
-	return m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	return m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
 }
 
 func fromTree(ctx context.Context, repo *git.Repo, head string) (string, error) {
@@ -87,7 +88,7 @@ func Upstream(ctx context.Context, m *git.Memory, place effect.Place, branch str
 // Past is what a branch can go back to.
 type Past struct {
 	Head, Branch, From string
-	By                 git.Identity
+	By                 layout.Identity
 	Dirty              []string
 	repo               *git.Repo
 }

@@ -9,6 +9,7 @@ import (
 	"pawl/driver/workspace"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // branchTree is where the facts about a branch are found that is not checked out.
@@ -45,7 +46,7 @@ func (d branches) enter(ctx context.Context, e *effect.Effect, branch string) (t
 	if branch == "" || !e.Place.Git || e.Place.InPlace {
 		return "", nil
 	}
-	repo, err := d.memory.Open(ctx, git.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})
+	repo, err := d.memory.Open(ctx, layout.Place{Workspace: e.Place.Workspace, Tree: e.Place.Workspace, Git: true})
 	if err != nil {
 		return "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"pawl/driver/verify"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Packer builds context packs; *contextpack.Builder is one.
@@ -27,7 +28,7 @@ type Context struct {
 
 // NewContext returns the driver that looks at places of a machine, with packs by packs. It shares what m remembers.
 func NewContext(machine verify.Host, packs Packer, m *git.Memory) Context {
-	return Context{verify.NewContext(machine, verify.OpenDir, Status(m)).Inspecting(git.Inspect), packs, branches{m}}
+	return Context{verify.NewContext(machine, verify.OpenDir, Status(m)).Inspecting(layout.Inspect), packs, branches{m}}
 }
 
 // Do finds the facts and builds the pack. A pack that cannot be built is left out and said so in it: planning without it is
@@ -73,7 +74,7 @@ func treeOf(ctx context.Context, m *git.Memory, place effect.Place, head string)
 	if head == "" {
 		return ""
 	}
-	repo, err := m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+	repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
 	if err != nil {
 		return ""
 	}
@@ -90,7 +91,7 @@ func Status(m *git.Memory) verify.Status {
 		if !place.Git {
 			return "", "", nil, nil
 		}
-		repo, err := m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
+		repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Tree, Git: true})
 		if err != nil {
 			return "", "", nil, err
 		}

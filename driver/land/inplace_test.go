@@ -8,7 +8,7 @@ import (
 	"pawl/driver/land"
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // inPlace makes a repository in whose own tree the work is done.
@@ -235,7 +235,7 @@ func TestHostileRepository(t *testing.T) {
 	if receipt.Err() != nil {
 		t.Fatal(receipt.Err())
 	}
-	if by := repo.Identity(); by.Email != `a@b"` && by.Email == git.Pawl.Email {
+	if by := repo.Identity(); by.Email != `a@b"` && by.Email == layout.Pawl.Email {
 		t.Errorf("%+v", by)
 	}
 }

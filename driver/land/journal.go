@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
 
@@ -41,14 +42,14 @@ func file(repo *git.Repo, id string) (string, error) {
 
 // write keeps the entry, durably.
 func (n entry) write(ctx context.Context, repo *git.Repo, id string) error {
-	git.Step(ctx, "write journal")
+	program.Step(ctx, "write journal")
 	path, err := file(repo, id)
 	if err != nil {
 		return err
 	}
 	raw, err := json.Marshal(n)
 	if err == nil {
-		err = git.Mkdir(repo.State(""), filepath.Dir(path), 0o700)
+		err = disk.Mkdir(repo.State(""), filepath.Dir(path), 0o700)
 	}
 	if err == nil {
 		err = disk.WriteFile(path, raw)

@@ -12,6 +12,7 @@ import (
 	"pawl/internal/gittest"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +38,7 @@ func place(r *gittest.Repo) effect.Place {
 
 func opened(t testing.TB, p effect.Place) *git.Repo {
 	t.Helper()
-	repo, err := git.Open(context.Background(), git.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: p.Workspace, Tree: p.Tree, Git: p.Git})
 	if err != nil {
 		t.Fatal(err)
 	}

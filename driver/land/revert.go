@@ -7,6 +7,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Revert is the driver of effect.KindRevert: it takes a landed commit back by a commit that undoes it, by the same rules as
@@ -96,7 +97,7 @@ func revertedTree(ctx context.Context, repo *git.Repo, tip, commit string) (stri
 	if err != nil || tip == commit {
 		return before, err
 	}
-	inverse, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: git.Pawl, At: c.At})
+	inverse, err := repo.Objects.WriteCommit(ctx, git.Commit{Tree: before, Parents: []string{commit}, Message: "inverse\n", By: layout.Pawl, At: c.At})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 	"pawl/store/logs"
 	"pawl/text/policy"
 )
@@ -243,7 +243,7 @@ func (t Command) spec(e effect.Effect, call effect.ToolCall, a commandArgs, seen
 	}
 	if e.Place.Git && !e.Place.InPlace {
 		// The worktree is a link to the repository, which may lie where commands see nothing else: below /tmp.
-		s.Readable = append(slices.Clip(s.Readable), git.Dirs(e.Place.Workspace)...)
+		s.Readable = append(slices.Clip(s.Readable), layout.Dirs(e.Place.Workspace)...)
 	}
 	if e.Place.Workspace != "" {
 		// The store, its records and the other tasks' trees are nobody's business; the tree itself lies deeper and stays.

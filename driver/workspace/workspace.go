@@ -10,7 +10,7 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Dir is the name of pawl's folder in a workspace, Store that of the store in it.
@@ -30,7 +30,7 @@ func Find(dir string) (effect.Place, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	top, inGit := git.Top(dir)
+	top, inGit := layout.Top(dir)
 	place := effect.Place{Workspace: dir}
 	found, ok := initialised(dir)
 	nested := inGit && len(top) > len(found) && !strings.HasPrefix(top, filepath.Join(found, Dir)+string(filepath.Separator))
@@ -218,7 +218,7 @@ func Prepare(p effect.Place) error {
 	if p.Workspace == "/" || home != "" && p.Workspace == filepath.Clean(home) {
 		return pawl.Fail(pawl.CodeDenied, "cli.workspace_home", p.Workspace)
 	}
-	if bare, ok := git.Bare(p.Workspace); ok && !p.Git {
+	if bare, ok := layout.Bare(p.Workspace); ok && !p.Git {
 		return pawl.Fail(pawl.CodeRepository, "git.bare", bare)
 	}
 	dir := filepath.Join(p.Workspace, Dir)

@@ -16,7 +16,7 @@ import (
 	"pawl/kernel"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 	"pawl/text/policy"
 )
 
@@ -52,7 +52,7 @@ func (Host) Footing(place effect.Place) cli.Footing {
 
 // Grounds says where plans would be carried out.
 func (Host) Grounds(place effect.Place, c cli.Config) (policy.Repo, bool) {
-	return git.Inspect(place.Workspace), fenced(c)
+	return layout.Inspect(place.Workspace), fenced(c)
 }
 
 // Doctor asks the machine.

@@ -15,6 +15,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/cause"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // State grades a finding.
@@ -116,7 +117,7 @@ func repository(ctx context.Context, place effect.Place) Finding {
 	if !place.Git {
 		return Finding{Name: "git", State: Warn, Key: "cli.doctor_no_git", Value: place.Workspace}
 	}
-	repo, err := git.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+	repo, err := git.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
 	if err == nil {
 		err = repo.Ready(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 	"pawl"
 	"pawl/kernel/effect"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Branch returns what tells the name of a branch if there is one, and of the one that is checked out for "".
@@ -18,7 +19,7 @@ func Branch(place effect.Place) func(ctx context.Context, name string) (string, 
 			return "", nil
 		}
 		memory := &git.Memory{}
-		repo, err := memory.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
+		repo, err := memory.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: true})
 		if err != nil {
 			return "", err
 		}

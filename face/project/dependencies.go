@@ -10,6 +10,7 @@ import (
 	"pawl/sandbox/deps"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // Dependencies finds the dependencies of projects, with further folders that the settings name. It shares what m remembers.
@@ -17,7 +18,7 @@ func Dependencies(m *git.Memory, more []string) *deps.Finder {
 	return &deps.Finder{
 		More: more, Activated: os.Getenv("VIRTUAL_ENV") != "" || os.Getenv("CONDA_PREFIX") != "",
 		Tracked: func(ctx context.Context, place effect.Place, paths []string) (map[string]bool, error) {
-			repo, err := m.Open(ctx, git.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
+			repo, err := m.Open(ctx, layout.Place{Workspace: place.Workspace, Tree: place.Workspace, Git: place.Git})
 			if err != nil {
 				return nil, err
 			}

@@ -20,6 +20,7 @@ import (
 	"pawl/sandbox"
 	"pawl/sandbox/egress"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 	"pawl/text/knowledge"
 )
 
@@ -98,8 +99,8 @@ func Of(place effect.Place, dependencies []string) cli.Project {
 }
 
 // byOf is who a commit of the user's own is by, empty where the user has not said it.
-func byOf(i git.Identity) effect.CommitBy {
-	if i == git.Pawl {
+func byOf(i layout.Identity) effect.CommitBy {
+	if i == layout.Pawl {
 		return effect.CommitBy{}
 	}
 	return effect.CommitBy(i)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/program"
 )
 
 const (
@@ -24,9 +24,9 @@ const (
 // Scene is something that a child process does in a folder until it is killed.
 type Scene func(ctx context.Context, dir string) error
 
-// Trace returns a context under which step is called before every boundary that a crash could fall on (git.StepKey).
+// Trace returns a context under which step is called before every boundary that a crash could fall on (program.StepKey).
 func Trace(ctx context.Context, step func(name string)) context.Context {
-	return context.WithValue(ctx, git.StepKey{}, step)
+	return context.WithValue(ctx, program.StepKey{}, step)
 }
 
 // play runs a scene and kills this process, as nothing inside it can prevent, at the step that was asked for.

@@ -9,6 +9,7 @@ import (
 
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // large makes a repository of 4000 files with 5000 more that are ignored.
@@ -29,7 +30,7 @@ func large(b *testing.B) *gittest.Repo {
 func BenchmarkLargeTree(b *testing.B) {
 	r := large(b)
 	ctx := context.Background()
-	place := git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}
+	place := layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true}
 	repo, err := git.Open(ctx, place)
 	if err != nil {
 		b.Fatal(err)
@@ -101,7 +102,7 @@ func BenchmarkPair(b *testing.B) {
 			files[fmt.Sprintf("d%d/s%d/f%d.txt", i%20, i%7, i)] = fmt.Sprintf("file %d\n", i)
 		}
 		r := gittest.New(b, files)
-		place := git.Place{Workspace: r.Dir, Tree: r.Path(".pawl/worktrees/t"), Git: true}
+		place := layout.Place{Workspace: r.Dir, Tree: r.Path(".pawl/worktrees/t"), Git: true}
 		w, err := git.Open(context.Background(), place)
 		if err == nil {
 			_, err = w.AddWorktree(context.Background(), r.Head())

@@ -11,6 +11,10 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/meta"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
 	"pawl/store/lockfile"
 )
 
@@ -29,21 +33,21 @@ const lockMark = "pawl "
 // Checkout takes the lock of the user's index in the name of id, which may hold it already from before a crash. It fails
 // with CodeBusy where somebody else holds it.
 func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
-	if !r.paths.git {
-		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.workspace)
+	if !r.paths.Git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Workspace)
 	}
-	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.paths.gitDir, "index.lock"), mark: lockMark + id + "\n"}
-	Step(ctx, "lock index")
+	c := &Checkout{repo: r.atWorkspace("checkout"), lock: filepath.Join(r.paths.GitDir, "index.lock"), mark: lockMark + id + "\n"}
+	program.Step(ctx, "lock index")
 	// Made apart and linked into place, so that no lock of ours ever stands there without its mark. Others may be at the same, so
 	// that it needs a name of its own.
-	marked, err := os.CreateTemp(r.paths.gitDir, markedLock+"*")
+	marked, err := os.CreateTemp(r.paths.GitDir, markedLock+"*")
 	if err != nil {
-		return nil, ioError("git.index", err)
+		return nil, program.IOError("git.index", err)
 	}
 	defer os.Remove(marked.Name())
 	_, err = marked.WriteString(c.mark + strconv.Itoa(os.Getpid()) + "\n")
 	if err = errors.Join(err, marked.Close()); err != nil {
-		return nil, ioError("git.index", err)
+		return nil, program.IOError("git.index", err)
 	}
 	err = os.Link(marked.Name(), c.lock)
 	if errors.Is(err, fs.ErrExist) && c.mine() {
@@ -53,7 +57,7 @@ func (r *Repo) Checkout(ctx context.Context, id string) (*Checkout, error) {
 		return nil, c.taken()
 	}
 	if err != nil {
-		return nil, ioError("git.index", err)
+		return nil, program.IOError("git.index", err)
 	}
 	return c, nil
 }
@@ -67,7 +71,7 @@ func (c *Checkout) taken() error {
 }
 
 func (c *Checkout) mine() bool {
-	raw, err := readCapped(c.lock, 4096)
+	raw, err := layout.ReadCapped(c.lock, 4096)
 	return err == nil && strings.HasPrefix(string(raw), c.mark)
 }
 
@@ -84,7 +88,7 @@ func deadHolder(lock string) string {
 
 // markOf reads in whose name and by which process a lock of pawl's was taken; the process is 0 for any other file.
 func markOf(lock string) (id string, pid int) {
-	raw, err := readCapped(lock, 4096)
+	raw, err := layout.ReadCapped(lock, 4096)
 	mark, number, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	pid, notNumber := strconv.Atoi(number)
 	id, ours := strings.CutPrefix(mark, lockMark)
@@ -97,10 +101,10 @@ func markOf(lock string) (id string, pid int) {
 // Abandoned is the id in whose name the lock of the user's index is held although the process that took it has ended, "" where
 // it is not so. What it had begun may be half done.
 func Abandoned(r *Repo) string {
-	if !r.paths.git {
+	if !r.paths.Git {
 		return ""
 	}
-	return deadHolder(filepath.Join(r.paths.gitDir, "index.lock"))
+	return deadHolder(filepath.Join(r.paths.GitDir, "index.lock"))
 }
 
 // DropAbandoned removes such a lock, once what its holder had begun is finished or taken back.
@@ -109,21 +113,21 @@ func DropAbandoned(r *Repo) error {
 		return nil
 	}
 	// Somebody else may do the same at this moment and take the lock. So it is put aside first, and put back if it is not that one.
-	aside, err := os.MkdirTemp(r.paths.gitDir, markedLock+"*")
+	aside, err := os.MkdirTemp(r.paths.GitDir, markedLock+"*")
 	if err != nil {
-		return ioError("git.sweep", err)
+		return program.IOError("git.sweep", err)
 	}
 	defer os.RemoveAll(aside)
-	lock, held := filepath.Join(r.paths.gitDir, "index.lock"), filepath.Join(aside, "lock")
+	lock, held := filepath.Join(r.paths.GitDir, "index.lock"), filepath.Join(aside, "lock")
 	switch err := os.Rename(lock, held); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return ioError("git.sweep", err)
+		return program.IOError("git.sweep", err)
 	}
 	if deadHolder(held) == "" {
 		if err := os.Link(held, lock); err != nil {
-			return ioError("git.sweep", err)
+			return program.IOError("git.sweep", err)
 		}
 	}
 	return nil
@@ -134,9 +138,9 @@ func (c *Checkout) Close() error {
 	if !c.mine() {
 		return nil
 	}
-	os.Remove(filepath.Join(c.repo.paths.gitDir, "index.pawl")) //nolint:errcheck // only a crash leaves it
+	os.Remove(filepath.Join(c.repo.paths.GitDir, "index.pawl")) //nolint:errcheck // only a crash leaves it
 	if err := os.Remove(c.lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
 	return nil
 }
@@ -149,7 +153,7 @@ func (c *Checkout) Dirty(ctx context.Context, commit string) ([]string, error) {
 
 // Staged lists the paths at which the index differs from a commit, whatever is on disk.
 func (c *Checkout) Staged(ctx context.Context, commit string) ([]string, error) {
-	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.gitDir, "index"))
+	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.GitDir, "index"))
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +192,7 @@ func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, e
 	var names []string
 	for _, t := range change {
 		touched[t.path] = true
-		if !t.new.absent() {
+		if !t.new.Absent() {
 			names = append(names, t.path)
 		}
 	}
@@ -201,17 +205,17 @@ func (c *Checkout) Obstacles(ctx context.Context, from, to string) (Obstacles, e
 
 // flagged lists those of the paths whose index entries say "skip worktree" or "assume unchanged".
 func (c *Checkout) flagged(ctx context.Context, touched map[string]bool) ([]string, error) {
-	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.gitDir, "index"))
+	copied, err := c.repo.index.copyIndex(filepath.Join(c.repo.paths.GitDir, "index"))
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(copied)
-	out, _, err := c.repo.paths.on(copied, "", "ls-files", "-v", "-z").run(ctx)
+	out, _, err := c.repo.paths.On(copied, "", "ls-files", "-v", "-z").Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, line := range fields(string(out)) {
+	for _, line := range program.Fields(string(out)) {
 		tag, path, _ := strings.Cut(line, " ")
 		if touched[path] && tag != "H" {
 			found = append(found, path)
@@ -226,22 +230,22 @@ func (c *Checkout) converted(ctx context.Context, paths []string) ([]string, err
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	run := c.repo.paths.plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
+	run := c.repo.paths.Plumbing(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin",
 		"filter", "working-tree-encoding", "ident", "eol", "text")
-	run.dir = c.repo.paths.workspace
-	out, _, err := run.run(ctx)
+	run.Dir = c.repo.paths.Workspace
+	out, _, err := run.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]bool{}
-	f := fields(string(out))
+	f := program.Fields(string(out))
 	for i := 0; i+2 < len(f); i += 3 {
 		path, attribute, value := f[i], f[i+1], f[i+2]
 		switch attribute {
 		case "eol":
 			found[path] = found[path] || value == "crlf"
 		case "text":
-			found[path] = found[path] || c.repo.paths.config.crlf && value != "unset"
+			found[path] = found[path] || c.repo.paths.Config.Crlf && value != "unset"
 		default:
 			found[path] = found[path] || value != "unspecified" && value != "unset"
 		}
@@ -268,7 +272,7 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 			return err
 		}
 		left = others
-		more, err := d.put(ctx, todo, meta{})
+		more, err := d.put(ctx, todo, meta.Meta{})
 		if err == nil {
 			err = d.removeEmptied(ctx, change)
 		}
@@ -284,25 +288,25 @@ func (c *Checkout) Advance(ctx context.Context, from, to string) (left []string,
 // advanceIndex moves the entries that are as the old sides say to the new sides, in a copy that then takes the index's
 // place.
 func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
-	index := filepath.Join(c.repo.paths.gitDir, "index")
+	index := filepath.Join(c.repo.paths.GitDir, "index")
 	info, err := os.Stat(index)
 	if err != nil {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
 	copied, err := c.repo.index.copyIndex(index)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(copied)
-	out, _, err := c.repo.paths.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	out, _, err := c.repo.paths.On(copied, "", "ls-files", "-z", "--stage").Run(ctx)
 	if err != nil {
 		return err
 	}
-	have := map[string]node{}
-	for _, line := range fields(string(out)) {
+	have := map[string]object.Node{}
+	for _, line := range program.Fields(string(out)) {
 		head, path, _ := strings.Cut(line, "\t")
 		if f := strings.Fields(head); len(f) == 3 {
-			have[path] = node{f[0], f[1]}
+			have[path] = object.Node{Mode: f[0], ID: f[1]}
 		}
 	}
 	var gone, come strings.Builder
@@ -310,11 +314,11 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 		if have[t.path] != t.old {
 			continue
 		}
-		if t.new.absent() {
-			gone.WriteString(c.repo.paths.removals([]string{t.path}))
+		if t.new.Absent() {
+			gone.WriteString(c.repo.paths.Removals([]string{t.path}))
 			continue
 		}
-		come.WriteString(t.new.mode + " " + t.new.id + " 0\t" + t.path + "\x00")
+		come.WriteString(t.new.Mode + " " + t.new.ID + " 0\t" + t.path + "\x00")
 	}
 	if gone.Len()+come.Len() == 0 {
 		return nil
@@ -323,8 +327,8 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 		return err
 	}
 	// What differs from its entry by now is the user's; refreshing finds it and says so with status 1.
-	refresh := c.repo.paths.on(copied, "", "update-index", "-q", "--refresh")
-	if _, _, err := callWith(refresh, 1).run(ctx); err != nil {
+	refresh := c.repo.paths.On(copied, "", "update-index", "-q", "--refresh")
+	if _, _, err := refresh.Answering(1).Run(ctx); err != nil {
 		return err
 	}
 	return c.install(ctx, copied, index, info.Mode().Perm())
@@ -334,18 +338,18 @@ func (c *Checkout) advanceIndex(ctx context.Context, change []delta) error {
 func (c *Checkout) install(ctx context.Context, copied, index string, perm fs.FileMode) error {
 	fresh := index + ".pawl"
 	if err := copyFile(fresh, copied); err != nil {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
 	if err := os.Chmod(fresh, perm); err != nil {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
-	Step(ctx, "install index")
+	program.Step(ctx, "install index")
 	if !c.mine() {
 		os.Remove(fresh)
 		return pawl.Fail(pawl.CodeConflict, "git.lock_lost", c.lock)
 	}
 	if err := os.Rename(fresh, index); err != nil {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"pawl"
 	"pawl/kernel/effect"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
 )
 
 // Change is one path that differs between two trees.
@@ -29,25 +31,10 @@ func Stats(ctx context.Context, r *Repo, from, to string) ([]effect.FileStat, er
 	return stats, err
 }
 
-// node is what a tree says of a path. The zero node says that there is nothing.
-type node struct {
-	mode string // 100644 100755 120000 160000
-	id   string
-}
-
-const (
-	modeFile   = "100644"
-	modeExec   = "100755"
-	modeLink   = "120000"
-	modeNested = "160000" // a submodule or nested repository
-)
-
-func (n node) absent() bool { return n.mode == "" }
-
 // delta is one path that differs between two trees, with both sides.
 type delta struct {
 	path     string
-	old, new node
+	old, new object.Node
 }
 
 // Diff returns what changed from one tree to another, in the order of paths. Renames are a deletion and an addition. An
@@ -98,10 +85,10 @@ func (r Objects) deltas(ctx context.Context, from, to string) ([]delta, error) {
 		}
 		d := delta{path: out[i+1]}
 		if f[0] != "000000" {
-			d.old = node{f[0], f[2]}
+			d.old = object.Node{Mode: f[0], ID: f[2]}
 		}
 		if f[1] != "000000" {
-			d.new = node{f[1], f[3]}
+			d.new = object.Node{Mode: f[1], ID: f[3]}
 		}
 		if !safePath(d.path) {
 			return nil, pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(d.path))
@@ -117,11 +104,11 @@ func (r Objects) diffTree(ctx context.Context, from, to string, format ...string
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := r.paths.withoutTree("", args...).run(ctx)
+	out, _, err := r.paths.WithoutTree("", args...).Run(ctx)
 	if err != nil {
 		return nil, r.missing(ctx, err, from, to)
 	}
-	return fields(string(out)), nil
+	return program.Fields(string(out)), nil
 }
 
 func (r Objects) diffArgs(ctx context.Context, from, to string, format ...string) ([]string, error) {
@@ -148,7 +135,7 @@ func (r Objects) missing(ctx context.Context, cause error, ids ...string) error 
 		if !validID(id) {
 			continue
 		}
-		_, status, err := callWith(r.paths.withoutTree("", "cat-file", "-e", id), 1, 128).run(ctx)
+		_, status, err := r.paths.WithoutTree("", "cat-file", "-e", id).Answering(1, 128).Run(ctx)
 		if err == nil && status != 0 {
 			return pawl.Fail(pawl.CodeRepository, "git.object_missing", id).Because(cause)
 		}
@@ -163,13 +150,13 @@ func (r Objects) Patch(ctx context.Context, from, to string, limit int) (patch s
 	if err != nil {
 		return "", false, err
 	}
-	out := &capped{limit: limit}
-	c := r.paths.withoutTree("", args...)
-	c.stdout = out
-	if _, _, err := c.run(ctx); err != nil {
+	out := &program.Capped{Limit: limit}
+	c := r.paths.WithoutTree("", args...)
+	c.Stdout = out
+	if _, _, err := c.Run(ctx); err != nil {
 		return "", false, r.missing(ctx, err, from, to)
 	}
-	return string(out.kept), out.over, nil
+	return string(out.Kept), out.Over, nil
 }
 
 // safePath reports whether a path from a tree may be written: relative, clean, and neither .pawl nor anything of git's. Git
@@ -193,7 +180,7 @@ func (r Objects) ResolveTree(ctx context.Context, id string) (string, error) {
 	if !validID(id) {
 		return "", pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	out, status, err := callWith(r.paths.withoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}"), 1, 128).run(ctx)
+	out, status, err := r.paths.WithoutTree("", "rev-parse", "--verify", "--quiet", "--end-of-options", id+"^{tree}").Answering(1, 128).Run(ctx)
 	if err != nil {
 		return "", err
 	}

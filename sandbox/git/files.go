@@ -17,31 +17,25 @@ import (
 	"syscall"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/meta"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
 )
-
-// modeDir and modeOther are what a tree of git's never says of a path: a folder, and anything that is not a file, a
-// symbolic link or a folder.
-const (
-	modeDir   = "040000"
-	modeOther = "other"
-)
-
-// longestLink bounds the target of a symbolic link.
-const longestLink = 64 << 10
 
 // treeFiles changes the files of a tree. Every path goes through a descriptor of the workspace, so nothing outside it can be
 // reached, and every parent is checked to be a real folder, so nothing is reached through a symbolic link inside it either.
 type treeFiles struct {
-	paths   *repoPaths
+	paths   *layout.Layout
 	objects Objects
 	root    *os.Root
 }
 
 // openFiles opens the tree of a repository for changes. The caller closes it.
 func openFiles(r *Repo) (*treeFiles, error) {
-	root, err := os.OpenRoot(r.paths.workspace)
+	root, err := os.OpenRoot(r.paths.Workspace)
 	if err != nil {
-		return nil, ioError("git.files", err)
+		return nil, program.IOError("git.files", err)
 	}
 	return &treeFiles{paths: r.paths, objects: r.Objects, root: root}, nil
 }
@@ -49,15 +43,11 @@ func openFiles(r *Repo) (*treeFiles, error) {
 func (d *treeFiles) close() { d.root.Close() }
 
 // at is a path of the tree as seen from the workspace.
-func (d *treeFiles) at(p string) string { return path.Join(d.paths.rel, p) }
-
-// stage is the folder in which new contents are collected before they take their places: on the same file system, outside
-// the tree, and swept before each use.
-func (r *repoPaths) stage() string { return filepath.Join(r.shadow, "tmp", filepath.Base(r.indexFile)) }
+func (d *treeFiles) at(p string) string { return path.Join(d.paths.Rel, p) }
 
 // stageRel is the staging folder as seen from the workspace.
 func (d *treeFiles) stageRel() string {
-	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.indexFile))
+	return path.Join(".pawl", "git", "tmp", filepath.Base(d.paths.IndexFile))
 }
 
 // lstat looks at a path of the tree without following anything. A path below something that is not a folder is not there.
@@ -78,45 +68,45 @@ func (d *treeFiles) lstat(p string) (fs.FileInfo, error) {
 }
 
 // node says what is at a path, in git's terms.
-func (d *treeFiles) node(p string) (node, error) {
+func (d *treeFiles) node(p string) (object.Node, error) {
 	info, err := d.lstat(p)
 	if gone(err) {
-		return node{}, nil
+		return object.Node{}, nil
 	}
 	if err != nil {
-		return node{}, ioError("git.files", err)
+		return object.Node{}, program.IOError("git.files", err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return node{mode: modeDir}, nil
+		return object.Node{Mode: object.ModeDir}, nil
 	case mode&fs.ModeSymlink != 0:
 		target, err := d.root.Readlink(d.at(p))
 		if err != nil {
-			return node{}, ioError("git.files", err)
+			return object.Node{}, program.IOError("git.files", err)
 		}
 		id, err := d.blobID(int64(len(target)), strings.NewReader(target))
-		return node{modeLink, id}, err
+		return object.Node{Mode: object.ModeLink, ID: id}, err
 	case mode.IsRegular():
 		f, err := d.root.Open(d.at(p))
 		if err != nil {
-			return node{}, ioError("git.files", err)
+			return object.Node{}, program.IOError("git.files", err)
 		}
 		defer f.Close()
 		id, err := d.blobID(info.Size(), f)
 		if mode&0o100 != 0 {
-			return node{modeExec, id}, err
+			return object.Node{Mode: object.ModeExec, ID: id}, err
 		}
-		return node{modeFile, id}, err
+		return object.Node{Mode: object.ModeFile, ID: id}, err
 	}
-	return node{mode: modeOther}, nil
+	return object.Node{Mode: object.ModeOther}, nil
 }
 
 // blobID is the id that git gives to a content of a size.
 func (d *treeFiles) blobID(size int64, content io.Reader) (string, error) {
-	h := newHash(d.paths.config.format)
+	h := object.NewHash(d.paths.Config.Format)
 	fmt.Fprintf(h, "blob %d\x00", size)
 	if _, err := io.Copy(h, content); err != nil {
-		return "", ioError("git.files", err)
+		return "", program.IOError("git.files", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -134,8 +124,8 @@ func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err er
 		case err != nil:
 			return nil, nil, err
 		// A folder where a file is to go has been made for other files already.
-		case there == t.new || there.mode == modeDir && (t.new.absent() && t.old.mode != modeNested || t.new.mode == modeNested):
-		case there == t.old || there.mode == modeDir && (t.old.absent() || t.old.mode == modeNested):
+		case there == t.new || there.Mode == object.ModeDir && (t.new.Absent() && t.old.Mode != object.ModeNested || t.new.Mode == object.ModeNested):
+		case there == t.old || there.Mode == object.ModeDir && (t.old.Absent() || t.old.Mode == object.ModeNested):
 			todo = append(todo, t)
 		default:
 			left = append(left, t.path)
@@ -148,7 +138,7 @@ func (d *treeFiles) pending(change []delta) (todo []delta, left []string, err er
 // that go are removed, and those that come replace what was there in one step each, so that at any moment each file is the
 // old one or the new one as a whole. Run again after a crash, it completes. left are paths that were left as they are: nested
 // repositories that are not empty, and whatever is no longer what the old side says, because somebody changed it just now.
-func (d *treeFiles) put(ctx context.Context, todo []delta, want meta) (left []string, err error) {
+func (d *treeFiles) put(ctx context.Context, todo []delta, want meta.Meta) (left []string, err error) {
 	if len(todo) == 0 {
 		return nil, nil
 	}
@@ -161,10 +151,10 @@ func (d *treeFiles) put(ctx context.Context, todo []delta, want meta) (left []st
 		return nil, err
 	}
 	for i, t := range todo {
-		if t.new.absent() {
+		if t.new.Absent() {
 			continue
 		}
-		Step(ctx, "write file")
+		program.Step(ctx, "write file")
 		same, err := d.unchanged(t)
 		if err == nil && same {
 			err = d.place(t, d.staged(i), want)
@@ -183,10 +173,10 @@ func (d *treeFiles) put(ctx context.Context, todo []delta, want meta) (left []st
 func (d *treeFiles) removeOld(ctx context.Context, todo []delta) (left []string, err error) {
 	for i := len(todo) - 1; i >= 0; i-- {
 		t := todo[i]
-		if !t.new.absent() {
+		if !t.new.Absent() {
 			continue
 		}
-		Step(ctx, "remove file")
+		program.Step(ctx, "remove file")
 		same, err := d.unchanged(t)
 		if err != nil {
 			return nil, err
@@ -198,11 +188,11 @@ func (d *treeFiles) removeOld(ctx context.Context, todo []delta) (left []string,
 		err = d.root.Remove(d.at(t.path))
 		switch {
 		case err == nil || gone(err):
-		case t.old.mode == modeNested:
+		case t.old.Mode == object.ModeNested:
 			left = append(left, t.path) // its insides are not ours
 			continue
 		default:
-			return nil, ioError("git.files", err)
+			return nil, program.IOError("git.files", err)
 		}
 	}
 	return left, d.removeEmptied(ctx, todo)
@@ -213,12 +203,12 @@ func (d *treeFiles) removeOld(ctx context.Context, todo []delta) (left []string,
 func (d *treeFiles) removeEmptied(ctx context.Context, change []delta) error {
 	parents := map[string]bool{}
 	for _, t := range change {
-		for p := path.Dir(t.path); t.new.absent() && p != "."; p = path.Dir(p) {
+		for p := path.Dir(t.path); t.new.Absent() && p != "."; p = path.Dir(p) {
 			parents[p] = true
 		}
 	}
 	if len(parents) > 0 {
-		Step(ctx, "remove folders")
+		program.Step(ctx, "remove folders")
 	}
 	return d.removeEmpty(parents)
 }
@@ -230,10 +220,10 @@ func (d *treeFiles) unchanged(t delta) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if there.mode == modeDir {
-		return t.old.absent() || t.old.mode == modeNested, nil
+	if there.Mode == object.ModeDir {
+		return t.old.Absent() || t.old.Mode == object.ModeNested, nil
 	}
-	return there == t.old || there == t.new || there.absent(), nil
+	return there == t.old || there == t.new || there.Absent(), nil
 }
 
 // removeEmpty removes those of the folders that are empty, deepest first.
@@ -244,7 +234,7 @@ func (d *treeFiles) removeEmpty(dirs map[string]bool) error {
 			continue
 		}
 		if err != nil {
-			return ioError("git.files", err)
+			return program.IOError("git.files", err)
 		}
 		_ = d.root.Remove(d.at(p)) // a folder that holds something stays
 	}
@@ -279,17 +269,17 @@ func deepestFirst(set map[string]bool) []string {
 }
 
 // place moves one new file to where it belongs.
-func (d *treeFiles) place(t delta, staged string, want meta) error {
+func (d *treeFiles) place(t delta, staged string, want meta.Meta) error {
 	if err := d.makeParents(t.path); err != nil {
 		return err
 	}
 	to := d.at(t.path)
 	info, err := d.root.Lstat(to)
 	if err != nil && !gone(err) {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	if info != nil && info.IsDir() {
-		if t.new.mode == modeNested {
+		if t.new.Mode == object.ModeNested {
 			return nil
 		}
 		if err := d.removeHollow(t.path); err != nil {
@@ -297,21 +287,21 @@ func (d *treeFiles) place(t delta, staged string, want meta) error {
 		}
 		info = nil
 	}
-	if info != nil && info.Mode().IsRegular() && t.new.mode != modeLink {
+	if info != nil && info.Mode().IsRegular() && t.new.Mode != object.ModeLink {
 		// A private file stays private: what it was recorded with counts first, then what it has now.
-		if _, known := want.perm(t.path, t.new.mode == modeExec); !known {
-			if err := d.root.Chmod(staged, withExec(info.Mode().Perm(), t.new.mode == modeExec)); err != nil {
-				return ioError("git.files", err)
+		if _, known := want.Perm(t.path, t.new.Mode == object.ModeExec); !known {
+			if err := d.root.Chmod(staged, meta.WithExec(info.Mode().Perm(), t.new.Mode == object.ModeExec)); err != nil {
+				return program.IOError("git.files", err)
 			}
 		}
 	}
-	if t.new.mode == modeNested {
+	if t.new.Mode == object.ModeNested {
 		err = d.root.Mkdir(to, 0o777)
 	} else {
 		err = d.root.Rename(staged, to)
 	}
 	if err != nil {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	return nil
 }
@@ -329,7 +319,7 @@ func (d *treeFiles) makeParents(p string) error {
 			info = nil
 		}
 		if err != nil {
-			return ioError("git.files", err)
+			return program.IOError("git.files", err)
 		}
 		if info != nil && !info.IsDir() {
 			return pawl.Fail(pawl.CodeConflict, "git.in_the_way", strconv.Quote(p[:i]))
@@ -338,33 +328,22 @@ func (d *treeFiles) makeParents(p string) error {
 	return nil
 }
 
-// withExec sets the executable bits where reading is allowed, or clears them all.
-func withExec(perm fs.FileMode, exec bool) fs.FileMode {
-	if !exec {
-		return perm &^ 0o111
-	}
-	if perm&0o111 == 0 {
-		perm |= perm & 0o444 >> 2
-	}
-	return perm | 0o100
-}
-
 // staged is where the new side of the i-th delta waits.
 func (d *treeFiles) staged(i int) string { return path.Join(d.stageRel(), strconv.Itoa(i)) }
 
 // fetch makes each new file in the staging folder, with the permissions that it was recorded with, or the usual ones.
-func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta) error {
+func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta.Meta) error {
 	if err := d.root.RemoveAll(d.stageRel()); err != nil {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	if err := d.root.MkdirAll(d.stageRel(), 0o700); err != nil {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	var ids []string
 	var which []int
 	for i, t := range todo {
-		if !t.new.absent() && t.new.mode != modeNested {
-			ids, which = append(ids, t.new.id), append(which, i)
+		if !t.new.Absent() && t.new.Mode != object.ModeNested {
+			ids, which = append(ids, t.new.ID), append(which, i)
 		}
 	}
 	return d.objects.blobs(ctx, ids, func(n int, size int64, content io.Reader) error {
@@ -373,9 +352,9 @@ func (d *treeFiles) fetch(ctx context.Context, todo []delta, want meta) error {
 }
 
 // stash makes one new file.
-func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want meta) error {
-	if t.new.mode == modeLink {
-		target, err := io.ReadAll(io.LimitReader(content, min(size, longestLink)))
+func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want meta.Meta) error {
+	if t.new.Mode == object.ModeLink {
+		target, err := io.ReadAll(io.LimitReader(content, min(size, object.LongestLink)))
 		if err == nil && int64(len(target)) != size {
 			return pawl.Fail(pawl.CodeDenied, "git.unsafe_path", strconv.Quote(t.path))
 		}
@@ -383,24 +362,24 @@ func (d *treeFiles) stash(i int, t delta, size int64, content io.Reader, want me
 			err = d.root.Symlink(string(target), d.staged(i))
 		}
 		if err != nil {
-			return ioError("git.files", err)
+			return program.IOError("git.files", err)
 		}
 		return nil
 	}
-	exec, create := t.new.mode == modeExec, fs.FileMode(0o666)
+	exec, create := t.new.Mode == object.ModeExec, fs.FileMode(0o666)
 	if exec {
 		create = 0o777
 	}
 	f, err := d.root.OpenFile(d.staged(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, create)
 	if err != nil {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	_, err = io.CopyN(f, content, size)
-	if perm, known := want.perm(t.path, exec); known {
-		err = errors.Join(err, f.Chmod(withExec(perm, exec)))
+	if perm, known := want.Perm(t.path, exec); known {
+		err = errors.Join(err, f.Chmod(meta.WithExec(perm, exec)))
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return ioError("git.files", err)
+		return program.IOError("git.files", err)
 	}
 	return nil
 }
@@ -417,9 +396,9 @@ func (r Objects) blobs(ctx context.Context, ids []string, sink func(n int, size 
 		reader.CloseWithError(err)
 		done <- err
 	}()
-	c := r.paths.withoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
-	c.stdout = writer
-	_, _, err := c.run(ctx)
+	c := r.paths.WithoutTree(strings.Join(ids, "\n")+"\n", "cat-file", "--batch", "--buffer")
+	c.Stdout = writer
+	_, _, err := c.Run(ctx)
 	writer.CloseWithError(io.ErrUnexpectedEOF)
 	sunk := <-done
 	var e *pawl.Error

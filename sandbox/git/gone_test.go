@@ -8,6 +8,7 @@ import (
 
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // TestNothingIsMadeWhereAWorkspaceWas: whatever pawl is at when somebody moves the folder away, it leaves nothing in the old place.
@@ -28,7 +29,7 @@ func TestNothingIsMadeWhereAWorkspaceWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for n, whole := 1, false; !whole; n++ {
 				dir := gittest.Copy(t, template.Dir)
-				r, err := git.Open(t.Context(), git.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
+				r, err := git.Open(t.Context(), layout.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,7 +58,7 @@ func TestMovedAtAnyMoment(t *testing.T) {
 	template := gittest.New(t, map[string]string{"a": "1\n", "d/b": "2\n"})
 	for n := range 40 {
 		dir := gittest.Copy(t, template.Dir)
-		r, err := git.Open(t.Context(), git.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
+		r, err := git.Open(t.Context(), layout.Place{Workspace: dir, Tree: dir + "/.pawl/worktrees/t", Git: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // A git that is killed while it writes a reference leaves a lock behind. It must not keep pawl from its own references.
@@ -24,7 +25,7 @@ func TestALeftLockOfAReferenceIsCleared(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := git.Open(context.Background(), git.Place{Workspace: dir, Tree: dir})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: dir, Tree: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestLocksOfTheBranchLeftBehind(t *testing.T) {
 			r.Write(map[string]string{"a": "2"})
 			next := r.Commit("second")
 			r.Git("reset", "-q", "--hard", base)
-			repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+			repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestLocksOfTheBranchLeftBehind(t *testing.T) {
 // What is removed is taken out of the packed references as well, whose lock may be left behind too.
 func TestLockOfPackedReferencesLeftBehind(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a": "1"})
-	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestLockOfAWorktreeLeftBehind(t *testing.T) {
 	r.Write(map[string]string{"a": "2"})
 	next := r.Commit("second")
 	tree := r.Path(".pawl/worktrees/t")
-	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: tree, Git: true})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: tree, Git: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestLockOfAWorktreeLeftBehind(t *testing.T) {
 // Only one of many who want the lock of the user's index has it, and whoever gives it back leaves nothing behind.
 func TestTheIndexIsLockedByOne(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a": "1"})
-	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestTheIndexIsLockedByOne(t *testing.T) {
 // A lock whose process is gone is told from one that is held, and only that is dropped.
 func TestAnAbandonedLock(t *testing.T) {
 	r := gittest.New(t, map[string]string{"a": "1"})
-	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,13 @@ package git
 
 import (
 	"context"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/stat"
 )
 
 // Memory is what one process knows of repositories from the last time that it looked: what their configuration says, and how
@@ -25,7 +25,7 @@ type Memory struct {
 const mostRemembered = 64
 
 // Open is like the function Open, and the Repo uses what m remembers.
-func (m *Memory) Open(ctx context.Context, p Place) (*Repo, error) { return open(ctx, p, m) }
+func (m *Memory) Open(ctx context.Context, p layout.Place) (*Repo, error) { return open(ctx, p, m) }
 
 // takeTable hands out what is remembered of a tree. It is gone from the memory until putTable gives it back, so that nothing
 // is remembered of a look that failed half way.
@@ -48,14 +48,14 @@ func (m *Memory) putTable(key string, t *table) {
 
 // statusCache answers snapshots of a tree from what a Memory knows of its files, and has git look where that does not suffice.
 type statusCache struct {
-	paths  *repoPaths
+	paths  *layout.Layout
 	index  treeIndex
 	memory *Memory
 }
 
 // snapshot is Snapshot under the lock of the tree, from memory where that knows the tree.
 func (r statusCache) snapshot(ctx context.Context) (string, error) {
-	key := r.paths.indexFile + "\x00" + r.paths.tree
+	key := r.paths.IndexFile + "\x00" + r.paths.Tree
 	if t := r.memory.takeTable(key); t != nil {
 		tree, ok, err := r.again(ctx, t)
 		if err != nil {
@@ -71,7 +71,7 @@ func (r statusCache) snapshot(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	os.Remove(r.paths.indexFile + quickNote) //nolint:errcheck // it only spares one tree more than need be
+	os.Remove(r.paths.IndexFile + quickNote) //nolint:errcheck // it only spares one tree more than need be
 	if t := r.tabulate(ctx, tree, seen, begin); t != nil {
 		r.memory.putTable(key, t)
 	}
@@ -80,14 +80,14 @@ func (r statusCache) snapshot(ctx context.Context) (string, error) {
 
 // configNote is what a configuration said, and the files that decide what it says.
 type configNote struct {
-	config userConfig
-	files  map[string]stamp // absent files as well, because they may appear
+	config layout.Config
+	files  map[string]stat.Stamp // absent files as well, because they may appear
 }
 
 // holds reports whether no file that the configuration comes from has changed.
 func (n configNote) holds() bool {
 	for path, old := range n.files {
-		if stampFile(path) != old {
+		if stat.StampFile(path) != old {
 			return false
 		}
 	}
@@ -95,12 +95,12 @@ func (n configNote) holds() bool {
 }
 
 // readConfig is the user's configuration, from memory where no file that it comes from has changed.
-func (m *Memory) readConfig(ctx context.Context, r *repoPaths) (userConfig, error) {
+func (m *Memory) readConfig(ctx context.Context, r *layout.Layout) (layout.Config, error) {
 	if m == nil {
-		config, _, err := r.readConfig(ctx)
+		config, _, err := r.ReadConfig(ctx)
 		return config, err
 	}
-	key := strings.Join(append([]string{r.workspace, r.gitDir, r.commonDir}, configEnv()...), "\x00")
+	key := strings.Join(append([]string{r.Workspace, r.GitDir, r.CommonDir}, layout.ConfigEnv()...), "\x00")
 	m.mu.Lock()
 	note, ok := m.configs[key]
 	m.mu.Unlock()
@@ -108,16 +108,16 @@ func (m *Memory) readConfig(ctx context.Context, r *repoPaths) (userConfig, erro
 		return note.config, nil
 	}
 	begin := time.Now()
-	config, origins, err := r.readConfig(ctx)
+	config, origins, err := r.ReadConfig(ctx)
 	if err != nil {
-		return userConfig{}, err
+		return layout.Config{}, err
 	}
-	note = configNote{config: config, files: map[string]stamp{}}
-	paths, known := r.configFiles(origins)
+	note = configNote{config: config, files: map[string]stat.Stamp{}}
+	paths, known := r.ConfigFiles(origins)
 	for _, path := range paths {
 		// A file that changed in the moment of reading may change again without showing it.
-		s := stampFile(path)
-		known = known && s.settled(begin)
+		s := stat.StampFile(path)
+		known = known && s.Settled(begin)
 		note.files[path] = s
 	}
 	m.mu.Lock()
@@ -130,43 +130,4 @@ func (m *Memory) readConfig(ctx context.Context, r *repoPaths) (userConfig, erro
 		m.configs[key] = note
 	}
 	return config, nil
-}
-
-// configFiles lists the files that decide what the configuration says: the standard places, those that were read, and those
-// that they include. ok is false where an included file cannot be named.
-func (r *repoPaths) configFiles(origins map[string][]string) (paths []string, ok bool) {
-	home := os.Getenv("HOME")
-	xdg := os.Getenv("XDG_CONFIG_HOME")
-	if xdg == "" {
-		xdg = filepath.Join(home, ".config")
-	}
-	set := map[string]bool{
-		"/etc/gitconfig": true, "/usr/local/etc/gitconfig": true,
-		filepath.Join(home, ".gitconfig"): true, filepath.Join(xdg, "git", "config"): true,
-	}
-	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
-		if path := os.Getenv(name); path != "" {
-			set[absolute(r.workspace, path)] = true
-		}
-	}
-	if r.git {
-		// The branch is a condition that an inclusion may have.
-		for _, dir := range []string{r.gitDir, r.commonDir} {
-			set[filepath.Join(dir, "config")], set[filepath.Join(dir, "config.worktree")], set[filepath.Join(dir, "HEAD")] = true, true, true
-		}
-	}
-	for origin, included := range origins {
-		origin = absolute(r.workspace, origin)
-		set[origin] = true
-		for _, path := range included {
-			switch rest, inHome := strings.CutPrefix(path, "~/"); {
-			case inHome:
-				path = filepath.Join(home, rest)
-			case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%("):
-				return nil, false
-			}
-			set[absolute(filepath.Dir(origin), path)] = true
-		}
-	}
-	return slices.Collect(maps.Keys(set)), true
 }

@@ -13,6 +13,7 @@ import (
 
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 // remembered is a repository whose tree is recorded with a memory.
@@ -31,7 +32,7 @@ func (r *remembered) snapshot() string {
 			r.calls = append(r.calls, verb)
 		}
 	})
-	repo, err := r.memory.Open(ctx, git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	repo, err := r.memory.Open(ctx, layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -392,7 +393,7 @@ func TestMemoryReadsChangedConfiguration(t *testing.T) {
 	r.Git("config", "--unset", "user.name")
 	r.Git("config", "include.path", "more")
 	name := func() string {
-		repo, err := r.memory.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+		repo, err := r.memory.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 		r.try(err)
 		return repo.Identity().Name
 	}

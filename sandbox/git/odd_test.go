@@ -13,6 +13,7 @@ import (
 	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 func TestSha256Repository(t *testing.T) {
@@ -178,7 +179,7 @@ func TestConcurrentSnapshots(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
-			repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+			repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 			if err == nil {
 				ids[i], err = repo.Snapshot(context.Background())
 			}

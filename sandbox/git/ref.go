@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
 )
 
 // Ref is a reference as it stands.
@@ -52,7 +55,7 @@ func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 	if r.absent(name) {
 		return "", nil
 	}
-	out, _, err := callWith(r.paths.plumbing("", "show-ref", "--verify", "--hash", "--", name), 1, 128).run(ctx)
+	out, _, err := r.paths.Plumbing("", "show-ref", "--verify", "--hash", "--", name).Answering(1, 128).Run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -62,34 +65,32 @@ func (r Refs) Lookup(ctx context.Context, name string) (string, error) {
 // loose reads a branch or a reference of pawl's where references are kept as files, each in its own; others may belong to one
 // working tree only. One that is not there, that stands in the file of packed ones or names another reference is git's to find.
 func (r Refs) loose(name string) (id string, ok bool) {
-	if r.paths.config.refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
+	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) && !strings.HasPrefix(name, BranchRef("")) {
 		return "", false
 	}
-	id, ok = readLine(filepath.Join(r.paths.refDir(), filepath.FromSlash(name)), "")
+	id, ok = layout.ReadLine(filepath.Join(r.paths.RefDir(), filepath.FromSlash(name)), "")
 	return id, ok && validID(id)
 }
 
 // absent reports whether there is surely no reference of pawl's by a name: neither a file of its own nor a line among the
 // packed ones. git writes the line before it removes the file, so the file is looked for first.
 func (r Refs) absent(name string) bool {
-	if r.paths.config.refs != "" || !strings.HasPrefix(name, private) {
+	if r.paths.Config.Refs != "" || !strings.HasPrefix(name, private) {
 		return false
 	}
-	if _, err := os.Lstat(filepath.Join(r.paths.refDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.paths.RefDir(), filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	packed, err := os.ReadFile(filepath.Join(r.paths.refDir(), "packed-refs"))
+	packed, err := os.ReadFile(filepath.Join(r.paths.RefDir(), "packed-refs"))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" "+name+"\n"))
 }
-
-func callWith(c call, answers ...int) call { c.answers = answers; return c }
 
 // check refuses names that git would refuse, before they are used to look something up.
 func (r Refs) check(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, private) && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") {
 		return nil // made by pawl; update-ref judges what is left
 	}
-	_, status, err := callWith(r.paths.withoutTree("", "check-ref-format", name), 1).run(ctx)
+	_, status, err := r.paths.WithoutTree("", "check-ref-format", name).Answering(1).Run(ctx)
 	if err == nil && status != 0 {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_ref", name)
 	}
@@ -102,28 +103,17 @@ func (r Refs) Set(ctx context.Context, name, id, old, why string) error {
 	if !validID(id) {
 		return pawl.Fail(pawl.CodeInvalid, "git.bad_id", id)
 	}
-	return r.update(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.paths.orZero(old))
+	return r.update(ctx, name, old, "update-ref", "-m", why, "--", name, id, r.paths.OrZero(old))
 }
 
 // Delete removes a reference that names old; one that is gone already is no error.
 func (r Refs) Delete(ctx context.Context, name, old string) error {
-	return r.update(ctx, name, old, "update-ref", "-d", "--", name, r.paths.orZero(old))
-}
-
-// orZero is how update-ref is told that a reference must not exist.
-func (r *repoPaths) orZero(id string) string {
-	if id != "" {
-		return id
-	}
-	if r.config.format == "sha256" {
-		return strings.Repeat("0", 64)
-	}
-	return strings.Repeat("0", 40)
+	return r.update(ctx, name, old, "update-ref", "-d", "--", name, r.paths.OrZero(old))
 }
 
 // update runs update-ref. Whether it failed because the reference moved is found out by asking, not from its words.
 func (r Refs) update(ctx context.Context, name, old string, args ...string) error {
-	err := moving(ctx, r.locks(name), func() call { return r.paths.fromTop(r.paths.gitHome(), "", args...) })
+	err := moving(ctx, r.locks(name), func() program.Call { return r.paths.FromTop(r.paths.GitHome(), "", args...) })
 	if err == nil {
 		return nil
 	}
@@ -153,32 +143,32 @@ func (r Refs) locks(names ...string) []lock {
 	var out []lock
 	head := false
 	for _, name := range names {
-		l := lock{filepath.Join(r.paths.refDir(), filepath.FromSlash(name)+".lock"), staleOther}
+		l := lock{filepath.Join(r.paths.RefDir(), filepath.FromSlash(name)+".lock"), staleOther}
 		if strings.HasPrefix(name, private) {
 			l.age = staleOwn
 		} else {
-			head = r.paths.git
+			head = r.paths.Git
 		}
 		out = append(out, l)
 	}
 	if head {
-		out = append(out, lock{filepath.Join(r.paths.gitDir, "HEAD.lock"), staleOther})
+		out = append(out, lock{filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther})
 	}
-	return append(out, lock{filepath.Join(r.paths.refDir(), "packed-refs.lock"), staleOther})
+	return append(out, lock{filepath.Join(r.paths.RefDir(), "packed-refs.lock"), staleOther})
 }
 
 // ClearHead removes the lock of the workspace's HEAD if a git that was killed has left it behind. It waits until the lock is old
 // enough to tell, and is for going on with what a crash cut off.
 func ClearHead(ctx context.Context, r *Repo) {
-	if r.paths.git {
-		clearStale(ctx, filepath.Join(r.paths.gitDir, "HEAD.lock"), staleOther)
+	if r.paths.Git {
+		clearStale(ctx, filepath.Join(r.paths.GitDir, "HEAD.lock"), staleOther)
 	}
 }
 
 // moving runs a call that moves references. Where it fails and locks are there that a killed git has left behind, they are
 // removed, once they are old enough to tell, and it is tried once more.
-func moving(ctx context.Context, locks []lock, c func() call) error {
-	_, _, err := c().run(ctx)
+func moving(ctx context.Context, locks []lock, c func() program.Call) error {
+	_, _, err := c().Run(ctx)
 	if err == nil {
 		return nil
 	}
@@ -187,7 +177,7 @@ func moving(ctx context.Context, locks []lock, c func() call) error {
 		cleared = clearStale(ctx, l.path, l.age) || cleared
 	}
 	if cleared {
-		_, _, err = c().run(ctx)
+		_, _, err = c().Run(ctx)
 	}
 	return err
 }
@@ -215,18 +205,10 @@ func clearStale(ctx context.Context, lock string, age time.Duration) bool {
 	return os.SameFile(seen, again) && os.Remove(lock) == nil
 }
 
-// refDir is the folder that has refs/.
-func (r *repoPaths) refDir() string {
-	if r.git {
-		return r.commonDir
-	}
-	return r.shadow
-}
-
 // List lists the references below a prefix such as "refs/pawl/".
 func (r Refs) List(ctx context.Context, prefix string) ([]Ref, error) {
 	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)"
-	out, _, err := r.paths.plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).run(ctx)
+	out, _, err := r.paths.Plumbing("", "for-each-ref", "--format="+format, "--", strings.TrimSuffix(prefix, "/")).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -253,14 +235,14 @@ const dayLayout = "20060102"
 // otherwise git makes sure that it is there.
 func (r Refs) keep(ctx context.Context, tree string, fresh bool) error {
 	name := private + "trees/" + time.Now().UTC().Format(dayLayout) + "/" + tree
-	dir := r.paths.refDir()
+	dir := r.paths.RefDir()
 	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
 		return nil
 	}
-	if fresh && r.paths.config.refs == "" && putRef(ctx, dir, name, tree) == nil {
+	if fresh && r.paths.Config.Refs == "" && object.PutRef(ctx, dir, name, tree) == nil {
 		return nil
 	}
-	return moving(ctx, r.locks(name), func() call { return r.paths.fromTop(r.paths.gitHome(), "", "update-ref", "--", name, tree) })
+	return moving(ctx, r.locks(name), func() program.Call { return r.paths.FromTop(r.paths.GitHome(), "", "update-ref", "--", name, tree) })
 }
 
 // Prune removes pawl's references that are older than before, with what is remembered of the trees that only they kept, and
@@ -287,12 +269,14 @@ func (r Refs) Prune(ctx context.Context, before time.Time, spare func(Ref) bool)
 	if len(old) == 0 {
 		return nil, nil
 	}
-	if err := moving(ctx, r.locks(names...), func() call { return r.paths.fromTop(r.paths.gitHome(), script.String(), "update-ref", "-z", "--stdin") }); err != nil {
+	if err := moving(ctx, r.locks(names...), func() program.Call {
+		return r.paths.FromTop(r.paths.GitHome(), script.String(), "update-ref", "-z", "--stdin")
+	}); err != nil {
 		return nil, err
 	}
 	for _, ref := range old {
 		if !left[ref.ID] {
-			os.Remove(r.paths.metaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
+			os.Remove(r.paths.MetaFile(ref.ID)) //nolint:errcheck // commits have none, and what stays is found again
 		}
 	}
 	return old, nil
@@ -315,9 +299,9 @@ func age(ref Ref) time.Time {
 // standing is the set of trees that the last snapshots of this workspace's trees found.
 func (r Refs) standing() map[string]bool {
 	set := map[string]bool{}
-	notes, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.state("index")), "*.tree"))
+	notes, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.State("index")), "*.tree"))
 	for _, note := range notes {
-		if id, ok := readLine(note, ""); ok {
+		if id, ok := layout.ReadLine(note, ""); ok {
 			set[id] = true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/program"
 )
 
 // Staged is what the user's index holds.
@@ -22,11 +24,11 @@ type Staged struct {
 // StagedIn writes what the user's index holds as a tree, and leaves the index as it is. An index with unresolved conflicts is
 // CodeConflict. head is the commit to compare with, "" before the first one.
 func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
-	if !r.paths.git {
-		return Staged{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.workspace)
+	if !r.paths.Git {
+		return Staged{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Workspace)
 	}
-	source := filepath.Join(r.paths.gitDir, "index")
-	if !exists(source) {
+	source := filepath.Join(r.paths.GitDir, "index")
+	if !layout.Exists(source) {
 		tree, err := r.Objects.EmptyTree(ctx)
 		return Staged{Tree: tree}, err
 	}
@@ -36,36 +38,36 @@ func StagedIn(ctx context.Context, r *Repo, head string) (Staged, error) {
 	}
 	defer os.Remove(copied)
 	w := r.Workspace()
-	out, _, err := w.paths.on(copied, "", "ls-files", "-z", "--unmerged").run(ctx)
+	out, _, err := w.paths.On(copied, "", "ls-files", "-z", "--unmerged").Run(ctx)
 	if err != nil {
 		return Staged{}, err
 	}
 	if len(out) > 0 {
-		_, path, _ := strings.Cut(fields(string(out))[0], "\t")
+		_, path, _ := strings.Cut(program.Fields(string(out))[0], "\t")
 		return Staged{}, pawl.Fail(pawl.CodeConflict, "git.unmerged", path)
 	}
 	files, err := w.index.staged(ctx, copied, head)
 	if err != nil {
 		return Staged{}, err
 	}
-	tree, _, err := w.paths.on(copied, "", "write-tree").run(ctx)
+	tree, _, err := w.paths.On(copied, "", "write-tree").Run(ctx)
 	return Staged{Tree: strings.TrimSpace(string(tree)), Files: files}, err
 }
 
 // Begin makes an empty index where there is none yet, as in a repository in which nothing was ever added.
 func (c *Checkout) Begin(ctx context.Context) error {
-	index := filepath.Join(c.repo.paths.gitDir, "index")
+	index := filepath.Join(c.repo.paths.GitDir, "index")
 	if _, err := os.Stat(index); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	f, err := os.CreateTemp(c.repo.paths.state("tmp"), "index-*")
+	f, err := os.CreateTemp(c.repo.paths.State("tmp"), "index-*")
 	if err != nil {
-		return ioError("git.index", err)
+		return program.IOError("git.index", err)
 	}
 	f.Close()
 	os.Remove(f.Name()) // git makes the file; the name alone is needed
 	defer os.Remove(f.Name())
-	if _, _, err := c.repo.paths.on(f.Name(), "", "read-tree", "--empty").run(ctx); err != nil {
+	if _, _, err := c.repo.paths.On(f.Name(), "", "read-tree", "--empty").Run(ctx); err != nil {
 		return err
 	}
 	return c.install(ctx, f.Name(), index, 0o644)
@@ -94,12 +96,12 @@ func (r Objects) history(ctx context.Context, args ...string) ([]Commit, error) 
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", from)
 	}
 	run := append([]string{"log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", "--no-patch", "--no-mailmap", "--format=%H%x01%T%x01%P%x01%ct%x01%B"}, args...)
-	out, _, err := r.paths.plumbing("", run...).run(ctx)
+	out, _, err := r.paths.Plumbing("", run...).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []Commit
-	for _, record := range fields(string(out)) {
+	for _, record := range program.Fields(string(out)) {
 		part := strings.SplitN(record, "\x01", 5)
 		if len(part) != 5 {
 			continue
@@ -115,7 +117,7 @@ func (r Refs) Find(ctx context.Context, name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \x00\n") {
 		return "", pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
 	}
-	out, status, err := callWith(r.paths.plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"), 1, 128).run(ctx)
+	out, status, err := r.paths.Plumbing("", "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}").Answering(1, 128).Run(ctx)
 	id := strings.TrimSpace(string(out))
 	if err == nil && (status != 0 || !validID(id)) {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_commit", name)
@@ -152,7 +154,7 @@ func (r Remotes) Upstream(ctx context.Context, branch string) (Upstream, error) 
 		}
 	}
 	if u.Remote == "" || u.Remote == "." || u.Ref == "" {
-		out, _, err := r.repo.paths.plumbing("", "remote").run(ctx)
+		out, _, err := r.repo.paths.Plumbing("", "remote").Run(ctx)
 		if err != nil {
 			return u, err
 		}
@@ -178,8 +180,8 @@ func (r Remotes) Upstream(ctx context.Context, branch string) (Upstream, error) 
 // configured are the values that the repository's own configuration gives a key, in their order.
 func (r Remotes) configured(ctx context.Context, key string) ([]string, error) {
 	// Status 1 says that the key is not there. Every other one says that the configuration could not be read.
-	out, _, err := callWith(r.repo.paths.plumbing("", "config", "--null", "--get-all", key), 1).run(ctx)
-	return fields(string(out)), err
+	out, _, err := r.repo.paths.Plumbing("", "config", "--null", "--get-all", key).Answering(1).Run(ctx)
+	return program.Fields(string(out)), err
 }
 
 // connection is a git directory for one talk with a remote, on the user's objects. What talks to a remote is the one kind of call that
@@ -187,7 +189,7 @@ func (r Remotes) configured(ctx context.Context, key string) ([]string, error) {
 // configuration says may act on it, such as a proxy, a certificate that need not be checked, a header, a program or another
 // address. It is not read at all; what is taken from it, as data, is where the remote is.
 type connection struct {
-	paths  *repoPaths
+	paths  *layout.Layout
 	dir    string
 	remote string // its name
 	env    []string
@@ -198,11 +200,11 @@ var escaped = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n")
 
 // connect opens a way to a remote, which the caller closes. A remote that the repository does not know is CodeNotFound.
 func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err error) {
-	if !r.repo.paths.git {
-		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.repo.paths.workspace)
+	if !r.repo.paths.Git {
+		return nil, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.repo.paths.Workspace)
 	}
 	var config strings.Builder
-	config.WriteString(r.repo.paths.config.own() + "[remote \"" + escaped.Replace(remote) + "\"]\n")
+	config.WriteString(r.repo.paths.Config.Own() + "[remote \"" + escaped.Replace(remote) + "\"]\n")
 	known := 0
 	// Of a partial clone git must know that what is missing was promised, and what not to ask for.
 	for _, key := range []string{"url", "pushurl", "promisor", "partialclonefilter"} {
@@ -220,8 +222,8 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 	}
 	// A new folder holds nothing that came with the repository.
 	w := &connection{paths: r.repo.paths, remote: remote}
-	if w.dir, err = os.MkdirTemp(r.repo.paths.state("tmp"), "remote-*"); err != nil {
-		return nil, ioError("git.remote", err)
+	if w.dir, err = os.MkdirTemp(r.repo.paths.State("tmp"), "remote-*"); err != nil {
+		return nil, program.IOError("git.remote", err)
 	}
 	defer func() {
 		if err != nil {
@@ -230,17 +232,17 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 	}()
 	files := map[string][]byte{"config": []byte(config.String()), "HEAD": []byte("ref: refs/heads/pawl\n")}
 	// Where a history was cut off is no setting, but a part of what there is.
-	if cut, readErr := readCapped(filepath.Join(r.repo.paths.commonDir, "shallow"), 64<<20); readErr == nil {
+	if cut, readErr := layout.ReadCapped(filepath.Join(r.repo.paths.CommonDir, "shallow"), 64<<20); readErr == nil {
 		files["shallow"] = cut
 	} else if !errors.Is(readErr, os.ErrNotExist) {
-		return nil, ioError("git.remote", readErr)
+		return nil, program.IOError("git.remote", readErr)
 	}
 	err = os.Mkdir(filepath.Join(w.dir, "refs"), 0o700)
 	for name, content := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(w.dir, name), content, 0o600))
 	}
 	if err != nil {
-		return nil, ioError("git.remote", err)
+		return nil, program.IOError("git.remote", err)
 	}
 	pairs := [][2]string{
 		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", "false"}, {"core.askPass", ""},
@@ -250,7 +252,7 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 	}
 	w.env = w.environment(pairs)
 	// Without a setting of the user's, ssh must not wait for an answer that nobody gives.
-	own, _, err := callWith(w.call("config", "--null", "--get", "core.sshCommand"), 1).run(ctx)
+	own, _, err := w.call("config", "--null", "--get", "core.sshCommand").Answering(1).Run(ctx)
 	if err == nil && len(own) == 0 {
 		w.env = w.environment(append(pairs, [2]string{"core.sshCommand", "ssh -o BatchMode=yes"}))
 	}
@@ -261,8 +263,8 @@ func (r Remotes) connect(ctx context.Context, remote string) (_ *connection, err
 func (w *connection) environment(pairs [][2]string) []string {
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0",
 		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", // of the environment, because the configuration could allow single ones again
-		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.commonDir, "objects"),
-		"GIT_WORK_TREE=" + w.paths.workspace, "GIT_INDEX_FILE=" + w.paths.state("no-index")}
+		"GIT_DIR=" + w.dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.paths.CommonDir, "objects"),
+		"GIT_WORK_TREE=" + w.paths.Workspace, "GIT_INDEX_FILE=" + w.paths.State("no-index")}
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "DBUS_SESSION_BUS_ADDRESS"} {
@@ -279,27 +281,27 @@ func (w *connection) environment(pairs [][2]string) []string {
 }
 
 // call is a call that may talk to the remote. It runs at the top of the workspace, which the path of a remote may start from.
-func (w *connection) call(args ...string) call {
-	return call{args: args, env: w.env, dir: w.paths.workspace, stdin: strings.NewReader("")}
+func (w *connection) call(args ...string) program.Call {
+	return program.Call{Args: args, Env: w.env, Dir: w.paths.Workspace, Stdin: strings.NewReader("")}
 }
 
 func (w *connection) close() { os.RemoveAll(w.dir) } //nolint:errcheck // what stays is swept with what a crash leaves
 
 // know tells the other side what is here already, so that only the rest is sent: the user's references.
 func (w *connection) know(ctx context.Context) error {
-	out, _, err := w.paths.plumbing("", "for-each-ref", "--format=%(objectname) %(refname)").run(ctx)
+	out, _, err := w.paths.Plumbing("", "for-each-ref", "--format=%(objectname) %(refname)").Run(ctx)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, "packed-refs"), out, 0o600); err != nil {
-		return ioError("git.remote", err)
+		return program.IOError("git.remote", err)
 	}
 	return nil
 }
 
 // pushURLs are all the addresses that a push goes to.
 func (w *connection) pushURLs(ctx context.Context) ([]string, error) {
-	out, status, err := callWith(w.call("remote", "get-url", "--push", "--all", "--", w.remote), 2, 128).run(ctx)
+	out, status, err := w.call("remote", "get-url", "--push", "--all", "--", w.remote).Answering(2, 128).Run(ctx)
 	if err == nil && status != 0 {
 		err = pawl.Fail(pawl.CodeNotFound, "git.no_remote", w.remote)
 	}
@@ -318,7 +320,7 @@ func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
 		return "", err
 	}
 	defer w.close()
-	out, _, err := w.call("ls-remote", "--quiet", "--upload-pack=git-upload-pack", "--", u.Remote, u.Ref).run(ctx)
+	out, _, err := w.call("ls-remote", "--quiet", "--upload-pack=git-upload-pack", "--", u.Remote, u.Ref).Run(ctx)
 	if err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
@@ -336,10 +338,10 @@ func (r Remotes) Fetch(ctx context.Context, u Upstream) (string, error) {
 	}
 	const here = "refs/heads/pawl-fetched"
 	if _, _, err := w.call("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--force",
-		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+here).run(ctx); err != nil {
+		"--upload-pack=git-upload-pack", "--", u.Remote, u.Ref+":"+here).Run(ctx); err != nil {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
-	out, _, err = w.call("rev-parse", "--verify", "--quiet", here).run(ctx)
+	out, _, err = w.call("rev-parse", "--verify", "--quiet", here).Run(ctx)
 	id = strings.TrimSpace(string(out))
 	if err != nil || !validID(id) {
 		return "", pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
@@ -375,7 +377,7 @@ func (r Remotes) Push(ctx context.Context, u Upstream, commit string) error {
 		return err
 	}
 	if _, _, err := w.call("push", "--quiet", "--porcelain", "--no-verify", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref).run(ctx); err != nil {
+		"--receive-pack="+receiver, "--", u.Remote, commit+":"+u.Ref).Run(ctx); err != nil {
 		return pawl.Fail(pawl.CodeIO, "git.remote_failed", u.Remote).Because(err)
 	}
 	_ = r.follow(ctx, u, commit) // what was pushed is there, whether or not the user's git hears of it
@@ -495,12 +497,12 @@ func (r Remotes) Replay(ctx context.Context, onto, tip, branch string, at time.T
 
 // again makes a commit like another, by the same author, with another tree and parent.
 func (r Remotes) again(ctx context.Context, c Commit, tree, parent string, at time.Time) (string, error) {
-	out, _, err := r.repo.paths.withoutTree("", "cat-file", "commit", c.ID).run(ctx)
+	out, _, err := r.repo.paths.WithoutTree("", "cat-file", "commit", c.ID).Run(ctx)
 	if err != nil {
 		return "", err
 	}
 	head, message, _ := strings.Cut(string(out), "\n\n")
-	env := r.repo.paths.config.identity.env(at)
+	env := r.repo.paths.Config.Identity.Env(at)
 	for line := range strings.Lines(head) {
 		author, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "author ")
 		name, rest, found := strings.Cut(author, " <")
@@ -509,8 +511,8 @@ func (r Remotes) again(ctx context.Context, c Commit, tree, parent string, at ti
 			env = append(env, "GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+email, "GIT_AUTHOR_DATE=@"+date)
 		}
 	}
-	run := r.repo.paths.withoutTree(message, "commit-tree", "-p", parent, "-F", "-", tree)
-	run.env = append(run.env, env...)
-	id, _, err := run.run(ctx)
+	run := r.repo.paths.WithoutTree(message, "commit-tree", "-p", parent, "-F", "-", tree)
+	run.Env = append(run.Env, env...)
+	id, _, err := run.Run(ctx)
 	return strings.TrimSpace(string(id)), err
 }

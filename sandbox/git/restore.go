@@ -14,6 +14,10 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/meta"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
+	"pawl/store/disk"
 )
 
 // Restoration asks to bring the files of a tree back to a recorded state.
@@ -84,8 +88,8 @@ func (w *restorer) after(ctx context.Context, todo []delta, left []string) (stri
 	var s seen
 	for _, t := range todo {
 		switch {
-		case t.new.mode == modeNested || t.old.mode == modeNested && slices.Contains(left, t.path):
-		case t.new.absent() && !slices.Contains(left, t.path):
+		case t.new.Mode == object.ModeNested || t.old.Mode == object.ModeNested && slices.Contains(left, t.path):
+		case t.new.Absent() && !slices.Contains(left, t.path):
 			s.gone = append(s.gone, t.path)
 		default:
 			s.changed = append(s.changed, t.path)
@@ -184,7 +188,7 @@ func (w *restorer) plan(ctx context.Context) ([]delta, error) {
 // ours keeps of the differences to the target those that are pawl's own change, and names the files that somebody else has
 // changed as well.
 func (w *restorer) ours(wanted []delta) (mine []delta, conflicts []string) {
-	expected := make(map[string]node, len(w.change))
+	expected := make(map[string]object.Node, len(w.change))
 	for _, c := range w.change {
 		expected[c.path] = c.old
 	}
@@ -206,7 +210,7 @@ func (w *restorer) ours(wanted []delta) (mine []delta, conflicts []string) {
 func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, error) {
 	var going []string
 	for _, t := range wanted {
-		if t.new.absent() {
+		if t.new.Absent() {
 			going = append(going, t.path)
 		}
 	}
@@ -224,7 +228,7 @@ func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, e
 	}
 	kept := wanted[:0]
 	for _, t := range wanted {
-		if !t.new.absent() || !now[t.path] || then[t.path] {
+		if !t.new.Absent() || !now[t.path] || then[t.path] {
 			kept = append(kept, t)
 		}
 	}
@@ -233,20 +237,20 @@ func (w *restorer) spareIgnored(ctx context.Context, wanted []delta) ([]delta, e
 
 // ignoredBy says which paths the ignore files of a tree would ignore.
 func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (map[string]bool, error) {
-	out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).run(ctx)
+	out, _, err := r.paths.WithoutTree("", "ls-tree", "-r", "-z", "--end-of-options", tree).Run(ctx)
 	if err != nil {
 		return nil, r.missing(ctx, err, tree)
 	}
-	dir := filepath.Join(r.paths.stage(), "rules")
-	if err := errors.Join(os.RemoveAll(dir), Mkdir(r.paths.workspace, dir, 0o700)); err != nil {
-		return nil, ioError("git.restore", err)
+	dir := filepath.Join(r.paths.Stage(), "rules")
+	if err := errors.Join(os.RemoveAll(dir), disk.Mkdir(r.paths.Workspace, dir, 0o700)); err != nil {
+		return nil, program.IOError("git.restore", err)
 	}
-	defer os.RemoveAll(r.paths.stage())
+	defer os.RemoveAll(r.paths.Stage())
 	var ids, names []string
-	for _, line := range fields(string(out)) {
+	for _, line := range program.Fields(string(out)) {
 		head, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(head)
-		if path.Base(name) == ".gitignore" && len(f) == 3 && f[0] != modeLink && safePath(name) {
+		if path.Base(name) == ".gitignore" && len(f) == 3 && f[0] != object.ModeLink && safePath(name) {
 			ids, names = append(ids, f[2]), append(names, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
@@ -259,14 +263,14 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 		return nil, err
 	}
 	// This command alone refuses literal path specifications; a name that begins with "./" has no other meaning.
-	c := call{
-		args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, dir: dir, answers: []int{1},
-		env:   append(r.paths.shadowEnv(dir, r.paths.state("no-index")), "GIT_LITERAL_PATHSPECS=0"),
-		stdin: strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00"),
+	c := program.Call{
+		Args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, Dir: dir, Answers: []int{1},
+		Env:   append(r.paths.ShadowEnv(dir, r.paths.State("no-index")), "GIT_LITERAL_PATHSPECS=0"),
+		Stdin: strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00"),
 	}
-	out, _, err = c.run(ctx)
+	out, _, err = c.Run(ctx)
 	ignored := map[string]bool{}
-	for _, p := range fields(string(out)) {
+	for _, p := range program.Fields(string(out)) {
 		ignored[strings.TrimPrefix(p, "./")] = true
 	}
 	return ignored, err
@@ -277,13 +281,13 @@ func (r Objects) ignoredBy(ctx context.Context, tree string, paths []string) (ma
 func (d *treeFiles) blocked(todo []delta) ([]string, error) {
 	going := make(map[string]bool, len(todo))
 	for _, t := range todo {
-		if !t.old.absent() {
+		if !t.old.Absent() {
 			going[t.path] = true
 		}
 	}
 	found := map[string]bool{}
 	for _, t := range todo {
-		if t.new.absent() {
+		if t.new.Absent() {
 			continue
 		}
 		for p := path.Dir(t.path); p != "."; p = path.Dir(p) {
@@ -296,15 +300,15 @@ func (d *treeFiles) blocked(todo []delta) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, ioError("git.restore", err)
+			return nil, program.IOError("git.restore", err)
 		}
 		switch {
-		case info.IsDir() && t.new.mode == modeNested:
+		case info.IsDir() && t.new.Mode == object.ModeNested:
 		case info.IsDir():
 			if err := d.foreign(t.path, going, found); err != nil {
 				return nil, err
 			}
-		case t.old.absent() && !going[t.path]:
+		case t.old.Absent() && !going[t.path]:
 			there, err := d.node(t.path)
 			if err != nil {
 				return nil, err
@@ -325,25 +329,25 @@ func (d *treeFiles) foreign(dir string, going, found map[string]bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.paths.rel), "/"); !going[rel] {
+		if rel := strings.TrimPrefix(strings.TrimPrefix(p, d.paths.Rel), "/"); !going[rel] {
 			found[rel] = true
 		}
 		return nil
 	})
 	if err != nil {
-		return ioError("git.restore", err)
+		return program.IOError("git.restore", err)
 	}
 	return nil
 }
 
 // restoreMeta brings back empty folders and permissions that a git tree does not hold. Where only pawl's change is to be
 // undone, it touches only what is still as pawl left it.
-func (d *treeFiles) restoreMeta(w *restorer, want, from meta, todo []delta) error {
+func (d *treeFiles) restoreMeta(w *restorer, want, from meta.Meta, todo []delta) error {
 	written := map[string]bool{}
 	for _, t := range todo {
 		written[t.path] = true
 	}
-	for p := range want.empty {
+	for p := range want.Empty {
 		if !safePath(p) || reserved(p) {
 			continue
 		}
@@ -351,10 +355,10 @@ func (d *treeFiles) restoreMeta(w *restorer, want, from meta, todo []delta) erro
 			return err
 		}
 	}
-	if err := d.removeEmpty(w.surplus(want, from)); err != nil || !want.known {
+	if err := d.removeEmpty(w.surplus(want, from)); err != nil || !want.Known {
 		return err
 	}
-	for p := range mergeKeys(want.modes, from.modes) {
+	for p := range mergeKeys(want.Modes, from.Modes) {
 		if written[p] || !safePath(p) {
 			continue
 		}
@@ -363,13 +367,13 @@ func (d *treeFiles) restoreMeta(w *restorer, want, from meta, todo []delta) erro
 			continue
 		}
 		exec, now := info.Mode()&0o100 != 0, info.Mode().Perm()
-		perm, _ := want.perm(p, exec)
-		if left, known := from.perm(p, exec); perm == 0 || w.q.Expect != "" && (!known || left != now) {
+		perm, _ := want.Perm(p, exec)
+		if left, known := from.Perm(p, exec); perm == 0 || w.q.Expect != "" && (!known || left != now) {
 			continue
 		}
-		if perm = withExec(perm, exec); perm != now {
+		if perm = meta.WithExec(perm, exec); perm != now {
 			if err := d.root.Chmod(d.at(p), perm); err != nil {
-				return ioError("git.restore", err)
+				return program.IOError("git.restore", err)
 			}
 		}
 	}
@@ -378,21 +382,21 @@ func (d *treeFiles) restoreMeta(w *restorer, want, from meta, todo []delta) erro
 
 // surplus is the folders that are to go if they are empty: those that were left empty, those from which files went, perhaps
 // before a crash, and those above. Such a folder was not there, or is in use, or is wanted empty.
-func (w *restorer) surplus(want, from meta) map[string]bool {
+func (w *restorer) surplus(want, from meta.Meta) map[string]bool {
 	var leaves []string
-	if want.known {
-		for p := range from.empty {
+	if want.Known {
+		for p := range from.Empty {
 			leaves = append(leaves, p)
 		}
 	}
 	for _, t := range w.change {
-		if t.new.absent() {
+		if t.new.Absent() {
 			leaves = append(leaves, path.Dir(t.path))
 		}
 	}
 	out := map[string]bool{}
 	for _, p := range leaves {
-		for ; p != "." && !want.empty[p] && safePath(p); p = path.Dir(p) {
+		for ; p != "." && !want.Empty[p] && safePath(p); p = path.Dir(p) {
 			out[p] = true
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/meta"
+	"pawl/sandbox/git/program"
 )
 
 // largestFile is the size above which a new or changed file stops a snapshot: keeping such files would fill the object store.
@@ -60,7 +63,7 @@ func (r treeIndex) observe(ctx context.Context) (string, seen, error) {
 // forget drops what is remembered of the tree between snapshots.
 func (r treeIndex) forget() {
 	for _, suffix := range []string{"", ".tree", ".source", quickNote} {
-		os.Remove(r.paths.indexFile + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
+		os.Remove(r.paths.IndexFile + suffix) //nolint:errcheck // a cache: what cannot be removed is found out when it is used
 	}
 }
 
@@ -79,7 +82,7 @@ func Forget(workspace string) error {
 		}
 	}
 	if err != nil {
-		return ioError("git.snapshot", err)
+		return program.IOError("git.snapshot", err)
 	}
 	return nil
 }
@@ -88,7 +91,7 @@ func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err := r.seed(ctx); err != nil {
 		return "", seen{}, err
 	}
-	s, err := r.scan(ctx, r.paths.indexFile, "--untracked-files=all", "--ignored=matching")
+	s, err := r.scan(ctx, r.paths.IndexFile, "--untracked-files=all", "--ignored=matching")
 	if err != nil {
 		return "", seen{}, err
 	}
@@ -96,7 +99,7 @@ func (r treeIndex) record(ctx context.Context) (string, seen, error) {
 	if err != nil {
 		return "", seen{}, err
 	}
-	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta, error) { return inspect(r.paths.tree, usual, s.ignored) })
+	return tree, s, r.remember(tree, func(usual fs.FileMode) (meta.Meta, error) { return meta.Inspect(r.paths.Tree, usual, s.ignored) })
 }
 
 // store records what was seen and returns the tree.
@@ -117,10 +120,10 @@ const quickNote = ".quick.tree"
 // writeTree writes the index as a tree, or answers from the note that the last time left: the index is pawl's own, so the
 // note is right until take removes it. fresh says that it was written just now.
 func (r treeIndex) writeTree(ctx context.Context) (tree string, fresh bool, err error) {
-	if id, ok := readLine(r.paths.indexFile+".tree", ""); ok && validID(id) {
+	if id, ok := layout.ReadLine(r.paths.IndexFile+".tree", ""); ok && validID(id) {
 		return id, false, nil
 	}
-	out, err := r.paths.shadowRun(ctx, "", "write-tree")
+	out, err := r.paths.ShadowRun(ctx, "", "write-tree")
 	if err != nil {
 		return "", false, err
 	}
@@ -130,8 +133,8 @@ func (r treeIndex) writeTree(ctx context.Context) (tree string, fresh bool, err 
 			return "", false, err
 		}
 	}
-	if err := os.WriteFile(r.paths.indexFile+".tree", []byte(tree), 0o600); err != nil {
-		return "", false, ioError("git.snapshot", err)
+	if err := os.WriteFile(r.paths.IndexFile+".tree", []byte(tree), 0o600); err != nil {
+		return "", false, program.IOError("git.snapshot", err)
 	}
 	return tree, true, nil
 }
@@ -148,12 +151,12 @@ type seen struct {
 func (r treeIndex) scan(ctx context.Context, index string, how ...string) (seen, error) {
 	// Pawl's directory has no commit, so every entry is new against it; only the second column, file against entry, is used.
 	args := append([]string{"status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames"}, how...)
-	out, _, err := r.paths.on(index, "", args...).run(ctx)
+	out, _, err := r.paths.On(index, "", args...).Run(ctx)
 	if err != nil {
 		return seen{}, err
 	}
 	var s seen
-	for _, line := range fields(string(out)) {
+	for _, line := range program.Fields(string(out)) {
 		kind, rest, _ := strings.Cut(line, " ")
 		switch kind {
 		case "1":
@@ -195,35 +198,35 @@ func (r treeIndex) take(ctx context.Context, s seen) error {
 	if len(s.gone)+len(s.changed)+len(s.untracked) == 0 {
 		return nil
 	}
-	if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ioError("git.snapshot", err)
+	if err := os.Remove(r.paths.IndexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return program.IOError("git.snapshot", err)
 	}
 	recorded, special := r.recordable(s.changed)
 	if s.changed, s.gone = recorded, append(s.gone, special...); len(s.gone) > 0 {
 		// Without a look at the disk: there, something else may stand in the way by now, such as a symbolic link.
-		if err := r.edit(ctx, r.paths.indexFile, r.paths.removals(s.gone)); err != nil {
+		if err := r.edit(ctx, r.paths.IndexFile, r.paths.Removals(s.gone)); err != nil {
 			return err
 		}
 	}
 	var names strings.Builder
 	for _, path := range append(s.changed, s.untracked...) {
-		info, err := os.Lstat(filepath.Join(r.paths.tree, filepath.FromSlash(path)))
+		info, err := os.Lstat(filepath.Join(r.paths.Tree, filepath.FromSlash(path)))
 		if err == nil && info.Size() > largestFile && info.Mode().IsRegular() {
 			return pawl.Fail(pawl.CodeRepository, "git.too_large", strconv.Quote(path), largestFile>>20)
 		}
-		if err == nil && info.Mode().IsRegular() && !readable(filepath.Join(r.paths.tree, filepath.FromSlash(path))) {
+		if err == nil && info.Mode().IsRegular() && !readable(filepath.Join(r.paths.Tree, filepath.FromSlash(path))) {
 			return pawl.Fail(pawl.CodeIO, "git.unreadable", strconv.Quote(path))
 		}
 		names.WriteString(path + "\x00")
 	}
-	_, err := r.paths.shadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	_, err := r.paths.ShadowRun(ctx, names.String(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
 }
 
 // recordable tells apart what git can record and what stands in the place of such a file: a pipe, a socket or a device.
 func (r treeIndex) recordable(changed []string) (recorded, special []string) {
 	for _, path := range changed {
-		info, err := os.Lstat(filepath.Join(r.paths.tree, filepath.FromSlash(path)))
+		info, err := os.Lstat(filepath.Join(r.paths.Tree, filepath.FromSlash(path)))
 		if err == nil && info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
 			special = append(special, path)
 		} else {
@@ -242,18 +245,9 @@ func readable(path string) bool {
 	return true
 }
 
-// removals is an edit that removes entries.
-func (r *repoPaths) removals(paths []string) string {
-	var b strings.Builder
-	for _, path := range paths {
-		b.WriteString("0 " + r.orZero("") + "\t" + path + "\x00")
-	}
-	return b.String()
-}
-
 // edit changes entries of an index of pawl's as update-index --index-info says them.
 func (r treeIndex) edit(ctx context.Context, index, entries string) error {
-	_, _, err := r.paths.on(index, entries, "update-index", "-z", "--replace", "--index-info").run(ctx)
+	_, _, err := r.paths.On(index, entries, "update-index", "-z", "--replace", "--index-info").Run(ctx)
 	return err
 }
 
@@ -263,7 +257,7 @@ func (r treeIndex) edit(ctx context.Context, index, entries string) error {
 func (r treeIndex) seed(ctx context.Context) error {
 	source := r.sourceIndex()
 	stamp := stampOf(source)
-	if old, ok := readLine(r.paths.indexFile+".source", ""); ok && old == stamp && exists(r.paths.indexFile) {
+	if old, ok := layout.ReadLine(r.paths.IndexFile+".source", ""); ok && old == stamp && layout.Exists(r.paths.IndexFile) {
 		return nil
 	}
 	if stamp != "" {
@@ -271,13 +265,13 @@ func (r treeIndex) seed(ctx context.Context) error {
 			return err
 		}
 	}
-	if !exists(r.paths.indexFile) {
-		if _, err := r.paths.shadowRun(ctx, "", "read-tree", "--empty"); err != nil {
+	if !layout.Exists(r.paths.IndexFile) {
+		if _, err := r.paths.ShadowRun(ctx, "", "read-tree", "--empty"); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(r.paths.indexFile+".source", []byte(stamp), 0o600); err != nil {
-		return ioError("git.snapshot", err)
+	if err := os.WriteFile(r.paths.IndexFile+".source", []byte(stamp), 0o600); err != nil {
+		return program.IOError("git.snapshot", err)
 	}
 	return nil
 }
@@ -285,12 +279,12 @@ func (r treeIndex) seed(ctx context.Context) error {
 // adopt adds the entries of another index that pawl's lacks.
 func (r treeIndex) adopt(ctx context.Context, source string) error {
 	have := map[string]bool{}
-	if exists(r.paths.indexFile) {
-		out, err := r.paths.shadowRun(ctx, "", "ls-files", "-z")
+	if layout.Exists(r.paths.IndexFile) {
+		out, err := r.paths.ShadowRun(ctx, "", "ls-files", "-z")
 		if err != nil {
 			return err
 		}
-		for _, path := range fields(out) {
+		for _, path := range program.Fields(out) {
 			have[path] = true
 		}
 	}
@@ -299,12 +293,12 @@ func (r treeIndex) adopt(ctx context.Context, source string) error {
 		return err
 	}
 	defer os.Remove(copied)
-	out, _, err := r.paths.on(copied, "", "ls-files", "-z", "--stage").run(ctx)
+	out, _, err := r.paths.On(copied, "", "ls-files", "-z", "--stage").Run(ctx)
 	if err != nil {
 		return err
 	}
 	var entries strings.Builder
-	for _, line := range fields(string(out)) {
+	for _, line := range program.Fields(string(out)) {
 		head, path, ok := strings.Cut(line, "\t")
 		if ok && strings.HasSuffix(head, " 0") && !have[path] && !reserved(path) {
 			entries.WriteString(line + "\x00")
@@ -313,19 +307,19 @@ func (r treeIndex) adopt(ctx context.Context, source string) error {
 	if entries.Len() == 0 {
 		return nil
 	}
-	os.Remove(r.paths.indexFile + ".tree")
-	return r.edit(ctx, r.paths.indexFile, entries.String())
+	os.Remove(r.paths.IndexFile + ".tree")
+	return r.edit(ctx, r.paths.IndexFile, entries.String())
 }
 
 // sourceIndex is the index that tools and people use in the tree, "" where there is none.
 func (r treeIndex) sourceIndex() string {
 	switch {
-	case !r.paths.git:
+	case !r.paths.Git:
 		return ""
-	case r.paths.inPlace():
-		return filepath.Join(r.paths.gitDir, "index")
+	case r.paths.InPlace():
+		return filepath.Join(r.paths.GitDir, "index")
 	}
-	if dir := r.paths.registration(); dir != "" {
+	if dir := r.paths.Registration(); dir != "" {
 		return filepath.Join(dir, "index")
 	}
 	return ""
@@ -343,29 +337,24 @@ func stampOf(path string) string {
 	return fmt.Sprintf("%s %d %d", filepath.Base(path), info.Size(), info.ModTime().UnixNano())
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // copyIndex copies an index, with the shared part of a split one, to a file of pawl's that the caller removes.
 func (r treeIndex) copyIndex(source string) (string, error) {
 	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(source), "sharedindex.*"))
 	for _, path := range shared {
-		if to := filepath.Join(r.paths.shadow, filepath.Base(path)); !exists(to) {
+		if to := filepath.Join(r.paths.Shadow, filepath.Base(path)); !layout.Exists(to) {
 			if err := copyFile(to, path); err != nil {
-				return "", ioError("git.index", err)
+				return "", program.IOError("git.index", err)
 			}
 		}
 	}
-	f, err := os.CreateTemp(r.paths.state("tmp"), "index-*")
+	f, err := os.CreateTemp(r.paths.State("tmp"), "index-*")
 	if err != nil {
-		return "", ioError("git.index", err)
+		return "", program.IOError("git.index", err)
 	}
 	f.Close()
 	if err := copyFile(f.Name(), source); err != nil {
 		os.Remove(f.Name())
-		return "", ioError("git.index", err)
+		return "", program.IOError("git.index", err)
 	}
 	return f.Name(), nil
 }
@@ -394,8 +383,8 @@ func (r *Repo) Files(ctx context.Context) (files []string, err error) {
 		if err != nil {
 			return err
 		}
-		out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", tree).run(ctx)
-		files = fields(string(out))
+		out, _, err := r.paths.WithoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", tree).Run(ctx)
+		files = program.Fields(string(out))
 		return err
 	})
 	return files, err

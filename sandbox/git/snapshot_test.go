@@ -12,6 +12,7 @@ import (
 	"pawl"
 	"pawl/internal/gittest"
 	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +30,7 @@ func open(t testing.TB, r *gittest.Repo, tree string, isGit bool) *git.Repo {
 	if tree == "" {
 		tree = r.Dir
 	}
-	repo, err := git.Open(context.Background(), git.Place{Workspace: r.Dir, Tree: tree, Git: isGit})
+	repo, err := git.Open(context.Background(), layout.Place{Workspace: r.Dir, Tree: tree, Git: isGit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +295,7 @@ func TestOpenRefuses(t *testing.T) {
 	ctx := context.Background()
 	bare := t.TempDir()
 	r.Git("clone", "-q", "--bare", r.Dir, bare)
-	for name, p := range map[string]git.Place{
+	for name, p := range map[string]layout.Place{
 		"sub folder": {Workspace: r.Path("sub"), Tree: r.Path("sub"), Git: true},
 		"no git":     {Workspace: t.TempDir(), Git: true},
 		"bare":       {Workspace: bare, Tree: bare, Git: true},
@@ -307,18 +308,18 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	for _, tree := range []string{t.TempDir(), r.Path("sub"), r.Path(".pawl/git/x"), r.Path(".pawl/../.."), r.Path(".git")} {
-		if _, err := git.Open(ctx, git.Place{Workspace: r.Dir, Tree: tree, Git: true}); pawl.CodeOf(err) != pawl.CodeInvalid {
+		if _, err := git.Open(ctx, layout.Place{Workspace: r.Dir, Tree: tree, Git: true}); pawl.CodeOf(err) != pawl.CodeInvalid {
 			t.Errorf("%s: %v", tree, err)
 		}
 	}
-	if top, ok := git.Top(r.Path("sub")); !ok || top != r.Dir {
+	if top, ok := layout.Top(r.Path("sub")); !ok || top != r.Dir {
 		t.Errorf("top of sub is %q %v", top, ok)
 	}
-	if _, ok := git.Top("/"); ok {
+	if _, ok := layout.Top("/"); ok {
 		t.Error("the root is a repository")
 	}
 	t.Setenv("PATH", t.TempDir())
-	_, err := git.Open(ctx, git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+	_, err := git.Open(ctx, layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 	wantCode(t, err, pawl.CodeEnvironment)
 }
 
@@ -412,7 +413,7 @@ func TestRecorded(t *testing.T) {
 			read := func() {
 				t.Helper()
 				calls = nil
-				o, err := git.Recorded(ctx, git.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
+				o, err := git.Recorded(ctx, layout.Place{Workspace: r.Dir, Tree: r.Dir, Git: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -444,7 +445,7 @@ func TestRecorded(t *testing.T) {
 			}
 		})
 	}
-	if _, err := git.Recorded(t.Context(), git.Place{Workspace: t.TempDir(), Git: true}); err == nil {
+	if _, err := git.Recorded(t.Context(), layout.Place{Workspace: t.TempDir(), Git: true}); err == nil {
 		t.Error("there is something where nothing is")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/program"
 )
 
 // Status is how the user's working tree stands.
@@ -41,11 +43,11 @@ var operations = [][2]string{
 
 // Operation names the git operation that is unfinished in the workspace, "" when there is none.
 func (r *Repo) Operation() string {
-	if !r.paths.git {
+	if !r.paths.Git {
 		return ""
 	}
 	for _, o := range operations {
-		if exists(filepath.Join(r.paths.gitDir, o[0])) {
+		if layout.Exists(filepath.Join(r.paths.GitDir, o[0])) {
 			return o[1]
 		}
 	}
@@ -55,7 +57,7 @@ func (r *Repo) Operation() string {
 // Head returns the commit and the branch that the workspace is at. The commit is "" before the first one, the branch ""
 // where the head is detached, and both without git.
 func (r Refs) Head(ctx context.Context) (commit, branch string, err error) {
-	if !r.paths.git {
+	if !r.paths.Git {
 		return "", "", nil
 	}
 	branch, ok := r.plainBranch()
@@ -64,22 +66,22 @@ func (r Refs) Head(ctx context.Context) (commit, branch string, err error) {
 			return id, branch, nil
 		}
 	} else {
-		out, _, err := callWith(r.paths.plumbing("", "symbolic-ref", "--quiet", "HEAD"), 1).run(ctx)
+		out, _, err := r.paths.Plumbing("", "symbolic-ref", "--quiet", "HEAD").Answering(1).Run(ctx)
 		if err != nil {
 			return "", "", err
 		}
 		branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
 	}
-	out, _, err := callWith(r.paths.plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), 1, 128).run(ctx)
+	out, _, err := r.paths.Plumbing("", "rev-parse", "--verify", "--quiet", "HEAD^{commit}").Answering(1, 128).Run(ctx)
 	return strings.TrimSpace(string(out)), branch, err
 }
 
 // plainBranch reads the branch from where references are kept as files. Whatever is not plain in it is git's to judge.
 func (r Refs) plainBranch() (branch string, ok bool) {
-	if r.paths.config.refs != "" {
+	if r.paths.Config.Refs != "" {
 		return "", false
 	}
-	branch, ok = readLine(filepath.Join(r.paths.gitDir, "HEAD"), "ref: refs/heads/")
+	branch, ok = layout.ReadLine(filepath.Join(r.paths.GitDir, "HEAD"), "ref: refs/heads/")
 	plain := func(c rune) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '/'
 	}
@@ -91,7 +93,7 @@ func (r Refs) plainBranch() (branch string, ok bool) {
 // Ready fails with CodeRepository where work cannot start from the user's repository: before its first commit, and while a
 // merge or the like is unfinished. A detached head is no hindrance; what is done then stays on a branch of pawl's.
 func (r *Repo) Ready(ctx context.Context) error {
-	if !r.paths.git {
+	if !r.paths.Git {
 		return nil
 	}
 	if o := r.Operation(); o != "" {
@@ -118,7 +120,7 @@ func (s Status) Ready() error {
 // Status looks at the user's working tree, whatever the tree of r is. It changes nothing, not even the index's memory of
 // unchanged files. Without git it is the zero Status.
 func (r *Repo) Status(ctx context.Context) (Status, error) {
-	if !r.paths.git {
+	if !r.paths.Git {
 		return Status{}, nil
 	}
 	w := r.Workspace()
@@ -127,15 +129,15 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{Head: head, Branch: branch, Detached: branch == "", Unborn: head == "", Operation: w.Operation()}
-	s.Locked = exists(filepath.Join(w.paths.gitDir, "index.lock"))
+	s.Locked = layout.Exists(filepath.Join(w.paths.GitDir, "index.lock"))
 	s.Dirty, s.Unstaged, s.Untracked, err = w.index.dirt(ctx, head, "--untracked-files=all")
 	return s, err
 }
 
 // dirt compares the user's files and index with a commit and with each other, on a copy of the index.
 func (r treeIndex) dirt(ctx context.Context, head string, how ...string) (dirty, unstaged, untracked []string, err error) {
-	source := filepath.Join(r.paths.gitDir, "index")
-	if !exists(source) {
+	source := filepath.Join(r.paths.GitDir, "index")
+	if !layout.Exists(source) {
 		// Nothing is tracked: every file of the commit counts as removed from the index.
 		dirty, err = r.objects.removedFrom(ctx, head)
 		return dirty, nil, nil, err
@@ -185,43 +187,43 @@ func (r treeIndex) staged(ctx context.Context, index, head string) ([]string, er
 		return nil, pawl.Fail(pawl.CodeInvalid, "git.bad_id", tree)
 	}
 	// With --cached no file is looked at, so no submodule is entered either; a moved submodule counts.
-	out, _, err := r.paths.on(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).run(ctx)
+	out, _, err := r.paths.On(index, "", "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", tree).Run(ctx)
 	if err != nil {
 		return nil, r.objects.missing(ctx, err, tree)
 	}
-	return fields(string(out)), nil
+	return program.Fields(string(out)), nil
 }
 
 func (r Objects) removedFrom(ctx context.Context, head string) ([]string, error) {
 	if head == "" {
 		return nil, nil
 	}
-	out, _, err := r.paths.withoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", head).run(ctx)
-	return fields(string(out)), err
+	out, _, err := r.paths.WithoutTree("", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", head).Run(ctx)
+	return program.Fields(string(out)), err
 }
 
 // CheckedOutAt lists the working trees, other than the workspace, in which a branch is checked out or being rebased.
 func (r Refs) CheckedOutAt(ctx context.Context, branch string) ([]string, error) {
-	out, _, err := r.paths.plumbing("", "worktree", "list", "--porcelain", "-z").run(ctx)
+	out, _, err := r.paths.Plumbing("", "worktree", "list", "--porcelain", "-z").Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var where []string
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
 		var dir string
-		for _, line := range fields(block) {
+		for _, line := range program.Fields(block) {
 			if path, ok := strings.CutPrefix(line, "worktree "); ok {
 				dir = path
 			}
-			if line == "branch "+BranchRef(branch) && !sameDir(dir, r.paths.workspace) {
+			if line == "branch "+BranchRef(branch) && !sameDir(dir, r.paths.Workspace) {
 				where = append(where, dir)
 			}
 		}
 	}
-	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.commonDir), "worktrees", "*"))
-	for _, dir := range append(dirs, r.paths.commonDir) {
+	dirs, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.CommonDir), "worktrees", "*"))
+	for _, dir := range append(dirs, r.paths.CommonDir) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			if ref, ok := readLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.paths.gitDir {
+			if ref, ok := layout.ReadLine(filepath.Join(dir, name, "head-name"), ""); ok && ref == BranchRef(branch) && dir != r.paths.GitDir {
 				where = append(where, dir)
 			}
 		}
@@ -245,10 +247,10 @@ func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, err
 	if len(paths) == 0 {
 		return out, nil
 	}
-	if !r.paths.git {
+	if !r.paths.Git {
 		w := r.Workspace()
 		for _, p := range paths {
-			listed, err := w.paths.shadowRun(ctx, "", "ls-files", "-z", "--", p)
+			listed, err := w.paths.ShadowRun(ctx, "", "ls-files", "-z", "--", p)
 			if err != nil {
 				return nil, err
 			}
@@ -257,11 +259,11 @@ func Tracked(ctx context.Context, r *Repo, paths []string) (map[string]bool, err
 		return out, nil
 	}
 	args := append([]string{"ls-tree", "--full-tree", "-z", "--name-only", "HEAD", "--"}, paths...)
-	listed, status, err := callWith(r.paths.plumbing("", args...), 128).run(ctx) // 128 where there is no commit
+	listed, status, err := r.paths.Plumbing("", args...).Answering(128).Run(ctx) // 128 where there is no commit
 	if err != nil || status != 0 {
 		return out, err
 	}
-	for _, p := range fields(string(listed)) {
+	for _, p := range program.Fields(string(listed)) {
 		out[p] = true
 	}
 	return out, nil

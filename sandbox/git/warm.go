@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
+	"pawl/sandbox/git/stat"
 	"pawl/store/disk"
 	"pawl/store/lockfile"
 )
@@ -45,22 +49,22 @@ type ready struct {
 // at is the repository with a warm worktree for its tree.
 func (w Warm) at(name string) *Repo {
 	s := *w.repo.paths
-	s.rel = ".pawl/worktrees/" + name
-	s.tree = filepath.Join(s.workspace, filepath.FromSlash(s.rel))
-	s.indexFile = s.state(filepath.Join("index", indexName(s.rel)))
+	s.Rel = ".pawl/worktrees/" + name
+	s.Tree = filepath.Join(s.Workspace, filepath.FromSlash(s.Rel))
+	s.IndexFile = s.State(filepath.Join("index", layout.IndexName(s.Rel)))
 	return repoAt(&s, nil) // a memory is for trees that are looked at again and again
 }
 
-func (w Warm) note(name string) string { return filepath.Join(w.repo.paths.state("warm"), name) }
+func (w Warm) note(name string) string { return filepath.Join(w.repo.paths.State("warm"), name) }
 
 func (w Warm) lock(name string) string { return w.note(name) + ".lock" }
 
 // notes are the worktrees that are ready.
 func (w Warm) notes() map[string]ready {
 	found := map[string]ready{}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.paths.state("warm")), warmPrefix+"*"))
+	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(w.repo.paths.State("warm")), warmPrefix+"*"))
 	for _, path := range paths {
-		line, _ := readLine(path, "")
+		line, _ := layout.ReadLine(path, "")
 		if f := strings.Fields(line); len(f) >= 2 && validID(f[0]) && validID(f[1]) {
 			found[filepath.Base(path)] = ready{f[0], f[1], strings.Join(f[2:], "")}
 		}
@@ -73,12 +77,12 @@ func (w Warm) Count() int { return len(w.notes()) }
 
 // seize takes the lock of a file of a workspace if it is free. Without an error, nil says that somebody else holds it.
 func seize(workspace, path string) (*lockfile.Lock, error) {
-	if err := Mkdir(workspace, filepath.Dir(path), 0o700); err != nil {
-		return nil, ioError("git.lock", err)
+	if err := disk.Mkdir(workspace, filepath.Dir(path), 0o700); err != nil {
+		return nil, program.IOError("git.lock", err)
 	}
 	l, err := lockfile.Try(path)
 	if err != nil {
-		return nil, ioError("git.lock", err)
+		return nil, program.IOError("git.lock", err)
 	}
 	return l, nil
 }
@@ -89,7 +93,7 @@ func seize(workspace, path string) (*lockfile.Lock, error) {
 // Cut short, what is there is no worktree by WorktreeIs, and AddWorktree makes it afresh.
 func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok bool, err error) {
 	notes := w.notes()
-	if len(notes) == 0 || to.InPlace() || !to.paths.git || exists(to.paths.tree) || to.paths.registration() != "" {
+	if len(notes) == 0 || to.InPlace() || !to.paths.Git || layout.Exists(to.paths.Tree) || to.paths.Registration() != "" {
 		return "", false, nil
 	}
 	// Those at the commit first; among equals the newest, which the file system is likeliest to have at hand.
@@ -124,18 +128,18 @@ func (w Warm) Take(ctx context.Context, to *Repo, base string) (tree string, ok 
 
 // take takes one warm worktree, if nobody else has it.
 func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string) bool {
-	held, err := seize(w.repo.paths.workspace, w.lock(name))
+	held, err := seize(w.repo.paths.Workspace, w.lock(name))
 	if err != nil || held == nil {
 		return false
 	}
 	defer held.Release() //nolint:errcheck // the lock ends with the file
 	note, is := w.notes()[name]
 	from := w.at(name)
-	admin := from.paths.registration()
-	if !is || admin == "" || !linked(from.paths.tree, admin) {
+	admin := from.paths.Registration()
+	if !is || admin == "" || !linked(from.paths.Tree, admin) {
 		return false // Tidy knows what to do with it
 	}
-	if err := Mkdir(to.paths.workspace, filepath.Dir(to.paths.tree), 0o755); err != nil {
+	if err := disk.Mkdir(to.paths.Workspace, filepath.Dir(to.paths.Tree), 0o755); err != nil {
 		return false
 	}
 	claimed := false
@@ -159,31 +163,31 @@ func (w Warm) take(ctx context.Context, name string, to *Repo, base, want string
 
 // linked reports whether a folder's own .git leads to where the user's repository keeps it.
 func linked(tree, admin string) bool {
-	target, ok := readLine(filepath.Join(tree, ".git"), "gitdir: ")
-	return ok && absolute(tree, target) == admin
+	target, ok := layout.ReadLine(filepath.Join(tree, ".git"), "gitdir: ")
+	return ok && layout.Absolute(tree, target) == admin
 }
 
 // become moves a linked worktree with all that is known of it to the place of another tree. The renaming of the folder is
 // what makes it that tree's; claimed says that it happened.
 func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, err error) {
 	to.index.forget()
-	Step(ctx, "claim worktree")
-	if err := os.Rename(from.paths.tree, to.paths.tree); err != nil {
-		return false, ioError("git.worktree", err)
+	program.Step(ctx, "claim worktree")
+	if err := os.Rename(from.paths.Tree, to.paths.Tree); err != nil {
+		return false, program.IOError("git.worktree", err)
 	}
-	Step(ctx, "move registration")
-	if err := disk.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.tree, ".git")+"\n")); err != nil {
-		return true, ioError("git.worktree", err)
+	program.Step(ctx, "move registration")
+	if err := disk.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to.paths.Tree, ".git")+"\n")); err != nil {
+		return true, program.IOError("git.worktree", err)
 	}
-	Step(ctx, "unlock worktree")
+	program.Step(ctx, "unlock worktree")
 	if err := os.Remove(filepath.Join(admin, "locked")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true, ioError("git.worktree", err)
+		return true, program.IOError("git.worktree", err)
 	}
 	// The index comes last: without one, WorktreeIs knows that something is missing.
-	Step(ctx, "move index")
+	program.Step(ctx, "move index")
 	for _, suffix := range []string{".source", ".tree", ""} {
-		if err := os.Rename(from.paths.indexFile+suffix, to.paths.indexFile+suffix); err != nil {
-			return true, ioError("git.worktree", err)
+		if err := os.Rename(from.paths.IndexFile+suffix, to.paths.IndexFile+suffix); err != nil {
+			return true, program.IOError("git.worktree", err)
 		}
 	}
 	return true, nil
@@ -192,15 +196,15 @@ func become(ctx context.Context, from, to *Repo, admin string) (claimed bool, er
 // intact fails unless the tree's files are as a note says that they were left.
 func intact(ctx context.Context, r *Repo, note ready) error {
 	if note.print != "" {
-		print, _ := fingerprint(r.paths.tree)
+		print, _ := stat.Fingerprint(r.paths.Tree)
 		if print != note.print {
-			return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, note.print, print)
+			return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.Tree, note.print, print)
 		}
 		return nil
 	}
-	s, err := r.index.scan(ctx, r.paths.indexFile, "--untracked-files=all", "--ignored=matching")
+	s, err := r.index.scan(ctx, r.paths.IndexFile, "--untracked-files=all", "--ignored=matching")
 	if err == nil && len(s.changed)+len(s.gone)+len(s.untracked)+len(s.ignored) > 0 {
-		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, note.tree, "")
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.Tree, note.tree, "")
 	}
 	return err
 }
@@ -216,10 +220,10 @@ func advance(ctx context.Context, r *Repo, from, tree, base, want string) error 
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ioError("git.worktree", err)
+	if err := os.Remove(r.paths.IndexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return program.IOError("git.worktree", err)
 	}
-	if _, err := r.paths.shadowRun(ctx, "", "read-tree", "-m", "-u", tree, want); err != nil {
+	if _, err := r.paths.ShadowRun(ctx, "", "read-tree", "-m", "-u", tree, want); err != nil {
 		return err
 	}
 	have, _, err := r.index.writeTree(ctx)
@@ -227,7 +231,7 @@ func advance(ctx context.Context, r *Repo, from, tree, base, want string) error 
 		err = holds(r, change)
 	}
 	if err == nil && have != want {
-		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
+		err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.Tree, want, have)
 	}
 	if err != nil {
 		return err
@@ -250,7 +254,7 @@ func holds(r *Repo, change []delta) error {
 		if err != nil {
 			return err
 		}
-		if there != t.new && !(there.mode == modeDir && (t.new.absent() || t.new.mode == modeNested)) {
+		if there != t.new && !(there.Mode == object.ModeDir && (t.new.Absent() || t.new.Mode == object.ModeNested)) {
 			return pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing([]string{t.path}))
 		}
 	}
@@ -268,7 +272,7 @@ func (w Warm) forget(name string) {
 // change of a file could go unseen, for about a second. Where another process is at it, it does nothing. On an error those
 // that were finished stay.
 func (w Warm) Fill(ctx context.Context, size int) error {
-	if !w.repo.paths.git || w.repo.Operation() != "" {
+	if !w.repo.paths.Git || w.repo.Operation() != "" {
 		return nil
 	}
 	head, _, err := w.repo.Refs.Head(ctx)
@@ -279,7 +283,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 	if err != nil {
 		return err
 	}
-	filling, err := seize(w.repo.paths.workspace, filepath.Join(w.repo.paths.state("warm"), "fill.lock"))
+	filling, err := seize(w.repo.paths.Workspace, filepath.Join(w.repo.paths.State("warm"), "fill.lock"))
 	if err != nil || filling == nil {
 		return err
 	}
@@ -304,7 +308,7 @@ func (w Warm) Fill(ctx context.Context, size int) error {
 func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[string]*lockfile.Lock) error {
 	notes := w.notes()
 	for i, name := range slices.Sorted(maps.Keys(notes)) {
-		held, err := seize(w.repo.paths.workspace, w.lock(name))
+		held, err := seize(w.repo.paths.Workspace, w.lock(name))
 		if err != nil {
 			return err
 		}
@@ -312,8 +316,8 @@ func (w Warm) renew(ctx context.Context, size int, head, want string, batch map[
 			continue // it is being taken
 		}
 		note, r := notes[name], w.at(name)
-		admin := r.paths.registration()
-		keep := i < size && admin != "" && exists(r.paths.tree) && intact(ctx, r, note) == nil
+		admin := r.paths.Registration()
+		keep := i < size && admin != "" && layout.Exists(r.paths.Tree) && intact(ctx, r, note) == nil
 		if keep && note.commit == head {
 			_ = held.Release()
 			continue
@@ -342,13 +346,13 @@ func (w Warm) plant(ctx context.Context, head, want string, batch map[string]*lo
 		return pawl.Fail(pawl.CodeIO, "git.io").In("git.worktree").Because(err)
 	}
 	name := warmPrefix + string(id)
-	held, err := seize(w.repo.paths.workspace, w.lock(name))
+	held, err := seize(w.repo.paths.Workspace, w.lock(name))
 	if err != nil || held == nil {
 		return err
 	}
 	r := w.at(name)
 	// A git that outlives this process keeps the lock for as long.
-	if err := plant(context.WithValue(ctx, heldKey{}, held.File()), r, head, want); err != nil {
+	if err := plant(program.WithLock(ctx, held.File()), r, head, want); err != nil {
 		err = errors.Join(err, w.drop(context.WithoutCancel(ctx), name))
 		_ = held.Release()
 		return err
@@ -363,7 +367,7 @@ func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*l
 		r := w.at(name)
 		print, err := seal(ctx, r, want)
 		if err == nil {
-			Step(ctx, "write note")
+			program.Step(ctx, "write note")
 			err = disk.WriteFile(w.note(name), []byte(head+" "+want+" "+print+"\n"))
 		}
 		if err != nil {
@@ -380,14 +384,14 @@ func (w Warm) finish(ctx context.Context, head, want string, batch map[string]*l
 
 // seal locks a worktree for git and returns the fingerprint of its files, after which they are known to be what they should.
 func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
-	admin := r.paths.registration()
+	admin := r.paths.Registration()
 	if admin == "" {
-		return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.tree)
+		return "", pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Tree)
 	}
 	if err := os.WriteFile(filepath.Join(admin, "locked"), []byte(warmReason), 0o644); err != nil {
-		return "", ioError("git.worktree", err)
+		return "", program.IOError("git.worktree", err)
 	}
-	if print, err = settledPrint(ctx, r.paths.tree); err != nil {
+	if print, err = settledPrint(ctx, r.paths.Tree); err != nil {
 		return "", err
 	}
 	err = r.index.locked(ctx, func(ctx context.Context) error {
@@ -404,7 +408,7 @@ func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
 		}
 		have, s, err := r.index.observe(ctx)
 		if err == nil && (have != want || len(s.ignored) > 0) {
-			err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
+			err = pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.Tree, want, have)
 		}
 		return err
 	})
@@ -414,7 +418,7 @@ func seal(ctx context.Context, r *Repo, want string) (print string, err error) {
 // settledPrint waits until a change of any file must show in its fingerprint, and returns it.
 func settledPrint(ctx context.Context, tree string) (string, error) {
 	for {
-		print, settled := fingerprint(tree)
+		print, settled := stat.Fingerprint(tree)
 		if print == "" || settled {
 			return print, nil
 		}
@@ -443,18 +447,18 @@ func (w Warm) Tidy(ctx context.Context) error { return w.clear(ctx, false) }
 func (w Warm) Drain(ctx context.Context) error { return w.clear(ctx, true) }
 
 func (w Warm) clear(ctx context.Context, all bool) error {
-	if !w.repo.paths.git {
+	if !w.repo.paths.Git {
 		return nil
 	}
 	failed := w.forgetTaken()
 	for _, name := range w.names() {
-		held, err := seize(w.repo.paths.workspace, w.lock(name))
+		held, err := seize(w.repo.paths.Workspace, w.lock(name))
 		if err != nil || held == nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		r := w.at(name)
-		if _, is := w.notes()[name]; all || !is || !exists(r.paths.tree) || r.paths.registration() == "" {
+		if _, is := w.notes()[name]; all || !is || !layout.Exists(r.paths.Tree) || r.paths.Registration() == "" {
 			failed = errors.Join(failed, w.drop(ctx, name))
 		}
 		_ = held.Release()
@@ -465,9 +469,9 @@ func (w Warm) clear(ctx context.Context, all bool) error {
 // names are all warm worktrees of which there is a trace: a folder, a note, a lock, or what the user's repository knows.
 func (w Warm) names() []string {
 	set := map[string]bool{}
-	folders := filepath.Join(w.repo.paths.workspace, ".pawl", "worktrees")
-	for _, dir := range []string{folders, w.repo.paths.state("warm")} {
-		found, _ := filepath.Glob(filepath.Join(escapeGlob(dir), warmPrefix+"*"))
+	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
+	for _, dir := range []string{folders, w.repo.paths.State("warm")} {
+		found, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(dir), warmPrefix+"*"))
 		for _, path := range found {
 			set[strings.TrimSuffix(filepath.Base(path), ".lock")] = true
 		}
@@ -482,12 +486,12 @@ func (w Warm) names() []string {
 
 // registered maps what the user's repository knows by a pattern of names to the folders, as far as they are among pawl's.
 func (w Warm) registered(pattern string) map[string]string {
-	folders := filepath.Join(w.repo.paths.workspace, ".pawl", "worktrees")
+	folders := filepath.Join(w.repo.paths.Workspace, ".pawl", "worktrees")
 	found := map[string]string{}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(w.repo.paths.commonDir), "worktrees", pattern, "gitdir"))
+	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(w.repo.paths.CommonDir), "worktrees", pattern, "gitdir"))
 	for _, path := range paths {
-		target, _ := readLine(path, "")
-		if tree := filepath.Dir(absolute(filepath.Dir(path), target)); filepath.Dir(tree) == folders {
+		target, _ := layout.ReadLine(path, "")
+		if tree := filepath.Dir(layout.Absolute(filepath.Dir(path), target)); filepath.Dir(tree) == folders {
 			found[filepath.Dir(path)] = tree
 		}
 	}
@@ -499,12 +503,12 @@ func (w Warm) registered(pattern string) map[string]string {
 func (w Warm) forgetTaken() error {
 	var failed error
 	for dir, tree := range w.registered(warmPrefix + "*") {
-		if !exists(tree) && !strings.HasPrefix(filepath.Base(tree), warmPrefix) {
+		if !layout.Exists(tree) && !strings.HasPrefix(filepath.Base(tree), warmPrefix) {
 			failed = errors.Join(failed, os.RemoveAll(dir))
 		}
 	}
 	if failed != nil {
-		return ioError("git.worktree", failed)
+		return program.IOError("git.worktree", failed)
 	}
 	return nil
 }

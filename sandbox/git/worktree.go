@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"pawl"
+	"pawl/sandbox/git/layout"
+	"pawl/sandbox/git/meta"
+	"pawl/sandbox/git/object"
+	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
 
@@ -22,8 +26,8 @@ import (
 // snapshot before it goes. It does nothing when the worktree stands as asked, and takes a warm one where there is one and
 // nothing is in the way.
 func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err error) {
-	if r.InPlace() || !r.paths.git {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
+	if r.InPlace() || !r.paths.Git {
+		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
 	}
 	if tree, ok, err := NewWarm(r).Take(ctx, r, base); ok || err != nil {
 		return tree, err
@@ -35,7 +39,7 @@ func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err e
 	if ok, err := r.WorktreeIs(ctx, base); ok || err != nil {
 		return want, err
 	}
-	if r.paths.registration() != "" {
+	if r.paths.Registration() != "" {
 		_, _ = r.Snapshot(ctx) // half-made trees cannot be recorded, and need not be
 	}
 	if err := r.RemoveWorktree(ctx); err != nil {
@@ -46,8 +50,8 @@ func (r *Repo) AddWorktree(ctx context.Context, base string) (tree string, err e
 
 // plant makes a linked worktree where nothing stands, at a commit and with the content of its tree.
 func plant(ctx context.Context, r *Repo, base, want string) error {
-	if err := Mkdir(r.paths.workspace, filepath.Dir(r.paths.tree), 0o755); err != nil {
-		return ioError("git.worktree", err)
+	if err := disk.Mkdir(r.paths.Workspace, filepath.Dir(r.paths.Tree), 0o755); err != nil {
+		return program.IOError("git.worktree", err)
 	}
 	if err := link(ctx, r, base); err != nil {
 		return r.Objects.missing(ctx, err, base)
@@ -76,11 +80,11 @@ const linkTries = 5
 func link(ctx context.Context, r *Repo, base string) (err error) {
 	for try := range linkTries {
 		err = errors.ErrUnsupported
-		if r.paths.config.refs == "" {
+		if r.paths.Config.Refs == "" {
 			err = register(ctx, r.paths, base)
 		}
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EXDEV) {
-			_, _, err = r.paths.fromTop(r.paths.gitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.rel), base).run(ctx)
+			_, _, err = r.paths.FromTop(r.paths.GitHome(), "", "worktree", "add", "--no-checkout", "--detach", "--", filepath.FromSlash(r.paths.Rel), base).Run(ctx)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -88,7 +92,7 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 		if found, _ := r.Objects.ResolveTree(ctx, base); found == "" {
 			return err // what is missing stays missing
 		}
-		if r.paths.registration() != "" || exists(r.paths.tree) {
+		if r.paths.Registration() != "" || layout.Exists(r.paths.Tree) {
 			if removed := r.RemoveWorktree(ctx); removed != nil {
 				return err
 			}
@@ -101,16 +105,16 @@ func link(ctx context.Context, r *Repo, base string) (err error) {
 // register links a worktree as git does in a repository that keeps its references as files (gitrepository-layout(5), "worktrees").
 // What the repository knows of it appears whole, and no folder is made but in one that is there: git itself makes those that are
 // missing, also where the workspace was a moment ago. It fails with EXDEV where .pawl and the repository are not on one file system.
-func register(ctx context.Context, r *repoPaths, base string) (err error) {
-	Step(ctx, "make registration")
-	made, err := os.MkdirTemp(r.state("tmp"), "worktree-")
+func register(ctx context.Context, r *layout.Layout, base string) (err error) {
+	program.Step(ctx, "make registration")
+	made, err := os.MkdirTemp(r.State("tmp"), "worktree-")
 	if err != nil {
-		return ioError("git.worktree", err)
+		return program.IOError("git.worktree", err)
 	}
-	if err := os.Mkdir(r.tree, 0o777); err != nil {
-		return ioError("git.worktree", errors.Join(err, os.RemoveAll(made))) // what stands there is not taken for a part of this
+	if err := os.Mkdir(r.Tree, 0o777); err != nil {
+		return program.IOError("git.worktree", errors.Join(err, os.RemoveAll(made))) // what stands there is not taken for a part of this
 	}
-	all, link := filepath.Join(r.commonDir, "worktrees"), filepath.Join(r.tree, ".git")
+	all, link := filepath.Join(r.CommonDir, "worktrees"), filepath.Join(r.Tree, ".git")
 	err = errors.Join(
 		os.Chmod(made, 0o755),
 		os.WriteFile(filepath.Join(made, "HEAD"), []byte(base+"\n"), 0o644),
@@ -121,38 +125,38 @@ func register(ctx context.Context, r *repoPaths, base string) (err error) {
 		err = missing
 	}
 	for n := 0; err == nil; n++ {
-		at := filepath.Join(all, filepath.Base(r.tree))
+		at := filepath.Join(all, filepath.Base(r.Tree))
 		if n > 0 {
 			at += strconv.Itoa(n) // as git does where the name is taken
 		}
-		if exists(at) {
+		if layout.Exists(at) {
 			continue
 		}
-		Step(ctx, "name worktree")
+		program.Step(ctx, "name worktree")
 		if err = os.WriteFile(link, []byte("gitdir: "+at+"\n"), 0o644); err != nil {
 			break
 		}
-		Step(ctx, "name registration")
+		program.Step(ctx, "name registration")
 		if err = os.Rename(made, at); err == nil {
 			return nil
 		}
-		if exists(at) {
+		if layout.Exists(at) {
 			err = nil
 		}
 	}
-	_ = errors.Join(os.RemoveAll(made), os.Remove(link), os.Remove(r.tree))
-	return ioError("git.worktree", err)
+	_ = errors.Join(os.RemoveAll(made), os.Remove(link), os.Remove(r.Tree))
+	return program.IOError("git.worktree", err)
 }
 
 // CopyTree makes the tree a copy of the workspace's files, for a workspace without git, and returns the id of their tree.
 func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if r.InPlace() {
-		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
+		return "", pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
 	}
 	if tree, err = r.Workspace().Snapshot(ctx); err != nil {
 		return "", err
 	}
-	if exists(r.paths.tree) {
+	if layout.Exists(r.paths.Tree) {
 		if have, err := r.Snapshot(ctx); err == nil && have == tree {
 			return tree, nil
 		}
@@ -160,8 +164,8 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 	if err := r.RemoveWorktree(ctx); err != nil {
 		return "", err
 	}
-	if err := Mkdir(r.paths.workspace, r.paths.tree, 0o755); err != nil {
-		return "", ioError("git.worktree", err)
+	if err := disk.Mkdir(r.paths.Workspace, r.paths.Tree, 0o755); err != nil {
+		return "", program.IOError("git.worktree", err)
 	}
 	if err := r.index.locked(ctx, func(ctx context.Context) error { return r.index.populate(ctx, tree) }); err != nil {
 		return "", err
@@ -171,12 +175,12 @@ func (r *Repo) CopyTree(ctx context.Context) (tree string, err error) {
 
 // WorktreeIs reports whether the tree is a linked worktree at the commit, with exactly its content.
 func (r *Repo) WorktreeIs(ctx context.Context, base string) (bool, error) {
-	dir := r.paths.registration()
-	if dir == "" || !exists(filepath.Join(r.paths.tree, ".git")) {
+	dir := r.paths.Registration()
+	if dir == "" || !layout.Exists(filepath.Join(r.paths.Tree, ".git")) {
 		return false, nil
 	}
-	head, ok := readLine(filepath.Join(dir, "HEAD"), "")
-	if !ok || head != base || !exists(r.paths.indexFile) {
+	head, ok := layout.ReadLine(filepath.Join(dir, "HEAD"), "")
+	if !ok || head != base || !layout.Exists(r.paths.IndexFile) {
 		return false, nil
 	}
 	want, err := r.Objects.ResolveTree(ctx, base)
@@ -189,9 +193,9 @@ func (r *Repo) WorktreeIs(ctx context.Context, base string) (bool, error) {
 
 // populate writes a whole tree into the empty folder of r and makes pawl's index of it.
 func (r treeIndex) populate(ctx context.Context, tree string) error {
-	Step(ctx, "populate")
+	program.Step(ctx, "populate")
 	r.forget()
-	if _, err := r.paths.shadowRun(ctx, "", "read-tree", "--reset", "-u", tree); err != nil {
+	if _, err := r.paths.ShadowRun(ctx, "", "read-tree", "--reset", "-u", tree); err != nil {
 		return r.objects.missing(ctx, err, tree)
 	}
 	return nil
@@ -205,33 +209,33 @@ type Linked struct {
 
 // NewLinked fails with CodeRepository where the tree is no linked worktree.
 func NewLinked(r *Repo) (Linked, error) {
-	dir := r.paths.registration()
-	if dir == "" || !exists(filepath.Join(r.paths.tree, ".git")) {
-		return Linked{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.tree)
+	dir := r.paths.Registration()
+	if dir == "" || !layout.Exists(filepath.Join(r.paths.Tree, ".git")) {
+		return Linked{}, pawl.Fail(pawl.CodeRepository, "git.not_repository", r.paths.Tree)
 	}
 	return Linked{r, dir}, nil
 }
 
 // plumbing is a call on the git directory of the worktree.
-func (l Linked) plumbing(args ...string) call {
-	c := l.repo.paths.plumbing("", args...)
-	c.env = append(c.env, "GIT_DIR="+l.dir)
+func (l Linked) plumbing(args ...string) program.Call {
+	c := l.repo.paths.Plumbing("", args...)
+	c.Env = append(c.Env, "GIT_DIR="+l.dir)
 	return c
 }
 
 // Head is the commit that the worktree stands at.
 func (l Linked) Head(ctx context.Context) (string, error) {
-	if id, ok := readLine(filepath.Join(l.dir, "HEAD"), ""); ok && validID(id) {
+	if id, ok := layout.ReadLine(filepath.Join(l.dir, "HEAD"), ""); ok && validID(id) {
 		return id, nil
 	}
-	out, _, err := l.plumbing("rev-parse", "--verify", "--quiet", "HEAD^{commit}").run(ctx)
+	out, _, err := l.plumbing("rev-parse", "--verify", "--quiet", "HEAD^{commit}").Run(ctx)
 	return strings.TrimSpace(string(out)), err
 }
 
 // MoveHead makes the worktree stand at another commit, if it stands at old. Its files and its index stay as they are.
 func (l Linked) MoveHead(ctx context.Context, commit, old string) error {
-	return moving(ctx, []lock{{filepath.Join(l.dir, "HEAD.lock"), staleOwn}}, func() call {
-		return l.repo.paths.fromTop(l.dir, "", "update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
+	return moving(ctx, []lock{{filepath.Join(l.dir, "HEAD.lock"), staleOwn}}, func() program.Call {
+		return l.repo.paths.FromTop(l.dir, "", "update-ref", "--no-deref", "-m", "pawl: move", "--", "HEAD", commit, old)
 	})
 }
 
@@ -275,7 +279,7 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		if left = append(left, blocked...); len(left) > 0 {
 			return pawl.Fail(pawl.CodeConflict, "git.conflict", Listing(left))
 		}
-		if left, err = d.put(ctx, todo, meta{}); err == nil {
+		if left, err = d.put(ctx, todo, meta.Meta{}); err == nil {
 			err = d.removeEmptied(ctx, change)
 		}
 		if err != nil {
@@ -284,37 +288,37 @@ func (l Linked) Advance(ctx context.Context, from, to string) error {
 		var gone, come strings.Builder
 		modules := map[string]bool{}
 		for _, t := range change {
-			modules[t.path] = t.old.mode == modeNested
-			if t.new.absent() {
-				gone.WriteString(r.paths.removals([]string{t.path}))
+			modules[t.path] = t.old.Mode == object.ModeNested
+			if t.new.Absent() {
+				gone.WriteString(r.paths.Removals([]string{t.path}))
 				continue
 			}
-			come.WriteString(t.new.mode + " " + t.new.id + "\t" + t.path + "\x00")
+			come.WriteString(t.new.Mode + " " + t.new.ID + "\t" + t.path + "\x00")
 		}
 		left = slices.DeleteFunc(left, func(path string) bool { return modules[path] })
 		if len(left) > 0 {
 			return pawl.Fail(pawl.CodeConflict, "git.changed_meanwhile", Listing(left))
 		}
-		if err := os.Remove(r.paths.indexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return ioError("git.worktree", err)
+		if err := os.Remove(r.paths.IndexFile + ".tree"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return program.IOError("git.worktree", err)
 		}
-		return r.index.edit(ctx, r.paths.indexFile, gone.String()+come.String())
+		return r.index.edit(ctx, r.paths.IndexFile, gone.String()+come.String())
 	})
 }
 
 // ResetIndex gives tools in the worktree the index of a tree, so that they see as a change what differs from it.
 func (l Linked) ResetIndex(ctx context.Context, tree string) error {
 	return l.repo.index.locked(ctx, func(ctx context.Context) error {
-		copied, err := l.repo.index.copyIndex(l.repo.paths.indexFile)
+		copied, err := l.repo.index.copyIndex(l.repo.paths.IndexFile)
 		if err != nil {
 			return err
 		}
 		defer os.Remove(copied)
-		if _, _, err := l.repo.paths.on(copied, "", "read-tree", "--reset", tree).run(ctx); err != nil {
+		if _, _, err := l.repo.paths.On(copied, "", "read-tree", "--reset", tree).Run(ctx); err != nil {
 			return l.repo.Objects.missing(ctx, err, tree)
 		}
 		// What differs from its entry is found by refreshing, which says so with status 1.
-		if _, _, err := callWith(l.repo.paths.on(copied, "", "update-index", "-q", "--refresh"), 1).run(ctx); err != nil {
+		if _, _, err := l.repo.paths.On(copied, "", "update-index", "-q", "--refresh").Answering(1).Run(ctx); err != nil {
 			return err
 		}
 		return l.lend(ctx, copied)
@@ -323,26 +327,26 @@ func (l Linked) ResetIndex(ctx context.Context, tree string) error {
 
 // share gives tools in the worktree an index that knows every file as unchanged: pawl's own.
 func (l Linked) share(ctx context.Context) error {
-	own := l.repo.paths.indexFile
+	own := l.repo.paths.IndexFile
 	if err := l.lend(ctx, own); err != nil {
 		return err
 	}
 	// It has no entry that pawl's own lacks.
 	if err := os.WriteFile(own+".source", []byte(stampOf(filepath.Join(l.dir, "index"))), 0o600); err != nil {
-		return ioError("git.worktree", err)
+		return program.IOError("git.worktree", err)
 	}
 	return nil
 }
 
 // lend puts a copy of an index in the place of the one that tools in the worktree use.
 func (l Linked) lend(ctx context.Context, index string) error {
-	Step(ctx, "share index")
+	program.Step(ctx, "share index")
 	fresh := filepath.Join(l.dir, "index.pawl")
 	if err := copyFile(fresh, index); err != nil {
-		return ioError("git.worktree", err)
+		return program.IOError("git.worktree", err)
 	}
 	if err := os.Rename(fresh, filepath.Join(l.dir, "index")); err != nil {
-		return ioError("git.worktree", err)
+		return program.IOError("git.worktree", err)
 	}
 	return nil
 }
@@ -351,26 +355,9 @@ func (l Linked) lend(ctx context.Context, index string) error {
 func (r *Repo) confirm(ctx context.Context, want string) error {
 	have, err := r.Snapshot(ctx)
 	if err == nil && have != want {
-		return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.tree, want, have)
+		return pawl.Fail(pawl.CodeConflict, "git.not_exact", r.paths.Tree, want, have)
 	}
 	return err
-}
-
-// registration finds the folder in which the user's repository keeps what it knows of the tree as a linked worktree, ""
-// when it knows nothing. The tree's own .git file is not asked: what runs in the tree may have written it.
-func (r *repoPaths) registration() string {
-	if !r.git || r.inPlace() {
-		return ""
-	}
-	want := filepath.Join(r.tree, ".git")
-	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "worktrees", "*", "gitdir"))
-	for _, path := range dirs {
-		target := backlink(path)
-		if target == want || filepath.Base(filepath.Dir(target)) == filepath.Base(r.tree) && sameFile(target, want) {
-			return filepath.Dir(path)
-		}
-	}
-	return ""
 }
 
 // Relink mends the links between the user's repository and pawl's worktrees in a workspace that stands where it was moved or
@@ -379,57 +366,44 @@ func (r *repoPaths) registration() string {
 // others have linked stays as it is, and so does a repository that is not in the workspace unless owned is set: that of a copy
 // belongs to the original too. It may be repeated, and does nothing without git.
 func Relink(workspace, from string, owned bool) error {
-	gitDir, commonDir, err := locate(workspace)
+	gitDir, commonDir, err := layout.Locate(workspace)
 	if err != nil || !owned && !within(workspace, commonDir) {
 		return nil
 	}
-	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && exists(back) && !exists(backlink(back)) {
+	if back := filepath.Join(gitDir, "gitdir"); gitDir != commonDir && layout.Exists(back) && !layout.Exists(layout.Backlink(back)) {
 		if err := disk.WriteFile(back, []byte(filepath.Join(workspace, ".git")+"\n")); err != nil {
-			return ioError("git.relink", err)
+			return program.IOError("git.relink", err)
 		}
 	}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(commonDir), "worktrees", "*", "gitdir"))
+	paths, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(commonDir), "worktrees", "*", "gitdir"))
 	for _, path := range paths {
-		below, err := filepath.Rel(filepath.Join(from, ".pawl", "worktrees"), backlink(path))
+		below, err := filepath.Rel(filepath.Join(from, ".pawl", "worktrees"), layout.Backlink(path))
 		name := filepath.Dir(below)
 		if err != nil || filepath.Base(below) != ".git" || name != filepath.Base(name) || name == "." || name == ".." {
 			continue
 		}
 		tree := filepath.Join(workspace, ".pawl", "worktrees", name)
 		if err := disk.WriteFile(path, []byte(filepath.Join(tree, ".git")+"\n")); err != nil {
-			return ioError("git.relink", err)
+			return program.IOError("git.relink", err)
 		}
-		if exists(filepath.Join(tree, ".git")) {
+		if layout.Exists(filepath.Join(tree, ".git")) {
 			if err := disk.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Dir(path)+"\n")); err != nil {
-				return ioError("git.relink", err)
+				return program.IOError("git.relink", err)
 			}
 		}
 	}
 	return nil
 }
 
-// backlink is what a registration says where its worktree's .git is.
-func backlink(path string) string {
-	target, _ := readLine(path, "")
-	return absolute(filepath.Dir(path), target)
-}
-
 // Shared reports whether two workspaces have one git directory, as a linked worktree and a copy of its folder do: what is done to
 // the branch of the one is done to the other's.
 func Shared(a, b string) bool {
-	dirA, _, errA := locate(a)
-	dirB, _, errB := locate(b)
+	dirA, _, errA := layout.Locate(a)
+	dirB, _, errB := layout.Locate(b)
 	if errA != nil || errB != nil {
 		return false
 	}
-	return sameFile(dirA, dirB)
-}
-
-// sameFile reports whether two names are those of one file, by whatever way they lead to it.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+	return layout.SameFile(dirA, dirB)
 }
 
 // within reports whether a path lies below a folder.
@@ -438,45 +412,40 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// escapeGlob makes a path match only itself.
-func escapeGlob(path string) string {
-	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(path)
-}
-
 // RemoveWorktree removes the tree's folder, its registration in the user's repository and pawl's memory of it. It never
 // removes the workspace. Removing what is gone already is no error.
 func (r *Repo) RemoveWorktree(ctx context.Context) error {
 	if r.InPlace() {
-		return pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.tree, r.paths.workspace)
+		return pawl.Fail(pawl.CodeInvalid, "git.outside", r.paths.Tree, r.paths.Workspace)
 	}
 	return r.index.locked(ctx, func(ctx context.Context) error {
-		Step(ctx, "remove tree")
-		if err := removeAll(r.paths.tree); err != nil {
-			return ioError("git.worktree", err)
+		program.Step(ctx, "remove tree")
+		if err := removeAll(r.paths.Tree); err != nil {
+			return program.IOError("git.worktree", err)
 		}
-		Step(ctx, "remove registration")
-		if dir := r.paths.registration(); dir != "" {
+		program.Step(ctx, "remove registration")
+		if dir := r.paths.Registration(); dir != "" {
 			if err := os.RemoveAll(dir); err != nil {
-				return ioError("git.worktree", err)
+				return program.IOError("git.worktree", err)
 			}
 		}
 		if err := removeStillborn(r.paths); err != nil {
-			return ioError("git.worktree", err)
+			return program.IOError("git.worktree", err)
 		}
 		r.index.forget()
-		os.Remove(r.paths.indexFile + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
+		os.Remove(r.paths.IndexFile + ".flock") //nolint:errcheck // hold knows what to do with a lock that is no longer named
 		return nil
 	})
 }
 
 // removeStillborn removes the registration that a killed "git worktree add" leaves before it has written whose it is. Such a
 // folder is locked, so that nothing else would ever remove it.
-func removeStillborn(r *repoPaths) error {
-	if !r.git {
+func removeStillborn(r *layout.Layout) error {
+	if !r.Git {
 		return nil
 	}
-	dir := filepath.Join(r.commonDir, "worktrees", filepath.Base(r.tree))
-	if exists(filepath.Join(dir, "gitdir")) || !exists(filepath.Join(dir, "locked")) {
+	dir := filepath.Join(r.CommonDir, "worktrees", filepath.Base(r.Tree))
+	if layout.Exists(filepath.Join(dir, "gitdir")) || !layout.Exists(filepath.Join(dir, "locked")) {
 		return nil
 	}
 	return os.RemoveAll(dir)
@@ -514,37 +483,29 @@ const abandoned = time.Hour
 // whose process is gone.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return r.index.locked(ctx, func(context.Context) error {
-		if err := os.RemoveAll(r.paths.stage()); err != nil {
-			return ioError("git.sweep", err)
+		if err := os.RemoveAll(r.paths.Stage()); err != nil {
+			return program.IOError("git.sweep", err)
 		}
 		if err := DropAbandoned(r); err != nil {
 			return err
 		}
 		var marked []string
-		if r.paths.git {
-			marked, _ = filepath.Glob(filepath.Join(escapeGlob(r.paths.gitDir), markedLock+"*"))
+		if r.paths.Git {
+			marked, _ = filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.GitDir), markedLock+"*"))
 		}
 		// New objects are written under such names, or collected in such folders, before they enter the store.
-		halves, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.objectDir()), "tmp_obj*"))
-		ours, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.state("tmp")), "*"))
-		unnamed, _ := filepath.Glob(filepath.Join(escapeGlob(r.paths.refDir()), private, "trees", "*", halfRef+"*"))
+		halves, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.ObjectDir()), "tmp_obj*"))
+		ours, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.State("tmp")), "*"))
+		unnamed, _ := filepath.Glob(filepath.Join(layout.EscapeGlob(r.paths.RefDir()), private, "trees", "*", object.HalfRef+"*"))
 		for _, path := range slices.Concat(ours, halves, unnamed, marked) {
 			info, err := os.Lstat(path)
 			if err != nil || time.Since(info.ModTime()) < abandoned {
 				continue
 			}
 			if err := os.RemoveAll(path); err != nil {
-				return ioError("git.sweep", err)
+				return program.IOError("git.sweep", err)
 			}
 		}
 		return nil
 	})
-}
-
-// objectDir is where objects are kept.
-func (r *repoPaths) objectDir() string {
-	if r.git {
-		return filepath.Join(r.commonDir, "objects")
-	}
-	return r.state("objects")
 }

@@ -39,3 +39,18 @@ func syncFolder(dir string) error {
 	}
 	return nil
 }
+
+// Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there: where a workspace
+// was moved or removed meanwhile, nothing of it may appear again.
+func Mkdir(base, path string, perm os.FileMode) error {
+	rel, err := filepath.Rel(base, path)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.MkdirAll(rel, perm)
+}

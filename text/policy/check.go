@@ -4,31 +4,33 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"pawl/text/shell"
 )
 
 // operandPaths judges every operand of a known command as a file that is read.
-func (c *command) operandPaths(args []word) {
+func (c *command) operandPaths(args []shell.Word) {
 	for _, w := range args {
-		if !w.flag() || w.dynamic {
+		if !w.Flag() || w.Dynamic {
 			c.judge.file(w, OpRead, c.cwds)
 		}
 	}
 }
 
 // checkFind judges find: an action that runs, deletes or writes is asked for.
-func checkFind(c *command, args []word) {
+func checkFind(c *command, args []shell.Word) {
 	start, value := true, false
 	if c.judge.own {
 		args = findActs(c, args)
 	}
 	for _, w := range args {
 		switch {
-		case w.dynamic || w.pattern && w.text[0] != '.' && !value && !start:
+		case w.Dynamic || w.Pattern && w.Text[0] != '.' && !value && !start:
 			c.judge.guess(w)
-		case slices.Contains(findActions, w.text):
-			c.flagged(w.text)
-		case start && !w.flag() && w.text != "(" && w.text != "!":
-			if w.startsOpen() {
+		case slices.Contains(findActions, w.Text):
+			c.flagged(w.Text)
+		case start && !w.Flag() && w.Text != "(" && w.Text != "!":
+			if w.StartsOpen() {
 				c.judge.pattern(w)
 			}
 			c.judge.file(w, OpRead, c.cwds)
@@ -36,43 +38,43 @@ func checkFind(c *command, args []word) {
 			c.judge.file(w, OpRead, c.cwds)
 			value = false
 		default:
-			if w.text != "-H" && w.text != "-L" && w.text != "-P" {
+			if w.Text != "-H" && w.Text != "-L" && w.Text != "-P" {
 				start = false
 			}
-			value = strings.HasPrefix(w.text, "-newer") || slices.Contains([]string{"-anewer", "-cnewer", "-samefile", "-files0-from"}, w.text)
+			value = strings.HasPrefix(w.Text, "-newer") || slices.Contains([]string{"-anewer", "-cnewer", "-samefile", "-files0-from"}, w.Text)
 		}
 	}
 }
 
 // findActs judges the actions of find where walls hold it and the tree is its own, and returns the other arguments.
-func findActs(c *command, args []word) (rest []word) {
+func findActs(c *command, args []shell.Word) (rest []shell.Word) {
 	narrowed, deletes := false, false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.dynamic:
+		case w.Dynamic:
 			rest = append(rest, w)
-		case w.text == "-exec" || w.text == "-execdir":
+		case w.Text == "-exec" || w.Text == "-execdir":
 			end := i + 1
-			for end < len(args) && args[end].text != ";" && args[end].text != "+" {
+			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
 				end++
 			}
 			inner := filled(args[i+1 : end])
-			if len(inner) == 0 || strings.Contains(inner[0].text, "{}") {
-				c.forbidden(w.text)
+			if len(inner) == 0 || strings.Contains(inner[0].Text, "{}") {
+				c.forbidden(w.Text)
 			} else {
 				c.judge.call(inner, c.cwds)
 			}
 			i = end
-		case w.text == "-delete":
+		case w.Text == "-delete":
 			deletes = true
-		case (w.text == "-fprint" || w.text == "-fprint0" || w.text == "-fls") && i+1 < len(args):
+		case (w.Text == "-fprint" || w.Text == "-fprint0" || w.Text == "-fls") && i+1 < len(args):
 			i++
 			c.judge.file(args[i], OpWrite, c.cwds)
-		case slices.Contains(findActions, w.text):
-			c.forbidden(w.text)
+		case slices.Contains(findActions, w.Text):
+			c.forbidden(w.Text)
 		default:
-			narrowed = narrowed || w.flag() && !slices.Contains([]string{"-depth", "-maxdepth", "-mindepth", "-xdev", "-mount", "-H", "-L", "-P"}, w.text)
+			narrowed = narrowed || w.Flag() && !slices.Contains([]string{"-depth", "-maxdepth", "-mindepth", "-xdev", "-mount", "-H", "-L", "-P"}, w.Text)
 			rest = append(rest, w)
 		}
 	}
@@ -87,34 +89,34 @@ var findActions = []string{
 }
 
 // checkSed judges sed: the script is read, and only commands that print, select and substitute pass.
-func checkSed(c *command, args []word) {
+func checkSed(c *command, args []shell.Word) {
 	scripted, op := false, OpRead
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		script, joined := strings.CutPrefix(w.text, "--expression=")
+		script, joined := strings.CutPrefix(w.Text, "--expression=")
 		switch {
-		case c.judge.held && sedInPlace(w.text) && !w.dynamic:
+		case c.judge.held && sedInPlace(w.Text) && !w.Dynamic:
 			op = OpWrite // the walls hold what it writes, and undo takes it back
-		case w.dynamic && scripted:
+		case w.Dynamic && scripted:
 			c.judge.file(w, op, c.cwds)
-		case w.dynamic, w.pattern && !w.quoted && i == 0:
+		case w.Dynamic, w.Pattern && !w.Quoted && i == 0:
 			c.judge.guess(w)
 			scripted = true
-		case w.text == "-e" && i+1 < len(args):
+		case w.Text == "-e" && i+1 < len(args):
 			i++
 			sedScript(c, args[i])
 			scripted = true
 		case joined:
-			sedScript(c, word{text: script})
+			sedScript(c, shell.Word{Text: script})
 			scripted = true
-		case !w.flag() && !scripted:
+		case !w.Flag() && !scripted:
 			sedScript(c, w)
 			scripted = true
-		case !w.flag():
+		case !w.Flag():
 			c.judge.file(w, op, c.cwds)
-		case !slices.Contains(sedFlags, w.text) && strings.Trim(w.text[1:], "nErsuz") != "":
-			c.forbidden(w.text)
-			scripted = scripted || strings.ContainsAny(w.text, "ef")
+		case !slices.Contains(sedFlags, w.Text) && strings.Trim(w.Text[1:], "nErsuz") != "":
+			c.forbidden(w.Text)
+			scripted = scripted || strings.ContainsAny(w.Text, "ef")
 		}
 	}
 }
@@ -136,11 +138,11 @@ func sedInPlace(flag string) bool {
 var sedFlags = []string{"--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--posix", "--sandbox", "--"}
 
 // sedScript asks about a script that may do more than print.
-func sedScript(c *command, w word) {
+func sedScript(c *command, w shell.Word) {
 	switch {
-	case w.unsure() && !w.foreign && c.judge.own:
-	case w.unsure() || !harmlessSed(w.text):
-		c.ask(CodeDangerousFlag, w.text)
+	case w.Unsure() && !w.Foreign && c.judge.own:
+	case w.Unsure() || !harmlessSed(w.Text):
+		c.ask(CodeDangerousFlag, w.Text)
 	}
 }
 
@@ -244,26 +246,26 @@ func unescaped(s string, delimiter byte) int {
 }
 
 // checkAwk judges awk: a program that may run, write or read something else is asked for.
-func checkAwk(c *command, args []word) {
+func checkAwk(c *command, args []shell.Word) {
 	script := false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.dynamic:
+		case w.Dynamic:
 			c.judge.guess(w)
 			script = true
 		case script:
 			c.judge.file(w, OpRead, c.cwds)
-		case (w.text == "-F" || w.text == "-v") && i+1 < len(args):
+		case (w.Text == "-F" || w.Text == "-v") && i+1 < len(args):
 			i++
-		case strings.HasPrefix(w.text, "-F") || strings.HasPrefix(w.text, "-v"):
-		case w.flag():
-			c.flagged(w.text)
+		case strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"):
+		case w.Flag():
+			c.flagged(w.Text)
 			script = true
 		default:
 			script = true
-			if w.expanded || !harmlessAwk(w.text, c.judge.own) {
-				c.ask(CodeDangerousFlag, w.text)
+			if w.Expanded || !harmlessAwk(w.Text, c.judge.own) {
+				c.ask(CodeDangerousFlag, w.Text)
 			}
 		}
 	}
@@ -298,16 +300,16 @@ func hasAnyPrefix(s string, beginnings ...string) bool {
 }
 
 // checkCopy judges cp and mv.
-func checkCopy(c *command, args []word) {
-	var operands []word
+func checkCopy(c *command, args []shell.Word) {
+	var operands []shell.Word
 	for _, w := range args {
 		switch {
-		case w.flag() && !w.dynamic:
-			if strings.Trim(w.text[1:], "afinprRuvTdLPH") != "" && w.text != "--parents" && w.text != "--no-clobber" {
-				c.forbidden(w.text)
+		case w.Flag() && !w.Dynamic:
+			if strings.Trim(w.Text[1:], "afinprRuvTdLPH") != "" && w.Text != "--parents" && w.Text != "--no-clobber" {
+				c.forbidden(w.Text)
 			}
-		case w.startsOpen() && !c.judge.own:
-			c.judge.find(Ask, CodeDynamic, w.text)
+		case w.StartsOpen() && !c.judge.own:
+			c.judge.find(Ask, CodeDynamic, w.Text)
 		default:
 			operands = append(operands, w)
 		}
@@ -319,7 +321,7 @@ func checkCopy(c *command, args []word) {
 		last := i == len(operands)-1
 		c.judge.file(w, OpRead, c.cwds)
 		switch {
-		case last || w.expanded:
+		case last || w.Expanded:
 			c.judge.file(w, OpWrite, c.cwds)
 		case c.name == "mv":
 			c.protect(w)
@@ -331,20 +333,20 @@ func checkCopy(c *command, args []word) {
 }
 
 // copied judges the name that a file gets where it is copied into a folder.
-func (c *command) copied(w, into word) {
-	if w.dynamic || into.dynamic || into.text == "/dev/null" || strings.HasSuffix(w.text, ".") {
+func (c *command) copied(w, into shell.Word) {
+	if w.Dynamic || into.Dynamic || into.Text == "/dev/null" || strings.HasSuffix(w.Text, ".") {
 		return
 	}
-	into.text = path.Join(into.text, w.base())
-	into.pattern = into.pattern || w.pattern
+	into.Text = path.Join(into.Text, w.Base())
+	into.Pattern = into.Pattern || w.Pattern
 	c.protect(into)
 }
 
 // protect judges a name that a command may create or remove, without recording it as a path of the command.
-func (c *command) protect(w word) {
+func (c *command) protect(w shell.Word) {
 	for _, cwd := range c.cwds {
-		if rel, inside := c.judge.resolve(cwd, w.text); inside && rel != "" && !w.dynamic {
-			if d, code := classify(rel, OpWrite, w.pattern, c.judge.prof.Sensitive); d != Allow {
+		if rel, inside := c.judge.resolve(cwd, w.Text); inside && rel != "" && !w.Dynamic {
+			if d, code := classify(rel, OpWrite, w.Pattern, c.judge.prof.Sensitive); d != Allow {
 				c.judge.find(d, code, rel)
 			}
 		}
@@ -352,14 +354,14 @@ func (c *command) protect(w word) {
 }
 
 // checkMode judges chmod: what everyone may write, or what takes another's rights, is asked for.
-func checkMode(c *command, args []word) {
+func checkMode(c *command, args []shell.Word) {
 	mode := true
 	for _, w := range args {
-		t := w.text
+		t := w.Text
 		switch {
-		case w.dynamic || w.pattern:
+		case w.Dynamic || w.Pattern:
 			c.judge.find(Ask, CodeDynamic, t)
-		case w.flag() && mode && strings.Trim(t[1:], "rwxX") != "" && !(c.judge.held && t == "-R"):
+		case w.Flag() && mode && strings.Trim(t[1:], "rwxX") != "" && !(c.judge.held && t == "-R"):
 			c.forbidden(t)
 		case mode:
 			mode = false
@@ -375,11 +377,11 @@ func checkMode(c *command, args []word) {
 }
 
 // checkRemove judges rm: every deletion is asked for, and a recursive or forced one is grave.
-func checkRemove(c *command, args []word) {
+func checkRemove(c *command, args []shell.Word) {
 	removed, sweeps := 0, false
 	for _, w := range args {
-		if w.flag() && !w.dynamic {
-			sweeps = sweeps || strings.ContainsAny(w.text, "rRf")
+		if w.Flag() && !w.Dynamic {
+			sweeps = sweeps || strings.ContainsAny(w.Text, "rRf")
 			if sweeps && !c.judge.own {
 				c.ask(CodeDestructive)
 			}
@@ -389,9 +391,9 @@ func checkRemove(c *command, args []word) {
 		c.judge.file(w, OpDelete, c.cwds)
 		switch {
 		case !c.judge.own || !sweeps:
-		case w.dynamic && w.text != "{}":
-			c.judge.find(Ask, CodeDynamic, w.text) // it may come to nothing, or to everything
-		case listed(". ./ * ./* .* /", w.text), inRoot(c.judge, w.text) && path.Clean(w.text) == c.judge.root:
+		case w.Dynamic && w.Text != "{}":
+			c.judge.find(Ask, CodeDynamic, w.Text) // it may come to nothing, or to everything
+		case listed(". ./ * ./* .* /", w.Text), inRoot(c.judge, w.Text) && path.Clean(w.Text) == c.judge.root:
 			c.ask(CodeDestructive) // nothing would be left of the work
 		}
 	}
@@ -402,17 +404,17 @@ func checkRemove(c *command, args []word) {
 
 // checkTar lets archives be listed and made; unpacking may overwrite anything and is asked for, unless walls hold it and the
 // tree is its own.
-func checkTar(c *command, args []word) {
+func checkTar(c *command, args []shell.Word) {
 	if len(args) == 0 {
 		return
 	}
-	if c.judge.own && !args[0].dynamic && unpacks(c, args) {
+	if c.judge.own && !args[0].Dynamic && unpacks(c, args) {
 		return
 	}
-	mode := strings.TrimPrefix(args[0].text, "-")
+	mode := strings.TrimPrefix(args[0].Text, "-")
 	lists, makes := strings.Contains(mode, "t"), strings.Contains(mode, "c")
-	if args[0].unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || lists == makes {
-		c.forbidden(args[0].text)
+	if args[0].Unsure() || mode == "" || strings.Trim(mode, "tczjJvf") != "" || lists == makes {
+		c.forbidden(args[0].Text)
 		c.judge.opaque(c.argv, c.cwds)
 		return
 	}
@@ -422,14 +424,14 @@ func checkTar(c *command, args []word) {
 	}
 	for i, w := range args[1:] {
 		switch {
-		case w.startsOpen():
-			c.judge.find(Ask, CodeDynamic, w.text)
-		case w.flag() && !strings.HasPrefix(w.text, "--exclude="):
-			c.forbidden(w.text)
-		case w.flag():
+		case w.StartsOpen():
+			c.judge.find(Ask, CodeDynamic, w.Text)
+		case w.Flag() && !strings.HasPrefix(w.Text, "--exclude="):
+			c.forbidden(w.Text)
+		case w.Flag():
 		case i == 0 && strings.Contains(mode, "f"):
-			if strings.Contains(w.text, ":") {
-				c.forbidden(w.text)
+			if strings.Contains(w.Text, ":") {
+				c.forbidden(w.Text)
 			}
 			c.judge.file(w, op, c.cwds)
 		default:
@@ -440,29 +442,29 @@ func checkTar(c *command, args []word) {
 
 // unpacks judges an archive that tar unpacks, and reports whether that is what it does. Tar itself keeps to the folder that
 // it unpacks into; its other options can run programs.
-func unpacks(c *command, args []word) bool {
-	mode := strings.TrimPrefix(args[0].text, "-")
+func unpacks(c *command, args []shell.Word) bool {
+	mode := strings.TrimPrefix(args[0].Text, "-")
 	if !strings.Contains(mode, "x") || strings.Trim(mode, "xzjJvfmp") != "" {
 		return false
 	}
 	c.unpack(args[1:], "-C --directory", strings.Contains(mode, "f"), func(option string) bool {
 		return hasAnyPrefix(option, "--strip-components=", "--exclude=") || option == "--no-same-owner"
-	}, func(w word) bool { return w.flag() || strings.Contains(w.text, ":") })
+	}, func(w shell.Word) bool { return w.Flag() || strings.Contains(w.Text, ":") })
 	return true
 }
 
 // unpack judges the arguments of a program that unpacks an archive: the options in into are followed by a folder, and
 // of the operands the first is the archive, if it is named at all.
-func (c *command) unpack(args []word, into string, named bool, harmless func(string) bool, odd func(word) bool) {
+func (c *command) unpack(args []shell.Word, into string, named bool, harmless func(string) bool, odd func(shell.Word) bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case listed(into, w.text) && i+1 < len(args):
+		case listed(into, w.Text) && i+1 < len(args):
 			i++
 			c.judge.file(args[i], OpWrite, c.cwds)
-		case harmless(w.text):
+		case harmless(w.Text):
 		case odd(w):
-			c.forbidden(w.text)
+			c.forbidden(w.Text)
 		case named:
 			named = false
 			c.judge.file(w, OpRead, c.cwds)
@@ -473,13 +475,13 @@ func (c *command) unpack(args []word, into string, named bool, harmless func(str
 }
 
 // checkUnzip lets archives be listed, and unpacked where walls hold it and the tree is its own.
-func checkUnzip(c *command, args []word) {
+func checkUnzip(c *command, args []shell.Word) {
 	switch {
 	case c.judge.own && len(args) > 0:
 		c.unpack(args, "-d", true, func(option string) bool {
 			return len(option) > 1 && option[0] == '-' && strings.Trim(option[1:], "oqnjpltvuf") == ""
-		}, word.flag)
-	case len(args) > 0 && (args[0].text == "-l" || args[0].text == "-t"):
+		}, shell.Word.Flag)
+	case len(args) > 0 && (args[0].Text == "-l" || args[0].Text == "-t"):
 		c.operandPaths(args[1:])
 	default:
 		c.forbidden(text(args))

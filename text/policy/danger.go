@@ -31,8 +31,8 @@ type Danger struct {
 // wherever it would run. Wrappers, chains, substitutions and bash -c hide nothing, and text that a command only
 // prints or searches for is nothing. A command that cannot be parsed is judged by its words; Judge refuses it anyway.
 func Dangers(command string) []Danger {
-	shell, err := ParseCommand(command)
-	calls := shell.Calls
+	parsed, err := ParseCommand(command)
+	calls := parsed.Calls
 	if err != nil {
 		for line := range strings.Lines(command) {
 			if argv := strings.Fields(line); len(argv) > 0 && argv[0][0] != '#' {
@@ -148,11 +148,11 @@ func remote(rest []string, depth int) (out []Harm) {
 	if len(rest) < 2 {
 		return nil
 	}
-	shell, err := ParseCommand(strings.Join(rest[1:], " "))
+	parsed, err := ParseCommand(strings.Join(rest[1:], " "))
 	if err != nil {
 		return harms(rest[1:], depth+1)
 	}
-	for _, c := range shell.Calls {
+	for _, c := range parsed.Calls {
 		out = append(out, harms(c.Argv, depth+1)...)
 	}
 	return out

@@ -4,8 +4,8 @@
 //
 // A shell command is parsed into its syntax tree and every simple command in it is judged on its own, wherever it stands: in
 // lists, pipes, substitutions, functions, loops, heredocs, behind wrappers such as env or timeout, and inside bash -c. What
-// the package cannot resolve to literal words it never allows, and a text that bash may read otherwise than the parser it
-// refuses. The worst finding decides, so no number of harmless commands weakens a refusal.
+// package shell, which takes the text apart, cannot resolve to literal words is never allowed, and a text that bash may read
+// otherwise is refused. The worst finding decides, so no number of harmless commands weakens a refusal.
 //
 // Dangers is a second question about a command: what it would do that nobody can take back. It is answered from the
 // same calls and tables, and does not depend on a profile, because triage asks it of plans before anything is

@@ -3,35 +3,37 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"pawl/text/shell"
 )
 
 // checkGo judges go build, test, vet and the like.
-func checkGo(c *command, args []word) {
+func checkGo(c *command, args []shell.Word) {
 	r := rule{class: builds, ask: "-toolexec -exec -vettool -fixtool -overlay -gccgoflags -compiler -pkgdir -modcacherw -work", exact: true,
 		out: goOut + " -o -c-out", prose: "-run -bench -skip -fuzz -tags -ldflags -gcflags -asmflags -f -list -count -timeout -coverpkg -cpu"}
-	var rest []word
+	var rest []shell.Word
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		name, value, joined := strings.Cut(w.text, "=")
+		name, value, joined := strings.Cut(w.Text, "=")
 		switch name = "-" + strings.TrimLeft(name, "-"); {
-		case !w.flag() || w.dynamic:
+		case !w.Flag() || w.Dynamic:
 			rest = append(rest, w)
 		case name == "-args":
 			i = len(args) // the rest is for the test binary, which is the project's own code
 		case name == "-ldflags" || name == "-gcflags" || name == "-asmflags":
 			if !joined && i+1 < len(args) {
 				i++
-				value = args[i].text
-				if args[i].dynamic {
+				value = args[i].Text
+				if args[i].Dynamic {
 					c.judge.guess(args[i])
 				}
 			}
 			if !harmlessToolFlags(value) {
-				c.flagged(w.text)
+				c.flagged(w.Text)
 			}
 		case slices.Contains([]string{"-run", "-bench", "-skip", "-fuzz", "-f", "-tags", "-list"}, name) && !joined:
 			i++ // the next word is a regular expression or a template
-			if i < len(args) && args[i].dynamic {
+			if i < len(args) && args[i].Dynamic {
 				rest = append(rest, args[i])
 			}
 		default:
@@ -59,11 +61,11 @@ func harmlessToolFlags(value string) bool {
 }
 
 // checkGoMod judges go mod.
-func checkGoMod(c *command, args []word) {
+func checkGoMod(c *command, args []shell.Word) {
 	if len(args) == 0 {
 		return
 	}
-	switch args[0].text {
+	switch args[0].Text {
 	case "verify", "graph", "why", "tidy":
 		c.apply(build("-C -modfile -modcacherw -overlay", ""), args[1:])
 	case "download":
@@ -74,8 +76,8 @@ func checkGoMod(c *command, args []word) {
 }
 
 // checkGoTool lets coverage be shown.
-func checkGoTool(c *command, args []word) {
-	if len(args) == 0 || args[0].text != "cover" {
+func checkGoTool(c *command, args []shell.Word) {
+	if len(args) == 0 || args[0].Text != "cover" {
 		c.unknown()
 		return
 	}
@@ -98,36 +100,36 @@ var routines = []string{
 
 // checkPackageScript judges npm test and its like. The options of npm are settings, some of which name programs, so none
 // but those that choose a workspace pass; even quiet ones would hide which script ran.
-func checkPackageScript(c *command, args []word) {
+func checkPackageScript(c *command, args []shell.Word) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.text == "--":
+		case w.Text == "--":
 			return // the rest is for the project's own script
-		case w.dynamic:
+		case w.Dynamic:
 			c.judge.guess(w)
-		case !w.flag():
+		case !w.Flag():
 			c.judge.file(w, OpRead, c.cwds)
-		case w.text == "-w" || w.text == "--workspace" || w.text == "--filter" || w.text == "-F":
+		case w.Text == "-w" || w.Text == "--workspace" || w.Text == "--filter" || w.Text == "-F":
 			if i++; i < len(args) {
 				c.judge.file(args[i], OpRead, c.cwds)
 			}
-		case strings.HasPrefix(w.text, "--workspace=") || strings.HasPrefix(w.text, "--filter=") ||
-			slices.Contains([]string{"--workspaces", "-ws", "--if-present", "-r", "--recursive"}, w.text):
+		case strings.HasPrefix(w.Text, "--workspace=") || strings.HasPrefix(w.Text, "--filter=") ||
+			slices.Contains([]string{"--workspaces", "-ws", "--if-present", "-r", "--recursive"}, w.Text):
 		case c.name == "npm" || c.name == "pnpm":
-			c.flagged(w.text)
-		case hasAny(w.text, "script-shell", "cwd", "config", "require", "preload"):
-			c.flagged(w.text)
+			c.flagged(w.Text)
+		case hasAny(w.Text, "script-shell", "cwd", "config", "require", "preload"):
+			c.flagged(w.Text)
 		}
 	}
 }
 
 // checkScript judges npm run and its like by the name of the script.
-func checkScript(c *command, args []word) {
-	for len(args) > 0 && slices.Contains([]string{"--if-present", "--workspaces", "-ws", "-r", "run"}, args[0].text) {
+func checkScript(c *command, args []shell.Word) {
+	for len(args) > 0 && slices.Contains([]string{"--if-present", "--workspaces", "-ws", "-r", "run"}, args[0].Text) {
 		args = args[1:]
 	}
-	if len(args) == 0 || args[0].unsure() || !routine(args[0].text) {
+	if len(args) == 0 || args[0].Unsure() || !routine(args[0].Text) {
 		c.unknown()
 		return
 	}
@@ -135,21 +137,21 @@ func checkScript(c *command, args []word) {
 }
 
 // checkNpx judges npx with a tool that projects install.
-func checkNpx(c *command, args []word) {
-	for len(args) > 0 && (args[0].text == "--no-install" || args[0].text == "--no" || args[0].text == "--") {
+func checkNpx(c *command, args []shell.Word) {
+	for len(args) > 0 && (args[0].Text == "--no-install" || args[0].Text == "--no" || args[0].Text == "--") {
 		args = args[1:]
 	}
-	if len(args) > 0 && !args[0].unsure() &&
-		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"}, args[0].text) {
-		c.apply(known().programs[args[0].text], args[1:])
+	if len(args) > 0 && !args[0].Unsure() &&
+		slices.Contains([]string{"eslint", "prettier", "tsc", "jest", "vitest", "mocha", "ava", "stylelint", "biome"}, args[0].Text) {
+		c.apply(known().programs[args[0].Text], args[1:])
 		return
 	}
 	c.unknown()
 }
 
 // checkNode lets node run the project's tests and check syntax.
-func checkNode(c *command, args []word) {
-	if len(args) == 0 || args[0].text != "--test" && args[0].text != "--check" && args[0].text != "-c" {
+func checkNode(c *command, args []shell.Word) {
+	if len(args) == 0 || args[0].Text != "--test" && args[0].Text != "--check" && args[0].Text != "-c" {
 		c.unknown()
 		return
 	}
@@ -160,19 +162,19 @@ func checkNode(c *command, args []word) {
 var pythonModules = []string{"pytest", "unittest", "mypy", "black", "ruff", "flake8", "isort", "pylint", "coverage", "compileall", "py_compile"}
 
 // checkPython lets python run checks that are installed as modules.
-func checkPython(c *command, args []word) {
-	if len(args) < 2 || args[0].text != "-m" || args[1].unsure() || !slices.Contains(pythonModules, args[1].text) {
+func checkPython(c *command, args []shell.Word) {
+	if len(args) < 2 || args[0].Text != "-m" || args[1].Unsure() || !slices.Contains(pythonModules, args[1].Text) {
 		c.unknown()
 		return
 	}
-	name, rest := args[1].text, args[2:]
+	name, rest := args[1].Text, args[2:]
 	if r, ok := known().programs[name]; ok {
 		c.apply(r, rest)
 		return
 	}
 	if table, ok := known().subcommands[name]; ok {
 		if len(rest) > 0 {
-			if r, ok := table[rest[0].text]; ok && !rest[0].expanded {
+			if r, ok := table[rest[0].Text]; ok && !rest[0].Expanded {
 				c.apply(r, rest[1:])
 				return
 			}
@@ -184,21 +186,21 @@ func checkPython(c *command, args []word) {
 }
 
 // checkCoverage judges coverage run, which runs another module.
-func checkCoverage(c *command, args []word) {
-	for len(args) > 0 && (args[0].text == "--branch" || args[0].text == "-p" || strings.HasPrefix(args[0].text, "--source=")) {
+func checkCoverage(c *command, args []shell.Word) {
+	for len(args) > 0 && (args[0].Text == "--branch" || args[0].Text == "-p" || strings.HasPrefix(args[0].Text, "--source=")) {
 		args = args[1:]
 	}
 	checkPython(c, args)
 }
 
 // checkPHP lets php check syntax and run the tests of the framework.
-func checkPHP(c *command, args []word) {
+func checkPHP(c *command, args []shell.Word) {
 	switch {
-	case len(args) == 2 && args[0].text == "-l":
+	case len(args) == 2 && args[0].Text == "-l":
 		c.judge.file(args[1], OpRead, c.cwds)
-	case len(args) > 1 && args[0].text == "artisan" && args[1].text == "test":
+	case len(args) > 1 && args[0].Text == "artisan" && args[1].Text == "test":
 		c.apply(known().programs["phpunit"], args[2:])
-	case len(args) > 0 && args[0].text == "vendor/bin/phpunit":
+	case len(args) > 0 && args[0].Text == "vendor/bin/phpunit":
 		c.apply(known().programs["phpunit"], args[1:])
 	default:
 		c.unknown()
@@ -206,8 +208,8 @@ func checkPHP(c *command, args []word) {
 }
 
 // checkRubySyntax lets ruby check syntax.
-func checkRubySyntax(c *command, args []word) {
-	if len(args) > 1 && args[0].text == "-c" {
+func checkRubySyntax(c *command, args []shell.Word) {
+	if len(args) > 1 && args[0].Text == "-c" {
 		c.operandPaths(args[1:])
 		return
 	}
@@ -215,9 +217,9 @@ func checkRubySyntax(c *command, args []word) {
 }
 
 // checkBundle judges bundle exec by the command that it runs.
-func checkBundle(c *command, args []word) {
-	if len(args) > 0 && slices.Contains([]string{"rspec", "rake", "rubocop", "rails"}, args[0].text) && !args[0].expanded {
-		inner := &command{judge: c.judge, name: args[0].text, argv: args, args: args[1:], cwds: c.cwds}
+func checkBundle(c *command, args []shell.Word) {
+	if len(args) > 0 && slices.Contains([]string{"rspec", "rake", "rubocop", "rails"}, args[0].Text) && !args[0].Expanded {
+		inner := &command{judge: c.judge, name: args[0].Text, argv: args, args: args[1:], cwds: c.cwds}
 		inner.program()
 		return
 	}
@@ -226,30 +228,30 @@ func checkBundle(c *command, args []word) {
 
 // checkMake lets make reach targets whose names are those of checks. Without a target it does whatever comes first in the
 // file, so that is asked for.
-func checkMake(c *command, args []word) {
+func checkMake(c *command, args []shell.Word) {
 	targets := 0
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		name, _, assigned := strings.Cut(w.text, "=")
+		name, _, assigned := strings.Cut(w.Text, "=")
 		switch {
-		case w.unsure() || w.pattern:
+		case w.Unsure() || w.Pattern:
 			c.judge.guess(w)
-		case w.text == "-C" && i+1 < len(args):
+		case w.Text == "-C" && i+1 < len(args):
 			i++
 			c.judge.file(args[i], OpRead, c.cwds)
-		case w.text == "-j" && i+1 < len(args) && number(args[i+1].text):
+		case w.Text == "-j" && i+1 < len(args) && number(args[i+1].Text):
 			i++
-		case slices.Contains([]string{"-k", "-B", "-j", "--keep-going", "--always-make", "--no-print-directory"}, w.text),
-			strings.HasPrefix(w.text, "-j") && number(w.text[2:]), strings.HasPrefix(w.text, "--jobs="):
-		case w.flag():
-			c.flagged(w.text)
+		case slices.Contains([]string{"-k", "-B", "-j", "--keep-going", "--always-make", "--no-print-directory"}, w.Text),
+			strings.HasPrefix(w.Text, "-j") && number(w.Text[2:]), strings.HasPrefix(w.Text, "--jobs="):
+		case w.Flag():
+			c.flagged(w.Text)
 		case assigned:
 			if name != "V" && name != "VERBOSE" {
-				c.flagged(w.text)
+				c.flagged(w.Text)
 			}
 		default:
 			targets++
-			if !routine(w.text) {
+			if !routine(w.Text) {
 				c.unknown()
 			}
 		}
@@ -260,38 +262,38 @@ func checkMake(c *command, args []word) {
 }
 
 // checkCMake lets cmake configure and build.
-func checkCMake(c *command, args []word) {
+func checkCMake(c *command, args []shell.Word) {
 	const valued, plain = "-G --target -t --config --parallel -j --preset", "-Wno-dev --clean-first --verbose"
 	folders := map[string]Op{"-S": OpRead, "-B": OpWrite, "--build": OpWrite}
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		define, defines := strings.CutPrefix(w.text, "-D")
+		define, defines := strings.CutPrefix(w.Text, "-D")
 		if defines && define == "" && i+1 < len(args) {
 			i++
-			w, define = args[i], args[i].text
+			w, define = args[i], args[i].Text
 		}
 		switch {
-		case w.dynamic:
+		case w.Dynamic:
 			c.judge.guess(w)
 		case defines:
 			if !harmlessDefinition(define) {
-				c.flagged(w.text)
+				c.flagged(w.Text)
 			}
-		case folders[w.text] != "" && i+1 < len(args):
+		case folders[w.Text] != "" && i+1 < len(args):
 			i++
-			c.judge.file(args[i], folders[w.text], c.cwds)
-		case len(w.text) > 2 && hasAnyPrefix(w.text, "-S", "-B"):
-			c.judge.file(word{text: w.text[2:], pattern: w.pattern}, OpWrite, c.cwds)
-		case listed(valued, w.text):
-			if i+1 < len(args) && !args[i+1].flag() {
+			c.judge.file(args[i], folders[w.Text], c.cwds)
+		case len(w.Text) > 2 && hasAnyPrefix(w.Text, "-S", "-B"):
+			c.judge.file(shell.Word{Text: w.Text[2:], Pattern: w.Pattern}, OpWrite, c.cwds)
+		case listed(valued, w.Text):
+			if i+1 < len(args) && !args[i+1].Flag() {
 				i++
 			}
-			if w.text == "--target" && args[i].text == "install" {
+			if w.Text == "--target" && args[i].Text == "install" {
 				c.flagged("install")
 			}
-		case strings.HasPrefix(w.text, "-j"), listed(plain, w.text):
-		case w.flag():
-			c.flagged(w.text)
+		case strings.HasPrefix(w.Text, "-j"), listed(plain, w.Text):
+		case w.Flag():
+			c.flagged(w.Text)
 		default:
 			c.judge.file(w, OpRead, c.cwds)
 		}
@@ -334,21 +336,21 @@ var (
 )
 
 // checkTasks lets a build tool do tasks that check and build. Without any it does whatever its file says.
-func checkTasks(t tasks) func(c *command, args []word) {
-	return func(c *command, args []word) {
+func checkTasks(t tasks) func(c *command, args []shell.Word) {
+	return func(c *command, args []shell.Word) {
 		asked := 0
 		for i := 0; i < len(args); i++ {
 			w := args[i]
-			task := w.text
+			task := w.Text
 			if t.paths {
 				task = task[strings.LastIndexByte(task, ':')+1:]
 			}
 			switch {
-			case w.unsure():
+			case w.Unsure():
 				c.judge.guess(w)
-			case listed(t.valued, w.text):
+			case listed(t.valued, w.Text):
 				i++
-			case listed(t.plain, w.text), hasAnyPrefix(w.text, strings.Fields(t.starts)...):
+			case listed(t.plain, w.Text), hasAnyPrefix(w.Text, strings.Fields(t.starts)...):
 			case listed(t.names, task):
 				asked++
 			default:
@@ -362,12 +364,12 @@ func checkTasks(t tasks) func(c *command, args []word) {
 }
 
 // checkDotnet judges dotnet test, build and format. Properties can name programs and are asked for.
-func checkDotnet(c *command, args []word) {
-	var rest []word
+func checkDotnet(c *command, args []shell.Word) {
+	var rest []shell.Word
 	for _, w := range args {
-		lower := strings.ToLower(w.text)
+		lower := strings.ToLower(w.Text)
 		if strings.HasPrefix(lower, "-p:") || strings.HasPrefix(lower, "/") || strings.HasPrefix(lower, "@") || strings.HasPrefix(lower, "-property") || strings.HasPrefix(lower, "--property") {
-			c.flagged(w.text)
+			c.flagged(w.Text)
 			continue
 		}
 		rest = append(rest, w)

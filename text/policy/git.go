@@ -3,26 +3,28 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"pawl/text/shell"
 )
 
 // checkGit judges git. Reading commands pass where the configuration that they obey is known to name no program; commands
 // that move references or talk to others are asked for; and so is anything that is not known, since it may be an alias.
-func checkGit(c *command, args []word) {
+func checkGit(c *command, args []shell.Word) {
 	rest := args
-	for len(rest) > 0 && rest[0].flag() {
-		if rest[0].dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].text) {
-			c.forbidden(rest[0].text)
+	for len(rest) > 0 && rest[0].Flag() {
+		if rest[0].Dynamic || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}, rest[0].Text) {
+			c.forbidden(rest[0].Text)
 			transports(c)
 			c.judge.opaque(c.argv, c.cwds)
 			return
 		}
 		rest = rest[1:]
 	}
-	if len(rest) == 0 || rest[0].unsure() {
+	if len(rest) == 0 || rest[0].Unsure() {
 		c.unlisted(CodeNotAllowlisted)
 		return
 	}
-	sub, operands := rest[0].text, rest[1:]
+	sub, operands := rest[0].Text, rest[1:]
 	transports(c)
 	readsOnly := slices.Contains(gitReads, sub) && gitReadsOnly(sub, operands)
 	switch {
@@ -65,52 +67,52 @@ func gitConfig(c *command, reads bool) {
 }
 
 // gitReadsOnly reports whether a command that can do both is used for reading.
-func gitReadsOnly(sub string, args []word) bool {
+func gitReadsOnly(sub string, args []shell.Word) bool {
 	when, both := gitReadsWhen[sub]
 	return !both || when(args)
 }
 
 // gitReadsWhen says when a command that can also change the repository does not.
-var gitReadsWhen = map[string]func(args []word) bool{
+var gitReadsWhen = map[string]func(args []shell.Word) bool{
 	"branch":   listsBranches,
 	"tag":      leads("", "-l", "--list", "--points-at", "--contains"),
 	"stash":    leads("list", "show"),
 	"worktree": leads("list"),
-	"remote": func(args []word) bool {
-		return leads("", "get-url")(args) || len(args) == 1 && args[0].text == "-v"
+	"remote": func(args []shell.Word) bool {
+		return leads("", "get-url")(args) || len(args) == 1 && args[0].Text == "-v"
 	},
-	"reflog": func(args []word) bool {
-		return len(args) == 0 || args[0].text == "show" || strings.HasPrefix(args[0].text, "-")
+	"reflog": func(args []shell.Word) bool {
+		return len(args) == 0 || args[0].Text == "show" || strings.HasPrefix(args[0].Text, "-")
 	},
-	"config": func(args []word) bool {
+	"config": func(args []shell.Word) bool {
 		plain := []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf"}
-		return len(args) == 2 && leads("--get", "get")(args) && slices.Contains(plain, strings.ToLower(args[1].text))
+		return len(args) == 2 && leads("--get", "get")(args) && slices.Contains(plain, strings.ToLower(args[1].Text))
 	},
-	"symbolic-ref": func(args []word) bool {
+	"symbolic-ref": func(args []shell.Word) bool {
 		if len(args) == 2 && leads("--short", "-q")(args) {
 			args = args[1:]
 		}
-		return len(args) == 1 && !args[0].flag()
+		return len(args) == 1 && !args[0].Flag()
 	},
 }
 
 // leads reports whether the first of the arguments is one of the words; "" stands for none at all.
-func leads(words ...string) func(args []word) bool {
-	return func(args []word) bool {
+func leads(words ...string) func(args []shell.Word) bool {
+	return func(args []shell.Word) bool {
 		if len(args) == 0 {
 			return slices.Contains(words, "")
 		}
-		return args[0].text != "" && slices.Contains(words, args[0].text)
+		return args[0].Text != "" && slices.Contains(words, args[0].Text)
 	}
 }
 
 // listsBranches reports whether git branch names nothing but what it is to show.
-func listsBranches(args []word) bool {
+func listsBranches(args []shell.Word) bool {
 	const changes = "-d -D -m -M -c -C -f -u --delete --move --copy --force --set-upstream-to --unset-upstream " +
 		"--edit-description --track --create-reflog"
 	filters := []string{"--list", "-l", "--contains", "--merged", "--no-merged", "--points-at", "--sort"}
 	for i, w := range args {
-		if option(changes, w.text, false) || !w.flag() && (i == 0 || !slices.Contains(filters, args[i-1].text)) {
+		if option(changes, w.Text, false) || !w.Flag() && (i == 0 || !slices.Contains(filters, args[i-1].Text)) {
 			return false
 		}
 	}
@@ -118,7 +120,7 @@ func listsBranches(args []word) bool {
 }
 
 // gitRead judges the options and operands of a reading command.
-func gitRead(c *command, sub string, args []word) {
+func gitRead(c *command, sub string, args []shell.Word) {
 	ask := "--output --open-files-in-pager --ext-diff --textconv --show-signature --paginate --upload-pack --exec --filters --no-index --contents --output-directory --exclude-from --exclude-per-directory"
 	if sub == "grep" {
 		ask += " -O"
@@ -126,18 +128,18 @@ func gitRead(c *command, sub string, args []word) {
 	ended, pattern := false, sub == "grep"
 	for _, w := range args {
 		switch {
-		case w.dynamic:
+		case w.Dynamic:
 			c.judge.guess(w)
-		case w.text == "--":
+		case w.Text == "--":
 			ended = true
-		case w.startsOpen() && !ended:
-			c.judge.find(Ask, CodeDynamic, w.text)
-		case w.flag() && !ended:
-			if option(ask, w.text, false) && !slices.Contains(gitSafe, strings.SplitN(w.text, "=", 2)[0]) || strings.Contains(w.text, "%G") {
-				c.forbidden(w.text)
+		case w.StartsOpen() && !ended:
+			c.judge.find(Ask, CodeDynamic, w.Text)
+		case w.Flag() && !ended:
+			if option(ask, w.Text, false) && !slices.Contains(gitSafe, strings.SplitN(w.Text, "=", 2)[0]) || strings.Contains(w.Text, "%G") {
+				c.forbidden(w.Text)
 			}
 		case sub == "config":
-		case pattern && !ended && !slices.ContainsFunc(args, func(w word) bool { return option("-e -f --and", w.text, false) }):
+		case pattern && !ended && !slices.ContainsFunc(args, func(w shell.Word) bool { return option("-e -f --and", w.Text, false) }):
 			pattern = false
 		default:
 			gitOperandPath(c, w)
@@ -149,8 +151,8 @@ func gitRead(c *command, sub string, args []word) {
 var gitSafe = []string{"--no", "--exclude", "--exclude-standard", "--ext"}
 
 // gitOperandPath judges a revision or a path, or a path in a revision.
-func gitOperandPath(c *command, w word) {
-	t := w.text
+func gitOperandPath(c *command, w shell.Word) {
+	t := w.Text
 	if strings.HasPrefix(t, ":/") || strings.HasPrefix(t, ":!") || strings.HasPrefix(t, ":^") {
 		return
 	}
@@ -160,16 +162,16 @@ func gitOperandPath(c *command, w word) {
 	if t == "" {
 		return
 	}
-	w.text = t
+	w.Text = t
 	c.judge.file(w, OpRead, c.cwds)
 }
 
 // gitWrite asks about a command that changes the repository.
-func gitWrite(c *command, sub string, args []word) {
+func gitWrite(c *command, sub string, args []shell.Word) {
 	c.unlisted(CodeGitWrite)
 	grave, ended := slices.Contains(gitGrave, sub), false
 	for _, w := range args {
-		switch t := w.text; {
+		switch t := w.Text; {
 		case slices.Contains(gitForces, t):
 			grave = true
 		case t == "--", t == "." && (sub == "checkout" || sub == "restore"):
@@ -177,8 +179,8 @@ func gitWrite(c *command, sub string, args []word) {
 		case hasAnyPrefix(t, "--exec", "--upload-pack", "--receive-pack"),
 			t == "-u" && sub != "push" && sub != "add", t == "-x" && sub != "cherry-pick":
 			c.forbidden(t)
-		case w.flag() && !ended:
-		case !w.dynamic && (ended || slices.Contains(gitTakesFiles, sub)):
+		case w.Flag() && !ended:
+		case !w.Dynamic && (ended || slices.Contains(gitTakesFiles, sub)):
 			gitOperandPath(c, w)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"pawl/text/shell"
 )
 
 // InspectGit reads the texts of every git configuration file that git would obey in the workspace (the repository's config
@@ -64,7 +66,7 @@ func (r *Repo) setting(section, name, value string, speaks bool) {
 }
 
 func (r *Repo) note(list *[]string, what string) {
-	what = shorten(Display(what))
+	what = shell.Shorten(Display(what))
 	if len(*list) < maxReasons && !slices.Contains(*list, what) {
 		*list = append(*list, what)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/shell"
 )
 
 // Ground says where a command would run, as far as the caller vouches for it. The zero value vouches for nothing.
@@ -25,23 +26,23 @@ type Ground struct {
 // guess asks about a word whose value is not known. The value may stay unknown where the text makes it itself, out of
 // what was judged, and what stands beside it does not lead out. A variable that the text does not set may hold any
 // path.
-func (j *judge) guess(w word) {
-	if !j.own || w.foreign || leadsOut(j, w.text) {
-		j.find(Ask, CodeDynamic, w.text)
+func (j *judge) guess(w shell.Word) {
+	if !j.own || w.Foreign || leadsOut(j, w.Text) {
+		j.find(Ask, CodeDynamic, w.Text)
 	}
 }
 
 // pattern asks about a word that may turn into the name of a file which reads like an option.
-func (j *judge) pattern(w word) {
+func (j *judge) pattern(w shell.Word) {
 	if !j.own {
-		j.find(Ask, CodeDynamic, w.text)
+		j.find(Ask, CodeDynamic, w.Text)
 	}
 }
 
 // odd asks about a feature of the shell by which text becomes code, unless walls hold what it does and the text hides no
 // command in quotes.
 func (j *judge) odd(what string) {
-	if !j.own || j.hides {
+	if !j.own || j.reader.Hides() {
 		j.find(Ask, CodeShellFeature, what)
 	}
 }
@@ -115,17 +116,17 @@ var codePath = pattern(`["'(=,\s](/[A-Za-z0-9_.][^\s"'(),;]*)`)
 // not asked about; what its words show to lead out is, and so is a name that pretends to be a tool of the system.
 func (c *command) strange() {
 	c.judge.atLeast(pawl.RiskMedium)
-	if base := c.argv[0].base(); c.name != base && !strings.HasPrefix(c.name, "/") {
+	if base := c.argv[0].Base(); c.name != base && !strings.HasPrefix(c.name, "/") {
 		if r, known := known().programs[base]; known && r.class == reads {
 			c.ask(CodeNotAllowlisted)
 		}
 	}
 	for _, w := range c.args {
 		switch {
-		case w.dynamic:
+		case w.Dynamic:
 			c.judge.guess(w)
-		case handed().MatchString(w.text):
-			c.judge.find(Ask, CodeDynamic, w.text)
+		case handed().MatchString(w.Text):
+			c.judge.find(Ask, CodeDynamic, w.Text)
 		default:
 			c.judge.attached(w, c.cwds)
 		}
@@ -137,16 +138,16 @@ var handed = pattern(`\$\{?[A-Z][A-Z_]`)
 
 // attached asks about a path that leads out or that is protected where it stands inside a word: behind an option or an
 // equals sign, or in code.
-func (j *judge) attached(w word, cwds []string) {
+func (j *judge) attached(w shell.Word, cwds []string) {
 	var parts []string
-	if _, value, ok := strings.Cut(w.text, "="); ok {
+	if _, value, ok := strings.Cut(w.Text, "="); ok {
 		parts = append(parts, value)
 	}
-	if len(w.text) > 2 && w.text[0] == '-' && w.text[1] != '-' && !strings.HasPrefix(w.text, "-I") && !strings.HasPrefix(w.text, "-L") {
-		parts = append(parts, w.text[2:])
+	if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && !strings.HasPrefix(w.Text, "-I") && !strings.HasPrefix(w.Text, "-L") {
+		parts = append(parts, w.Text[2:])
 	}
-	if strings.ContainsAny(w.text, " '\"(\n") {
-		for _, m := range codePath().FindAllStringSubmatch(w.text, 20) {
+	if strings.ContainsAny(w.Text, " '\"(\n") {
+		for _, m := range codePath().FindAllStringSubmatch(w.Text, 20) {
 			parts = append(parts, m[1])
 		}
 	}
@@ -156,7 +157,7 @@ func (j *judge) attached(w word, cwds []string) {
 		case leadsOut(j, p):
 			j.find(Ask, CodePathEscape, p)
 		case strings.Contains(p, "/"):
-			j.opaque([]word{{}, literal(p)}, cwds)
+			j.opaque([]shell.Word{{}, shell.Literal(p)}, cwds)
 		}
 	}
 }
@@ -178,7 +179,7 @@ func judgeFetch(c *command) {
 }
 
 // checkFetch judges such a command with the files that it names.
-func checkFetch(c *command, args []word) {
+func checkFetch(c *command, args []shell.Word) {
 	judgeFetch(c)
 	c.operandPaths(args)
 }
@@ -186,7 +187,7 @@ func checkFetch(c *command, args []word) {
 // judgeRemote judges a program whose work lies elsewhere or comes from there.
 func judgeRemote(c *command) {
 	transports(c)
-	name := c.argv[0].base()
+	name := c.argv[0].Base()
 	switch {
 	case reachesOthers(c):
 		c.beyond()
@@ -208,21 +209,21 @@ func judgeRemote(c *command) {
 }
 
 // local reports whether every address among the arguments of a client is the command's own loopback.
-func local(args []word) bool {
+func local(args []shell.Word) bool {
 	hosts := 0
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case w.dynamic || w.pattern && !strings.Contains(w.text, "://"):
+		case w.Dynamic || w.Pattern && !strings.Contains(w.Text, "://"):
 			return false
-		case slices.Contains(valuedProbe, w.text):
+		case slices.Contains(valuedProbe, w.Text):
 			i++
-		case w.flag():
-			if !slices.Contains(plainProbe, w.text) && strings.Trim(w.text, "-sSfivLIkN") != "" {
+		case w.Flag():
+			if !slices.Contains(plainProbe, w.Text) && strings.Trim(w.Text, "-sSfivLIkN") != "" {
 				return false
 			}
 		default:
-			host := w.text
+			host := w.Text
 			if scheme, rest, ok := strings.Cut(host, "://"); ok {
 				if scheme != "http" && scheme != "https" && scheme != "ws" {
 					return false

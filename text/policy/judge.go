@@ -7,16 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"pawl"
+	"pawl/text/shell"
 )
 
 // The limits on what one verdict holds.
 const (
 	maxReasons = 16
-	maxArg     = 200
 	maxPaths   = 10_000
+	maxDepth   = 8    // shells and wrappers inside each other
 	maxPath    = 4096 // bytes of one path
 )
 
@@ -26,11 +25,7 @@ func Judge(r Request, p Profile) Verdict {
 	if p.Name == "" {
 		p = Strict()
 	}
-	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
-	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
-	j.walled = r.Ground.Walled && !p.ReadOnly && !p.Unconfined
-	j.held = j.walled && !p.ConfirmExec
-	j.own = j.held && r.Ground.Own
+	j := newJudge(r, p)
 	j.tool()
 	for _, path := range r.Paths {
 		j.requestPath(path)
@@ -40,6 +35,20 @@ func Judge(r Request, p Profile) Verdict {
 		j.shellCommand()
 	}
 	return j.verdict()
+}
+
+// newJudge returns a judge that has found nothing yet.
+func newJudge(r Request, p Profile) *judge {
+	j := &judge{req: r, prof: p, root: strings.TrimRight(r.Root, "/"), seen: map[string]bool{}, least: pawl.RiskLow}
+	// A profile that asks before every command, and one that only looks, get all the reasons whatever the walls hold.
+	j.walled = r.Ground.Walled && !p.ReadOnly && !p.Unconfined
+	j.held = j.walled && !p.ConfirmExec
+	j.own = j.held && r.Ground.Own
+	j.reader = shell.Reader{Visitor: visitor{j}, Root: j.root}
+	if j.held {
+		j.reader.Temp = "/tmp"
+	}
+	return j
 }
 
 // judge gathers the findings on one request.
@@ -61,10 +70,9 @@ type judge struct {
 	network bool
 	fetched bool      // a client that fetches a text is among the calls
 	blind   bool      // a shell that runs a text which nobody knows is among the calls
-	hides   bool      // a quoted text holds a command
 	least   pawl.Risk // the least risk of the verdict
 
-	depth  int // how deep statements are nested
+	reader shell.Reader
 	wraps  int // how deep wrappers are nested
 	shells int // how deep shells are nested
 }
@@ -80,7 +88,7 @@ type finding struct {
 // find records a finding; the message's key is the code's own.
 func (j *judge) find(d Decision, code Code, args ...string) {
 	for i, a := range args {
-		args[i] = shorten(Display(a))
+		args[i] = shell.Shorten(Display(a))
 	}
 	id := "f" + string(d) + string(code) + strings.Join(args, "\x00")
 	if j.seen[id] {
@@ -110,18 +118,6 @@ func compareFindings(a, b finding) int {
 	decisions, risks := []Decision{Deny, Ask}, []pawl.Risk{pawl.RiskHigh, pawl.RiskMedium, pawl.RiskLow}
 	return cmp.Or(slices.Index(decisions, a.decision)-slices.Index(decisions, b.decision),
 		slices.Index(risks, a.risk)-slices.Index(risks, b.risk))
-}
-
-// shorten cuts s to what fits into a message.
-func shorten(s string) string {
-	if len(s) <= maxArg {
-		return s
-	}
-	cut := maxArg
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }
 
 // verdict sums the findings up.
@@ -169,7 +165,7 @@ func (j *judge) verdict() Verdict {
 func (j *judge) tool() {
 	r, p := &j.req, &j.prof
 	for _, text := range []string{r.Tool, r.Root} {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, hidden) {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, shell.Hidden) {
 			j.find(Deny, CodeInvalidText)
 		}
 	}
@@ -303,7 +299,7 @@ func (j *judge) count() {
 
 // shellCommand judges the shell command of the request.
 func (j *judge) shellCommand() {
-	if !j.script(j.req.Command, syntax.LangBash, []string{""}) {
+	if !j.reader.Read(j.req.Command, shell.Bash, []string{""}) {
 		return
 	}
 	head := ""
@@ -311,7 +307,7 @@ func (j *judge) shellCommand() {
 		head = j.names[0]
 	}
 	if j.fetched && j.blind && (j.req.Network || j.prof.AllowNetwork) {
-		j.find(Ask, CodeOutward, shorten(j.req.Command))
+		j.find(Ask, CodeOutward, shell.Shorten(j.req.Command))
 	}
 	if j.prof.ConfirmExec {
 		j.find(Ask, CodeExec, head)

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"pawl/text/shell"
 )
 
 // What reaches beyond the machine, or cannot be taken back by anything that pawl keeps, is a class of its own: a person has
@@ -14,17 +16,17 @@ func (c *command) beyond() { c.judge.find(Ask, CodeOutward, text(c.argv)) }
 
 // reachesOthers reports whether a program of others' machines would do more than look.
 func reachesOthers(c *command) bool {
-	name, first := c.argv[0].base(), c.operand(0)
+	name, first := c.argv[0].Base(), c.operand(0)
 	if looks, ok := lookers[name]; ok {
 		// What the words of such a program are is not known where they are made.
-		return !slices.Contains(looks, first) && !slices.Contains(looks, c.operand(1)) && !(len(c.args) == 1 && slices.Contains(versionFlags, c.args[0].text))
+		return !slices.Contains(looks, first) && !slices.Contains(looks, c.operand(1)) && !(len(c.args) == 1 && slices.Contains(versionFlags, c.args[0].Text))
 	}
 	switch name {
 	case "rsync":
-		return slices.ContainsFunc(c.args, func(w word) bool { return !w.flag() && strings.Contains(w.text, ":") })
+		return slices.ContainsFunc(c.args, func(w shell.Word) bool { return !w.Flag() && strings.Contains(w.Text, ":") })
 	case "curl", "wget", "http", "xh":
-		return slices.ContainsFunc(c.args, func(w word) bool {
-			return slices.Contains(sends, w.text) || strings.HasPrefix(w.text, "-XP") || strings.HasPrefix(w.text, "-XD") || strings.HasPrefix(w.text, "--upload-file=")
+		return slices.ContainsFunc(c.args, func(w shell.Word) bool {
+			return slices.Contains(sends, w.Text) || strings.HasPrefix(w.Text, "-XP") || strings.HasPrefix(w.Text, "-XD") || strings.HasPrefix(w.Text, "--upload-file=")
 		}) && !local(c.args)
 	case "poetry", "uv", "hatch", "flit", "pdm":
 		return first == "publish"
@@ -40,11 +42,11 @@ func reachesOthers(c *command) bool {
 // operand returns the n-th word that is no option.
 func (c *command) operand(n int) string {
 	for _, w := range c.args {
-		if w.flag() {
+		if w.Flag() {
 			continue
 		}
 		if n == 0 {
-			return w.text
+			return w.Text
 		}
 		n--
 	}
@@ -54,14 +56,14 @@ func (c *command) operand(n int) string {
 // goesOut reports whether a command that is on no list is named after what leaves the machine, or is a tool that overwrites
 // disks or puts machines down.
 func goesOut(c *command) bool {
-	name := c.argv[0].base()
+	name := c.argv[0].Base()
 	switch {
 	case slices.Contains(breakers, name) || strings.HasPrefix(name, "mkfs"):
 		return true
 	case name == "dd" || name == "tee" || name == "cp":
-		return slices.ContainsFunc(c.args, func(w word) bool {
-			t := strings.TrimPrefix(w.text, "of=")
-			return strings.HasPrefix(t, "/dev/") && t != "/dev/null" && t != "/dev/zero" && t != "/dev/urandom" && !strings.HasPrefix(t, "/dev/std") && !strings.HasPrefix(w.text, "if=")
+		return slices.ContainsFunc(c.args, func(w shell.Word) bool {
+			t := strings.TrimPrefix(w.Text, "of=")
+			return strings.HasPrefix(t, "/dev/") && t != "/dev/null" && t != "/dev/zero" && t != "/dev/urandom" && !strings.HasPrefix(t, "/dev/std") && !strings.HasPrefix(w.Text, "if=")
 		})
 	case slices.Contains([]string{"npm", "yarn", "pnpm", "bun", "cargo", "dart", "flutter"}, name) && slices.Contains([]string{"publish", "unpublish", "yank", "owner"}, c.operand(0)):
 		return true

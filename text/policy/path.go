@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"pawl/text/shell"
 )
 
 // canonical reports whether rel is a path inside the workspace in the one form that is accepted, and the code of the refusal
@@ -45,7 +47,7 @@ func fold(rel string) []string {
 			return '/'
 		case r >= 'a' && r <= 'z' || r == '/' || r == '.':
 			return r
-		case r != ' ' && hidden(r):
+		case r != ' ' && shell.Hidden(r):
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(r))
@@ -88,7 +90,7 @@ func classify(rel string, op Op, pattern bool, sensitive []string) (Decision, Co
 	if op == OpRead {
 		return Allow, CodeAllowed
 	}
-	if strings.ContainsFunc(rel, func(r rune) bool { return r != ' ' && hidden(r) }) {
+	if strings.ContainsFunc(rel, func(r rune) bool { return r != ' ' && shell.Hidden(r) }) {
 		return Deny, CodePathForm
 	}
 	if isSensitive(parts, sensitive) {

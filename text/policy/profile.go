@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/shell"
 )
 
 // The names of the built-in profiles.
@@ -91,7 +92,7 @@ func (p Profile) Validate() error {
 			if server, _, ok := strings.Cut(name, "__"); field == "mcp_tools" && (!ok || server == "" || server == "*") {
 				return bad(field, name)
 			}
-			if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || hidden(r) }) {
+			if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || shell.Hidden(r) }) {
 				return bad(field, name)
 			}
 		}
@@ -121,7 +122,7 @@ func validPattern(pattern string, allows bool) bool {
 	if len(words) == 0 || words[0] == "*" {
 		return false
 	}
-	if strings.ContainsAny(pattern, "\n\r;&|<>$`\"'\\(){}") || strings.ContainsFunc(pattern, hidden) {
+	if strings.ContainsAny(pattern, "\n\r;&|<>$`\"'\\(){}") || strings.ContainsFunc(pattern, shell.Hidden) {
 		return false
 	}
 	return !allows || !opensEverything(words[0])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl"
+	"pawl/text/shell"
 )
 
 // class says what a known command does at most.
@@ -43,16 +44,16 @@ type rule struct {
 	// most is the greatest number of operands; 0 means any.
 	most int
 	// check, where it is set, judges the arguments instead of all of the above.
-	check func(c *command, args []word)
+	check func(c *command, args []shell.Word)
 }
 
 // program judges a command that is neither a wrapper nor a builtin.
 func (c *command) program() {
 	switch {
-	case slices.Contains(privileged, c.argv[0].base()):
+	case slices.Contains(privileged, c.argv[0].Base()):
 		c.judge.find(Deny, CodePrivilege, text(c.argv))
-	case slices.Contains(networked, c.argv[0].base()):
-		c.judge.fetched = c.judge.fetched || slices.Contains(probes, c.argv[0].base())
+	case slices.Contains(networked, c.argv[0].Base()):
+		c.judge.fetched = c.judge.fetched || slices.Contains(probes, c.argv[0].Base())
 		judgeRemote(c)
 	default:
 		if r, args, ok := c.lookUp(); ok {
@@ -64,8 +65,8 @@ func (c *command) program() {
 }
 
 // lookUp finds the rule of a command and the arguments that it applies to.
-func (c *command) lookUp() (rule, []word, bool) {
-	if len(c.args) == 1 && slices.Contains(versioned, c.name) && slices.Contains(versionFlags, c.args[0].text) {
+func (c *command) lookUp() (rule, []shell.Word, bool) {
+	if len(c.args) == 1 && slices.Contains(versioned, c.name) && slices.Contains(versionFlags, c.args[0].Text) {
 		return rule{text: true}, nil, true
 	}
 	subcommands, ok := known().subcommands[c.name]
@@ -73,15 +74,15 @@ func (c *command) lookUp() (rule, []word, bool) {
 		r, ok := known().programs[c.name]
 		return r, c.args, ok
 	}
-	if len(c.args) == 0 || c.args[0].unsure() || c.args[0].pattern {
+	if len(c.args) == 0 || c.args[0].Unsure() || c.args[0].Pattern {
 		return rule{}, nil, false
 	}
-	r, ok := subcommands[c.args[0].text]
+	r, ok := subcommands[c.args[0].Text]
 	return r, c.args[1:], ok
 }
 
 // apply judges the arguments of a command by its rule.
-func (c *command) apply(r rule, args []word) {
+func (c *command) apply(r rule, args []shell.Word) {
 	if c.judge.prof.ReadOnly && r.class != reads {
 		c.judge.find(Deny, CodeReadOnly, text(c.argv))
 	}
@@ -89,7 +90,7 @@ func (c *command) apply(r rule, args []word) {
 		r.check(c, args)
 		return
 	}
-	if slices.ContainsFunc(args, func(w word) bool { return w.flag() && option(r.leadless, w.text, r.exact) }) {
+	if slices.ContainsFunc(args, func(w shell.Word) bool { return w.Flag() && option(r.leadless, w.Text, r.exact) }) {
 		r.lead = 0
 	}
 	operands, ended, out := 0, false, false
@@ -98,12 +99,12 @@ func (c *command) apply(r rule, args []word) {
 		case out:
 			c.judge.file(w, OpWrite, c.cwds)
 			out = false
-		case w.dynamic && (!r.text || r.ask != "" && !w.quoted):
+		case w.Dynamic && (!r.text || r.ask != "" && !w.Quoted):
 			c.judge.guess(w)
 			operands++
-		case w.text == "--" && !ended:
+		case w.Text == "--" && !ended:
 			ended = true
-		case w.flag() && !ended:
+		case w.Flag() && !ended:
 			out = c.option(r, w)
 		default:
 			operands++
@@ -116,50 +117,50 @@ func (c *command) apply(r rule, args []word) {
 }
 
 // argument judges the n-th operand of a command, counted from 1. Ended says that none is an option any more.
-func (c *command) argument(r rule, w word, n int, ended bool) {
-	if w.startsOpen() && !ended && r.ask != "" && r.class != builds {
+func (c *command) argument(r rule, w shell.Word, n int, ended bool) {
+	if w.StartsOpen() && !ended && r.ask != "" && r.class != builds {
 		c.judge.pattern(w)
 	}
 	op := OpRead
 	if r.class == writes {
 		op = OpWrite
 	}
-	if n <= r.lead && hasAny(w.text, strings.Fields(r.shun)...) {
-		c.flagged(w.text)
+	if n <= r.lead && hasAny(w.Text, strings.Fields(r.shun)...) {
+		c.flagged(w.Text)
 	}
 	// The names beside the workspace tell nothing where walls hold the command.
-	lists := c.judge.walled && c.name == "ls" && (w.text == ".." || w.text == "../")
+	lists := c.judge.walled && c.name == "ls" && (w.Text == ".." || w.Text == "../")
 	switch {
-	case n > r.lead && !r.text && !number(w.text) && !lists:
+	case n > r.lead && !r.text && !number(w.Text) && !lists:
 		c.judge.file(w, op, c.cwds)
 	case c.loose:
-		c.judge.opaque([]word{c.argv[0], w}, c.cwds) // it may be what the option is about
+		c.judge.opaque([]shell.Word{c.argv[0], w}, c.cwds) // it may be what the option is about
 	}
 }
 
 // option judges one option, and reports whether the next word is a file that the command writes.
-func (c *command) option(r rule, w word) (writesNext bool) {
-	_, value, joined := strings.Cut(w.text, "=")
-	letter, attached := w.text[:2], w.text[2:]
-	single := w.text[1] != '-'
-	if single && !joined && attached != "" && option(r.out, letter, true) && !option(r.out, w.text, true) {
+func (c *command) option(r rule, w shell.Word) (writesNext bool) {
+	_, value, joined := strings.Cut(w.Text, "=")
+	letter, attached := w.Text[:2], w.Text[2:]
+	single := w.Text[1] != '-'
+	if single && !joined && attached != "" && option(r.out, letter, true) && !option(r.out, w.Text, true) {
 		value, joined = attached, true
 	}
 	switch {
-	case option(r.ask, w.text, r.exact), r.short && abbreviated(r.ask, w.text):
-		c.flagged(w.text)
-	case option(r.out, w.text, r.exact), joined && option(r.out, letter, true):
+	case option(r.ask, w.Text, r.exact), r.short && abbreviated(r.ask, w.Text):
+		c.flagged(w.Text)
+	case option(r.out, w.Text, r.exact), joined && option(r.out, letter, true):
 		if joined {
-			c.judge.file(word{text: value, dynamic: w.dynamic, pattern: w.pattern}, OpWrite, c.cwds)
+			c.judge.file(shell.Word{Text: value, Dynamic: w.Dynamic, Pattern: w.Pattern}, OpWrite, c.cwds)
 		}
 		return !joined
-	case r.only != "" && !option(r.only, w.text, true):
-		c.flagged(w.text)
-	case r.text, option(r.prose, w.text, true):
+	case r.only != "" && !option(r.only, w.Text, true):
+		c.flagged(w.Text)
+	case r.text, option(r.prose, w.Text, true):
 	case joined && value != "":
-		c.judge.file(word{text: value, pattern: w.pattern, home: value[0] == '~'}, OpRead, c.cwds)
+		c.judge.file(shell.Word{Text: value, Pattern: w.Pattern, Home: value[0] == '~'}, OpRead, c.cwds)
 	case single && len(attached) > 2 && (hasAnyPrefix(attached, "/", ".") || strings.Contains(attached, "../")):
-		c.judge.file(word{text: attached, pattern: w.pattern}, OpRead, c.cwds)
+		c.judge.file(shell.Word{Text: attached, Pattern: w.Pattern}, OpRead, c.cwds)
 	}
 	return false
 }
@@ -169,7 +170,7 @@ func (c *command) option(r rule, w word) (writesNext bool) {
 func (c *command) flagged(flag string) {
 	if c.judge.own {
 		c.judge.atLeast(pawl.RiskMedium)
-		c.judge.attached(literal(flag), c.cwds)
+		c.judge.attached(shell.Literal(flag), c.cwds)
 		c.loose = true
 		return
 	}
@@ -235,17 +236,17 @@ func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == 
 // transports refuses the forms of an address that make a client run a program.
 func transports(c *command) {
 	for _, w := range c.args {
-		if strings.Contains(w.text, "ext::") {
-			c.judge.find(Deny, CodeNetwork, w.text)
+		if strings.Contains(w.Text, "ext::") {
+			c.judge.find(Deny, CodeNetwork, w.Text)
 		}
-		if strings.Contains(strings.ToLower(w.text), "proxycommand") || strings.Contains(strings.ToLower(w.text), "localcommand") {
-			c.judge.find(Deny, CodeDangerousFlag, text(c.argv), w.text)
+		if strings.Contains(strings.ToLower(w.Text), "proxycommand") || strings.Contains(strings.ToLower(w.Text), "localcommand") {
+			c.judge.find(Deny, CodeDangerousFlag, text(c.argv), w.Text)
 		}
 	}
 }
 
 // destructive grades a command that is not known by the words that usually mean loss (docs/spec/workflow.md#ehrb).
-func destructive(j *judge, argv []word) {
+func destructive(j *judge, argv []shell.Word) {
 	whole := strings.ToLower(text(argv))
 	for _, phrase := range destructivePhrases {
 		if strings.Contains(whole, phrase) && !(j.own && phrase == "kill -9") {
@@ -253,15 +254,15 @@ func destructive(j *judge, argv []word) {
 			return
 		}
 	}
-	name := argv[0].base()
+	name := argv[0].Base()
 	if slices.Contains(destructivePrograms, name) || strings.HasPrefix(name, "mkfs") {
 		j.find(Ask, CodeDestructive, text(argv))
 		return
 	}
 	for _, w := range argv[1:] {
-		_, value, joined := strings.Cut(w.text, "=")
+		_, value, joined := strings.Cut(w.Text, "=")
 		if !joined {
-			value = w.text
+			value = w.Text
 		}
 		if lower := strings.ToLower(value); slices.Contains(destructiveWords, lower) && !(j.own && slices.Contains(heldWords, lower)) {
 			j.find(Ask, CodeDestructive, text(argv))

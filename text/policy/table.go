@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"pawl/text/shell"
 )
 
 // row is what is known of the commands whose names, separated by blanks, it begins with. Behind "program: " stand the
@@ -69,10 +71,10 @@ func build(ask, out string) rule {
 }
 
 // runs is the rule of a command that runs the project's own tools and whose arguments need a judgement of their own.
-func runs(check func(*command, []word)) rule { return rule{class: builds, check: check} }
+func runs(check func(*command, []shell.Word)) rule { return rule{class: builds, check: check} }
 
 // changes is that of a command that changes the files which it names.
-func changes(check func(*command, []word)) rule { return rule{class: writes, check: check} }
+func changes(check func(*command, []shell.Word)) rule { return rule{class: writes, check: check} }
 
 // goOut are the options of the go command whose value is a file that it writes.
 const goOut = "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir " +

@@ -1,4 +1,6 @@
-package git
+// Package program runs the git program, with nothing of the user's settings but what a call names: the environment outranks
+// the files of any repository, so that none of them makes git start a program, talk to anybody or convert a content.
+package program
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"pawl"
@@ -61,19 +64,24 @@ var hardening = [][2]string{
 	{"merge.conflictStyle", "zdiff3"},
 }
 
-// call is one run of git.
-type call struct {
-	args  []string
-	env   []string // of the repository: repoPaths.shadowEnv or repoPaths.userEnv
-	dir   string
-	stdin io.Reader
-	// stdout receives the output instead of the result.
-	stdout io.Writer
-	// answers are the exit statuses besides 0 that are answers rather than failures.
-	answers []int
+// Call is one run of git.
+type Call struct {
+	Args  []string
+	Env   []string // Environment, and what says where the repository is
+	Dir   string
+	Stdin io.Reader
+	// Stdout receives the output instead of the result.
+	Stdout io.Writer
+	// Answers are the exit statuses besides 0 that are answers rather than failures.
+	Answers []int
 }
 
 type heldKey struct{}
+
+// WithLock has the calls under a context inherit a lock, so that it outlives a killed pawl for as long as its git does.
+func WithLock(ctx context.Context, lock *os.File) context.Context {
+	return context.WithValue(ctx, heldKey{}, lock)
+}
 
 // StepKey is the key of a func(name string) in a context, which is called before every boundary that a crash could fall on: each git
 // call, and each change to files, references and the index that pawl makes itself. Tests stop the process there.
@@ -86,51 +94,57 @@ func Step(ctx context.Context, name string) {
 	}
 }
 
-// run starts git, waits for it and returns its output and exit status. It is the only function that starts a process. The
+// Run starts git, waits for it and returns its output and exit status. It is the only function that starts a process. The
 // process and its children end with the context, with this process (where the system can do that) or after callTimeout.
-func (c call) run(ctx context.Context) (out []byte, status int, err error) {
-	Step(ctx, "git "+c.args[0])
+func (c Call) Run(ctx context.Context) (out []byte, status int, err error) {
+	Step(ctx, "git "+c.Args[0])
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return nil, 0, pawl.Fail(pawl.CodeEnvironment, "git.missing").Because(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(limited, program, c.args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
+	cmd := exec.CommandContext(limited, program, c.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
 	cmd.WaitDelay = callGrace
-	stdout, stderr := &capped{limit: outputLimit}, &capped{limit: stderrLimit}
+	stdout, stderr := &Capped{Limit: outputLimit}, &Capped{Limit: stderrLimit}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if c.stdout != nil {
-		cmd.Stdout = c.stdout
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
 	}
 	held, _ := ctx.Value(heldKey{}).(*os.File)
 	err = start(cmd, held)
 	switch {
 	case err == nil:
-		if stdout.over {
-			return nil, 0, pawl.Fail(pawl.CodeIO, "git.output_limit", c.args[0])
+		if stdout.Over {
+			return nil, 0, pawl.Fail(pawl.CodeIO, "git.output_limit", c.Args[0])
 		}
-		return stdout.kept, 0, nil
+		return stdout.Kept, 0, nil
 	case ctx.Err() != nil:
-		return nil, 0, pawl.Fail(pawl.CodeCanceled, "git.canceled", c.args[0]).Because(ctx.Err())
+		return nil, 0, pawl.Fail(pawl.CodeCanceled, "git.canceled", c.Args[0]).Because(ctx.Err())
 	case limited.Err() != nil:
-		return nil, 0, pawl.Fail(pawl.CodeTimeout, "git.timeout", c.args[0], callTimeout)
+		return nil, 0, pawl.Fail(pawl.CodeTimeout, "git.timeout", c.Args[0], callTimeout)
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		// The system tells of a missing folder as if the program were missing.
-		if _, gone := os.Stat(c.dir); errors.Is(gone, fs.ErrNotExist) {
-			return nil, 0, pawl.Fail(pawl.CodeIO, "git.no_folder", c.args[0], c.dir).Because(gone)
+		if _, gone := os.Stat(c.Dir); errors.Is(gone, fs.ErrNotExist) {
+			return nil, 0, pawl.Fail(pawl.CodeIO, "git.no_folder", c.Args[0], c.Dir).Because(gone)
 		}
-		return nil, 0, pawl.Fail(pawl.CodeIO, "git.not_started", c.args[0]).Because(err)
+		return nil, 0, pawl.Fail(pawl.CodeIO, "git.not_started", c.Args[0]).Because(err)
 	}
-	for _, a := range c.answers {
+	for _, a := range c.Answers {
 		if exit.ExitCode() == a {
-			return stdout.kept, a, nil
+			return stdout.Kept, a, nil
 		}
 	}
-	return nil, exit.ExitCode(), failure(c.args[0], exit, string(stderr.kept))
+	return nil, exit.ExitCode(), failure(c.Args[0], exit, string(stderr.Kept))
+}
+
+// Answering is the same call, to which these exit statuses are answers besides 0.
+func (c Call) Answering(statuses ...int) Call {
+	c.Answers = statuses
+	return c
 }
 
 // failure turns what git said into an error. Only conditions of the machine are recognised by their text, which is the
@@ -149,25 +163,25 @@ func failure(verb string, exit *exec.ExitError, stderr string) error {
 	return pawl.Fail(pawl.CodeIO, "git.failed", verb).Because(said)
 }
 
-// capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy go
+// Capped keeps the first limit bytes and drains the rest. It is a Writer and nothing more: anything that lets io.Copy go
 // around Write would lift the limit.
-type capped struct {
-	kept  []byte
-	limit int
-	over  bool
+type Capped struct {
+	Kept  []byte
+	Limit int
+	Over  bool
 }
 
 // Write never fails, so that git is not killed by a full pipe.
-func (c *capped) Write(p []byte) (int, error) {
-	room := max(c.limit-len(c.kept), 0)
-	c.over = c.over || len(p) > room
-	c.kept = append(c.kept, p[:min(room, len(p))]...)
+func (c *Capped) Write(p []byte) (int, error) {
+	room := max(c.Limit-len(c.Kept), 0)
+	c.Over = c.Over || len(p) > room
+	c.Kept = append(c.Kept, p[:min(room, len(p))]...)
 	return len(p), nil
 }
 
-// bareEnv is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
+// Environment is the environment of every call: nothing of the user's but PATH and the temporary folder, and the hardening.
 // Extra configuration follows the hardening and so can override it.
-func bareEnv(extra ...[2]string) []string {
+func Environment(extra ...[2]string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
 		"TMPDIR=" + os.TempDir(),
@@ -200,4 +214,25 @@ func bareEnv(extra ...[2]string) []string {
 		env = append(env, "GIT_CONFIG_KEY_"+n+"="+p[0], "GIT_CONFIG_VALUE_"+n+"="+p[1])
 	}
 	return env
+}
+
+// Fields splits output of git's that ends each record with NUL.
+func Fields(out string) []string {
+	out = strings.TrimSuffix(out, "\x00")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\x00")
+}
+
+// IOError classes a failure of the file system.
+func IOError(op string, err error) error {
+	code, key := pawl.CodeIO, "git.io"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code, key = pawl.CodeDiskFull, "git.disk_full"
+	case errors.Is(err, syscall.EROFS):
+		code, key = pawl.CodeReadOnly, "git.read_only"
+	}
+	return pawl.Fail(code, key).In(op).Because(err)
 }

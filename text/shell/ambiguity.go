@@ -1,4 +1,4 @@
-package policy
+package shell
 
 import (
 	"cmp"
@@ -27,16 +27,16 @@ import (
 // join is a backslash at the end of a line.
 const join = "\\\n"
 
-// alike reports whether bash reads src as the parser has read it; where it may not, the refusal is recorded.
-func (j *judge) alike(src string, file *syntax.File) bool {
-	r := &reading{src: src, literal: make([]bool, len(src))}
-	syntax.Walk(file, r.visit)
-	r.documents()
-	r.joins()
-	for _, part := range r.doubtful {
-		j.find(Deny, CodeAmbiguous, part)
+// alike reports whether bash reads src as the parser has read it; where it may not, the visitor was told.
+func (r *Reader) alike(src string, file *syntax.File) bool {
+	both := &reading{src: src, literal: make([]bool, len(src))}
+	syntax.Walk(file, both.visit)
+	both.documents()
+	both.joins()
+	for _, part := range both.doubtful {
+		r.Visitor.Doubt(Ambiguous, part)
 	}
-	return len(r.doubtful) == 0
+	return len(both.doubtful) == 0
 }
 
 // reading gathers what two readers of a text could disagree on.
@@ -100,11 +100,11 @@ func (r *reading) visit(n syntax.Node) bool {
 			r.doubt(r.text(n))
 		}
 	case *syntax.ParamExp:
-		if hasAny(r.text(n), "'", "<(", ">(") {
+		if holds(r.text(n), "'", "<(", ">(") {
 			r.doubt(r.text(n))
 		}
 	case *syntax.CmdSubst:
-		if n.Backquotes && hasAny(r.text(n), join, "<<") {
+		if n.Backquotes && holds(r.text(n), join, "<<") {
 			r.doubt(r.text(n))
 		}
 		_, limit = r.span(n)
@@ -119,6 +119,11 @@ func (r *reading) visit(n syntax.Node) bool {
 	}
 	r.within = append(r.within, limit)
 	return true
+}
+
+// holds reports whether one of the parts stands in a text.
+func holds(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
 }
 
 // redirect keeps a document, and doubts what stands behind a file that is closed.

@@ -1,16 +1,14 @@
-package git
+package layout
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
-	"pawl"
+	"pawl/sandbox/git/program"
 	"pawl/store/disk"
 )
 
@@ -21,81 +19,66 @@ const attributes = "* -text -crlf !eol -ident !filter !working-tree-encoding !di
 // shadowHead makes a folder a git directory in git's eyes; nothing is ever at the branch that it names.
 const shadowHead = "ref: refs/heads/pawl\n"
 
-// Mkdir makes a folder below another one, with those between them that are missing. The other one has to be there: where a workspace
-// was moved or removed meanwhile, nothing of it may appear again.
-func Mkdir(base, path string, perm os.FileMode) error {
-	rel, err := filepath.Rel(base, path)
-	if err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(base)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.MkdirAll(rel, perm)
-}
-
-// prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
-func (r *repoPaths) prepare() error {
+// Prepare makes pawl's own git directory, or brings it up to date with what the user ignores.
+func (r *Layout) Prepare() error {
 	for _, dir := range []string{"objects", "refs", "info", "index", "meta", "tmp"} {
-		if err := Mkdir(r.workspace, filepath.Join(r.shadow, dir), 0o700); err != nil {
-			return ioError("git.prepare", err)
+		if err := disk.Mkdir(r.Workspace, filepath.Join(r.Shadow, dir), 0o700); err != nil {
+			return program.IOError("git.prepare", err)
 		}
 	}
 	// So that the user's git neither shows nor cleans away what is pawl's.
-	if own := filepath.Join(r.workspace, ".pawl", ".gitignore"); !exists(own) {
+	if own := filepath.Join(r.Workspace, ".pawl", ".gitignore"); !Exists(own) {
 		if err := disk.WriteFile(own, []byte("*\n")); err != nil {
-			return ioError("git.prepare", err)
+			return program.IOError("git.prepare", err)
 		}
 	}
-	r.rules = r.excludes()
+	r.Rules = r.excludes()
 	files := map[string]string{
-		"config":          r.config.own(),
+		"config":          r.Config.Own(),
 		"info/attributes": attributes,
-		"info/exclude":    r.rules,
+		"info/exclude":    r.Rules,
 		"HEAD":            shadowHead,
 	}
 	for name, content := range files {
-		if err := writeIfChanged(filepath.Join(r.shadow, name), content); err != nil {
-			return ioError("git.prepare", err)
+		if err := writeIfChanged(filepath.Join(r.Shadow, name), content); err != nil {
+			return program.IOError("git.prepare", err)
 		}
 	}
 	return nil
 }
 
-// prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps the format
+// Prepared reports whether pawl's own git directory is as prepare leaves it, as far as reading objects goes, and keeps the format
 // of its objects. A directory that came with the repository and says anything else is not.
-func (r *repoPaths) prepared() bool {
+func (r *Layout) Prepared() bool {
 	says := func(name, want string) bool {
-		raw, err := readCapped(filepath.Join(r.shadow, name), 1<<10)
+		raw, err := ReadCapped(filepath.Join(r.Shadow, name), 1<<10)
 		return err == nil && string(raw) == want
 	}
 	if !says("info/attributes", attributes) || !says("HEAD", shadowHead) {
 		return false
 	}
 	for _, format := range []string{"sha1", "sha256"} {
-		if c := (userConfig{format: format}); says("config", c.own()) {
-			r.config = c
+		if c := (Config{Format: format}); says("config", c.Own()) {
+			r.Config = c
 			return true
 		}
 	}
 	return false
 }
 
-// own is the configuration of a git directory of pawl's own, on objects of the user's kind.
-func (c userConfig) own() string {
-	if c.format == "sha256" {
+// Own is the configuration of a git directory of pawl's own, on objects of the user's kind.
+func (c Config) Own() string {
+	if c.Format == "sha256" {
 		return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
 	}
 	return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 }
 
 // excludes joins the ignore patterns that stand outside the tree: the user's own, the repository's own, and .pawl.
-func (r *repoPaths) excludes() string {
+func (r *Layout) excludes() string {
 	var b strings.Builder
-	for _, path := range []string{r.config.excludesFile, filepath.Join(r.commonDir, "info", "exclude")} {
-		if raw, err := readCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {
+	for _, path := range []string{r.Config.excludesFile, filepath.Join(r.CommonDir, "info", "exclude")} {
+		if raw, err := ReadCapped(path, 1<<20); err == nil && filepath.IsAbs(path) {
 			b.Write(raw)
 			b.WriteByte('\n')
 		}
@@ -112,8 +95,8 @@ func writeIfChanged(path, content string) error {
 	return disk.WriteFile(path, []byte(content))
 }
 
-// readCapped reads a regular file of at most limit bytes.
-func readCapped(path string, limit int64) ([]byte, error) {
+// ReadCapped reads a regular file of at most limit bytes.
+func ReadCapped(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -129,16 +112,4 @@ func readCapped(path string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	_, err = io.Copy(&b, io.LimitReader(f, limit))
 	return b.Bytes(), err
-}
-
-// ioError classes a failure of the file system.
-func ioError(op string, err error) error {
-	code, key := pawl.CodeIO, "git.io"
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		code, key = pawl.CodeDiskFull, "git.disk_full"
-	case errors.Is(err, syscall.EROFS):
-		code, key = pawl.CodeReadOnly, "git.read_only"
-	}
-	return pawl.Fail(code, key).In(op).Because(err)
 }

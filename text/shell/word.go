@@ -1,10 +1,11 @@
-package policy
+package shell
 
 import (
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -12,25 +13,26 @@ import (
 // maxAlternatives bounds the words that one word of the source may stand for.
 const maxAlternatives = 64
 
-// word is one word of a command as far as it is known before the command runs.
-type word struct {
-	text string
-	// dynamic says that the value depends on something that is not known; text then shows the source.
-	dynamic bool
-	// expanded says that the shell made the text out of something else, so that its place among the words is not certain.
-	expanded bool
-	// quoted says that no part of the word is split or matched against file names.
-	quoted bool
-	// pattern says that the word is matched against file names.
-	pattern bool
-	// home says that the word begins with an unquoted tilde.
-	home bool
-	// foreign says, beside dynamic, that the value comes from outside of the text: from a variable that it does not set.
-	foreign bool
+// Word is one word of a command as far as it is known before the command runs.
+type Word struct {
+	Text string
+	// Dynamic says that the value depends on something that is not known; Text then shows the source.
+	Dynamic bool
+	// Expanded says that the shell made Text out of something else, so that its place among the words is not certain.
+	Expanded bool
+	// Quoted says that no part of the word is split or matched against file names.
+	Quoted bool
+	// Pattern says that the word is matched against file names.
+	Pattern bool
+	// Home says that the word begins with an unquoted tilde.
+	Home bool
+	// Foreign says, beside Dynamic, that the value comes from outside of the text: from a variable that it does not
+	// set.
+	Foreign bool
 }
 
-// literal returns a word that stands for itself.
-func literal(s string) word { return word{text: s, quoted: true} }
+// Literal returns a word that stands for itself.
+func Literal(s string) Word { return Word{Text: s, Quoted: true} }
 
 // char is a byte of a word. One that was quoted has a bit more, so that it is none of those that mean something.
 type char uint16
@@ -49,9 +51,9 @@ func plainText(chars []char) string {
 // builder assembles a word.
 type builder struct {
 	text   []char
-	word   word
+	word   Word
 	bare   bool // some part was unquoted
-	values []word
+	values []Word
 	name   string
 }
 
@@ -68,67 +70,67 @@ func (b *builder) add(s string, quoted bool) {
 
 // unknown adds a part whose value is not known; source is shown in its place.
 func (b *builder) unknown(source string, quoted bool) {
-	b.word.dynamic, b.word.expanded = true, true
+	b.word.Dynamic, b.word.Expanded = true, true
 	b.add(source, true)
 	b.bare = b.bare || !quoted
 }
 
-// words judges what is inside a list of words and resolves it.
-func (s *walker) words(list []*syntax.Word, cwds []string) []word {
-	var out []word
+// words walks what is inside a list of words and resolves it.
+func (s *walker) words(list []*syntax.Word, cwds []string) []Word {
+	var out []Word
 	for _, w := range list {
 		out = append(out, s.expand(w, cwds)...)
 	}
 	return out
 }
 
-// expand judges every command inside a word and returns the words that it stands for: several where it holds braces or a
+// expand walks every command inside a word and returns the words that it stands for: several where it holds braces or a
 // variable whose values are known, else one.
-func (s *walker) expand(w *syntax.Word, cwds []string) []word {
+func (s *walker) expand(w *syntax.Word, cwds []string) []Word {
 	if w == nil {
-		return []word{literal("")}
+		return []Word{Literal("")}
 	}
 	b := &builder{}
 	for _, part := range w.Parts {
 		s.part(b, part, false, cwds)
 	}
 	base := b.word
-	base.quoted = !b.bare
-	if base.dynamic {
-		base.text = plainText(b.text)
-		return []word{base}
+	base.Quoted = !b.bare
+	if base.Dynamic {
+		base.Text = plainText(b.text)
+		return []Word{base}
 	}
 	alternatives := braces(b.text, maxAlternatives)
 	if s.grown += len(alternatives)*max(len(b.values), 1) - 1; s.grown > maxGrown {
-		s.judge.find(Deny, CodeTooComplex, "{ }")
+		s.visitor.Doubt(TooComplex, "{ }")
 	}
 	if len(alternatives)*len(b.values) > maxAlternatives || s.grown > maxGrown {
-		base.dynamic, base.text = true, s.source(w)
-		return []word{base}
+		base.Dynamic, base.Text = true, s.source(w)
+		return []Word{base}
 	}
-	var out []word
+	var out []Word
 	for _, alt := range alternatives {
 		x := base
-		x.expanded = x.expanded || alt.made
-		x.home = len(alt.text) > 0 && alt.text[0] == '~'
-		x.pattern = x.pattern || hasPattern(alt.text)
-		x.dynamic = alt.lost
-		x.text = plainText(alt.text)
+		x.Expanded = x.Expanded || alt.made
+		x.Home = len(alt.text) > 0 && alt.text[0] == '~'
+		x.Pattern = x.Pattern || hasPattern(alt.text)
+		x.Dynamic = alt.lost
+		x.Text = plainText(alt.text)
 		if b.name == "" {
 			out = append(out, x)
 			continue
 		}
 		for _, v := range b.values {
 			y := x
-			y.text = strings.Replace(x.text, "\x00", v.text, 1)
-			y.pattern = y.pattern || v.pattern
+			y.Text = strings.Replace(x.Text, "\x00", v.Text, 1)
+			y.Pattern = y.Pattern || v.Pattern
 			out = append(out, y)
 		}
 	}
 	return out
 }
 
-// part adds one part of a word to b and judges the commands in it.
+// part adds one part of a word to b and walks the commands in it.
 func (s *walker) part(b *builder, part syntax.WordPart, quoted bool, cwds []string) {
 	switch x := part.(type) {
 	case *syntax.Lit:
@@ -150,21 +152,21 @@ func (s *walker) part(b *builder, part syntax.WordPart, quoted bool, cwds []stri
 		s.param(b, x, quoted, cwds)
 	case *syntax.CmdSubst:
 		if x.TempFile || x.ReplyVar {
-			s.judge.find(Ask, CodeShellFeature, "${ }")
+			s.visitor.Doubt(Feature, "${ }")
 		}
 		s.stmts(x.Stmts, cwds)
 		b.unknown(s.source(x), quoted)
 	case *syntax.ProcSubst:
 		s.stmts(x.Stmts, cwds)
 		b.add("/dev/fd/63", true)
-		b.word.expanded = true
+		b.word.Expanded = true
 	case *syntax.ArithmExp:
 		s.arithmetic(x, cwds)
 		b.add("0", true)
-		b.word.expanded = true
+		b.word.Expanded = true
 	default:
 		s.inner(part, cwds)
-		b.word.pattern = true
+		b.word.Pattern = true
 		b.unknown(s.source(part), quoted)
 	}
 }
@@ -189,26 +191,27 @@ func unescape(b *builder, s string, inQuotes bool) {
 }
 
 // param adds a parameter expansion. Numbers are known to be harmless, the current folder is known, and so are variables
-// that the same text gives only literal values; anything else is unknown. Operators that evaluate text as code are asked for.
+// that the same text gives only literal values; anything else is unknown. Operators that evaluate text as code are
+// asked for.
 func (s *walker) param(b *builder, x *syntax.ParamExp, quoted bool, cwds []string) {
 	name := ""
 	if x.Param != nil {
 		name = x.Param.Value
 	}
-	b.word.expanded = true
+	b.word.Expanded = true
 	switch bare := isBare(x); {
 	case bare && s.value(b, name, x.Length, quoted):
 		return
 	case bare, replaces(x):
 	case x.Excl, x.Exp != nil && x.Exp.Op == syntax.OtherParamOps:
-		s.judge.find(Ask, CodeShellFeature, s.source(x))
+		s.visitor.Doubt(Feature, s.source(x))
 	default:
-		s.judge.odd(s.source(x))
+		s.visitor.Doubt(Evaluated, s.source(x))
 	}
 	s.inner(x, cwds)
 	// The words that a function or a script is given are as known as whatever gives them.
-	given := name == "@" || name == "*" || name == "PWD" || number(name)
-	b.word.foreign = b.word.foreign || !s.sets(name) && !given
+	given := name == "@" || name == "*" || name == "PWD" || digits(name)
+	b.word.Foreign = b.word.Foreign || !s.sets(name) && !given
 	b.unknown(s.source(x), quoted)
 }
 
@@ -226,7 +229,7 @@ func replaces(x *syntax.ParamExp) bool {
 
 // value adds what a parameter stands for, and reports whether that is known.
 func (s *walker) value(b *builder, name string, length, quoted bool) bool {
-	root := s.judge.root
+	root := s.reader.Root
 	switch {
 	case length || name == "?" || name == "#" || name == "$" || name == "!":
 		b.add("0", true)
@@ -234,8 +237,8 @@ func (s *walker) value(b *builder, name string, length, quoted bool) bool {
 	case name == "PWD" && len(b.text) == 0 && (quoted || root != "" && !strings.ContainsAny(root, splits)):
 		b.add(".", true)
 		return true
-	case name == "TMPDIR" && s.judge.held && !s.sets(name):
-		b.add("/tmp", true)
+	case name == "TMPDIR" && s.reader.Temp != "" && !s.sets(name):
+		b.add(s.reader.Temp, true)
 		return true
 	}
 	values := s.vars[name]
@@ -247,6 +250,9 @@ func (s *walker) value(b *builder, name string, length, quoted bool) bool {
 	return true
 }
 
+// digits reports whether a text is a number.
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
 // splits are the characters at which the shell splits a value, and those by which it turns into names of files.
 const splits = " \t\n*?["
 
@@ -257,16 +263,16 @@ func (s *walker) sets(name string) bool {
 }
 
 // safeValues reports whether each value stays one word where it is put.
-func safeValues(values []word, quoted bool) bool {
+func safeValues(values []Word, quoted bool) bool {
 	for _, v := range values {
-		if v.dynamic || !quoted && strings.ContainsAny(v.text, splits) && !v.pattern {
+		if v.Dynamic || !quoted && strings.ContainsAny(v.Text, splits) && !v.Pattern {
 			return false
 		}
 	}
 	return true
 }
 
-// arithmetic judges an arithmetic expression. The shell evaluates the values of variables in it as code, so anything but
+// arithmetic walks an arithmetic expression. The shell evaluates the values of variables in it as code, so anything but
 // numbers is asked for.
 func (s *walker) arithmetic(x syntax.Node, cwds []string) {
 	pure := true
@@ -281,12 +287,12 @@ func (s *walker) arithmetic(x syntax.Node, cwds []string) {
 		return true
 	})
 	if !pure {
-		s.judge.odd(s.source(x))
+		s.visitor.Doubt(Evaluated, s.source(x))
 		s.inner(x, cwds)
 	}
 }
 
-// inner judges every command that stands anywhere inside a node.
+// inner walks every command that stands anywhere inside a node.
 func (s *walker) inner(node syntax.Node, cwds []string) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -307,7 +313,22 @@ func (s *walker) source(n syntax.Node) string {
 	if from < 0 || to > len(s.src) || from >= to {
 		return "$…"
 	}
-	return shorten(s.src[from:to])
+	return Shorten(s.src[from:to])
+}
+
+// MaxText bounds what is shown of a text in another one, in bytes.
+const MaxText = 200
+
+// Shorten cuts s to what fits into a message, 200 bytes, and marks the cut.
+func Shorten(s string) string {
+	if len(s) <= MaxText {
+		return s
+	}
+	cut := MaxText
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }
 
 // alternative is one result of brace expansion.
@@ -341,8 +362,8 @@ func braces(text []char, limit int) []alternative {
 	return out
 }
 
-// findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither has
-// what is returned for a text with so many braces that looking at each would take too long.
+// findBrace returns the first brace expression: its ends and its top-level commas. A range has no commas, and neither
+// has what is returned for a text with so many braces that looking at each would take too long.
 func findBrace(text []char) (open, stop int, commas []int) {
 	tries := 0
 	for open = range text {
@@ -386,14 +407,14 @@ func hasPattern(text []char) bool {
 	return slices.Contains(text, '*') || slices.Contains(text, '?') || open >= 0 && slices.Contains(text[open:], ']')
 }
 
-// base returns the last component of a word.
-func (w word) base() string { return path.Base(w.text) }
+// Base returns the last component of a word.
+func (w Word) Base() string { return path.Base(w.Text) }
 
-// flag reports whether the word is an option rather than an operand.
-func (w word) flag() bool { return len(w.text) > 1 && w.text[0] == '-' }
+// Flag reports whether the word is an option rather than an operand.
+func (w Word) Flag() bool { return len(w.Text) > 1 && w.Text[0] == '-' }
 
-// unsure reports whether the word, or its place among the words, is not certain.
-func (w word) unsure() bool { return w.dynamic || w.expanded }
+// Unsure reports whether the word, or its place among the words, is not certain.
+func (w Word) Unsure() bool { return w.Dynamic || w.Expanded }
 
-// startsOpen reports whether the word may turn into the name of a file that reads like an option.
-func (w word) startsOpen() bool { return w.pattern && strings.IndexAny(w.text, "*?[") == 0 }
+// StartsOpen reports whether the word may turn into the name of a file that reads like an option.
+func (w Word) StartsOpen() bool { return w.Pattern && strings.IndexAny(w.Text, "*?[") == 0 }

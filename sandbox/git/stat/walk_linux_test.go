@@ -1,4 +1,4 @@
-package git
+package stat
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pawl/sandbox/git/object"
 )
 
 func TestSettled(t *testing.T) {
@@ -20,15 +22,15 @@ func TestSettled(t *testing.T) {
 		{20 * time.Millisecond, 1, false}, {0, 1, false}, {-time.Hour, 1, false},
 	} {
 		at := now.Add(-c.ago).UnixNano()
-		s := stamp{ctime: at - at%coarse + c.odd}
-		if got := s.settled(now); got != c.want {
+		s := Stamp{ctime: at - at%coarse + c.odd}
+		if got := s.Settled(now); got != c.want {
 			t.Errorf("%v ago, %d: %v", c.ago, c.odd, got)
 		}
 	}
 }
 
-// On a file system whose clock stands still, what was written in the moment of the last look is read again: contents, and
-// the names in folders. What was written long before is not.
+// On a file system whose clock stands still, what was written in the moment of the last look is read again: contents,
+// and the names in folders. What was written long before is not.
 func TestAClockThatStandsStill(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -49,14 +51,14 @@ func TestAClockThatStandsStill(t *testing.T) {
 			t.Fatal(err)
 		}
 		write("f", "one")
-		first := look{now: c.now, contents: map[string]node{"d/f": {modeFile, objectID("sha1", "blob", []byte("one"))}}}
+		first := look{now: c.now, contents: map[string]object.Node{"d/f": {Mode: object.ModeFile, ID: object.ID("sha1", "blob", []byte("one"))}}}
 		var root folder
 		if !first.first(dir, &root) {
 			t.Fatal("the folder is not what it is")
 		}
 		write(c.name, "two")
 		below := root.entries[0].below
-		below.stamp, below.entries[0].stamp = stampFile(filepath.Join(dir, "d")), stampFile(filepath.Join(dir, "d", "f"))
+		below.stamp, below.entries[0].stamp = StampFile(filepath.Join(dir, "d")), StampFile(filepath.Join(dir, "d", "f"))
 		fd, err := openFolder(unix.AT_FDCWD, dir)
 		if err != nil {
 			t.Fatal(err)

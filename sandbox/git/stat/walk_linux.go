@@ -1,4 +1,4 @@
-package git
+package stat
 
 import (
 	"bytes"
@@ -13,46 +13,49 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pawl/sandbox/git/object"
 )
 
-// Bounds of what a table holds, and of what it hashes at once. Git, which sees the same files, is no slower beyond them.
+// Bounds of what a table holds, and of what it hashes at once. Git, which sees the same files, is no slower beyond
+// them.
 const (
 	mostFiles   = 100_000
 	mostHashed  = 256
 	bytesHashed = 16 << 20
 )
 
-// grain is how far a file's time may lag behind the clock of its file system: four ticks of the slowest usual one, of 100 in a
-// second. A time without fractions is believed to be from a file system with coarse ones.
+// grain is how far a file's time may lag behind the clock of its file system: four ticks of the slowest usual one, of
+// 100 in a second. A time without fractions is believed to be from a file system with coarse ones.
 const (
 	grain       = 40 * time.Millisecond
 	coarse      = int64(10 * time.Millisecond)
 	coarseGrain = 3 * time.Second
 )
 
-// stamp identifies a version of a file. The zero stamp is that of a file that is not there.
-type stamp struct {
+// Stamp identifies a version of a file. The zero stamp is that of a file that is not there.
+type Stamp struct {
 	dev, ino     uint64
 	mode         uint32
 	size         int64
 	mtime, ctime int64
 }
 
-func stampFrom(st *unix.Stat_t) stamp {
-	return stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()} //nolint:unconvert // 32 bits on some systems
+func stampFrom(st *unix.Stat_t) Stamp {
+	return Stamp{uint64(st.Dev), st.Ino, st.Mode, st.Size, st.Mtim.Nano(), st.Ctim.Nano()} //nolint:unconvert // 32 bits on some systems
 }
 
-// stampFile is the stamp of a file, through links.
-func stampFile(path string) stamp {
+// StampFile is the stamp of a file, through links.
+func StampFile(path string) Stamp {
 	var st unix.Stat_t
 	if path == "" || unix.Stat(path, &st) != nil {
-		return stamp{}
+		return Stamp{}
 	}
 	return stampFrom(&st)
 }
 
-// settled reports whether a change from the moment now on must show in the stamp.
-func (s stamp) settled(now time.Time) bool {
+// Settled reports whether a change from the moment now on must show in the stamp.
+func (s Stamp) Settled(now time.Time) bool {
 	lag := grain
 	if s.ctime%coarse == 0 {
 		lag = coarseGrain
@@ -60,7 +63,7 @@ func (s stamp) settled(now time.Time) bool {
 	return now.Sub(time.Unix(0, s.ctime)) > lag
 }
 
-func (s stamp) is(format uint32) bool { return s.mode&unix.S_IFMT == format }
+func (s Stamp) is(format uint32) bool { return s.mode&unix.S_IFMT == format }
 
 // look is one walk over a tree.
 type look struct {
@@ -69,24 +72,24 @@ type look struct {
 	format string
 
 	// For the first walk: what was recorded, what was ignored, and the folders in which something was recorded.
-	contents map[string]node
+	contents map[string]object.Node
 	ignored  map[string]bool
 	holding  map[string]bool
 
-	// For those that follow. Doubt are the files of which git's own memory, which knows whole seconds and its own last look,
-	// may be wrong, with what is recorded of them.
+	// For those that follow. Doubt are the files of which git's own memory, which knows whole seconds and its own last
+	// look, may be wrong, with what is recorded of them.
 	lost    bool
-	changed []change
-	doubt   []delta
+	changed []Change
+	doubt   []File
 	hashed  int
 	bytes   int64
 }
 
-// change is a file whose content or mode is not what was recorded.
-type change struct {
+// Change is a file whose content or mode is not what was recorded.
+type Change struct {
 	path    string
 	entry   *entry
-	node    node
+	node    object.Node
 	content []byte
 }
 
@@ -101,18 +104,18 @@ func openFolder(at int, name string) (int, error) {
 	return unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-func stampAt(fd int, name string) (stamp, bool) {
+func stampAt(fd int, name string) (Stamp, bool) {
 	var st unix.Stat_t
 	if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-		return stamp{}, false
+		return Stamp{}, false
 	}
 	return stampFrom(&st), true
 }
 
-func stampOpen(fd int) (stamp, bool) {
+func stampOpen(fd int) (Stamp, bool) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {
-		return stamp{}, false
+		return Stamp{}, false
 	}
 	return stampFrom(&st), true
 }
@@ -151,7 +154,7 @@ func (l *look) fill(fd int, f *folder) bool {
 	if !ok || s.dev != l.dev {
 		return false
 	}
-	f.stamp, f.racy = s, !s.settled(l.now)
+	f.stamp, f.racy = s, !s.Settled(l.now)
 	names, ok := f.names(fd)
 	if !ok {
 		return false
@@ -162,7 +165,7 @@ func (l *look) fill(fd int, f *folder) bool {
 		if !ok || strings.EqualFold(name, ".git") {
 			return false
 		}
-		e := &entry{name: name, stamp: s, racy: !s.settled(l.now)}
+		e := &entry{name: name, stamp: s, racy: !s.Settled(l.now)}
 		if !l.classify(fd, f.at(name), e) {
 			return false
 		}
@@ -177,7 +180,7 @@ func (l *look) classify(fd int, path string, e *entry) bool {
 	delete(l.contents, path)
 	switch {
 	case e.stamp.is(unix.S_IFDIR):
-		if known && node.mode != modeNested {
+		if known && node.Mode != object.ModeNested {
 			return false
 		}
 		e.kind, e.node = other, node
@@ -196,7 +199,7 @@ func (l *look) classify(fd int, path string, e *entry) bool {
 		return !known
 	case known:
 		e.kind, e.node = recorded, node
-		return node.mode != modeNested && (e.name != ".gitignore" || node.mode != modeLink)
+		return node.Mode != object.ModeNested && (e.name != ".gitignore" || node.Mode != object.ModeLink)
 	case e.name == ".gitignore":
 		e.kind = rule
 		return e.stamp.is(unix.S_IFREG)
@@ -227,7 +230,7 @@ func (l *look) follow(fd int, f *folder) {
 	if s != f.stamp || f.racy {
 		names, ok := f.names(fd)
 		l.lost = l.lost || !ok || !slices.EqualFunc(names, f.entries, func(n string, e *entry) bool { return n == e.name })
-		f.stamp, f.racy = s, !s.settled(l.now)
+		f.stamp, f.racy = s, !s.Settled(l.now)
 	}
 	for _, e := range f.entries {
 		if e.kind != dir {
@@ -256,7 +259,7 @@ func (l *look) compare(fd int, f *folder, e *entry) {
 		return
 	case s == e.stamp && !e.racy:
 		if e.ahead {
-			l.doubt = append(l.doubt, delta{path: f.at(e.name), old: e.node})
+			l.doubt = append(l.doubt, File{f.at(e.name), e.node})
 		}
 		return
 	case e.kind == rule:
@@ -264,7 +267,7 @@ func (l *look) compare(fd int, f *folder, e *entry) {
 		return
 	}
 	if s.is(unix.S_IFREG) || s.is(unix.S_IFLNK) {
-		l.doubt = append(l.doubt, delta{path: f.at(e.name), old: e.node})
+		l.doubt = append(l.doubt, File{f.at(e.name), e.node})
 	}
 	if l.lost {
 		return
@@ -274,7 +277,7 @@ func (l *look) compare(fd int, f *folder, e *entry) {
 		l.lost = true
 		return
 	}
-	e.stamp, e.racy = s, !s.settled(l.now)
+	e.stamp, e.racy = s, !s.Settled(l.now)
 	if now == e.node {
 		return
 	}
@@ -282,55 +285,55 @@ func (l *look) compare(fd int, f *folder, e *entry) {
 		l.lost = true // and with it what else is to be recorded
 		return
 	}
-	l.changed = append(l.changed, change{f.at(e.name), e, now, content})
+	l.changed = append(l.changed, Change{f.at(e.name), e, now, content})
 }
 
 // read reads a file or a link and finds what git would record.
-func (l *look) read(fd int, name string, s stamp) (n node, content []byte, ok bool) {
+func (l *look) read(fd int, name string, s Stamp) (n object.Node, content []byte, ok bool) {
 	l.hashed++
 	l.bytes += s.size
 	if l.hashed > mostHashed || l.bytes > bytesHashed {
-		return node{}, nil, false
+		return object.Node{}, nil, false
 	}
 	switch {
 	case s.is(unix.S_IFLNK):
-		buf := make([]byte, longestLink)
+		buf := make([]byte, object.LongestLink)
 		size, err := unix.Readlinkat(fd, name, buf)
 		if err != nil || size == len(buf) {
-			return node{}, nil, false
+			return object.Node{}, nil, false
 		}
-		n.mode, content = modeLink, buf[:size]
+		n.Mode, content = object.ModeLink, buf[:size]
 	case s.is(unix.S_IFREG):
 		file, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return node{}, nil, false
+			return object.Node{}, nil, false
 		}
 		f := os.NewFile(uintptr(file), name)
 		defer f.Close()
 		there, ok := stampOpen(file)
 		if !ok || there.ino != s.ino || !there.is(unix.S_IFREG) {
-			return node{}, nil, false
+			return object.Node{}, nil, false
 		}
 		var b bytes.Buffer
 		if _, err := io.Copy(&b, io.LimitReader(f, bytesHashed+1)); err != nil || b.Len() > bytesHashed {
-			return node{}, nil, false
+			return object.Node{}, nil, false
 		}
-		n.mode, content = modeFile, b.Bytes()
+		n.Mode, content = object.ModeFile, b.Bytes()
 		if s.mode&unix.S_IXUSR != 0 {
-			n.mode = modeExec
+			n.Mode = object.ModeExec
 		}
 	default:
-		return node{}, nil, false
+		return object.Node{}, nil, false
 	}
-	n.id = objectID(l.format, "blob", content)
+	n.ID = object.ID(l.format, "blob", content)
 	return n, content, true
 }
 
-// fingerprint is a digest of how the file system describes every file, link and folder below a folder: whatever is done to one
-// of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on. Settled says
-// that a change from now on must show in it, and also to git, which knows whole seconds.
-func fingerprint(tree string) (print string, settled bool) {
-	if _, known := fileSystem(tree); !known {
+// Fingerprint is a digest of how the file system describes every file, link and folder below a folder: whatever is done
+// to one of them changes it. Moving the folder does not. It is "" where the file system's times cannot be relied on.
+// Settled says that a change from now on must show in it, and also to git, which knows whole seconds.
+func Fingerprint(tree string) (print string, settled bool) {
+	if _, known := object.FileSystem(tree); !known {
 		return "", true
 	}
 	fd, err := openFolder(unix.AT_FDCWD, tree)
@@ -370,7 +373,7 @@ func (p *printer) folder(fd int) bool {
 		if !ok {
 			return false
 		}
-		p.settled = p.settled && s.settled(p.now) && s.ctime/1e9 < p.now.Unix()
+		p.settled = p.settled && s.Settled(p.now) && s.ctime/1e9 < p.now.Unix()
 		p.line = append(append(p.line[:0], name...), 0)
 		for _, n := range []uint64{s.ino, uint64(s.mode), uint64(s.size), uint64(s.mtime), uint64(s.ctime)} {
 			p.line = binary.LittleEndian.AppendUint64(p.line, n)

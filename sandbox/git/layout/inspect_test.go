@@ -1,4 +1,4 @@
-package git_test
+package layout_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pawl/internal/gittest"
-	"pawl/sandbox/git"
+	"pawl/sandbox/git/layout"
 	"pawl/text/policy"
 )
 
@@ -63,7 +63,7 @@ func TestInspectFindsWhatARepositoryCouldRun(t *testing.T) {
 	} {
 		r := gittest.New(t, map[string]string{"a": "a\n"})
 		c.make(r)
-		got := git.InspectWith(filepath.Join(r.Dir), nil)
+		got := layout.InspectWith(filepath.Join(r.Dir), nil)
 		found := strings.Join(got.Hazards, "; ")
 		if !got.Inspected || c.want == "" && found != "" || !strings.Contains(found, c.want) {
 			t.Errorf("%s: %+v, want %q", name, got, c.want)
@@ -80,22 +80,22 @@ func submodule(t *testing.T, r *gittest.Repo, dir string) {
 
 func TestInspectBesideARepository(t *testing.T) {
 	t.Parallel()
-	if got := git.InspectWith(t.TempDir(), nil); !got.Inspected && !insideGit(t) {
+	if got := layout.InspectWith(t.TempDir(), nil); !got.Inspected && !insideGit(t) {
 		t.Errorf("no repository: %+v", got)
 	}
 	r := gittest.New(t, map[string]string{"a/b": "b\n"})
 	r.Git("config", "core.fsmonitor", "./watch.sh")
-	if got := git.InspectWith(filepath.Join(r.Dir, "a"), nil); len(got.Hazards) != 1 {
+	if got := layout.InspectWith(filepath.Join(r.Dir, "a"), nil); len(got.Hazards) != 1 {
 		t.Errorf("a folder of it: %+v", got)
 	}
 	side := filepath.Join(t.TempDir(), "side")
 	r.Git("worktree", "add", "-q", side)
-	if got := git.InspectWith(side, nil); len(got.Hazards) != 1 {
+	if got := layout.InspectWith(side, nil); len(got.Hazards) != 1 {
 		t.Errorf("another worktree: %+v", got)
 	}
 	bare := filepath.Join(t.TempDir(), "bare")
 	r.Git("clone", "-q", "--bare", r.Dir, bare)
-	if got := git.InspectWith(bare, nil); got.Inspected {
+	if got := layout.InspectWith(bare, nil); got.Inspected {
 		t.Errorf("a bare repository: %+v", got)
 	}
 	system := filepath.Join(t.TempDir(), "gitconfig")
@@ -103,14 +103,14 @@ func TestInspectBesideARepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := gittest.New(t, map[string]string{"a": "a\n"})
-	if got := git.InspectWith(plain.Dir, []string{system}); len(got.Hazards) != 1 {
+	if got := layout.InspectWith(plain.Dir, []string{system}); len(got.Hazards) != 1 {
 		t.Errorf("the system's configuration: %+v", got)
 	}
 	// What cannot be read counts as not inspected, and then policy asks.
 	if err := os.WriteFile(filepath.Join(plain.Dir, ".git", "config"), []byte(strings.Repeat("# long\n", (1<<20)/4)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := git.InspectWith(plain.Dir, nil)
+	got := layout.InspectWith(plain.Dir, nil)
 	if v := policy.Judge(policy.Request{Command: "git status", Repo: got}, policy.Standard()); got.Inspected || v.Decision != policy.Ask {
 		t.Errorf("a file that is too long: %+v", got)
 	}
@@ -118,6 +118,6 @@ func TestInspectBesideARepository(t *testing.T) {
 
 // insideGit reports whether the temporary folder itself lies in a repository.
 func insideGit(t *testing.T) bool {
-	_, ok := git.Top(t.TempDir())
+	_, ok := layout.Top(t.TempDir())
 	return ok
 }

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package git
+package program
 
 import (
 	"os"

@@ -1,0 +1,149 @@
+package layout
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"pawl/text/policy"
+)
+
+// Dirs lists the git directories of the repository whose working tree's top is a folder: what git has to read there, also from
+// a worktree elsewhere. Without a repository it is empty.
+func Dirs(top string) []string {
+	gitDir, commonDir, err := Locate(top)
+	switch {
+	case err != nil:
+		return nil
+	case gitDir == commonDir:
+		return []string{gitDir}
+	}
+	return []string{gitDir, commonDir}
+}
+
+// Inspect tells what of git's configuration a command of git obeys that runs in a folder behind walls: there the user's own
+// files are not, so it is the repository's, the system's, and those of the submodules that a look at the tree enters. It reads
+// files and starts nothing. What cannot be read to its end counts as not inspected.
+func Inspect(dir string) policy.Repo { return inspectWith(dir, systemConfigs()) }
+
+// inspectWith is Inspect with these files as the configuration of the system.
+func inspectWith(dir string, system []string) policy.Repo {
+	top, ok := Top(dir)
+	if !ok {
+		if _, bare := Bare(dir); bare {
+			return policy.Repo{}
+		}
+		return policy.InspectGit()
+	}
+	gitDir, commonDir, err := Locate(top)
+	if err != nil {
+		return policy.Repo{}
+	}
+	read, ok := texts(append(system, filepath.Join(commonDir, "config"), filepath.Join(gitDir, "config.worktree")))
+	if !ok {
+		return policy.Repo{}
+	}
+	repo := policy.InspectGit(read...)
+	if hooks, ok := hooksOf(repo.HooksPath, top, commonDir); ok {
+		repo = repo.Hooked(hooks...)
+	}
+	for _, config := range submoduleConfigs(top, commonDir) {
+		read, ok := texts([]string{config})
+		if !ok {
+			return policy.Repo{}
+		}
+		repo = repo.Within(policy.InspectGit(read...))
+	}
+	return repo
+}
+
+const (
+	maxConfig     = 1 << 20 // bytes of one configuration file that are read
+	maxSubmodules = 200
+)
+
+// texts reads files of configuration; one that is not there says nothing.
+func texts(paths []string) (out []string, ok bool) {
+	for _, path := range paths {
+		raw, err := ReadCapped(path, maxConfig)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, false
+		default:
+			out = append(out, string(raw))
+		}
+	}
+	return out, true
+}
+
+// systemConfigs are the places in which a git looks for the configuration of the system: where it was built to, which for a
+// git in /usr/bin is /etc.
+func systemConfigs() []string {
+	out := []string{"/etc/gitconfig"}
+	if found, err := exec.LookPath("git"); err == nil {
+		if real, err := filepath.EvalSymlinks(found); err == nil {
+			found = real
+		}
+		out = append(out, filepath.Join(filepath.Dir(filepath.Dir(found)), "etc", "gitconfig"))
+	}
+	return out
+}
+
+// hooksOf lists the hooks in the folder in which git looks for them. ok is false where that is not a folder that can be known.
+func hooksOf(named, top, commonDir string) (names []string, ok bool) {
+	dir := filepath.Join(commonDir, "hooks")
+	if named != "" {
+		if strings.HasPrefix(named, "~") || strings.HasPrefix(named, "%") {
+			return nil, false
+		}
+		dir = Absolute(top, named)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, errors.Is(err, fs.ErrNotExist)
+	}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !strings.HasSuffix(e.Name(), ".sample") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, true
+}
+
+// submoduleConfigs are the configurations of the repositories that git enters when it looks at the tree: those that it keeps
+// for its submodules, and those that stand in the submodules themselves.
+func submoduleConfigs(top, commonDir string) []string {
+	var out []string
+	modules := filepath.Join(commonDir, "modules")
+	_ = filepath.WalkDir(modules, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(out) > maxSubmodules:
+			return fs.SkipAll
+		case e.IsDir() && path != modules && isGitDir(path):
+			out = append(out, filepath.Join(path, "config"))
+		case e.IsDir() && (e.Name() == "objects" || e.Name() == "refs" || e.Name() == "logs" || e.Name() == "hooks"):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	listed, err := ReadCapped(filepath.Join(top, ".gitmodules"), maxConfig)
+	if err != nil {
+		return out
+	}
+	for line := range strings.Lines(string(listed)) {
+		key, path, ok := strings.Cut(strings.TrimSpace(line), "=")
+		path = strings.Trim(strings.TrimSpace(path), `"`)
+		if !ok || strings.TrimSpace(key) != "path" || !filepath.IsLocal(path) || len(out) > maxSubmodules {
+			continue
+		}
+		if config := filepath.Join(top, path, ".git", "config"); Exists(config) {
+			out = append(out, config)
+		}
+	}
+	return out
+}
